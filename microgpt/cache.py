@@ -1,0 +1,125 @@
+"""The KV cache: for each layer, one row of K and one row of V for every token so far.
+
+A KVCache is a list of LayerCaches. Memory for n_ctx rows is reserved at once; `len` says how many are
+used. Appending copies the new rows in and hands back all rows as views: nothing old is copied, nothing
+old is rewritten. `crop` gives rows back, newest first.
+
+It does not know what the rows mean, nor of attention or positions: row i belongs to the i-th token.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from microgpt.errors import N_, UserError
+from microgpt.model import Array, Config
+
+
+class LayerCache:
+    """K and V of one layer: two buffers [n_kv_head, n_ctx, head_dim], of which the first `len` rows are used."""
+
+    def __init__(self, n_kv_head: int, n_ctx: int, head_dim: int, dtype: np.dtype[Any] | type = np.float64) -> None:
+        self._keys: Array = np.empty((n_kv_head, n_ctx, head_dim), dtype)
+        self._values: Array = np.empty_like(self._keys)
+        self._len = 0
+
+    def __len__(self) -> int:
+        return self._len
+
+    @property
+    def keys(self) -> Array:
+        """[n_kv_head, len, head_dim], a view."""
+        return self._keys[:, : self._len]
+
+    @property
+    def values(self) -> Array:
+        """[n_kv_head, len, head_dim], a view."""
+        return self._values[:, : self._len]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the rows in use."""
+        return self.keys.nbytes + self.values.nbytes
+
+    @property
+    def nbytes_reserved(self) -> int:
+        """Bytes of the whole buffers, used or not."""
+        return self._keys.nbytes + self._values.nbytes
+
+    def check_room(self, n: int) -> None:
+        """Raise UserError unless n more rows fit."""
+        n_ctx = self._keys.shape[1]
+        if self._len + n > n_ctx:
+            raise UserError(
+                N_(
+                    "The cache holds %(held)s of %(n_ctx)s rows; %(n)s more do not fit. "
+                    "Shorten the text, crop the cache or reset it."
+                ),
+                held=self._len, n_ctx=n_ctx, n=n,
+            )  # fmt: skip
+
+    def append(self, k: Array, v: Array) -> tuple[Array, Array]:
+        """Add n rows, k and v [n, n_kv_head, head_dim]; return all keys and values [n_kv_head, len, head_dim]."""
+        n_kv_head, _, head_dim = self._keys.shape
+        if k.shape != v.shape or k.shape[1:] != (n_kv_head, head_dim):
+            raise UserError(
+                N_("k has shape %(k)s and v %(v)s; this cache takes two of (n, %(n_kv_head)s, %(head_dim)s)."),
+                k=k.shape, v=v.shape, n_kv_head=n_kv_head, head_dim=head_dim,
+            )  # fmt: skip
+        self.check_room(len(k))
+        old, new = self._len, self._len + len(k)
+        self._keys[:, old:new] = k.swapaxes(0, 1)
+        self._values[:, old:new] = v.swapaxes(0, 1)
+        self._len = new
+        return self._keys[:, :new], self._values[:, :new]
+
+    def crop(self, n: int) -> None:
+        """Keep the first n rows and forget the newer ones: the undo of append."""
+        if not 0 <= n <= self._len:
+            raise UserError(
+                N_("A cache of %(held)s rows cannot be cropped to %(n)s; choose 0 to %(held)s."), held=self._len, n=n
+            )
+        self._len = n
+
+
+class KVCache:
+    """A list of layer caches that grow and shrink together; `cache[layer]` is that layer's.
+
+    >>> cache = KVCache(Config())
+    >>> len(cache), cache.nbytes, cache.nbytes_reserved
+    (0, 0, 4096)
+    """
+
+    def __init__(self, config: Config, dtype: np.dtype[Any] | type = np.float64) -> None:
+        self.layers = [
+            LayerCache(config.n_kv_head, config.n_ctx, config.head_dim, dtype) for _ in range(config.n_layer)
+        ]
+
+    def __getitem__(self, layer: int) -> LayerCache:
+        return self.layers[layer]
+
+    def __len__(self) -> int:
+        """Tokens held. Every layer holds the same number, except while a forward pass is under way."""
+        return min(map(len, self.layers))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the rows in use, over all layers."""
+        return sum(layer.nbytes for layer in self.layers)
+
+    @property
+    def nbytes_reserved(self) -> int:
+        """Bytes set aside for n_ctx rows in every layer."""
+        return sum(layer.nbytes_reserved for layer in self.layers)
+
+    def check_room(self, n: int) -> None:
+        """Raise UserError unless n more rows fit in every layer."""
+        for layer in self.layers:
+            layer.check_room(n)
+
+    def crop(self, n: int) -> None:
+        """Keep the first n tokens in every layer."""
+        for layer in self.layers:
+            layer.crop(n)

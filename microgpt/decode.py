@@ -1,0 +1,110 @@
+"""Text from the model: prefill a prompt, decode token by token, and the same answers without a cache.
+
+Everything here is `forward`, called differently. Knows tokens and caches; knows nothing of pages.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from random import Random
+
+import numpy as np
+
+from microgpt.cache import KVCache
+from microgpt.errors import N_, UserError
+from microgpt.model import Array, Config, Hook, Params, forward, ignore, softmax
+
+LAST = slice(-1, None)  # decoding needs the logits of the last position only
+
+
+def prefill(
+    params: Params, config: Config, token_ids: Sequence[int], cache: KVCache, hook: Hook = ignore, chunk: int = 0
+) -> Array:
+    """Run a prompt into the cache, at once or `chunk` tokens a pass; return the last token's logits [vocab_size]."""
+    if not token_ids:
+        raise UserError(N_("The prompt is empty; give at least one token."))
+    check_length(config, len(cache) + len(token_ids))
+    size = chunk or len(token_ids)
+    for at in range(0, len(token_ids), size):
+        logits = forward(params, config, token_ids[at : at + size], cache, hook, LAST)
+    return logits[0]  # type: ignore[no-any-return]
+
+
+def decode_step(params: Params, config: Config, token_id: int, cache: KVCache, hook: Hook = ignore) -> Array:
+    """Run one token behind the cache, which grows by one row; return its logits [vocab_size]."""
+    return forward(params, config, [token_id], cache, hook)[0]  # type: ignore[no-any-return]
+
+
+def recompute(params: Params, config: Config, token_ids: Sequence[int], hook: Hook = ignore) -> Array:
+    """The logits [vocab_size] after the last of `token_ids`, with nothing remembered from earlier steps.
+
+    It runs all tokens through an empty cache, as a model without one must do for every new token.
+    """
+    return prefill(params, config, token_ids, KVCache(config, params["wte"].dtype), hook)
+
+
+def generate(
+    params: Params,
+    config: Config,
+    token_ids: Sequence[int],
+    max_tokens: int,
+    temperature: float = 0.0,
+    top_k: int = 0,
+    rng: Random | None = None,
+    stop: int | None = None,
+    hook: Hook = ignore,
+) -> Iterator[int]:
+    """Yield up to `max_tokens` new tokens, the stop token included, while the context has room.
+
+    Prefills the prompt, then samples and decodes in turn. Temperature 0 is greedy; `rng` makes it repeatable.
+    """
+    check_sampling(temperature, top_k)
+    cache, rng = KVCache(config, params["wte"].dtype), rng or Random()
+    logits = prefill(params, config, token_ids, cache, hook)
+    for _ in range(max_tokens):
+        token = sample(logits, temperature, top_k, rng)
+        hook("sample", token, pos=len(cache) - 1)
+        yield token
+        if token == stop or len(cache) == config.n_ctx:
+            return
+        logits = decode_step(params, config, token, cache, hook)
+
+
+def sample(logits: Array, temperature: float, top_k: int, rng: Random) -> int:
+    """Choose the next token: the likeliest at temperature 0, else by chance among the `top_k` likeliest (0: all)."""
+    if temperature == 0:
+        return int(logits.argmax())
+    return rng.choices(range(len(logits)), weights=probabilities(logits, temperature, top_k).tolist())[0]
+
+
+def probabilities(logits: Array, temperature: float = 1.0, top_k: int = 0) -> Array:
+    """softmax(logits / temperature), [vocab_size]; everything but the `top_k` largest logits is 0."""
+    if 0 < top_k < len(logits):
+        kept = np.full_like(logits, -np.inf)
+        best = np.argsort(-logits, kind="stable")[:top_k]
+        kept[best] = logits[best]
+        logits = kept
+    return softmax(logits / temperature)
+
+
+def check_sampling(temperature: float, top_k: int) -> None:
+    """Raise UserError for settings that mean nothing."""
+    if not (math.isfinite(temperature) and temperature >= 0):
+        raise UserError(
+            N_("The temperature is %(value)s; it must be a number from 0 (always the likeliest) up."), value=temperature
+        )
+    if top_k < 0:
+        raise UserError(N_("top-k is %(value)s; it must be 0 (all tokens) or more."), value=top_k)
+
+
+def check_length(config: Config, n: int) -> None:
+    """Raise UserError when n tokens are more than the context."""
+    if n > config.n_ctx:
+        raise UserError(
+            N_(
+                "The text is %(n)s tokens long, the start token included; this model sees at most %(n_ctx)s. "
+                "Shorten it."
+            ),
+            n=n, n_ctx=config.n_ctx,
+        )  # fmt: skip

@@ -1,0 +1,25 @@
+"""The one kind of error that is meant for a person: a sentence with the value, the limit and the way out.
+
+The sentence is kept apart from its values, so that a page can show it in the reader's language.
+Knows no page and no command line; whoever catches it decides where the sentence is shown.
+"""
+
+from __future__ import annotations
+
+
+def N_(message: str) -> str:
+    """Mark `message` for translation; returns it unchanged (gettext's usual name for this)."""
+    return message
+
+
+class UserError(ValueError):
+    """Something the user gave cannot be used. `str(error)` is the English sentence.
+
+    >>> str(UserError(N_("temperature is %(value)s; it must be 0 or more."), value=-1))
+    'temperature is -1; it must be 0 or more.'
+    """
+
+    def __init__(self, message: str, **fields: object) -> None:
+        self.message = message
+        self.fields = fields
+        super().__init__(message % fields if fields else message)

@@ -1,0 +1,291 @@
+"""A GPT, small and whole: token ids in, logits out.
+
+Read it from top to bottom as a lecture. `forward` is the only forward pass there is: decoding with a
+cache, recomputing without one, prefill in chunks and the parallel pass of training all call it, with
+other arguments. A variant of the architecture is a field of `Config`; the cache is an argument.
+
+Shapes in the comments: n = tokens in this call, t = tokens so far (cached + n), d = n_embd.
+There is no batch dimension. Weight matrices are [out, in].
+
+This module does not know of pages, traces, files or training. It tells one `hook` what it has just
+computed, one report a line, directly below the line of maths that it reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from microgpt.cache import KVCache
+
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+Params: TypeAlias = dict[str, Array]  # "wte", "layer0.wq", ...: names and shapes are in param_shapes
+Hook: TypeAlias = Callable[..., None]  # hook(name, value, **where); what it returns is dropped
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The architecture. The defaults are microgpt exactly."""
+
+    n_layer: int = 1
+    n_embd: int = 16  # width of the residual stream
+    n_head: int = 4  # query heads
+    n_kv_head: int = 4  # key/value heads; fewer than n_head is grouped-query attention
+    head_dim: int = 4  # a field of its own: not every model has n_embd / n_head
+    n_mlp: int = 64  # width inside the MLP
+    n_ctx: int = 16  # the most positions the model can see
+    vocab_size: int = 27
+    position: Literal["learned", "rope"] = "learned"
+    rope_theta: float = 10_000.0
+    norm: Literal["rms_plain", "rms", "layer"] = "rms_plain"  # rms_plain has no gain
+    norm_eps: float = 1e-5
+    embd_norm: bool = True  # microgpt normalises the embedding before the first layer
+    final_norm: bool = False
+    mlp: Literal["relu", "gelu", "swiglu"] = "relu"
+    bias: bool = False  # on every matrix but the output head
+    tied: bool = False  # the output head is wte
+
+
+def ignore(name: str, value: object, **where: int) -> None:
+    """The hook that is used when none is given."""
+
+
+def forward(
+    params: Params,
+    config: Config,
+    token_ids: Sequence[int],
+    cache: KVCache,
+    hook: Hook = ignore,
+    head_rows: slice = slice(None),
+) -> Array:
+    """Run `token_ids` (n of them) behind what `cache` already holds; append their K and V to it.
+
+    Returns logits [n, vocab_size], or only the rows that `head_rows` picks (decoding needs the last).
+    Raises UserError when the cache has no room for n more rows.
+    """
+    norm = NORMS[config.norm]
+    cache.check_room(len(token_ids))
+    start = len(cache)
+    positions = np.arange(start, start + len(token_ids))
+    rotate = ROTATIONS[config.position](config, positions, params["wte"].dtype)
+
+    x = embed(params, config, token_ids, positions)  # [n] -> [n, d]
+    hook("embed", x, pos=start)
+    if config.embd_norm:
+        x = norm(x, params, "embd_norm", config.norm_eps)  # [n, d]
+    for layer in range(config.n_layer):
+        here = f"layer{layer}."
+        hook("resid_pre", x, layer=layer, pos=start)
+
+        a = norm(x, params, here + "attn_norm", config.norm_eps)  # [n, d]
+        hook("attn_norm", a, layer=layer, pos=start)
+        q = rotate(heads(linear(a, params, here + "wq"), config))  # [n, d] -> [n, n_head, head_dim]
+        hook("q", q, layer=layer, pos=start)
+        k = rotate(heads(linear(a, params, here + "wk"), config))  # [n, d] -> [n, n_kv_head, head_dim]
+        hook("k", k, layer=layer, pos=start)
+        v = heads(linear(a, params, here + "wv"), config)  # [n, d] -> [n, n_kv_head, head_dim]
+        hook("v", v, layer=layer, pos=start)
+        keys, values = cache[layer].append(k, v)  # two of [n_kv_head, t, head_dim]: the old rows and the new
+        hook("cache_append", len(cache[layer]), layer=layer, pos=start)
+
+        scores = attn_scores(q, keys)  # [n_head, n, t]
+        hook("attn_scores", scores, layer=layer, pos=start)
+        weights = softmax(scores)  # [n_head, n, t], each row sums to 1
+        hook("attn_weights", weights, layer=layer, pos=start)
+        mixed = mix(weights, values)  # [n_head, n, t] x values -> [n, n_head * head_dim]
+        hook("head_out", mixed, layer=layer, pos=start)
+        attn_out = linear(mixed, params, here + "wo")  # -> [n, d]; q is not needed any more
+        hook("attn_out", attn_out, layer=layer, pos=start)
+        x = x + attn_out  # [n, d]
+        hook("resid_mid", x, layer=layer, pos=start)
+
+        m = norm(x, params, here + "mlp_norm", config.norm_eps)  # [n, d]
+        hook("mlp_norm", m, layer=layer, pos=start)
+        hidden = MLPS[config.mlp](m, params, here)  # [n, d] -> [n, n_mlp]
+        hook("mlp_hidden", hidden, layer=layer, pos=start)
+        mlp_out = linear(hidden, params, here + "fc2")  # [n, n_mlp] -> [n, d]
+        hook("mlp_out", mlp_out, layer=layer, pos=start)
+        x = x + mlp_out  # [n, d]
+    hook("resid_final", x, pos=start)
+
+    x = x[head_rows]
+    if config.final_norm:
+        x = norm(x, params, "final_norm", config.norm_eps)
+    logits: Array = x @ params.get("lm_head", params["wte"]).T  # [n, d] -> [n, vocab_size]
+    hook("logits", logits, pos=start)
+    return logits
+
+
+# ---- the parts, in the order in which forward uses them -------------------------------------------
+
+
+def embed(params: Params, config: Config, token_ids: Sequence[int], positions: Array) -> Array:
+    """One row of wte a token; learned positions are added, rotary ones come later, inside attention."""
+    x: Array = params["wte"][np.asarray(token_ids)]  # [n] -> [n, d]
+    if config.position == "learned":
+        x = x + params["wpe"][positions]
+    return x
+
+
+def rms_plain(x: Array, params: Params, name: str, eps: float) -> Array:
+    """Scale each row to a root mean square of 1."""
+    mean_square = (x * x).sum(axis=-1, keepdims=True) / x.shape[-1]  # [n, 1]
+    return x * (mean_square + eps) ** -0.5  # type: ignore[no-any-return]
+
+
+def rms(x: Array, params: Params, name: str, eps: float) -> Array:
+    """RMSNorm: rms_plain with a learned gain."""
+    return rms_plain(x, params, name, eps) * params[name]
+
+
+def layer_norm(x: Array, params: Params, name: str, eps: float) -> Array:
+    """LayerNorm: each row to mean 0 and variance 1, then a learned gain and bias."""
+    centred = x - x.sum(axis=-1, keepdims=True) / x.shape[-1]  # [n, d]
+    return rms_plain(centred, params, name, eps) * params[name] + params[name + ".bias"]
+
+
+NORMS: dict[str, Callable[[Array, Params, str, float], Array]] = {
+    "rms_plain": rms_plain,
+    "rms": rms,
+    "layer": layer_norm,
+}
+
+
+def linear(x: Array, params: Params, name: str) -> Array:
+    """x @ W.T, and + b where the model has one."""
+    y: Array = x @ params[name].T  # [n, in] -> [n, out]
+    bias = params.get(name + ".bias")
+    return y if bias is None else y + bias
+
+
+def heads(x: Array, config: Config) -> Array:
+    """Cut each row into heads: [n, heads * head_dim] -> [n, heads, head_dim]."""
+    return x.reshape(len(x), -1, config.head_dim)
+
+
+def no_rotation(config: Config, positions: Array, dtype: np.dtype[Any]) -> Callable[[Array], Array]:
+    """Learned positions are already in the embedding; q and k stay as they are."""
+    return lambda x: x
+
+
+def rope(config: Config, positions: Array, dtype: np.dtype[Any]) -> Callable[[Array], Array]:
+    """Rotary positions: turn each pair (x[i], x[i + head_dim/2]) of q and k by position x frequency.
+
+    The rotate-half layout of the Llama family. It has no weights. Keys are cached after it.
+    """
+    half = config.head_dim // 2
+    frequencies = config.rope_theta ** (-np.arange(half) / half)  # [head_dim / 2]
+    angles = positions[:, None, None] * frequencies  # [n, 1, head_dim / 2]
+    cos, sin = np.cos(angles).astype(dtype), np.sin(angles).astype(dtype)
+
+    def rotate(x: Array) -> Array:  # [n, heads, head_dim] -> the same shape
+        a, b = x[..., :half], x[..., half:]
+        return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
+
+    return rotate
+
+
+ROTATIONS: dict[str, Callable[[Config, Array, np.dtype[Any]], Callable[[Array], Array]]] = {
+    "learned": no_rotation,
+    "rope": rope,
+}
+
+
+def attn_scores(q: Array, keys: Array) -> Array:
+    """Each query row against every key row it may see: q . k / sqrt(head_dim), plus -inf for later ones."""
+    n, n_head, head_dim = q.shape
+    n_kv_head, t, _ = keys.shape
+    grouped = q.swapaxes(0, 1).reshape(n_kv_head, -1, head_dim)  # query heads that share a key head: one matmul
+    scores = (grouped @ keys.swapaxes(1, 2)).reshape(n_head, n, t)
+    return scores * head_dim**-0.5 + causal_mask(n, t)  # type: ignore[no-any-return]
+
+
+def causal_mask(n: int, t: int) -> Array | float:
+    """What is added to the scores of n new tokens of t: 0 for a row up to their own, -inf for a later one.
+
+    A single new token is the last one: it sees all that is cached, itself included, and needs no mask.
+    """
+    if n == 1:
+        return 0.0
+    return np.where(np.arange(t) <= np.arange(t - n, t)[:, None], 0.0, -np.inf).astype(np.float32)  # [n, t]
+
+
+def softmax(x: Array) -> Array:
+    """Over the last axis: e^x / sum(e^x), with the largest x taken off first so that nothing overflows."""
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)  # type: ignore[no-any-return]
+
+
+def mix(weights: Array, values: Array) -> Array:
+    """The weighted sum of the value rows, head by head, heads side by side again."""
+    n_head, n, t = weights.shape
+    n_kv_head, _, head_dim = values.shape
+    mixed = weights.reshape(n_kv_head, -1, t) @ values  # [n_kv_head, group * n, head_dim]
+    return mixed.reshape(n_head, n, head_dim).swapaxes(0, 1).reshape(n, -1)
+
+
+def relu_mlp(x: Array, params: Params, here: str) -> Array:
+    """max(0, fc1 x)."""
+    return np.maximum(linear(x, params, here + "fc1"), 0)
+
+
+def gelu_mlp(x: Array, params: Params, here: str) -> Array:
+    """gelu(fc1 x), in the tanh form that GPT-2 uses."""
+    return gelu(linear(x, params, here + "fc1"))
+
+
+def swiglu_mlp(x: Array, params: Params, here: str) -> Array:
+    """silu(gate x) * fc1 x."""
+    return silu(linear(x, params, here + "gate")) * linear(x, params, here + "fc1")
+
+
+def gelu(x: Array) -> Array:
+    return 0.5 * x * (1.0 + np.tanh(GELU_SCALE * (x + 0.044715 * x * x * x)))  # type: ignore[no-any-return]
+
+
+def silu(x: Array) -> Array:
+    return x / (1.0 + np.exp(-x))
+
+
+GELU_SCALE = (2.0 / np.pi) ** 0.5
+
+MLPS: dict[str, Callable[[Array, Params, str], Array]] = {
+    "relu": relu_mlp,
+    "gelu": gelu_mlp,
+    "swiglu": swiglu_mlp,
+}
+
+
+def param_shapes(config: Config) -> dict[str, tuple[int, ...]]:
+    """Name and shape of every parameter, in the order in which microgpt draws them."""
+    c, d = config, config.n_embd
+    shapes: dict[str, tuple[int, ...]] = {"wte": (c.vocab_size, d)}
+    if c.position == "learned":
+        shapes["wpe"] = (c.n_ctx, d)
+    if not c.tied:
+        shapes["lm_head"] = (c.vocab_size, d)
+    for layer in range(c.n_layer):
+        matrices = {
+            "wq": (c.n_head * c.head_dim, d),
+            "wk": (c.n_kv_head * c.head_dim, d),
+            "wv": (c.n_kv_head * c.head_dim, d),
+            "wo": (d, c.n_head * c.head_dim),
+            "fc1": (c.n_mlp, d),
+            "fc2": (d, c.n_mlp),
+        }
+        if c.mlp == "swiglu":
+            matrices["gate"] = (c.n_mlp, d)
+        shapes |= {f"layer{layer}.{name}": shape for name, shape in matrices.items()}
+        if c.bias:
+            shapes |= {f"layer{layer}.{name}.bias": shape[:1] for name, shape in matrices.items()}
+    norms = [f"layer{layer}.{name}" for layer in range(c.n_layer) for name in ("attn_norm", "mlp_norm")]
+    norms += ["embd_norm"] * c.embd_norm + ["final_norm"] * c.final_norm
+    if c.norm != "rms_plain":
+        shapes |= {name: (d,) for name in norms}
+    if c.norm == "layer":
+        shapes |= {name + ".bias": (d,) for name in norms}
+    return shapes

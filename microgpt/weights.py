@@ -1,0 +1,112 @@
+"""Weights in and out of .npz files: the arrays, the config and the vocabulary, nothing executable.
+
+All parameters of a model are views of one flat vector (`views`), so that an optimiser can treat them as
+one. Every array that comes from a file is checked against `param_shapes` before anything uses it.
+Knows files and shapes; does not know what the parameters mean.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import zipfile
+from dataclasses import asdict, dataclass
+from importlib.resources import as_file, files
+from pathlib import Path
+from random import Random
+
+import numpy as np
+
+from microgpt.errors import N_, UserError
+from microgpt.model import Array, Config, Params, param_shapes
+from microgpt.tokenizer import TOKENIZERS, CharTokenizer
+
+SHIPPED = ("names", "names-deep", "stories")
+
+
+@dataclass(frozen=True)
+class Model:
+    """What runs: a name, the architecture, its parameters, and the tokenizer that they were trained with."""
+
+    name: str
+    config: Config
+    params: Params
+    tokenizer: CharTokenizer
+
+
+def views(vector: Array, config: Config) -> Params:
+    """Cut one flat vector into the parameters of `config`, without copying."""
+    params, at = {}, 0
+    for name, shape in param_shapes(config).items():
+        params[name] = vector[at : at + math.prod(shape)].reshape(shape)
+        at += math.prod(shape)
+    return params
+
+
+def n_params(config: Config) -> int:
+    """How many numbers the model has."""
+    return sum(map(math.prod, param_shapes(config).values()))
+
+
+def init(config: Config, rng: Random, scale: float = 0.08) -> Array:
+    """The flat vector of fresh parameters: matrices drawn from gauss(0, scale), gains 1, biases 0."""
+    vector = np.zeros(n_params(config))
+    for name, array in views(vector, config).items():
+        if array.ndim == 2:
+            array[:] = [[rng.gauss(0, scale) for _ in row] for row in array]
+        elif not name.endswith(".bias"):
+            array[:] = 1.0
+    return vector
+
+
+def save(path: Path, model: Model) -> None:
+    """Write `model` as an .npz: config and vocabulary as JSON, then the arrays."""
+    kind = next(name for name, cls in TOKENIZERS.items() if type(model.tokenizer) is cls)
+    about = {"config": asdict(model.config), "tokenizer": kind, "vocabulary": model.tokenizer.vocabulary}
+    np.savez_compressed(path, about=np.array(json.dumps(about)), **model.params)  # type: ignore[arg-type]
+
+
+def shipped(name: str) -> Model:
+    """One of the models that come with the package."""
+    if name not in SHIPPED:
+        raise UserError(
+            N_("There is no model “%(name)s”. Choose one of: %(known)s."), name=name, known=", ".join(SHIPPED)
+        )
+    with as_file(files("microgpt") / "data" / f"{name}.npz") as path:
+        return load(path, name)
+
+
+def load(path: Path, name: str | None = None) -> Model:
+    """Read a model that `save` wrote. Raises UserError for a file that is broken or does not fit its config."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            about = json.loads(str(file["about"]))
+            arrays = {key: file[key] for key in file.files if key != "about"}
+        config = Config(**about["config"])
+        tokenizer = TOKENIZERS[about["tokenizer"]](about["vocabulary"])
+    except FileNotFoundError:
+        raise UserError(N_("There is no weights file %(path)s."), path=path) from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
+        raise UserError(
+            N_("%(path)s is not a weights file of ours, or it is damaged (%(why)s). Train it again or fetch it anew."),
+            path=path, why=error,
+        ) from None  # fmt: skip
+    check(path, config, arrays)
+    vector = np.concatenate([arrays[key].astype(np.float64).ravel() for key in param_shapes(config)])
+    return Model(name or Path(path).stem, config, views(vector, config), tokenizer)
+
+
+def check(path: Path, config: Config, arrays: Params) -> None:
+    """Raise UserError unless `arrays` are exactly the parameters of `config`, all of them finite numbers."""
+    expected = param_shapes(config)
+    for key in sorted(expected.keys() ^ arrays.keys()):
+        missing, extra = N_("%(path)s lacks the array %(key)s."), N_("%(path)s has an extra array %(key)s.")
+        raise UserError(missing if key in expected else extra, path=path, key=key)
+    for key, shape in expected.items():
+        if arrays[key].shape != shape:
+            raise UserError(
+                N_("%(path)s: %(key)s has shape %(shape)s; its config says %(expected)s."),
+                path=path, key=key, shape=arrays[key].shape, expected=shape,
+            )  # fmt: skip
+        if not np.isfinite(arrays[key]).all():
+            raise UserError(N_("%(path)s: %(key)s holds NaN or infinity; the training went wrong."), path=path, key=key)
