@@ -1,0 +1,120 @@
+"""What a pass costs: multiply-adds by part, bytes, reads of each row; counted, and as closed forms.
+
+The counts fold what a hook was told: the shapes and scores that the model really computed. The closed
+forms say what they must come to. Norms, softmax and additions are not counted.
+Knows configs and events; knows no page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from microgpt.model import Array, Config
+from microgpt.trace import Event
+
+PARTS = ("qkv", "scores", "mixing", "out", "mlp", "head")
+MLP_INPUTS = {"relu": 1, "gelu": 1, "swiglu": 2}  # matrices that read the token's vector
+
+
+class Counter:
+    """A hook that adds up the multiply-adds of what it is told: `counter.macs` is an array over PARTS."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.macs = np.zeros(len(PARTS), dtype=np.int64)
+
+    def __call__(self, name: str, value: Array | int, **where: int) -> None:
+        if name not in MACS:
+            return
+        part, factor = MACS[name]
+        counted = np.isfinite(value).sum() if name == "attn_scores" else np.size(value)  # a masked pair is not work
+        macs = int(counted) * factor(self.config)
+        self.macs[PARTS.index(part)] += macs
+        if name == "attn_scores":  # each pair that is scored is also mixed
+            self.macs[PARTS.index("mixing")] += macs
+
+
+# For each event: the part it belongs to, and the multiply-adds behind one number of its value.
+MACS: dict[str, tuple[str, Callable[[Config], int]]] = {
+    "q": ("qkv", lambda c: c.n_embd),
+    "k": ("qkv", lambda c: c.n_embd),
+    "v": ("qkv", lambda c: c.n_embd),
+    "attn_scores": ("scores", lambda c: c.head_dim),
+    "attn_out": ("out", lambda c: c.n_head * c.head_dim),
+    "mlp_hidden": ("mlp", lambda c: c.n_embd * MLP_INPUTS[c.mlp]),
+    "mlp_out": ("mlp", lambda c: c.n_mlp),
+    "logits": ("head", lambda c: c.n_embd),
+}
+
+
+def count(config: Config, events: Iterable[Event]) -> Array:
+    """Multiply-adds over PARTS of the forward passes in `events`."""
+    counter = Counter(config)
+    for event in events:
+        counter(event.name, event.value)
+    return counter.macs
+
+
+def reads(events: Iterable[Event]) -> dict[tuple[str, int, int], list[int]]:
+    """(q | k | v, layer, row) -> the steps at which that row was read, from the shapes of what was computed.
+
+    A score [head, i, j] that is finite has read q row i and K row j; its weight reads V row j.
+    """
+    found: dict[tuple[str, int, int], list[int]] = {}
+    for event in events:
+        if event.name != "attn_scores":
+            continue
+        seen = np.isfinite(event.value)[0]  # [n, t]
+        for i, row in enumerate(seen):
+            step = event.pos + i
+            found.setdefault(("q", event.layer, step), []).append(step)
+            for j in np.flatnonzero(row).tolist():
+                found.setdefault(("k", event.layer, j), []).append(step)
+                found.setdefault(("v", event.layer, j), []).append(step)
+    return found
+
+
+def kv_bytes(config: Config, n: int, bytes_per_value: int) -> int:
+    """Bytes that K and V of n tokens take, all layers."""
+    return 2 * config.n_layer * config.n_kv_head * config.head_dim * n * bytes_per_value
+
+
+# ---- closed forms ---------------------------------------------------------------------------------
+
+
+def pass_macs(config: Config, n: int, pairs: int, logits: int = 1) -> Array:
+    """Multiply-adds over PARTS when n tokens run through all layers, with `pairs` (query, key) pairs a head."""
+    c, width = config, config.n_head * config.head_dim
+    per_layer = [
+        n * c.n_embd * (width + 2 * c.n_kv_head * c.head_dim),
+        pairs * width,
+        pairs * width,
+        n * c.n_embd * width,
+        n * c.n_embd * c.n_mlp * (MLP_INPUTS[c.mlp] + 1),
+    ]
+    return np.array([c.n_layer * x for x in per_layer] + [logits * c.n_embd * c.vocab_size], dtype=np.int64)
+
+
+def cached(config: Config, t: int) -> Array:
+    """Step t (from 1) with the cache: one token, t keys."""
+    return pass_macs(config, 1, t)
+
+
+def naive(config: Config, t: int) -> Array:
+    """Step t without a cache: all t tokens again."""
+    return pass_macs(config, t, t * (t + 1) // 2)
+
+
+def needed(config: Config, t: int) -> Array:
+    """Step t without a cache, leaving out what the last token does not need.
+
+    In the last layer old tokens are needed for their k and v alone; in the layers before, for all.
+    """
+    c = config
+    old_kv = np.zeros(len(PARTS), dtype=np.int64)
+    old_kv[0] = (t - 1) * 2 * c.n_embd * c.n_kv_head * c.head_dim
+    one_layer = pass_macs(c, 1, t) // np.array([c.n_layer] * 5 + [1])
+    below = naive(c, t) // np.array([c.n_layer] * 5 + [1]) * np.array([c.n_layer - 1] * 5 + [0])
+    return old_kv + one_layer + below  # type: ignore[no-any-return]

@@ -1,0 +1,86 @@
+"""A recording: a text run through a model token by token, with the trace as its hook.
+
+Each step runs one token with the cache, then the whole text again without it, so that every trace
+carries the proof that both say the same. Knows models, decoding and traces; knows no page.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from random import Random
+
+from microgpt.cache import KVCache
+from microgpt.cost import Counter
+from microgpt.decode import check_length, check_sampling, decode_step, recompute, sample
+from microgpt.errors import N_, UserError
+from microgpt.trace import Trace
+from microgpt.weights import Model
+
+
+class Recording:
+    """Step through `prompt` and what the model adds to it; `trace` grows with every step.
+
+    Raises UserError for a prompt or a setting that the model cannot use.
+    """
+
+    def __init__(
+        self, model: Model, prompt: str, temperature: float = 0.0, top_k: int = 0, seed: int = 42, max_new: int = 0
+    ) -> None:
+        if not model.tokenizer.split(prompt):
+            raise UserError(N_("The prompt is empty; give at least one token."))
+        self.ids = model.tokenizer.encode(prompt)
+        check_length(model.config, len(self.ids))
+        check_sampling(temperature, top_k)
+        self.model, self.temperature, self.top_k = model, temperature, top_k
+        self.n_prompt = len(self.ids)
+        self.limit = min(model.config.n_ctx, self.n_prompt + max_new if max_new else model.config.n_ctx)
+        self.cache = KVCache(model.config)
+        self.rng = Random(seed)
+        self.trace = Trace(
+            {
+                "model": model.name,
+                "config": asdict(model.config),
+                "prompt": prompt,
+                "n_prompt": self.n_prompt,
+                "temperature": temperature,
+                "top_k": top_k,
+                "seed": seed,
+                "tokens": [],
+                "vocabulary": model.tokenizer.vocabulary,
+            }
+        )
+
+    @property
+    def ended(self) -> bool:
+        """True when the model has stopped or the context is full."""
+        n = len(self.cache)
+        return n >= self.limit or n >= len(self.ids) or (n > 0 and n >= self.n_prompt and self.ids[n] == self.stop)
+
+    @property
+    def stop(self) -> int:
+        return self.model.tokenizer.start
+
+    def step(self) -> None:
+        """Run the next token; behind the prompt's last token, choose the one that follows."""
+        params, config, pos = self.model.params, self.model.config, len(self.cache)
+        logits = decode_step(params, config, self.ids[pos], self.cache, self.trace)
+        counter = Counter(config)
+        again = recompute(params, config, self.ids[: pos + 1], counter)
+        self.trace("recompute_logits", again, pos=pos)
+        self.trace("recompute_macs", counter.macs, pos=pos)
+        self.trace.about["tokens"].append(self.model.tokenizer.vocabulary[self.ids[pos]])
+        if pos + 1 >= self.n_prompt:
+            choice = sample(logits, self.temperature, self.top_k, self.rng)
+            self.trace("sample", choice, pos=pos)
+            self.ids.append(choice)
+
+    def run_prompt(self) -> None:
+        """Run all of the prompt; the last step chooses the first new token."""
+        while len(self.cache) < self.n_prompt:
+            self.step()
+
+    def run(self) -> Trace:
+        """Run to the end and return the trace."""
+        while not self.ended:
+            self.step()
+        return self.trace

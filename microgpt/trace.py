@@ -1,0 +1,147 @@
+"""The trace: what the hooks reported, in order. It is the whole contract between the maths and the pages.
+
+A `Trace` is a hook: call it with a name, a value and where (pos, layer), and it keeps an `Event`. EVENTS
+says what each name means and what shape its value has. The JSON form (`to_json`) carries every value in
+full precision, so that anyone can check a drawn number against another implementation.
+
+Knows no model, no page and no file.
+
+The JSON form, version 1::
+
+    {"format": "microgpt-trace", "version": 1,
+     "about": {"model": ..., "config": {...}, "prompt": ..., "n_prompt": ..., "tokens": [...], ...},
+     "events": [{"name": "q", "pos": 3, "layer": 0, "shape": [1, 4, 4], "values": [0.25, ...]}, ...]}
+
+`values` are the numbers of the array in row-major order; a masked score (minus infinity) is null. An
+event with an empty shape is a single whole number. `pos` is the position of the first row of the value.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from microgpt.errors import N_, UserError
+from microgpt.model import Array
+
+
+class EventKind(NamedTuple):
+    """What an event name stands for."""
+
+    sentence: str
+    shape: str  # in the letters of model.py: n new rows, t rows so far; "" is one whole number
+
+
+EVENTS = {
+    "embed": EventKind(N_("The token's row of wte, plus its position's row of wpe where the model has one."), "n d"),
+    "resid_pre": EventKind(N_("The residual stream as it enters a layer."), "n d"),
+    "attn_norm": EventKind(N_("The normalised vector that is projected to q, k and v."), "n d"),
+    "q": EventKind(N_("The query rows of this step's tokens, after rotation where the model rotates."), "n H h"),
+    "k": EventKind(N_("The key rows of this step's tokens, as they join the cache."), "n G h"),
+    "v": EventKind(N_("The value rows of this step's tokens, as they join the cache."), "n G h"),
+    "cache_append": EventKind(N_("k and v have joined the cache; the value is the number of rows it now holds."), ""),
+    "attn_scores": EventKind(N_("Each query row times every key row it may see, over the root of head_dim."), "H n t"),
+    "attn_weights": EventKind(N_("The softmax of the scores: how much of each value row is taken."), "H n t"),
+    "head_out": EventKind(N_("The weighted sums of the value rows, heads side by side."), "n Hh"),
+    "attn_out": EventKind(N_("What attention adds to the residual stream."), "n d"),
+    "resid_mid": EventKind(N_("The residual stream between attention and MLP."), "n d"),
+    "mlp_norm": EventKind(N_("The normalised vector that enters the MLP."), "n d"),
+    "mlp_hidden": EventKind(N_("The inside of the MLP, after its activation."), "n m"),
+    "mlp_out": EventKind(N_("What the MLP adds to the residual stream."), "n d"),
+    "resid_final": EventKind(N_("The residual stream after the last layer."), "n d"),
+    "logits": EventKind(N_("One score for every token of the vocabulary: what may come next."), "n V"),
+    "sample": EventKind(N_("The id of the token that was chosen to come next."), ""),
+    "recompute_logits": EventKind(N_("The same scores, computed again from the whole text without a cache."), "V"),
+    "recompute_macs": EventKind(N_("Multiply-adds of that computation: qkv, scores, mixing, out, MLP, head."), "6"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One report: `value` is a read-only array or a whole number; layer is -1 outside the layers."""
+
+    name: str
+    value: Array | int
+    pos: int
+    layer: int = -1
+
+
+@dataclass
+class Trace:
+    """A hook that records. `about` describes the run; events can be read in order or looked up."""
+
+    about: dict[str, Any] = field(default_factory=dict)
+    _raw: list[tuple[str, Any, dict[str, int]]] = field(default_factory=list)
+    _events: list[Event] = field(default_factory=list)
+    _index: dict[tuple[str, int, int], Event] = field(default_factory=dict)
+
+    def __call__(self, name: str, value: Array | int, **where: int) -> None:
+        # forward never writes into what it has reported, and hands out nothing but the logits: only they
+        # need a copy at once. The rest is copied and frozen when it is first read, off the model's clock.
+        self._raw.append((name, value.copy() if name == "logits" else value, where))  # type: ignore[union-attr]
+
+    @property
+    def events(self) -> list[Event]:
+        """All events, in the order in which they were reported."""
+        for name, value, where in self._raw:
+            if not isinstance(value, int):
+                value = np.array(value)
+                value.flags.writeable = False
+            event = Event(name, value, **where)
+            self._events.append(event)
+            self._index[name, event.pos, event.layer] = event
+        self._raw.clear()
+        return self._events
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self.events)
+
+    def __getitem__(self, key: tuple[str, int] | tuple[str, int, int]) -> Array:
+        """The array of trace["q", pos, layer], or of trace["logits", pos]. KeyError when it was never reported."""
+        name, pos, layer = (*key, -1)[:3]
+        _ = self.events
+        return self._index[name, pos, layer].value  # type: ignore[return-value]
+
+    def number(self, name: str, pos: int, layer: int = -1) -> int | None:
+        """The whole number that was reported as `name`, or None."""
+        _ = self.events
+        event = self._index.get((name, pos, layer))
+        return None if event is None else int(event.value)
+
+
+def to_json(trace: Trace) -> str:
+    """The trace as JSON text, see the module's docstring. `from_json` gives the same trace back."""
+    events = [json.dumps(event_to_dict(event), allow_nan=False) for event in trace]
+    about = json.dumps(trace.about, allow_nan=False)
+    head = f'{{"format": "microgpt-trace", "version": 1,\n"about": {about},\n"events": [\n'
+    return head + ",\n".join(events) + "\n]}\n"
+
+
+def event_to_dict(event: Event) -> dict[str, Any]:
+    where = {"pos": event.pos} | ({"layer": event.layer} if event.layer >= 0 else {})
+    if isinstance(event.value, int):
+        return {"name": event.name, **where, "shape": [], "values": [event.value]}
+    values = [x if math.isfinite(x) else None for x in event.value.ravel().tolist()]
+    return {"name": event.name, **where, "shape": list(event.value.shape), "values": values}
+
+
+def from_json(text: str) -> Trace:
+    """Read what `to_json` wrote. Raises UserError for anything else."""
+    try:
+        data = json.loads(text)
+        if (data["format"], data["version"]) != ("microgpt-trace", 1):
+            raise ValueError(f"format {data['format']} version {data['version']}")
+        trace = Trace(about=data["about"])
+        for event in data["events"]:
+            where = {key: int(event[key]) for key in ("pos", "layer") if key in event}
+            numbers = [-math.inf if x is None else x for x in event["values"]]
+            value = np.array(numbers, dtype=np.float64).reshape(event["shape"]) if event["shape"] else int(numbers[0])
+            trace(event["name"], value, **where)
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+        raise UserError(N_("This is not a trace that this version can read (%(why)s)."), why=error) from None
+    return trace

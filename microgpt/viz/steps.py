@@ -1,0 +1,291 @@
+"""Trace -> what a template needs: text, heat levels, bar widths, counts. All formatting is here.
+
+Everything is looked up in the trace by position and layer; nothing is computed that the model should
+have computed. Knows no HTML; classes such as "L0 H2" only say which layer and heads a piece belongs to.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from microgpt import cost
+from microgpt.decode import probabilities
+from microgpt.errors import N_
+from microgpt.model import Array, Config
+from microgpt.tokenizer import START
+from microgpt.trace import Trace
+
+LEVELS = 12  # steps of the heat scale on each side of zero
+PART_NAMES = {
+    "qkv": N_("q, k, v"),
+    "scores": N_("scores"),
+    "mixing": N_("mixing"),
+    "out": N_("output projection"),
+    "mlp": N_("MLP"),
+    "head": N_("output head"),
+    "total": N_("total"),
+}
+N_GUESSES = 5  # likeliest next tokens that are shown
+DRAWN = ("attn_norm", "q", "k", "v", "head_out")  # what is drawn as heat, on one scale
+
+
+class Cell(NamedTuple):
+    """One number: its heat class (n12 ... z ... p12) and its text."""
+
+    heat: str
+    text: str
+
+
+class Strip(NamedTuple):
+    """A row of numbers that belongs to one layer and to one or more heads."""
+
+    where: str
+    cells: list[Cell]
+
+
+class Meeting(NamedTuple):
+    """q meets one key row: the score, the weight, and how often this row has been read so far."""
+
+    row: int
+    token: str
+    score: str
+    weight: str
+    width: int
+    reads: int
+
+
+class Cost(NamedTuple):
+    """Multiply-adds of one part of a step, counted with the cache and without, beside the closed forms."""
+
+    part: str
+    with_cache: str
+    without: str
+    width_with: int
+    width_without: int
+    form_with: str
+    form_without: str
+
+
+class Guess(NamedTuple):
+    """A candidate for the next token."""
+
+    token: str
+    logit: str
+    probability: str
+    width: int
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A view of a trace. `picture.step(i)` and `picture.row(i)` are what the templates draw."""
+
+    trace: Trace
+    selected: int = -1  # the step that is shown first; -1 is the last one of the prompt
+    layer: int = 0
+    head: int = 0
+    phase: int = 7
+    _steps: dict[int, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        return self.trace.about
+
+    @cached_property
+    def config(self) -> Config:
+        return Config(**self.about["config"])
+
+    @property
+    def tokens(self) -> list[str]:
+        return self.about["tokens"]  # type: ignore[no-any-return]
+
+    @property
+    def n(self) -> int:
+        """Steps so far."""
+        return len(self.tokens)
+
+    @property
+    def at(self) -> int:
+        """The step that is shown first."""
+        return min(self.n, self.about["n_prompt"]) - 1 if self.selected < 0 else min(self.selected, self.n - 1)
+
+    @cached_property
+    def limit(self) -> float:
+        """The end of the heat scale: the largest number that is drawn anywhere in the trace, rounded up."""
+        peak = max(float(np.abs(e.value).max()) for e in self.trace if e.name in DRAWN)
+        return next(x * 10.0**p for p in range(-3, 6) for x in (1, 1.5, 2, 3, 4, 5, 6, 8) if x * 10.0**p >= peak)
+
+    @property
+    def digits(self) -> int:
+        """Decimals in a cell: what a strip of head_dim cells has room for."""
+        return 2 if self.config.head_dim <= 4 else 1
+
+    @cached_property
+    def reads(self) -> dict[tuple[str, int, int], list[int]]:
+        return cost.reads(self.trace)
+
+    def kind(self, i: int) -> str:
+        """start, prompt or generated."""
+        return "generated" if i >= self.about["n_prompt"] else "start" if i == 0 else "prompt"
+
+    def strip(self, values: Array, where: str) -> Strip:
+        return Strip(where, [self.cell(x) for x in values.tolist()])
+
+    def cell(self, value: float) -> Cell:
+        level = round(LEVELS * value / self.limit)
+        return Cell(
+            "z" if level == 0 else f"{'n' if level < 0 else 'p'}{min(abs(level), LEVELS)}", number(value, self.digits)
+        )
+
+    def per_layer(self, name: str, pos: int) -> list[Strip]:
+        return [self.strip(self.trace[name, pos, layer][0], f"L L{layer}") for layer in range(self.config.n_layer)]
+
+    def per_head(self, name: str, pos: int) -> list[Strip]:
+        """One strip a layer and query head; a key or value head that several query heads share gets one strip."""
+        strips = []
+        for layer in range(self.config.n_layer):
+            rows = self.trace[name, pos, layer][0].reshape(-1, self.config.head_dim)
+            group = self.config.n_head // len(rows)
+            for i, row in enumerate(rows):
+                shared = " ".join(f"H{head}" for head in range(i * group, (i + 1) * group))
+                strips.append(self.strip(row, f"L L{layer} H {shared}"))
+        return strips
+
+    def row_token(self, i: int) -> str:
+        return show(self.tokens[i])
+
+    def row(self, i: int) -> dict[str, Any]:
+        """Row i of the cache: its token, K and V."""
+        return {"i": i, "token": self.row_token(i), "k": self.per_head("k", i), "v": self.per_head("v", i)}
+
+    def meetings(self, i: int) -> list[tuple[str, list[Meeting]]]:
+        """For each layer and head: q of step i against rows 0 to i."""
+        found = []
+        for layer in range(self.config.n_layer):
+            scores, weights = self.trace["attn_scores", i, layer], self.trace["attn_weights", i, layer]
+            counts = [sum(step <= i for step in self.reads["k", layer, row]) for row in range(i + 1)]
+            for head in range(self.config.n_head):
+                pairs = zip(scores[head, 0].tolist(), weights[head, 0].tolist(), counts, strict=True)
+                meets = [
+                    Meeting(row, show(self.tokens[row]), number(s), number(w), percent(w), reads)
+                    for row, (s, w, reads) in enumerate(pairs)
+                ]
+                found.append((f"L L{layer} H H{head}", meets))
+        return found
+
+    def step(self, i: int) -> dict[str, Any]:
+        """Everything that belongs to step i alone."""
+        if i not in self._steps:
+            self._steps[i] = self._step(i)
+        return self._steps[i]
+
+    def _step(self, i: int) -> dict[str, Any]:
+        return {
+            "i": i,
+            "number": i + 1,
+            "token": show(self.tokens[i]),
+            "kind": self.kind(i),
+            "x": self.per_layer("attn_norm", i),
+            "q": self.per_head("q", i),
+            "k": self.per_head("k", i),
+            "v": self.per_head("v", i),
+            "meetings": self.meetings(i),
+            "mixed": self.per_head("head_out", i),
+            "rows": self.trace.number("cache_append", i, 0),
+            "q_reads": len(self.reads["q", 0, i]),
+            "first_row_reads": sum(step <= i for step in self.reads["k", 0, 0]),
+            "costs": self.costs(i),
+            "bytes": self.bytes_held(i),
+            "guesses": self.guesses(i),
+            "choice": self.choice(i),
+            "given": show(self.tokens[i + 1]) if i + 1 < self.about["n_prompt"] and i + 1 < self.n else None,
+            "difference": bound(np.abs(self.trace["logits", i][0] - self.trace["recompute_logits", i]).max()),
+        }
+
+    def costs(self, i: int) -> list[Cost]:
+        """By part, then the total."""
+        ours = add_total(cost.count(self.config, [e for e in self.trace if e.pos == i]))
+        without = add_total(self.trace["recompute_macs", i])
+        form, form_without = add_total(cost.cached(self.config, i + 1)), add_total(cost.naive(self.config, i + 1))
+        return [
+            Cost(part, whole(a), whole(b), percent(a / without[-1]), percent(b / without[-1]), whole(c), whole(d))
+            for part, a, b, c, d in zip((*cost.PARTS, "total"), ours, without, form, form_without, strict=True)
+        ]
+
+    def bytes_held(self, i: int) -> dict[str, str]:
+        """What K and V take after step i: numbers, bytes as computed here, bytes in the usual 16 bits."""
+        held = [e.value for e in self.trace if e.name in ("k", "v") and e.pos <= i]
+        numbers = sum(np.size(value) for value in held)
+        reserved = cost.kv_bytes(self.config, self.config.n_ctx, 8)
+        return {
+            "numbers": whole(numbers),
+            "here": whole(sum(np.asarray(value).nbytes for value in held)),
+            "half": whole(2 * numbers),
+            "reserved": whole(reserved),
+        }
+
+    def vocabulary_token(self, token_id: int) -> str:
+        return show(self.about["vocabulary"][token_id])
+
+    def guesses(self, i: int) -> list[Guess]:
+        """The likeliest next tokens as the choice sees them, and the chosen one if it is not among them."""
+        logits = self.trace["logits", i][0]
+        chances = probabilities(logits, self.about["temperature"] or 1.0, self.about["top_k"])
+        chosen = self.trace.number("sample", i)
+        best = np.argsort(-logits, kind="stable")[:N_GUESSES].tolist()
+        if chosen is not None and chosen not in best:
+            best[-1] = chosen
+        return [
+            Guess(
+                self.vocabulary_token(t), number(logits[t]), number(chances[t]), percent(float(chances[t])), t == chosen
+            )
+            for t in best
+        ]
+
+    def choice(self, i: int) -> str | None:
+        """The token that step i chose, or None where the prompt goes on."""
+        chosen = self.trace.number("sample", i)
+        return None if chosen is None else self.vocabulary_token(chosen)
+
+
+# ---- text ------------------------------------------------------------------------------------------
+
+
+def number(value: float, digits: int = 2) -> str:
+    """Two decimals and a true minus: −0.42. What rounds to zero has no sign."""
+    text = f"{value:.{digits}f}"
+    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
+
+
+def whole(value: float) -> str:
+    """3664 -> '3,664'."""
+    return f"{int(value):,}"
+
+
+def percent(share: float) -> int:
+    """A share of 1 as a bar width, 0 to 100; what is not nothing gets at least 1."""
+    return 0 if share <= 0 else min(100, max(1, round(100 * share)))
+
+
+def bound(value: float) -> str:
+    """A figure of rounding size as a bound that holds on every machine: '1e-12'."""
+    exponent = next((e for e in (-12, -9, -6, -3, 0) if value < 10.0**e), math.inf)
+    return f"1e{exponent}"
+
+
+def show(token: str) -> str:
+    """A token as it is drawn: white space and invisible characters become marks."""
+    if token == START:
+        return token
+    return "".join(c if c.isprintable() and not c.isspace() else f"␣{ord(c):x}" for c in token)
+
+
+def add_total(parts: Iterable[int] | Array) -> list[int]:
+    values = [int(x) for x in parts]
+    return [*values, sum(values)]
