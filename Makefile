@@ -1,0 +1,57 @@
+# make serve: build the site and open it at http://127.0.0.1:8000     make test: everything that must hold
+# Both set up what they need in .venv, and fetch the browser runtime once into a cache folder.
+
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python
+REFERENCES := .references
+PORT ?= 8000
+
+.PHONY: serve build test lint unit browsers references bench messages clean
+
+serve: $(VENV)/site
+	$(RUN) build.py --serve $(PORT)
+
+build: $(VENV)/site
+	$(RUN) build.py
+
+test: lint unit
+
+lint: $(VENV)/test
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	$(RUN) -m mypy
+
+unit: $(VENV)/test browsers
+	$(RUN) -m pytest -m "not references"
+
+browsers: $(VENV)/test
+	$(RUN) -m tests.browser.install
+
+references: $(REFERENCES)/ready
+	$(REFERENCES)/bin/python -m pytest -m references
+
+bench: $(VENV)/test browsers
+	$(RUN) -m bench $(if $(MICROGPT),--microgpt $(MICROGPT))
+
+messages: $(VENV)/site
+	$(RUN) -m babel.messages.frontend extract -F babel.cfg -k N_ -o locale/messages.pot --no-location --omit-header --sort-output .
+
+clean:
+	rm -rf dist $(VENV) $(REFERENCES)
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/site: pyproject.toml | $(VENV)/bin/python
+	$(RUN) -m pip install --quiet -e ".[site]"
+	touch $@
+
+$(VENV)/test: pyproject.toml | $(VENV)/bin/python
+	$(RUN) -m pip install --quiet -e ".[test]"
+	touch $@ $(VENV)/site
+
+$(REFERENCES)/ready: pyproject.toml
+	$(PYTHON) -m venv $(REFERENCES)
+	$(REFERENCES)/bin/python -m pip install --quiet -e ".[references]" pytest hypothesis
+	touch $@

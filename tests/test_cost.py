@@ -1,0 +1,116 @@
+"""Counted multiply-adds, bytes and reads agree with the closed forms and with published figures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from microgpt.cache import KVCache
+from microgpt.cost import PARTS, Counter, cached, count, kv_bytes, naive, needed, reads
+from microgpt.decode import prefill, recompute
+from microgpt.model import Config, Params, param_shapes
+from microgpt.record import Recording
+from microgpt.trace import Trace
+from microgpt.weights import n_params
+
+MICROGPT = Config()
+
+
+def zeros(config: Config) -> Params:
+    return {name: np.zeros(shape) for name, shape in param_shapes(config).items()}
+
+
+@st.composite
+def configs(draw: st.DrawFn) -> Config:
+    groups, per_group = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    return Config(
+        n_layer=draw(st.integers(1, 4)), n_embd=draw(st.integers(1, 9)), n_head=groups * per_group, n_kv_head=groups,
+        head_dim=2 * draw(st.integers(1, 4)), n_mlp=draw(st.integers(1, 20)), n_ctx=12,
+        vocab_size=draw(st.integers(2, 30)),
+        position=draw(st.sampled_from(["learned", "rope"])), mlp=draw(st.sampled_from(["relu", "gelu", "swiglu"])),
+        tied=draw(st.booleans()), bias=draw(st.booleans()),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("n_layer", "expected"),
+    [(1, (60_416, 450_816, 121_856)), (2, (113_920, 894_720, 565_760)), (4, (220_928, 1_782_528, 1_453_568))],
+)
+def test_published_totals_for_sixteen_tokens(n_layer: int, expected: tuple[int, int, int]) -> None:
+    config = Config(n_layer=n_layer)
+    totals = tuple(sum(int(form(config, t).sum()) for t in range(1, 17)) for form in (cached, naive, needed))
+    assert totals == expected
+
+
+def test_the_mlp_is_the_largest_share() -> None:
+    by_part = dict(zip(PARTS, sum(cached(MICROGPT, t) for t in range(1, 17)), strict=True))
+    assert by_part["mlp"] == 32_768 == max(by_part.values())
+
+
+@given(configs(), st.integers(1, 12), st.integers(1, 12))
+@settings(max_examples=150)
+def test_counted_equals_the_closed_forms(config: Config, t: int, chunk: int) -> None:
+    params, ids = zeros(config), [0] * t
+    counter = Counter(config)
+    recompute(params, config, ids, counter)
+    assert counter.macs.tolist() == naive(config, t).tolist()
+
+    trace, cache = Trace({}), KVCache(config)
+    for i in ids:
+        prefill(params, config, [i], cache, trace)
+    assert count(config, trace).tolist() == sum(cached(config, i + 1) for i in range(t)).tolist()
+    assert cache.nbytes == kv_bytes(config, t, 8)
+
+    # in chunks: the same work, but for the head, which runs once a chunk
+    chunked = Counter(config)
+    prefill(params, config, ids, KVCache(config), chunked, chunk)
+    assert chunked.macs.tolist()[:-1] == counter.macs.tolist()[:-1]
+
+
+def test_q_row_is_read_once_and_kv_rows_ever_after(recording: Recording) -> None:
+    n, found = len(recording.cache), reads(recording.trace)
+    for layer in range(recording.model.config.n_layer):
+        for row in range(n):
+            assert found["q", layer, row] == [row]
+            assert found["k", layer, row] == found["v", layer, row] == list(range(row, n))
+
+
+def test_reads_of_a_parallel_pass_are_the_same() -> None:
+    trace = Trace({})
+    prefill(zeros(MICROGPT), MICROGPT, [0] * 7, KVCache(MICROGPT), trace)
+    found = reads(trace)
+    assert found["q", 0, 3] == [3]
+    assert found["k", 0, 3] == [3, 4, 5, 6]
+
+
+def test_recorded_multiply_adds_are_those_of_a_rerun(recording: Recording) -> None:
+    config = recording.model.config
+    for pos in range(len(recording.cache)):
+        assert recording.trace["recompute_macs", pos].tolist() == naive(config, pos + 1).tolist()
+
+
+GPT2 = Config(n_layer=12, n_embd=768, n_head=12, n_kv_head=12, head_dim=64, n_mlp=3072, n_ctx=1024, vocab_size=50257,
+              norm="layer", mlp="gelu", bias=True, tied=True, final_norm=True, embd_norm=False)  # fmt: skip
+SMOLLM2 = Config(n_layer=30, n_embd=576, n_head=9, n_kv_head=3, head_dim=64, n_mlp=1536, n_ctx=8192, vocab_size=49152,
+                 position="rope", norm="rms", mlp="swiglu", tied=True, final_norm=True, embd_norm=False)  # fmt: skip
+LLAMA3 = Config(n_layer=32, n_embd=4096, n_head=32, n_kv_head=8, head_dim=128, n_mlp=14336, n_ctx=8192,
+                vocab_size=128_256, position="rope", norm="rms", mlp="swiglu", final_norm=True,
+                embd_norm=False)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("config", "params", "kv"),
+    [
+        (MICROGPT, 4_192, None),
+        (GPT2, 124_439_808, 36_864),
+        (SMOLLM2, 134_515_008, 23_040),
+        (LLAMA3, 8_030_261_248, 131_072),
+    ],
+    ids=["microgpt", "gpt2", "smollm2", "llama3"],
+)
+def test_published_parameters_and_cache_bytes(config: Config, params: int, kv: int | None) -> None:
+    assert n_params(config) == params
+    if kv:
+        assert kv_bytes(config, 1, 2) == kv

@@ -1,0 +1,117 @@
+"""The trace says everything that the model computed, and survives the trip through JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from microgpt.cache import KVCache
+from microgpt.cost import MLP_INPUTS
+from microgpt.decode import decode_step, prefill
+from microgpt.errors import UserError
+from microgpt.model import Array, Config, forward
+from microgpt.record import Recording
+from microgpt.trace import EVENTS, Event, Trace, from_json, to_json
+from microgpt.weights import shipped
+
+
+def letters(config: Config, n: int, t: int) -> dict[str, int]:
+    """What the letters in EVENTS' shapes stand for."""
+    c = config
+    return {
+        "n": n, "t": t, "d": c.n_embd, "H": c.n_head, "G": c.n_kv_head, "h": c.head_dim, "Hh": c.n_head * c.head_dim,
+        "m": c.n_mlp, "V": c.vocab_size, "6": 6,
+    }  # fmt: skip
+
+
+def equal(a: Event, b: Event) -> bool:
+    return (a.name, a.pos, a.layer) == (b.name, b.pos, b.layer) and bool(np.array_equal(a.value, b.value))
+
+
+def test_every_event_is_listed_with_its_shape(recording: Recording) -> None:
+    config = recording.model.config
+    seen = set()
+    for event in recording.trace:
+        expected = [letters(config, 1, event.pos + 1)[x] for x in EVENTS[event.name].shape.split()]
+        assert list(np.shape(event.value)) == expected, event.name
+        seen.add(event.name)
+    assert seen == set(EVENTS)
+
+
+def test_forward_reports_each_name_once_a_layer(recording: Recording) -> None:
+    names = [(e.name, e.layer) for e in recording.trace if e.pos == 0]
+    assert len(names) == len(set(names))
+    assert {layer for name, layer in names if name == "q"} == set(range(recording.model.config.n_layer))
+
+
+def test_json_loads_back_to_the_same_trace(trace: Trace) -> None:
+    again = from_json(to_json(trace))
+    assert again.about == json.loads(json.dumps(trace.about))
+    assert len(again.events) == len(trace.events)
+    assert all(map(equal, again, trace))
+
+
+def test_json_of_a_masked_pass_loads_back() -> None:
+    model = shipped("names")
+    trace = Trace({})
+    forward(model.params, model.config, [26, 4, 12], KVCache(model.config), trace)
+    scores = from_json(to_json(trace))["attn_scores", 0, 0]
+    assert scores[0, 0, 1] == -math.inf
+    assert np.array_equal(scores, trace["attn_scores", 0, 0])
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"format": "microgpt-trace", "version": 2}', "[" * 5000])
+def test_what_is_no_trace_is_refused_in_a_sentence(text: str) -> None:
+    with pytest.raises(UserError, match="not a trace"):
+        from_json(text)
+
+
+def test_events_cannot_be_changed(trace: Trace) -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        trace["q", 0, 0][0] = 1
+
+
+def test_what_is_recorded_stays_what_it_was() -> None:
+    """Reading late gives what was reported: forward never writes into it, nor can the caller."""
+    model = shipped("stories")
+    late, copies = Trace({}), []
+
+    def hook(name: str, value: Array | int, **where: int) -> None:
+        late(name, value, **where)
+        copies.append(np.array(value))
+
+    cache = KVCache(model.config)
+    prefill(model.params, model.config, [3, 1, 4], cache, hook)
+    for token in (1, 5, 9):
+        decode_step(model.params, model.config, token, cache, hook)[:] = math.nan
+    cache.crop(1)
+    decode_step(model.params, model.config, 2, cache)
+    assert all(np.array_equal(event.value, copy) for event, copy in zip(late, copies, strict=True))
+
+
+def test_the_cache_holds_the_rows_that_were_reported(recording: Recording) -> None:
+    """At the end every cached row is, bit for bit, the k and v that its own step reported."""
+    for layer in range(recording.model.config.n_layer):
+        cached = recording.cache[layer]
+        for pos in range(len(recording.cache)):
+            assert np.array_equal(cached.keys[:, pos], recording.trace["k", pos, layer][0])
+            assert np.array_equal(cached.values[:, pos], recording.trace["v", pos, layer][0])
+            assert recording.trace.number("cache_append", pos, layer) == pos + 1
+
+
+def test_a_hook_changes_nothing(recording: Recording) -> None:
+    model = recording.model
+    with_hook, without = KVCache(model.config), KVCache(model.config)
+    for token in recording.ids[:5]:
+        a = decode_step(model.params, model.config, token, with_hook, Trace({}))
+        b = decode_step(model.params, model.config, token, without)
+        assert np.array_equal(a, b)
+
+
+def test_mlp_inputs_name_every_mlp() -> None:
+    from microgpt.model import MLPS
+
+    assert MLP_INPUTS.keys() == MLPS.keys()

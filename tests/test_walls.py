@@ -1,0 +1,76 @@
+"""compute -> record -> show, one direction: who may import whom, and how large a module may grow."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+MODULES = sorted((ROOT / "microgpt").rglob("*.py"))
+STDLIB_ONLY_BUT = {"numpy", "microgpt"}
+
+
+def imports(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {f"{node.module}.{alias.name}" for alias in node.names} | {str(node.module)}
+    return found
+
+
+def name_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_maths_knows_nothing_of_pages_and_pages_touch_no_browser(path: Path) -> None:
+    used, name = imports(path), name_of(path)
+    if not name.startswith("microgpt.viz"):
+        assert not [u for u in used if u.startswith(("microgpt.viz", "jinja2", "tools", "build"))]
+    if name != "microgpt.viz.browser":
+        assert not [u for u in used if u.split(".")[0] in ("js", "pyodide", "pyodide_js")]
+    assert not [u for u in used if u.split(".")[0] in ("torch", "pickle", "requests")]
+
+
+def test_the_model_knows_only_the_cache() -> None:
+    ours = {u for u in imports(ROOT / "microgpt" / "model.py") if u.startswith("microgpt")}
+    assert ours == {"microgpt.cache", "microgpt.cache.KVCache"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_only_the_build_and_training_write_files(path: Path) -> None:
+    writers = {"microgpt.weights", "microgpt.train"}
+    text = path.read_text("utf-8")
+    if name_of(path) not in writers:
+        assert not re.search(r"write_text|write_bytes|open\([^)]*[\"']w|np\.savez|mkdir|unlink", text)
+
+
+def test_templates_do_no_arithmetic_on_values() -> None:
+    """Sums, products and rounding belong into the model or into steps.py; i + 1 for a label is not arithmetic."""
+    for path in (ROOT / "templates").rglob("*.html"):
+        for expression in re.findall(r"\{[{%](.*?)[}%]\}", path.read_text("utf-8"), re.S):
+            bare = re.sub(
+                r"\"[^\"]*\"|'[^']*'|\w+ [+-] 1\b|[+-]?\bi [+-] 1|\.rows - 1|\.n - 1|LEVELS \+ 1|-picture",
+                "",
+                expression,
+            )
+            assert not re.search(r"[\w)] ?[*/] ?[\w(]|\|round|\|sum", bare), (path.name, expression)
+
+
+@pytest.mark.parametrize("path", [*MODULES, ROOT / "build.py", *sorted((ROOT / "tools").glob("*.py"))], ids=name_of)
+def test_modules_are_small_and_say_what_they_are(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert len(text.splitlines()) <= 300
+    assert ast.get_docstring(ast.parse(text))
+
+
+def test_the_bridge_is_small() -> None:
+    lines = sum(len((ROOT / "site" / name).read_text("utf-8").splitlines()) for name in ("boot.js", "worker.js"))
+    assert lines <= 150
+    assert {p.suffix for p in (ROOT / "site").rglob("*") if p.is_file()} <= {".js", ".css", ".svg"}
+    assert sorted(p.name for p in (ROOT / "site").rglob("*.js")) == ["boot.js", "worker.js"]

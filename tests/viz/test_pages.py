@@ -1,0 +1,184 @@
+"""Every number that a page shows is the trace's; no page holds anything that the policy forbids."""
+
+from __future__ import annotations
+
+import re
+from xml.etree.ElementTree import Element
+
+import html5lib
+import numpy as np
+import pytest
+
+from microgpt.cost import count, kv_bytes, reads
+from microgpt.decode import probabilities
+from microgpt.model import Config
+from microgpt.trace import Trace
+from microgpt.viz.pages import PAGES, Page
+from microgpt.viz.phases import PHASES, code
+from microgpt.viz.render import POLICY, ROOT, render_page
+
+
+def parse(text: str) -> Element:
+    tree: Element = html5lib.parse(text, namespaceHTMLElements=False)
+    return tree
+
+
+def classes(element: Element) -> set[str]:
+    return set(element.get("class", "").split())
+
+
+def find(tree: Element, *wanted: str) -> list[Element]:
+    return [e for e in tree.iter() if set(wanted) <= classes(e)]
+
+
+def text(element: Element) -> str:
+    return "".join(element.itertext())
+
+
+def numbers(element: Element) -> list[float]:
+    """All numbers in an element's text; a true minus and thousands separators are understood."""
+    found = re.findall(r"[−]?\d[\d,]*(?:\.\d+)?", text(element))
+    return [float(x.replace("−", "-").replace(",", "")) for x in found]
+
+
+def shown_as(shown: list[float], values: np.ndarray, digits: int) -> None:
+    """`shown` are `values`, rounded to `digits` decimals."""
+    assert len(shown) == values.size
+    assert np.abs(np.array(shown) - values.ravel()).max() <= 0.5 * 10**-digits + 1e-9
+
+
+@pytest.fixture(scope="session")
+def page(trace: Trace) -> Page:
+    return next(p for p in PAGES if p.model == trace.about["model"])
+
+
+@pytest.fixture(scope="session")
+def tree(page: Page, trace: Trace) -> Element:
+    return parse(render_page(page, trace))
+
+
+def test_every_drawn_cell_is_the_traces_number(tree: Element, trace: Trace) -> None:
+    config = Config(**trace.about["config"])
+    digits = 2 if config.head_dim <= 4 else 1
+    group = config.n_head // config.n_kv_head
+    checked = 0
+    for pos in range(len(trace.about["tokens"])):
+        step, row = find(tree, "step", f"S{pos}")[0], find(tree, "row", f"R{pos}")[0]
+        for layer in range(config.n_layer):
+            (x,) = find(step, "strip", "x", f"L{layer}")
+            shown_as(numbers_of(x), trace["attn_norm", pos, layer], digits)
+            for head in range(config.n_head):
+                for where, kind, event, at in (
+                    (find(step, "now")[0], "q", "q", head), (find(step, "now")[0], "k", "k", head // group),
+                    (find(step, "now")[0], "v", "v", head // group), (row, "k", "k", head // group),
+                    (row, "v", "v", head // group), (find(step, "probe")[0], "q", "q", head),
+                ):  # fmt: skip
+                    (drawn,) = find(where, "strip", kind, f"L{layer}", f"H{head}")
+                    shown_as(numbers_of(drawn), trace[event, pos, layer][0, at], digits)
+                    checked += 1
+                (mixed,) = find(step, "strip", "o", f"L{layer}", f"H{head}")
+                values = trace["head_out", pos, layer][0].reshape(config.n_head, -1)
+                shown_as(numbers_of(mixed), values[head], digits)
+    assert checked > 100
+
+
+def numbers_of(strip: Element) -> list[float]:
+    return [numbers(cell)[0] for cell in strip]
+
+
+def test_every_score_weight_and_read_is_the_traces(tree: Element, trace: Trace) -> None:
+    config, found = Config(**trace.about["config"]), reads(trace)
+    for pos in range(len(trace.about["tokens"])):
+        step = find(tree, "step", f"S{pos}")[0]
+        for layer in range(config.n_layer):
+            for head in range(config.n_head):
+                (meets,) = find(step, "meets", f"L{layer}", f"H{head}")
+                scores = [numbers(e)[0] for e in find(meets, "score")]
+                weights = [numbers(e)[0] for e in find(meets, "weight")]
+                shown_as(scores, trace["attn_scores", pos, layer][head, 0], 2)
+                shown_as(weights, trace["attn_weights", pos, layer][head, 0], 2)
+                counts = [numbers(e)[0] for e in find(meets, "reads")]
+                assert counts == [len([s for s in found["k", layer, j] if s <= pos]) for j in range(pos + 1)]
+                widths = [int(c[1:]) for bar in find(meets, "bar") for c in classes(bar) if re.fullmatch(r"w\d+", c)]
+                assert np.abs(np.array(widths) / 100 - trace["attn_weights", pos, layer][head, 0]).max() <= 0.01
+
+
+def test_every_count_in_the_panels_is_the_traces(tree: Element, trace: Trace) -> None:
+    config = Config(**trace.about["config"])
+    for pos in range(len(trace.about["tokens"])):
+        step = find(tree, "step", f"S{pos}")[0]
+        ours = count(config, [e for e in trace if e.pos == pos]).tolist()
+        without = trace["recompute_macs", pos].tolist()
+        body = [row for row in find(step, "costs")[0].iter("tr")][1:]
+        shown = [[numbers(cell)[0] for cell in row.iter("td") if text(cell)] for row in body]
+        expected = [[a, b] for a, b in zip([*ours, sum(ours)], [*without, sum(without)], strict=True)]
+        assert shown == expected
+        held = numbers(find(step, "held")[0])
+        assert held[0] == kv_bytes(config, pos + 1, 1)
+        assert held[1] == kv_bytes(config, pos + 1, 2)
+        assert kv_bytes(config, pos + 1, 8) in held
+        assert kv_bytes(config, config.n_ctx, 8) in held
+        narration = numbers(find(step, "narration")[0])
+        assert narration[0] == pos + 1
+        assert narration[-3:] == [pos, 1, pos + 1]
+
+
+def test_the_guesses_are_the_models(tree: Element, trace: Trace) -> None:
+    for pos in range(len(trace.about["tokens"])):
+        table = find(find(tree, "step", f"S{pos}")[0], "guesses")[0]
+        rows = [row for row in table.iter("tr")][1:]
+        logits = trace["logits", pos][0]
+        best = np.argsort(-logits, kind="stable")[: len(rows)]
+        names = [text(next(row.iter("bdi"))) for row in rows]
+        assert names == [trace.about["vocabulary"][t] for t in best]
+        cells = [[numbers(cell)[0] for cell in row.iter("td") if text(cell)] for row in rows]
+        shown_as([p for p, _ in cells], probabilities(logits)[best], 2)
+        shown_as([x for _, x in cells], logits[best], 2)
+        chosen = trace.number("sample", pos)
+        marked = [name for name, row in zip(names, rows, strict=True) if "chosen" in classes(row)]
+        assert marked == ([] if chosen is None else [trace.about["vocabulary"][chosen]])
+
+
+def test_heat_grows_with_the_number_on_one_symmetric_scale(tree: Element) -> None:
+    levels: dict[str, list[float]] = {}
+    for strip in find(tree, "strip"):
+        for cell in strip:
+            levels.setdefault(cell.get("class", ""), []).append(numbers(cell)[0])
+    order = [f"n{i}" for i in range(12, 0, -1)] + ["z"] + [f"p{i}" for i in range(1, 13)]
+    present = [levels[name] for name in order if name in levels]
+    assert levels.keys() <= set(order)
+    assert all(max(a) <= min(b) + 0.11 for a, b in zip(present, present[1:], strict=False))  # 0.11: cells are rounded
+    assert all(x < 0.06 for name in order[:12] for x in levels.get(name, []))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[p.name for p in PAGES])
+def test_no_inline_script_or_style_and_nothing_from_elsewhere(page: Page, trace: Trace) -> None:
+    tree = parse(render_page(page, trace if page.widget else None))
+    assert next(e.get("content") for e in tree.iter("meta") if e.get("http-equiv")) == POLICY
+    for element in tree.iter():
+        if not isinstance(element.tag, str):
+            continue
+        assert "style" not in element.attrib and element.tag != "style"
+        assert not [name for name in element.attrib if name.startswith("on")]
+        if element.tag == "script":
+            assert element.get("src") and not text(element)
+        for name in ("src", "href"):
+            assert not re.match(r"[a-z]+:|//", element.get(name, ""))
+
+
+def test_code_lines_are_lines_of_the_model() -> None:
+    source = (ROOT / "microgpt" / "model.py").read_text("utf-8")
+    for number in range(len(PHASES)):
+        for line in code(number):
+            assert source.count(line) == 1, line
+    assert any("softmax(" in line for line in code(3))
+    assert any("append(k, v)" in line for line in code(1))
+
+
+def test_tokens_from_a_hostile_vocabulary_are_escaped(trace: Trace) -> None:
+    """Whatever a vocabulary holds is text, set apart from its neighbours."""
+    evil = Trace({**trace.about, "tokens": ["<b>&", "‮x", *trace.about["tokens"][2:]]})
+    evil._raw = [(e.name, e.value, {"pos": e.pos} | ({"layer": e.layer} if e.layer >= 0 else {})) for e in trace]
+    html = render_page(next(p for p in PAGES if p.widget), evil)
+    assert "<b>&" not in html and "&lt;b&gt;&amp;" in html
+    assert "‮" not in html

@@ -1,0 +1,133 @@
+"""The live page without a browser: the same input gives the same answer, and errors lose nothing."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from microgpt.record import Recording
+from microgpt.trace import from_json
+from microgpt.viz import session
+from microgpt.viz.browser import receive
+from microgpt.viz.pages import PAGES
+from microgpt.viz.render import stepper
+from microgpt.viz.session import dispatch
+from microgpt.viz.steps import Picture
+from microgpt.weights import shipped
+
+FIELDS = {"model": "names", "prompt": "emm", "temperature": "0", "top_k": "0", "seed": "42", "phase": "7", "head": "0"}
+
+
+def html(patches: list[dict[str, str]], target: str) -> str:
+    return next(p["html"] for p in patches if p.get("target") == target)
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if p.widget], ids=lambda p: p.name)
+def test_live_stepper_is_the_built_one_byte_for_byte(page: Any) -> None:
+    _, patches = dispatch(None, "run", {**FIELDS, "model": page.model, "prompt": page.prompt})
+    built = stepper(Picture(Recording(shipped(page.model), page.prompt).run()))
+    assert html(patches, "#stepper") == built
+
+
+def test_dispatch_is_pure() -> None:
+    """The same state and event give the same answer, whatever came between."""
+    state, first = dispatch(None, "next", FIELDS)
+    after, second = dispatch(state, "next", FIELDS)
+    dispatch(after, "next", FIELDS)
+    dispatch(None, "run", {**FIELDS, "prompt": "zoe"})
+    session._kept.clear()
+    assert dispatch(state, "next", FIELDS) == (after, second)
+    assert dispatch(None, "next", FIELDS) == (state, first)
+
+
+@pytest.mark.parametrize(("model", "prompt"), [("names", "a"), ("stories", "the next day")])
+def test_token_by_token_gives_what_a_whole_rendering_gives(model: str, prompt: str) -> None:
+    """Each appended piece stands, byte for byte, in the stepper rendered at once."""
+    fields = {**FIELDS, "model": model, "prompt": prompt}
+    state, _ = dispatch(None, "next", fields)
+    appended = 0
+    for _ in range(5):
+        n = state["n"] if state else 0
+        state, patches = dispatch(state, "next", fields)
+        if state is None or state["n"] == n:
+            break
+        made = Recording(shipped(model), prompt)
+        while len(made.cache) < state["n"]:
+            made.step()
+        at_once = stepper(Picture(made.trace, selected=n))
+        for patch in patches:
+            if patch["target"] in ("#tokens", "#rows", "#steps", "#nav", "#stepper"):
+                assert patch["html"] in at_once
+                appended += patch["how"] == "append"
+    assert appended >= 3
+
+
+def test_one_token_at_a_time_ends_where_a_run_ends() -> None:
+    state, _ = dispatch(None, "next", FIELDS)
+    for _ in range(20):
+        state, patches = dispatch(state, "next", FIELDS)
+    ran, _ = dispatch(None, "run", FIELDS)
+    assert state == ran
+    assert "stop" in html(patches, "#prompt-error") or "full" in html(patches, "#prompt-error")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "says"),
+    [
+        ("prompt", "", "empty"), ("prompt", "   ", "empty"), ("prompt", "emma7", "“7” (number 5"),
+        ("prompt", "a" * 40, "41 tokens"),
+        ("temperature", "-1", "-1"), ("temperature", "nan", "nan"), ("temperature", "warm", "warm"),
+        ("top_k", "-2", "-2"), ("top_k", "1.5", "1.5"), ("seed", "x", "“x”"), ("model", "gpt-5", "gpt-5"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("hook", ["run", "next"])
+def test_bad_input_gets_a_sentence_and_the_picture_stays(hook: str, field: str, value: str, says: str) -> None:
+    state, _ = dispatch(None, "next", FIELDS)
+    after, patches = dispatch(state, hook, {**FIELDS, field: value})
+    assert after == state
+    assert [p["target"] for p in patches] == ["#prompt-error"]
+    assert says in patches[0]["html"]
+    assert "Traceback" not in patches[0]["html"]
+
+
+def test_markup_in_a_prompt_stays_text() -> None:
+    _, patches = dispatch(None, "run", {**FIELDS, "prompt": "<img>"})
+    assert "<img" not in patches[0]["html"]
+
+
+def test_layer_head_and_stage_stay_as_chosen() -> None:
+    _, patches = dispatch(None, "run", {**FIELDS, "head": "2", "phase": "4"})
+    text = html(patches, "#stepper")
+    assert 'name="head" value="2" checked' in text
+    assert 'name="phase" value="4" checked' in text
+
+
+def test_seed_temperature_and_top_k_decide() -> None:
+    def drawn(**fields: str) -> str:
+        return html(dispatch(None, "run", {**FIELDS, "prompt": "a", **fields})[1], "#stepper")
+
+    assert drawn(temperature="1", seed="1") == drawn(temperature="1", seed="1")
+    assert len({drawn(temperature="1", seed=str(seed)) for seed in range(6)}) > 1
+    assert len({drawn(temperature="1", top_k="1", seed=str(seed)) for seed in range(6)}) == 1
+
+
+def test_change_of_model_brings_its_own_prompt() -> None:
+    state, patches = dispatch(None, "model", {**FIELDS, "model": "stories"})
+    assert state and state["settings"]["prompt"] == "The next day is bright"
+    assert "The next day is bright" in html(patches, "#prompt")
+
+
+def test_saved_trace_loads_back() -> None:
+    state, _ = dispatch(None, "next", FIELDS)
+    same, patches = dispatch(state, "trace", FIELDS)
+    assert same == state
+    trace = from_json(patches[0]["text"])
+    assert trace.about["tokens"] == ["<s>", "e", "m", "m"]
+
+
+def test_the_door_speaks_json() -> None:
+    answer = json.loads(receive(json.dumps({"id": 1, "state": None, "hook": "next", "fields": FIELDS})))
+    assert answer["state"]["n"] == 4
+    assert {p["target"] for p in answer["patches"]} >= {"#stepper", "#why"}
