@@ -1,0 +1,169 @@
+"""Training: the loss, Adam, the loop. `python -m microgpt.train names --data names.txt`
+
+One text a step, as in microgpt: all its positions in one parallel pass, the mean loss over them, one step
+of Adam. No cache is reused between steps, since the weights have changed. The run is deterministic.
+Knows the three models that ship and how they were made; knows no page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import string
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import cycle, islice
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+import numpy as np
+
+from microgpt.backward import Grads, Tape, backward
+from microgpt.cache import KVCache
+from microgpt.decode import generate
+from microgpt.errors import N_, UserError
+from microgpt.model import Array, Config, Params, forward, softmax
+from microgpt.stories import sentences
+from microgpt.tokenizer import START, CharTokenizer, WordTokenizer
+from microgpt.weights import SHIPPED, Model, init, save, views
+
+DATA = Path(__file__).parent / "data"
+
+
+def loss_and_grads(params: Params, config: Config, token_ids: Sequence[int]) -> tuple[float, Grads]:
+    """The mean of -log p(next token) over a text, and its gradients, from one parallel pass."""
+    tape = Tape()
+    inputs, targets = token_ids[:-1], np.asarray(token_ids[1:])
+    logits = forward(params, config, inputs, KVCache(config, params["wte"].dtype), tape)  # [n, vocab_size]
+    p = softmax(logits)
+    rows = np.arange(len(inputs))
+    loss = float(-np.log(p[rows, targets]).mean())
+    p[rows, targets] -= 1.0  # d loss / d logits = (p - one-hot) / n
+    return loss, backward(params, config, inputs, tape, p / len(inputs))
+
+
+def train(
+    config: Config, vector: Array, texts: Iterable[Sequence[int]], steps: int, rate: float = 0.01
+) -> Iterator[float]:
+    """Change `vector` in place, one text a step, and yield each step's loss.
+
+    Adam with bias correction, beta1 0.85, beta2 0.99; the rate falls linearly to 0.
+    """
+    params = views(vector, config)
+    names = list(params)
+    m, v = np.zeros_like(vector), np.zeros_like(vector)
+    for step, ids in enumerate(islice(texts, steps)):
+        loss, grads = loss_and_grads(params, config, ids)
+        g = np.concatenate([grads[name].ravel() for name in names])
+        m += (1 - 0.85) * (g - m)
+        v += (1 - 0.99) * (g * g - v)
+        m_hat, v_hat = m / (1 - 0.85 ** (step + 1)), v / (1 - 0.99 ** (step + 1))
+        vector -= rate * (1 - step / steps) * m_hat / (np.sqrt(v_hat) + 1e-8)
+        yield loss
+
+
+class Run(NamedTuple):
+    """What a named model is trained with; `rng` goes on to draw the samples."""
+
+    config: Config
+    tokenizer: CharTokenizer
+    texts: Iterable[Sequence[int]]
+    vector: Array
+    rng: Random
+    steps: int
+
+
+def names_run(data: Path | None, n_layer: int, steps: int) -> Run:
+    """microgpt's own order: one generator shuffles the names, draws the weights, and later the samples."""
+    if data is None:
+        raise UserError(N_("This model learns from a list of names, one a line: give it with --data FILE."))
+    try:
+        lines = [line.strip() for line in data.read_text("utf-8").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(
+            N_("%(path)s cannot be read (%(why)s). Give a text file, one name a line."), path=data, why=error
+        ) from None
+    names = [line for line in lines if line]
+    if not names:
+        raise UserError(N_("%(path)s holds no names. Give a text file, one name a line."), path=data)
+    tokenizer = CharTokenizer([*string.ascii_lowercase, START])
+    config, rng = Config(n_layer=n_layer), Random(42)
+    rng.shuffle(names)
+    vector = init(config, rng)
+    longest = config.n_ctx + 1
+    texts = ([*tokenizer.encode(name), tokenizer.start][:longest] for name in cycle(names))
+    return Run(config, tokenizer, texts, vector, rng, steps)
+
+
+def stories_run(steps: int) -> Run:
+    """Sentences of the project's own grammar; the vocabulary is what a long stretch of it uses."""
+    words = sorted({word for sentence in islice(sentences(0), 20_000) for word in sentence.split()})
+    tokenizer = WordTokenizer([*words, START])
+    config = Config(
+        n_layer=2, n_embd=32, n_head=4, n_kv_head=2, head_dim=8, n_mlp=64, n_ctx=24, vocab_size=len(words) + 1,
+        position="rope", norm="rms", embd_norm=False, final_norm=True, mlp="swiglu", tied=True,
+    )  # fmt: skip
+    rng = Random(42)
+    texts = ([*tokenizer.encode(sentence), tokenizer.start] for sentence in sentences(1))
+    return Run(config, tokenizer, texts, init(config, rng), rng, steps)
+
+
+def prepare(name: str, data: Path | None, steps: int | None = None) -> Run:
+    """How the model of that name is trained."""
+    if name == "names":
+        return names_run(data, 1, steps or 1000)
+    if name == "names-deep":
+        return names_run(data, 4, steps or 4000)
+    if name == "stories":
+        return stories_run(steps or 12_000)
+    raise UserError(N_("There is no model “%(name)s”. Choose one of: %(known)s."), name=name, known=", ".join(SHIPPED))
+
+
+def samples(run: Run, count: int) -> list[str]:
+    """Texts from a fresh cache each, at temperature 0.5, until the stop token or a full context."""
+    params, stop = views(run.vector, run.config), run.tokenizer.start
+    return [
+        run.tokenizer.decode(list(generate(params, run.config, [stop], run.config.n_ctx, 0.5, rng=run.rng, stop=stop)))
+        for _ in range(count)
+    ]
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m microgpt.train", description="Train one of the models that ship.")
+    parser.add_argument("name", help=", ".join(SHIPPED))
+    parser.add_argument("--data", type=Path, metavar="FILE", help="names, one a line")
+    parser.add_argument("--steps", type=int, metavar="N", help="how many texts to learn from")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="where to (default: into the package)")
+    options = parser.parse_args(argv)
+    try:
+        if options.steps is not None and options.steps < 1:
+            raise UserError(N_("--steps is %(steps)s; it must be 1 or more."), steps=options.steps)
+        run = prepare(options.name, options.data, options.steps)
+        losses = []
+        for loss in progress(train(run.config, run.vector, run.texts, run.steps), run.steps):
+            losses.append(loss)
+            if len(losses) <= 13:
+                print(f"step {len(losses):4d}  loss {loss:.4f}")
+        print(f"last 100 steps: loss {sum(losses[-100:]) / len(losses[-100:]):.4f}")
+        for text in samples(run, 20):
+            print(text)
+        out = options.out or DATA / f"{options.name}.npz"
+        save(out, Model(options.name, run.config, views(run.vector, run.config), run.tokenizer))
+        print(f"saved {out}")
+    except UserError as error:
+        print(f"train: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def progress(losses: Iterator[float], steps: int) -> Iterable[float]:
+    """A bar on the terminal, where tqdm is installed."""
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        return losses
+    return tqdm(losses, total=steps, unit="step", leave=False, disable=None)  # type: ignore[no-any-return]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
