@@ -24,7 +24,8 @@ from microgpt.viz.pages import PAGES
 from microgpt.viz.phases import PHASES
 from microgpt.viz.render import render, render_page
 from microgpt.weights import SHIPPED, shipped
-from tools.runtime import default_cache, fetch_runtime, pack_runtime
+from tools.packing import pack_runtime
+from tools.runtime import default_cache, fetch_runtime
 from tools.server import serve
 
 ROOT = Path(__file__).resolve().parent
@@ -84,9 +85,10 @@ def write_site(out: Path) -> None:
     """Every file of the site, into the new folder `out`."""
     out.mkdir(parents=True)
     say("runtime: fetching what is not in the cache")
-    runtime = fetch_runtime(default_cache())
-    say("runtime: packing")
-    pack_runtime(runtime, out / "runtime", own_files())
+    cache = default_cache()
+    runtime = fetch_runtime(cache)
+    say("runtime: compiling and packing (the first time takes a while)")
+    pack_runtime(runtime, out / "runtime", own_files(), cache)
     say("pages")
     (out / "trace").mkdir()
     for page in PAGES:

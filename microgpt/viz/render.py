@@ -30,6 +30,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @cache
+def catalogue(lang: str) -> gettext.NullTranslations:
+    """The messages of one language; what it lacks stays English."""
+    return gettext.translation("messages", ROOT / "locale", [lang], fallback=True)
+
+
+@cache
 def environment(lang: str = "en") -> jinja2.Environment:
     """The environment for one language; autoescape on, a missing name is an error."""
     env = jinja2.Environment(
@@ -42,8 +48,7 @@ def environment(lang: str = "en") -> jinja2.Environment:
         auto_reload=False,
     )
     env.policies["ext.i18n.trimmed"] = True
-    catalogue = gettext.translation("messages", ROOT / "locale", [lang], fallback=True)
-    env.install_gettext_translations(catalogue, newstyle=True)  # type: ignore[attr-defined]
+    env.install_gettext_translations(catalogue(lang), newstyle=True)  # type: ignore[attr-defined]
     env.globals.update(
         PHASES=PHASES, EVENTS=EVENTS, PART_NAMES=PART_NAMES, LEVELS=LEVELS, code=code, number=number, pages=PAGES,
         models=SHIPPED, policy=POLICY, lang=lang,
@@ -68,5 +73,5 @@ def stepper(picture: Picture, lang: str = "en") -> str:
 
 def sentence(error: UserError, lang: str = "en") -> str:
     """A UserError in the reader's language."""
-    text: str = environment(lang).globals["gettext"](error.message)  # type: ignore[operator]
+    text = catalogue(lang).gettext(error.message)
     return text % error.fields if error.fields else text

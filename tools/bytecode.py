@@ -1,0 +1,107 @@
+"""Compile Python to bytecode for the browser, so that no reader's machine has to do it at every start.
+
+The bytecode must come from the Python that will run it, so Pyodide itself compiles, at build time, under
+the Node that Playwright's package carries. Results are kept in the cache folder by the hash of their
+input. Knows archives as {path: bytes}; does not know what they are for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from microgpt.errors import N_, UserError
+
+# Runs in Node: start Pyodide from its folder, give it the work folder, run the Python below.
+NODE = """
+const [core, work] = JSON.parse(process.argv[1]);
+const { loadPyodide } = await import("file://" + core + "/pyodide.mjs");
+const pyodide = await loadPyodide({ indexURL: core + "/" });
+pyodide.mountNodeFS("/work", work);
+pyodide.runPython(require("fs").readFileSync(work + "/compile.py", "utf8"));
+"""
+
+# Runs in Pyodide: every .py below /work/in becomes a .pyc in /work/out that is never checked against its source.
+COMPILE = """
+import pathlib, py_compile
+for path in sorted(pathlib.Path("/work/in").rglob("*.py")):
+    name = path.relative_to("/work/in")
+    py_compile.compile(
+        str(path), f"/work/out/{name}c", dfile=str(name), doraise=True,
+        invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
+    )
+"""
+
+
+def compiled(files: Mapping[str, bytes], core: Mapping[str, Path], cache: Path) -> dict[str, bytes]:
+    """Every x.py of `files` as x.pyc: {path + "c": bytecode}. `core` are Pyodide's files by name.
+
+    Raises UserError when Node or Pyodide does not do its part.
+    """
+    sources = {name: data for name, data in files.items() if name.endswith(".py")}
+    kept = cache / "bytecode" / key(sources, core)
+    if not kept.is_dir():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
+            run(sources, core, Path(folder))
+            try:
+                (Path(folder) / "out").rename(kept)
+            except OSError:
+                if not kept.is_dir():  # another build may have been quicker
+                    raise
+    return {name + "c": (kept / (name + "c")).read_bytes() for name in sources}
+
+
+def key(sources: Mapping[str, bytes], core: Mapping[str, Path]) -> str:
+    """What the bytecode depends on: the sources, the Pyodide that compiles, and how it is told to."""
+    digest = hashlib.sha256((COMPILE + core["pyodide.asm.wasm"].parent.name).encode())
+    for name in sorted(sources):
+        digest.update(f"{name}\0{len(sources[name])}\0".encode() + sources[name])
+    return digest.hexdigest()
+
+
+def run(sources: Mapping[str, bytes], core: Mapping[str, Path], folder: Path) -> None:
+    """Fill folder/out with the bytecode of `sources`."""
+    (folder / "core").mkdir()
+    for name, path in core.items():
+        (folder / "core" / name).symlink_to(path.resolve())
+    (folder / "core" / "pyodide-lock.json").write_text(json.dumps(LOCK))
+    for name, data in sources.items():
+        for tree in ("in", "out"):
+            (folder / tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "in" / name).write_bytes(data)
+    (folder / "compile.py").write_text(COMPILE)
+    argument = json.dumps([str((folder / "core").resolve()), str(folder.resolve())])
+    command = [node(), "--input-type=module", "--eval", REQUIRE + NODE, argument]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        why = next((line for line in reversed(done.stderr.splitlines()) if "Error" in line), done.stderr)[:300]
+        raise UserError(N_("Compiling for the browser failed: %(why)s"), why=why)
+
+
+REQUIRE = 'import { createRequire } from "node:module"; const require = createRequire("file:///");'
+LOCK = {  # an empty one: nothing is loaded beyond the core
+    "info": {
+        "abi_version": "2025_0",
+        "arch": "wasm32",
+        "platform": "emscripten_4_0_9",
+        "python": "3.13.2",
+        "version": "",
+    },
+    "packages": {},
+}
+
+
+def node() -> str:
+    """The Node binary inside Playwright's package."""
+    try:
+        from playwright._impl._driver import compute_driver_executable
+    except ImportError:
+        raise UserError(
+            N_("Playwright is missing; its package carries the Node that compiles. Run: make build")
+        ) from None
+    return str(compute_driver_executable()[0])

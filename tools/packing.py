@@ -1,0 +1,127 @@
+"""Pack the runtime for a site: what the browser loads, as small as it is simple to make it, always the same bytes.
+
+NumPy and the standard library are trimmed and compiled to bytecode; Jinja2, MarkupSafe and our own code
+become wheels; pyodide-lock.json names them all for Pyodide's loader, and runtime.json carries size and hash of every file for the bridge. Fetches nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import zipfile
+from collections.abc import Mapping
+from importlib.metadata import distribution
+from pathlib import Path, PurePosixPath
+
+from pyodide_lock import PyodideLockSpec
+from pyodide_lock.spec import InfoSpec, PackageSpec
+from pyodide_lock.utils import update_package_sha256
+
+from tools.bytecode import compiled
+from tools.runtime import CORE
+
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the date of every file in every archive
+ABI = "2025_0"
+INFO = InfoSpec(arch="wasm32", platform="emscripten_4_0_9", version="0.29.5", python="3.13.2")
+PACKAGES = ("jinja2", "markupsafe", "microgpt", "numpy")
+DEPENDS = {"jinja2": ["markupsafe"], "microgpt": ["numpy", "jinja2"]}
+
+# The part of NumPy that `import numpy`, ufuncs, matmul and npz files need; a browser test runs on it.
+NUMPY_USED = re.compile(
+    r"^numpy/([^/]+|(_core|_typing|_utils|lib|matrixlib)/[^/]+|linalg/(?!lapack_lite)[^/]+)\.(py|so)$"
+    r"|^numpy-[^/]+\.dist-info/"
+)
+STDLIB_UNUSED = re.compile(
+    r"^(pydoc_data|unittest|idlelib|tkinter|ensurepip|venv|lib2to3|test|xmlrpc|wsgiref|curses|dbm|sqlite3|_pyrepl)/"
+    r"|^(pydoc|doctest|pdb|turtle|smtplib|imaplib|poplib|ftplib|mailbox|webbrowser|profile|cProfile|pstats|trace"
+    r"|tabnanny|pyclbr|antigravity|this)\.py$"
+)
+
+
+def pack_runtime(fetched: Mapping[str, Path], out: Path, own: Mapping[str, bytes], cache: Path) -> None:
+    """Write the folder `out`: the core, the wheels, pyodide-lock.json and runtime.json."""
+    out.mkdir(parents=True)
+    core = {name: path for name, path in fetched.items() if name in CORE}
+
+    def bytecode(files: Mapping[str, bytes]) -> dict[str, bytes]:  # instead of the sources
+        rest = {name: data for name, data in files.items() if not name.endswith(".py")}
+        return rest | compiled(files, core, cache)
+
+    for name, path in fetched.items():
+        if name.startswith("numpy"):
+            write_zip(out / name, bytecode({n: data for n, data in read_zip(path).items() if NUMPY_USED.search(n)}))
+        elif name == "python_stdlib.zip":
+            write_zip(
+                out / name, bytecode({n: data for n, data in read_zip(path).items() if not STDLIB_UNUSED.search(n)})
+            )
+        else:
+            shutil.copyfile(path, out / name)
+    for package in ("jinja2", "markupsafe"):
+        write_wheel(out, package, distribution(package).version, bytecode(installed(package)))
+    beside = {cached_name(n): data for n, data in compiled(own, core, cache).items()}
+    write_wheel(out, "microgpt", "0.1.0", {**own, **beside})  # with its source, which the pages show
+    wheels = sorted(out.glob("*.whl"))
+    (out / "pyodide-lock.json").write_bytes(lock(wheels))
+    files = {
+        path.name: {"size": path.stat().st_size, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+        for path in sorted(out.iterdir())
+    }
+    manifest = {"packages": list(PACKAGES), "files": files}
+    (out / "runtime.json").write_bytes(json.dumps(manifest, indent=1, sort_keys=True).encode())
+
+
+def cached_name(pyc: str) -> str:
+    """a/b.pyc -> a/__pycache__/b.cpython-313.pyc: where Python looks when the source is there too."""
+    path = PurePosixPath(pyc)
+    return str(path.parent / "__pycache__" / f"{path.stem}.cpython-313.pyc")
+
+
+def read_zip(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
+
+
+def installed(package: str) -> dict[str, bytes]:
+    """The pure-Python files of a package of this environment, its licence among them."""
+    found = distribution(package)
+    paths = [f for f in found.files or [] if f.suffix in (".py", ".typed") or "licenses/" in str(f)]
+    return {f.as_posix(): Path(str(f.locate())).read_bytes() for f in paths if not f.as_posix().startswith("..")}
+
+
+def write_wheel(out: Path, name: str, version: str, files: Mapping[str, bytes]) -> None:
+    """A pure-Python wheel, as small as Pyodide takes it."""
+    info = f"{name}-{version}.dist-info"
+    about = {
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n".encode(),
+        f"{info}/WHEEL": b"Wheel-Version: 1.0\nGenerator: microgpt\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{info}/RECORD": "".join(f"{n},,\n" for n in sorted(files)).encode(),
+    }
+    mine = {n: data for n, data in files.items() if not re.search(r"/(METADATA|WHEEL|RECORD|INSTALLER)$", n)}
+    write_zip(out / f"{name}-{version}-py3-none-any.whl", {**mine, **about})
+
+
+def write_zip(path: Path, files: Mapping[str, bytes]) -> None:
+    """A zip whose bytes depend on nothing but the files: order, dates and rights are fixed."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in sorted(files):
+            entry = zipfile.ZipInfo(name, EPOCH)
+            entry.external_attr, entry.compress_type, entry.create_system = 0o644 << 16, zipfile.ZIP_DEFLATED, 3
+            archive.writestr(entry, files[name])
+
+
+def lock(wheels: list[Path]) -> bytes:
+    """pyodide-lock.json for these wheels, hashes included, in the schema of pyodide-lock."""
+    spec = PyodideLockSpec(info=INFO, packages={})
+    for wheel in wheels:
+        name, version = wheel.name.split("-")[:2]
+        package = PackageSpec(
+            name=name, version=version, file_name=wheel.name, install_dir="site", package_type="package",
+            imports=[name], depends=DEPENDS.get(name, []),
+        )  # fmt: skip
+        update_package_sha256(package, wheel)
+        spec.packages[name] = package
+    data = json.loads(spec.json())
+    data["info"]["abi_version"] = ABI  # newer than pyodide-lock's schema; Pyodide insists on it
+    return json.dumps(data, indent=1, sort_keys=True).encode()

@@ -1,0 +1,171 @@
+"""The browser runtime: Pyodide and NumPy, pinned by hash, fetched once into a cache folder.
+
+Three sources, the first that answers: a folder that the user names ($MICROGPT_RUNTIME_DIR), npm packages
+by the npm client, and Pyodide's own release on its public CDN ($MICROGPT_RUNTIME_URL for a mirror). Every
+file is checked before it enters the cache. How the files are packed for a site is packing.py's business.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from microgpt.errors import N_, UserError
+
+VERSION = "0.29.5"
+CDN = f"https://cdn.jsdelivr.net/pyodide/v{VERSION}/full/"
+
+# Core files, the same in every source: name -> sha256.
+CORE = {
+    "pyodide.mjs": "510ca14305230018f50c40fb81be673afd68080e70ce7733fcce6600dd6a1714",
+    "pyodide.asm.js": "356c42f69e1695397e9d8670bd3c2e678248cde76e18bdae1731e848537b47d7",
+    "pyodide.asm.wasm": "54309a5a2cfd757b1f0fdbc9093c92503f7b341500110329d932487183912718",
+    "python_stdlib.zip": "831fd1e535084b972f87c6a35275de3d236efd5166f5e77ce89497710635e73c",
+}
+# NumPy 2.2.5 built for it; which of the two depends on the source.
+NUMPY = {
+    "numpy-2.2.5-cp313-cp313-pyodide_2025_0_wasm32.whl": (
+        "125230b4c3ecd08803e5c43f1162e017c0718d9f253146225a705a952b9c16c2"
+    ),
+    "numpy-2.2.5-cp313-cp313-pyemscripten_2025_0_wasm32.whl": (
+        "800c98edc0c864dfa49f07005680c699b4b42b84eae1f8cb19d35b3634e7f05c"
+    ),
+}
+NPM_NUMPY, CDN_NUMPY = NUMPY
+NPM = {f"pyodide@{VERSION}": tuple(CORE), "@bentopdf/pymupdf-wasm@0.11.16": (f"assets/{NPM_NUMPY}",)}
+
+Source = Callable[[Path], None]  # puts the files into a folder, or raises Unavailable
+
+
+class Unavailable(Exception):
+    """This source does not answer; the next one may."""
+
+
+def default_cache() -> Path:
+    """Where fetched files stay between builds."""
+    folder = os.environ.get("MICROGPT_CACHE")
+    return Path(folder) if folder else Path.home() / ".cache" / "microgpt-kv"
+
+
+def fetch_runtime(cache: Path) -> dict[str, Path]:
+    """The runtime's files by name, out of `cache` or, the first time, from the first source that answers.
+
+    Raises UserError when no source answers, or when a file is not the pinned one.
+    """
+    home = cache / f"pyodide-{VERSION}"
+    found = present(home)
+    reasons = []
+    for source in [] if found else sources():
+        home.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=home) as folder:
+            try:
+                source(Path(folder))
+            except Unavailable as reason:
+                reasons.append(str(reason))
+                continue
+            for name in expected(Path(folder)):
+                verify(Path(folder) / name)
+                os.replace(Path(folder) / name, home / name)
+        found = present(home)
+        break
+    if not found:
+        raise UserError(
+            N_(
+                "The browser runtime could not be fetched: %(reasons)s. Connect to the network and build again, or put "
+                "%(files)s into a folder and name it in MICROGPT_RUNTIME_DIR."
+            ),
+            reasons="; ".join(reasons), files=", ".join([*CORE, CDN_NUMPY]),
+        )  # fmt: skip
+    return found
+
+
+def present(home: Path) -> dict[str, Path]:
+    """The cached files, checked again; empty when one is missing or no longer what it was."""
+    names = expected(home)
+    good = [name for name in names if (home / name).exists() and digest(home / name) == pinned(name)]
+    return {name: home / name for name in names} if len(good) == len(names) == len(CORE) + 1 else {}
+
+
+def expected(folder: Path) -> list[str]:
+    """The core files and whichever NumPy is there."""
+    return [*CORE, *(name for name in NUMPY if (folder / name).exists())][: len(CORE) + 1]
+
+
+def pinned(name: str) -> str:
+    return CORE.get(name) or NUMPY[name]
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def verify(path: Path) -> None:
+    """Raise UserError unless `path` is the pinned file of its name."""
+    got = digest(path) if path.exists() else N_("missing")
+    if got != pinned(path.name):
+        raise UserError(
+            N_(
+                "%(file)s is not the file that this version is made for: its sha256 is %(got)s, it must be %(want)s. "
+                "Nothing was built. Try another network, or another MICROGPT_RUNTIME_DIR."
+            ),
+            file=path.name, got=got, want=pinned(path.name),
+        )  # fmt: skip
+
+
+# ---- sources -----------------------------------------------------------------------------------------
+
+
+def sources() -> Iterable[Source]:
+    """In the order in which they are asked. A mirror that the user names is asked before npm."""
+    if os.environ.get("MICROGPT_RUNTIME_DIR"):
+        return [from_folder]
+    return [from_release] if os.environ.get("MICROGPT_RUNTIME_URL") else [from_npm, from_release]
+
+
+def from_folder(out: Path) -> None:
+    """A folder that the user names in MICROGPT_RUNTIME_DIR."""
+    folder = Path(os.environ["MICROGPT_RUNTIME_DIR"])
+    for name in expected(folder):
+        if not (folder / name).is_file():
+            raise Unavailable(f"{folder} holds no {name}")
+        shutil.copyfile(folder / name, out / name)
+    if len(expected(folder)) == len(CORE):
+        raise Unavailable(f"{folder} holds neither {' nor '.join(NUMPY)}")
+
+
+def from_npm(out: Path) -> None:
+    """Packages of the npm registry, through the npm client and its own settings."""
+    npm = shutil.which("npm")
+    if npm is None:
+        raise Unavailable("npm is not installed")
+    for package, members in NPM.items():
+        command = [npm, "pack", package, "--silent", "--pack-destination", str(out)]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=out)
+        if done.returncode:
+            raise Unavailable(f"npm pack {package} failed")
+        archive = out / done.stdout.split()[-1]
+        with tarfile.open(archive) as tar:
+            for member in members:
+                data = tar.extractfile(f"package/{member}")
+                assert data is not None
+                (out / Path(member).name).write_bytes(data.read())
+        archive.unlink()
+
+
+def from_release(out: Path) -> None:
+    """Pyodide's own release: its CDN, or a mirror named in MICROGPT_RUNTIME_URL."""
+    base = os.environ.get("MICROGPT_RUNTIME_URL", CDN).rstrip("/") + "/"
+    for name in (*CORE, CDN_NUMPY):
+        try:
+            with urllib.request.urlopen(base + name, timeout=60) as answer, (out / name).open("wb") as file:
+                shutil.copyfileobj(answer, file)
+        except (OSError, urllib.error.URLError) as error:
+            raise Unavailable(f"{base}{name} did not answer ({error})") from None

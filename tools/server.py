@@ -1,0 +1,105 @@
+"""A small web server to look at the site, on this machine only. Sends the types that browsers insist on.
+
+`serving` is for tests and benchmarks: the same server on a free port, and a `fault` that may answer in
+its place. Knows nothing of what it serves.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+# path -> None (serve the file), or status, headers and parts of a body; a part may block to stall the answer
+Fault = Callable[[str], tuple[int, dict[str, str], Iterator[bytes]] | None]
+
+
+class Handler(SimpleHTTPRequestHandler):
+    """Static files with the right types; readable from frames that have no origin of their own."""
+
+    protocol_version = "HTTP/1.1"
+    extensions_map = {
+        **SimpleHTTPRequestHandler.extensions_map,
+        ".wasm": "application/wasm",
+        ".js": "text/javascript",
+        ".mjs": "text/javascript",
+        ".json": "application/json",
+        ".whl": "application/octet-stream",
+        ".svg": "image/svg+xml",
+    }
+
+    def __init__(self, *args: Any, fault: Fault | None = None, seen: list[str] | None = None, **options: Any) -> None:
+        self.fault, self.seen = fault, seen
+        super().__init__(*args, **options)
+
+    def do_GET(self) -> None:
+        path = self.path.split("?")[0]
+        if self.seen is not None:
+            self.seen.append(path)
+        answer = self.fault(path) if self.fault else None
+        if answer is None:
+            return super().do_GET()
+        status, headers, body = answer
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.close_connection = True
+        for part in body:
+            self.wfile.write(part)
+            self.wfile.flush()
+
+    def end_headers(self) -> None:
+        self.send_header("Access-Control-Allow-Origin", "*")
+        self.send_header("Cache-Control", "no-cache")
+        super().end_headers()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+class Server(ThreadingHTTPServer):
+    """Does not report a browser that hangs up."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
+def serve(folder: Path, port: int) -> int:
+    """Serve `folder` until Ctrl-C; 1 when the port is taken."""
+    try:
+        server = Server(("127.0.0.1", port), partial(Handler, directory=str(folder)))
+    except (OSError, OverflowError) as error:
+        print(f"Port {port} cannot be used ({error}). Choose another one: --serve PORT", file=sys.stderr)
+        return 1
+    print(f"Serving {folder} at http://127.0.0.1:{server.server_port}/  (Ctrl-C ends it)", flush=True)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        print()
+    finally:
+        server.server_close()
+    return 0
+
+
+@contextmanager
+def serving(folder: Path, fault: Fault | None = None, seen: list[str] | None = None) -> Iterator[str]:
+    """The address of a server that runs in the background; `seen` collects the paths that were asked for."""
+    server = Server(("127.0.0.1", 0), partial(Handler, directory=str(folder), fault=fault, seen=seen))
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
