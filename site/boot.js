@@ -1,113 +1,87 @@
-/* The bridge, page side: events of elements that carry data-hook go to Python as {hook, fields}; the answer,
-   a list of {target, html, how}, is applied. It starts the worker on first need, watches over it, and keeps
-   the state, so that a dead interpreter can be replaced. It knows no page and no widget. */
+/* The bridge, page side: an event of an element with data-hook goes to Python as {hook, fields}; the answer, a list
+   of {target, html, how}, is applied. It starts the worker on first need, watches over it, and keeps the state, so
+   that a dead interpreter can be replaced. It knows no page and no widget. */
 "use strict";
 (() => {
-  const me = document.currentScript;
-  const base = new URL(me.dataset.runtime, me.src).href;
-  const START = 90000, ANSWER = 20000; // milliseconds of silence before the worker is given up
+  const me = document.currentScript, base = new URL(me.dataset.runtime, me.src).href;
+  const PATIENCE = { start: 60000, answer: 20000 }; // milliseconds of silence before the worker is given up
   const same = { createHTML: (text) => text, createScriptURL: (text) => text };
   const policy = self.trustedTypes?.createPolicy("microgpt", same) ?? same;
-  const waiting = new Map(); // hook -> fields: only the latest of each hook counts
-  let state = null, worker = null, busy = false, started = false, timer = 0;
+  let state = null, worker = null, busy = false, waiting = null, timer = 0;
   document.documentElement.classList.add("js");
 
   function status(name, values = {}) {
     performance.mark(`boot-${name}`);
     for (const line of document.querySelectorAll("[data-boot]")) {
-      line.dataset.state = name;
-      const why = line.getAttribute(`data-why-${values.why}`);
-      line.textContent = (line.dataset[name] ?? "").replace(/\{(\w+)\}/g, (_, key) => (key === "why" ? why : values[key]));
+      const fill = (_, key) => (key === "why" ? line.getAttribute(`data-why-${values.why}`) : values[key]);
+      const text = (line.dataset[name] ?? "").replace(/\{(\w+)\}/g, fill);
+      if (line.textContent !== text) Object.assign(line, { textContent: text }).dataset.state = name;
     }
   }
-
-  function give_up(why, detail) {
-    if (detail) console.info(`Python: ${detail}`);
+  function watch(patience) {
     clearTimeout(timer);
+    timer = patience && setTimeout(give_up, patience, "timeout");
+  }
+  function give_up(why, detail = why) {
+    console.info(`Python: ${detail}`);
+    watch(0);
     worker?.terminate();
-    worker = null;
-    busy = started = false;
-    waiting.clear();
+    [worker, waiting, busy] = [null, null, false];
     status("failed", { why });
   }
-
-  function watch() {
-    clearTimeout(timer);
-    timer = setTimeout(() => give_up("timeout"), started ? ANSWER : START);
-  }
-
   async function spawn() {
     if (base.startsWith("file:")) throw "file";
-    const answer = await fetch(new URL("worker.js", me.src)).catch(() => ({ ok: false }));
-    if (!answer.ok) throw "network";
-    const url = URL.createObjectURL(new Blob([await answer.text()], { type: "text/javascript" }));
-    const fresh = new Worker(policy.createScriptURL(url));
-    fresh.onmessage = ({ data }) => (fresh === worker ? heard(data) : undefined);
-    fresh.onerror = (event) => (fresh === worker ? give_up("crash", event.message) : undefined);
-    return fresh;
+    const answer = await fetch(new URL("worker.js", me.src)).catch(() => null);
+    if (!answer?.ok) throw "network";
+    const code = new Blob([await answer.text()], { type: "text/javascript" });
+    const handlers = { onmessage: ({ data }) => heard(data), onerror: ({ message }) => give_up("crash", message) };
+    return Object.assign(new Worker(policy.createScriptURL(URL.createObjectURL(code))), handlers);
   }
-
   async function send(hook, fields) {
-    if (busy) return void waiting.set(hook, fields);
+    if (busy) return (waiting = [hook, fields]); // the latest one counts
     busy = true;
     try {
-      if (!worker) status("starting");
+      status(worker ? "working" : "starting");
+      watch(worker ? PATIENCE.answer : PATIENCE.start);
       worker ??= await spawn();
+      worker.postMessage({ base, module: me.dataset.module, message: JSON.stringify({ state, hook, fields }) });
     } catch (why) {
-      return give_up(typeof why === "string" ? why : "crash", why);
+      give_up(typeof why === "string" ? why : "crash", why);
     }
-    if (started) status("working");
-    watch();
-    worker.postMessage({ base, module: me.dataset.module, message: JSON.stringify({ state, hook, fields }) });
   }
-
   function heard({ answer, why, detail, ...progress }) {
     if (why) return give_up(why, detail);
-    watch();
-    if (!answer) return status(progress.status, progress);
-    clearTimeout(timer);
-    started = true;
-    const { state: next, patches } = JSON.parse(answer);
-    state = next;
+    if (!answer) return watch(PATIENCE.start), status(progress.status, progress);
+    watch(0);
     const show = () => {
+      const { state: next, patches } = JSON.parse(answer), todo = waiting;
       patches.forEach(apply);
+      [state, busy, waiting] = [next, false, null];
       status("ready");
-      busy = false;
-      const [first] = waiting;
-      if (first) waiting.delete(first[0]), send(...first);
+      if (todo) send(...todo);
     };
     document.hidden ? show() : requestAnimationFrame(show);
   }
-
   function apply({ target, html, how, file, text, type }) {
     if (file) {
-      const link = Object.assign(document.createElement("a"), { download: file });
-      link.href = URL.createObjectURL(new Blob([text], { type }));
-      return link.click();
+      const href = URL.createObjectURL(new Blob([text], { type }));
+      return Object.assign(document.createElement("a"), { download: file, href }).click();
     }
-    const element = document.querySelector(target);
-    if (how === "outer") element.outerHTML = policy.createHTML(html);
-    else if (how === "append") element.insertAdjacentHTML("beforeend", policy.createHTML(html));
-    else element.innerHTML = policy.createHTML(html);
+    const element = document.querySelector(target), trusted = policy.createHTML(html);
+    if (how === "append") return element.insertAdjacentHTML("beforeend", trusted);
+    element[how === "outer" ? "outerHTML" : "innerHTML"] = trusted;
   }
-
-  function fields_around(element) {
-    const fields = {};
-    const scope = element.closest("[data-scope]") ?? document;
-    for (const control of scope.querySelectorAll("input[name], select[name], textarea[name]"))
-      if (control.checked || !["radio", "checkbox"].includes(control.type)) fields[control.name] = control.value;
-    return fields;
-  }
-
   function on(type, find) {
     document.addEventListener(type, (event) => {
-      const element = find(event);
+      const element = find(event), fields = {};
       if (!element) return;
       if (type !== "change") event.preventDefault();
-      send(element.dataset.hook, fields_around(element));
+      for (const control of (element.closest("[data-scope]") ?? document).querySelectorAll("input, select, textarea"))
+        if (control.checked || !/radio|checkbox/.test(control.type)) fields[control.name] = control.value;
+      send(element.dataset.hook, fields);
     });
   }
   on("submit", ({ target, submitter }) => [submitter, target].find((element) => element?.dataset.hook));
-  on("change", ({ target }) => (target.matches("[data-hook]") ? target : null));
-  on("click", ({ target }) => target.closest("button[data-hook][type=button], a[data-hook]"));
+  on("change", ({ target }) => target.closest("[data-hook]:not(form)"));
+  on("click", ({ target }) => target.closest("button[type=button][data-hook], a[data-hook]"));
 })();

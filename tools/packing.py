@@ -1,7 +1,8 @@
 """Pack the runtime for a site: what the browser loads, as small as it is simple to make it, always the same bytes.
 
 NumPy and the standard library are trimmed and compiled to bytecode; Jinja2, MarkupSafe and our own code
-become wheels; pyodide-lock.json names them all for Pyodide's loader, and runtime.json carries size and hash of every file for the bridge. Fetches nothing.
+become wheels; pyodide-lock.json names them for Pyodide, and runtime.json carries size and hash of every file
+for the bridge. Fetches nothing.
 """
 
 from __future__ import annotations
