@@ -55,9 +55,9 @@
     watch(0);
     const show = () => {
       const { state: next, patches } = JSON.parse(answer), todo = waiting;
-      patches.forEach(apply);
       [state, busy, waiting] = [next, false, null];
       status("ready");
+      patches.forEach(apply);
       if (todo) send(...todo);
     };
     document.hidden ? show() : requestAnimationFrame(show);

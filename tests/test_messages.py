@@ -18,7 +18,10 @@ def test_the_catalogue_is_up_to_date(tmp_path: Path) -> None:
     fresh = tmp_path / "messages.pot"
     options = ["-F", "babel.cfg", "-k", "N_", "-o", str(fresh), "--no-location", "--omit-header", "--sort-output"]
     subprocess.run(
-        [sys.executable, "-m", "babel.messages.frontend", "extract", *options, "."], cwd=ROOT, check=True, capture_output=True
+        [sys.executable, "-m", "babel.messages.frontend", "extract", *options, "."],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
     )
     assert fresh.read_text("utf-8") == (ROOT / "locale" / "messages.pot").read_text("utf-8"), "run: make messages"
 
@@ -37,5 +40,5 @@ def test_templates_hold_no_text_outside_the_catalogue() -> None:
         text = path.read_text("utf-8")
         text = re.sub(r"\{#.*?#\}|\{% trans.*?endtrans %\}|\{%.*?%\}|\{\{.*?\}\}", "", text, flags=re.S)
         text = re.sub(r"<!?[a-z/][^>]*>", "\n", text, flags=re.I | re.S)
-        left = {line.strip(" ,·:×<>\"[]") for line in text.splitlines()} - {""} - allowed
+        left = {line.strip(' ,·:×<>"[]') for line in text.splitlines()} - {""} - allowed
         assert not left, (path.name, left)

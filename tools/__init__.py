@@ -1,1 +1,1 @@
-"""What makes and shows the site: the browser runtime, its archives, a local server."""
+"""What build.py uses: the browser runtime, and a server to look at the result."""

@@ -58,7 +58,7 @@ def compiled(files: Mapping[str, bytes], core: Mapping[str, Path], cache: Path) 
 
 def key(sources: Mapping[str, bytes], core: Mapping[str, Path]) -> str:
     """What the bytecode depends on: the sources, the Pyodide that compiles, and how it is told to."""
-    digest = hashlib.sha256((COMPILE + core["pyodide.asm.wasm"].parent.name).encode())
+    digest = hashlib.sha256(COMPILE.encode() + core["pyodide.asm.wasm"].read_bytes())
     for name in sorted(sources):
         digest.update(f"{name}\0{len(sources[name])}\0".encode() + sources[name])
     return digest.hexdigest()

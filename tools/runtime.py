@@ -1,14 +1,13 @@
-"""The browser runtime: Pyodide and NumPy for it, pinned by sha256, fetched once, packed for the site.
+"""The browser runtime: Pyodide and NumPy, pinned by hash, fetched once into a cache folder.
 
-`fetch_runtime` fills a cache folder from the first source that has the right file; `pack_runtime` writes
-the site's runtime/ folder from it. Knows where files come from and what each must be; knows no page. What goes into an archive is
-decided in wheels.py.
+Three sources, the first that answers: a folder that the user names ($MICROGPT_RUNTIME_DIR), npm packages
+by the npm client, and Pyodide's own release on its public CDN ($MICROGPT_RUNTIME_URL for a mirror). Every
+file is checked before it enters the cache. How the files are packed for a site is packing.py's business.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shutil
 import subprocess
@@ -16,200 +15,157 @@ import tarfile
 import tempfile
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import NamedTuple
 
-from pyodide_lock import PyodideLockSpec
-from pyodide_lock.spec import InfoSpec, PackageSpec
+from microgpt.errors import N_, UserError
 
-from microgpt.errors import UserError
-from tools import wheels
+VERSION = "0.29.5"
+CDN = f"https://cdn.jsdelivr.net/pyodide/v{VERSION}/full/"
 
-PYODIDE = "0.29.5"
-NUMPY = "2.2.5"
-CDN = f"https://cdn.jsdelivr.net/pyodide/v{PYODIDE}/full/"
-INFO = InfoSpec(arch="wasm32", platform="emscripten_4_0_9", version=PYODIDE, python="3.13.2")
-DEPENDS = {"jinja2": ["markupsafe"], "microgpt": ["jinja2", "numpy"]}
-
-
-class File(NamedTuple):
-    """One file as one source has it. `member` is its path inside the npm package, if it is in one."""
-
-    file_name: str
-    sha256: str
-    package: str = ""
-    member: str = ""
-
-
-def core(name: str, sha256: str) -> tuple[File, ...]:
-    return (File(name, sha256, f"pyodide@{PYODIDE}", f"package/{name}"),)
-
-
-# name -> the forms that it may have. NumPy's wheel was built twice, under two names; both run.
-MANIFEST: dict[str, tuple[File, ...]] = {
-    "pyodide.js": core("pyodide.js", "7f832a350240263d9946a9c3c877f7bcdab6c37d6dc65f72cd3be5905dca62dd"),
-    "pyodide.asm.js": core("pyodide.asm.js", "356c42f69e1695397e9d8670bd3c2e678248cde76e18bdae1731e848537b47d7"),
-    "pyodide.asm.wasm": core("pyodide.asm.wasm", "54309a5a2cfd757b1f0fdbc9093c92503f7b341500110329d932487183912718"),
-    "python_stdlib.zip": core("python_stdlib.zip", "831fd1e535084b972f87c6a35275de3d236efd5166f5e77ce89497710635e73c"),
-    "numpy": (
-        File(
-            f"numpy-{NUMPY}-cp313-cp313-pyodide_2025_0_wasm32.whl",
-            "125230b4c3ecd08803e5c43f1162e017c0718d9f253146225a705a952b9c16c2",
-            "@bentopdf/pymupdf-wasm@0.11.16",
-            f"package/assets/numpy-{NUMPY}-cp313-cp313-pyodide_2025_0_wasm32.whl",
-        ),
-        File(
-            f"numpy-{NUMPY}-cp313-cp313-pyemscripten_2025_0_wasm32.whl",
-            "800c98edc0c864dfa49f07005680c699b4b42b84eae1f8cb19d35b3634e7f05c",
-        ),
+# Core files, the same in every source: name -> sha256.
+CORE = {
+    "pyodide.mjs": "510ca14305230018f50c40fb81be673afd68080e70ce7733fcce6600dd6a1714",
+    "pyodide.asm.js": "356c42f69e1695397e9d8670bd3c2e678248cde76e18bdae1731e848537b47d7",
+    "pyodide.asm.wasm": "54309a5a2cfd757b1f0fdbc9093c92503f7b341500110329d932487183912718",
+    "python_stdlib.zip": "831fd1e535084b972f87c6a35275de3d236efd5166f5e77ce89497710635e73c",
+}
+# NumPy 2.2.5 built for it; which of the two depends on the source.
+NUMPY = {
+    "numpy-2.2.5-cp313-cp313-pyodide_2025_0_wasm32.whl": (
+        "125230b4c3ecd08803e5c43f1162e017c0718d9f253146225a705a952b9c16c2"
+    ),
+    "numpy-2.2.5-cp313-cp313-pyemscripten_2025_0_wasm32.whl": (
+        "800c98edc0c864dfa49f07005680c699b4b42b84eae1f8cb19d35b3634e7f05c"
     ),
 }
+NPM_NUMPY, CDN_NUMPY = NUMPY
+NPM = {f"pyodide@{VERSION}": tuple(CORE), "@bentopdf/pymupdf-wasm@0.11.16": (f"assets/{NPM_NUMPY}",)}
 
-Source = Callable[[File, Path], bool]  # writes the file there, or answers that it cannot
+Source = Callable[[Path], None]  # puts the files into a folder, or raises Unavailable
+
+
+class Unavailable(Exception):
+    """This source does not answer; the next one may."""
 
 
 def default_cache() -> Path:
-    """$MICROGPT_CACHE, else ~/.cache/microgpt-kv."""
-    return Path(os.environ.get("MICROGPT_CACHE") or Path.home() / ".cache" / "microgpt-kv")
+    """Where fetched files stay between builds."""
+    folder = os.environ.get("MICROGPT_CACHE")
+    return Path(folder) if folder else Path.home() / ".cache" / "microgpt-kv"
 
 
-def fetch_runtime(cache_dir: Path) -> dict[str, Path]:
-    """Every file of the manifest, from the cache or else from the first source that has it."""
-    folder = cache_dir / f"pyodide-{PYODIDE}"
-    found = {name: cached(folder, forms) for name, forms in MANIFEST.items()}
-    if all(found.values()):
-        return {name: path for name, path in found.items() if path}
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder) as work:
-        named = sources(Path(work))
-        return {name: path or fetch(MANIFEST[name], named, folder, Path(work)) for name, path in found.items()}
+def fetch_runtime(cache: Path) -> dict[str, Path]:
+    """The runtime's files by name, out of `cache` or, the first time, from the first source that answers.
 
-
-def cached(folder: Path, forms: tuple[File, ...]) -> Path | None:
-    """The first form that lies in the cache undamaged."""
-    paths = ((folder / form.file_name, form.sha256) for form in forms)
-    return next((path for path, sha256 in paths if path.is_file() and digest(path) == sha256), None)
-
-
-def fetch(forms: tuple[File, ...], named: dict[str, Source], folder: Path, work: Path) -> Path:
-    """One file from the first source that has one of its forms. A wrong hash ends the search: it is not an absence."""
-    fresh = work / "fresh"
-    for where, source in named.items():
-        for form in forms:
-            if not source(form, fresh):
+    Raises UserError when no source answers, or when a file is not the pinned one.
+    """
+    home = cache / f"pyodide-{VERSION}"
+    found = present(home)
+    reasons = []
+    for source in [] if found else sources():
+        home.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=home) as folder:
+            try:
+                source(Path(folder))
+            except Unavailable as reason:
+                reasons.append(str(reason))
                 continue
-            if (actual := digest(fresh)) != form.sha256:
-                raise UserError(
-                    "%(file)s from %(where)s has sha256 %(actual)s, but %(wanted)s is pinned; it was not used.",
-                    file=form.file_name, where=where, actual=actual, wanted=form.sha256,
-                )  # fmt: skip
-            os.replace(fresh, folder / form.file_name)
-            return folder / form.file_name
-    raise UserError(
-        "%(file)s was not found in: %(sources)s. Connect to the network once, or put it into a folder "
-        "and set MICROGPT_RUNTIME_DIR to that folder.",
-        file=" or ".join(form.file_name for form in forms), sources=", ".join(named),
-    )  # fmt: skip
-
-
-# ---- where files come from --------------------------------------------------------------------------
-
-
-def sources(work: Path) -> dict[str, Source]:
-    """Name -> source, in the order in which they are asked; what the user names comes first."""
-    found: dict[str, Source] = {}
-    if folder := os.environ.get("MICROGPT_RUNTIME_DIR"):
-        found[folder] = lambda form, to: from_folder(Path(folder), form, to)
-    url = os.environ.get("MICROGPT_RUNTIME_URL")
-    if url:
-        found[url] = lambda form, to: from_url(url, form, to)
-    found["npm"] = npm_source(work)
-    if not url:
-        found[CDN] = lambda form, to: from_url(CDN, form, to)
+            for name in expected(Path(folder)):
+                verify(Path(folder) / name)
+                os.replace(Path(folder) / name, home / name)
+        found = present(home)
+        break
+    if not found:
+        raise UserError(
+            N_(
+                "The browser runtime could not be fetched: %(reasons)s. Connect to the network and build again, or put "
+                "%(files)s into a folder and name it in MICROGPT_RUNTIME_DIR."
+            ),
+            reasons="; ".join(reasons), files=", ".join([*CORE, CDN_NUMPY]),
+        )  # fmt: skip
     return found
 
 
-def from_folder(folder: Path, form: File, to: Path) -> bool:
-    if not (folder / form.file_name).is_file():
-        return False
-    shutil.copyfile(folder / form.file_name, to)
-    return True
+def present(home: Path) -> dict[str, Path]:
+    """The cached files, checked again; empty when one is missing or no longer what it was."""
+    names = expected(home)
+    good = [name for name in names if (home / name).exists() and digest(home / name) == pinned(name)]
+    return {name: home / name for name in names} if len(good) == len(names) == len(CORE) + 1 else {}
 
 
-def from_url(base: str, form: File, to: Path) -> bool:
-    try:
-        with urllib.request.urlopen(base.rstrip("/") + "/" + form.file_name, timeout=30) as answer, to.open("wb") as file:
-            shutil.copyfileobj(answer, file)
-    except (OSError, urllib.error.URLError, ValueError):
-        return False
-    return True
+def expected(folder: Path) -> list[str]:
+    """The core files and whichever NumPy is there."""
+    return [*CORE, *(name for name in NUMPY if (folder / name).exists())][: len(CORE) + 1]
 
 
-def npm_source(work: Path) -> Source:
-    """The npm client knows its registry by itself. Each package is packed once, however many files it has."""
-
-    @cache
-    def packed(package: str) -> Path | None:
-        npm = shutil.which("npm")
-        if not npm:
-            return None
-        command = [npm, "pack", "--silent", "--ignore-scripts", package]
-        try:
-            done = subprocess.run(command, cwd=work, capture_output=True, text=True, timeout=600)
-        except (OSError, subprocess.TimeoutExpired):
-            return None
-        lines = done.stdout.split()
-        return work / lines[-1] if done.returncode == 0 and lines and (work / lines[-1]).is_file() else None
-
-    def source(form: File, to: Path) -> bool:
-        archive = packed(form.package) if form.package else None
-        if not archive:
-            return False
-        try:
-            with tarfile.open(archive) as tar:
-                member = tar.extractfile(form.member)
-                if member:
-                    to.write_bytes(member.read())
-                return member is not None
-        except (tarfile.TarError, KeyError, OSError):
-            return False
-
-    return source
-
-
-# ---- the site's runtime/ folder ---------------------------------------------------------------------
-
-
-def pack_runtime(fetched: Mapping[str, Path], out_dir: Path, app_files: Mapping[str, bytes]) -> None:
-    """Write the new folder `out_dir`: Pyodide's core, four wheels, the lock file, and runtime.json for boot.js."""
-    files = {name: fetched[name].read_bytes() for name in ("pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm")}
-    files["python_stdlib.zip"] = wheels.trimmed_stdlib(fetched["python_stdlib.zip"])
-    made = {
-        "numpy": wheels.trimmed_numpy(fetched["numpy"]),
-        "jinja2": wheels.installed("jinja2"),
-        "markupsafe": wheels.installed("markupsafe"),
-        "microgpt": wheels.own(app_files),
-    }
-    packages = {}
-    for name, wheel in made.items():
-        files[wheel.file_name] = wheel.data
-        packages[name] = PackageSpec(
-            name=name, version=wheel.version, file_name=wheel.file_name, install_dir="site",
-            sha256=hashlib.sha256(wheel.data).hexdigest(), imports=[name], depends=DEPENDS.get(name, []),
-        )  # fmt: skip
-    lock = PyodideLockSpec(info=INFO, packages=packages)
-    lock.check_wheel_filenames()
-    out_dir.mkdir(parents=True)
-    lock.to_json(out_dir / "pyodide-lock.json", indent=1)
-    files["pyodide-lock.json"] = (out_dir / "pyodide-lock.json").read_bytes()
-    listed = {name: {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()} for name, data in files.items()}
-    files["runtime.json"] = json.dumps({"files": listed}, indent=1, sort_keys=True).encode()
-    for name, data in files.items():
-        (out_dir / name).write_bytes(data)
+def pinned(name: str) -> str:
+    return CORE.get(name) or NUMPY[name]
 
 
 def digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def verify(path: Path) -> None:
+    """Raise UserError unless `path` is the pinned file of its name."""
+    got = digest(path) if path.exists() else N_("missing")
+    if got != pinned(path.name):
+        raise UserError(
+            N_(
+                "%(file)s is not the file that this version is made for: its sha256 is %(got)s, it must be %(want)s. "
+                "Nothing was built. Try another network, or another MICROGPT_RUNTIME_DIR."
+            ),
+            file=path.name, got=got, want=pinned(path.name),
+        )  # fmt: skip
+
+
+# ---- sources -----------------------------------------------------------------------------------------
+
+
+def sources() -> Iterable[Source]:
+    """In the order in which they are asked. A mirror that the user names is asked before npm."""
+    if os.environ.get("MICROGPT_RUNTIME_DIR"):
+        return [from_folder]
+    return [from_release] if os.environ.get("MICROGPT_RUNTIME_URL") else [from_npm, from_release]
+
+
+def from_folder(out: Path) -> None:
+    """A folder that the user names in MICROGPT_RUNTIME_DIR."""
+    folder = Path(os.environ["MICROGPT_RUNTIME_DIR"])
+    for name in expected(folder):
+        if not (folder / name).is_file():
+            raise Unavailable(f"{folder} holds no {name}")
+        shutil.copyfile(folder / name, out / name)
+    if len(expected(folder)) == len(CORE):
+        raise Unavailable(f"{folder} holds neither {' nor '.join(NUMPY)}")
+
+
+def from_npm(out: Path) -> None:
+    """Packages of the npm registry, through the npm client and its own settings."""
+    npm = shutil.which("npm")
+    if npm is None:
+        raise Unavailable("npm is not installed")
+    for package, members in NPM.items():
+        command = [npm, "pack", package, "--silent", "--pack-destination", str(out)]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=out)
+        if done.returncode:
+            raise Unavailable(f"npm pack {package} failed")
+        archive = out / done.stdout.split()[-1]
+        with tarfile.open(archive) as tar:
+            for member in members:
+                data = tar.extractfile(f"package/{member}")
+                assert data is not None
+                (out / Path(member).name).write_bytes(data.read())
+        archive.unlink()
+
+
+def from_release(out: Path) -> None:
+    """Pyodide's own release: its CDN, or a mirror named in MICROGPT_RUNTIME_URL."""
+    base = os.environ.get("MICROGPT_RUNTIME_URL", CDN).rstrip("/") + "/"
+    for name in (*CORE, CDN_NUMPY):
+        try:
+            with urllib.request.urlopen(base + name, timeout=60) as answer, (out / name).open("wb") as file:
+                shutil.copyfileobj(answer, file)
+        except (OSError, urllib.error.URLError) as error:
+            raise Unavailable(f"{base}{name} did not answer ({error})") from None

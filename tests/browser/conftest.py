@@ -1,0 +1,55 @@
+"""The built site, served; a tab in each engine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Playwright, sync_playwright
+
+from build import build
+from tests.browser.engines import ENGINES, Page, own, tab, which
+from tools.server import serving
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The real site, built once."""
+    out = tmp_path_factory.mktemp("build") / "site"
+    build(out)
+    return out
+
+
+@pytest.fixture(scope="session")
+def address(site: Path) -> Iterator[str]:
+    with serving(site) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as started:
+        yield started
+
+
+@pytest.fixture(scope="session", params=ENGINES)
+def engine(request: pytest.FixtureRequest, playwright: Playwright) -> str:
+    """Each engine that is there; in CI all of them must be."""
+    name: str = request.param
+    if not which(name) and not own(playwright, name):
+        if os.environ.get("CI"):
+            pytest.fail(f"{name} is missing; CI tests all three engines")
+        pytest.skip(f"{name} is not installed")
+    return name
+
+
+@pytest.fixture
+def new_tab(playwright: Playwright, engine: str) -> Iterator[Open]:
+    """new_tab(width=390, ...) opens a tab; all are closed after the test."""
+    with ExitStack() as stack:
+        yield lambda **options: stack.enter_context(tab(playwright, engine, **options))

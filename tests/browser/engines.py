@@ -1,0 +1,205 @@
+"""One small driver for three engines: Chromium and Firefox through Playwright, WebKitGTK through Selenium.
+
+A test asks for a `Page` and does not care which engine it is. What an engine cannot do (no console log
+in WebKit, for one) is said where it matters.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import BrowserType, Playwright
+from playwright.sync_api import Page as PlaywrightTab
+from selenium.webdriver import WebKitGTK, WebKitGTKOptions
+from selenium.webdriver.webkitgtk.service import Service
+
+ENGINES = ("chromium", "firefox", "webkit")
+CHROMIUM_FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+
+def which(engine: str) -> str | None:
+    """The installed browser of this machine, or None."""
+    if engine == "chromium":
+        return next(
+            (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+        )
+    if engine == "firefox":
+        return shutil.which("firefox-esr") or shutil.which("firefox")
+    driver, browsers = shutil.which("WebKitWebDriver"), Path("/usr/lib").glob("*/webkit2gtk-4.1/MiniBrowser")
+    return next((str(path) for path in browsers), None) if driver and shutil.which("Xvfb") else None
+
+
+def own(playwright: Playwright, engine: str) -> bool:
+    """True when Playwright has downloaded its own build of the engine."""
+    return engine != "webkit" and Path(getattr(playwright, engine).executable_path).exists()
+
+
+class Page(ABC):
+    """A tab. `errors` are console errors, page errors and failed requests, as far as the engine tells."""
+
+    errors: list[str]
+    requests: list[str]
+
+    @abstractmethod
+    def open(self, url: str) -> None: ...
+
+    @abstractmethod
+    def run(self, script: str) -> Any:
+        """The value of a JavaScript expression in the page; a promise is waited for."""
+
+    @abstractmethod
+    def click(self, selector: str) -> None: ...
+
+    @abstractmethod
+    def fill(self, selector: str, text: str) -> None: ...
+
+    @abstractmethod
+    def press(self, key: str) -> None:
+        """A key on whatever has the focus; named as in Playwright."""
+
+    def pause(self, seconds: float) -> None:
+        """Let transitions end. The page's own timers do not run when its scripts are off."""
+        time.sleep(seconds)
+
+    def wait(self, condition: str, seconds: float = 60) -> None:
+        """Until a JavaScript expression is true. Polls, since the page's policy forbids more."""
+        end = time.monotonic() + seconds
+        while not self.run(condition):
+            assert time.monotonic() < end, f"not within {seconds} s: {condition}"
+            time.sleep(0.02)
+
+
+class PlaywrightPage(Page):
+    def __init__(self, tab: PlaywrightTab) -> None:
+        self.tab, self.errors, self.requests = tab, [], []
+        tab.on("console", lambda m: self.errors.append(m.text) if m.type in ("error", "warning") else None)
+        tab.on("pageerror", lambda error: self.errors.append(str(error)))
+        tab.on("request", lambda request: self.requests.append(request.url))
+
+    def open(self, url: str) -> None:
+        self.tab.goto(url)
+
+    def run(self, script: str) -> Any:
+        return self.tab.evaluate(script)
+
+    def click(self, selector: str) -> None:
+        self.tab.locator(selector).first.click()
+
+    def fill(self, selector: str, text: str) -> None:
+        self.tab.fill(selector, text)
+
+    def press(self, key: str) -> None:
+        self.tab.keyboard.press(key)
+
+    def pause(self, seconds: float) -> None:
+        self.tab.wait_for_timeout(1000 * seconds)
+
+
+class WebKitPage(Page):
+    KEYS = {"Tab": "\ue004", "ArrowRight": "\ue014", "ArrowLeft": "\ue012", "Enter": "\ue007"}
+
+    def __init__(self, driver: WebKitGTK) -> None:
+        self.driver, self.errors, self.requests = driver, [], []
+
+    def open(self, url: str) -> None:
+        self.driver.get(url)
+
+    def run(self, script: str) -> Any:
+        wrapped = "const done = arguments[0]; Promise.resolve().then(() => (" + script + ")).then(done)"
+        return self.driver.execute_async_script(wrapped)
+
+    def click(self, selector: str) -> None:
+        element = self.driver.find_element("css selector", selector)
+        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+        element.click()
+
+    def fill(self, selector: str, text: str) -> None:
+        element = self.driver.find_element("css selector", selector)
+        element.clear()
+        element.send_keys(text)
+
+    def press(self, key: str) -> None:
+        self.driver.switch_to.active_element.send_keys(self.KEYS.get(key, key))
+
+
+@contextmanager
+def tab(
+    playwright: Playwright, engine: str, *, javascript: bool = True, wasm: bool = True, width: int = 1440,
+    dark: bool = False, reduced: bool = False,
+) -> Iterator[Page]:  # fmt: skip
+    """A fresh tab in a fresh profile. `wasm=False` is not to be had in WebKit."""
+    if engine == "webkit":
+        with webkit(javascript, width) as page:
+            yield page
+        return
+    options: dict[str, Any] = {"viewport": {"width": width, "height": 1000}}
+    launch: dict[str, Any] = {"executable_path": which(engine)} if which(engine) else {}
+    if engine == "chromium":
+        launch["args"] = [*CHROMIUM_FLAGS, *([] if wasm else ["--js-flags=--jitless"])]
+        options |= {"java_script_enabled": javascript, "color_scheme": "dark" if dark else "light"}
+        options |= {"reduced_motion": "reduce" if reduced else "no-preference"}
+    else:
+        launch["firefox_user_prefs"] = {
+            "javascript.enabled": javascript, "javascript.options.wasm": wasm, "ui.prefersReducedMotion": int(reduced),
+            "ui.systemUsesDarkTheme": int(dark), "layout.css.prefers-color-scheme.content-override": 0 if dark else 1,
+        }  # fmt: skip
+        if which(engine):
+            launch["channel"] = "moz-firefox"
+    kind: BrowserType = getattr(playwright, engine)
+    browser = kind.launch(**launch)
+    try:
+        yield PlaywrightPage(browser.new_context(**options).new_page())
+    finally:
+        browser.close()
+
+
+@contextmanager
+def webkit(javascript: bool, width: int) -> Iterator[Page]:
+    """MiniBrowser under a virtual screen of its own."""
+    options = WebKitGTKOptions()
+    options.binary_location = which("webkit") or ""
+    options.add_argument("--automation")
+    if not javascript:
+        options.add_argument("--enable-javascript=false")
+    with screen():
+        driver = WebKitGTK(options=options, service=Service(shutil.which("WebKitWebDriver")))
+        try:
+            driver.set_script_timeout(30)
+            driver.set_window_size(width, 1000)
+            yield WebKitPage(driver)
+        finally:
+            driver.quit()
+
+
+@contextmanager
+def screen() -> Iterator[None]:
+    """An X server, unless there is one."""
+    if os.environ.get("DISPLAY"):
+        yield
+        return
+    import subprocess
+
+    read, write = os.pipe()
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(write), "-screen", "0", "1600x1200x24", "-nolisten", "tcp"],
+        pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    os.close(write)
+    try:
+        with os.fdopen(read) as line:
+            os.environ["DISPLAY"] = f":{line.readline().strip()}"
+        yield
+    finally:
+        os.environ.pop("DISPLAY", None)
+        server.terminate()
+        server.wait()
