@@ -1,0 +1,33 @@
+"""Driving the live part of a page: press a button, wait for Python's answer."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.browser.engines import Page
+
+STATE = 'document.querySelector("[data-boot]").dataset.state'
+LINE = 'document.querySelector("[data-boot]").textContent'
+# keep the text of each answer: what Python sent, before the page makes elements of it
+LISTEN = """(() => { const parse = JSON.parse; window.answers = [];
+  JSON.parse = (text, ...rest) => { window.answers.push(text); return parse(text, ...rest); }; })()"""
+
+
+def open_live(page: Page, url: str) -> Page:
+    page.open(url)
+    page.run(LISTEN)
+    return page
+
+
+def press(page: Page, hook: str) -> dict[str, Any]:
+    """Press a button and return Python's answer, once it is on the page."""
+    before = page.run("window.answers.length")
+    page.click(f'button[data-hook="{hook}"]')
+    page.wait(f'window.answers.length > {before} && {STATE} === "ready"')
+    answer: dict[str, Any] = json.loads(page.run("window.answers.at(-1)"))
+    return answer
+
+
+def html(answer: dict[str, Any], target: str) -> str:
+    return next(str(patch["html"]) for patch in answer["patches"] if patch.get("target") == target)

@@ -1,0 +1,149 @@
+"""With Python up: the live trace is the built one, the live picture is the built picture, and errors lose nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Playwright
+
+from microgpt.record import Recording
+from microgpt.trace import from_json
+from microgpt.viz.pages import PAGES
+from microgpt.viz.pages import Page as SitePage
+from microgpt.viz.render import stepper
+from microgpt.viz.steps import Picture
+from microgpt.weights import shipped
+from tests.browser.engines import Page, tab
+from tests.browser.live import LINE, STATE, html, open_live, press
+
+STEPPERS = [page for page in PAGES if page.widget == "stepper"]
+
+
+@pytest.fixture(scope="module")
+def page(playwright: Playwright, engine: str, address: str) -> Iterator[Page]:
+    """One tab for the whole module, Python started once; each test sets what it needs."""
+    with tab(playwright, engine) as opened:
+        open_live(opened, address + "kv-cache.html")
+        press(opened, "run")
+        yield opened
+        assert not opened.errors
+        assert all(url.startswith((address, "blob:")) for url in opened.requests)
+
+
+def choose(page: Page, **fields: str) -> None:
+    """Set the form's fields without starting anything."""
+    for name, value in fields.items():
+        page.run(f"(document.querySelector('#live [name={name}]').value = {value!r}, 0)")
+
+
+@pytest.mark.parametrize("site_page", STEPPERS, ids=[p.model for p in STEPPERS])
+def test_the_live_picture_is_the_built_one_byte_for_byte(page: Page, site_page: SitePage) -> None:
+    choose(page, model=site_page.model, prompt=site_page.prompt, temperature="0", top_k="0", seed="42")
+    page.run("document.querySelectorAll('[name=layer],[name=head]').forEach((e) => e.value === '0' && e.click())")
+    answer = press(page, "run")
+    assert html(answer, "#stepper") == stepper(Picture(Recording(shipped(site_page.model), site_page.prompt).run()))
+
+
+@pytest.mark.parametrize("site_page", STEPPERS, ids=[p.model for p in STEPPERS])
+def test_the_live_trace_is_the_built_one(page: Page, site: Path, site_page: SitePage) -> None:
+    choose(page, model=site_page.model, prompt=site_page.prompt, temperature="0", top_k="0", seed="42")
+    press(page, "run")
+    page.run("(HTMLAnchorElement.prototype.click = () => {}, 0)")  # a download would leave the page
+    answer = press(page, "trace")
+    live = from_json(answer["patches"][0]["text"])
+    built = from_json((site / "trace" / f"{site_page.name}.json").read_text("utf-8"))
+    assert live.about == built.about
+    assert len(live.events) == len(built.events) > 100
+    for a, b in zip(live, built, strict=True):
+        assert (a.name, a.pos, a.layer) == (b.name, b.pos, b.layer)
+        assert np.abs(np.asarray(a.value) - np.asarray(b.value)).max() <= 1e-12
+
+
+def test_token_by_token_makes_the_same_page_as_all_at_once(page: Page) -> None:
+    """What is appended, step by step, ends as the document that one rendering gives."""
+    tidy = 'document.querySelector("#stepper").outerHTML.replaceAll(/ checked=""/g, "").replaceAll(/\\s+/g, " ")'
+    choose(page, model="names", prompt="a", temperature="0", top_k="0", seed="1")
+    answer = press(page, "next")
+    grown = 0
+    while True:
+        before = answer["state"]["n"]
+        answer = press(page, "next")
+        if answer["state"]["n"] == before:
+            break
+        grown += any(patch.get("how") == "append" for patch in answer["patches"])
+    assert grown >= 3
+    assert page.run('document.querySelector("#prompt-error").textContent')  # says why there is no more
+    appended = page.run(tidy)
+    press(page, "run")
+    assert page.run(tidy) == appended
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"prompt": "emm@"}, "“@” (number 4"),
+        ({"prompt": ""}, "empty"),
+        ({"temperature": "-1"}, "-1"),
+        ({"prompt": "m" * 30}, "31"),
+    ],
+)
+def test_bad_input_gets_a_sentence_under_the_field_and_the_picture_stays(
+    page: Page, fields: dict[str, str], says: str
+) -> None:
+    choose(page, model="names", prompt="emm", temperature="0", top_k="0", seed="42")
+    press(page, "run")
+    picture = page.run('document.querySelector("#stepper").outerHTML')
+    choose(page, **fields)
+    answer = press(page, "run")
+    assert [patch["target"] for patch in answer["patches"]] == ["#prompt-error"]
+    assert says in page.run('document.querySelector("#prompt-error").textContent')
+    assert page.run('document.querySelector("#stepper").outerHTML') == picture
+    choose(page, prompt="emm", temperature="0")
+    press(page, "run")
+    assert page.run('document.querySelector("#prompt-error").textContent') == ""
+
+
+def test_enter_in_the_prompt_runs_it(page: Page, engine: str) -> None:
+    if engine == "webkit":
+        pytest.skip("WebKitGTK's driver sends keys to an element, not to the page")
+    choose(page, model="names", temperature="0")
+    page.fill("#prompt", "zo")
+    count = page.run("window.answers.length")
+    page.press("Enter")
+    page.wait(f'window.answers.length > {count} && {STATE} === "ready"')
+    assert page.run('document.querySelectorAll("#tokens .prompt").length') == 2
+
+
+def test_a_hostile_prompt_is_text(page: Page) -> None:
+    choose(page, model="stories", prompt="<img src=x onerror=alert(1)> the day")
+    press(page, "run")
+    assert "img" in page.run('document.querySelector("#prompt-error").textContent') or page.run(
+        'document.querySelector("#prompt-error").textContent'
+    )
+    assert page.run('document.querySelectorAll("main img").length') == 0
+
+
+def test_a_dead_interpreter_is_replaced_and_the_state_is_kept(page: Page) -> None:
+    """An unknown hook kills the call; the page says so; the next press goes on from where it was."""
+    choose(page, model="names", prompt="emm", temperature="0", top_k="0", seed="42")
+    n = press(page, "next")["state"]["n"]
+    page.run("""(() => { const b = document.createElement("button"); b.type = "button"; b.dataset.hook = "nonsense";
+      document.querySelector(".buttons").append(b); b.click(); b.remove(); })()""")
+    page.wait(f'{STATE} === "failed"')
+    assert re.search("stopped with an error", page.run(LINE))
+    assert press(page, "next")["state"]["n"] == n + 1
+
+
+def test_a_change_of_model_brings_its_own_text(page: Page) -> None:
+    choose(page, model="names", prompt="emm")
+    press(page, "run")
+    count = page.run("window.answers.length")
+    page.run("""(() => { const s = document.querySelector("#live select"); s.value = "stories";
+      s.dispatchEvent(new Event("change", { bubbles: true })); })()""")
+    page.wait(f'window.answers.length > {count} && {STATE} === "ready"')
+    assert page.run('document.querySelector("#prompt").value') == "The next day is bright"
+    assert page.run('document.querySelectorAll("[name=layer]").length') == 2
