@@ -1,0 +1,113 @@
+"""The runtime comes from the first source that answers, is checked, and is never half there."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from microgpt.errors import UserError
+from tools import runtime
+from tools.packing import pack_runtime
+from tools.runtime import CDN_NUMPY, CORE, NPM_NUMPY, default_cache, fetch_runtime
+from tools.server import serving
+
+
+@pytest.fixture(scope="module")
+def real() -> dict[str, Path]:
+    return fetch_runtime(default_cache())
+
+
+@pytest.fixture(autouse=True)
+def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("MICROGPT_RUNTIME_DIR", "MICROGPT_RUNTIME_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def release(real: dict[str, Path], tmp_path: Path) -> Path:
+    """A folder that looks like Pyodide's release; its NumPy has the release's name."""
+    folder = tmp_path / "release"
+    folder.mkdir()
+    for name, path in real.items():
+        shutil.copyfile(path, folder / (name if name in CORE else CDN_NUMPY))
+    return folder
+
+
+@pytest.fixture
+def mirror(release: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The release, served; the wheel's pinned hash is that of what is served, since the real one is elsewhere."""
+    monkeypatch.setitem(runtime.NUMPY, CDN_NUMPY, runtime.digest(release / CDN_NUMPY))
+    with serving(release) as url:
+        monkeypatch.setenv("MICROGPT_RUNTIME_URL", url)
+        yield url
+
+
+def test_every_file_has_the_pinned_hash(real: dict[str, Path]) -> None:
+    assert {runtime.digest(path) == runtime.pinned(name) for name, path in real.items()} == {True}
+    assert len(real) == len(CORE) + 1
+
+
+def test_the_release_form_is_fetched_over_http(mirror: str, tmp_path: Path) -> None:
+    found = fetch_runtime(tmp_path / "cache")
+    assert set(found) == {*CORE, CDN_NUMPY}
+
+
+def test_a_fetched_runtime_is_not_fetched_again(mirror: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = fetch_runtime(tmp_path / "cache")
+    monkeypatch.setattr(runtime, "sources", lambda: pytest.fail("asked again"))
+    assert fetch_runtime(tmp_path / "cache") == first
+
+
+def test_a_folder_of_the_user_is_used(release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (release / CDN_NUMPY).rename(release / NPM_NUMPY)
+    monkeypatch.setenv("MICROGPT_RUNTIME_DIR", str(release))
+    assert set(fetch_runtime(tmp_path / "cache")) == {*CORE, NPM_NUMPY}
+
+
+def test_a_wrong_hash_stops_with_the_name_and_both_hashes(release: Path, mirror: str, tmp_path: Path) -> None:
+    (release / "pyodide.asm.wasm").write_bytes(b"something else")
+    with pytest.raises(UserError, match="pyodide.asm.wasm") as error:
+        fetch_runtime(tmp_path / "cache")
+    assert len(re.findall("[0-9a-f]{64}", str(error.value))) == 2
+    assert not [p for p in (tmp_path / "cache").rglob("*") if p.name == "pyodide.asm.wasm"]
+
+
+def test_no_source_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MICROGPT_RUNTIME_URL", "http://127.0.0.1:9/")
+    with pytest.raises(UserError, match="MICROGPT_RUNTIME_DIR"):
+        fetch_runtime(tmp_path / "cache")
+
+
+def test_without_npm_the_release_is_asked(mirror: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MICROGPT_RUNTIME_URL")
+    monkeypatch.setattr(runtime, "CDN", mirror)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    assert CDN_NUMPY in fetch_runtime(tmp_path / "cache")
+
+
+def test_a_damaged_cache_is_mended(mirror: str, tmp_path: Path) -> None:
+    found = fetch_runtime(tmp_path / "cache")
+    found["pyodide.mjs"].write_bytes(b"")
+    assert runtime.digest(fetch_runtime(tmp_path / "cache")["pyodide.mjs"]) == CORE["pyodide.mjs"]
+
+
+def test_the_pack_names_every_file_and_keeps_the_licences(real: dict[str, Path], tmp_path: Path) -> None:
+    out = tmp_path / "runtime"
+    pack_runtime(real, out, {"microgpt/__init__.py": b""}, default_cache())
+    manifest = json.loads((out / "runtime.json").read_text())
+    assert set(manifest["files"]) == {p.name for p in out.iterdir()} - {"runtime.json"}
+    for name, file in manifest["files"].items():
+        assert file == {"size": (out / name).stat().st_size, "sha256": runtime.digest(out / name)}
+    lock = json.loads((out / "pyodide-lock.json").read_text())
+    assert set(manifest["packages"]) == set(lock["packages"])
+    for package in lock["packages"].values():
+        assert package["sha256"] == runtime.digest(out / package["file_name"])
+    for wheel in (p for p in out.glob("*.whl") if not p.name.startswith("microgpt")):
+        with zipfile.ZipFile(wheel) as archive:
+            assert any("LICENSE" in name for name in archive.namelist()), wheel.name
