@@ -51,8 +51,8 @@ PAGES = (
         N_("The same cache, with words: two layers, and heads that share"),
         N_(
             "This model writes short sentences word by word. It has two layers, and each pair of query heads shares "
-            "one key head and one value head, so its cache is half as large. Its keys are rotated by "
-            "their position before they are kept."
+            "one key head and one value head, so its cache is half of what it would be without sharing. Its keys are "
+            "rotated by their position before they are kept."
         ),
         "pages/stepper.html",
         "stepper",

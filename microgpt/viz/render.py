@@ -17,8 +17,8 @@ from microgpt.errors import UserError
 from microgpt.trace import EVENTS, Trace
 from microgpt.viz.pages import PAGES, Page
 from microgpt.viz.phases import PHASES, code
-from microgpt.viz.steps import LEVELS, PART_NAMES, Picture, number
-from microgpt.weights import SHIPPED
+from microgpt.viz.steps import LEVELS, PART_NAMES, Picture, facts, number
+from microgpt.weights import SHIPPED, shipped
 
 # No inline script or style, no eval but WebAssembly's, nothing from elsewhere; one policy creates HTML.
 POLICY = (
@@ -50,8 +50,8 @@ def environment(lang: str = "en") -> jinja2.Environment:
     env.policies["ext.i18n.trimmed"] = True
     env.install_gettext_translations(catalogue(lang), newstyle=True)  # type: ignore[attr-defined]
     env.globals.update(
-        PHASES=PHASES, EVENTS=EVENTS, PART_NAMES=PART_NAMES, LEVELS=LEVELS, code=code, number=number, pages=PAGES,
-        models=SHIPPED, policy=POLICY, lang=lang,
+        EVENTS=EVENTS, LEVELS=LEVELS, PART_NAMES=PART_NAMES, PHASES=PHASES, code=code, facts=facts, lang=lang,
+        models=SHIPPED, number=number, pages=PAGES, policy=POLICY, shipped=shipped,
     )  # fmt: skip
     return env
 

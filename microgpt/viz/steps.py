@@ -20,6 +20,7 @@ from microgpt.errors import N_
 from microgpt.model import Array, Config
 from microgpt.tokenizer import START
 from microgpt.trace import Trace
+from microgpt.weights import n_params
 
 LEVELS = 12  # steps of the heat scale on each side of zero
 PART_NAMES = {
@@ -252,6 +253,18 @@ class Picture:
         """The token that step i chose, or None where the prompt goes on."""
         chosen = self.trace.number("sample", i)
         return None if chosen is None else self.vocabulary_token(chosen)
+
+
+def facts(config: Config) -> dict[str, str]:
+    """What a card says of a model."""
+    return {
+        "params": whole(n_params(config)),
+        "layers": whole(config.n_layer),
+        "heads": whole(config.n_head),
+        "kv_heads": whole(config.n_kv_head),
+        "context": whole(config.n_ctx),
+        "bytes": whole(cost.kv_bytes(config, 1, 2)),
+    }
 
 
 # ---- text ------------------------------------------------------------------------------------------
