@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ from microgpt.errors import N_, UserError
 # Runs in Node: start Pyodide from its folder, give it the work folder, run the Python below.
 NODE = """
 const [core, work] = JSON.parse(process.argv[1]);
-const { loadPyodide } = await import("file://" + core + "/pyodide.mjs");
+const { loadPyodide } = await import(pathToFileURL(core + "/pyodide.mjs"));
 const pyodide = await loadPyodide({ indexURL: core + "/" });
 pyodide.mountNodeFS("/work", work);
 pyodide.runPython(require("fs").readFileSync(work + "/compile.py", "utf8"));
@@ -68,7 +69,7 @@ def run(sources: Mapping[str, bytes], core: Mapping[str, Path], folder: Path) ->
     """Fill folder/out with the bytecode of `sources`."""
     (folder / "core").mkdir()
     for name, path in core.items():
-        (folder / "core" / name).symlink_to(path.resolve())
+        shutil.copyfile(path, folder / "core" / name)
     (folder / "core" / "pyodide-lock.json").write_text(json.dumps(LOCK))
     for name, data in sources.items():
         for tree in ("in", "out"):
@@ -76,14 +77,18 @@ def run(sources: Mapping[str, bytes], core: Mapping[str, Path], folder: Path) ->
         (folder / "in" / name).write_bytes(data)
     (folder / "compile.py").write_text(COMPILE)
     argument = json.dumps([str((folder / "core").resolve()), str(folder.resolve())])
-    command = [node(), "--input-type=module", "--eval", REQUIRE + NODE, argument]
+    command = [node(), "--input-type=module", "--eval", IMPORTS + NODE, argument]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         why = next((line for line in reversed(done.stderr.splitlines()) if "Error" in line), done.stderr)[:300]
         raise UserError(N_("Compiling for the browser failed: %(why)s"), why=why)
 
 
-REQUIRE = 'import { createRequire } from "node:module"; const require = createRequire("file:///");'
+IMPORTS = """
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+const require = createRequire(import.meta.url);
+"""
 LOCK = {  # an empty one: nothing is loaded beyond the core
     "info": {
         "abi_version": "2025_0",

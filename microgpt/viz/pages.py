@@ -67,6 +67,6 @@ def page(name: str) -> Page:
     return next(p for p in PAGES if p.name == name)
 
 
-def page_for(model: str) -> Page:
-    """The first page that shows `model`."""
-    return next(p for p in PAGES if p.model == model)
+def prompt_for(model: str) -> str:
+    """A prompt that `model` knows: that of its own page, or of the page whose name its own begins with."""
+    return next((p.prompt for p in PAGES if p.model and model.startswith(p.model)), "")

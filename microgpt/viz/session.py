@@ -16,7 +16,7 @@ from microgpt.errors import N_, UserError
 from microgpt.record import Recording
 from microgpt.trace import to_json
 from microgpt.viz import render
-from microgpt.viz.pages import page_for
+from microgpt.viz.pages import prompt_for
 from microgpt.viz.steps import Picture
 from microgpt.weights import Model, shipped
 
@@ -71,7 +71,7 @@ def next_token(state: State | None, fields: Mapping[str, str]) -> tuple[State, l
 
 def change_model(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Patch]]:
     """Another model, with the prompt of its own page."""
-    prompt = page_for(fields["model"]).prompt
+    prompt = prompt_for(fields["model"])
     shown = {**fields, "prompt": prompt, "layer": "0", "head": "0"}
     state, patches = run(None, shown)
     return state, [*patches, patch("#prompt", render.render("widgets/_prompt.html", prompt=prompt), "outer")]

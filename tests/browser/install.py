@@ -27,7 +27,7 @@ def main() -> int:
     if "chromium" in missing and not in_ci:
         if subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"]).returncode == 0:
             return 0
-    if shutil.which("apt-get") and os.geteuid() == 0:
+    if shutil.which("apt-get") and getattr(os, "geteuid", int)() == 0:
         packages = [name for engine in (missing if in_ci else ["chromium"]) for name in DEBIAN[engine]]
         quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
         subprocess.run(["apt-get", "update", "-qq"], env=quiet)

@@ -15,7 +15,7 @@ from microgpt.viz.pages import PAGES
 from microgpt.viz.render import stepper
 from microgpt.viz.session import dispatch
 from microgpt.viz.steps import Picture
-from microgpt.weights import shipped
+from microgpt.weights import SHIPPED, shipped
 
 FIELDS = {"model": "names", "prompt": "emm", "temperature": "0", "top_k": "0", "seed": "42", "phase": "7", "head": "0"}
 
@@ -117,6 +117,13 @@ def test_change_of_model_brings_its_own_prompt() -> None:
     state, patches = dispatch(None, "model", {**FIELDS, "model": "stories"})
     assert state and state["settings"]["prompt"] == "The next day is bright"
     assert "The next day is bright" in html(patches, "#prompt")
+
+
+@pytest.mark.parametrize("model", SHIPPED)
+def test_every_model_can_be_chosen(model: str) -> None:
+    state, patches = dispatch(None, "model", {**FIELDS, "model": model})
+    assert state and state["n"] > 3
+    assert html(patches, "#prompt-error") == ""
 
 
 def test_saved_trace_loads_back() -> None:
