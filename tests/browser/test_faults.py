@@ -63,7 +63,7 @@ def assert_says(page: Page, *words: str) -> None:
     [
         (WASM, "missing", ("fetched",)),
         (WASM, "truncated", ("damaged",)),
-        (WASM, "cut off", ("fetched",)),
+        (WASM, "cut off", ("fetched", "damaged")),  # WebKit takes a short body for a whole one
         (WASM, "damaged", ("damaged",)),
         (STDLIB, "damaged", ("damaged",)),
         (STDLIB, "a login page", ("damaged",)),
