@@ -17,7 +17,8 @@ from microgpt.errors import UserError
 from microgpt.trace import EVENTS, Trace
 from microgpt.viz.pages import PAGES, Page
 from microgpt.viz.phases import PHASES, code
-from microgpt.viz.steps import LEVELS, PART_NAMES, Picture, facts, number
+from microgpt.viz.steps import LEVELS, PART_NAMES, Picture, facts
+from microgpt.viz.text import number
 from microgpt.weights import SHIPPED, shipped
 
 # No inline script or style, no eval but WebAssembly's, nothing from elsewhere; one policy creates HTML.

@@ -1,4 +1,4 @@
-"""Trace -> what a template needs: text, heat levels, bar widths, counts. All formatting is here.
+"""Trace -> what a template needs: text, heat levels, bar widths, counts. Templates only place it.
 
 Everything is looked up in the trace by position and layer; nothing is computed that the model should
 have computed. Knows no HTML; classes such as "L0 H2" only say which layer and heads a piece belongs to.
@@ -6,7 +6,6 @@ have computed. Knows no HTML; classes such as "L0 H2" only say which layer and h
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,8 +17,8 @@ from microgpt import cost
 from microgpt.decode import probabilities
 from microgpt.errors import N_
 from microgpt.model import Array, Config
-from microgpt.tokenizer import START
 from microgpt.trace import Trace
+from microgpt.viz.text import bound, number, percent, show, whole
 from microgpt.weights import n_params
 
 LEVELS = 12  # steps of the heat scale on each side of zero
@@ -265,38 +264,6 @@ def facts(config: Config) -> dict[str, str]:
         "context": whole(config.n_ctx),
         "bytes": whole(cost.kv_bytes(config, 1, 2)),
     }
-
-
-# ---- text ------------------------------------------------------------------------------------------
-
-
-def number(value: float, digits: int = 2) -> str:
-    """Two decimals and a true minus: −0.42. What rounds to zero has no sign."""
-    text = f"{value:.{digits}f}"
-    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
-
-
-def whole(value: float) -> str:
-    """3664 -> '3,664'."""
-    return f"{int(value):,}"
-
-
-def percent(share: float) -> int:
-    """A share of 1 as a bar width, 0 to 100; what is not nothing gets at least 1."""
-    return 0 if share <= 0 else min(100, max(1, round(100 * share)))
-
-
-def bound(value: float) -> str:
-    """A figure of rounding size as a bound that holds on every machine: '1e-12'."""
-    exponent = next((e for e in (-12, -9, -6, -3, 0) if value < 10.0**e), math.inf)
-    return f"1e{exponent}"
-
-
-def show(token: str) -> str:
-    """A token as it is drawn: white space and invisible characters become marks."""
-    if token == START:
-        return token
-    return "".join(c if c.isprintable() and not c.isspace() else f"␣{ord(c):x}" for c in token)
 
 
 def add_total(parts: Iterable[int] | Array) -> list[int]:

@@ -1,0 +1,36 @@
+"""Numbers and tokens as text: decimals, signs, bar widths, bounds, marks for what cannot be seen. Knows no trace."""
+
+from __future__ import annotations
+
+import math
+
+from microgpt.tokenizer import START
+
+
+def number(value: float, digits: int = 2) -> str:
+    """Two decimals and a true minus: −0.42. What rounds to zero has no sign."""
+    text = f"{value:.{digits}f}"
+    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
+
+
+def whole(value: float) -> str:
+    """3664 -> '3,664'."""
+    return f"{int(value):,}"
+
+
+def percent(share: float) -> int:
+    """A share of 1 as a bar width, 0 to 100; what is not nothing gets at least 1."""
+    return 0 if share <= 0 else min(100, max(1, round(100 * share)))
+
+
+def bound(value: float) -> str:
+    """A figure of rounding size as a bound that holds on every machine: '1e-12'."""
+    exponent = next((e for e in (-12, -9, -6, -3, 0) if value < 10.0**e), math.inf)
+    return f"1e{exponent}"
+
+
+def show(token: str) -> str:
+    """A token as it is drawn: white space and invisible characters become marks."""
+    if token == START:
+        return token
+    return "".join(c if c.isprintable() and not c.isspace() else f"␣{ord(c):x}" for c in token)
