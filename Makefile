@@ -29,7 +29,7 @@ browsers: $(VENV)/test
 	$(RUN) -m tests.browser.install
 
 references: $(REFERENCES)/ready
-	$(REFERENCES)/bin/python -m pytest -m references
+	$(REFERENCES)/bin/python -m pytest -m references tests/test_references.py
 
 bench: $(VENV)/test browsers
 	$(RUN) -m bench $(if $(MICROGPT),--microgpt $(MICROGPT))
@@ -53,5 +53,5 @@ $(VENV)/test: pyproject.toml | $(VENV)/bin/python
 
 $(REFERENCES)/ready: pyproject.toml
 	$(PYTHON) -m venv $(REFERENCES)
-	$(REFERENCES)/bin/python -m pip install --quiet -e ".[references]" pytest hypothesis
+	$(REFERENCES)/bin/python -m pip install --quiet -e ".[references]"
 	touch $@

@@ -12,22 +12,16 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from microgpt.model import GELU_SCALE, NORMS, ROTATIONS, Array, Config, Hook, Params, ignore, linear, rms_plain, silu
+from microgpt.model import GELU_SCALE, NORMS, ROTATIONS, Array, Config, Hook, Params, ignore, linear, silu
 
 Grads = Params  # the same names and shapes
 
 
-class Tape:
+class Tape(dict[tuple[str, int], Array]):
     """A hook that keeps what it is told, by name and layer (-1 outside the layers)."""
 
-    def __init__(self) -> None:
-        self.values: dict[tuple[str, int], Array] = {}
-
-    def __call__(self, name: str, value: Array, *, layer: int = -1, pos: int = 0) -> None:
-        self.values[name, layer] = value
-
-    def __getitem__(self, key: tuple[str, int]) -> Array:
-        return self.values[key]
+    def __call__(self, name: str, value: Array, layer: int = -1, pos: int = 0) -> None:
+        self[name, layer] = value
 
 
 def backward(
@@ -38,7 +32,7 @@ def backward(
     `hook` is told dq, dk and dv of each layer: what arrives at each row from all later queries.
     """
     grads: Grads = {}
-    positions = np.arange(len(token_ids))
+    n, positions = len(token_ids), np.arange(len(token_ids))
     norm_backward, eps = NORMS_BACKWARD[config.norm], config.norm_eps
     unrotate = ROTATIONS[config.position](config, -positions, params["wte"].dtype)  # turning back is the transpose
 
@@ -56,14 +50,15 @@ def backward(
         dm = MLPS_BACKWARD[config.mlp](dhidden, hidden, m, params, here, grads)  # -> [n, d]
         dx = dx + norm_backward(dm, tape["resid_mid", layer], params, here + "mlp_norm", eps, grads)
 
-        a = tape["attn_norm", layer]
+        weights, v = tape["attn_weights", layer], tape["v", layer]
         dmixed = linear_backward(dx, tape["head_out", layer], params, here + "wo", grads)
-        q, k, v = tape["q", layer], tape["k", layer], tape["v", layer]
-        dq, dk, dv = attention_backward(dmixed, q, k, v, tape["attn_weights", layer])  # each as its row: [n, heads, h]
+        dweights, dv = mix_backward(dmixed, weights, v)  # -> [n_head, n, n] and the shape of v
+        hook("dv", dv, layer=layer, pos=0)
+        dscores = softmax_backward(dweights, weights)  # a masked pair has weight 0: nothing flows through it
+        dq, dk = attn_scores_backward(dscores, tape["q", layer], tape["k", layer])  # the shapes of q and k
         hook("dq", dq, layer=layer, pos=0)
         hook("dk", dk, layer=layer, pos=0)
-        hook("dv", dv, layer=layer, pos=0)
-        n = len(a)
+        a = tape["attn_norm", layer]
         da = linear_backward(unrotate(dq).reshape(n, -1), a, params, here + "wq", grads)
         da = da + linear_backward(unrotate(dk).reshape(n, -1), a, params, here + "wk", grads)
         da = da + linear_backward(dv.reshape(n, -1), a, params, here + "wv", grads)
@@ -79,58 +74,64 @@ def backward(
 
 def embed_backward(dx: Array, params: Params, config: Config, token_ids: Sequence[int], grads: Grads) -> None:
     """Each row of dx goes to the row of wte (and of wpe) that it came from."""
-    onto = grads.setdefault("wte", np.zeros_like(params["wte"]))  # a tied head has been here before
-    np.add.at(onto, np.asarray(token_ids), dx)
+    if "wte" not in grads:  # a tied head has been here before
+        grads["wte"] = np.zeros(params["wte"].shape, dx.dtype)
+    np.add.at(grads["wte"], np.asarray(token_ids), dx)
     if config.position == "learned":
-        grads["wpe"] = np.zeros_like(params["wpe"])
+        grads["wpe"] = np.zeros(params["wpe"].shape, dx.dtype)
         grads["wpe"][: len(dx)] = dx
 
 
 def rms_plain_backward(dy: Array, x: Array, params: Params, name: str, eps: float, grads: Grads) -> Array:
-    scale = ((x * x).sum(axis=-1, keepdims=True) / x.shape[-1] + eps) ** -0.5  # [n, 1]
-    y = x * scale
-    return scale * (dy - y * ((dy * y).sum(axis=-1, keepdims=True) / x.shape[-1]))  # type: ignore[no-any-return]
+    """What would only lengthen y is taken out of dy: y does not grow with x."""
+    d = x.shape[-1]
+    root = np.sqrt(np.vecdot(x, x)[:, None] / d + eps)  # [n, 1]
+    y = x / root
+    return (dy - y * (np.vecdot(dy, y)[:, None] / d)) / root  # type: ignore[no-any-return]
 
 
 def rms_backward(dy: Array, x: Array, params: Params, name: str, eps: float, grads: Grads) -> Array:
-    grads[name] = (dy * rms_plain(x, params, name, eps)).sum(axis=0)
+    grads[name] = (dy * NORMS["rms_plain"](x, params, name, eps)).sum(axis=0)
     return rms_plain_backward(dy * params[name], x, params, name, eps, grads)
 
 
 def layer_norm_backward(dy: Array, x: Array, params: Params, name: str, eps: float, grads: Grads) -> Array:
     grads[name + ".bias"] = dy.sum(axis=0)
-    dcentred = rms_backward(dy, x - x.sum(axis=-1, keepdims=True) / x.shape[-1], params, name, eps, grads)
+    centred = x - x.sum(axis=-1, keepdims=True) / x.shape[-1]
+    dcentred = rms_backward(dy, centred, params, name, eps, grads)
     return dcentred - dcentred.sum(axis=-1, keepdims=True) / x.shape[-1]  # type: ignore[no-any-return]
 
 
 def linear_backward(dy: Array, x: Array, params: Params, name: str, grads: Grads) -> Array:
-    grads[name] = dy.T @ x  # [out, n] x [n, in]
+    grads[name] = dy.T.dot(x)  # [out, n] x [n, in]
     if name + ".bias" in params:
         grads[name + ".bias"] = dy.sum(axis=0)
-    return dy @ params[name]
+    return dy.dot(params[name])  # type: ignore[no-any-return]
 
 
-def attention_backward(dmixed: Array, q: Array, k: Array, v: Array, weights: Array) -> tuple[Array, Array, Array]:
-    """Scores, softmax and mix, backwards. A masked pair has weight 0, so nothing flows through it."""
+def attn_scores_backward(dscores: Array, q: Array, k: Array) -> tuple[Array, Array]:
+    """To each query from the keys that it read; to each key the sum over all queries that read it."""
     n, n_head, head_dim = q.shape
     n_kv_head = k.shape[1]
-
-    def grouped(x: Array) -> Array:  # query heads that share a key head, below one another
-        return x.reshape(n_kv_head, -1, x.shape[-1])
-
-    keys, values = k.swapaxes(0, 1), v.swapaxes(0, 1)  # [n_kv_head, n, head_dim]
-    dmix = grouped(dmixed.reshape(n, n_head, head_dim).swapaxes(0, 1))  # [n_kv_head, group * n, head_dim]
-    dvalues = grouped(weights).swapaxes(1, 2) @ dmix  # [n_kv_head, n, head_dim]
-    dweights = (dmix @ values.swapaxes(1, 2)).reshape(n_head, n, n)
-    dscores = grouped(softmax_backward(dweights, weights)) * head_dim**-0.5
-    dq = (dscores @ keys).reshape(n_head, n, head_dim).swapaxes(0, 1)
-    dkeys = dscores.swapaxes(1, 2) @ grouped(q.swapaxes(0, 1))  # [n_kv_head, n, head_dim]
-    return dq, dkeys.swapaxes(0, 1), dvalues.swapaxes(0, 1)
+    dscores = (dscores * head_dim**-0.5).reshape(n_kv_head, -1, n)  # [n_kv_head, group * n, n]
+    dq = (dscores @ k.swapaxes(0, 1)).reshape(n_head, n, head_dim).swapaxes(0, 1)  # [n, n_head, head_dim]
+    grouped = q.swapaxes(0, 1).reshape(n_kv_head, -1, head_dim)  # as attn_scores lays them out
+    return dq, (dscores.swapaxes(1, 2) @ grouped).swapaxes(0, 1)  # dk [n, n_kv_head, head_dim]
 
 
 def softmax_backward(dy: Array, y: Array) -> Array:
-    product = dy * y
-    return product - y * product.sum(axis=-1, keepdims=True)  # type: ignore[no-any-return]
+    """A weight grows only at the cost of the others in its row: their mean gain is taken off."""
+    return y * (dy - np.vecdot(dy, y)[..., None])  # type: ignore[no-any-return]
+
+
+def mix_backward(dmixed: Array, weights: Array, v: Array) -> tuple[Array, Array]:
+    """To each weight how far its value row agrees; to each value row the sum over all queries that mixed it in."""
+    n_head, n, _ = weights.shape
+    _, n_kv_head, head_dim = v.shape
+    dmix = dmixed.reshape(n, n_head, head_dim).swapaxes(0, 1).reshape(n_kv_head, -1, head_dim)
+    dweights = (dmix @ v.transpose(1, 2, 0)).reshape(n_head, n, n)
+    grouped = weights.reshape(n_kv_head, -1, n)  # [n_kv_head, group * n, n]
+    return dweights, (grouped.swapaxes(1, 2) @ dmix).swapaxes(0, 1)  # dv [n, n_kv_head, head_dim]
 
 
 def relu_mlp_backward(dh: Array, hidden: Array, x: Array, params: Params, here: str, grads: Grads) -> Array:
@@ -138,18 +139,24 @@ def relu_mlp_backward(dh: Array, hidden: Array, x: Array, params: Params, here: 
 
 
 def gelu_mlp_backward(dh: Array, hidden: Array, x: Array, params: Params, here: str, grads: Grads) -> Array:
-    u = linear(x, params, here + "fc1")
-    t = np.tanh(GELU_SCALE * (u + 0.044715 * u * u * u))
-    slope = 0.5 * (1.0 + t) + 0.5 * u * (1.0 - t * t) * GELU_SCALE * (1.0 + 3 * 0.044715 * u * u)
-    return linear_backward(dh * slope, x, params, here + "fc1", grads)
+    return linear_backward(gelu_backward(dh, linear(x, params, here + "fc1")), x, params, here + "fc1", grads)
 
 
 def swiglu_mlp_backward(dh: Array, hidden: Array, x: Array, params: Params, here: str, grads: Grads) -> Array:
     gate, up = linear(x, params, here + "gate"), linear(x, params, here + "fc1")
-    sigmoid = 1.0 / (1.0 + np.exp(-gate))
-    dgate = dh * up * sigmoid * (1.0 + gate * (1.0 - sigmoid))
-    dx = linear_backward(dgate, x, params, here + "gate", grads)
+    dx = linear_backward(silu_backward(dh * up, gate), x, params, here + "gate", grads)
     return dx + linear_backward(dh * silu(gate), x, params, here + "fc1", grads)
+
+
+def gelu_backward(dy: Array, x: Array) -> Array:
+    t = np.tanh(GELU_SCALE * (x + 0.044715 * x * x * x))
+    dt = (1.0 - t * t) * GELU_SCALE * (1.0 + 3 * 0.044715 * x * x)
+    return dy * 0.5 * (1.0 + t + x * dt)  # type: ignore[no-any-return]
+
+
+def silu_backward(dy: Array, x: Array) -> Array:
+    sigmoid = 1.0 / (1.0 + np.exp(-x))
+    return dy * sigmoid * (1.0 + x * (1.0 - sigmoid))
 
 
 NormBackward = Callable[[Array, Array, Params, str, float, Grads], Array]

@@ -16,6 +16,7 @@ from microgpt.errors import N_, UserError
 from microgpt.model import Array, Config, Hook, Params, forward, ignore, softmax
 
 LAST = slice(-1, None)  # decoding needs the logits of the last position only
+LOWEST = 1e-9  # at a temperature below this only the likeliest token is left, and dividing by it could overflow
 
 
 def prefill(
@@ -85,7 +86,7 @@ def probabilities(logits: Array, temperature: float = 1.0, top_k: int = 0) -> Ar
         best = np.argsort(-logits, kind="stable")[:top_k]
         kept[best] = logits[best]
         logits = kept
-    return softmax(logits / temperature)
+    return softmax(logits / max(temperature, LOWEST))
 
 
 def check_sampling(temperature: float, top_k: int) -> None:

@@ -134,7 +134,7 @@ def embed(params: Params, config: Config, token_ids: Sequence[int], positions: A
 def rms_plain(x: Array, params: Params, name: str, eps: float) -> Array:
     """Scale each row to a root mean square of 1."""
     mean_square = (x * x).sum(axis=-1, keepdims=True) / x.shape[-1]  # [n, 1]
-    return x * (mean_square + eps) ** -0.5  # type: ignore[no-any-return]
+    return x / np.sqrt(mean_square + eps)  # type: ignore[no-any-return]
 
 
 def rms(x: Array, params: Params, name: str, eps: float) -> Array:
@@ -156,8 +156,8 @@ NORMS: dict[str, Callable[[Array, Params, str, float], Array]] = {
 
 
 def linear(x: Array, params: Params, name: str) -> Array:
-    """x @ W.T, and + b where the model has one."""
-    y: Array = x @ params[name].T  # [n, in] -> [n, out]
+    """x @ W.T, and + b where the model has one. On matrices as small as ours, `dot` is quicker than `@`."""
+    y: Array = x.dot(params[name].T)  # [n, in] -> [n, out]
     bias = params.get(name + ".bias")
     return y if bias is None else y + bias
 

@@ -12,8 +12,8 @@ from random import Random
 
 PEOPLE = (("girl", "she", "her"), ("boy", "he", "his"), ("woman", "she", "her"), ("man", "he", "his"))
 THINGS = ("ball", "book", "boat", "kite", "hat", "cup", "lamp", "flower")
-COLOURS = ("red", "blue", "green", "old", "little")
-ANIMALS = ("cat", "dog", "bird", "horse", "fish", "mouse")
+COLOURS = ("red", "blue", "green", "yellow", "little")
+ANIMALS = ("cat", "dog", "bird", "horse", "fox", "mouse")
 PLACES = ("garden", "sea", "river", "hill", "park", "house")
 
 # what kind of day it is -> how such a day is called, what the sky does, what people do

@@ -28,6 +28,7 @@ from microgpt.tokenizer import START, CharTokenizer, WordTokenizer
 from microgpt.weights import SHIPPED, Model, init, save, views
 
 DATA = Path(__file__).parent / "data"
+BETA1, BETA2 = 0.85, 0.99
 
 
 def loss_and_grads(params: Params, config: Config, token_ids: Sequence[int]) -> tuple[float, Grads]:
@@ -37,28 +38,33 @@ def loss_and_grads(params: Params, config: Config, token_ids: Sequence[int]) -> 
     logits = forward(params, config, inputs, KVCache(config, params["wte"].dtype), tape)  # [n, vocab_size]
     p = softmax(logits)
     rows = np.arange(len(inputs))
-    loss = float(-np.log(p[rows, targets]).mean())
+    loss = float(np.log(p[rows, targets]).sum()) / -len(inputs)
     p[rows, targets] -= 1.0  # d loss / d logits = (p - one-hot) / n
     return loss, backward(params, config, inputs, tape, p / len(inputs))
 
 
 def train(
-    config: Config, vector: Array, texts: Iterable[Sequence[int]], steps: int, rate: float = 0.01
+    config: Config, vector: Array, texts: Iterable[Sequence[int]], steps: int, rate: float, decay: float = 0.0
 ) -> Iterator[float]:
     """Change `vector` in place, one text a step, and yield each step's loss.
 
-    Adam with bias correction, beta1 0.85, beta2 0.99; the rate falls linearly to 0.
+    Adam with bias correction; the rate falls linearly to 0. `decay` pulls every weight towards 0 (AdamW).
     """
     params = views(vector, config)
     names = list(params)
-    m, v = np.zeros_like(vector), np.zeros_like(vector)
-    for step, ids in enumerate(islice(texts, steps)):
+    m, v = np.zeros_like(vector), np.zeros_like(vector)  # sums of g and of g squared, old steps fading
+    for step, ids in enumerate(islice(texts, steps), start=1):
         loss, grads = loss_and_grads(params, config, ids)
         g = np.concatenate([grads[name].ravel() for name in names])
-        m += (1 - 0.85) * (g - m)
-        v += (1 - 0.99) * (g * g - v)
-        m_hat, v_hat = m / (1 - 0.85 ** (step + 1)), v / (1 - 0.99 ** (step + 1))
-        vector -= rate * (1 - step / steps) * m_hat / (np.sqrt(v_hat) + 1e-8)
+        m *= BETA1
+        m += g
+        v *= BETA2
+        v += g * g
+        m_share = (1 - BETA1) / (1 - BETA1**step)  # 1 / (1 + BETA1 + BETA1^2 + ...): makes the sum a mean, which is
+        v_share = (1 - BETA2) / (1 - BETA2**step)  # what Adam calls bias correction
+        size = rate * (1 - (step - 1) / steps)
+        vector *= 1 - size * decay
+        vector -= (size * m_share) * m / (np.sqrt(v_share * v) + 1e-8)
         yield loss
 
 
@@ -71,17 +77,20 @@ class Run(NamedTuple):
     vector: Array
     rng: Random
     steps: int
+    rate: float
+    decay: float = 0.0
 
 
-def names_run(data: Path | None, n_layer: int, steps: int) -> Run:
+def names_run(data: Path | None, n_layer: int, steps: int, rate: float) -> Run:
     """microgpt's own order: one generator shuffles the names, draws the weights, and later the samples."""
     if data is None:
         raise UserError(N_("This model learns from a list of names, one a line: give it with --data FILE."))
     try:
         lines = [line.strip() for line in data.read_text("utf-8").splitlines()]
     except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise UserError(
-            N_("%(path)s cannot be read (%(why)s). Give a text file, one name a line."), path=data, why=error
+            N_("%(path)s cannot be read (%(why)s). Give a text file, one name a line."), path=data, why=why
         ) from None
     names = [line for line in lines if line]
     if not names:
@@ -92,10 +101,10 @@ def names_run(data: Path | None, n_layer: int, steps: int) -> Run:
     vector = init(config, rng)
     longest = config.n_ctx + 1
     texts = ([*tokenizer.encode(name), tokenizer.start][:longest] for name in cycle(names))
-    return Run(config, tokenizer, texts, vector, rng, steps)
+    return Run(config, tokenizer, texts, vector, rng, steps, rate)
 
 
-def stories_run(steps: int) -> Run:
+def stories_run(steps: int, rate: float) -> Run:
     """Sentences of the project's own grammar; the vocabulary is what a long stretch of it uses."""
     words = sorted({word for sentence in islice(sentences(0), 20_000) for word in sentence.split()})
     tokenizer = WordTokenizer([*words, START])
@@ -105,17 +114,17 @@ def stories_run(steps: int) -> Run:
     )  # fmt: skip
     rng = Random(42)
     texts = ([*tokenizer.encode(sentence), tokenizer.start] for sentence in sentences(1))
-    return Run(config, tokenizer, texts, init(config, rng), rng, steps)
+    return Run(config, tokenizer, texts, init(config, rng), rng, steps, rate, decay=0.03)
 
 
 def prepare(name: str, data: Path | None, steps: int | None = None) -> Run:
     """How the model of that name is trained."""
     if name == "names":
-        return names_run(data, 1, steps or 1000)
-    if name == "names-deep":
-        return names_run(data, 4, steps or 4000)
+        return names_run(data, 1, steps or 1000, 0.01)
+    if name == "names-deep":  # deeper models want smaller steps, and more of them
+        return names_run(data, 4, steps or 20_000, 0.003)
     if name == "stories":
-        return stories_run(steps or 12_000)
+        return stories_run(steps or 12_000, 0.005)
     raise UserError(N_("There is no model “%(name)s”. Choose one of: %(known)s."), name=name, known=", ".join(SHIPPED))
 
 
@@ -139,30 +148,35 @@ def main(argv: list[str] | None = None) -> int:
         if options.steps is not None and options.steps < 1:
             raise UserError(N_("--steps is %(steps)s; it must be 1 or more."), steps=options.steps)
         run = prepare(options.name, options.data, options.steps)
+        out = options.out or DATA / f"{options.name}.npz"
+        if out.is_dir() or not out.parent.is_dir():  # said now, not after the training
+            raise UserError(N_("%(path)s cannot be written: give --out a file name in a folder that exists."), path=out)
         losses = []
-        for loss in progress(train(run.config, run.vector, run.texts, run.steps), run.steps):
+        for loss in progress(train(run.config, run.vector, run.texts, run.steps, run.rate, run.decay), run.steps):
             losses.append(loss)
             if len(losses) <= 13:
                 print(f"step {len(losses):4d}  loss {loss:.4f}")
         print(f"last 100 steps: loss {sum(losses[-100:]) / len(losses[-100:]):.4f}")
         for text in samples(run, 20):
             print(text)
-        out = options.out or DATA / f"{options.name}.npz"
         save(out, Model(options.name, run.config, views(run.vector, run.config), run.tokenizer))
         print(f"saved {out}")
     except UserError as error:
         print(f"train: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("train: stopped; nothing was saved.", file=sys.stderr)
+        return 130
     return 0
 
 
 def progress(losses: Iterator[float], steps: int) -> Iterable[float]:
-    """A bar on the terminal, where tqdm is installed."""
+    """A bar on the terminal, where tqdm is installed; it waits until the first lines are printed."""
     try:
         from tqdm import tqdm
     except ImportError:
         return losses
-    return tqdm(losses, total=steps, unit="step", leave=False, disable=None)  # type: ignore[no-any-return]
+    return tqdm(losses, total=steps, unit="step", leave=False, disable=None, delay=0.5)  # type: ignore[no-any-return]
 
 
 if __name__ == "__main__":

@@ -10,16 +10,18 @@ from __future__ import annotations
 import io
 import json
 import math
+import textwrap
 import zipfile
 from dataclasses import asdict, dataclass
-from importlib.resources import as_file, files
+from importlib import resources
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 
 from microgpt.errors import N_, UserError
-from microgpt.model import Array, Config, Params, param_shapes
+from microgpt.model import MLPS, NORMS, ROTATIONS, Array, Config, Params, param_shapes
 from microgpt.tokenizer import TOKENIZERS, CharTokenizer
 
 SHIPPED = ("names", "names-deep", "stories")
@@ -65,11 +67,16 @@ def save(path: Path, model: Model) -> None:
     kind = next(name for name, cls in TOKENIZERS.items() if type(model.tokenizer) is cls)
     about = {"config": asdict(model.config), "tokenizer": kind, "vocabulary": model.tokenizer.vocabulary}
     arrays = {"about": np.array(json.dumps(about)), **model.params}
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w") as archive:
         for key, array in arrays.items():  # as np.savez does, but with a fixed date: the same model, the same bytes
             buffer = io.BytesIO()
             np.lib.format.write_array(buffer, array, allow_pickle=False)
             archive.writestr(zipfile.ZipInfo(f"{key}.npy"), buffer.getvalue(), zipfile.ZIP_DEFLATED)
+    try:
+        path.write_bytes(whole.getvalue())
+    except OSError as error:
+        raise UserError(N_("%(path)s cannot be written (%(why)s)."), path=path, why=error.strerror) from None
 
 
 def shipped(name: str) -> Model:
@@ -78,28 +85,55 @@ def shipped(name: str) -> Model:
         raise UserError(
             N_("There is no model “%(name)s”. Choose one of: %(known)s."), name=name, known=", ".join(SHIPPED)
         )
-    with as_file(files("microgpt") / "data" / f"{name}.npz") as path:
+    with resources.as_file(resources.files("microgpt") / "data" / f"{name}.npz") as path:
         return load(path, name)
 
 
 def load(path: Path, name: str | None = None) -> Model:
     """Read a model that `save` wrote. Raises UserError for a file that is broken or does not fit its config."""
     try:
-        with np.load(path, allow_pickle=False) as file:
-            about = json.loads(str(file["about"]))
-            arrays = {key: file[key] for key in file.files if key != "about"}
+        with zipfile.ZipFile(path) as archive:
+            files = {name.removesuffix(".npy"): io.BytesIO(archive.read(name)) for name in archive.namelist()}
+        arrays = {key: np.lib.format.read_array(file, allow_pickle=False) for key, file in files.items()}
+        about = json.loads(str(arrays.pop("about")))
         config = Config(**about["config"])
         tokenizer = TOKENIZERS[about["tokenizer"]](about["vocabulary"])
     except FileNotFoundError:
         raise UserError(N_("There is no weights file %(path)s."), path=path) from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
+    except Exception as error:  # a damaged file makes zipfile, zlib, NumPy and json raise nearly anything
         raise UserError(
             N_("%(path)s is not a weights file of ours, or it is damaged (%(why)s). Train it again or fetch it anew."),
-            path=path, why=error,
+            path=path, why=textwrap.shorten(str(error) or type(error).__name__, 100),
         ) from None  # fmt: skip
+    check_config(path, config, tokenizer.vocabulary, len(arrays))
     check(path, config, arrays)
     vector = np.concatenate([arrays[key].astype(np.float64).ravel() for key in param_shapes(config)])
     return Model(name or Path(path).stem, config, views(vector, config), tokenizer)
+
+
+def check_config(path: Path, config: Config, vocabulary: list[str], n_arrays: int) -> None:
+    """Raise UserError unless `config` describes a model that can run with `vocabulary` and so many arrays."""
+    names: dict[str, dict[str, Any]] = {"position": ROTATIONS, "norm": NORMS, "mlp": MLPS}
+    for key, value in asdict(config).items():
+        right = type(value) is type(getattr(Config(), key))
+        if right and not isinstance(value, bool):
+            right = value in names[key] if key in names else 0 < value < math.inf
+        if not right:
+            raise UserError(
+                N_("%(path)s: its config gives %(key)s as %(value)s; no model here can have that."),
+                path=path, key=key, value=textwrap.shorten(repr(value), 40),
+            )  # fmt: skip
+    fits = {
+        "n_layer": config.n_layer <= n_arrays,
+        "n_kv_head": config.n_head % config.n_kv_head == 0,  # query heads share key heads in equal groups
+        "head_dim": config.position != "rope" or config.head_dim % 2 == 0,  # which turns pairs
+        "vocab_size": config.vocab_size == len({token for token in vocabulary if isinstance(token, str)}),
+    }
+    for key in (key for key, right in fits.items() if not right):
+        raise UserError(
+            N_("%(path)s: %(key)s is %(value)s in its config, which does not fit the rest of the file."),
+            path=path, key=key, value=getattr(config, key),
+        )  # fmt: skip
 
 
 def check(path: Path, config: Config, arrays: Params) -> None:
@@ -113,6 +147,11 @@ def check(path: Path, config: Config, arrays: Params) -> None:
             raise UserError(
                 N_("%(path)s: %(key)s has shape %(shape)s; its config says %(expected)s."),
                 path=path, key=key, shape=arrays[key].shape, expected=shape,
+            )  # fmt: skip
+        if arrays[key].dtype.kind != "f":
+            raise UserError(
+                N_("%(path)s: %(key)s is of type %(dtype)s; weights are real numbers."),
+                path=path, key=key, dtype=arrays[key].dtype,
             )  # fmt: skip
         if not np.isfinite(arrays[key]).all():
             raise UserError(N_("%(path)s: %(key)s holds NaN or infinity; the training went wrong."), path=path, key=key)

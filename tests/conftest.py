@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
 
 from microgpt.record import Recording
 from microgpt.trace import Trace
 from microgpt.viz.pages import PAGES
 from microgpt.weights import shipped
+
+settings.register_profile("steady", deadline=None)  # a busy machine is no failure
+settings.load_profile("steady")
 
 STEPPERS = [page for page in PAGES if page.widget == "stepper"]
 

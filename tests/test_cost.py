@@ -45,7 +45,7 @@ def test_published_totals_for_sixteen_tokens(n_layer: int, expected: tuple[int, 
 
 
 def test_the_mlp_is_the_largest_share() -> None:
-    by_part = dict(zip(PARTS, sum(cached(MICROGPT, t) for t in range(1, 17)), strict=True))
+    by_part = dict(zip(PARTS, np.sum([cached(MICROGPT, t) for t in range(1, 17)], axis=0), strict=True))
     assert by_part["mlp"] == 32_768 == max(by_part.values())
 
 
@@ -60,7 +60,7 @@ def test_counted_equals_the_closed_forms(config: Config, t: int, chunk: int) -> 
     trace, cache = Trace({}), KVCache(config)
     for i in ids:
         prefill(params, config, [i], cache, trace)
-    assert count(config, trace).tolist() == sum(cached(config, i + 1) for i in range(t)).tolist()
+    assert count(config, trace).tolist() == np.sum([cached(config, i + 1) for i in range(t)], axis=0).tolist()
     assert cache.nbytes == kv_bytes(config, t, 8)
 
     # in chunks: the same work, but for the head, which runs once a chunk

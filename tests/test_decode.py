@@ -1,0 +1,191 @@
+"""Text from the model: the cache changes the work, never the tokens; settings that mean nothing are refused."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from microgpt.cache import KVCache
+from microgpt.decode import decode_step, generate, prefill, probabilities, recompute, sample
+from microgpt.errors import UserError
+from microgpt.model import Array, Config, Params
+from microgpt.weights import shipped
+from tests.strategies import Case, assert_close, cases
+
+TEMPERATURES = st.one_of(st.just(0.0), st.floats(0.0, 5.0))
+LOGITS = st.lists(st.floats(-50, 50), min_size=1, max_size=30)
+
+
+def generate_without_cache(
+    case: Case, max_tokens: int, temperature: float, top_k: int, rng: Random, stop: int | None
+) -> list[int]:
+    ids = list(case.token_ids)
+    for _ in range(max_tokens):
+        if len(ids) > case.config.n_ctx:
+            break
+        ids.append(sample(recompute(case.params, case.config, ids), temperature, top_k, rng))
+        if ids[-1] == stop:
+            break
+    return ids[len(case.token_ids) :]
+
+
+@given(cases(), st.integers(0, 14), TEMPERATURES, st.integers(0, 14), st.integers(0, 12), st.booleans())
+@settings(max_examples=200)
+def test_generate_gives_the_tokens_that_recomputing_gives(
+    case: Case, max_tokens: int, temperature: float, top_k: int, seed: int, stops: bool
+) -> None:
+    stop = case.token_ids[0] if stops else None
+    made = list(generate(case.params, case.config, case.token_ids, max_tokens, temperature, top_k, Random(seed), stop))
+    assert made == generate_without_cache(case, max_tokens, temperature, top_k, Random(seed), stop)
+    assert len(made) <= min(max_tokens, case.config.n_ctx - len(case.token_ids) + 1)
+    assert stop not in made[:-1]
+
+
+@given(cases(), TEMPERATURES, st.integers(0, 2**32))
+@settings(max_examples=50)
+def test_the_same_seed_gives_the_same_text(case: Case, temperature: float, seed: int) -> None:
+    one, two = (
+        list(generate(case.params, case.config, case.token_ids, 10, temperature, rng=Random(seed))) for _ in range(2)
+    )
+    assert one == two
+
+
+@given(cases())
+@settings(max_examples=50)
+def test_greedy_takes_the_likeliest_and_needs_no_chance(case: Case) -> None:
+    rng = Random(1)
+    before = rng.getstate()
+    made = list(generate(case.params, case.config, case.token_ids, 4, rng=rng))
+    assert rng.getstate() == before
+    ids = list(case.token_ids)
+    for token in made:
+        assert token == int(recompute(case.params, case.config, ids).argmax())
+        ids.append(token)
+
+
+def test_other_seeds_give_other_names() -> None:
+    model = shipped("names")
+    start = [model.tokenizer.start]
+    texts = {tuple(generate(model.params, model.config, start, 16, 1.0, rng=Random(seed))) for seed in range(20)}
+    assert len(texts) == 20
+
+
+def test_sampling_draws_one_number_a_token_as_microgpt_does() -> None:
+    logits, rng, other = np.array([0.5, -1.0, 2.0]), Random(3), Random(3)
+    drawn = [sample(logits, 0.5, 0, rng) for _ in range(50)]
+    weights = np.exp(logits / 0.5)
+    assert drawn == [other.choices(range(3), weights=(weights / weights.sum()).tolist())[0] for _ in range(50)]
+    assert rng.getstate() == other.getstate()
+
+
+@given(LOGITS, st.floats(1e-3, 100), st.integers(0, 31))
+def test_probabilities_sum_to_one_over_the_top_k_and_keep_the_order(
+    logits: list[float], temperature: float, top_k: int
+) -> None:
+    p = probabilities(np.array(logits), temperature, top_k)
+    assert math.isclose(p.sum(), 1.0, rel_tol=1e-12)
+    kept = len(logits) if top_k in (0, *range(len(logits), 32)) else top_k
+    best = sorted(range(len(logits)), key=lambda i: (-logits[i], i))
+    assert not p[best[kept:]].any()
+    assert all(p[a] >= p[b] for a, b in pairwise(best))
+
+
+@given(LOGITS, st.floats(min_value=0, max_value=1e-3))
+def test_a_temperature_near_zero_is_greedy_and_overflows_nothing(logits: list[float], temperature: float) -> None:
+    p = probabilities(np.array(logits), temperature)
+    assert np.isfinite(p).all()
+    gaps = max(logits) - np.array(logits)
+    assert p[gaps > 1].sum() < 1e-300
+    assert 0 <= sample(np.array(logits), temperature, 0, Random(1)) < len(logits)
+
+
+def test_a_higher_temperature_is_flatter() -> None:
+    logits = np.array([3.0, 1.0, 0.0])
+    highest = [float(probabilities(logits, t)[0]) for t in (0.1, 0.5, 1.0, 2.0, 100.0)]
+    assert highest == sorted(highest, reverse=True)
+    assert math.isclose(highest[-1], 1 / 3, abs_tol=0.01)
+
+
+def test_top_k_of_one_is_greedy_and_ties_go_to_the_earlier_token() -> None:
+    logits = np.array([1.0, 5.0, 5.0, 2.0])
+    assert {sample(logits, 2.0, 1, Random(seed)) for seed in range(20)} == {1}
+    assert sample(logits, 0.0, 0, Random(0)) == 1
+    assert {sample(logits, 2.0, 2, Random(seed)) for seed in range(40)} == {1, 2}
+
+
+@given(cases(min_tokens=2), st.data())
+@settings(max_examples=50)
+def test_a_prompt_may_come_in_two_parts(case: Case, data: st.DataObject) -> None:
+    at = data.draw(st.integers(1, len(case.token_ids) - 1))
+    cache = KVCache(case.config)
+    prefill(case.params, case.config, case.token_ids[:at], cache)
+    logits = prefill(case.params, case.config, case.token_ids[at:], cache)
+    assert_close(logits, recompute(case.params, case.config, case.token_ids))
+
+
+def fixed() -> tuple[Params, Config]:
+    model = shipped("names")
+    return model.params, model.config
+
+
+@pytest.mark.parametrize("temperature", [-1.0, -1e-300, math.nan, math.inf, -math.inf])
+def test_a_temperature_that_means_nothing_is_refused(temperature: float) -> None:
+    params, config = fixed()
+    with pytest.raises(UserError, match=f"temperature is {temperature}; it must be a number from 0"):
+        list(generate(params, config, [26], 3, temperature))
+
+
+def test_a_negative_top_k_is_refused() -> None:
+    params, config = fixed()
+    with pytest.raises(UserError, match="top-k is -2; it must be 0 .* or more"):
+        list(generate(params, config, [26], 3, 1.0, top_k=-2))
+
+
+def test_an_empty_prompt_is_refused() -> None:
+    params, config = fixed()
+    for attempt in (lambda: list(generate(params, config, [], 3)), lambda: recompute(params, config, [])):
+        with pytest.raises(UserError, match="prompt is empty"):
+            attempt()
+
+
+@pytest.mark.parametrize("chunk", [0, 1, 5])
+def test_a_prompt_longer_than_the_context_is_refused_before_anything_runs(chunk: int) -> None:
+    params, config = fixed()
+    cache = KVCache(config)
+
+    def no_report(name: str, value: object, **where: int) -> None:
+        raise AssertionError(name)
+
+    with pytest.raises(UserError, match="17 tokens long, .* at most 16"):
+        prefill(params, config, [0] * 17, cache, no_report, chunk)
+    assert len(cache) == 0
+    with pytest.raises(UserError, match="17 tokens long"):
+        list(generate(params, config, [0] * 17, 1))
+
+
+def test_a_full_context_still_gives_one_token_and_then_ends() -> None:
+    params, config = fixed()
+    assert len(list(generate(params, config, [0] * 16, 5))) == 1
+    cache = KVCache(config)
+    prefill(params, config, [0] * 16, cache)
+    with pytest.raises(UserError, match="holds 16 of 16 rows; 1 more do not fit"):
+        decode_step(params, config, 0, cache)
+
+
+def test_the_hook_is_told_each_choice_with_the_position_that_made_it() -> None:
+    params, config = fixed()
+    told: list[tuple[int, int]] = []
+
+    def note(name: str, value: int | Array, *, pos: int, layer: int = -1) -> None:
+        if name == "sample":
+            assert isinstance(value, int)
+            told.append((pos, value))
+
+    made = list(generate(params, config, [26, 0, 1], 5, hook=note))
+    assert told == list(enumerate(made, start=2))

@@ -1,0 +1,234 @@
+"""One forward pass: with the cache, without it, at once, in chunks, in any precision: the same answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from microgpt.cache import KVCache
+from microgpt.decode import decode_step, prefill, recompute
+from microgpt.model import Array, Config, Hook, Params, forward, param_shapes
+from microgpt.weights import init, n_params, shipped
+from tests.strategies import Case, assert_close, cases, parallel
+
+REPORTS = {
+    "embed", "resid_pre", "attn_norm", "q", "k", "v", "cache_append", "attn_scores", "attn_weights", "head_out",
+    "attn_out", "resid_mid", "mlp_norm", "mlp_hidden", "mlp_out", "resid_final", "logits",
+}  # fmt: skip
+
+
+def step_by_step(case: Case, cache: KVCache) -> Array:
+    return np.array([decode_step(case.params, case.config, token, cache) for token in case.token_ids])
+
+
+@given(cases())
+@settings(max_examples=300)
+def test_cached_recomputed_and_parallel_agree(case: Case) -> None:
+    params, config, ids = case.params, case.config, case.token_ids
+    at_once = parallel(params, config, ids)
+    assert_close(step_by_step(case, KVCache(config)), at_once)
+    again = np.array([recompute(params, config, ids[: n + 1]) for n in range(len(ids))])
+    assert_close(again, at_once)
+
+
+@given(cases(), st.integers(1, 11))
+@settings(max_examples=300)
+def test_prefill_in_chunks_of_any_size_leaves_the_same_cache_and_logits(case: Case, chunk: int) -> None:
+    whole, pieces = KVCache(case.config), KVCache(case.config)
+    logits = prefill(case.params, case.config, case.token_ids, whole)
+    assert_close(prefill(case.params, case.config, case.token_ids, pieces, chunk=chunk), logits)
+    assert_close(logits, parallel(case.params, case.config, case.token_ids)[-1])
+    assert len(whole) == len(pieces) == len(case.token_ids)
+    for one, other in zip(whole.layers, pieces.layers, strict=True):
+        assert_close(one.keys, other.keys)
+        assert_close(one.values, other.values)
+
+
+@given(cases(min_tokens=2), st.data())
+@settings(max_examples=150)
+def test_a_token_changes_nothing_before_it(case: Case, data: st.DataObject) -> None:
+    at = data.draw(st.integers(1, len(case.token_ids) - 1))
+    other = [*case.token_ids[:at], *((token + 1) % case.config.vocab_size for token in case.token_ids[at:])]
+    one, two = (parallel(case.params, case.config, ids) for ids in (case.token_ids, other))
+    assert np.array_equal(one[:at], two[:at])
+
+
+@given(cases(), st.data())
+@settings(max_examples=100)
+def test_going_back_and_on_is_as_if_nothing_had_happened(case: Case, data: st.DataObject) -> None:
+    """Crop forgets: other tokens in between leave no mark."""
+    back = data.draw(st.integers(0, len(case.token_ids)))
+    cache = KVCache(case.config)
+    forward(case.params, case.config, [*case.token_ids[:back], *([0] * (len(case.token_ids) - back))], cache)
+    cache.crop(back)
+    rest = case.token_ids[back:]
+    if rest:
+        logits = forward(case.params, case.config, rest, cache)
+        assert_close(logits, parallel(case.params, case.config, case.token_ids)[back:])
+
+
+@given(cases())
+@settings(max_examples=150)
+def test_float32_stays_float32_throughout(case: Case) -> None:
+    params = {name: value.astype(np.float32) for name, value in case.params.items()}
+    seen: set[np.dtype[Any]] = set()
+
+    def look(name: str, value: Array | int, **where: int) -> None:
+        if isinstance(value, np.ndarray):
+            seen.add(value.dtype)
+
+    cache = KVCache(case.config, np.float32)
+    logits = forward(params, case.config, case.token_ids, cache, look)
+    step_cache = KVCache(case.config, np.float32)
+    for token in case.token_ids:
+        decode_step(params, case.config, token, step_cache, look)
+    assert seen == {np.dtype(np.float32)} == {cache[0].keys.dtype, cache[0].values.dtype}
+    assert_close(logits.astype(np.float64), parallel(case.params, case.config, case.token_ids), 1e-3)
+
+
+@given(cases())
+@settings(max_examples=100)
+def test_complex_parameters_work_and_agree_with_real_ones(case: Case) -> None:
+    params = {name: value.astype(complex) for name, value in case.params.items()}
+    logits = parallel(params, case.config, case.token_ids)
+    assert logits.dtype == complex
+    assert_close(logits.real, parallel(case.params, case.config, case.token_ids))
+    assert not logits.imag.any()
+
+
+@given(cases())
+@settings(max_examples=100)
+def test_queries_that_share_a_key_head_equal_queries_with_copies_of_it(case: Case) -> None:
+    """Grouped queries are a matter of memory, not of the result: repeat wk and wv for each query head."""
+    config, group = case.config, case.config.n_head // case.config.n_kv_head
+    full, params = replace(config, n_kv_head=config.n_head), dict(case.params)
+    for name, value in params.items():
+        if name.split(".")[-1] in ("wk", "wv") or name.endswith(("wk.bias", "wv.bias")):
+            by_head = value.reshape(config.n_kv_head, config.head_dim, -1)
+            params[name] = np.repeat(by_head, group, axis=0).reshape(-1, *value.shape[1:])
+    assert_close(parallel(params, full, case.token_ids), parallel(case.params, config, case.token_ids))
+
+
+@given(cases())
+@settings(max_examples=100)
+def test_rotated_scores_depend_on_distance_alone(case: Case) -> None:
+    """RoPE: shift a text by filling the cache's first rows with something else; its own scores stay the same."""
+    config = replace(case.config, position="rope", n_layer=1)
+    params = {name: value for name, value in case.params.items() if name in param_shapes(config)}
+    ids, ahead = case.token_ids[:5], [0] * 5
+    scores: list[Array] = []
+
+    def keep(name: str, value: Array, **where: int) -> None:
+        if name == "attn_scores":
+            scores.append(value)
+
+    parallel(params, config, ids, keep)
+    parallel(params, config, ahead + ids, keep)
+    own = scores[1][:, len(ahead) :, len(ahead) :]
+    visible = np.isfinite(scores[0])
+    assert np.array_equal(visible, np.isfinite(own))
+    assert_close(own[visible], scores[0][visible], 1e-11)
+
+
+@given(cases())
+@settings(max_examples=100)
+def test_each_query_spreads_a_weight_of_one_over_rows_up_to_its_own(case: Case) -> None:
+    def look(name: str, value: Array, **where: int) -> None:
+        if name == "attn_weights":
+            assert value.shape == (case.config.n_head, n, n)
+            assert_close(value.sum(axis=-1), np.ones(value.shape[:2]))
+            assert (value >= 0).all() and not np.triu(value, k=1).any()
+
+    n = len(case.token_ids)
+    parallel(case.params, case.config, case.token_ids, look)
+
+
+@given(cases())
+@settings(max_examples=100)
+def test_a_hook_sees_every_report_once_a_layer_and_changes_nothing(case: Case) -> None:
+    seen: list[tuple[str, int]] = []
+
+    def note(name: str, value: object, *, layer: int = -1, pos: int) -> str:
+        assert pos == 0
+        seen.append((name, layer))
+        return "what a hook returns is dropped"
+
+    hook: Hook = note  # type: ignore[assignment]
+    with_hook = parallel(case.params, case.config, case.token_ids, hook)
+    assert np.array_equal(with_hook, parallel(case.params, case.config, case.token_ids))
+    once = [("embed", -1), ("resid_final", -1), ("logits", -1)]
+    inside = REPORTS - {name for name, _ in once}
+    expected = once + [(name, layer) for layer in range(case.config.n_layer) for name in inside]
+    assert sorted(seen) == sorted(expected)
+
+
+@given(cases())
+@settings(max_examples=50)
+def test_head_rows_picks_logits_and_nothing_else(case: Case) -> None:
+    logits = parallel(case.params, case.config, case.token_ids)
+    last = forward(case.params, case.config, case.token_ids, KVCache(case.config), head_rows=slice(-1, None))
+    assert_close(last, logits[-1:])
+
+
+def test_the_default_is_microgpt() -> None:
+    config, rng = Config(), Random(42)
+    assert n_params(config) == 4192
+    assert list(param_shapes(config)) == [
+        "wte", "wpe", "lm_head", *(f"layer0.{name}" for name in ("wq", "wk", "wv", "wo", "fc1", "fc2")),
+    ]  # fmt: skip
+    again = Random(42)
+    assert init(config, rng).tolist() == [again.gauss(0, 0.08) for _ in range(4192)]
+
+
+def microgpt_token(params: Params, token: int, pos: int, keys: list[list[float]], values: list[list[float]]) -> Array:
+    """microgpt's forward of one token written out with lists, against which the arrays are checked."""
+
+    def matvec(w: Array, x: list[float]) -> list[float]:
+        return [sum(float(a) * b for a, b in zip(row, x, strict=True)) for row in w]
+
+    def normed(x: list[float]) -> list[float]:
+        scale = (sum(a * a for a in x) / len(x) + 1e-5) ** -0.5
+        return [a * scale for a in x]
+
+    x = normed([float(a + b) for a, b in zip(params["wte"][token], params["wpe"][pos], strict=True)])
+    a = normed(x)
+    q = matvec(params["layer0.wq"], a)
+    keys.append(matvec(params["layer0.wk"], a))
+    values.append(matvec(params["layer0.wv"], a))
+    mixed: list[float] = []
+    for head in range(4):
+        part = slice(4 * head, 4 * head + 4)
+        scores = [sum(a * b for a, b in zip(q[part], k[part], strict=True)) / 2 for k in keys]
+        powers = [np.exp(score - max(scores)) for score in scores]
+        weights = [power / sum(powers) for power in powers]
+        mixed += [sum(w * v[i] for w, v in zip(weights, values, strict=True)) for i in range(4 * head, 4 * head + 4)]
+    x = [a + b for a, b in zip(x, matvec(params["layer0.wo"], mixed), strict=True)]
+    hidden = [max(0.0, a) for a in matvec(params["layer0.fc1"], normed(x))]
+    x = [a + b for a, b in zip(x, matvec(params["layer0.fc2"], hidden), strict=True)]
+    return np.array(matvec(params["lm_head"], x))
+
+
+def test_the_shipped_names_model_computes_what_microgpt_computes() -> None:
+    model = shipped("names")
+    ids, keys, values = model.tokenizer.encode("emmakarolinabela"[:15]), list[list[float]](), list[list[float]]()
+    cache = KVCache(model.config)
+    for pos, token in enumerate(ids):
+        expected = microgpt_token(model.params, token, pos, keys, values)
+        assert_close(decode_step(model.params, model.config, token, cache), expected, 1e-14)
+    assert_close(cache[0].keys.swapaxes(0, 1).reshape(len(ids), -1), np.array(keys), 1e-14)
+    assert_close(cache[0].values.swapaxes(0, 1).reshape(len(ids), -1), np.array(values), 1e-14)
+
+
+@pytest.mark.parametrize("name", ["names", "names-deep", "stories"])
+def test_the_shipped_models_agree_with_and_without_cache_over_the_whole_context(name: str) -> None:
+    model = shipped(name)
+    ids = [token % model.config.vocab_size for token in range(7, 7 + model.config.n_ctx)]
+    cache = KVCache(model.config)
+    steps = np.array([decode_step(model.params, model.config, token, cache) for token in ids])
+    assert_close(steps, parallel(model.params, model.config, ids))

@@ -1,0 +1,178 @@
+"""Forward pass, cache rows and every gradient against PyTorch, on random weights: `make references`.
+
+The reference is written with PyTorch's own parts (attention, norms, activations, autograd), and turns q
+and k as complex numbers. It shares no line with model.py. Both compute in float64.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from microgpt.backward import Tape, backward
+from microgpt.cache import KVCache
+from microgpt.decode import decode_step
+from microgpt.model import Array, Config, forward
+from microgpt.train import loss_and_grads
+from tests.strategies import Case, assert_close, cases
+
+torch: Any = pytest.importorskip("torch", reason="needs PyTorch, which nothing else here does: make references")
+F = torch.nn.functional
+pytestmark = pytest.mark.references
+
+
+class Reference:
+    """The same architecture over torch tensors; keeps each layer's queries, keys and values."""
+
+    def __init__(self, case: Case) -> None:
+        self.c = case.config
+        self.p = {name: torch.tensor(value, requires_grad=True) for name, value in case.params.items()}
+        self.q: list[Any] = []
+        self.k: list[Any] = []
+        self.v: list[Any] = []
+
+    def linear(self, x: Any, name: str) -> Any:
+        return F.linear(x, self.p[name], self.p.get(f"{name}.bias"))
+
+    def norm(self, x: Any, name: str) -> Any:
+        shape, eps = (self.c.n_embd,), self.c.norm_eps
+        if self.c.norm == "layer":
+            return F.layer_norm(x, shape, self.p[name], self.p[f"{name}.bias"], eps)
+        return F.rms_norm(x, shape, self.p.get(name), eps)
+
+    def heads(self, x: Any, turn: bool) -> Any:
+        """[n, heads * head_dim] -> [heads, n, head_dim], turned by position if the model does that."""
+        x = x.unflatten(-1, (-1, self.c.head_dim)).transpose(0, 1)
+        if not turn or self.c.position != "rope":
+            return x
+        half = self.c.head_dim // 2
+        frequencies = self.c.rope_theta ** -(torch.arange(half, dtype=torch.float64) / half)
+        angles = torch.arange(x.shape[1], dtype=torch.float64)[:, None] * frequencies
+        turned = torch.complex(x[..., :half], x[..., half:]) * torch.polar(torch.ones_like(angles), angles)
+        return torch.cat([turned.real, turned.imag], dim=-1)
+
+    def attention(self, x: Any, here: str) -> Any:
+        q = self.heads(self.linear(x, here + "wq"), turn=True)
+        k = self.heads(self.linear(x, here + "wk"), turn=True)
+        v = self.heads(self.linear(x, here + "wv"), turn=False)
+        for kept, row in ((self.q, q), (self.k, k), (self.v, v)):
+            row.retain_grad()
+            kept.append(row)
+        shared = self.c.n_head // self.c.n_kv_head
+        k, v = k.repeat_interleave(shared, dim=0), v.repeat_interleave(shared, dim=0)
+        mixed = F.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=True)[0]
+        return self.linear(mixed.transpose(0, 1).flatten(1), here + "wo")
+
+    def mlp(self, x: Any, here: str) -> Any:
+        up = self.linear(x, here + "fc1")
+        hidden = {
+            "relu": lambda: F.relu(up),
+            "gelu": lambda: F.gelu(up, approximate="tanh"),
+            "swiglu": lambda: F.silu(self.linear(x, here + "gate")) * up,
+        }[self.c.mlp]()
+        return self.linear(hidden, here + "fc2")
+
+    def __call__(self, token_ids: list[int]) -> Any:
+        x = F.embedding(torch.tensor(token_ids), self.p["wte"])
+        if self.c.position == "learned":
+            x = x + self.p["wpe"][: len(token_ids)]
+        if self.c.embd_norm:
+            x = self.norm(x, "embd_norm")
+        for layer in range(self.c.n_layer):
+            here = f"layer{layer}."
+            x = x + self.attention(self.norm(x, here + "attn_norm"), here)
+            x = x + self.mlp(self.norm(x, here + "mlp_norm"), here)
+        if self.c.final_norm:
+            x = self.norm(x, "final_norm")
+        return F.linear(x, self.p["wte" if self.c.tied else "lm_head"])
+
+
+def rows(tensor: Any) -> Array:
+    """[heads, n, head_dim] of torch -> [n, heads, head_dim] of NumPy, as hooks report them."""
+    return np.asarray(tensor.detach().numpy().swapaxes(0, 1))
+
+
+def assert_gradients_agree(grads: dict[str, Array], reference: Reference) -> None:
+    assert set(grads) == set(reference.p)
+    for name, grad in grads.items():
+        assert_close(grad, reference.p[name].grad.numpy())
+
+
+@given(cases())
+@settings(max_examples=400)
+def test_logits_and_cache_rows_agree(case: Case) -> None:
+    reference = Reference(case)
+    expected = reference(case.token_ids).detach().numpy()
+    at_once, stepwise = KVCache(case.config), KVCache(case.config)
+    assert_close(forward(case.params, case.config, case.token_ids, at_once), expected)
+    steps = [decode_step(case.params, case.config, token, stepwise) for token in case.token_ids]
+    assert_close(np.array(steps), expected)
+    for cache in (at_once, stepwise):
+        for layer, ours in enumerate(cache.layers):
+            assert_close(ours.keys, reference.k[layer].detach().numpy())
+            assert_close(ours.values, reference.v[layer].detach().numpy())
+
+
+@given(cases())
+@settings(max_examples=400)
+def test_every_gradient_agrees(case: Case) -> None:
+    """Of every parameter, and what arrives at each row of q, k and v."""
+    dlogits = case.rng.normal(size=(len(case.token_ids), case.config.vocab_size))
+    reference = Reference(case)
+    reference(case.token_ids).backward(torch.tensor(dlogits))
+    tape, arrived = Tape(), {}
+
+    def keep(name: str, value: Array, *, layer: int, pos: int) -> None:
+        arrived[name, layer] = value
+
+    forward(case.params, case.config, case.token_ids, KVCache(case.config), tape)
+    grads = backward(case.params, case.config, case.token_ids, tape, dlogits, keep)
+    assert_gradients_agree(grads, reference)
+    for layer in range(case.config.n_layer):
+        assert_close(arrived["dq", layer], rows(reference.q[layer].grad))
+        assert_close(arrived["dk", layer], rows(reference.k[layer].grad))
+        assert_close(arrived["dv", layer], rows(reference.v[layer].grad))
+
+
+@given(cases(min_tokens=2))
+@settings(max_examples=150)
+def test_the_loss_and_its_gradients_agree(case: Case) -> None:
+    reference = Reference(case)
+    expected = F.cross_entropy(reference(case.token_ids[:-1]), torch.tensor(case.token_ids[1:]))
+    expected.backward()
+    loss, grads = loss_and_grads(case.params, case.config, case.token_ids)
+    assert_close(np.array(loss), expected.detach().numpy())
+    assert_gradients_agree(grads, reference)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        Config(n_layer=2, n_embd=96, n_head=6, n_kv_head=6, head_dim=16, n_mlp=384, n_ctx=48, vocab_size=80,
+               norm="layer", mlp="gelu", bias=True, tied=True, final_norm=True, embd_norm=False),
+        Config(n_layer=2, n_embd=96, n_head=6, n_kv_head=2, head_dim=24, n_mlp=200, n_ctx=48, vocab_size=80,
+               position="rope", norm="rms", mlp="swiglu", final_norm=True, embd_norm=False),
+    ],
+    ids=["gpt2", "llama"],
+)  # fmt: skip
+def test_wider_models_agree_too(config: Config) -> None:
+    """Where BLAS takes other paths than for a handful of numbers."""
+    case = Case(config, 5, [(7 * i) % config.vocab_size for i in range(config.n_ctx)])
+    case = Scaled(case.config, case.seed, case.token_ids)
+    reference = Reference(case)
+    expected = F.cross_entropy(reference(case.token_ids[:-1]), torch.tensor(case.token_ids[1:]))
+    expected.backward()
+    loss, grads = loss_and_grads(case.params, case.config, case.token_ids)
+    assert_close(np.array(loss), expected.detach().numpy())
+    assert_gradients_agree(grads, reference)
+
+
+class Scaled(Case):
+    """A case with weights as small as a trained model's: wide layers of large ones saturate every softmax."""
+
+    @property
+    def vector(self) -> Array:
+        return 0.3 * super().vector

@@ -1,0 +1,253 @@
+"""Training: microgpt's published numbers come out again; the same run gives the same bytes; mistakes get a sentence."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from microgpt import train as train_module
+from microgpt.decode import generate
+from microgpt.errors import UserError
+from microgpt.model import Config
+from microgpt.stories import PEOPLE, sentences
+from microgpt.tokenizer import START
+from microgpt.train import loss_and_grads, main, prepare, samples, train
+from microgpt.weights import load, shipped, views
+
+ROOT = Path(__file__).resolve().parents[1]
+NAMES_SHA256 = "0a30b5557f192f32ab962680889aac5f6fda0f4cecf40a6d0b5694f58ea8cc4d"
+HOW_TO_GET_IT = (
+    "The golden values need names.txt of Karpathy's makemore (32,033 names, github.com/karpathy/makemore): "
+    "put it at ../shared/data/names.txt beside this folder, or set NAMES_TXT to its path."
+)
+LOSSES = "3.3660 3.4243 3.1778 3.0664 3.2209 2.9452 3.2894 3.3245 2.8990 3.2229 2.7964 2.9345 3.0544".split()
+NAMES = (
+    "kamon ann karai jaire vialan karia yeran anna areli kaina konna keylen liole alerin earan lenne kana lara "
+    "alela anton"
+).split()
+
+
+@pytest.fixture(scope="session")
+def names_txt() -> Path:
+    path = Path(os.environ.get("NAMES_TXT") or ROOT.parent / "shared" / "data" / "names.txt")
+    if not path.is_file():
+        pytest.skip(HOW_TO_GET_IT)
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert digest == NAMES_SHA256, f"{path} is another list of names. {HOW_TO_GET_IT}"
+    return path
+
+
+@pytest.fixture
+def few_names(tmp_path: Path) -> Path:
+    path = tmp_path / "few.txt"
+    path.write_text("emma\n\n  olivia  \nabcdefghijklmnopqrstuvwxyz\nava\n", "utf-8")
+    return path
+
+
+def test_the_published_losses_and_names_come_out(
+    names_txt: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All of it: 1,000 steps from the command line, the losses, the samples, and the weights that ship."""
+    out = tmp_path / "names.npz"
+    assert main(["names", "--data", str(names_txt), "--out", str(out)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[-1] for line in lines[:13]] == LOSSES
+    assert lines[14:34] == NAMES
+    ours, theirs = load(out).params, shipped("names").params
+    for name, array in theirs.items():  # another processor may add up in another order
+        np.testing.assert_allclose(ours[name], array, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["names", "names-deep", "stories"])
+def test_training_twice_gives_the_same_bytes(few_names: Path, tmp_path: Path, name: str) -> None:
+    for out in ("one.npz", "two.npz"):
+        arguments = [name, "--data", str(few_names), "--steps", "12", "--out", str(tmp_path / out)]
+        finished = subprocess.run(
+            [sys.executable, "-m", "microgpt.train", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        assert len(finished.stdout.splitlines()) == 12 + 1 + 20 + 1
+    assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
+
+
+def test_a_model_learns_its_text_by_heart() -> None:
+    run = prepare("stories", None, 150)
+    text = next(iter(run.texts))
+    losses = list(train(run.config, run.vector, [text] * 150, 150, 0.01))
+    assert losses[0] > 4 and losses[-1] < 0.05
+    params = views(run.vector, run.config)
+    assert list(generate(params, run.config, text[:1], 24, stop=text[-1])) == list(text[1:])
+
+
+def test_one_step_of_adam_moves_each_parameter_by_the_rate() -> None:
+    """The first bias-corrected step is rate * g / |g|: a closed form."""
+    run = prepare("stories", None, 1)
+    text = next(iter(run.texts))
+    before = run.vector.copy()
+    _, grads = loss_and_grads(views(before, run.config), run.config, text)
+    list(train(run.config, run.vector, [text], 1, 0.01))
+    gradient = np.concatenate([grads[name].ravel() for name in views(before, run.config)])
+    np.testing.assert_allclose(run.vector - before, -0.01 * gradient / (np.abs(gradient) + 1e-8), rtol=0, atol=1e-12)
+
+
+def test_ten_steps_of_adam_equal_the_textbook_form() -> None:
+    run = prepare("stories", None, 10)
+    texts = list(islice(run.texts, 10))
+    vector = run.vector.copy()
+    losses = list(train(run.config, run.vector, texts, 10, 0.01))
+    m, v = np.zeros_like(vector), np.zeros_like(vector)
+    for step, text in enumerate(texts):
+        loss, grads = loss_and_grads(views(vector, run.config), run.config, text)
+        assert abs(loss - losses[step]) < 1e-9
+        g = np.concatenate([grads[name].ravel() for name in views(vector, run.config)])
+        m, v = 0.85 * m + 0.15 * g, 0.99 * v + 0.01 * g**2
+        m_hat, v_hat = m / (1 - 0.85 ** (step + 1)), v / (1 - 0.99 ** (step + 1))
+        vector = vector - 0.01 * (1 - step / 10) * m_hat / (np.sqrt(v_hat) + 1e-8)
+    np.testing.assert_allclose(run.vector, vector, rtol=0, atol=1e-9)
+
+
+def test_names_are_cut_to_the_context_as_in_microgpt(few_names: Path) -> None:
+    texts = list(islice(prepare("names", few_names).texts, 8))
+    assert texts[:4] == texts[4:]  # round and round
+    assert sorted(map(len, texts[:4])) == [5, 6, 8, 17]
+    assert all(text[0] == 26 for text in texts) and sum(text[-1] == 26 for text in texts[:4]) == 3
+
+
+def test_samples_go_on_with_the_generator_that_drew_the_weights(few_names: Path) -> None:
+    run, again = prepare("names", few_names), prepare("names", few_names)
+    assert samples(run, 3) == samples(again, 3) != samples(run, 3)
+
+
+# ---- the stories -------------------------------------------------------------------------------------
+
+
+def test_stories_are_deterministic_plain_and_of_middle_length() -> None:
+    first = list(islice(sentences(7), 3000))
+    assert first == list(islice(sentences(7), 3000)) != list(islice(sentences(8), 3000))
+    vocabulary = {word for sentence in first for word in sentence.split()}
+    assert 90 <= len(vocabulary) <= 160
+    assert all(sentence == sentence.lower() and sentence.endswith(" .") for sentence in first)
+    assert all(6 <= len(sentence.split()) <= 14 for sentence in first)
+    assert any(sentence.startswith("the next day is bright and ") for sentence in first)
+
+
+def test_stories_hold_what_attention_must_look_back_for() -> None:
+    """She or he, her or his, as the person before; the same thing again at the end."""
+    pronouns = {who: {she, her} for who, she, her in PEOPLE}
+    words_that_agree = set.union(*pronouns.values())
+    for sentence in islice(sentences(3), 3000):
+        words = sentence.split()
+        people = [word for word in words if word in pronouns]
+        used = words_that_agree & set(words)
+        assert not used or used <= pronouns[people[0]]
+        if "likes" in words:
+            assert words.count(words[-2]) == 2
+        if "rains" in words or "snows" in words:
+            assert ("umbrella" in words) == ("rains" in words)
+        assert not re.search(r"\ba [aeiou]", sentence)
+
+
+def test_the_shipped_vocabulary_is_that_of_the_grammar() -> None:
+    assert shipped("stories").tokenizer.vocabulary == prepare("stories", None).tokenizer.vocabulary
+
+
+def test_stories_continues_the_next_day_is_bright() -> None:
+    model = shipped("stories")
+    ids = model.tokenizer.encode("The next day is bright")
+    made = list(generate(model.params, model.config, ids, model.config.n_ctx, stop=model.tokenizer.start))
+    assert made[-1] == model.tokenizer.start and model.tokenizer.vocabulary[made[-2]] == "."
+    assert len(ids) + len(made) <= 16
+    language = set(islice(sentences(5), 50_000))
+    assert " ".join(model.tokenizer.vocabulary[i] for i in [*ids, *made] if i != model.tokenizer.start) in language
+
+
+@pytest.mark.parametrize(
+    ("prompt", "agrees"),
+    [
+        ("the girl has a red", "she"), ("the boy has a red", "he"), ("it rains , so the boy takes", "his"),
+        ("it rains , so the woman takes her", "umbrella"), ("when it snows , the man wants his", "coat"),
+        ("in the evening the woman is tired and", "she"), ("in the night the man is still and", "he"),
+    ],
+)  # fmt: skip
+def test_stories_has_learned_to_agree(prompt: str, agrees: str) -> None:
+    model = shipped("stories")
+    ids = model.tokenizer.encode(prompt)
+    made = list(generate(model.params, model.config, ids, 10, stop=model.tokenizer.start))
+    assert agrees in model.tokenizer.decode(made).rstrip(".").split()
+
+
+# ---- mistakes ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["gpt5"], "no model “gpt5”. Choose one of: names, names-deep, stories"),
+        (["names"], "give it with --data FILE"),
+        (["names", "--data", "/no/such/file"], "/no/such/file cannot be read (No such file or directory)"),
+        (["names", "--data", "."], "cannot be read (Is a directory)"),
+        (["names", "--data", sys.executable], "cannot be read (not UTF-8)"),
+        (["names", "--data", os.devnull], "holds no names"),
+        (["stories", "--steps", "0"], "--steps is 0; it must be 1 or more"),
+        (["stories", "--steps", "-5"], "--steps is -5; it must be 1 or more"),
+        (["stories", "--steps", "1", "--out", "/no/such/folder/x.npz"], "cannot be written"),
+        (["stories", "--steps", "1", "--out", "."], "cannot be written"),
+    ],
+)
+def test_a_mistake_gets_one_sentence(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 1
+    captured = capsys.readouterr()
+    assert sentence in captured.err and captured.err.count("\n") == 1
+    assert captured.out == ""
+
+
+def test_an_unknown_letter_in_the_data_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "names.txt").write_text("Zoë\n", "utf-8")
+    out = tmp_path / "names.npz"
+    assert main(["names", "--data", str(tmp_path / "names.txt"), "--steps", "1", "--out", str(out)]) == 1
+    assert "does not know the character “Z”" in capsys.readouterr().err
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("arguments", [[], ["stories", "--steps", "many"], ["stories", "--colour"]])
+def test_a_malformed_command_gets_the_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    assert left.value.code == 2
+    assert "usage: python -m microgpt.train" in capsys.readouterr().err
+
+
+def test_an_interrupted_training_saves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*arguments: object) -> list[float]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(train_module, "train", interrupted)
+    assert main(["stories", "--out", str(tmp_path / "x.npz")]) == 130
+    assert "nothing was saved" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_training_works_without_a_progress_bar(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    assert main(["stories", "--steps", "2", "--out", str(tmp_path / "x.npz")]) == 0
+    assert load(tmp_path / "x.npz").tokenizer.vocabulary[-1] == START
+    assert capsys.readouterr().err == ""
+
+
+def test_the_model_of_that_name_is_what_is_trained(few_names: Path) -> None:
+    assert prepare("names", few_names).config == Config() == shipped("names").config
+    assert prepare("names-deep", few_names).config == shipped("names-deep").config
+    assert prepare("stories", None).config == shipped("stories").config
+    with pytest.raises(UserError):
+        prepare("", None)
