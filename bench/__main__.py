@@ -1,0 +1,94 @@
+"""python -m bench [--microgpt PATH] [--only NAME]: measure, print the table, write it to bench/README.md."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import cached_property
+from pathlib import Path
+
+from playwright.sync_api import Playwright, sync_playwright
+
+from bench import hooks, original, pages, start, steps, table
+from bench.measure import Result
+from bench.watch import address, built_site
+from microgpt.errors import UserError
+from tests.browser.engines import which
+
+README = Path(__file__).parent / "README.md"
+
+
+class Bench:
+    """The measures, and what several of them share: the built site and a browser, made when first needed."""
+
+    def __init__(self, microgpt: Path | None, stack: ExitStack) -> None:
+        self.microgpt, self.stack = microgpt, stack
+
+    @cached_property
+    def site(self) -> Path:
+        return self.stack.enter_context(built_site())
+
+    @cached_property
+    def playwright(self) -> Playwright:
+        return self.stack.enter_context(sync_playwright())
+
+    def original(self) -> list[Result]:
+        return original.measure(self.microgpt)
+
+    def hooks(self) -> list[Result]:
+        return hooks.measure()
+
+    def start(self) -> list[Result]:
+        return start.measure(self.playwright, self.site)
+
+    def steps(self) -> list[Result]:
+        return steps.measure(self.playwright, self.stack.enter_context(address(self.site)))
+
+    def pages(self) -> list[Result]:
+        return pages.measure(self.playwright, self.site)
+
+
+TITLES = {
+    "original": "Training and sampling",
+    "hooks": "Hooks",
+    "start": "Live start",
+    "steps": "A step on the page",
+    "pages": "The stepper pages",
+}
+NEEDS_CHROMIUM = ("start", "steps", "pages")
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure speed and size; takes minutes.")
+    parser.add_argument("--microgpt", type=Path, metavar="PATH", help="Karpathy's microgpt.py, to compare with")
+    parser.add_argument("--only", choices=list(TITLES), metavar="NAME", help=f"{', '.join(TITLES)}; writes no table")
+    options = parser.parse_args(argv)
+    if options.microgpt and not options.microgpt.is_file():
+        parser.error(f"there is no file {options.microgpt}")
+    sections = []
+    try:
+        with ExitStack() as stack:
+            bench = Bench(options.microgpt, stack)
+            for name in [options.only] if options.only else TITLES:
+                print(f"bench: {TITLES[name].lower()}", file=sys.stderr, flush=True)
+                sections.append((TITLES[name], one(name, getattr(bench, name))))
+                print(table.section(*sections[-1]), flush=True)
+    except UserError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 1
+    if not options.only:
+        README.write_text(table.page(sections), "utf-8")
+        print(f"wrote {README.name} in bench/", file=sys.stderr)
+    return 0
+
+
+def one(name: str, measure: Callable[[], list[Result]]) -> list[Result]:
+    if name in NEEDS_CHROMIUM and which("chromium") is None:
+        return [Result(TITLES[name], "not measured: Chromium is not installed")]
+    return measure()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+"""Rounds, medians and ratios: the little statistics that every measure here uses.
+
+Jobs take turns, and the order turns with every round, so that a slow moment of the machine meets all of
+them alike. A ratio is taken within a round; what is reported is the median of the rounds, and the middle
+half of them. Does not know what is measured.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from statistics import median, quantiles
+from typing import NamedTuple
+
+Job = Callable[[], float]  # runs once and returns what it took
+
+
+class Result(NamedTuple):
+    """A line of the table. `met` is None where there is no goal, or nothing was measured."""
+
+    what: str
+    value: str
+    yardstick: str = ""
+    goal: str = ""
+    met: bool | None = None
+    scale: str = ""  # absolute figures, to give an idea; they depend on the machine
+
+
+def interleave(rounds: int, jobs: Mapping[str, Job]) -> dict[str, list[float]]:
+    """What each job took, round by round; one more round in front warms up and is dropped."""
+    took: dict[str, list[float]] = {name: [] for name in jobs}
+    names = list(jobs)
+    for i in range(rounds + 1):
+        turn = i % len(names)
+        for name in names[turn:] + names[:turn]:
+            took[name].append(jobs[name]())
+    return {name: values[1:] for name, values in took.items()}
+
+
+def timed(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def ratios(above: list[float], below: list[float]) -> list[float]:
+    """Round by round."""
+    return [a / b for a, b in zip(above, below, strict=True)]
+
+
+def spread(values: list[float], form: str = ".2f") -> str:
+    """The median and the middle half: '1.07 (1.05 to 1.10)'."""
+    if len(values) < 2:
+        return format(values[0], form)
+    low, _, high = quantiles(values, n=4)
+    return f"{median(values):{form}} ({low:{form}} to {high:{form}})"
+
+
+def at_most(what: str, values: list[float], limit: float, yardstick: str, scale: str = "", form: str = ".2f") -> Result:
+    """A result whose median must not be above `limit`."""
+    shown = f"at most {limit:g}" if form == ".0f" else f"at most {limit:{form}}"
+    return Result(what, spread(values, form), yardstick, shown, median(values) <= limit, scale)
+
+
+def at_least(what: str, values: list[float], limit: float, yardstick: str, scale: str = "") -> Result:
+    """A result whose median must not be below `limit`."""
+    return Result(what, spread(values, ".0f"), yardstick, f"at least {limit:g}", median(values) >= limit, scale)

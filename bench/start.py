@@ -1,0 +1,149 @@
+"""Live start: from the reader's click on "One token" to NumPy, and to the first live token, against stock Pyodide.
+
+The yardstick is what one gets without effort: a page that loads untouched Pyodide on its main thread, from a
+click too, and the whole NumPy wheel with `loadPackage`, then `import numpy`. Both come from the same server,
+uncompressed; every start is cold, in a new profile of a new browser. Stock's list of packages is cut down to
+NumPy, which favours it.
+
+"NumPy ready" is read off in our real page: its worker.js is served with one statement more, which imports NumPy
+before our own code and says so; the page marks when it hears it. Frames and long tasks are those of the
+page from the click to that moment; a page that nobody touches is their yardstick. Does not throttle the network.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+
+from playwright.sync_api import Playwright
+
+from bench.measure import Result, at_most, interleave, ratios, spread
+from bench.watch import Seen, address, seen, watch
+from tests.browser.engines import Page, tab, which
+from tools.packing import lock
+from tools.runtime import default_cache, fetch_runtime
+
+ROUNDS = {"chromium": 7, "firefox": 3}
+REST = 2.0  # seconds
+NEXT = "button[data-hook=next]"
+STOCK_PAGE = """<!doctype html><meta charset="utf-8"><title>stock</title><button>start</button><script type="module">
+document.querySelector("button").addEventListener("click", async () => {
+  const { loadPyodide } = await import("./pyodide.mjs");
+  const python = await loadPyodide();
+  await python.loadPackage("numpy", { messageCallback: () => {} });
+  python.runPython("import numpy");
+  performance.mark("boot-numpy");
+});
+</script>"""
+LAST_LINE = "return (await Promise.race([starting, failed])).pyimport(module).receive;"
+WITH_A_MARK = """const up = await Promise.race([starting, failed]);
+  up.runPython("import numpy");
+  postMessage({ status: "numpy" });
+  return up.pyimport(module).receive;"""
+
+
+def write_stock(out: Path) -> None:
+    """A folder with stock Pyodide, all of NumPy and the page that loads them."""
+    out.mkdir()
+    for name, path in fetch_runtime(default_cache()).items():
+        shutil.copyfile(path, out / name)
+    (out / "pyodide-lock.json").write_bytes(lock(list(out.glob("*.whl"))))
+    (out / "index.html").write_text(STOCK_PAGE, "utf-8")
+
+
+def marked_worker(site: Path) -> str:
+    source = (site / "worker.js").read_text("utf-8")
+    assert LAST_LINE in source, "worker.js has changed: bench/start.py must say anew where NumPy is imported"
+    return source.replace(LAST_LINE, WITH_A_MARK)
+
+
+def measure(playwright: Playwright, site: Path) -> list[Result]:
+    write_stock(site / "stock")
+    worker = marked_worker(site).encode()
+
+    def fault(path: str) -> tuple[int, dict[str, str], Iterator[bytes]] | None:
+        return (200, {"Content-Type": "text/javascript"}, iter([worker])) if path == "/worker.js" else None
+
+    with address(site, fault) as url:
+        engines = [engine for engine in ROUNDS if which(engine)]
+        return [result for engine in engines for result in measure_engine(playwright, engine, url)]
+
+
+def measure_engine(playwright: Playwright, engine: str, url: str) -> list[Result]:
+    kept: dict[str, list[Seen]] = {"live": [], "stock": [], "rest": []}
+
+    def live() -> float:
+        with tab(playwright, engine) as page:
+            page.open(url + "kv-cache.html")
+            kept["live"].append(start(page, NEXT, "boot-ready"))
+        return since_click(kept["live"][-1], "boot-numpy")
+
+    def stock() -> float:
+        with tab(playwright, engine) as page:
+            page.open(url + "stock/index.html")
+            kept["stock"].append(start(page, "button", "boot-numpy"))
+        return since_click(kept["stock"][-1], "boot-numpy")
+
+    def rest() -> float:
+        with tab(playwright, engine) as page:
+            page.open(url + "kv-cache.html")
+            watch(page)
+            page.pause(REST)
+            kept["rest"].append(seen(page))
+        return REST
+
+    took = interleave(ROUNDS[engine], {"live": live, "stock": stock, "rest": rest})
+    lives, stocks, rests = (kept[name][1:] for name in ("live", "stock", "rest"))  # the first round warmed up
+    token = [s.painted["boot-ready"][0][1] - s.clicks[0] for s in lives]
+    name, yardstick = engine.capitalize(), "stock Pyodide + `import numpy`, main thread, cold"
+    scale = [f"{median(values):.0f} ms" for values in (took["live"], token, took["stock"])]
+    results = [
+        at_most(
+            f"{name}: click to NumPy ready", ratios(took["live"], took["stock"]), 1.0, yardstick,
+            f"{scale[0]}, stock {scale[2]}",
+        ),
+        at_most(
+            f"{name}: click to the first live token painted", ratios(token, took["stock"]), 1.3, yardstick,
+            f"{scale[1]}, stock {scale[2]}",
+        ),
+    ]  # fmt: skip
+    return results + smoothness(name, lives, stocks, rests, engine == "chromium")
+
+
+def start(page: Page, button: str, until: str) -> Seen:
+    """Click, wait until the mark is there and painted."""
+    watch(page)
+    page.pause(0.5)
+    page.click(button)
+    page.wait(f'window.bench.painted["{until}"]?.length > 0', 120)
+    return seen(page)
+
+
+def since_click(run: Seen, mark: str) -> float:
+    return run.painted[mark][0][0] - run.clicks[0]
+
+
+def smoothness(name: str, lives: list[Seen], stocks: list[Seen], rests: list[Seen], tasks: bool) -> list[Result]:
+    """Frames and long tasks from the click until Python answers; drawing the answer is a line of its own."""
+    loading = [(s, s.clicks[0], s.painted["boot-ready"][0][0]) for s in lives]
+    stock = [(s, s.clicks[0], s.painted["boot-numpy"][0][1]) for s in stocks]
+    still = median([s.worst_frame(0, s.frames[-1]) for s in rests])
+    blocked = median([s.worst_frame(a, b) for s, a, b in stock])
+    drawing = [s.worst_frame(*s.painted["boot-ready"][0]) for s in lives]
+    at_rest = f"the same page at rest: {still:.0f} ms"
+    results = [
+        at_most(
+            f"{name}: worst frame while Python loads, ms", [s.worst_frame(a, b) for s, a, b in loading], 35,
+            at_rest, f"stock {blocked:.0f} ms", ".0f",
+        ),
+        Result(f"{name}: the frame in which the first live picture replaces the built one, ms",
+            spread(drawing, ".0f"), at_rest),
+    ]  # fmt: skip
+    if tasks:
+        counts = [float(len(s.long_tasks(a, b))) for s, a, b in loading]
+        theirs = median([sum(s.long_tasks(a, b)) for s, a, b in stock])
+        scale = f"stock: {theirs:.0f} ms in them"
+        results.append(at_most(f"{name}: long tasks while Python loads", counts, 0, "none", scale, ".0f"))
+    return results
