@@ -1,9 +1,9 @@
 """The backward pass, written by hand: for every x in model.py there is an x_backward, in the same order.
 
-A `Tape` is a hook like any other: it keeps what forward reports, and `backward` walks it from the logits
-to the embeddings. A gradient is the variable's name with a d in front. What is differentiated is one
-pass over all tokens with a fresh cache; its gradients are those of the cached pass too, since both
-compute the same function. Knows no loss and no optimiser.
+A `Tape` keeps what forward reports to its hook, and `backward` walks it from the logits to the
+embeddings. A gradient is the variable's name with a d in front. What is differentiated is one pass over
+all tokens with a fresh cache; its gradients are those of the cached pass too, since both compute the same
+function. Knows no loss and no optimiser.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ Grads = Params  # the same names and shapes
 
 
 class Tape(dict[tuple[str, int], Array]):
-    """A hook that keeps what it is told, by name and layer (-1 outside the layers)."""
+    """What forward reports, by name and layer (-1 outside the layers). `tape.keep` is the hook."""
 
-    def __call__(self, name: str, value: Array, layer: int = -1, pos: int = 0) -> None:
+    def keep(self, name: str, value: Array, layer: int = -1, pos: int = 0) -> None:
         self[name, layer] = value
 
 
@@ -83,11 +83,11 @@ def embed_backward(dx: Array, params: Params, config: Config, token_ids: Sequenc
 
 
 def rms_plain_backward(dy: Array, x: Array, params: Params, name: str, eps: float, grads: Grads) -> Array:
-    """What would only lengthen y is taken out of dy: y does not grow with x."""
+    """Take out of dy what points along x, since y does not grow with x; the rest is scaled as x was."""
     d = x.shape[-1]
-    root = np.sqrt(np.vecdot(x, x)[:, None] / d + eps)  # [n, 1]
-    y = x / root
-    return (dy - y * (np.vecdot(dy, y)[:, None] / d)) / root  # type: ignore[no-any-return]
+    square = np.vecdot(x, x) + d * eps  # [n]
+    along = np.vecdot(dy, x) / square  # [n]
+    return (dy - x * along[:, None]) / np.sqrt(square / d)[:, None]  # type: ignore[no-any-return]
 
 
 def rms_backward(dy: Array, x: Array, params: Params, name: str, eps: float, grads: Grads) -> Array:
@@ -135,7 +135,7 @@ def mix_backward(dmixed: Array, weights: Array, v: Array) -> tuple[Array, Array]
 
 
 def relu_mlp_backward(dh: Array, hidden: Array, x: Array, params: Params, here: str, grads: Grads) -> Array:
-    return linear_backward(dh * (hidden > 0), x, params, here + "fc1", grads)
+    return linear_backward(dh * np.sign(hidden), x, params, here + "fc1", grads)  # hidden is 0 or more: slope 0 or 1
 
 
 def gelu_mlp_backward(dh: Array, hidden: Array, x: Array, params: Params, here: str, grads: Grads) -> Array:

@@ -13,6 +13,7 @@ computed, one report a line, directly below the line of maths that it reports.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -211,13 +212,20 @@ def causal_mask(n: int, t: int) -> Array | float:
     """
     if n == 1:
         return 0.0
-    return np.where(np.arange(t) <= np.arange(t - n, t)[:, None], 0.0, -np.inf).astype(np.float32)  # [n, t]
+    return triangle(1 << (t - 1).bit_length())[t - n : t, :t]  # [n, t]
+
+
+@functools.cache
+def triangle(size: int) -> Array:
+    """Row i is 0 up to column i and -inf after it. Made once for each power of two; masks are cut out of it."""
+    return np.triu(np.full((size, size), -np.inf, np.float32), k=1)
 
 
 def softmax(x: Array) -> Array:
     """Over the last axis: e^x / sum(e^x), with the largest x taken off first so that nothing overflows."""
-    e = np.exp(x - x.max(axis=-1, keepdims=True))
-    return e / e.sum(axis=-1, keepdims=True)  # type: ignore[no-any-return]
+    e: Array = np.exp(x - x.max(axis=-1, keepdims=True))
+    e /= e.sum(axis=-1, keepdims=True)
+    return e
 
 
 def mix(weights: Array, values: Array) -> Array:

@@ -35,7 +35,7 @@ def loss_and_grads(params: Params, config: Config, token_ids: Sequence[int]) -> 
     """The mean of -log p(next token) over a text, and its gradients, from one parallel pass."""
     tape = Tape()
     inputs, targets = token_ids[:-1], np.asarray(token_ids[1:])
-    logits = forward(params, config, inputs, KVCache(config, params["wte"].dtype), tape)  # [n, vocab_size]
+    logits = forward(params, config, inputs, KVCache(config, params["wte"].dtype), tape.keep)  # [n, vocab_size]
     p = softmax(logits)
     rows = np.arange(len(inputs))
     loss = float(np.log(p[rows, targets]).sum()) / -len(inputs)
@@ -63,7 +63,8 @@ def train(
         m_share = (1 - BETA1) / (1 - BETA1**step)  # 1 / (1 + BETA1 + BETA1^2 + ...): makes the sum a mean, which is
         v_share = (1 - BETA2) / (1 - BETA2**step)  # what Adam calls bias correction
         size = rate * (1 - (step - 1) / steps)
-        vector *= 1 - size * decay
+        if decay:
+            vector *= 1 - size * decay
         vector -= (size * m_share) * m / (np.sqrt(v_share * v) + 1e-8)
         yield loss
 

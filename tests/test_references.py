@@ -128,7 +128,7 @@ def test_every_gradient_agrees(case: Case) -> None:
     def keep(name: str, value: Array, *, layer: int, pos: int) -> None:
         arrived[name, layer] = value
 
-    forward(case.params, case.config, case.token_ids, KVCache(case.config), tape)
+    forward(case.params, case.config, case.token_ids, KVCache(case.config), tape.keep)
     grads = backward(case.params, case.config, case.token_ids, tape, dlogits, keep)
     assert_gradients_agree(grads, reference)
     for layer in range(case.config.n_layer):

@@ -97,6 +97,14 @@ def test_one_step_of_adam_moves_each_parameter_by_the_rate() -> None:
     np.testing.assert_allclose(run.vector - before, -0.01 * gradient / (np.abs(gradient) + 1e-8), rtol=0, atol=1e-12)
 
 
+def test_decay_pulls_every_weight_towards_zero_by_rate_times_decay() -> None:
+    run, other = prepare("stories", None, 1), prepare("stories", None, 1)
+    before, text = run.vector.copy(), next(iter(run.texts))
+    list(train(run.config, run.vector, [text], 1, 0.01))
+    list(train(other.config, other.vector, [text], 1, 0.01, decay=0.5))
+    np.testing.assert_allclose(other.vector - run.vector, -0.01 * 0.5 * before, rtol=0, atol=1e-15)
+
+
 def test_ten_steps_of_adam_equal_the_textbook_form() -> None:
     run = prepare("stories", None, 10)
     texts = list(islice(run.texts, 10))

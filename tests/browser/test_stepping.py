@@ -185,6 +185,8 @@ def test_play_walks_all_steps_and_holds(new_tab: Open, address: str) -> None:
     assert page.run(f"{at}(0.9)") == [0, 2]
     assert page.run(f"{at}({slot + 0.1})") == [1, 1]
     assert page.run(SEEN)["narration"][0].startswith("Step 2:")
+    lit = """[...document.querySelectorAll(".phase")].map((e) => Number(getComputedStyle(e).opacity))"""
+    assert page.run(lit) == [1, 0, 0, 0, 0, 0, 0]
     assert page.run(f"{at}({n * slot + 1})") == [n - 1, len(PHASES)]
     assert page.run(SEEN)["narration"][0].startswith(f"Step {n}:")
 
