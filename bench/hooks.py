@@ -25,11 +25,10 @@ Forward = Callable[..., Array]
 
 
 class Unhooked(ast.NodeTransformer):
-    """Takes every statement `hook(...)` out, and every `if hook:`."""
+    """Takes out every statement that calls the hook, or asks whether there is one."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
-        call = node.value
-        return None if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "hook" else node
+        return None if any(getattr(part, "id", "") == "hook" for part in ast.walk(node)) else node
 
     def visit_If(self, node: ast.If) -> ast.AST | None:
         return None if getattr(node.test, "id", "") == "hook" else self.generic_visit(node)
