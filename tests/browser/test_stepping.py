@@ -177,8 +177,8 @@ def test_play_walks_all_steps_and_holds(new_tab: Open, address: str) -> None:
     page.run('document.querySelector("[name=play]").click()')
     page.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     at = """((seconds) => { for (const a of document.getAnimations()) { a.pause(); a.currentTime = seconds * 1000; }
-      const style = getComputedStyle(document.querySelector(".stepper"));
-      return [style.getPropertyValue("--step"), style.getPropertyValue("--phase")].map(Number); })"""
+      const value = (place, name) => Number(getComputedStyle(document.querySelector(place)).getPropertyValue(name));
+      return [value(".rows", "--step"), value(".stage", "--phase")]; })"""
     n = steps(page)
     slot = 7 * 0.8
     assert page.run(f"{at}(0.1)") == [0, 1]
