@@ -20,7 +20,7 @@ Grads = Params  # the same names and shapes
 class Tape(dict[tuple[str, int], Array]):
     """What forward reports, by name and layer (-1 outside the layers). `tape.keep` is the hook."""
 
-    def keep(self, name: str, value: Array, layer: int = -1, pos: int = 0) -> None:
+    def keep(self, name: str, value: Array, pos: int = 0, layer: int = -1) -> None:
         self[name, layer] = value
 
 
@@ -53,11 +53,11 @@ def backward(
         weights, v = tape["attn_weights", layer], tape["v", layer]
         dmixed = linear_backward(dx, tape["head_out", layer], params, here + "wo", grads)
         dweights, dv = mix_backward(dmixed, weights, v)  # -> [n_head, n, n] and the shape of v
-        hook("dv", dv, layer=layer, pos=0)
+        hook("dv", dv, 0, layer)
         dscores = softmax_backward(dweights, weights)  # a masked pair has weight 0: nothing flows through it
         dq, dk = attn_scores_backward(dscores, tape["q", layer], tape["k", layer])  # the shapes of q and k
-        hook("dq", dq, layer=layer, pos=0)
-        hook("dk", dk, layer=layer, pos=0)
+        hook("dq", dq, 0, layer)
+        hook("dk", dk, 0, layer)
         a = tape["attn_norm", layer]
         da = linear_backward(unrotate(dq).reshape(n, -1), a, params, here + "wq", grads)
         da = da + linear_backward(unrotate(dk).reshape(n, -1), a, params, here + "wk", grads)

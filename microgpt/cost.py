@@ -25,7 +25,7 @@ class Counter:
         self.config = config
         self.macs = np.zeros(len(PARTS), dtype=np.int64)
 
-    def __call__(self, name: str, value: Array | int, **where: int) -> None:
+    def __call__(self, name: str, value: Array | int, pos: int = 0, layer: int = -1) -> None:
         if name not in MACS:
             return
         part, factor = MACS[name]

@@ -65,7 +65,7 @@ def generate(
     logits = prefill(params, config, token_ids, cache, hook)
     for _ in range(max_tokens):
         token = sample(logits, temperature, top_k, rng)
-        hook("sample", token, pos=len(cache) - 1)
+        hook("sample", token, len(cache) - 1)
         yield token
         if token == stop or len(cache) == config.n_ctx:
             return

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Params: TypeAlias = dict[str, Array]  # "wte", "layer0.wq", ...: names and shapes are in param_shapes
-Hook: TypeAlias = Callable[..., None]  # hook(name, value, **where); what it returns is dropped
+Hook: TypeAlias = Callable[..., None]  # hook(name, value, pos, layer); what it returns is dropped
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Config:
     tied: bool = False  # the output head is wte
 
 
-def ignore(name: str, value: object, **where: int) -> None:
+def ignore(name: str, value: object, pos: int, layer: int = -1) -> None:
     """The hook that is used when none is given."""
 
 
@@ -75,49 +75,49 @@ def forward(
     rotate = ROTATIONS[config.position](config, positions, params["wte"].dtype)
 
     x = embed(params, config, token_ids, positions)  # [n] -> [n, d]
-    hook("embed", x, pos=start)
+    hook("embed", x, start)
     if config.embd_norm:
         x = norm(x, params, "embd_norm", config.norm_eps)  # [n, d]
     for layer in range(config.n_layer):
         here = f"layer{layer}."
-        hook("resid_pre", x, layer=layer, pos=start)
+        hook("resid_pre", x, start, layer)
 
         a = norm(x, params, here + "attn_norm", config.norm_eps)  # [n, d]
-        hook("attn_norm", a, layer=layer, pos=start)
+        hook("attn_norm", a, start, layer)
         q = rotate(heads(linear(a, params, here + "wq"), config))  # [n, d] -> [n, n_head, head_dim]
-        hook("q", q, layer=layer, pos=start)
+        hook("q", q, start, layer)
         k = rotate(heads(linear(a, params, here + "wk"), config))  # [n, d] -> [n, n_kv_head, head_dim]
-        hook("k", k, layer=layer, pos=start)
+        hook("k", k, start, layer)
         v = heads(linear(a, params, here + "wv"), config)  # [n, d] -> [n, n_kv_head, head_dim]
-        hook("v", v, layer=layer, pos=start)
+        hook("v", v, start, layer)
         keys, values = cache[layer].append(k, v)  # two of [n_kv_head, t, head_dim]: the old rows and the new
-        hook("cache_append", len(cache[layer]), layer=layer, pos=start)
+        hook("cache_append", len(cache[layer]), start, layer)
 
         scores = attn_scores(q, keys)  # [n_head, n, t]
-        hook("attn_scores", scores, layer=layer, pos=start)
+        hook("attn_scores", scores, start, layer)
         weights = softmax(scores)  # [n_head, n, t], each row sums to 1
-        hook("attn_weights", weights, layer=layer, pos=start)
+        hook("attn_weights", weights, start, layer)
         mixed = mix(weights, values)  # [n_head, n, t] x values -> [n, n_head * head_dim]
-        hook("head_out", mixed, layer=layer, pos=start)
+        hook("head_out", mixed, start, layer)
         attn_out = linear(mixed, params, here + "wo")  # -> [n, d]; q is not needed any more
-        hook("attn_out", attn_out, layer=layer, pos=start)
+        hook("attn_out", attn_out, start, layer)
         x = x + attn_out  # [n, d]
-        hook("resid_mid", x, layer=layer, pos=start)
+        hook("resid_mid", x, start, layer)
 
         m = norm(x, params, here + "mlp_norm", config.norm_eps)  # [n, d]
-        hook("mlp_norm", m, layer=layer, pos=start)
+        hook("mlp_norm", m, start, layer)
         hidden = MLPS[config.mlp](m, params, here)  # [n, d] -> [n, n_mlp]
-        hook("mlp_hidden", hidden, layer=layer, pos=start)
+        hook("mlp_hidden", hidden, start, layer)
         mlp_out = linear(hidden, params, here + "fc2")  # [n, n_mlp] -> [n, d]
-        hook("mlp_out", mlp_out, layer=layer, pos=start)
+        hook("mlp_out", mlp_out, start, layer)
         x = x + mlp_out  # [n, d]
-    hook("resid_final", x, pos=start)
+    hook("resid_final", x, start)
 
     x = x[head_rows]
     if config.final_norm:
         x = norm(x, params, "final_norm", config.norm_eps)
     logits: Array = x @ params.get("lm_head", params["wte"]).T  # [n, d] -> [n, vocab_size]
-    hook("logits", logits, pos=start)
+    hook("logits", logits, start)
     return logits
 
 

@@ -63,15 +63,15 @@ class Recording:
     def step(self) -> None:
         """Run the next token; behind the prompt's last token, choose the one that follows."""
         params, config, pos = self.model.params, self.model.config, len(self.cache)
-        logits = decode_step(params, config, self.ids[pos], self.cache, self.trace)
+        logits = decode_step(params, config, self.ids[pos], self.cache, self.trace.keep)
         counter = Counter(config)
         again = recompute(params, config, self.ids[: pos + 1], counter)
-        self.trace("recompute_logits", again, pos=pos)
-        self.trace("recompute_macs", counter.macs, pos=pos)
+        self.trace("recompute_logits", again, pos)
+        self.trace("recompute_macs", counter.macs, pos)
         self.trace.about["tokens"].append(self.model.tokenizer.vocabulary[self.ids[pos]])
         if pos + 1 >= self.n_prompt:
             choice = sample(logits, self.temperature, self.top_k, self.rng)
-            self.trace("sample", choice, pos=pos)
+            self.trace("sample", choice, pos)
             self.ids.append(choice)
 
     def run_prompt(self) -> None:

@@ -76,23 +76,27 @@ class Trace:
     """A hook that records. `about` describes the run; events can be read in order or looked up."""
 
     about: dict[str, Any] = field(default_factory=dict)
-    _raw: list[tuple[str, Any, dict[str, int]]] = field(default_factory=list)
+    _raw: list[tuple[str, Any, int, int]] = field(default_factory=list)
     _events: list[Event] = field(default_factory=list)
     _index: dict[tuple[str, int, int], Event] = field(default_factory=dict)
 
-    def __call__(self, name: str, value: Array | int, **where: int) -> None:
+    def keep(self, name: str, value: Array | int, pos: int, layer: int = -1) -> None:
+        """The hook itself. `forward(..., trace)` does the same as `forward(..., trace.keep)`, which is quicker."""
         # forward never writes into what it has reported, and hands out nothing but the logits: only they
         # need a copy at once. The rest is copied and frozen when it is first read, off the model's clock.
-        self._raw.append((name, value.copy() if name == "logits" else value, where))  # type: ignore[union-attr]
+        self._raw.append((name, value.copy() if name == "logits" else value, pos, layer))  # type: ignore[union-attr]
+
+    def __call__(self, name: str, value: Array | int, pos: int, layer: int = -1) -> None:
+        self.keep(name, value, pos, layer)
 
     @property
     def events(self) -> list[Event]:
         """All events, in the order in which they were reported."""
-        for name, value, where in self._raw:
+        for name, value, pos, layer in self._raw:
             if not isinstance(value, int):
                 value = np.array(value)
                 value.flags.writeable = False
-            event = Event(name, value, **where)
+            event = Event(name, value, pos, layer)
             self._events.append(event)
             self._index[name, event.pos, event.layer] = event
         self._raw.clear()
@@ -138,10 +142,9 @@ def from_json(text: str) -> Trace:
             raise ValueError(f"format {data['format']} version {data['version']}")
         trace = Trace(about=data["about"])
         for event in data["events"]:
-            where = {key: int(event[key]) for key in ("pos", "layer") if key in event}
             numbers = [-math.inf if x is None else x for x in event["values"]]
             value = np.array(numbers, dtype=np.float64).reshape(event["shape"]) if event["shape"] else int(numbers[0])
-            trace(event["name"], value, **where)
+            trace(event["name"], value, int(event["pos"]), int(event.get("layer", -1)))
     except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
         raise UserError(N_("This is not a trace that this version can read (%(why)s)."), why=error) from None
     return trace

@@ -104,7 +104,7 @@ def test_what_arrives_at_the_cached_rows_is_reported(case: Case) -> None:
     config, weigh, rng, n = case.config, weights_for(case), np.random.default_rng(2), len(case.token_ids)
     reported: dict[tuple[str, int], Array] = {}
 
-    def keep(name: str, value: Array, *, layer: int, pos: int) -> None:
+    def keep(name: str, value: Array, pos: int, layer: int) -> None:
         reported[name, layer] = value
 
     gradients(case, weigh, keep)

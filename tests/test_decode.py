@@ -159,7 +159,7 @@ def test_a_prompt_longer_than_the_context_is_refused_before_anything_runs(chunk:
     params, config = fixed()
     cache = KVCache(config)
 
-    def no_report(name: str, value: object, **where: int) -> None:
+    def no_report(name: str, value: object, *where: int) -> None:
         raise AssertionError(name)
 
     with pytest.raises(UserError, match="17 tokens long, .* at most 16"):
@@ -182,7 +182,7 @@ def test_the_hook_is_told_each_choice_with_the_position_that_made_it() -> None:
     params, config = fixed()
     told: list[tuple[int, int]] = []
 
-    def note(name: str, value: int | Array, *, pos: int, layer: int = -1) -> None:
+    def note(name: str, value: int | Array, pos: int, layer: int = -1) -> None:
         if name == "sample":
             assert isinstance(value, int)
             told.append((pos, value))

@@ -79,7 +79,7 @@ def test_float32_stays_float32_throughout(case: Case) -> None:
     params = {name: value.astype(np.float32) for name, value in case.params.items()}
     seen: set[np.dtype[Any]] = set()
 
-    def look(name: str, value: Array | int, **where: int) -> None:
+    def look(name: str, value: Array | int, *where: int) -> None:
         if isinstance(value, np.ndarray):
             seen.add(value.dtype)
 
@@ -124,7 +124,7 @@ def test_rotated_scores_depend_on_distance_alone(case: Case) -> None:
     ids, ahead = case.token_ids[:5], [0] * 5
     scores: list[Array] = []
 
-    def keep(name: str, value: Array, **where: int) -> None:
+    def keep(name: str, value: Array, *where: int) -> None:
         if name == "attn_scores":
             scores.append(value)
 
@@ -139,7 +139,7 @@ def test_rotated_scores_depend_on_distance_alone(case: Case) -> None:
 @given(cases())
 @settings(max_examples=100)
 def test_each_query_spreads_a_weight_of_one_over_rows_up_to_its_own(case: Case) -> None:
-    def look(name: str, value: Array, **where: int) -> None:
+    def look(name: str, value: Array, *where: int) -> None:
         if name == "attn_weights":
             assert value.shape == (case.config.n_head, n, n)
             assert_close(value.sum(axis=-1), np.ones(value.shape[:2]))
@@ -154,7 +154,7 @@ def test_each_query_spreads_a_weight_of_one_over_rows_up_to_its_own(case: Case) 
 def test_a_hook_sees_every_report_once_a_layer_and_changes_nothing(case: Case) -> None:
     seen: list[tuple[str, int]] = []
 
-    def note(name: str, value: object, *, layer: int = -1, pos: int) -> str:
+    def note(name: str, value: object, pos: int, layer: int = -1) -> str:
         assert pos == 0
         seen.append((name, layer))
         return "what a hook returns is dropped"

@@ -125,7 +125,7 @@ def test_every_gradient_agrees(case: Case) -> None:
     reference(case.token_ids).backward(torch.tensor(dlogits))
     tape, arrived = Tape(), {}
 
-    def keep(name: str, value: Array, *, layer: int, pos: int) -> None:
+    def keep(name: str, value: Array, pos: int, layer: int) -> None:
         arrived[name, layer] = value
 
     forward(case.params, case.config, case.token_ids, KVCache(case.config), tape.keep)

@@ -79,8 +79,8 @@ def test_what_is_recorded_stays_what_it_was() -> None:
     model = shipped("stories")
     late, copies = Trace({}), []
 
-    def hook(name: str, value: Array | int, **where: int) -> None:
-        late(name, value, **where)
+    def hook(name: str, value: Array | int, *where: int) -> None:
+        late(name, value, *where)
         copies.append(np.array(value))
 
     cache = KVCache(model.config)

@@ -176,7 +176,7 @@ def test_code_lines_are_lines_of_the_model() -> None:
 def test_tokens_from_a_hostile_vocabulary_are_escaped(trace: Trace) -> None:
     """Whatever a vocabulary holds is text, set apart from its neighbours."""
     evil = Trace({**trace.about, "tokens": ["<b>&", "‮x", *trace.about["tokens"][2:]]})
-    evil._raw = [(e.name, e.value, {"pos": e.pos} | ({"layer": e.layer} if e.layer >= 0 else {})) for e in trace]
+    evil._raw = [(e.name, e.value, e.pos, e.layer) for e in trace]
     html = render_page(next(p for p in PAGES if p.widget), evil)
     assert "<b>&" not in html and "&lt;b&gt;&amp;" in html
     assert "‮" not in html
