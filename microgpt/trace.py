@@ -61,7 +61,7 @@ EVENTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Event:
     """One report: `value` is a read-only array or a whole number; layer is -1 outside the layers."""
 

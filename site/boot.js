@@ -53,14 +53,11 @@
     if (why) return give_up(why, detail);
     if (!answer) return watch(PATIENCE.start), status(progress.status, progress);
     watch(0);
-    const show = () => {
-      const { state: next, patches } = JSON.parse(answer), todo = waiting;
-      [state, busy, waiting] = [next, false, null];
-      status("ready");
-      patches.forEach(apply);
-      if (todo) send(...todo);
-    };
-    document.hidden ? show() : requestAnimationFrame(show);
+    const { state: next, patches } = JSON.parse(answer), todo = waiting;
+    [state, busy, waiting] = [next, false, null];
+    patches.forEach(apply);
+    status("ready");
+    if (todo) send(...todo);
   }
   function apply({ target, html, how, file, text, type }) {
     if (file) {
@@ -68,6 +65,7 @@
       return Object.assign(document.createElement("a"), { download: file, href }).click();
     }
     const element = document.querySelector(target), trusted = policy.createHTML(html);
+    if (!element) return;
     if (how === "append") return element.insertAdjacentHTML("beforeend", trusted);
     element[how === "outer" ? "outerHTML" : "innerHTML"] = trusted;
   }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from microgpt import cost
 from microgpt.decode import probabilities
 from microgpt.errors import N_
 from microgpt.model import Array, Config
-from microgpt.trace import Trace
+from microgpt.trace import Event, Trace
 from microgpt.viz.text import bound, number, percent, show, whole
 from microgpt.weights import n_params
 
@@ -118,8 +118,8 @@ class Picture:
     @cached_property
     def limit(self) -> float:
         """The end of the heat scale: the largest number that is drawn anywhere in the trace, rounded up."""
-        peak = max(float(np.abs(e.value).max()) for e in self.trace if e.name in DRAWN)
-        return next(x * 10.0**p for p in range(-3, 6) for x in (1, 1.5, 2, 3, 4, 5, 6, 8) if x * 10.0**p >= peak)
+        highest = max(peak(event) for event in self.trace if event.name in DRAWN)
+        return next(x * 10.0**p for p in range(-3, 6) for x in (1, 1.5, 2, 3, 4, 5, 6, 8) if x * 10.0**p >= highest)
 
     @property
     def digits(self) -> int:
@@ -252,6 +252,12 @@ class Picture:
         """The token that step i chose, or None where the prompt goes on."""
         chosen = self.trace.number("sample", i)
         return None if chosen is None else self.vocabulary_token(chosen)
+
+
+@lru_cache(maxsize=10_000)
+def peak(event: Event) -> float:
+    """The largest number of an event, either way; remembered, since a live trace is drawn anew at every step."""
+    return float(np.abs(event.value).max())
 
 
 def facts(config: Config) -> dict[str, str]:
