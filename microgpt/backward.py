@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from microgpt.model import GELU_SCALE, NORMS, ROTATIONS, Array, Config, Hook, Params, ignore, linear, silu
+from microgpt.model import GELU_SCALE, NORMS, ROTATIONS, Array, Config, Hook, Params, averaging, ignore, linear, silu
 
 Grads = Params  # the same names and shapes
 
@@ -25,22 +25,31 @@ class Tape(dict[tuple[str, int], Array]):
 
 
 def backward(
-    params: Params, config: Config, token_ids: Sequence[int], tape: Tape, dlogits: Array, hook: Hook = ignore
-) -> Grads:
-    """Gradients of every parameter, given dlogits [n, vocab_size] and the tape of one pass over `token_ids`.
+    params: Params,
+    config: Config,
+    token_ids: Sequence[int],
+    tape: Tape,
+    dlogits: Array,
+    grads: Grads,
+    hook: Hook = ignore,
+) -> None:
+    """Write the gradient of every parameter into `grads`, which has the names and shapes of `params`.
+
+    dlogits [n, vocab_size] is the gradient that arrives; the tape is that of one pass over `token_ids`.
 
     `hook` is told dq, dk and dv of each layer: what arrives at each row from all later queries.
     """
-    grads: Grads = {}
-    n, positions = len(token_ids), np.arange(len(token_ids))
+    n = len(token_ids)
     norm_backward, eps = NORMS_BACKWARD[config.norm], config.norm_eps
-    unrotate = ROTATIONS[config.position](config, -positions, params["wte"].dtype)  # turning back is the transpose
+    unrotate = ROTATIONS[config.position](
+        config, range(0, -n, -1), params["wte"].dtype
+    )  # turning back is the transpose
 
     x = tape["resid_final", -1]  # [n, d]
     final = NORMS[config.norm](x, params, "final_norm", eps) if config.final_norm else x
     head = "lm_head" if "lm_head" in params else "wte"
     dx = dlogits @ params[head]  # [n, vocab_size] -> [n, d]
-    grads[head] = dlogits.T @ final
+    np.dot(dlogits.T, final, out=grads[head])
     if config.final_norm:
         dx = norm_backward(dx, x, params, "final_norm", eps, grads)
     for layer in reversed(range(config.n_layer)):
@@ -65,47 +74,47 @@ def backward(
         dx = dx + norm_backward(da, tape["resid_pre", layer], params, here + "attn_norm", eps, grads)
     if config.embd_norm:
         dx = norm_backward(dx, tape["embed", -1], params, "embd_norm", eps, grads)
-    embed_backward(dx, params, config, token_ids, grads)
-    return grads
+    embed_backward(dx, config, token_ids, grads)
 
 
 # ---- the parts, in model.py's order ------------------------------------------------------------------
 
 
-def embed_backward(dx: Array, params: Params, config: Config, token_ids: Sequence[int], grads: Grads) -> None:
+def embed_backward(dx: Array, config: Config, token_ids: Sequence[int], grads: Grads) -> None:
     """Each row of dx goes to the row of wte (and of wpe) that it came from."""
-    if "wte" not in grads:  # a tied head has been here before
-        grads["wte"] = np.zeros(params["wte"].shape, dx.dtype)
-    np.add.at(grads["wte"], np.asarray(token_ids), dx)
+    if not config.tied:  # a tied head has written there before
+        grads["wte"].fill(0)
+    np.add.at(grads["wte"], token_ids, dx)
     if config.position == "learned":
-        grads["wpe"] = np.zeros(params["wpe"].shape, dx.dtype)
         grads["wpe"][: len(dx)] = dx
+        grads["wpe"][len(dx) :] = 0
 
 
 def rms_plain_backward(dy: Array, x: Array, params: Params, name: str, eps: float, grads: Grads) -> Array:
     """Take out of dy what points along x, since y does not grow with x; the rest is scaled as x was."""
-    d = x.shape[-1]
-    square = np.vecdot(x, x) + d * eps  # [n]
-    along = np.vecdot(dy, x) / square  # [n]
-    return (dy - x * along[:, None]) / np.sqrt(square / d)[:, None]  # type: ignore[no-any-return]
+    mean = averaging(x.shape[-1], x.dtype)
+    mean_square = (x * x).dot(mean) + eps  # [n, d] -> [n, 1]
+    along = (dy * x).dot(mean) / mean_square  # [n, 1]
+    return (dy - x * along) / np.sqrt(mean_square)  # type: ignore[no-any-return]
 
 
 def rms_backward(dy: Array, x: Array, params: Params, name: str, eps: float, grads: Grads) -> Array:
-    grads[name] = (dy * NORMS["rms_plain"](x, params, name, eps)).sum(axis=0)
+    grads[name][:] = (dy * NORMS["rms_plain"](x, params, name, eps)).sum(axis=0)
     return rms_plain_backward(dy * params[name], x, params, name, eps, grads)
 
 
 def layer_norm_backward(dy: Array, x: Array, params: Params, name: str, eps: float, grads: Grads) -> Array:
-    grads[name + ".bias"] = dy.sum(axis=0)
-    centred = x - x.sum(axis=-1, keepdims=True) / x.shape[-1]
+    grads[name + ".bias"][:] = dy.sum(axis=0)
+    mean = averaging(x.shape[-1], x.dtype)
+    centred = x - x.dot(mean)
     dcentred = rms_backward(dy, centred, params, name, eps, grads)
-    return dcentred - dcentred.sum(axis=-1, keepdims=True) / x.shape[-1]  # type: ignore[no-any-return]
+    return dcentred - dcentred.dot(mean)  # type: ignore[no-any-return]
 
 
 def linear_backward(dy: Array, x: Array, params: Params, name: str, grads: Grads) -> Array:
-    grads[name] = dy.T.dot(x)  # [out, n] x [n, in]
+    np.dot(dy.T, x, out=grads[name])  # [out, n] x [n, in]
     if name + ".bias" in params:
-        grads[name + ".bias"] = dy.sum(axis=0)
+        grads[name + ".bias"][:] = dy.sum(axis=0)
     return dy.dot(params[name])  # type: ignore[no-any-return]
 
 

@@ -101,8 +101,8 @@ class KVCache:
         return self.layers[layer]
 
     def __len__(self) -> int:
-        """Tokens held. Every layer holds the same number, except while a forward pass is under way."""
-        return min(map(len, self.layers))
+        """Tokens held. Every layer holds the same number; while a forward pass is under way, the last one tells."""
+        return len(self.layers[-1])
 
     @property
     def nbytes(self) -> int:

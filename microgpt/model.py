@@ -4,8 +4,8 @@ Read it from top to bottom as a lecture. `forward` is the only forward pass ther
 cache, recomputing without one, prefill in chunks and the parallel pass of training all call it, with
 other arguments. A variant of the architecture is a field of `Config`; the cache is an argument.
 
-Shapes in the comments: n = tokens in this call, t = tokens so far (cached + n), d = n_embd.
-There is no batch dimension. Weight matrices are [out, in].
+Shapes in the comments: n = tokens in this call, t = tokens so far (cached + n), d = n_embd. No batch
+dimension. Weight matrices are [out, in].
 
 This module does not know of pages, traces, files or training. It tells one `hook` what it has just
 computed, one report a line, directly below the line of maths that it reports.
@@ -71,7 +71,7 @@ def forward(
     norm = NORMS[config.norm]
     cache.check_room(len(token_ids))
     start = len(cache)
-    positions = np.arange(start, start + len(token_ids))
+    positions = range(start, start + len(token_ids))
     rotate = ROTATIONS[config.position](config, positions, params["wte"].dtype)
 
     x = embed(params, config, token_ids, positions)  # [n] -> [n, d]
@@ -116,7 +116,7 @@ def forward(
     x = x[head_rows]
     if config.final_norm:
         x = norm(x, params, "final_norm", config.norm_eps)
-    logits: Array = x @ params.get("lm_head", params["wte"]).T  # [n, d] -> [n, vocab_size]
+    logits: Array = x.dot(params.get("lm_head", params["wte"]).T)  # [n, d] -> [n, vocab_size]
     hook("logits", logits, start)
     return logits
 
@@ -124,18 +124,24 @@ def forward(
 # ---- the parts, in the order in which forward uses them -------------------------------------------
 
 
-def embed(params: Params, config: Config, token_ids: Sequence[int], positions: Array) -> Array:
+def embed(params: Params, config: Config, token_ids: Sequence[int], positions: range) -> Array:
     """One row of wte a token; learned positions are added, rotary ones come later, inside attention."""
-    x: Array = params["wte"][np.asarray(token_ids)]  # [n] -> [n, d]
+    x: Array = params["wte"].take(token_ids, axis=0)  # [n] -> [n, d]
     if config.position == "learned":
-        x = x + params["wpe"][positions]
+        x = x + params["wpe"][positions.start : positions.stop]
     return x
 
 
 def rms_plain(x: Array, params: Params, name: str, eps: float) -> Array:
     """Scale each row to a root mean square of 1."""
-    mean_square = np.add.reduce(x * x, axis=-1, keepdims=True) / x.shape[-1]  # [n, 1]; what .sum calls, sooner
+    mean_square = (x * x).dot(averaging(x.shape[-1], x.dtype))  # [n, d] -> [n, 1]
     return x / np.sqrt(mean_square + eps)  # type: ignore[no-any-return]
+
+
+@functools.cache
+def averaging(d: int, dtype: np.dtype[Any]) -> Array:
+    """A column of 1/d: `x.dot` of it is the mean of each row. On rows as short as ours, `mean` takes thrice as long."""
+    return np.full((d, 1), 1 / d, dtype)
 
 
 def rms(x: Array, params: Params, name: str, eps: float) -> Array:
@@ -145,7 +151,7 @@ def rms(x: Array, params: Params, name: str, eps: float) -> Array:
 
 def layer_norm(x: Array, params: Params, name: str, eps: float) -> Array:
     """LayerNorm: each row to mean 0 and variance 1, then a learned gain and bias."""
-    centred = x - x.sum(axis=-1, keepdims=True) / x.shape[-1]  # [n, d]
+    centred = x - x.dot(averaging(x.shape[-1], x.dtype))  # [n, d]
     return rms_plain(centred, params, name, eps) * params[name] + params[name + ".bias"]
 
 
@@ -168,19 +174,19 @@ def heads(x: Array, config: Config) -> Array:
     return x.reshape(len(x), -1, config.head_dim)
 
 
-def no_rotation(config: Config, positions: Array, dtype: np.dtype[Any]) -> Callable[[Array], Array]:
+def no_rotation(config: Config, positions: range, dtype: np.dtype[Any]) -> Callable[[Array], Array]:
     """Learned positions are already in the embedding; q and k stay as they are."""
     return lambda x: x
 
 
-def rope(config: Config, positions: Array, dtype: np.dtype[Any]) -> Callable[[Array], Array]:
+def rope(config: Config, positions: range, dtype: np.dtype[Any]) -> Callable[[Array], Array]:
     """Rotary positions: turn each pair (x[i], x[i + head_dim/2]) of q and k by position x frequency.
 
     The rotate-half layout of the Llama family. It has no weights. Keys are cached after it.
     """
     half = config.head_dim // 2
     frequencies = config.rope_theta ** (-np.arange(half) / half)  # [head_dim / 2]
-    angles = positions[:, None, None] * frequencies  # [n, 1, head_dim / 2]
+    angles = np.asarray(positions)[:, None, None] * frequencies  # [n, 1, head_dim / 2]
     cos, sin = np.cos(angles).astype(dtype), np.sin(angles).astype(dtype)
 
     def rotate(x: Array) -> Array:  # [n, heads, head_dim] -> the same shape
@@ -190,7 +196,7 @@ def rope(config: Config, positions: Array, dtype: np.dtype[Any]) -> Callable[[Ar
     return rotate
 
 
-ROTATIONS: dict[str, Callable[[Config, Array, np.dtype[Any]], Callable[[Array], Array]]] = {
+ROTATIONS: dict[str, Callable[[Config, range, np.dtype[Any]], Callable[[Array], Array]]] = {
     "learned": no_rotation,
     "rope": rope,
 }
@@ -201,24 +207,16 @@ def attn_scores(q: Array, keys: Array) -> Array:
     n, n_head, head_dim = q.shape
     n_kv_head, t, _ = keys.shape
     grouped = q.swapaxes(0, 1).reshape(n_kv_head, -1, head_dim)  # query heads that share a key head: one matmul
-    scores = (grouped @ keys.swapaxes(1, 2)).reshape(n_head, n, t)
-    return scores * head_dim**-0.5 + causal_mask(n, t)  # type: ignore[no-any-return]
+    scores: Array = (grouped @ keys.swapaxes(1, 2)).reshape(n_head, n, t) * head_dim**-0.5
+    if n > 1:  # a single new token is the last one: it sees all that is cached, itself included
+        scores += causal_mask(n, t)
+    return scores
 
 
-def causal_mask(n: int, t: int) -> Array | float:
-    """What is added to the scores of n new tokens of t: 0 for a row up to their own, -inf for a later one.
-
-    A single new token is the last one: it sees all that is cached, itself included, and needs no mask.
-    """
-    if n == 1:
-        return 0.0
-    return triangle(1 << (t - 1).bit_length())[t - n : t, :t]  # [n, t]
-
-
-@functools.cache
-def triangle(size: int) -> Array:
-    """Row i is 0 up to column i and -inf after it. Made once for each power of two; masks are cut out of it."""
-    return np.triu(np.full((size, size), -np.inf, np.float32), k=1)
+@functools.lru_cache(maxsize=32)
+def causal_mask(n: int, t: int) -> Array:
+    """What is added to the scores of n new tokens of t, [n, t]: 0 up to a token's own row, -inf for later ones."""
+    return np.triu(np.full((n, t), -np.inf, np.float32), k=t - n + 1)
 
 
 def softmax(x: Array) -> Array:

@@ -28,19 +28,21 @@ from microgpt.tokenizer import START, CharTokenizer, WordTokenizer
 from microgpt.weights import SHIPPED, Model, init, save, views
 
 DATA = Path(__file__).parent / "data"
-BETA1, BETA2 = 0.85, 0.99
+BETA1, BETA2, EPS = 0.85, 0.99, 1e-8
 
 
-def loss_and_grads(params: Params, config: Config, token_ids: Sequence[int]) -> tuple[float, Grads]:
-    """The mean of -log p(next token) over a text, and its gradients, from one parallel pass."""
+def loss_and_grads(params: Params, config: Config, token_ids: Sequence[int], grads: Grads) -> float:
+    """The mean of -log p(next token) over a text, from one parallel pass; its gradients are written to `grads`."""
     tape = Tape()
     inputs, targets = token_ids[:-1], np.asarray(token_ids[1:])
     logits = forward(params, config, inputs, KVCache(config, params["wte"].dtype), tape.keep)  # [n, vocab_size]
     p = softmax(logits)
     rows = np.arange(len(inputs))
-    loss = float(np.log(p[rows, targets]).sum()) / -len(inputs)
-    p[rows, targets] -= 1.0  # d loss / d logits = (p - one-hot) / n
-    return loss, backward(params, config, inputs, tape, p / len(inputs))
+    chances = p[rows, targets]
+    p[rows, targets] = chances - 1.0  # d loss / d logits = (p - one-hot) / n
+    p /= len(inputs)
+    backward(params, config, inputs, tape, p, grads)
+    return float(np.add.reduce(np.log(chances))) / -len(inputs)
 
 
 def train(
@@ -50,22 +52,25 @@ def train(
 
     Adam with bias correction; the rate falls linearly to 0. `decay` pulls every weight towards 0 (AdamW).
     """
-    params = views(vector, config)
-    names = list(params)
-    m, v = np.zeros_like(vector), np.zeros_like(vector)  # sums of g and of g squared, old steps fading
+    g, m, v = np.zeros((3, vector.size))  # the gradient; sums of it and of its square, old steps fading
+    params, grads = views(vector, config), views(g, config)
     for step, ids in enumerate(islice(texts, steps), start=1):
-        loss, grads = loss_and_grads(params, config, ids)
-        g = np.concatenate([grads[name].ravel() for name in names])
+        loss = loss_and_grads(params, config, ids, grads)
         m *= BETA1
         m += g
+        g *= g
         v *= BETA2
-        v += g * g
+        v += g
         m_share = (1 - BETA1) / (1 - BETA1**step)  # 1 / (1 + BETA1 + BETA1^2 + ...): makes the sum a mean, which is
-        v_share = (1 - BETA2) / (1 - BETA2**step)  # what Adam calls bias correction
+        root = ((1 - BETA2) / (1 - BETA2**step)) ** 0.5  # what Adam calls bias correction; the root of v's
         size = rate * (1 - (step - 1) / steps)
         if decay:
             vector *= 1 - size * decay
-        vector -= (size * m_share) * m / (np.sqrt(v_share * v) + 1e-8)
+        change = np.sqrt(v)  # size * m_share * m / (root * sqrt(v) + eps), with root taken out of the fraction
+        change += EPS / root
+        np.divide(m, change, out=change)
+        change *= size * m_share / root
+        vector -= change
         yield loss
 
 

@@ -83,3 +83,8 @@ def assert_close(one: Array, other: Array, tolerance: float = 1e-12) -> None:
     if one.size:
         scale = max(1.0, float(np.abs(other).max()))
         assert float(np.abs(one - other).max()) <= tolerance * scale
+
+
+def unwritten(params: Params) -> Params:
+    """Where gradients go: NaN until they are written."""
+    return {name: np.full_like(value, np.nan) for name, value in params.items()}
