@@ -18,17 +18,19 @@ from importlib.metadata import distribution
 from pathlib import Path
 
 from microgpt.errors import UserError
-from microgpt.record import Recording
-from microgpt.trace import Trace, to_json
+from microgpt.trace import to_json
+from microgpt.viz import views
 from microgpt.viz.pages import PAGES
 from microgpt.viz.phases import PHASES
 from microgpt.viz.render import render, render_page
+from microgpt.viz.settings import Settings
 from microgpt.weights import SHIPPED, shipped
 from tools.packing import pack_runtime
 from tools.runtime import default_cache, fetch_runtime
 from tools.server import serve
 
 ROOT = Path(__file__).resolve().parent
+CASES = 32  # the most cases that one choice on a page may have
 OWN = ("microgpt", "templates", "locale")  # what of the repository runs in the browser
 
 
@@ -92,19 +94,15 @@ def write_site(out: Path) -> None:
     say("pages")
     (out / "trace").mkdir()
     for page in PAGES:
-        trace = record(page.model, page.prompt) if page.widget else None
-        write(out / f"{page.name}.html", render_page(page, trace))
-        if trace:
+        view = views.view(page.widget, Settings(page.model, page.prompt)) if page.widget else None
+        write(out / f"{page.name}.html", render_page(page, view))
+        if trace := getattr(view, "trace", None):
             write(out / "trace" / f"{page.name}.json", to_json(trace))
     say("style, bridge, notices")
     write(out / "style.css", style())
     for name in ("boot.js", "worker.js", "icon.svg"):
         shutil.copyfile(ROOT / "site" / name, out / name)
     write(out / "NOTICES.txt", notices())
-
-
-def record(model: str, prompt: str) -> Trace:
-    return Recording(shipped(model), prompt).run()
 
 
 def style() -> str:
@@ -116,6 +114,7 @@ def style() -> str:
         layers=max(c.n_layer for c in configs),
         heads=max(c.n_head for c in configs),
         phases=len(PHASES),
+        cases=CASES,
     )
     return "".join(path.read_text("utf-8") for path in sorted((ROOT / "site" / "css").glob("*.css"))) + states
 

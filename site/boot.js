@@ -1,5 +1,5 @@
 /* The bridge, page side: an event of an element with data-hook goes to Python as {hook, fields}; the answer, a list
-   of {target, html, how}, is applied. It starts the worker on first need, watches over it, and keeps the state, so
+   of {target, html, how} or {again: hook}, is applied. It starts the worker on first need, watches over it, and keeps the state, so
    that a dead interpreter can be replaced. It knows no page and no widget. */
 "use strict";
 (() => {
@@ -7,7 +7,7 @@
   const PATIENCE = { start: 60000, answer: 20000 }; // milliseconds of silence before the worker is given up
   const same = { createHTML: (text) => text, createScriptURL: (text) => text };
   const policy = self.trustedTypes?.createPolicy("microgpt", same) ?? same;
-  let state = null, worker = null, busy = false, waiting = null, timer = 0;
+  let state = null, worker = null, busy = false, waiting = null, sent = {}, timer = 0;
   document.documentElement.classList.add("js");
 
   function status(name, values = {}) {
@@ -39,7 +39,7 @@
   }
   async function send(hook, fields) {
     if (busy) return (waiting = [hook, fields]); // the latest one counts
-    busy = true;
+    [busy, sent] = [true, fields];
     try {
       status(worker ? "working" : "starting");
       watch(worker ? PATIENCE.answer : PATIENCE.start);
@@ -53,13 +53,15 @@
     if (why) return give_up(why, detail);
     if (!answer) return watch(PATIENCE.start), status(progress.status, progress);
     watch(0);
-    const { state: next, patches } = JSON.parse(answer), todo = waiting;
-    [state, busy, waiting] = [next, false, null];
+    const { state: next, patches } = JSON.parse(answer);
+    [state, busy] = [next, false];
     patches.forEach(apply);
-    status("ready");
-    if (todo) send(...todo);
+    const todo = waiting;
+    waiting = null;
+    todo ? send(...todo) : status("ready");
   }
-  function apply({ target, html, how, file, text, type }) {
+  function apply({ target, html, how, file, text, type, again }) {
+    if (again) return (waiting ??= [again, sent]); // what the reader has pressed meanwhile comes first
     if (file) {
       const href = URL.createObjectURL(new Blob([text], { type }));
       return Object.assign(document.createElement("a"), { download: file, href }).click();

@@ -7,13 +7,13 @@ from hypothesis import settings
 
 from microgpt.record import Recording
 from microgpt.trace import Trace
-from microgpt.viz.pages import PAGES
+from microgpt.viz.pages import LESSONS
 from microgpt.weights import shipped
 
 settings.register_profile("steady", deadline=None)  # a busy machine is no failure
 settings.load_profile("steady")
 
-STEPPERS = [page for page in PAGES if page.widget == "stepper"]
+STEPPERS = [page for page in LESSONS if page.widget == "stepper"]
 
 
 @pytest.fixture(scope="session", params=STEPPERS, ids=[page.model for page in STEPPERS])

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from microgpt.errors import N_
+from microgpt.errors import N_, UserError
+from microgpt.weights import SHIPPED
 
 
 class Page(NamedTuple):
-    """A page of the site; `name` is its file name without .html."""
+    """A page of the site; `name` is its file name without .html.
+
+    A lesson has a widget: microgpt/viz/views/<widget>.py computes what templates/widgets/<widget>.html and
+    templates/lessons/<widget>.html place. `live` says what the reader can send to Python: "text" (a prompt for one
+    of `models`), "steps" (the same, and token by token), "own" (the widget brings its own form) or nothing.
+    """
 
     name: str
-    label: str
-    title: str
+    label: str  # two or three words, for the map
+    title: str  # the question that the page asks
     summary: str
-    template: str
     widget: str = ""
     model: str = ""
     prompt: str = ""
+    try_: str = ""
+    notice: str = ""
+    number: int = 0  # of the lesson; two pages may share one
+    live: str = "text"
+    models: tuple[str, ...] = SHIPPED
 
 
 PAGES = (
@@ -29,7 +39,6 @@ PAGES = (
             "A small, real GPT runs in this page. Watch it keep a key and a value for every token, "
             "and throw every query away."
         ),
-        "pages/index.html",
     ),
     Page(
         "kv-cache",
@@ -40,10 +49,13 @@ PAGES = (
             "and a value v. Two of them are kept for all later steps. Here is each one of them, in a model that "
             "has learned to write first names letter by letter."
         ),
-        "pages/stepper.html",
         "stepper",
         "names",
         "emm",
+        N_("step from token to token, or walk the seven stages of one step."),
+        N_("every step adds one row of K and V, reads all the rows, and leaves no row of q."),
+        number=3,
+        live="steps",
     ),
     Page(
         "kv-cache-words",
@@ -54,19 +66,32 @@ PAGES = (
             "one key head and one value head, so its cache is half of what it would be without sharing. Its keys are "
             "rotated by their position before they are kept."
         ),
-        "pages/stepper.html",
         "stepper",
         "stories",
         "The next day is bright",
+        N_("step from token to token, or walk the seven stages of one step."),
+        N_("every step adds one row of K and V to each layer, and leaves no row of q."),
+        number=3,
+        live="steps",
+    ),
+    Page(
+        "glossary",
+        N_("Glossary"),
+        N_("The words of this course"),
+        N_("One short meaning each, and the page where the word is at work."),
     ),
 )
+LESSONS = tuple(page for page in PAGES if page.widget)
 
 
 def page(name: str) -> Page:
     """The page of that name."""
-    return next(p for p in PAGES if p.name == name)
+    for one in PAGES:
+        if one.name == name:
+            return one
+    raise UserError(N_("There is no page “%(name)s”."), name=name)
 
 
 def prompt_for(model: str) -> str:
-    """A prompt that `model` knows: that of its own page, or of the page whose name its own begins with."""
-    return next((p.prompt for p in PAGES if p.model and model.startswith(p.model)), "")
+    """A prompt that `model` knows: that of its own stepper, or of the one whose name its own begins with."""
+    return next((p.prompt for p in LESSONS if p.widget == "stepper" and model.startswith(p.model)), "")

@@ -14,12 +14,17 @@ from typing import Any
 import jinja2
 
 from microgpt.errors import UserError
-from microgpt.trace import EVENTS, Trace
-from microgpt.viz.pages import PAGES, Page
+from microgpt.trace import EVENTS
+from microgpt.viz.glossary import GLOSSARY
+from microgpt.viz.heat import LEVELS
+from microgpt.viz.pages import LESSONS, PAGES, Page
 from microgpt.viz.phases import PHASES, code
-from microgpt.viz.steps import LEVELS, PART_NAMES, Picture, facts
+from microgpt.viz.settings import Settings
+from microgpt.viz.steps import PART_NAMES, facts
 from microgpt.viz.text import number
 from microgpt.weights import SHIPPED, shipped
+
+__all__ = ["SHIPPED", "environment", "prose", "render", "render_page", "sentence", "widget"]
 
 # No inline script or style, no eval but WebAssembly's, nothing from elsewhere; one policy creates HTML.
 POLICY = (
@@ -51,8 +56,9 @@ def environment(lang: str = "en") -> jinja2.Environment:
     env.policies["ext.i18n.trimmed"] = True
     env.install_gettext_translations(catalogue(lang), newstyle=True)  # type: ignore[attr-defined]
     env.globals.update(
-        EVENTS=EVENTS, LEVELS=LEVELS, PART_NAMES=PART_NAMES, PHASES=PHASES, code=code, facts=facts, lang=lang,
-        models=SHIPPED, number=number, pages=PAGES, policy=POLICY, shipped=shipped,
+        DEFAULTS=Settings("", ""), EVENTS=EVENTS, GLOSSARY=GLOSSARY, LESSONS=LESSONS, LEVELS=LEVELS, PAGES=PAGES,
+        PART_NAMES=PART_NAMES, PHASES=PHASES, SHIPPED=SHIPPED, code=code, facts=facts, lang=lang, number=number,
+        policy=POLICY, shipped=shipped,
     )  # fmt: skip
     return env
 
@@ -62,14 +68,25 @@ def render(template: str, lang: str = "en", **context: Any) -> str:
     return environment(lang).get_template(template).render(context)
 
 
-def render_page(page: Page, trace: Trace | None = None, lang: str = "en") -> str:
-    """A whole page; one with a widget needs its trace."""
-    return render(page.template, lang, page=page, picture=Picture(trace) if trace else None)
+def render_page(page: Page, view: Any = None, lang: str = "en") -> str:
+    """A whole page; a lesson needs the view of its widget."""
+    if not page.widget:
+        return render(f"pages/{page.name}.html", lang, page=page)
+    at = LESSONS.index(page)
+    return render(
+        "pages/lesson.html", lang, page=page, view=view, live=False,
+        before=LESSONS[at - 1] if at else None, after=LESSONS[at + 1] if at + 1 < len(LESSONS) else None,
+    )  # fmt: skip
 
 
-def stepper(picture: Picture, lang: str = "en") -> str:
-    """The whole stepper."""
-    return render("widgets/stepper.html", lang, picture=picture)
+def widget(name: str, view: Any, lang: str = "en", page: Page | None = None) -> str:
+    """The inside of #widget."""
+    return render(f"widgets/{name}.html", lang, view=view, page=page)
+
+
+def prose(name: str, view: Any, lang: str = "en", page: Page | None = None, live: bool = False) -> str:
+    """The inside of #prose; `live` when it speaks of the reader's own run."""
+    return render(f"lessons/{name}.html", lang, view=view, page=page, live=live)
 
 
 def sentence(error: UserError, lang: str = "en") -> str:

@@ -18,10 +18,10 @@ from microgpt.decode import probabilities
 from microgpt.errors import N_
 from microgpt.model import Array, Config
 from microgpt.trace import Event, Trace
+from microgpt.viz.heat import Scale, Strip, rounded_up
 from microgpt.viz.text import bound, number, percent, show, whole
 from microgpt.weights import n_params
 
-LEVELS = 12  # steps of the heat scale on each side of zero
 PART_NAMES = {
     "qkv": N_("q, k, v"),
     "scores": N_("scores"),
@@ -33,20 +33,6 @@ PART_NAMES = {
 }
 N_GUESSES = 5  # likeliest next tokens that are shown
 DRAWN = ("attn_norm", "q", "k", "v", "head_out")  # what is drawn as heat, on one scale
-
-
-class Cell(NamedTuple):
-    """One number: its heat class (n12 ... z ... p12) and its text."""
-
-    heat: str
-    text: str
-
-
-class Strip(NamedTuple):
-    """A row of numbers that belongs to one layer and to one or more heads."""
-
-    where: str
-    cells: list[Cell]
 
 
 class Meeting(NamedTuple):
@@ -116,35 +102,33 @@ class Picture:
         return min(self.n, self.about["n_prompt"]) - 1 if self.selected < 0 else min(self.selected, self.n - 1)
 
     @cached_property
-    def limit(self) -> float:
-        """The end of the heat scale: the largest number that is drawn anywhere in the trace, rounded up."""
+    def scale(self) -> Scale:
+        """One heat scale for all that is drawn in the trace; decimals as a strip has room for."""
         highest = max(peak(event) for event in self.trace if event.name in DRAWN)
-        return next(x * 10.0**p for p in range(-3, 6) for x in (1, 1.5, 2, 3, 4, 5, 6, 8) if x * 10.0**p >= highest)
-
-    @property
-    def digits(self) -> int:
-        """Decimals in a cell: what a strip of head_dim cells has room for."""
-        return 2 if self.config.head_dim <= 4 else 1
+        return Scale(rounded_up(highest), 2 if self.config.head_dim <= 4 else 1)
 
     @cached_property
     def reads(self) -> dict[tuple[str, int, int], list[int]]:
         return cost.reads(self.trace)
 
+    @property
+    def read_again(self) -> str:
+        """Which of q, k and v are read at a later step than their own."""
+        found = {kind for (kind, _, row), steps in self.reads.items() if any(step > row for step in steps)}
+        return ", ".join(kind for kind in "qkv" if kind in found)
+
+    def rows_read(self, i: int) -> int:
+        """Rows of K that step i reads, in one layer."""
+        return sum(kind == "k" and layer == 0 and i in steps for (kind, layer, _), steps in self.reads.items())
+
     def kind(self, i: int) -> str:
         """start, prompt or generated."""
         return "generated" if i >= self.about["n_prompt"] else "start" if i == 0 else "prompt"
 
-    def strip(self, values: Array, where: str) -> Strip:
-        return Strip(where, [self.cell(x) for x in values.tolist()])
-
-    def cell(self, value: float) -> Cell:
-        level = round(LEVELS * value / self.limit)
-        return Cell(
-            "z" if level == 0 else f"{'n' if level < 0 else 'p'}{min(abs(level), LEVELS)}", number(value, self.digits)
-        )
-
     def per_layer(self, name: str, pos: int) -> list[Strip]:
-        return [self.strip(self.trace[name, pos, layer][0], f"L L{layer}") for layer in range(self.config.n_layer)]
+        return [
+            self.scale.strip(self.trace[name, pos, layer][0], f"L L{layer}") for layer in range(self.config.n_layer)
+        ]
 
     def per_head(self, name: str, pos: int) -> list[Strip]:
         """One strip a layer and query head; a key or value head that several query heads share gets one strip."""
@@ -154,7 +138,7 @@ class Picture:
             group = self.config.n_head // len(rows)
             for i, row in enumerate(rows):
                 shared = " ".join(f"H{head}" for head in range(i * group, (i + 1) * group))
-                strips.append(self.strip(row, f"L L{layer} H {shared}"))
+                strips.append(self.scale.strip(row, f"L L{layer} H {shared}"))
         return strips
 
     def row_token(self, i: int) -> str:
@@ -198,6 +182,7 @@ class Picture:
             "meetings": self.meetings(i),
             "mixed": self.per_head("head_out", i),
             "rows": self.trace.number("cache_append", i, 0),
+            "added": (self.trace.number("cache_append", i, 0) or 0) - (self.trace.number("cache_append", i - 1, 0) or 0),
             "q_reads": len(self.reads["q", 0, i]),
             "first_row_reads": sum(step <= i for step in self.reads["k", 0, 0]),
             "costs": self.costs(i),

@@ -14,7 +14,7 @@ from microgpt.record import Recording
 from microgpt.trace import from_json
 from microgpt.viz.pages import PAGES
 from microgpt.viz.pages import Page as SitePage
-from microgpt.viz.render import stepper
+from microgpt.viz.render import widget
 from microgpt.viz.steps import Picture
 from microgpt.weights import shipped
 from tests.browser.engines import Page, tab
@@ -45,7 +45,9 @@ def test_the_live_picture_is_the_built_one_byte_for_byte(page: Page, site_page: 
     choose(page, model=site_page.model, prompt=site_page.prompt, temperature="0", top_k="0", seed="42")
     page.run("document.querySelectorAll('[name=layer],[name=head]').forEach((e) => e.value === '0' && e.click())")
     answer = press(page, "run")
-    assert html(answer, "#stepper") == stepper(Picture(Recording(shipped(site_page.model), site_page.prompt).run()))
+    assert html(answer, "#stepper") == widget(
+        "stepper", Picture(Recording(shipped(site_page.model), site_page.prompt).run())
+    )
 
 
 @pytest.mark.parametrize("site_page", STEPPERS, ids=[p.model for p in STEPPERS])

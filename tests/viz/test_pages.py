@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 from xml.etree.ElementTree import Element
 
 import html5lib
@@ -13,9 +14,13 @@ from microgpt.cost import count, kv_bytes, reads
 from microgpt.decode import probabilities
 from microgpt.model import Config
 from microgpt.trace import Trace
-from microgpt.viz.pages import PAGES, Page
+from microgpt.viz import views
+from microgpt.viz.pages import LESSONS, PAGES, Page
+from microgpt.viz.pages import page as page_named
 from microgpt.viz.phases import PHASES, code
 from microgpt.viz.render import POLICY, ROOT, render_page
+from microgpt.viz.settings import Settings
+from microgpt.viz.steps import Picture
 
 
 def parse(text: str) -> Element:
@@ -41,6 +46,11 @@ def numbers(element: Element) -> list[float]:
     return [float(x.replace("−", "-").replace(",", "")) for x in found]
 
 
+def view_of(page: Page) -> Any:
+    """The view that a page is built from."""
+    return views.view(page.widget, Settings(page.model, page.prompt)) if page.widget else None
+
+
 def shown_as(shown: list[float], values: np.ndarray, digits: int) -> None:
     """`shown` are `values`, rounded to `digits` decimals."""
     assert len(shown) == values.size
@@ -49,12 +59,12 @@ def shown_as(shown: list[float], values: np.ndarray, digits: int) -> None:
 
 @pytest.fixture(scope="session")
 def page(trace: Trace) -> Page:
-    return next(p for p in PAGES if p.model == trace.about["model"])
+    return next(p for p in LESSONS if p.widget == "stepper" and p.model == trace.about["model"])
 
 
 @pytest.fixture(scope="session")
 def tree(page: Page, trace: Trace) -> Element:
-    return parse(render_page(page, trace))
+    return parse(render_page(page, Picture(trace)))
 
 
 def test_every_drawn_cell_is_the_traces_number(tree: Element, trace: Trace) -> None:
@@ -152,8 +162,8 @@ def test_heat_grows_with_the_number_on_one_symmetric_scale(tree: Element) -> Non
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[p.name for p in PAGES])
-def test_no_inline_script_or_style_and_nothing_from_elsewhere(page: Page, trace: Trace) -> None:
-    tree = parse(render_page(page, trace if page.widget else None))
+def test_no_inline_script_or_style_and_nothing_from_elsewhere(page: Page) -> None:
+    tree = parse(render_page(page, view_of(page)))
     assert next(e.get("content") for e in tree.iter("meta") if e.get("http-equiv")) == POLICY
     for element in tree.iter():
         assert "style" not in element.attrib and element.tag != "style"
@@ -177,6 +187,6 @@ def test_tokens_from_a_hostile_vocabulary_are_escaped(trace: Trace) -> None:
     """Whatever a vocabulary holds is text, set apart from its neighbours."""
     evil = Trace({**trace.about, "tokens": ["<b>&", "‮x", *trace.about["tokens"][2:]]})
     evil._raw = [(e.name, e.value, e.pos, e.layer) for e in trace]
-    html = render_page(next(p for p in PAGES if p.widget), evil)
+    html = render_page(page_named("kv-cache"), Picture(evil))
     assert "<b>&" not in html and "&lt;b&gt;&amp;" in html
     assert "‮" not in html

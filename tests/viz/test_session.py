@@ -9,26 +9,70 @@ import pytest
 
 from microgpt.record import Recording
 from microgpt.trace import from_json
-from microgpt.viz import session
+from microgpt.viz import views
 from microgpt.viz.browser import receive
-from microgpt.viz.pages import PAGES
-from microgpt.viz.render import stepper
+from microgpt.viz.pages import LESSONS
+from microgpt.viz.render import prose, widget
 from microgpt.viz.session import dispatch
+from microgpt.viz.settings import Settings
 from microgpt.viz.steps import Picture
+from microgpt.viz.views import stepper as stepper_view
 from microgpt.weights import SHIPPED, shipped
 
-FIELDS = {"model": "names", "prompt": "emm", "temperature": "0", "top_k": "0", "seed": "42", "phase": "7", "head": "0"}
+FIELDS = {
+    "page": "kv-cache",
+    "model": "names",
+    "prompt": "emm",
+    "temperature": "0",
+    "top_k": "0",
+    "seed": "42",
+    "phase": "7",
+    "head": "0",
+}
 
 
 def html(patches: list[dict[str, str]], target: str) -> str:
     return next(p["html"] for p in patches if p.get("target") == target)
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if p.widget], ids=lambda p: p.name)
+@pytest.mark.parametrize("page", [p for p in LESSONS if p.widget == "stepper"], ids=lambda p: p.name)
 def test_live_stepper_is_the_built_one_byte_for_byte(page: Any) -> None:
-    _, patches = dispatch(None, "run", {**FIELDS, "model": page.model, "prompt": page.prompt})
-    built = stepper(Picture(Recording(shipped(page.model), page.prompt).run()))
+    _, patches = dispatch(None, "run", {**FIELDS, "page": page.name, "model": page.model, "prompt": page.prompt})
+    built = widget("stepper", Picture(Recording(shipped(page.model), page.prompt).run()))
     assert html(patches, "#stepper") == built
+
+
+@pytest.mark.parametrize("page", [p for p in LESSONS if p.live == "text"], ids=lambda p: p.name)
+def test_live_lesson_is_the_built_one_byte_for_byte(page: Any) -> None:
+    _, patches = dispatch(None, "run", {"page": page.name, "model": page.model, "prompt": page.prompt})
+    view = views.view(page.widget, Settings(page.model, page.prompt))
+    assert html(patches, "#widget") == widget(page.widget, view, page=page)
+    assert html(patches, "#prose") == prose(page.widget, view, page=page, live=True)
+
+
+EXTREMES = {"names": ("a", "z" * 15), "names-deep": ("a", "z" * 15), "stories": ("the", "the " * 23)}
+
+
+@pytest.mark.parametrize(
+    ("page", "model", "prompt"),
+    [(p, m, prompt) for p in LESSONS if p.live == "text" for m in p.models for prompt in EXTREMES[m]],
+    ids=lambda x: getattr(x, "name", None),
+)
+def test_every_lesson_takes_the_shortest_and_the_longest_text(page: Any, model: str, prompt: str) -> None:
+    state, patches = dispatch(None, "run", {"page": page.name, "model": model, "prompt": prompt.strip()})
+    assert state, html(patches, "#prompt-error")
+    assert len(html(patches, "#widget")) > 500
+
+
+@pytest.mark.parametrize("page", [p for p in LESSONS if p.live == "text"], ids=lambda p: p.name)
+@pytest.mark.parametrize(("prompt", "says"), [("", "empty"), ("?", "“?”"), ("a " * 60, "tokens long")])
+def test_every_lesson_answers_bad_input_with_a_sentence(page: Any, prompt: str, says: str) -> None:
+    text = prompt if page.model == "stories" else prompt.replace(" ", "")
+    text = text.replace("a", "the") if page.model == "stories" else text
+    state, patches = dispatch(None, "run", {"page": page.name, "model": page.model, "prompt": text})
+    assert state is None
+    assert [p["target"] for p in patches] == ["#prompt-error"]
+    assert says in patches[0]["html"]
 
 
 def test_dispatch_is_pure() -> None:
@@ -37,7 +81,7 @@ def test_dispatch_is_pure() -> None:
     after, second = dispatch(state, "next", FIELDS)
     dispatch(after, "next", FIELDS)
     dispatch(None, "run", {**FIELDS, "prompt": "zoe"})
-    session._kept.clear()
+    stepper_view._kept.clear()
     assert dispatch(state, "next", FIELDS) == (after, second)
     assert dispatch(None, "next", FIELDS) == (state, first)
 
@@ -56,7 +100,7 @@ def test_token_by_token_gives_what_a_whole_rendering_gives(model: str, prompt: s
         made = Recording(shipped(model), prompt)
         while len(made.cache) < state["n"]:
             made.step()
-        at_once = stepper(Picture(made.trace, selected=n))
+        at_once = widget("stepper", Picture(made.trace, selected=n))
         for patch in patches:
             if patch["target"] in ("#tokens", "#rows", "#steps", "#nav", "#stepper"):
                 assert patch["html"] in at_once
@@ -137,4 +181,4 @@ def test_saved_trace_loads_back() -> None:
 def test_the_door_speaks_json() -> None:
     answer = json.loads(receive(json.dumps({"id": 1, "state": None, "hook": "next", "fields": FIELDS})))
     assert answer["state"]["n"] == 4
-    assert {p["target"] for p in answer["patches"]} >= {"#stepper", "#why"}
+    assert {p["target"] for p in answer["patches"]} >= {"#stepper", "#prose"}

@@ -1,0 +1,204 @@
+"""GLOSSARY: the words of the course, one meaning each, and the lesson where each is at work. Knows no HTML."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from microgpt.errors import N_
+
+
+class Term(NamedTuple):
+    """A word: its anchor on the glossary page, how it is written, what it means, the name of its page."""
+
+    slug: str
+    word: str
+    meaning: str
+    page: str
+
+
+TERMS = (
+    Term(
+        "attention",
+        N_("attention"),
+        N_(
+            "The part of a layer in which a token reads earlier tokens: its query meets their keys and takes "
+            "their values by weight."
+        ),
+        "kv-cache",
+    ),
+    Term(
+        "decode",
+        N_("decode"),
+        N_("Running the newest token alone, behind a cache, to get the next one."),
+        "prefill-and-decode",
+    ),
+    Term(
+        "embedding",
+        N_("embedding"),
+        N_("The row of numbers that stands for a token when it enters the model."),
+        "next-token",
+    ),
+    Term(
+        "gqa",
+        N_("grouped-query attention (GQA)"),
+        N_("Several query heads share one key head and one value head, so the cache holds fewer rows."),
+        "fewer-heads",
+    ),
+    Term(
+        "gradient",
+        N_("gradient"),
+        N_("How much the loss would change with each number; training follows it downwards."),
+        "training",
+    ),
+    Term(
+        "head",
+        N_("head"),
+        N_("One of several attentions that run side by side in a layer, each on its own slice of the vectors."),
+        "kv-cache",
+    ),
+    Term(
+        "key",
+        N_("key (k)"),
+        N_("What a token shows to later queries. It is kept in the cache."),
+        "kv-cache",
+    ),
+    Term(
+        "kv-cache",
+        N_("KV cache"),
+        N_("For each layer, the k and v row of every token so far, kept so that they need not be computed again."),
+        "kv-cache",
+    ),
+    Term(
+        "layer",
+        N_("layer"),
+        N_("One attention and one MLP. A model is a stack of them."),
+        "inside",
+    ),
+    Term(
+        "logits",
+        N_("logits"),
+        N_("One score for every token of the vocabulary: the larger, the likelier it comes next."),
+        "next-token",
+    ),
+    Term(
+        "mask",
+        N_("causal mask"),
+        N_("Minus infinity, added to the scores of later tokens, so that no token reads ahead."),
+        "training",
+    ),
+    Term(
+        "mla",
+        N_("multi-head latent attention (MLA)"),
+        N_("One short row a token is cached, from which the keys and values of all heads are computed."),
+        "fewer-heads",
+    ),
+    Term(
+        "mlp",
+        N_("MLP"),
+        N_("The part of a layer that works on each token alone: widen, bend, narrow."),
+        "inside",
+    ),
+    Term(
+        "mqa",
+        N_("multi-query attention (MQA)"),
+        N_("All query heads share a single key head and value head."),
+        "fewer-heads",
+    ),
+    Term(
+        "multiply-add",
+        N_("multiply-add"),
+        N_("One multiplication and one addition: the unit in which the work of a model is counted here."),
+        "with-and-without",
+    ),
+    Term(
+        "n-ctx",
+        N_("context (n_ctx)"),
+        N_("The most tokens that the model can see at once."),
+        "prefill-and-decode",
+    ),
+    Term(
+        "norm",
+        N_("norm"),
+        N_("Scales a vector to a steady size before it is worked on."),
+        "inside",
+    ),
+    Term(
+        "position",
+        N_("position"),
+        N_("The place of a token in the text, counted from zero."),
+        "next-token",
+    ),
+    Term(
+        "prefill",
+        N_("prefill"),
+        N_("Running the whole prompt in one pass, which fills the cache."),
+        "prefill-and-decode",
+    ),
+    Term(
+        "query",
+        N_("query (q)"),
+        N_("What a token asks of the keys. It is read at its own step and never again."),
+        "why-q",
+    ),
+    Term(
+        "recompute",
+        N_("recompute"),
+        N_("Running all tokens again for every new one, as a model without a cache must."),
+        "with-and-without",
+    ),
+    Term(
+        "residual-stream",
+        N_("residual stream"),
+        N_("The vector of a token that runs through all layers; each part adds to it."),
+        "inside",
+    ),
+    Term(
+        "rope",
+        N_("rotary positions (RoPE)"),
+        N_("q and k are turned by an angle that grows with the position. There are no weights in it."),
+        "inside",
+    ),
+    Term(
+        "sampling",
+        N_("sampling"),
+        N_("Choosing the next token by chance, the likelier ones more often. Temperature says how bold."),
+        "next-token",
+    ),
+    Term(
+        "score",
+        N_("score"),
+        N_("A query times a key, summed and scaled: how well the two agree."),
+        "kv-cache",
+    ),
+    Term(
+        "softmax",
+        N_("softmax"),
+        N_("Turns scores into weights: none below zero, together one."),
+        "kv-cache",
+    ),
+    Term(
+        "token",
+        N_("token"),
+        N_("The piece of text that a model works on: here a letter or a word."),
+        "next-token",
+    ),
+    Term(
+        "training",
+        N_("training"),
+        N_("Changing the weights, a little at a time, so that the right next token becomes likelier."),
+        "training",
+    ),
+    Term(
+        "value",
+        N_("value (v)"),
+        N_("What a token hands to those who read it. It is kept in the cache."),
+        "kv-cache",
+    ),
+    Term(
+        "weight",
+        N_("attention weight"),
+        N_("How much of a value row is taken."),
+        "kv-cache",
+    ),
+)
+GLOSSARY = {term.slug: term for term in TERMS}

@@ -1,0 +1,23 @@
+"""Answers to the page: a patch says which element gets which HTML. Knows no page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Patch = dict[str, str]
+State = dict[str, Any]  # plain JSON that the page keeps between two events and hands back
+
+
+def patch(target: str, html: str, how: str = "inner") -> Patch:
+    """how: inner (replace what is inside), outer (replace the element), append (add at the end)."""
+    return {"target": target, "html": html, "how": how}
+
+
+def again(hook: str) -> Patch:
+    """Asks the page to send `hook` once more, after it has shown the rest of the answer."""
+    return {"again": hook}
+
+
+def file(name: str, text: str, kind: str) -> Patch:
+    """Offers the reader a file to save."""
+    return {"file": name, "text": text, "type": kind}

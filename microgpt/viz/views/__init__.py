@@ -1,0 +1,27 @@
+"""One module a widget: `view(settings)` gives what the widget's templates place; HOOKS, its own live actions.
+
+A view is computed from real runs of the model. All text, widths and heat levels are finished here; a view
+knows no HTML. A module is loaded when a page needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+from microgpt.viz.patches import Patch, State
+from microgpt.viz.settings import Settings
+
+Hook = Callable[[State | None, Mapping[str, str]], tuple[State | None, list[Patch]]]
+
+
+def view(widget: str, settings: Settings) -> Any:
+    """What the templates of that widget place."""
+    return import_module(f"microgpt.viz.views.{widget}").view(settings)
+
+
+def hooks(widget: str) -> dict[str, Hook]:
+    """The live actions that this widget alone has, or has in its own way."""
+    own: dict[str, Hook] = getattr(import_module(f"microgpt.viz.views.{widget}"), "HOOKS", {})
+    return own

@@ -1,0 +1,36 @@
+"""Every claim stands on its page, in its element; what is computed for it stands there as a number."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+import pytest
+
+from microgpt.viz.pages import LESSONS, page
+from microgpt.viz.render import render_page
+from tests.viz.claims import Claim
+from tests.viz.test_pages import parse, text, view_of
+
+MODULES = sorted(Path(__file__).parent.glob("claims_*.py"))
+CLAIMS: list[Claim] = [one for path in MODULES for one in import_module(f"tests.viz.{path.stem}").CLAIMS]
+
+
+@cache
+def elements(name: str) -> dict[str, Element]:
+    tree = parse(render_page(page(name), view_of(page(name))))
+    return {found: element for element in tree.iter() if (found := element.get("id"))}
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda c: f"{c.page}-{c.element}-{c.claim[:30]}")
+def test_the_claim_stands_on_its_page(claim: Claim) -> None:
+    said = " ".join(text(elements(claim.page)[claim.element]).split())
+    for pattern in claim.says:
+        assert re.search(pattern, said), (pattern, said)
+
+
+def test_every_lesson_carries_claims() -> None:
+    assert {lesson.widget for lesson in LESSONS} == {path.stem.removeprefix("claims_") for path in MODULES}
