@@ -75,6 +75,51 @@ PAGES = (
         live="steps",
     ),
     Page(
+        "with-and-without",
+        N_("With and without"),
+        N_("What does the cache save, and is the answer the same?"),
+        N_(
+            "One text, run twice by the same model. With the cache, each step runs one token and reads what was kept of "
+            "the others. Without it, nothing is kept, and every step runs the whole text again."
+        ),
+        "compare",
+        "names",
+        "emm",
+        N_("go through the steps, and watch the rows that are computed again."),
+        N_("the logits are the same in both runs, while the work without the cache grows and grows."),
+        number=4,
+    ),
+    Page(
+        "why-q",
+        N_("Why not q"),
+        N_("How long does each q, k and v live?"),
+        N_(
+            "Every row that the model makes is born at one step. Here is each of them, with the steps at which it was "
+            "read. One kind dies young."
+        ),
+        "why_q",
+        "names",
+        "emm",
+        N_("follow one token from left to right; then ask its q again, below."),
+        N_("a q is read in one column only, and would say nothing new in any other."),
+        number=5,
+    ),
+    Page(
+        "old-rows",
+        N_("Old rows"),
+        N_("Why does a row, once written, stay right?"),
+        N_(
+            "A cache is only as good as its oldest row. Change something and see which rows a fresh run would write "
+            "differently, layer by layer."
+        ),
+        "old_rows",
+        "names-deep",
+        "emma",
+        N_("change an early token, then append one."),
+        N_("a change spoils rows below and to the right of it, never above; an appended token spoils none."),
+        number=6,
+    ),
+    Page(
         "glossary",
         N_("Glossary"),
         N_("The words of this course"),

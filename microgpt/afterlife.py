@@ -1,0 +1,36 @@
+"""What an old query could still compute: run it again, later, against the cache as it stands then.
+
+It may see the rows up to its own, as the causal mask has it. Those rows have not changed, so neither do its
+weights: what comes out has been used already. Knows traces and the model's own attention; knows no page.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from microgpt.model import Array, Config, attn_scores, mix, softmax
+from microgpt.trace import Trace
+
+
+def asked_again(trace: Trace, config: Config, row: int, layer: int, n: int) -> tuple[Array, Array]:
+    """Query `row` once more after n steps: its weights [n_head, 1, row + 1] and mixed values [1, n_head * head_dim]."""
+    if not row < n:
+        raise ValueError(f"row {row} does not exist after {n} steps")
+    keys, values = (cached(trace, name, layer, n)[:, : row + 1] for name in ("k", "v"))
+    weights = softmax(attn_scores(trace["q", row, layer], keys))
+    return weights, mix(weights, values)
+
+
+def cached(trace: Trace, name: str, layer: int, n: int) -> Array:
+    """All rows of k or v after n steps, as a cache holds them: [n_kv_head, n, head_dim]."""
+    return np.concatenate([trace[name, i, layer] for i in range(n)]).swapaxes(0, 1)
+
+
+def furthest(trace: Trace, config: Config, row: int, n: int) -> float:
+    """The largest difference between what query `row` gave at its own step and what it gives after n steps."""
+    gaps = [
+        np.abs(now - trace[name, row, layer]).max()
+        for layer in range(config.n_layer)
+        for name, now in zip(("attn_weights", "head_out"), asked_again(trace, config, row, layer, n), strict=True)
+    ]
+    return float(max(gaps))

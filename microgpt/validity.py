@@ -1,0 +1,48 @@
+"""Which cached rows stay right when something changes: a token more, another token, another place, other weights.
+
+A text is run token by token, and its K and V rows are compared with those of the changed run. A step that sees
+the same numbers does the same arithmetic, so rows that are untouched are equal to the last bit: no tolerance is
+needed to call a row right or stale. Knows models and caches; knows no page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from microgpt.cache import KVCache
+from microgpt.decode import decode_step
+from microgpt.model import Array, Config, Params
+from microgpt.train import loss_and_grads
+
+
+def cache_rows(params: Params, config: Config, token_ids: Sequence[int]) -> Array:
+    """The cached rows of a text, K and V side by side: [n_layer, n, 2 * n_kv_head * head_dim]."""
+    cache = KVCache(config, params["wte"].dtype)
+    for token_id in token_ids:
+        decode_step(params, config, token_id, cache)
+    n = len(token_ids)
+    sides = [[side.swapaxes(0, 1).reshape(n, -1) for side in (layer.keys, layer.values)] for layer in cache.layers]
+    return np.array([np.concatenate(pair, axis=-1) for pair in sides])
+
+
+def staleness(before: Array, after: Array) -> Array:
+    """How far each row of `before` is from the row in the same place of `after`: [n_layer, n], 0 where it is right.
+
+    Both are cache_rows; only the rows that both have are compared.
+    """
+    n = min(before.shape[1], after.shape[1])
+    return np.abs(before[:, :n] - after[:, :n]).max(axis=-1)  # type: ignore[no-any-return]
+
+
+def another(config: Config, token_id: int, avoid: int) -> int:
+    """A token to put in the place of `token_id`: the next one in the vocabulary that is not `avoid`."""
+    return next(t % config.vocab_size for t in range(token_id + 1, token_id + 3) if t % config.vocab_size != avoid)
+
+
+def after_one_training_step(params: Params, config: Config, token_ids: Sequence[int], rate: float = 0.01) -> Params:
+    """The weights after one step down the gradient of this text's loss."""
+    grads = {name: np.zeros_like(value) for name, value in params.items()}
+    loss_and_grads(params, config, token_ids, grads)
+    return {name: value - rate * grads[name] for name, value in params.items()}
