@@ -79,8 +79,8 @@ PAGES = (
         N_("With and without"),
         N_("What does the cache save, and is the answer the same?"),
         N_(
-            "One text, run twice by the same model. With the cache, each step runs one token and reads what was kept of "
-            "the others. Without it, nothing is kept, and every step runs the whole text again."
+            "One text, run twice by the same model. With the cache, each step runs one token and reads what was kept "
+            "of the others. Without it, nothing is kept, and every step runs the whole text again."
         ),
         "compare",
         "names",

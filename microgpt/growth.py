@@ -1,0 +1,64 @@
+"""How the work grows with the text: multiply-adds to write n tokens, with the cache and without, as closed forms.
+
+`cost` says what one step takes; here the steps from 1 to n are summed, for the three ways to do them (BASELINES),
+and the growth of the sum is measured: the slope of its curve on logarithmic axes. Norms, softmax and additions are
+not counted, as in `cost`. Nothing here depends on n_ctx: the forms go on where a model's context ends.
+Knows configs; runs no model and knows no page.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from microgpt.cost import PARTS, pass_macs
+from microgpt.model import Array, Config
+
+BASELINES = ("cached", "needed", "naive")  # with the cache; only what the last token needs; all tokens again
+GROUPS = {
+    "projections": ("qkv", "out"),  # one row in, one row out: W_q, W_k, W_v, W_o
+    "mlp": ("mlp",),
+    "attention": ("scores", "mixing"),  # what grows with the rows that a query meets
+    "head": ("head",),
+    "total": PARTS,
+}
+
+
+def summed(config: Config, baseline: str, n: int) -> Array:
+    """Multiply-adds over PARTS of the steps 1 to n together, one token written a step."""
+    tokens, pairs = n * (n + 1) // 2, n * (n + 1) * (n + 2) // 6  # of all steps, when step t runs t tokens
+    if baseline == "cached":
+        return pass_macs(config, n, tokens, n)  # step t: one token, t keys
+    if baseline == "naive":
+        return pass_macs(config, tokens, pairs, n)
+    # needed: the layers below the last run all tokens; in the last one an old token is run for its k and v alone
+    below = pass_macs(replace(config, n_layer=config.n_layer - 1), tokens, pairs, 0)
+    last = pass_macs(replace(config, n_layer=1), n, tokens, n)
+    last[PARTS.index("qkv")] += (tokens - n) * 2 * config.n_embd * config.n_kv_head * config.head_dim
+    return below + last
+
+
+def work(config: Config, baseline: str, group: str, n: int) -> int:
+    """The same sum over one of GROUPS."""
+    return int(summed(config, baseline, n)[[PARTS.index(part) for part in GROUPS[group]]].sum())
+
+
+def exponent(config: Config, baseline: str, group: str, n: int) -> float:
+    """The slope of the curve on logarithmic axes between n / 2 and n: 1 is O(n), 2 is O(n^2), 3 is O(n^3)."""
+    return math.log(work(config, baseline, group, n) / work(config, baseline, group, n // 2)) / math.log(n / (n // 2))
+
+
+def crossing(config: Config) -> float:
+    """The number of keys at which attention takes as many multiply-adds as all else in a layer: 6 n_embd in GPT-2.
+
+    Below it a token's projections and MLP cost more than its attention does.
+    """
+    one, two = pass_macs(config, 1, 0, 0).sum(), pass_macs(config, 1, 1, 0).sum()
+    return float(one / (two - one))
+
+
+def spread(n: int, points: int = 25) -> list[int]:
+    """Text lengths from 1 to n for a curve: even on a logarithmic axis, no length twice."""
+    return sorted({round(x) for x in np.geomspace(1, n, points).tolist()})

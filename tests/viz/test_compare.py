@@ -1,0 +1,100 @@
+"""Both runs on the page are the recording's; curves and slopes are the closed forms'."""
+
+from __future__ import annotations
+
+from xml.etree.ElementTree import Element
+
+import numpy as np
+import pytest
+
+from microgpt.cost import PARTS, cached, naive, needed
+from microgpt.model import Config
+from microgpt.record import Recording
+from microgpt.viz.pages import page
+from microgpt.viz.render import widget
+from microgpt.viz.settings import Settings
+from microgpt.viz.views.compare import Compare, view
+from microgpt.weights import shipped
+from tests.viz.test_pages import find, numbers, parse, shown_as, text
+
+RUNS = [("names", "emm"), ("names", "a"), ("names-deep", "abcdefghijklmno"), ("stories", "The next day is bright")]
+
+
+@pytest.fixture(scope="module", params=RUNS, ids=lambda run: f"{run[0]}-{run[1][:5]}")
+def run(request: pytest.FixtureRequest) -> tuple[Recording, Compare, list[Element]]:
+    """The recording, the view and the boards of the steps."""
+    name, prompt = request.param
+    recording = Recording(shipped(name), prompt)
+    recording.run()
+    made = view(Settings(name, prompt))
+    tree = parse(widget("compare", made, page=page("with-and-without")))
+    return recording, made, [board for board in find(tree, "board") if find(board, "side")]
+
+
+def test_every_step_counts_what_both_runs_did(run: tuple[Recording, Compare, list[Element]]) -> None:
+    recording, _, boards = run
+    config, so_far = recording.model.config, np.zeros(3)
+    assert len(boards) == len(recording.cache)
+    for t, board in enumerate(boards, start=1):
+        (parts,), (totals,) = find(board, "parts"), find(board, "so-far")
+        rows = [[numbers(td)[0] for td in row.iter("td") if text(td).strip()] for row in parts.iter("tr")][1:]
+        ours, again = cached(config, t).tolist(), naive(config, t).tolist()
+        assert rows == [[a, b] for a, b in zip([*ours, sum(ours)], [*again, sum(again)], strict=True)]
+        assert len(rows) == len(PARTS) + 1
+        so_far += [form(config, t).sum() for form in (cached, needed, naive)]
+        assert [numbers(b)[0] for b in totals.iter("b")] == so_far.tolist()
+
+
+def test_rows_say_what_is_new_kept_and_computed_again(run: tuple[Recording, Compare, list[Element]]) -> None:
+    recording, _, boards = run
+    tokens = recording.trace.about["tokens"]
+    for t, board in enumerate(boards, start=1):
+        with_cache, without = find(board, "side")
+        for side in (with_cache, without):
+            names = [text(th).strip() for row in side.iter("tr") for th in row.iter("th") if th.get("scope") == "row"]
+            assert names == tokens[:t]
+        assert [len(find(with_cache, kind)) for kind in ("lit", "calm", "anew")] == [1, t - 1, 0]
+        assert [len(find(without, kind)) for kind in ("lit", "calm", "anew")] == [1, 0, t - 1]
+        drawn = [len(list(side.iter("tr"))) for side in (with_cache, without)]
+        assert drawn == [len(tokens) + 1] * 2  # nothing jumps when the step changes
+
+
+def test_both_logits_are_the_recordings_and_the_bound_holds(run: tuple[Recording, Compare, list[Element]]) -> None:
+    recording, made, boards = run
+    trace, vocabulary = recording.trace, recording.trace.about["vocabulary"]
+    for i, board in enumerate(boards):
+        (answer,) = find(board, "answer")
+        rows = list(answer.iter("tr"))[1:]
+        ids = [vocabulary.index(text(next(row.iter("bdi")))) for row in rows]
+        shown = np.array([[numbers(td)[0] for td in row.iter("td")] for row in rows])
+        shown_as(shown[:, 0].tolist(), trace["logits", i][0][ids], 4)
+        shown_as(shown[:, 1].tolist(), trace["recompute_logits", i][ids], 4)
+        assert ids[0] == trace["logits", i][0].argmax() == trace["recompute_logits", i].argmax()
+        assert np.abs(trace["logits", i][0] - trace["recompute_logits", i]).max() < float(made.steps[i].difference)
+    assert float(made.difference) == 1e-12
+
+
+@pytest.mark.parametrize(("model", "powers"), [("names", (1, 2, 3)), ("names-deep", (1, 3, 3))])
+def test_powers_are_read_off_the_curves(model: str, powers: tuple[int, ...]) -> None:
+    made = view(Settings(model, "emm"))
+    orders = {1: "O(n)", 2: "O(n²)", 3: "O(n³)"}
+    attention = made.slopes[made.chart_names.index("attention")]
+    mlp = made.slopes[made.chart_names.index("MLP")]
+    total = made.slopes[made.chart_names.index("total")]
+    assert [order for _, order in attention[-1].slopes] == [orders[max(2, p)] for p in powers]
+    assert [order for _, order in mlp[-1].slopes] == [orders[p] for p in (1, 1 if model == "names" else 2, 2)]
+    assert [order for _, order in total[-1].slopes] == [orders[max(2, p)] for p in powers]
+    assert [slope for slope, _ in total[0].slopes] == sorted(slope for slope, _ in total[0].slopes)
+    assert float(total[0].slopes[0][0]) < 1.2 < 1.7 < float(total[1].slopes[0][0]) < 1.95
+
+
+def test_questions_have_one_right_answer() -> None:
+    for model, prompt in RUNS:
+        made = view(Settings(model, prompt))
+        assert len(set(made.rows_options)) == 3
+        assert made.doubled[made.doubled_right] == "8"
+        config: Config = shipped(model).config
+        sums = np.sum([cached(config, t) for t in range(1, made.n + 1)], axis=0)
+        by_part = dict(zip(PARTS, sums.tolist(), strict=True))
+        groups = [by_part["qkv"] + by_part["out"], by_part["mlp"], by_part["scores"] + by_part["mixing"]]
+        assert [*groups, by_part["head"]][made.largest_share] == max(*groups, by_part["head"])
