@@ -23,7 +23,6 @@ from microgpt.viz import views
 from microgpt.viz.pages import PAGES
 from microgpt.viz.phases import PHASES
 from microgpt.viz.render import render, render_page
-from microgpt.viz.settings import Settings
 from microgpt.weights import SHIPPED, shipped
 from tools.packing import pack_runtime
 from tools.runtime import default_cache, fetch_runtime
@@ -94,9 +93,9 @@ def write_site(out: Path) -> None:
     say("pages")
     (out / "trace").mkdir()
     for page in PAGES:
-        view = views.view(page.widget, Settings(page.model, page.prompt)) if page.widget else None
+        view = views.of(page)
         write(out / f"{page.name}.html", render_page(page, view))
-        if trace := getattr(view, "trace", None):
+        if page.widget and (trace := getattr(view, "trace", None)):
             write(out / "trace" / f"{page.name}.json", to_json(trace))
     say("style, bridge, notices")
     write(out / "style.css", style())

@@ -28,6 +28,7 @@ class Page(NamedTuple):
     number: int = 0  # of the lesson; two pages may share one
     live: str = "text"
     models: tuple[str, ...] = SHIPPED
+    hero: str = ""  # the view whose picture a page without a widget shows
 
 
 PAGES = (
@@ -39,6 +40,9 @@ PAGES = (
             "A small, real GPT runs in this page. Watch it keep a key and a value for every token, "
             "and throw every query away."
         ),
+        model="names",
+        prompt="emm",
+        hero="why_q",
     ),
     Page(
         "kv-cache",

@@ -71,7 +71,7 @@ def render(template: str, lang: str = "en", **context: Any) -> str:
 def render_page(page: Page, view: Any = None, lang: str = "en") -> str:
     """A whole page; a lesson needs the view of its widget."""
     if not page.widget:
-        return render(f"pages/{page.name}.html", lang, page=page)
+        return render(f"pages/{page.name}.html", lang, page=page, view=view)
     at = LESSONS.index(page)
     return render(
         "pages/lesson.html", lang, page=page, view=view, live=False,

@@ -182,7 +182,8 @@ class Picture:
             "meetings": self.meetings(i),
             "mixed": self.per_head("head_out", i),
             "rows": self.trace.number("cache_append", i, 0),
-            "added": (self.trace.number("cache_append", i, 0) or 0) - (self.trace.number("cache_append", i - 1, 0) or 0),
+            "added": (self.trace.number("cache_append", i, 0) or 0)
+            - (self.trace.number("cache_append", i - 1, 0) or 0),
             "q_reads": len(self.reads["q", 0, i]),
             "first_row_reads": sum(step <= i for step in self.reads["k", 0, 0]),
             "costs": self.costs(i),

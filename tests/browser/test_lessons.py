@@ -14,10 +14,10 @@ from microgpt.viz.settings import Settings
 from tests.browser.conftest import Open
 from tests.browser.engines import Page
 from tests.browser.live import html, open_live, press
+from tools.server import serving
 
 CHOOSING = [page for page in LESSONS if page.widget != "stepper"]
 LIVE = [page for page in LESSONS if page.live == "text"]
-NAMES = {"ids": lambda page: page.name}
 
 # for each choice on the page: how many panels are on show, and whether it is the chosen one
 SHOWN = """[...document.querySelectorAll(".cases")].map((cases) => {
@@ -26,6 +26,10 @@ SHOWN = """[...document.querySelectorAll(".cases")].map((cases) => {
   return panels.length === 1 && panels[0].classList.contains("C" + chosen); })"""
 # the choices of the page in the order in which they stand: for each, how many cases it has
 CHOICES = """[...document.querySelectorAll(".cases > .pick")].map((e) => e.querySelectorAll("input").length)"""
+
+
+def name_of(page: SitePage) -> str:
+    return page.name
 
 
 def assert_choices_work(page: Page) -> None:
@@ -39,7 +43,7 @@ def assert_choices_work(page: Page) -> None:
             assert all(fits for fits, seen in zip(page.run(SHOWN), visible, strict=True) if seen)
 
 
-@pytest.mark.parametrize("lesson", CHOOSING, **NAMES)
+@pytest.mark.parametrize("lesson", CHOOSING, ids=name_of)
 def test_choices_work_without_javascript(new_tab: Open, engine: str, address: str, lesson: SitePage) -> None:
     if engine != "chromium":
         pytest.skip("only Chromium's driver looks into a page whose scripts are off")
@@ -48,14 +52,14 @@ def test_choices_work_without_javascript(new_tab: Open, engine: str, address: st
     assert_choices_work(page)
 
 
-@pytest.mark.parametrize("lesson", CHOOSING, **NAMES)
+@pytest.mark.parametrize("lesson", CHOOSING, ids=name_of)
 def test_choices_work_from_a_file(new_tab: Open, site: Path, lesson: SitePage) -> None:
     page = new_tab()
     page.open((site / f"{lesson.name}.html").as_uri())
     assert_choices_work(page)
 
 
-@pytest.mark.parametrize("lesson", LESSONS, **NAMES)
+@pytest.mark.parametrize("lesson", LESSONS, ids=name_of)
 def test_a_question_reveals_its_answer_when_one_is_chosen(new_tab: Open, address: str, lesson: SitePage) -> None:
     page = new_tab()
     page.open(f"{address}{lesson.name}.html")
@@ -69,7 +73,7 @@ def test_a_question_reveals_its_answer_when_one_is_chosen(new_tab: Open, address
         assert all(found == ["reveal", f"verdict {kind}"] for found in page.run(shown))
 
 
-@pytest.mark.parametrize("lesson", CHOOSING, **NAMES)
+@pytest.mark.parametrize("lesson", CHOOSING, ids=name_of)
 def test_arrow_keys_choose(new_tab: Open, engine: str, address: str, lesson: SitePage) -> None:
     if engine == "webkit":
         pytest.skip("WebKitGTK's driver sends keys to an element, not to the page")
@@ -83,7 +87,7 @@ def test_arrow_keys_choose(new_tab: Open, engine: str, address: str, lesson: Sit
     assert page.run("document.activeElement.matches(':focus-visible')")
 
 
-@pytest.mark.parametrize("lesson", LIVE, **NAMES)
+@pytest.mark.parametrize("lesson", LIVE, ids=name_of)
 def test_the_live_lesson_is_the_built_one_byte_for_byte(new_tab: Open, address: str, lesson: SitePage) -> None:
     page = new_tab()
     open_live(page, f"{address}{lesson.name}.html")
@@ -94,3 +98,26 @@ def test_the_live_lesson_is_the_built_one_byte_for_byte(new_tab: Open, address: 
     assert not page.errors
     assert all(url.startswith((address, "blob:")) for url in page.requests)
     assert_choices_work(page)
+
+
+@pytest.mark.parametrize("sandbox", ["", "allow-scripts"])
+@pytest.mark.parametrize("lesson", CHOOSING, ids=name_of)
+def test_choices_work_in_a_sandboxed_frame(
+    new_tab: Open, engine: str, address: str, tmp_path: Path, sandbox: str, lesson: SitePage
+) -> None:
+    if engine == "webkit":
+        pytest.skip("WebKit's driver does not enter a frame of opaque origin")
+    frame = f'<iframe sandbox="{sandbox}" width="800" height="700" src="{address}{lesson.name}.html"></iframe>'
+    (tmp_path / "host.html").write_text(f"<!doctype html><title>host</title>{frame}")
+    with serving(tmp_path) as host:
+        page = new_tab()
+        page.open(host + "host.html")
+        inner = next(f for f in page.tab.frames if f.url.startswith(address))  # type: ignore[attr-defined]
+        inner.wait_for_load_state()
+        if not inner.locator(".cases").count():
+            pytest.skip("nothing to choose on this page")
+        cases = inner.locator(".cases").first
+        for i in (1, 0):
+            cases.locator(f".pick .c-{i} + .face").first.click()
+            assert cases.locator(f"> .panels > .C{i}").is_visible()
+            assert cases.locator(f"> .panels > .C{1 - i}").is_hidden()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -19,7 +20,6 @@ from microgpt.viz.pages import LESSONS, PAGES, Page
 from microgpt.viz.pages import page as page_named
 from microgpt.viz.phases import PHASES, code
 from microgpt.viz.render import POLICY, ROOT, render_page
-from microgpt.viz.settings import Settings
 from microgpt.viz.steps import Picture
 
 
@@ -46,9 +46,10 @@ def numbers(element: Element) -> list[float]:
     return [float(x.replace("−", "-").replace(",", "")) for x in found]
 
 
+@cache
 def view_of(page: Page) -> Any:
-    """The view that a page is built from."""
-    return views.view(page.widget, Settings(page.model, page.prompt)) if page.widget else None
+    """The view that a page is built from, made once."""
+    return views.of(page)
 
 
 def shown_as(shown: list[float], values: np.ndarray, digits: int) -> None:

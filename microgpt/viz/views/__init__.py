@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+from microgpt.viz.pages import Page
 from microgpt.viz.patches import Patch, State
 from microgpt.viz.settings import Settings
 
@@ -19,6 +20,12 @@ Hook = Callable[[State | None, Mapping[str, str]], tuple[State | None, list[Patc
 def view(widget: str, settings: Settings) -> Any:
     """What the templates of that widget place."""
     return import_module(f"microgpt.viz.views.{widget}").view(settings)
+
+
+def of(page: Page) -> Any:
+    """The view that a page is built from, None where it needs none."""
+    name = page.widget or page.hero
+    return view(name, Settings(page.model, page.prompt)) if name else None
 
 
 def hooks(widget: str) -> dict[str, Hook]:
