@@ -106,18 +106,14 @@ def axis(low: float, high: float, start: int, end: int, log: bool) -> tuple[Call
 
 
 def apart(wanted: list[float]) -> list[float]:
-    """The same heights, moved as little downwards as keeps each LINE away from the one above, inside the drawing."""
-    order = sorted(range(len(wanted)), key=wanted.__getitem__)
-    placed = dict.fromkeys(order, 0.0)
-    floor = -math.inf
+    """The same heights, moved as little as keeps each a LINE away from its neighbours, none below the axis."""
+    placed, order = list(wanted), sorted(range(len(wanted)), key=wanted.__getitem__)
+    floor, ceiling = -math.inf, HEIGHT - BOTTOM + LINE
     for i in order:
-        placed[i] = floor = max(wanted[i], floor + LINE)
-    over = max(0.0, floor - (HEIGHT - BOTTOM))
-    ceiling = math.inf
+        placed[i] = floor = max(placed[i], floor + LINE)
     for i in reversed(order):
-        placed[i] = ceiling = min(placed[i], ceiling - LINE) if over else placed[i]
-        ceiling = min(ceiling, HEIGHT - BOTTOM)
-    return [placed[i] for i in range(len(wanted))]
+        placed[i] = ceiling = min(placed[i], ceiling - LINE)
+    return placed
 
 
 def spread(xs: list[float], n: int) -> list[float]:
