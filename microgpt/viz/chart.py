@@ -108,7 +108,7 @@ def axis(low: float, high: float, start: int, end: int, log: bool) -> tuple[Call
 def apart(wanted: list[float]) -> list[float]:
     """The same heights, moved as little as keeps each a LINE away from its neighbours, none below the axis."""
     placed, order = list(wanted), sorted(range(len(wanted)), key=wanted.__getitem__)
-    floor, ceiling = -math.inf, HEIGHT - BOTTOM + LINE
+    floor, ceiling = -math.inf, float(HEIGHT - BOTTOM + LINE)
     for i in order:
         placed[i] = floor = max(placed[i], floor + LINE)
     for i in reversed(order):

@@ -32,8 +32,8 @@ def test_a_power_law_is_a_straight_line_on_logarithmic_axes() -> None:
     drawn = points(chart.lines[0].points)
     slopes = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in zip(drawn, drawn[1:], strict=False)]
     assert max(slopes) - min(slopes) < 0.01
-    assert drawn[0] == (LEFT, HEIGHT - BOTTOM)
-    assert drawn[-1] == (WIDTH - RIGHT, TOP)
+    assert drawn[0] == pytest.approx((LEFT, HEIGHT - BOTTOM))
+    assert drawn[-1] == pytest.approx((WIDTH - RIGHT, TOP))
 
 
 def test_linear_axes_begin_at_zero_and_hold_every_point() -> None:
