@@ -124,6 +124,38 @@ PAGES = (
         number=6,
     ),
     Page(
+        "prefill-and-decode",
+        N_("Prefill and decode"),
+        N_("Why is the first token slow to come, and each later one quick?"),
+        N_(
+            "Before a model can write, it must read the prompt. It reads all of it in one big pass, then writes one "
+            "token a pass. Both use the same function and fill the same cache, but they keep a processor busy in very "
+            "different ways."
+        ),
+        "prefill",
+        "stories",
+        "The next day is bright",
+        N_("run the prompt at once, in chunks, or token by token."),
+        N_("the rows come out the same; how often the weights must be read does not."),
+        number=8,
+    ),
+    Page(
+        "memory",
+        N_("Memory"),
+        N_("What does the cache cost in memory?"),
+        N_(
+            "The work that a cache saves is paid for with room. How much follows from a few numbers, for this model "
+            "and for the largest ones."
+        ),
+        "memory",
+        "names",
+        "emm",
+        N_("choose a model and see what its cache is multiplied from; compare two that differ in one factor."),
+        N_("weights are read once for all texts of a step, the cache of each text for itself."),
+        number=9,
+        live="own",
+    ),
+    Page(
         "glossary",
         N_("Glossary"),
         N_("The words of this course"),

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt import growth
+from microgpt.architectures import PRESETS
 from microgpt.cost import PARTS, count, kv_bytes
 from microgpt.growth import BASELINES, GROUPS
 from microgpt.model import Array, Config
@@ -24,7 +25,7 @@ from microgpt.viz.settings import Settings
 from microgpt.viz.text import bound, number, percent, show, whole
 from microgpt.weights import shipped
 
-GPT2 = Config(n_layer=12, n_embd=768, n_head=12, n_kv_head=12, head_dim=64, n_mlp=3072, n_ctx=1024, mlp="gelu")
+GPT2 = PRESETS["GPT-2 124M"].config
 N_GUESSES = 4  # likeliest next tokens that are shown
 DEPTHS, REFERENCE_N = (1, 2, 4), 16  # the published totals: microgpt with so many layers and its whole context
 

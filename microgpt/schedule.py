@@ -1,0 +1,167 @@
+"""Schedules: in which passes the tokens of a text are run, and what each pass computes and must read.
+
+A pass is one call of `forward`. A prompt can be run in one pass, in chunks, or token by token; what follows is
+decoded, one token a pass. Passes are counted from what a hook is told. `estimate` says the same of a model that is
+too large to run here, and `Machine` how long a pass takes at the least.
+Knows models, caches and decoding; knows no page.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from microgpt.cache import KVCache
+from microgpt.cost import Counter, kv_bytes, pass_macs
+from microgpt.decode import decode_step, prefill
+from microgpt.errors import UserError
+from microgpt.model import Array, Config, Hook, ignore, param_shapes
+from microgpt.weights import Model
+
+
+class Pass(NamedTuple):
+    """One forward pass: `n` tokens run behind `start` cached rows."""
+
+    n: int
+    start: int
+    macs: int
+    weight_bytes: int
+    cache_bytes: int  # of the old rows, which must be read
+    new_bytes: int  # of the rows that the pass adds
+
+    @property
+    def end(self) -> int:
+        return self.start + self.n
+
+    @property
+    def bytes_read(self) -> int:
+        return self.weight_bytes + self.cache_bytes
+
+    @property
+    def intensity(self) -> float:
+        """Multiply-adds per byte read."""
+        return self.macs / self.bytes_read
+
+
+class Machine(NamedTuple):
+    """What a processor can do at its best: multiply-adds and bytes a second."""
+
+    name: str
+    macs: float
+    bytes: float
+
+    @property
+    def balance(self) -> float:
+        """Multiply-adds that it does in the time in which it reads a byte: below, reading is what takes the time."""
+        return self.macs / self.bytes
+
+    def seconds(self, one: Pass) -> float:
+        """No pass can be quicker: it must do its multiply-adds, and read its bytes."""
+        return max(one.macs / self.macs, one.bytes_read / self.bytes)
+
+
+# NVIDIA's data sheet of the A100 80GB SXM: 312 dense 16-bit TFLOPS (two operations a multiply-add), 2,039 GB/s.
+A100 = Machine("A100", 312e12 / 2, 2_039e9)
+
+
+class Passes:
+    """A hook that counts passes: `passes.found`, from the shapes that the model reports."""
+
+    def __init__(self, config: Config, bytes_per_value: int, then: Hook = ignore) -> None:
+        self.config, self.bytes_per_value, self.then = config, bytes_per_value, then
+        self.found: list[Pass] = []
+        self._counter = Counter(config)
+
+    def __call__(self, name: str, value: Array | int, pos: int = 0, layer: int = -1) -> None:
+        self.then(name, value, pos, layer)
+        if name == "embed":
+            self._counter = Counter(self.config)
+        self._counter(name, value, pos, layer)
+        if name == "attn_scores" and layer == 0:
+            _, self._n, self._t = np.shape(value)
+        if name == "logits":
+            macs = int(self._counter.macs.sum())
+            self.found.append(pass_of(self.config, self._n, self._t - self._n, macs, self.bytes_per_value))
+
+
+class Run(NamedTuple):
+    """A prompt and what follows, run by some schedule."""
+
+    passes: list[Pass]
+    n_prefill: int  # of the passes
+    cache: KVCache
+    prompt_logits: Array  # [vocab_size], after the prompt's last token
+    token_ids: list[int]  # the prompt and what the model added, greedily
+
+
+def run(
+    model: Model, token_ids: Sequence[int], chunk: int, max_new: int, bytes_per_value: int = 2, hook: Hook = ignore
+) -> Run:
+    """Run the prompt in passes of `chunk` tokens, then decode up to `max_new` tokens while there is room."""
+    config, ids = model.config, list(token_ids)
+    cache, passes = KVCache(config), Passes(config, bytes_per_value, hook)
+    prompt_logits = logits = prefill(model.params, config, ids, cache, passes, chunk)
+    n_prefill = len(passes.found)
+    for _ in range(max_new):
+        ids.append(int(logits.argmax()))
+        if ids[-1] == model.tokenizer.start or len(cache) == config.n_ctx:
+            break
+        logits = decode_step(model.params, config, ids[-1], cache, passes)
+    return Run(passes.found, n_prefill, cache, prompt_logits, ids)
+
+
+def largest_difference(one: KVCache, other: KVCache, rows: int) -> float:
+    """Between the first `rows` rows of two caches, over all layers, K and V alike."""
+    pairs = [(a.keys, b.keys) for a, b in zip(one.layers, other.layers, strict=True)]
+    pairs += [(a.values, b.values) for a, b in zip(one.layers, other.layers, strict=True)]
+    return max(float(np.abs(a[:, :rows] - b[:, :rows]).max(initial=0)) for a, b in pairs)
+
+
+def full(model: Model) -> UserError:
+    """What the model says to a token more than its context holds."""
+    cache = KVCache(model.config)
+    prefill(model.params, model.config, [model.tokenizer.start] * model.config.n_ctx, cache)
+    try:
+        decode_step(model.params, model.config, model.tokenizer.start, cache)
+    except UserError as error:
+        return error
+    raise AssertionError("a full cache took another row")
+
+
+# ---- closed forms ---------------------------------------------------------------------------------
+
+
+def weights_read(config: Config, n: int) -> int:
+    """Numbers of weights that a pass of n tokens reads: all, but of a table that is only looked up, n rows."""
+    looked_up = {"wpe"} if config.tied else {"wte", "wpe"}
+    shapes = param_shapes(config)
+    return sum(n * shape[1] if name in looked_up else math.prod(shape) for name, shape in shapes.items())
+
+
+def pass_of(config: Config, n: int, start: int, macs: int, bytes_per_value: int) -> Pass:
+    """The pass of n tokens behind `start` rows: every weight is read once, and so is every old row of K and V."""
+    return Pass(
+        n,
+        start,
+        macs,
+        weights_read(config, n) * bytes_per_value,
+        kv_bytes(config, start, bytes_per_value),
+        kv_bytes(config, n, bytes_per_value),
+    )
+
+
+def estimate(config: Config, n: int, start: int, bytes_per_value: int = 2) -> Pass:
+    """The same for a model that is not run: multiply-adds by the closed form."""
+    pairs = n * start + n * (n + 1) // 2
+    return pass_of(config, n, start, int(pass_macs(config, n, pairs).sum()), bytes_per_value)
+
+
+def compute_bound_from(config: Config, machine: Machine, start: int = 0) -> int:
+    """The fewest tokens in a pass for which computing takes longer than reading."""
+    n = 1
+    while estimate(config, n, start).intensity < machine.balance:
+        n += 1
+    return n

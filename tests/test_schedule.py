@@ -1,0 +1,109 @@
+"""However a prompt is cut into passes, the cache and the answer are the same; what a pass costs is what it does."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from microgpt.cache import KVCache
+from microgpt.cost import kv_bytes, naive
+from microgpt.decode import generate
+from microgpt.errors import UserError
+from microgpt.model import param_shapes
+from microgpt.schedule import A100, compute_bound_from, estimate, full, largest_difference, run, weights_read
+from microgpt.tokenizer import START, CharTokenizer
+from microgpt.trace import Trace
+from microgpt.weights import SHIPPED, Model, n_params, shipped
+from tests.strategies import Case, cases
+from tests.test_cost import GPT2, LLAMA3
+
+
+def model_of(case: Case) -> Model:
+    """A model with random weights; its last token starts and stops a text."""
+    vocabulary = [str(i) for i in range(case.config.vocab_size - 1)] + [START]
+    return Model("random", case.config, case.params, CharTokenizer(vocabulary))
+
+
+@given(cases(min_tokens=2), st.integers(1, 10), st.integers(0, 4))
+def test_chunks_leave_the_same_rows_and_say_the_same(case: Case, chunk: int, max_new: int) -> None:
+    model, n = model_of(case), len(case.token_ids)
+    whole, parts = (run(model, case.token_ids, size, max_new) for size in (0, chunk))
+    assert largest_difference(whole.cache, parts.cache, n) < 1e-9
+    assert np.abs(whole.prompt_logits - parts.prompt_logits).max() < 1e-9
+    assert parts.n_prefill == math.ceil(n / chunk) and whole.n_prefill == 1
+
+
+@given(cases(min_tokens=2), st.integers(1, 10), st.integers(0, 4))
+def test_passes_follow_each_other_and_cost_what_the_closed_form_says(case: Case, chunk: int, max_new: int) -> None:
+    done = run(model_of(case), case.token_ids, chunk, max_new)
+    assert [p.start for p in done.passes] == [0, *(p.end for p in done.passes[:-1])]
+    assert done.passes[-1].end == len(done.cache)
+    assert [p.n for p in done.passes[done.n_prefill :]] == [1] * (len(done.passes) - done.n_prefill)
+    for one in done.passes:
+        assert one == estimate(case.config, one.n, one.start)
+        assert one.cache_bytes == kv_bytes(case.config, one.start, 2)
+    assert sum(p.new_bytes for p in done.passes) == kv_bytes(case.config, len(done.cache), 2)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_what_follows_is_what_greedy_generation_says(name: str) -> None:
+    model = shipped(name)
+    ids = [model.tokenizer.start, 0, 1]
+    trace = Trace({})
+    done = run(model, ids, 2, 6, hook=trace)
+    expected = generate(model.params, model.config, ids, 6, stop=model.tokenizer.start)
+    assert done.token_ids[len(ids) :] == list(expected)
+    assert len([e for e in trace if e.name == "logits"]) == len(done.passes)
+
+
+def test_a_pass_at_once_does_the_work_of_a_rerun_and_reads_each_weight_once() -> None:
+    for config in (GPT2, LLAMA3):
+        one = estimate(config, 100, 0)
+        assert one.macs == naive(config, 100).sum()
+        assert one.bytes_read == one.weight_bytes <= 2 * n_params(config)
+        token, in_chunks = estimate(config, 1, 99), [estimate(config, 50, 0), estimate(config, 50, 50)]
+        assert token.weight_bytes > 0.99 * one.weight_bytes
+        assert sum(p.weight_bytes for p in in_chunks) > 1.99 * one.weight_bytes
+        assert one.intensity > max(p.intensity for p in in_chunks) > 20 * token.intensity
+
+
+def test_of_a_table_that_is_only_looked_up_few_rows_are_read() -> None:
+    assert weights_read(LLAMA3, 5) == 8_030_261_248 - (128_256 - 5) * 4096
+    assert weights_read(GPT2, 5) == 124_439_808 - (1024 - 5) * 768  # tied: the head reads the whole of wte
+    assert weights_read(GPT2, 1024) == sum(map(math.prod, param_shapes(GPT2).values()))
+
+
+def test_decode_waits_for_memory_and_a_long_prefill_for_the_arithmetic() -> None:
+    """About half a multiply-add a byte: each weight has two bytes and is used once."""
+    token, prompt = estimate(LLAMA3, 1, 2000), estimate(LLAMA3, 2000, 0)
+    assert token.intensity == pytest.approx(0.5, rel=0.1)
+    assert token.intensity < A100.balance < prompt.intensity
+    assert A100.seconds(token) == token.bytes_read / A100.bytes
+    assert A100.seconds(prompt) == prompt.macs / A100.macs
+    first = compute_bound_from(LLAMA3, A100)
+    assert estimate(LLAMA3, first - 1, 0).intensity < A100.balance <= estimate(LLAMA3, first, 0).intensity
+
+
+def test_weights_outweigh_the_cache_up_to_the_published_length() -> None:
+    """All weights of Llama-3-8B weigh as much as the cache of about 122,500 tokens."""
+    assert estimate(LLAMA3, 1, 100_000).cache_bytes < estimate(LLAMA3, 1, 100_000).weight_bytes
+    assert estimate(LLAMA3, 1, 122_600).cache_bytes > 2 * n_params(LLAMA3) > estimate(LLAMA3, 1, 122_400).cache_bytes
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_full_context_says_so(name: str) -> None:
+    model = shipped(name)
+    error = full(model)
+    assert isinstance(error, UserError)
+    assert error.fields == {"held": model.config.n_ctx, "n_ctx": model.config.n_ctx, "n": 1}
+
+
+def test_differences_are_seen() -> None:
+    model = shipped("names")
+    one, other = (run(model, [26, 3, last], 0, 0).cache for last in (4, 5))
+    assert largest_difference(one, other, 2) == 0 < largest_difference(one, other, 3)
+    assert largest_difference(KVCache(model.config), one, 0) == 0

@@ -1,0 +1,43 @@
+"""What the lesson "prefill and decode" must say."""
+
+from tests.viz.claims import Claim
+
+PAGE = "prefill-and-decode"
+CLAIMS = [
+    Claim("REFERENCE 3", "each decode step reads weights and cache; at batch one the weights dominate", PAGE,
+          "weights-and-cache", (r"weights and the cache", r"15 GB against 262 MB here, behind 2,000 tokens",
+                                r"share one reading of the weights, but each has a cache of its own")),
+    Claim("REFERENCE 4", "every token has its own forward pass", PAGE, "two-kinds",
+          (r"one pass can take all 6", r"not true that every token needs a pass of its own")),
+    Claim("REFERENCE 4", "the speculative draft is prefill-like", PAGE, "speculation",
+          (r"guesses them one by one", r"the target, runs all guesses in one pass", r"rows of the others are cropped")),
+    Claim("REFERENCE 4", "rejected rows are cropped", PAGE, "rounds", (r"n a rejected: n ?l ?1 ?4 ?4 i rejected: <s>",)),
+    Claim("REFERENCE 4", "speculation gives the target's own text", PAGE, "speculated",
+          (r"The text is analia", r"target took 3 passes instead of 6", r"text is the same")),
+    Claim("REFERENCE 4", "the cache only ever grows", PAGE, "crop",
+          (r"nothing forces it", r"3 wrong tokens", r"less than 1e-12", r"Windows .*eviction .*beams")),
+    Claim("REFERENCE 4", "decode is limited by reading the cache; by bandwidth, not parameters", PAGE,
+          "weights-and-cache", (r"waits for the cache. It waits for the weights and the cache",
+                                r"the parameters are what the bandwidth is spent on")),
+    Claim("REFERENCE 5", "why does prefill differ from decode?", PAGE, "decode-work",
+          (r"all the weights again, 15 GB", r"0\.5\d multiply-adds a byte", r"bound by memory")),
+    Claim("REFERENCE 5", "what happens at token 17 of a 16-token context?", PAGE, "full",
+          (r"has 24 positions", r"at token 25\?", r"Nothing is overwritten")),
+    Claim("REFERENCE 5", "what the model says when the context is full", PAGE, "full-error",
+          (r"The cache holds 24 of 24 rows; 1 more do not fit\.",)),
+    Claim("seed 0", "the model's forward pass is the same", PAGE, "same-cache", (r"The function is the same",)),
+    Claim("seed 1", "inference is limited by memory bandwidth, not model parameters", PAGE, "weights-and-cache",
+          (r"Nor is bandwidth the limit in place of parameters",)),
+    Claim("seed 2", "each generated token's k and v join the cache, one pass a token", PAGE, "two-kinds",
+          (r"one token a pass",)),
+    Claim("seed 3", "a full pass for every new token", PAGE, "two-kinds", (r"those of the prompt share one",)),
+    Claim("seed 4", "prefill: all prompt tokens in parallel, bound by compute, fills the cache", PAGE, "prefill-work",
+          (r"2,000 tokens", r"reads each weight once", r"964 multiply-adds for each byte", r"bound by compute")),
+    Claim("seed 4", "prefill is fast, decode is slow", PAGE, "seconds",
+          (r"the prompt takes 92\.84 ms and each later token 7\.49 ms", r"it runs 161 tokens of the prompt")),
+    Claim("seed 4", "chunked prefill", PAGE, "same-cache",
+          (r"differ by less than 1e-12", r"cut a long prompt into chunks")),
+    Claim("seed 4", "prefix caching", PAGE, "prefix",
+          (r"share 5 rows", r"ran 1 token instead of all", r"differ from those of a full run by less than 1e-12")),
+    Claim("seed 4", "past entries are never rewritten, the cache only grows", PAGE, "crop", (r"can be cropped",)),
+]  # fmt: skip

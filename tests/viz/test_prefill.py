@@ -1,0 +1,96 @@
+"""The timeline shows the passes of the runs; what is said of large models is what the formulas give."""
+
+from __future__ import annotations
+
+from xml.etree.ElementTree import Element
+
+import numpy as np
+import pytest
+
+from microgpt import schedule
+from microgpt.decode import generate
+from microgpt.viz.pages import page
+from microgpt.viz.passes import size
+from microgpt.viz.render import prose, widget
+from microgpt.viz.settings import Settings
+from microgpt.viz.views.prefill import MAX_NEW, Prefill, view
+from microgpt.weights import shipped
+from tests.test_cost import GPT2, LLAMA3
+from tests.viz.test_pages import classes, find, numbers, parse, text
+
+RUNS = [("stories", "The next day is bright"), ("names", "a"), ("names-deep", "abcdefghijklmno")]
+
+
+@pytest.fixture(scope="module", params=RUNS, ids=lambda run: f"{run[0]}-{run[1][:5]}")
+def shown(request: pytest.FixtureRequest) -> tuple[str, str, Prefill, Element, Element]:
+    name, prompt = request.param
+    made, lesson = view(Settings(name, prompt)), page("prefill-and-decode")
+    return name, prompt, made, parse(widget("prefill", made, page=lesson)), parse(prose("prefill", made, page=lesson))
+
+
+def test_every_pass_on_the_timeline_is_one_of_the_run(shown: tuple[str, str, Prefill, Element, Element]) -> None:
+    name, prompt, made, tree, _ = shown
+    model = shipped(name)
+    ids = model.tokenizer.encode(prompt)
+    boards = [board for board in find(tree, "board") if find(board, "sums")]
+    assert [way.size for way in made.ways][0] == len(ids) and made.ways[-1].size == 1
+    assert len(boards) == len(made.ways)
+    for board, way in zip(boards, made.ways, strict=True):
+        run = schedule.run(model, ids, way.size, MAX_NEW)
+        items = [item for item in board.iter("li") if "gap" not in classes(item)]
+        assert len(items) == len(run.passes)
+        for item, one in zip(items, run.passes, strict=True):
+            cells = [classes(cell) for cell in find(item, "cells")[0]]
+            assert cells == [{"old"}] * one.start + [{"new"}] * one.n + [set()] * (len(run.cache) - one.end)
+            assert numbers(find(item, "macs")[0]) == [one.macs]
+            assert numbers(find(item, "read")[0]) == [one.weight_bytes, one.cache_bytes]
+            assert numbers(find(item, "per")[0]) == [round(one.macs / one.bytes_read, 2)]
+            assert ("prefill" in classes(item)) == (one.end <= len(ids))
+            assert len(find(find(item, "say")[0], "tok")) == one.n
+        rows = [[numbers(td)[0] for td in row.iter("td")] for row in find(board, "sums")[0].iter("tr")][1:]
+        assert sum(row[1] for row in rows) == len(run.cache)
+        assert sum(row[2] for row in rows) == sum(one.macs for one in run.passes)
+
+
+def test_all_ways_say_the_same(shown: tuple[str, str, Prefill, Element, Element]) -> None:
+    name, prompt, made, tree, _ = shown
+    model = shipped(name)
+    (expected,) = generate(model.params, model.config, model.tokenizer.encode(prompt), 1)
+    for note in find(tree, "same"):
+        assert text(find(note, "tok")[0]) == model.tokenizer.vocabulary[expected]
+    assert float(made.difference) == 1e-12 and made.same_next
+    assert made.different_way == 3  # none
+
+
+def test_bytes_are_the_sixteen_bit_ones_and_wide_bars_are_the_largest() -> None:
+    made = view(Settings("stories", "The next day is bright"))
+    blocks = [block for way in made.ways for block in way.blocks]
+    assert max(block.macs[1] for block in blocks) == 100
+    widths = np.array([block.weights[1] + block.cache[1] for block in blocks])
+    assert 95 <= widths.max() <= 101
+    first = made.ways[0].blocks[0]
+    assert first.macs[1] == 100 and all(block.macs[1] < 25 for block in made.ways[0].blocks[1:])
+
+
+def test_large_models_are_the_published_ones() -> None:
+    made = view(Settings("names", "a"))
+    by_pass = {(one.model, one.phase): one for one in made.estimates}
+    token = by_pass["Llama-3-8B", "decode"]
+    assert token.cache == size(2000 * 131_072) == "262 MB"
+    assert by_pass["GPT-2 124M", "decode"].cache == size(1000 * 36_864)
+    assert token.weights == size(2 * (8_030_261_248 - 128_255 * 4096)) == "15 GB"
+    assert [one.bound_by for one in made.estimates] == ["compute", "compute", "memory"] * 2
+    assert float(token.milliseconds) == pytest.approx(1000 * (15.01e9 + 0.262e9) / 2.039e12, abs=0.01)
+    for config, name in ((GPT2, "GPT-2 124M"), (LLAMA3, "Llama-3-8B")):
+        line = next(line for line in made.chart.lines if line.name == name)
+        assert len(line.points.split()) > 20
+        assert schedule.estimate(config, 1, 0).intensity < 1
+
+
+def test_questions_have_one_right_answer(shown: tuple[str, str, Prefill, Element, Element]) -> None:
+    name, prompt, made, _, lesson = shown
+    n = len(shipped(name).tokenizer.encode(prompt))
+    assert len(set(made.passes_options)) == 3
+    assert made.passes_options[made.passes_right] == "1" and n > 1
+    for ask in find(lesson, "ask"):
+        assert len(find(ask, "right")) == 1
