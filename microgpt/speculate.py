@@ -25,7 +25,7 @@ class Round(NamedTuple):
 
     drafted: list[int]  # token ids
     accepted: int  # how many of them the target would have chosen
-    chosen: int  # the target's own next token, from the same pass
+    chosen: int | None  # the target's own next token, from the same pass; None when the accepted ones end the text
     draft_passes: int
     rows_before: int
     rows_appended: int  # in the target's one pass
@@ -49,13 +49,12 @@ def speculate(
         said = forward(target.params, target.config, ids[-1:] + drafted, cache).argmax(axis=-1).tolist()
         agreed = [a == b for a, b in zip(drafted, said, strict=False)]
         accepted = agreed.index(False) if False in agreed else len(drafted)
-        if accepted and drafted[accepted - 1] == stop:  # the text ends with an accepted token
-            accepted -= 1
-        appended = len(cache) - before
-        cache.crop(before + 1 + accepted)
+        appended, ids = len(cache) - before, ids + drafted[:accepted]
+        chosen = None if accepted and ids[-1] == stop else said[accepted]
+        ids += [] if chosen is None else [chosen]
+        cache.crop(len(ids) - 1)  # every token has a row but the newest
         draft_cache.crop(min(len(draft_cache), len(cache)))
-        ids += [*drafted[:accepted], said[accepted]]
-        rounds.append(Round(drafted, accepted, said[accepted], len(drafted), before, appended, len(cache)))
+        rounds.append(Round(drafted, accepted, chosen, len(drafted), before, appended, len(cache)))
     return ids, rounds, cache
 
 

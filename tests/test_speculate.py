@@ -32,16 +32,19 @@ def test_speculation_writes_what_the_target_writes_alone(prompt: str, n_draft: i
     for one in rounds:
         assert one.rows_before == at - 1
         assert one.rows_appended == len(one.drafted) + 1  # one pass of the target
-        assert one.rows_kept == one.rows_before + 1 + one.accepted
-        assert written[at : at + one.accepted + 1] == [*one.drafted[: one.accepted], one.chosen]
-        at += one.accepted + 1
+        added = one.drafted[: one.accepted] + ([] if one.chosen is None else [one.chosen])
+        assert one.rows_kept == one.rows_before + len(added)
+        assert written[at : at + len(added)] == added
+        ended = one.accepted > 0 and one.drafted[one.accepted - 1] == model.tokenizer.start
+        assert (one.chosen is None) == ended
+        at += len(added)
     assert at == len(written)
 
 
 def test_a_draft_that_is_the_target_is_always_right_and_a_poor_one_costs_rows() -> None:
     ids = NAMES.tokenizer.encode("a")
     _, alike, _ = speculate(NAMES, NAMES, ids, 3, 16)
-    assert all(one.accepted >= len(one.drafted) - 1 for one in alike)  # an accepted stop is the target's own
+    assert all(one.accepted == len(one.drafted) for one in alike)
     _, rounds, _ = speculate(DEEP, NAMES, ids, 3, 16)
     assert any(one.rows_kept < one.rows_before + one.rows_appended for one in rounds)
     assert any(one.accepted for one in rounds)

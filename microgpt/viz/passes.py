@@ -49,7 +49,7 @@ class Round(NamedTuple):
     """A draft and its verification; `drafted` are (token, accepted). Rows are the target's."""
 
     drafted: list[tuple[str, bool]]
-    chosen: str
+    chosen: str  # "" when the text ends with what was drafted
     draft_passes: int
     before: str
     appended: str
@@ -144,7 +144,7 @@ def speculation() -> Speculation:
         rounds=[
             Round(
                 [(vocabulary[token], i < r.accepted) for i, token in enumerate(r.drafted)],
-                vocabulary[r.chosen],
+                "" if r.chosen is None else vocabulary[r.chosen],
                 r.draft_passes,
                 whole(r.rows_before),
                 whole(r.rows_appended),

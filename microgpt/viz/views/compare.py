@@ -94,6 +94,7 @@ class Compare:
     labels: list[str]
     at: int
     difference: str  # over all steps
+    same_choice: bool  # the likeliest token is the same in both runs, at every step
     saved_rows: str  # rows that a rerun computes again, over all steps
     ratio: str  # all again / with the cache
     ratio_needed: str
@@ -152,6 +153,7 @@ def view(settings: Settings) -> Compare:
         labels=[f"{step.number} {step.rows[-1].token}" for step in steps],
         at=trace.about["n_prompt"] - 1,
         difference=bound(max(difference(trace, i) for i in range(n))),
+        same_choice=all(trace["logits", i][0].argmax() == trace["recompute_logits", i].argmax() for i in range(n)),
         saved_rows=whole(n * (n - 1) // 2),
         ratio=ratio(config, "naive", n),
         ratio_needed=ratio(config, "needed", n),
