@@ -45,6 +45,21 @@ PAGES = (
         hero="why_q",
     ),
     Page(
+        "next-token",
+        N_("Next token"),
+        N_("How does a GPT write a sentence, one token at a time?"),
+        N_(
+            "A GPT does one thing: it reads a text and says what may come next. To write a sentence it does so again "
+            "and again, each time with one more token at the end. Here is every pass of that loop."
+        ),
+        "loop",
+        "stories",
+        "The next day",
+        N_("go from pass to pass, and follow one pass from the text to the token that it adds."),
+        N_("every pass runs the whole text, and most of it has run before."),
+        number=1,
+    ),
+    Page(
         "kv-cache",
         N_("Letters"),
         N_("Why does a GPT keep K and V, and throw Q away?"),

@@ -1,0 +1,116 @@
+"""The loop without a cache: each pass runs everything, says what the cached run says, and repeats what was there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from microgpt import loop
+from microgpt.cache import KVCache
+from microgpt.cost import Counter
+from microgpt.decode import decode_step
+from microgpt.errors import UserError
+from microgpt.model import rope
+from microgpt.record import Recording
+from microgpt.weights import SHIPPED, Model, shipped
+
+PROMPTS = {"names": "emm", "names-deep": "emma", "stories": "The next day"}
+
+
+@pytest.fixture(params=SHIPPED)
+def model(request: pytest.FixtureRequest) -> Model:
+    return shipped(request.param)
+
+
+def test_it_writes_what_the_cached_run_writes(model: Model) -> None:
+    passes = loop.run(model, PROMPTS[model.name])
+    cached = Recording(model, PROMPTS[model.name])
+    trace = cached.run()
+    assert [*passes[-1].token_ids, passes[-1].choice] == cached.ids
+    for one in passes:
+        assert np.abs(one.logits - trace["logits", len(one.token_ids) - 1][0]).max() < 1e-12
+
+
+def test_every_pass_runs_all_tokens_and_repeats_all_but_the_newest(model: Model) -> None:
+    passes = loop.run(model, PROMPTS[model.name])
+    first = len(passes[0].token_ids)
+    assert [len(one.trace["embed", 0]) for one in passes] == list(range(first, first + len(passes)))
+    assert [one.again for one in passes] == [0, *range(first, first + len(passes) - 1)]
+    n, k = first, len(passes)
+    assert loop.token_passes(passes) == (k * n + k * (k - 1) // 2, k * n + k * (k - 1) // 2 - (n + k - 1))
+    assert all(one.difference < 1e-12 for one in passes)
+
+
+def test_a_changed_row_is_not_counted_as_a_repeat(model: Model) -> None:
+    one, other = (loop.run(model, prompt)[0].trace for prompt in PAIR[model.name])
+    n = len(one["embed", 0])
+    assert loop.repeated(one, other) == n - 1
+    assert loop.furthest(model.config, one, other) > 1e-3
+
+
+PAIR = {"names": ("emm", "amm"), "names-deep": ("emm", "amm"), "stories": ("the next day", "the first day")}
+
+
+def test_the_hook_hears_every_pass(model: Model) -> None:
+    counter, heard = Counter(model.config), []
+    loop.run(model, PROMPTS[model.name], hook=lambda name, *_: heard.append(name))
+    passes = loop.run(model, PROMPTS[model.name], hook=counter)
+    assert heard.count("sample") == heard.count("logits") == len(passes)
+    assert counter.macs[-1] == len(passes) * model.config.n_embd * model.config.vocab_size  # the last row's logits only
+
+
+def test_a_full_context_ends_the_loop(model: Model) -> None:
+    word = "the " if model.name == "stories" else "z"
+    passes = loop.run(model, word * (model.config.n_ctx - 1))
+    assert len(passes) == 1 and len(passes[0].token_ids) == model.config.n_ctx
+    assert loop.continued(model, passes[0].token_ids) == passes[0].token_ids
+
+
+def test_a_seed_repeats_a_drawn_text_and_temperature_zero_never_draws(model: Model) -> None:
+    def written(**settings: float) -> list[int]:
+        return [one.choice for one in loop.run(model, PROMPTS[model.name], **settings)]  # type: ignore[arg-type]
+
+    assert written(temperature=1.0, seed=3) == written(temperature=1.0, seed=3)
+    assert written(seed=1) == written(seed=2)
+    drawn = loop.run(model, PROMPTS[model.name], temperature=1.0, seed=3)
+    assert [one.choice for one in drawn] == [one.draw for one in drawn]
+
+
+def test_the_most_open_choice() -> None:
+    model = shipped("stories")
+    passes = loop.run(model, "the next day")
+    at = loop.most_open(passes)
+    assert model.tokenizer.decode(passes[at].token_ids) == "the next day is"
+    branch = loop.continued(model, [*passes[at].token_ids, model.tokenizer.ids["bright"]])
+    assert model.tokenizer.decode(branch).startswith("the next day is bright and")
+
+
+def test_turns_are_those_of_rope() -> None:
+    config, pos = shipped("stories").config, 3
+    half = config.head_dim // 2
+    turned = rope(config, range(pos, pos + 1), np.dtype(np.float64))(np.eye(config.head_dim)[None, :half])
+    for i, angle in enumerate(loop.turns(config, pos)):
+        assert np.allclose(turned[0, i, [i, i + half]], [np.cos(angle), np.sin(angle)])
+
+
+@pytest.mark.parametrize(("prompt", "settings"), [("", {}), ("?", {}), ("a" * 40, {}), ("a", {"temperature": -1.0})])
+def test_what_cannot_run_is_a_sentence(prompt: str, settings: dict[str, float]) -> None:
+    with pytest.raises(UserError):
+        loop.run(shipped("names"), prompt, **settings)  # type: ignore[arg-type]
+
+
+def test_the_weights_stay_as_they_are(model: Model) -> None:
+    before = {name: value.copy() for name, value in model.params.items()}
+    loop.run(model, PROMPTS[model.name])
+    assert all((model.params[name] == value).all() for name, value in before.items())
+
+
+def test_a_cached_step_gives_the_same_rows(model: Model) -> None:
+    """What is computed again is what a cache would have kept."""
+    passes = loop.run(model, PROMPTS[model.name])
+    cache = KVCache(model.config)
+    for token_id in passes[-1].token_ids:
+        decode_step(model.params, model.config, token_id, cache)
+    for layer in range(model.config.n_layer):
+        again = passes[-1].trace["k", 0, layer].swapaxes(0, 1)
+        assert np.abs(again - cache[layer].keys).max() < 1e-12
