@@ -32,12 +32,14 @@ def backward(
     dlogits: Array,
     grads: Grads,
     hook: Hook = ignore,
+    detached: bool = False,
 ) -> None:
     """Write the gradient of every parameter into `grads`, which has the names and shapes of `params`.
 
     dlogits [n, vocab_size] is the gradient that arrives; the tape is that of one pass over `token_ids`.
 
-    `hook` is told dq, dk and dv of each layer: what arrives at each row from all later queries.
+    `hook` is told dq, dk and dv of each layer: what arrives at each row from all later queries. With `detached`, a row
+    learns from its own step alone, as if it had come out of a cache that keeps numbers and no history.
     """
     n = len(token_ids)
     norm_backward, eps = NORMS_BACKWARD[config.norm], config.norm_eps
@@ -61,10 +63,11 @@ def backward(
 
         weights, v = tape["attn_weights", layer], tape["v", layer]
         dmixed = linear_backward(dx, tape["head_out", layer], params, here + "wo", grads)
-        dweights, dv = mix_backward(dmixed, weights, v)  # -> [n_head, n, n] and the shape of v
+        own = np.eye(n) if detached else None
+        dweights, dv = mix_backward(dmixed, weights, v, own)  # -> [n_head, n, n] and the shape of v
         hook("dv", dv, 0, layer)
         dscores = softmax_backward(dweights, weights)  # a masked pair has weight 0: nothing flows through it
-        dq, dk = attn_scores_backward(dscores, tape["q", layer], tape["k", layer])  # the shapes of q and k
+        dq, dk = attn_scores_backward(dscores, tape["q", layer], tape["k", layer], own)  # the shapes of q and k
         hook("dq", dq, 0, layer)
         hook("dk", dk, 0, layer)
         a = tape["attn_norm", layer]
@@ -118,12 +121,14 @@ def linear_backward(dy: Array, x: Array, params: Params, name: str, grads: Grads
     return dy.dot(params[name])  # type: ignore[no-any-return]
 
 
-def attn_scores_backward(dscores: Array, q: Array, k: Array) -> tuple[Array, Array]:
-    """To each query from the keys that it read; to each key the sum over all queries that read it."""
+def attn_scores_backward(dscores: Array, q: Array, k: Array, reach: Array | None = None) -> tuple[Array, Array]:
+    """To each query from the keys that it read; to each key the sum over all queries (of its `reach`) that read it."""
     n, n_head, head_dim = q.shape
     n_kv_head = k.shape[1]
     dscores = (dscores * head_dim**-0.5).reshape(n_kv_head, -1, n)  # [n_kv_head, group * n, n]
     dq = (dscores @ k.swapaxes(0, 1)).reshape(n_head, n, head_dim).swapaxes(0, 1)  # [n, n_head, head_dim]
+    if reach is not None:
+        dscores = (dscores.reshape(n_head, n, n) * reach).reshape(dscores.shape)
     grouped = q.swapaxes(0, 1).reshape(n_kv_head, -1, head_dim)  # as attn_scores lays them out
     return dq, (dscores.swapaxes(1, 2) @ grouped).swapaxes(0, 1)  # dk [n, n_kv_head, head_dim]
 
@@ -133,13 +138,17 @@ def softmax_backward(dy: Array, y: Array) -> Array:
     return y * (dy - np.vecdot(dy, y)[..., None])  # type: ignore[no-any-return]
 
 
-def mix_backward(dmixed: Array, weights: Array, v: Array) -> tuple[Array, Array]:
-    """To each weight how far its value row agrees; to each value row the sum over all queries that mixed it in."""
+def mix_backward(dmixed: Array, weights: Array, v: Array, reach: Array | None = None) -> tuple[Array, Array]:
+    """To each weight how far its value row agrees; to each value row the sum over all queries that mixed it in.
+
+    `reach` [n, n], where given, says which queries a value row hears of.
+    """
     n_head, n, _ = weights.shape
     _, n_kv_head, head_dim = v.shape
     dmix = dmixed.reshape(n, n_head, head_dim).swapaxes(0, 1).reshape(n_kv_head, -1, head_dim)
     dweights = (dmix @ v.transpose(1, 2, 0)).reshape(n_head, n, n)
-    grouped = weights.reshape(n_kv_head, -1, n)  # [n_kv_head, group * n, n]
+    heard = weights if reach is None else weights * reach
+    grouped = heard.reshape(n_kv_head, -1, n)  # [n_kv_head, group * n, n]
     return dweights, (grouped.swapaxes(1, 2) @ dmix).swapaxes(0, 1)  # dv [n, n_kv_head, head_dim]
 
 

@@ -28,6 +28,7 @@ from microgpt.tokenizer import START, CharTokenizer, WordTokenizer
 from microgpt.weights import SHIPPED, Model, init, save, views
 
 DATA = Path(__file__).parent / "data"
+N_NAMES = 32_033  # in the whole list
 BETA1, BETA2, EPS = 0.85, 0.99, 1e-8
 
 
@@ -101,9 +102,25 @@ def names_run(data: Path | None, n_layer: int, steps: int, rate: float) -> Run:
     names = [line for line in lines if line]
     if not names:
         raise UserError(N_("%(path)s holds no names. Give a text file, one name a line."), path=data)
-    tokenizer = CharTokenizer([*string.ascii_lowercase, START])
-    config, rng = Config(n_layer=n_layer), Random(42)
+    rng = Random(42)
     rng.shuffle(names)
+    return run_on(names, rng, n_layer, steps, rate)
+
+
+def first_thousand() -> Run:
+    """The run of `names` without the whole list: its thousand steps see a thousand names, which lie in the package.
+
+    Shuffling any list as long as the whole one leaves the generator where microgpt draws its weights.
+    """
+    rng = Random(42)
+    rng.shuffle(list(range(N_NAMES)))
+    names = (DATA / "names-1000.txt").read_text("utf-8").split()
+    return run_on(names, rng, n_layer=1, steps=len(names), rate=0.01)
+
+
+def run_on(names: Sequence[str], rng: Random, n_layer: int, steps: int, rate: float) -> Run:
+    """A run on names in this order; the weights are drawn from `rng`."""
+    tokenizer, config = CharTokenizer([*string.ascii_lowercase, START]), Config(n_layer=n_layer)
     vector = init(config, rng)
     longest = config.n_ctx + 1
     texts = ([*tokenizer.encode(name), tokenizer.start][:longest] for name in cycle(names))

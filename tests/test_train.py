@@ -9,6 +9,7 @@ import subprocess
 import sys
 from itertools import islice
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from microgpt.errors import UserError
 from microgpt.model import Config
 from microgpt.stories import PEOPLE, sentences
 from microgpt.tokenizer import START
-from microgpt.train import loss_and_grads, main, prepare, samples, train
+from microgpt.train import N_NAMES, first_thousand, loss_and_grads, main, prepare, samples, train
 from microgpt.weights import load, shipped, views
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -259,3 +260,12 @@ def test_the_model_of_that_name_is_what_is_trained(few_names: Path) -> None:
     assert prepare("stories", None).config == shipped("stories").config
     with pytest.raises(UserError):
         prepare("", None)
+
+
+def test_the_names_are_the_first_thousand_of_the_shuffled_list(names_txt: Path) -> None:
+    names = [line.strip() for line in names_txt.read_text("utf-8").splitlines() if line.strip()]
+    assert len(names) == N_NAMES
+    Random(42).shuffle(names)
+    run = first_thousand()
+    ours = [run.tokenizer.decode(ids) for ids, _ in zip(run.texts, range(1000), strict=False)]
+    assert ours == names[:1000]

@@ -59,6 +59,7 @@ class Chart(NamedTuple):
     top: int = TOP
     bottom: int = HEIGHT - BOTTOM
     label_x: int = WIDTH - RIGHT + 8
+    grows: str = ""  # the id of a group to which lines are added later
 
 
 def line_chart(

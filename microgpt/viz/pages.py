@@ -28,6 +28,7 @@ class Page(NamedTuple):
     number: int = 0  # of the lesson; two pages may share one
     live: str = "text"
     models: tuple[str, ...] = SHIPPED
+    extra: str = ""  # a second widget below, which answers to the first leave alone
     hero: str = ""  # the view whose picture a page without a widget shows
 
 
@@ -58,6 +59,22 @@ PAGES = (
         N_("go from pass to pass, and follow one pass from the text to the token that it adds."),
         N_("every pass runs the whole text, and most of it has run before."),
         number=1,
+    ),
+    Page(
+        "inside",
+        N_("Inside"),
+        N_("What happens to one token on its way through the model?"),
+        N_(
+            "A token enters as one row of numbers and leaves as a guess about the next one. Here is every stop in "
+            "between, with its real shape and its real numbers; then the place where tokens meet; then all that the "
+            "model is made of."
+        ),
+        "inside",
+        "names",
+        "emm",
+        N_("follow one token from top to bottom, then swap another and see which stops notice."),
+        N_("of all that a step makes, only k and v outlive it, and tokens meet in attention alone."),
+        number=2,
     ),
     Page(
         "kv-cache",
@@ -137,6 +154,22 @@ PAGES = (
         N_("change an early token, then append one."),
         N_("a change spoils rows below and to the right of it, never above; an appended token spoils none."),
         number=6,
+    ),
+    Page(
+        "training",
+        N_("Training"),
+        N_("Does training need a cache?"),
+        N_(
+            "A model learns from whole texts at once, so nothing is ever computed twice. It could use a cache all the "
+            "same. Here is what would flow through it, and the training itself."
+        ),
+        "training",
+        "names",
+        "emma",
+        N_("look at the mask, then train the model below from its first step."),
+        N_("the losses are the same with and without a cache; early rows learn most from those who read them later."),
+        number=7,
+        extra="train_live",
     ),
     Page(
         "prefill-and-decode",

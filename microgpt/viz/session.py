@@ -39,7 +39,7 @@ def run(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, l
             model=settings.model, models=", ".join(shown.models),
         )  # fmt: skip
     view = views.view(shown.widget, settings)
-    return {"settings": settings._asdict()}, [
+    return {**(state or {}), "settings": settings._asdict()}, [
         patch("#widget", render.widget(shown.widget, view, page=shown)),
         patch("#prose", render.prose(shown.widget, view, page=shown, live=True)),
     ]

@@ -1,0 +1,47 @@
+"""Training that can be stopped and looked at: microgpt's thousand steps, a few at a time.
+
+It is the run of `python -m microgpt.train names`, with the same names, weights, losses and samples. Knows no page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from random import Random
+
+from microgpt.model import Params
+from microgpt.train import first_thousand, samples, train
+from microgpt.weights import Model, views
+
+
+class Trainer:
+    """`losses` grows with every step; the weights are those after the last of them."""
+
+    def __init__(self) -> None:
+        self.run = first_thousand()
+        self.losses: list[float] = []
+        self._steps: Iterator[float] = train(
+            self.run.config, self.run.vector, self.run.texts, self.run.steps, self.run.rate
+        )
+
+    @property
+    def done(self) -> bool:
+        return len(self.losses) >= self.run.steps
+
+    def advance(self, steps: int) -> list[float]:
+        """Take up to `steps` more; return their losses."""
+        new = list(islice(self._steps, steps))
+        self.losses += new
+        return new
+
+    def names(self, n: int) -> list[str]:
+        """What the model writes now: after the last step, the first of microgpt's own samples."""
+        rng = Random(len(self.losses))
+        if self.done:
+            rng.setstate(self.run.rng.getstate())
+        return samples(self.run._replace(rng=rng), n)
+
+    def model(self) -> Model:
+        """The model as it is now, on weights of its own."""
+        params: Params = views(self.run.vector.copy(), self.run.config)
+        return Model("names", self.run.config, params, self.run.tokenizer)
