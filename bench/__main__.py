@@ -11,7 +11,7 @@ from pathlib import Path
 
 from playwright.sync_api import Playwright, sync_playwright
 
-from bench import hooks, original, pages, start, steps, table
+from bench import hooks, learning, original, pages, start, steps, table
 from bench.measure import Result
 from bench.watch import address, built_site
 from microgpt.errors import UserError
@@ -46,6 +46,9 @@ class Bench:
     def steps(self) -> list[Result]:
         return steps.measure(self.playwright, self.stack.enter_context(address(self.site)))
 
+    def learning(self) -> list[Result]:
+        return learning.measure(self.playwright, self.stack.enter_context(address(self.site)))
+
     def pages(self) -> list[Result]:
         return pages.measure(self.playwright, self.site)
 
@@ -55,9 +58,10 @@ TITLES = {
     "hooks": "Hooks",
     "start": "Live start",
     "steps": "A step on the page",
-    "pages": "The stepper pages",
+    "learning": "Training in the page",
+    "pages": "The pages",
 }
-NEEDS_CHROMIUM = ("start", "steps", "pages")
+NEEDS_CHROMIUM = ("start", "steps", "learning", "pages")
 
 
 def main(argv: list[str] | None = None) -> int:
