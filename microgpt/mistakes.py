@@ -77,7 +77,12 @@ class SeesAll(KVCache):
 
 
 def no_mask(params: Params, config: Config, token_ids: Sequence[int]) -> Array:
-    """The mask forgotten: every token reads every token.
+    """The mask forgotten: every token reads every token. Logits [n, vocab_size]."""
+    return see_all(params, config, token_ids)[0]
+
+
+def see_all(params: Params, config: Config, token_ids: Sequence[int]) -> tuple[Array, KVCache]:
+    """The logits and the cached rows of a text in which every token reads every token.
 
     A row of one layer needs all rows of the layer below, so the text is swept once for each layer until the rows are
     right, and once more for the answer.
@@ -88,4 +93,4 @@ def no_mask(params: Params, config: Config, token_ids: Sequence[int]) -> Array:
         for i, token_id in enumerate(token_ids):
             cache.go(i)
             rows.append(decode_step(params, config, token_id, cache))
-    return np.array(rows)
+    return np.array(rows), cache

@@ -13,6 +13,7 @@ import numpy as np
 
 from microgpt.cache import KVCache
 from microgpt.decode import decode_step
+from microgpt.mistakes import see_all
 from microgpt.model import Array, Config, Params
 from microgpt.train import loss_and_grads
 
@@ -22,7 +23,16 @@ def cache_rows(params: Params, config: Config, token_ids: Sequence[int]) -> Arra
     cache = KVCache(config, params["wte"].dtype)
     for token_id in token_ids:
         decode_step(params, config, token_id, cache)
-    n = len(token_ids)
+    return rows_of(cache)
+
+
+def unmasked_rows(params: Params, config: Config, token_ids: Sequence[int]) -> Array:
+    """The rows that the same text would have if every token read every other, as in an encoder."""
+    return rows_of(see_all(params, config, token_ids)[1])
+
+
+def rows_of(cache: KVCache) -> Array:
+    n = len(cache[0])
     sides = [[side.swapaxes(0, 1).reshape(n, -1) for side in (layer.keys, layer.values)] for layer in cache.layers]
     return np.array([np.concatenate(pair, axis=-1) for pair in sides])
 

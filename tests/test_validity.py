@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from microgpt.decode import recompute
-from microgpt.validity import after_one_training_step, another, cache_rows, staleness
+from microgpt.validity import after_one_training_step, another, cache_rows, staleness, unmasked_rows
 from microgpt.weights import shipped
 from tests.strategies import Case, cases
 
@@ -56,3 +56,11 @@ def test_one_training_step_lowers_the_loss_and_makes_every_row_stale() -> None:
 def test_another_token_is_another_and_not_the_one_to_avoid(token: int) -> None:
     assert another(shipped("names").config, token, 26) not in (token, 26)
     assert np.array_equal([another(shipped("names").config, 25, 26)], [0])
+
+
+def test_without_a_mask_an_appended_token_spoils_every_row_above_the_first_layer() -> None:
+    model = shipped("names-deep")
+    ids = model.tokenizer.encode("emma")
+    off = staleness(*(unmasked_rows(model.params, model.config, x) for x in (ids, [*ids, 0])))
+    assert not off[0].any()
+    assert (off[1:] > 1e-3).all()

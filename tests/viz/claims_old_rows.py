@@ -13,4 +13,5 @@ CLAIMS = [
     Claim("seed 0", "if past tokens do not change, their keys and values do not", P, "careful", (r"true only with all three",)),
     Claim("seed 4", "past entries are never rewritten", P, "append", (r"not by the last bit",)),
     Claim("REFERENCE 5", "why are old rows still valid in deeper layers?", P, "append", (r"no token reads ahead",)),
+    Claim("seed 1", "masked self-attention is what makes caching possible; encoders gain nothing like it", P, "encoder", (r"makes 15 of 20 rows stale", r"decoder, whose tokens look back only")),
 ]  # fmt: skip

@@ -11,7 +11,7 @@ from microgpt.errors import N_
 from microgpt.model import Array
 from microgpt.record import Recording
 from microgpt.trace import Trace
-from microgpt.validity import after_one_training_step, another, cache_rows, staleness
+from microgpt.validity import after_one_training_step, another, cache_rows, staleness, unmasked_rows
 from microgpt.viz.settings import Settings
 from microgpt.viz.text import number, percent, show
 from microgpt.weights import Model, shipped
@@ -30,7 +30,7 @@ class Row(NamedTuple):
 class Experiment(NamedTuple):
     """What was done, and what it did to the rows that were cached before."""
 
-    kind: str  # append, change, move or weights
+    kind: str  # append, unmasked (append, without a mask), change, move or weights
     at: int
     token: str
     now: str
@@ -52,7 +52,12 @@ class View(NamedTuple):
     only_first_layer_safe: bool
 
 
-LABELS = {"append": N_("append one"), "move": N_("drop the first"), "weights": N_("train one step")}
+LABELS = {
+    "append": N_("append one"),
+    "unmasked": N_("append one, no mask"),
+    "move": N_("drop the first"),
+    "weights": N_("train one step"),
+}
 
 
 def view(settings: Settings) -> View:
@@ -71,6 +76,8 @@ def view(settings: Settings) -> View:
     experiments = []
     if len(ids) < model.config.n_ctx:
         experiments.append(tried("append", len(ids), recording.ids, run(recording.ids)))
+        off = staleness(*(unmasked_rows(model.params, model.config, x) for x in (ids, recording.ids)))
+        experiments.append(experiment(model, "unmasked", len(ids), ids, recording.ids, off))
     for at in range(1, len(ids)):
         swapped = [*ids[:at], another(model.config, ids[at], model.tokenizer.start), *ids[at + 1 :]]
         experiments.append(tried("change", at, swapped, run(swapped)))
