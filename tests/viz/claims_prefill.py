@@ -41,4 +41,6 @@ CLAIMS = [
     Claim("seed 4", "prefix caching", PAGE, "prefix",
           (r"share 5 rows", r"ran 1 token instead of all", r"differ from those of a full run by less than 1e-12")),
     Claim("seed 4", "past entries are never rewritten, the cache only grows", PAGE, "crop", (r"can be cropped",)),
+    Claim("seed 1", "attention kernels move fewer bytes: FlashAttention", PAGE, "kernels", (r"same attention and carry fewer bytes",)),
+    Claim("seed 4", "paged caches", PAGE, "kernels", (r"keeps the cache in pages",)),
 ]  # fmt: skip

@@ -12,7 +12,7 @@ import pytest
 
 from microgpt.viz.pages import LESSONS, page
 from microgpt.viz.render import render_page
-from tests.viz.claims import Claim
+from tests.viz.claims import WANTED, Claim
 from tests.viz.test_pages import parse, text, view_of
 
 MODULES = sorted(Path(__file__).parent.glob("claims_*.py"))
@@ -34,3 +34,8 @@ def test_the_claim_stands_on_its_page(claim: Claim) -> None:
 
 def test_every_lesson_carries_claims() -> None:
     assert {lesson.widget for lesson in LESSONS} == {path.stem.removeprefix("claims_") for path in MODULES}
+
+
+@pytest.mark.parametrize(("source", "words"), [(source, w) for source, words in WANTED.items() for w in words])
+def test_every_claim_of_the_sources_is_carried_by_some_page(source: str, words: str) -> None:
+    assert [claim for claim in CLAIMS if claim.source == source and re.search(words, claim.claim)]
