@@ -204,6 +204,21 @@ PAGES = (
         live="own",
     ),
     Page(
+        "fewer-heads",
+        N_("Fewer heads"),
+        N_("Does every query head need its own keys and values?"),
+        N_(
+            "What is kept for a token grows with the number of key and value heads. Several query heads can share one, "
+            "or all can read a single short row. Here is one model in each of these ways."
+        ),
+        "heads",
+        "stories",
+        "The next day is bright",
+        N_("take heads away, and see what is kept and what the model then writes."),
+        N_("the query heads stay; only what they read becomes less."),
+        number=10,
+    ),
+    Page(
         "glossary",
         N_("Glossary"),
         N_("The words of this course"),
