@@ -82,8 +82,8 @@ def change(before: Trace, after: Trace, config: Config) -> Change:
     moved = np.zeros(config.n_head)
     for layer in range(config.n_layer):
         gone = np.abs(after["attn_weights", 0, layer] - before["attn_weights", 0, layer]).sum(axis=2) / 2  # [n_head, n]
-        moved += gone[:, 1:].sum(axis=1)  # the first token has one row to read, whatever the weights
-    return Change(
+        moved += gone.sum(axis=1)
+    return Change(  # the first token does not count: it has one row to read, whatever the weights
         moved / (config.n_layer * max(1, len(logits) - 1)),
         int((logits.argmax(axis=1) == logits_after.argmax(axis=1)).sum()),
         float(np.abs(logits - logits_after).max()),

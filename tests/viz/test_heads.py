@@ -12,7 +12,7 @@ from microgpt.architectures import PRESETS
 from microgpt.cache import KVCache
 from microgpt.model import forward
 from microgpt.record import Recording
-from microgpt.sharing import choices, latent, run, with_kv_heads, with_latent
+from microgpt.sharing import change, choices, latent, run, with_kv_heads, with_latent
 from microgpt.viz.pages import page
 from microgpt.viz.render import prose, widget
 from microgpt.viz.settings import Settings
@@ -91,6 +91,9 @@ def test_the_table_holds_what_was_measured(made: tuple[Recording, View, Element]
             assert most < float(cells[3].removeprefix("below ")) <= 1e-9
         else:
             shown_as([float(cells[3])], np.array([most]), 2)
+    for board, (params, changed) in zip(boards(tree), ways(recording), strict=True):
+        moved = change(run(recording.model.params, config, ids), run(params, changed, ids), config).moved
+        shown_as([numbers(b)[0] for b in find(board, "moved")[0].iter("b")], 100 * moved, 0)
     own = [row for row in rows if row.get("class") == "own"]
     assert len(own) == 1
     told = [t for t in recording.trace.about["tokens"][1:]]
