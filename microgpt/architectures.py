@@ -1,84 +1,190 @@
-"""Known models by their shapes: parameters, bytes of cache, and what fits; also from a config.json.
+"""Known models by their shapes: what they have in parameters, what they keep for each token, and what fits.
 
-Nothing here has weights. Everything follows from a handful of numbers that each model publishes, by the formulas
-that hold for our own models too. Knows configs and arithmetic; knows no page and no file.
+Nothing here has weights. Everything follows from a handful of numbers that each model publishes in its config.json,
+by the formulas that hold for our own models too. Two things are more than a Config can say: multi-head latent
+attention (`Latent`) and a mixture of experts (`Experts`).
+
+Knows shapes and arithmetic; knows no page, no file, and not what a model computes.
 """
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from microgpt.cost import kv_bytes
-from microgpt.errors import N_, UserError
 from microgpt.model import Config, param_shapes
 
-LARGEST = 10_000_000  # a shape beyond this is a slip of the pen
+
+@dataclass(frozen=True, slots=True)
+class Latent:
+    """Multi-head latent attention: one short row a token is kept, and the K and V of all heads are computed from it."""
+
+    d_c: int  # width of that row
+    d_rope: int  # width of the rotated key beside it, one for all heads
+    d_nope: int  # width of the part of each head's key that is not rotated
+    d_v: int  # width of each head's value
+    d_q: int = 0  # queries come from a short row of this width too; 0: they do not
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class Experts:
+    """A mixture of experts: many MLPs a layer, of which each token runs a few."""
+
+    n: int
+    active: int  # how many a token runs
+    n_mlp: int  # width inside one of them
+    shared: int = 0  # experts that every token runs besides
+    dense_layers: int = 0  # so many first layers have one plain MLP instead
+    bias: bool = False  # the router has a bias
+
+
+@dataclass(frozen=True, slots=True)
 class Architecture:
-    """A model's shape. `source` is where its figures are published."""
+    """A model's shape. `source` is where its figures are published; `size` is bytes a number, everywhere."""
 
     name: str
     source: str
     config: Config
-    latent: int = 0  # multi-head latent attention: numbers cached a token and layer (d_c + d_rope), instead of K and V
     window: int = 0  # sliding window: no more rows than this are kept; 0 is no window
-    published: int = 0  # parameters as published, where the plain formula does not hold
+    biases: tuple[str, ...] = ()  # matrices that have a bias, where not all do
+    latent: Latent | None = None
+    experts: Experts | None = None
 
     @property
     def sharing(self) -> str:
         """How the query heads come by their keys and values."""
-        c = self.config
         if self.latent:
             return "MLA"
-        return "MHA" if c.n_kv_head == c.n_head else "MQA" if c.n_kv_head == 1 else "GQA"
+        if self.config.n_kv_head == self.config.n_head:
+            return "MHA"
+        return "MQA" if self.config.n_kv_head == 1 else "GQA"
+
+    @property
+    def row(self) -> int:
+        """Numbers that one token adds to the cache of one layer."""
+        if self.latent:
+            return self.latent.d_c + self.latent.d_rope
+        return 2 * self.config.n_kv_head * self.config.head_dim
+
+    @property
+    def row_if_mha(self) -> int:
+        """The same if every query head had a key and a value of its own."""
+        if self.latent:
+            return self.config.n_head * (self.latent.d_nope + self.latent.d_rope + self.latent.d_v)
+        return 2 * self.config.n_head * self.config.head_dim
 
     @property
     def n_params(self) -> int:
-        return self.published or sum(map(math.prod, param_shapes(self.config).values()))
+        return sum(map(math.prod, parameters(self).values()))
 
-    def bytes_per_token(self, size: int = 2) -> int:
-        """What one token adds to the cache, all layers, at `size` bytes a number."""
-        if self.latent:
-            return self.config.n_layer * self.latent * size
-        return kv_bytes(self.config, 1, size)
+    @property
+    def n_idle(self) -> int:
+        """Parameters of the experts that one token does not run."""
+        if not self.experts:
+            return 0
+        idle = (self.config.n_layer - self.experts.dense_layers) * (self.experts.n - self.experts.active)
+        return idle * 3 * self.experts.n_mlp * self.config.n_embd
 
-    def bytes_if_mha(self, size: int = 2) -> int:
-        """The same if every query head had a key and a value head of its own."""
-        return 2 * self.config.n_layer * self.config.n_head * self.config.head_dim * size
+    def bytes_per_token(self, size: float = 2) -> int:
+        """What one token adds to the cache, all layers."""
+        return math.ceil(self.config.n_layer * self.row * size)
+
+    def bytes_if_mha(self, size: float = 2) -> int:
+        return math.ceil(self.config.n_layer * self.row_if_mha * size)
 
     def rows(self, tokens: int) -> int:
-        """Rows that are kept for a text of so many tokens."""
+        """Rows that are kept of a text of so many tokens."""
         return min(tokens, self.window) if self.window else tokens
 
-    def cache_bytes(self, tokens: int, batch: int = 1, size: int = 2) -> int:
+    def cache_bytes(self, tokens: int, batch: int = 1, size: float = 2) -> int:
         return self.bytes_per_token(size) * self.rows(tokens) * batch
 
-    def weight_bytes(self, size: int = 2) -> int:
-        return self.n_params * size
+    def weight_bytes(self, size: float = 2) -> int:
+        """All weights: what they take in memory."""
+        return math.ceil(self.n_params * size)
 
-    def crossing(self, batch: int = 1) -> int:
-        """From how many tokens a sequence on a decode step reads more cache than weights (a batch reads these once)."""
-        return math.ceil(self.n_params * 2 / (self.bytes_per_token() * batch))
+    def weight_bytes_read(self, size: float = 2, batch: int = 1) -> int:
+        """What a decode step reads of them, once for the whole batch: at most what its tokens can ask for."""
+        if not self.experts:
+            return self.weight_bytes(size)
+        idle = max(0, self.experts.n - batch * self.experts.active) / (self.experts.n - self.experts.active or 1)
+        return math.ceil((self.n_params - idle * self.n_idle) * size)
 
-    def sequences(self, memory: int, tokens: int, size: int = 2) -> int:
+    def crossing(self, batch: int = 1, size: float = 2, weight_size: float = 2) -> int | None:
+        """From how many tokens a sequence on a step reads at least as much cache as weights; None where a window
+        keeps it from ever doing so."""
+        per_token = self.bytes_per_token(size) * batch
+        tokens = -(-self.weight_bytes_read(weight_size, batch) // per_token)
+        return None if self.rows(tokens) < tokens else tokens
+
+    def sequences(self, memory: int, tokens: int, size: float = 2, weight_size: float = 2) -> int:
         """How many sequences of `tokens` fit into `memory` bytes, beside the weights."""
-        return max(0, memory - self.weight_bytes(size)) // self.cache_bytes(tokens, size=size)
+        return max(0, memory - self.weight_bytes(weight_size)) // self.cache_bytes(tokens, 1, size)
+
+
+def parameters(architecture: Architecture) -> dict[str, tuple[int, ...]]:
+    """Name and shape of every tensor. The experts of a layer stand in one tensor, [n, out, in]."""
+    a, c = architecture, architecture.config
+    shapes = param_shapes(c)
+    for layer in range(c.n_layer):
+        here = f"layer{layer}."
+        shapes |= {f"{here}{name}.bias": shapes[here + name][:1] for name in a.biases}
+        if a.latent:
+            for name in ("wq", "wk", "wv", "wo"):
+                del shapes[here + name]
+            shapes |= {here + name: shape for name, shape in latent_shapes(c, a.latent).items()}
+        if a.experts and layer >= a.experts.dense_layers:
+            for name in ("fc1", "fc2", "gate"):
+                del shapes[here + name]
+            shapes |= {here + name: shape for name, shape in expert_shapes(c, a.experts).items()}
+    return shapes
+
+
+def latent_shapes(c: Config, latent: Latent) -> dict[str, tuple[int, ...]]:
+    """The attention of one layer: down to the short row, and up again to the heads."""
+    width = c.n_head * (latent.d_nope + latent.d_rope)
+    queries: dict[str, tuple[int, ...]] = {"wq": (width, c.n_embd)}
+    if latent.d_q:
+        queries = {"wq_down": (latent.d_q, c.n_embd), "q_norm": (latent.d_q,), "wq_up": (width, latent.d_q)}
+    return queries | {
+        "wkv_down": (latent.d_c + latent.d_rope, c.n_embd),
+        "kv_norm": (latent.d_c,),
+        "wkv_up": (c.n_head * (latent.d_nope + latent.d_v), latent.d_c),
+        "wo": (c.n_embd, c.n_head * latent.d_v),
+    }
+
+
+def expert_shapes(c: Config, experts: Experts) -> dict[str, tuple[int, ...]]:
+    """The MLPs of one layer, and the router that chooses among them."""
+    n, m, shared = experts.n, experts.n_mlp, experts.shared * experts.n_mlp
+    shapes: dict[str, tuple[int, ...]] = {
+        "router": (n, c.n_embd),
+        "experts.fc1": (n, m, c.n_embd),
+        "experts.gate": (n, m, c.n_embd),
+        "experts.fc2": (n, c.n_embd, m),
+    }
+    if experts.bias:
+        shapes["router.bias"] = (n,)
+    if shared:
+        shapes |= {
+            "shared.fc1": (shared, c.n_embd),
+            "shared.gate": (shared, c.n_embd),
+            "shared.fc2": (c.n_embd, shared),
+        }
+    return shapes
+
+
+# ---- known models ---------------------------------------------------------------------------------
 
 
 def llama(
     n_layer: int, n_embd: int, n_head: int, n_kv_head: int, head_dim: int, n_mlp: int, vocab_size: int, n_ctx: int,
-    tied: bool = False, bias: bool = False,
+    tied: bool = False,
 ) -> Config:  # fmt: skip
-    """The Llama family's Config: rotary positions, RMSNorm, SwiGLU."""
+    """The Llama family's Config: rotary positions, RMSNorm, a gated MLP, no biases."""
     return Config(
         n_layer, n_embd, n_head, n_kv_head, head_dim, n_mlp, n_ctx, vocab_size,
-        position="rope", norm="rms", embd_norm=False, final_norm=True, mlp="swiglu", tied=tied, bias=bias,
+        position="rope", norm="rms", embd_norm=False, final_norm=True, mlp="swiglu", tied=tied,
     )  # fmt: skip
 
 
@@ -90,104 +196,34 @@ def gpt2(n_layer: int, n_embd: int, n_head: int, n_mlp: int, vocab_size: int, n_
     )  # fmt: skip
 
 
-HUB = "config.json at huggingface.co/"
-PRESETS = {
-    model.name: model
-    for model in (
-        Architecture("GPT-2 124M", HUB + "openai-community/gpt2", gpt2(12, 768, 12, 3072, 50257, 1024)),
-        Architecture(
+PRESETS: dict[str, Architecture] = {
+    name: Architecture(name, f"huggingface.co/{where} config.json", config, **more)
+    for name, where, config, more in (
+        ("GPT-2 124M", "openai-community/gpt2", gpt2(12, 768, 12, 3072, 50257, 1024), {}),
+        (
             "SmolLM2-135M",
-            HUB + "HuggingFaceTB/SmolLM2-135M",
+            "HuggingFaceTB/SmolLM2-135M",
             llama(30, 576, 9, 3, 64, 1536, 49152, 8192, tied=True),
+            {},
         ),
-        Architecture("Llama-2-7B", HUB + "meta-llama/Llama-2-7b-hf", llama(32, 4096, 32, 32, 128, 11008, 32000, 4096)),
-        Architecture(
-            "Llama-3-8B", HUB + "meta-llama/Meta-Llama-3-8B", llama(32, 4096, 32, 8, 128, 14336, 128256, 8192)
-        ),
-        Architecture(
-            "Llama-3-70B", HUB + "meta-llama/Meta-Llama-3-70B", llama(80, 8192, 64, 8, 128, 28672, 128256, 8192)
-        ),
-        Architecture(
+        ("Gemma-2B", "google/gemma-2b", llama(18, 2048, 8, 1, 256, 16384, 256000, 8192, tied=True), {}),
+        ("Llama-2-7B", "meta-llama/Llama-2-7b-hf", llama(32, 4096, 32, 32, 128, 11008, 32000, 4096), {}),
+        (
             "Mistral-7B",
-            HUB + "mistralai/Mistral-7B-v0.1",
+            "mistralai/Mistral-7B-v0.1",
             llama(32, 4096, 32, 8, 128, 14336, 32000, 32768),
-            window=4096,
+            {"window": 4096},
         ),
-        Architecture(  # one shared norm a layer, which Config cannot say: its total is as published
-            "Falcon-7B",
-            HUB + "tiiuae/falcon-7b",
-            Config(32, 4544, 71, 1, 64, 18176, 2048, 65024, position="rope", norm="layer", mlp="gelu"),
-            published=7_217_189_760,
-        ),
-        Architecture(  # experts and latent attention, which Config cannot say: its total is as published
+        ("Llama-3-8B", "meta-llama/Meta-Llama-3-8B", llama(32, 4096, 32, 8, 128, 14336, 128256, 8192), {}),
+        ("Llama-3-70B", "meta-llama/Meta-Llama-3-70B", llama(80, 8192, 64, 8, 128, 28672, 128256, 8192), {}),
+        (
             "DeepSeek-V3",
-            HUB + "deepseek-ai/DeepSeek-V3",
+            "deepseek-ai/DeepSeek-V3",
             llama(61, 7168, 128, 128, 128, 18432, 129280, 163840),
-            latent=512 + 64,
-            published=671_000_000_000,
+            {
+                "latent": Latent(d_c=512, d_rope=64, d_nope=128, d_v=128, d_q=1536),
+                "experts": Experts(n=256, active=8, n_mlp=2048, shared=1, dense_layers=3, bias=True),
+            },
         ),
     )
 }
-
-
-# ---- config.json ----------------------------------------------------------------------------------
-
-
-def from_config_json(text: str) -> Architecture:
-    """The architecture that a Hugging Face config.json describes: GPT-2, Llama-type, or DeepSeek's latent attention.
-
-    Raises UserError, naming the field, for what is missing, no whole number, or out of range.
-    """
-    try:
-        fields = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise UserError(N_("This is not JSON (%(why)s). Paste the whole config.json."), why=error) from None
-    if not isinstance(fields, dict):
-        raise UserError(N_("A config.json is an object in braces; this is something else."))
-    name = str(fields.get("_name_or_path") or fields.get("model_type") or "config.json")[:60]
-    if "n_embd" in fields:
-        n_embd, n_head = whole(fields, "n_embd"), whole(fields, "n_head")
-        divisible(n_embd, n_head, "n_embd", "n_head")
-        n_mlp = whole(fields, "n_inner", 4 * n_embd)
-        config = gpt2(
-            whole(fields, "n_layer"), n_embd, n_head, n_mlp, whole(fields, "vocab_size"), whole(fields, "n_positions")
-        )
-        return Architecture(name, "config.json", config)
-    n_embd, n_head = whole(fields, "hidden_size"), whole(fields, "num_attention_heads")
-    n_kv_head = whole(fields, "num_key_value_heads", n_head)
-    divisible(n_head, n_kv_head, "num_attention_heads", "num_key_value_heads")
-    if not fields.get("head_dim"):
-        divisible(n_embd, n_head, "hidden_size", "num_attention_heads")
-    config = llama(
-        whole(fields, "num_hidden_layers"), n_embd, n_head, n_kv_head, whole(fields, "head_dim", n_embd // n_head),
-        whole(fields, "intermediate_size"), whole(fields, "vocab_size"), whole(fields, "max_position_embeddings"),
-        tied=bool(fields.get("tie_word_embeddings", False)),
-    )  # fmt: skip
-    latent = 0
-    if "kv_lora_rank" in fields:
-        latent = whole(fields, "kv_lora_rank") + whole(fields, "qk_rope_head_dim")
-    window = whole(fields, "sliding_window", 0) if fields.get("use_sliding_window", True) else 0
-    return Architecture(name, "config.json", config, latent, window)
-
-
-def whole(fields: Mapping[str, Any], name: str, default: int | None = None) -> int:
-    """A positive whole number of the config, or the default where it is absent or null."""
-    value = fields.get(name)
-    if value is None and default is not None:
-        return default
-    if value is None:
-        raise UserError(N_("The config has no “%(name)s”. Add it, or paste the whole config.json."), name=name)
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= LARGEST:
-        raise UserError(
-            N_("“%(name)s” is %(value)s; it must be a whole number from 1 to %(largest)s."),
-            name=name, value=str(value)[:40], largest=LARGEST,
-        )  # fmt: skip
-    return value
-
-
-def divisible(a: int, b: int, name: str, other: str) -> None:
-    if a % b:
-        raise UserError(
-            N_("“%(name)s” is %(a)s and “%(other)s” %(b)s; the first must be a multiple of the second."),
-            name=name, a=a, other=other, b=b,
-        )  # fmt: skip

@@ -54,7 +54,7 @@ def test_the_calculator_gives_the_presets_figures() -> None:
     ("fields", "says"),
     [
         ({"batch": "0"}, "batch"), ({"tokens": "many"}, "many"), ({"memory": "-3"}, "memory"),
-        ({"config": "{"}, "JSON"), ({"config": "{}"}, "hidden_size"), ({"preset": "x"}, "“x”"), ({"size": "x"}, "“x”"),
+        ({"config": "{"}, "JSON"), ({"config": "{}"}, "num_hidden_layers"), ({"preset": "x"}, "“x”"), ({"size": "x"}, "“x”"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_gets_a_sentence_and_the_last_result_stays(fields: dict[str, Any], says: str) -> None:
@@ -65,3 +65,13 @@ def test_what_is_wrong_gets_a_sentence_and_the_last_result_stays(fields: dict[st
 
 def test_bytes_are_written_in_their_unit() -> None:
     assert [amount(n) for n in (12, 2048, 2**31, 5 * 2**40)] == ["12 B", "2.0 KiB", "2.0 GiB", "5.0 TiB"]
+
+
+def test_a_window_keeps_the_cache_below_the_weights_and_the_page_says_so() -> None:
+    assert describe(PRESETS["Mistral-7B"]).crossing == ""
+    assert "never" in answer(preset="Mistral-7B")[0]["html"]
+
+
+def test_of_experts_a_step_reads_those_that_it_runs() -> None:
+    known = describe(PRESETS["DeepSeek-V3"], batch=1)
+    assert known.active == known.reads[0].weights != known.weights

@@ -134,7 +134,7 @@ def view(settings: Settings) -> View:
         smol_n_ctx=whole(smol.config.n_ctx),
         misread=whole(smol.config.n_embd // smol.config.n_kv_head),
         known={name: known(one, one) for name, one in PRESETS.items()},
-        rows_in_all=[whole(x * latent.latent) for x in (1, len(KINDS), latent.config.n_head)],
+        rows_in_all=[whole(x * latent.row) for x in (1, len(KINDS), latent.config.n_head)],
         times=[whole(x) for x in times],
         times_right=times.index(group),
         deepseek=latent_figures(latent),
@@ -146,7 +146,7 @@ def known(model: Architecture, largest: Architecture) -> Known:
     """A model as text; its bar is measured against what `largest` would hold without sharing."""
     c, group = model.config, model.config.n_head // model.config.n_kv_head
     shapes = param_shapes(replace(c, n_layer=1))
-    row = model.latent or 2 * c.n_kv_head * c.head_dim
+    row = model.row
     return Known(
         name=model.name,
         kind=model.sharing,
@@ -170,5 +170,5 @@ def latent_figures(model: Architecture) -> dict[str, str]:
     return {
         "quotient": whole(c.n_embd // c.n_head),  # what head_dim would be if it were n_embd / n_head
         "group": whole(2 * c.head_dim),  # numbers of one key head and one value head
-        "groups": number(model.latent / (2 * c.head_dim)),
+        "groups": number(model.row / (2 * c.head_dim)),
     }

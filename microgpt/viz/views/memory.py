@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from microgpt.architectures import PRESETS, Architecture, from_config_json
+from microgpt.architectures import PRESETS, Architecture
+from microgpt.configjson import from_config_json
 from microgpt.cost import kv_bytes
 from microgpt.errors import N_, UserError
 from microgpt.record import Recording
@@ -60,14 +61,14 @@ class Known(NamedTuple):
     full: str  # cache of one sequence that fills the context
     weights: str
     params: str
-    crossing: str
-    beyond: bool  # the crossing lies beyond the context
+    crossing: str  # "" where a window keeps the cache from ever outweighing the weights
     sequences: str
     card: str
     at: str  # tokens of each of these sequences
     reads: list[Read]
     batch: str
     crossing_in_batch: str
+    active: str  # weights that one token reads, where it runs only some of them
 
 
 class View(NamedTuple):
@@ -133,20 +134,20 @@ def describe(model: Architecture, tokens: int = 0, batch: int = 8, size: int = 2
     """All that the page says of a model; `tokens` 0 stands for its whole context."""
     c, full = model.config, tokens or model.config.n_ctx
     if model.latent:
-        factors = [(whole(c.n_layer), N_("layers")), (whole(model.latent), N_("numbers in the shared row"))]
+        factors = [(whole(c.n_layer), N_("layers")), (whole(model.row), N_("numbers in the shared row"))]
     else:
         factors = [
             ("2", N_("K and V")), (whole(c.n_layer), N_("layers")), (whole(c.n_kv_head), N_("key and value heads")),
             (whole(c.head_dim), N_("numbers a head")),
         ]  # fmt: skip
     factors.append((whole(size), N_("bytes a number")))
-    crossing = model.crossing()
     marks = sorted({max(1, full // 16), max(1, full // 4), full})
-    most = model.weight_bytes(size) + model.cache_bytes(full, batch, size)
+    read = model.weight_bytes_read(size, batch)
+    most = read + model.cache_bytes(full, batch, size)
     reads = [
         Read(
-            whole(t), amount(model.weight_bytes(size)), amount(model.cache_bytes(t, batch, size)),
-            percent(model.weight_bytes(size) / most), percent(model.cache_bytes(t, batch, size) / most),
+            whole(t), amount(read), amount(model.cache_bytes(t, batch, size)),
+            percent(read / most), percent(model.cache_bytes(t, batch, size) / most),
         )
         for t in marks
     ]  # fmt: skip
@@ -163,15 +164,19 @@ def describe(model: Architecture, tokens: int = 0, batch: int = 8, size: int = 2
         full=amount(model.cache_bytes(full, 1, size)),
         weights=amount(model.weight_bytes(size)),
         params=whole(model.n_params),
-        crossing=whole(crossing),
-        beyond=crossing > c.n_ctx or bool(model.window and crossing > model.window),
-        sequences=whole(model.sequences(memory, full, size)),
+        crossing=tokens_of(model.crossing(1, size, size)),
+        sequences=whole(model.sequences(memory, full, size, size)),
         card=amount(memory),
         at=whole(full),
         reads=reads,
         batch=whole(batch),
-        crossing_in_batch=whole(model.crossing(batch)),
+        crossing_in_batch=tokens_of(model.crossing(batch, size, size)),
+        active=amount(model.weight_bytes_read(size)) if model.experts else "",
     )
+
+
+def tokens_of(n: int | None) -> str:
+    return "" if n is None else whole(n)
 
 
 def amount(n_bytes: float) -> str:

@@ -1,0 +1,147 @@
+"""A Hugging Face config.json as an Architecture. What is wrong with it is said in a sentence that names the field.
+
+Knows the field names of a few model types whose shapes our formulas cover; of others it says that it does not.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from microgpt.architectures import Architecture, Experts, Latent, gpt2, llama
+from microgpt.errors import N_, UserError
+
+LARGEST = {"num_hidden_layers": 2_000, "n_layer": 2_000}  # beyond these, a number is a slip of the pen
+LARGEST_OTHER = 10_000_000
+TIED = {"gemma": True}  # where the file may leave out that the output head is the embedding; others say it
+TYPES = ("gpt2", "llama", "mistral", "mixtral", "qwen2", "gemma", "deepseek_v2", "deepseek_v3")
+Fields = Mapping[str, Any]
+
+
+def from_config_json(text: str) -> Architecture:
+    """The architecture that `text` describes. Raises UserError, naming the field, for what it cannot use."""
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        why = str(error)[:80]
+        raise UserError(N_("This is not JSON (%(why)s). Paste the whole config.json."), why=why) from None
+    if not isinstance(fields, dict):
+        raise UserError(N_("A config.json is one object in braces; this is something else. Paste the whole file."))
+    kind = fields.get("model_type", "gpt2" if "n_embd" in fields else "llama")
+    if kind not in TYPES:
+        raise UserError(
+            N_("“model_type” is “%(kind)s”; the formulas here cover %(known)s."),
+            kind=str(kind)[:40], known=", ".join(TYPES),
+        )  # fmt: skip
+    name = str(fields.get("_name_or_path") or kind)[-60:]
+    return from_gpt2(name, fields) if kind == "gpt2" else from_llama(name, kind, fields)
+
+
+def from_gpt2(name: str, fields: Fields) -> Architecture:
+    n_embd, n_head = whole(fields, "n_embd"), whole(fields, "n_head")
+    divisible(n_embd, n_head, "n_embd", "n_head")
+    config = gpt2(
+        whole(fields, "n_layer"), n_embd, n_head, whole(fields, "n_inner", 4 * n_embd),
+        whole(fields, "vocab_size"), whole(fields, "n_positions"),
+    )  # fmt: skip
+    return Architecture(name, "config.json", config)
+
+
+def from_llama(name: str, kind: str, fields: Fields) -> Architecture:
+    """The Llama family; DeepSeek's models belong to it but for their attention and their experts."""
+    n_layer, n_embd = whole(fields, "num_hidden_layers"), whole(fields, "hidden_size")
+    n_head = whole(fields, "num_attention_heads")
+    n_kv_head = whole(fields, "num_key_value_heads", n_head)
+    divisible(n_head, n_kv_head, "num_attention_heads", "num_key_value_heads")
+    latent = latent_of(fields) if kind.startswith("deepseek") else None
+    if latent:
+        head_dim = latent.d_v
+    elif fields.get("head_dim") is None:
+        divisible(n_embd, n_head, "hidden_size", "num_attention_heads")
+        head_dim = n_embd // n_head
+    else:
+        head_dim = whole(fields, "head_dim")
+    config = llama(
+        n_layer, n_embd, n_head, n_kv_head, head_dim, whole(fields, "intermediate_size"),
+        whole(fields, "vocab_size"), whole(fields, "max_position_embeddings"),
+        tied=yes(fields, "tie_word_embeddings", TIED.get(kind, False)),
+    )  # fmt: skip
+    windowed = yes(fields, "use_sliding_window", kind != "qwen2")
+    biases: tuple[str, ...] = ("wq", "wk", "wv") if kind == "qwen2" else ()
+    if not latent and kind != "qwen2":
+        biases += ("wq", "wk", "wv", "wo") if yes(fields, "attention_bias", False) else ()
+        biases += ("fc1", "gate", "fc2") if yes(fields, "mlp_bias", False) else ()
+    return Architecture(
+        name, "config.json", config,
+        window=whole(fields, "sliding_window", 0) if windowed else 0,
+        biases=biases,
+        latent=latent,
+        experts=experts_of(kind, fields, n_layer),
+    )  # fmt: skip
+
+
+def latent_of(fields: Fields) -> Latent:
+    return Latent(
+        whole(fields, "kv_lora_rank"), whole(fields, "qk_rope_head_dim"), whole(fields, "qk_nope_head_dim"),
+        whole(fields, "v_head_dim"), whole(fields, "q_lora_rank", 0),
+    )  # fmt: skip
+
+
+def experts_of(kind: str, fields: Fields, n_layer: int) -> Experts | None:
+    """The experts, where the model has some."""
+    if kind == "mixtral":
+        n, active = whole(fields, "num_local_experts"), whole(fields, "num_experts_per_tok")
+        found = Experts(n, active, whole(fields, "intermediate_size"))
+    elif kind.startswith("deepseek"):
+        found = Experts(
+            whole(fields, "n_routed_experts"), whole(fields, "num_experts_per_tok"),
+            whole(fields, "moe_intermediate_size"), whole(fields, "n_shared_experts", 0),
+            whole(fields, "first_k_dense_replace", 0, least=0), bias=kind == "deepseek_v3",
+        )  # fmt: skip
+    else:
+        return None
+    at_most(found.active, found.n, "num_experts_per_tok")
+    at_most(found.dense_layers, n_layer, "first_k_dense_replace")
+    return found
+
+
+# ---- one field ------------------------------------------------------------------------------------
+
+
+def whole(fields: Fields, name: str, default: int | None = None, least: int = 1) -> int:
+    """A whole number of the config, or the default where it is absent or null."""
+    value, largest = fields.get(name), LARGEST.get(name, LARGEST_OTHER)
+    if value is None and default is not None:
+        return default
+    if value is None:
+        raise UserError(N_("The config has no “%(name)s”. Add it, or paste the whole config.json."), name=name)
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= largest:
+        raise UserError(
+            N_("“%(name)s” is %(value)s; it must be a whole number from %(least)s to %(largest)s."),
+            name=name, value=json.dumps(value)[:40], least=least, largest=f"{largest:,}",
+        )  # fmt: skip
+    return value
+
+
+def yes(fields: Fields, name: str, default: bool) -> bool:
+    """A yes or no of the config, or the default where it is absent or null."""
+    value = fields.get(name)
+    if value is not None and not isinstance(value, bool):
+        raise UserError(N_("“%(name)s” is %(value)s; it must be true or false."), name=name, value=str(value)[:40])
+    return default if value is None else value
+
+
+def divisible(a: int, b: int, name: str, other: str) -> None:
+    if a % b:
+        raise UserError(
+            N_("“%(name)s” is %(a)s and “%(other)s” is %(b)s; the first must be a multiple of the second."),
+            name=name, a=a, other=other, b=b,
+        )  # fmt: skip
+
+
+def at_most(value: int, limit: int, name: str) -> None:
+    if value > limit:
+        raise UserError(
+            N_("“%(name)s” is %(value)s; it can be %(limit)s at most."), name=name, value=value, limit=limit
+        )
