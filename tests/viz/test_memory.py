@@ -54,7 +54,8 @@ def test_the_calculator_gives_the_presets_figures() -> None:
     ("fields", "says"),
     [
         ({"batch": "0"}, "batch"), ({"tokens": "many"}, "many"), ({"memory": "-3"}, "memory"),
-        ({"config": "{"}, "JSON"), ({"config": "{}"}, "num_hidden_layers"), ({"preset": "x"}, "“x”"), ({"size": "x"}, "“x”"),
+        ({"config": "{"}, "JSON"), ({"config": "{}"}, "num_hidden_layers"), ({"preset": "x"}, "“x”"),
+        ({"size": "x"}, "“x”"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_gets_a_sentence_and_the_last_result_stays(fields: dict[str, Any], says: str) -> None:
