@@ -55,7 +55,7 @@ PAGES = (
         ),
         "loop",
         "stories",
-        "The next day",
+        "The next day is bright",
         N_("go from pass to pass, and follow one pass from the text to the token that it adds."),
         N_("every pass runs the whole text, and most of it has run before."),
         number=1,

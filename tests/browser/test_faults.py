@@ -54,7 +54,7 @@ def assert_says(page: Page, *words: str) -> None:
     page.wait(f'{STATE} === "failed"', seconds=40)
     line = page.run(LINE)
     assert any(word in line for word in words), line
-    assert "keep working" in line
+    assert "keeps working" in line
     assert_steps_through(page)
 
 

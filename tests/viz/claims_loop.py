@@ -23,9 +23,9 @@ CLAIMS = [
     Claim("seed 3", "one token at a time, though it may look otherwise", P, "loop", (r"One pass, one token", r"it never does")),
     Claim("seed 3", "the new token becomes part of the input", P, "loop", (r"put behind the text, and the longer text runs",)),
     Claim("seed 3", "it stops at the end token or at a limit", P, "loop", (r"the token that ends a text, or until no more fits",)),
-    Claim("seed 3", "the model predicts the next token of “The next day is”", P, "open", (r"after “the next day is”", r"the next day is bright and the sun is warm")),
+    Claim("seed 3", "the model goes on from “The next day is bright”", P, "open", (r"after “the next day is bright and the”", r"the next day is bright and the boy walks")),
     Claim("seed 3", "greedy choice or sampling", P, "choice", (r"greedy", r"sampling", r"temperature")),
     Claim("seed 3", "only the last token’s logits are used", P, "logits", (r"the last token’s row becomes 99 logits", r"nobody asks them")),
-    Claim("seed 3", "a full pass for every token: is all of it necessary?", P, "count", (r"To write 9 tokens, the loop made 72 token passes", r"60 of them, 83 percent, had been made before", r"Only 12 were new")),
+    Claim("seed 3", "a full pass for every token: is all of it necessary?", P, "count", (r"To write 7 tokens, the loop made 63 token passes", r"51 of them, 81 percent, had been made before", r"Only 12 were new")),
     Claim("seed 0", "past tokens’ k and v are recomputed without change", P, "same", (r"computed again came out as before", r"below 1e-12")),
 ]  # fmt: skip

@@ -12,6 +12,7 @@ from microgpt.credit import arrivals, by_query, gap, gradients, losses, taped
 from microgpt.errors import N_
 from microgpt.model import Array, softmax
 from microgpt.record import Recording
+from microgpt.trace import Trace
 from microgpt.train import samples
 from microgpt.trainer import Trainer
 from microgpt.viz.chart import Chart, Series, line_chart
@@ -55,6 +56,7 @@ class Wrong(NamedTuple):
 class View(NamedTuple):
     """One text as a lesson for the model."""
 
+    trace: Trace
     n: int
     tokens: list[str]
     heads: list[list[Line]]  # by head, of layer 0
@@ -101,6 +103,7 @@ def view(settings: Settings) -> View:
     trainer, ready = Trainer(), shipped("names")
     first = next(iter(trainer.run.texts))
     return View(
+        trace=recording.run(),
         n=n,
         tokens=tokens,
         heads=[lines(tape["attn_weights", 0][head], tokens, parallel, cached) for head in range(config.n_head)],
