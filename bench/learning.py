@@ -12,7 +12,7 @@ from playwright.sync_api import Playwright
 
 from bench.measure import Result, at_most, ratios, spread, timed
 from bench.watch import seen, watch
-from microgpt.trainer import Trainer
+from microgpt.experiments.trainer import Trainer
 from tests.browser.engines import Page, tab
 
 ROUNDS = 5

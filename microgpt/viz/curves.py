@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from microgpt import growth
 from microgpt.errors import N_
-from microgpt.growth import BASELINES
+from microgpt.experiments import growth
+from microgpt.experiments.growth import BASELINES
 from microgpt.model import Config
 from microgpt.viz.chart import Chart, Series, line_chart
 from microgpt.viz.text import number, whole

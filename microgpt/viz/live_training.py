@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from microgpt.errors import N_, UserError
+from microgpt.experiments.trainer import Trainer
 from microgpt.record import Recording
-from microgpt.trainer import Trainer
 from microgpt.viz import render
 from microgpt.viz.chart import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, axis
 from microgpt.viz.pages import prompt_for

@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from microgpt import schedule, speculate
 from microgpt.architectures import PRESETS
 from microgpt.cache import KVCache
 from microgpt.decode import prefill
 from microgpt.errors import N_
-from microgpt.growth import spread
-from microgpt.schedule import A100, Pass
+from microgpt.experiments import schedule, speculate
+from microgpt.experiments.growth import spread
+from microgpt.experiments.schedule import A100, Pass
 from microgpt.viz.chart import Chart, Series, line_chart, short
 from microgpt.viz.text import bound, number, show, whole
 from microgpt.weights import Model, shipped

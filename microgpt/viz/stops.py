@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from microgpt import inventory
 from microgpt.errors import N_
-from microgpt.journey import MADE_WITH, Stop
+from microgpt.experiments.journey import MADE_WITH, Stop
 from microgpt.model import Array, Config
 from microgpt.viz.heat import Cell, Scale, Strip, scale_for
 from microgpt.viz.inventories import shape_text

@@ -10,9 +10,9 @@ import pytest
 
 from microgpt.architectures import PRESETS
 from microgpt.cache import KVCache
+from microgpt.experiments.sharing import change, choices, latent, run, with_kv_heads, with_latent
 from microgpt.model import forward
 from microgpt.record import Recording
-from microgpt.sharing import change, choices, latent, run, with_kv_heads, with_latent
 from microgpt.viz.pages import page
 from microgpt.viz.render import prose, widget
 from microgpt.viz.settings import Settings

@@ -8,8 +8,9 @@ from xml.etree.ElementTree import Element
 import numpy as np
 import pytest
 
-from microgpt import inventory, journey
+from microgpt import inventory
 from microgpt.architectures import PRESETS
+from microgpt.experiments import journey
 from microgpt.model import param_shapes
 from microgpt.record import Recording
 from microgpt.viz.pages import page

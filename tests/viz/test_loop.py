@@ -7,8 +7,8 @@ from xml.etree.ElementTree import Element
 import numpy as np
 import pytest
 
-from microgpt import loop
 from microgpt.decode import probabilities
+from microgpt.experiments import loop
 from microgpt.viz.pages import page
 from microgpt.viz.render import prose, widget
 from microgpt.viz.settings import Settings

@@ -7,8 +7,8 @@ from xml.etree.ElementTree import Element
 import numpy as np
 import pytest
 
-from microgpt import schedule
 from microgpt.decode import generate
+from microgpt.experiments import schedule
 from microgpt.viz.pages import page
 from microgpt.viz.passes import size
 from microgpt.viz.render import prose, widget

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from microgpt import growth
 from microgpt.architectures import PRESETS
 from microgpt.cost import PARTS, count, kv_bytes
-from microgpt.growth import BASELINES, GROUPS
+from microgpt.experiments import growth
+from microgpt.experiments.growth import BASELINES, GROUPS
 from microgpt.model import Array, Config
 from microgpt.record import Recording
 from microgpt.tokenizer import START

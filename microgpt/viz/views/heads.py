@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from microgpt.architectures import PRESETS, Architecture
 from microgpt.cost import PARTS, cached
+from microgpt.experiments.sharing import choices
 from microgpt.model import param_shapes
 from microgpt.record import Recording
-from microgpt.sharing import choices
 from microgpt.tokenizer import WordTokenizer
 from microgpt.trace import Trace
 from microgpt.viz.settings import Settings

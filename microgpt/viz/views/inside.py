@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from microgpt import inventory, journey
+from microgpt import inventory
 from microgpt.architectures import PRESETS
+from microgpt.experiments import journey
+from microgpt.experiments.validity import another
 from microgpt.record import Recording
 from microgpt.trace import Trace
-from microgpt.validity import another
 from microgpt.viz.heat import Strip
 from microgpt.viz.inventories import GPT2, LLAMA, Inventory, inventory_of
 from microgpt.viz.settings import Settings

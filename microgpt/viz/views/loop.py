@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from microgpt import loop
 from microgpt.architectures import PRESETS
 from microgpt.decode import probabilities
 from microgpt.errors import N_
-from microgpt.loop import Pass
+from microgpt.experiments import loop
+from microgpt.experiments.loop import Pass
 from microgpt.model import Array
 from microgpt.trace import Trace
 from microgpt.viz.heat import Strip, scale_for

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt.errors import N_
+from microgpt.experiments.validity import after_one_training_step, another, cache_rows, staleness, unmasked_rows
 from microgpt.model import Array
 from microgpt.record import Recording
 from microgpt.trace import Trace
-from microgpt.validity import after_one_training_step, another, cache_rows, staleness, unmasked_rows
 from microgpt.viz.settings import Settings
 from microgpt.viz.text import number, percent, show
 from microgpt.weights import Model, shipped

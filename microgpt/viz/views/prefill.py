@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
-from microgpt import schedule
 from microgpt.errors import N_, UserError
+from microgpt.experiments import schedule
+from microgpt.experiments.schedule import A100, Pass, Run
 from microgpt.model import ignore
 from microgpt.record import Recording
-from microgpt.schedule import A100, Pass, Run
 from microgpt.trace import Trace
 from microgpt.viz.chart import Chart
 from microgpt.viz.passes import (

@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from microgpt import mistakes
-from microgpt.credit import arrivals, by_query, gap, gradients, losses, taped
 from microgpt.errors import N_
+from microgpt.experiments import mistakes
+from microgpt.experiments.credit import arrivals, by_query, gap, gradients, losses, taped
+from microgpt.experiments.trainer import Trainer
 from microgpt.model import Array, softmax
 from microgpt.record import Recording
 from microgpt.trace import Trace
 from microgpt.train import samples
-from microgpt.trainer import Trainer
 from microgpt.viz.chart import Chart, Series, line_chart
 from microgpt.viz.heat import Cell, Scale
 from microgpt.viz.live_training import HOOKS, SMOOTH

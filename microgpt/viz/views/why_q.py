@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from microgpt.afterlife import furthest
+from microgpt.experiments.afterlife import furthest
 from microgpt.model import Config
 from microgpt.record import Recording
 from microgpt.trace import Trace

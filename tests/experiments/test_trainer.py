@@ -6,7 +6,7 @@ from random import Random
 
 import numpy as np
 
-from microgpt.trainer import Trainer
+from microgpt.experiments.trainer import Trainer
 from microgpt.weights import shipped
 
 PUBLISHED = [3.3660, 3.4243, 3.1778, 3.0664, 3.2209, 2.9452, 3.2894, 3.3245, 2.8990, 3.2229, 2.7964, 2.9345, 3.0544]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from microgpt.afterlife import asked_again, cached, furthest
+from microgpt.experiments.afterlife import asked_again, cached, furthest
 from microgpt.model import Config
 from microgpt.trace import Trace
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microgpt.cost import PARTS, cached, naive, needed
-from microgpt.growth import BASELINES, GROUPS, crossing, exponent, spread, summed, work
+from microgpt.experiments.growth import BASELINES, GROUPS, crossing, exponent, spread, summed, work
 from microgpt.model import Config
 from tests.strategies import configs
 from tests.test_cost import GPT2, MICROGPT

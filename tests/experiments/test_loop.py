@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from microgpt import loop
 from microgpt.cache import KVCache
 from microgpt.cost import Counter
 from microgpt.decode import decode_step
 from microgpt.errors import UserError
+from microgpt.experiments import loop
 from microgpt.model import rope
 from microgpt.record import Recording
 from microgpt.weights import SHIPPED, Model, shipped

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from microgpt.cache import KVCache
 from microgpt.decode import prefill
+from microgpt.experiments.sharing import Change, change, choices, latent, off, run, with_kv_heads, with_latent, written
 from microgpt.model import Config, softmax
 from microgpt.record import Recording
-from microgpt.sharing import Change, change, choices, latent, off, run, with_kv_heads, with_latent, written
 from microgpt.weights import shipped
 from tests.strategies import Case, assert_close, cases
 

@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microgpt import inventory, journey
+from microgpt import inventory
 from microgpt.architectures import PRESETS
 from microgpt.cache import KVCache
+from microgpt.experiments import journey
+from microgpt.experiments.validity import another
 from microgpt.model import Config, forward
 from microgpt.record import Recording
 from microgpt.trace import Trace
-from microgpt.validity import another
 from microgpt.weights import SHIPPED, Model, n_params, shipped
 
 TEXTS = {"names": "emma", "names-deep": "emma", "stories": "the next day is bright"}

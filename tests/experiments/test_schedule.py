@@ -13,8 +13,16 @@ from microgpt.cache import KVCache
 from microgpt.cost import kv_bytes, naive
 from microgpt.decode import generate
 from microgpt.errors import UserError
+from microgpt.experiments.schedule import (
+    A100,
+    compute_bound_from,
+    estimate,
+    full,
+    largest_difference,
+    run,
+    weights_read,
+)
 from microgpt.model import param_shapes
-from microgpt.schedule import A100, compute_bound_from, estimate, full, largest_difference, run, weights_read
 from microgpt.tokenizer import START, CharTokenizer
 from microgpt.trace import Trace
 from microgpt.weights import SHIPPED, Model, n_params, shipped

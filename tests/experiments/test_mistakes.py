@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 
-from microgpt.mistakes import no_mask, no_offset, no_reset, right
+from microgpt.experiments.mistakes import no_mask, no_offset, no_reset, right
 from microgpt.model import softmax
 from microgpt.record import Recording
 from microgpt.weights import shipped

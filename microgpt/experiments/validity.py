@@ -13,7 +13,7 @@ import numpy as np
 
 from microgpt.cache import KVCache
 from microgpt.decode import decode_step
-from microgpt.mistakes import see_all
+from microgpt.experiments.mistakes import see_all
 from microgpt.model import Array, Config, Params
 from microgpt.train import loss_and_grads
 

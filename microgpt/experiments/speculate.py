@@ -15,8 +15,8 @@ import numpy as np
 
 from microgpt.cache import KVCache
 from microgpt.decode import prefill
+from microgpt.experiments.schedule import largest_difference
 from microgpt.model import forward
-from microgpt.schedule import largest_difference
 from microgpt.weights import Model
 
 

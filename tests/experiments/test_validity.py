@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from microgpt.decode import recompute
-from microgpt.validity import after_one_training_step, another, cache_rows, staleness, unmasked_rows
+from microgpt.experiments.validity import after_one_training_step, another, cache_rows, staleness, unmasked_rows
 from microgpt.weights import shipped
 from tests.strategies import Case, cases
 

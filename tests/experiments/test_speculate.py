@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microgpt.schedule import largest_difference, run
-from microgpt.speculate import share, speculate, undo
+from microgpt.experiments.schedule import largest_difference, run
+from microgpt.experiments.speculate import share, speculate, undo
 from microgpt.weights import shipped
+from tests.experiments.test_schedule import model_of
 from tests.strategies import Case, cases
-from tests.test_schedule import model_of
 
 NAMES, DEEP = shipped("names"), shipped("names-deep")
 PROMPTS = ["a", "emm", "k", "ma", "jo", "sha", "el", "zzz", "abcdefghijklmn"]
