@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from microgpt.model import GELU_SCALE, NORMS, ROTATIONS, Array, Config, Hook, Params, averaging, ignore, linear, silu
+from microgpt.model import GELU_SCALE, NORMS, ROTATIONS, Array, Config, Hook, Params, averaging, linear, silu
 
 Grads = Params  # the same names and shapes
 
@@ -31,7 +31,7 @@ def backward(
     tape: Tape,
     dlogits: Array,
     grads: Grads,
-    hook: Hook = ignore,
+    hook: Hook | None = None,
     detached: bool = False,
 ) -> None:
     """Write the gradient of every parameter into `grads`, which has the names and shapes of `params`.
@@ -65,11 +65,11 @@ def backward(
         dmixed = linear_backward(dx, tape["head_out", layer], params, here + "wo", grads)
         own = np.eye(n) if detached else None
         dweights, dv = mix_backward(dmixed, weights, v, own)  # -> [n_head, n, n] and the shape of v
-        hook("dv", dv, 0, layer)
+        hook and hook("dv", dv, 0, layer)
         dscores = softmax_backward(dweights, weights)  # a masked pair has weight 0: nothing flows through it
         dq, dk = attn_scores_backward(dscores, tape["q", layer], tape["k", layer], own)  # the shapes of q and k
-        hook("dq", dq, 0, layer)
-        hook("dk", dk, 0, layer)
+        hook and hook("dq", dq, 0, layer)
+        hook and hook("dk", dk, 0, layer)
         a = tape["attn_norm", layer]
         da = linear_backward(unrotate(dq).reshape(n, -1), a, params, here + "wq", grads)
         da = da + linear_backward(unrotate(dk).reshape(n, -1), a, params, here + "wk", grads)

@@ -13,14 +13,14 @@ import numpy as np
 
 from microgpt.cache import KVCache
 from microgpt.errors import N_, UserError
-from microgpt.model import Array, Config, Hook, Params, forward, ignore, softmax
+from microgpt.model import Array, Config, Hook, Params, forward, softmax
 
 LAST = slice(-1, None)  # decoding needs the logits of the last position only
 LOWEST = 1e-9  # at a temperature below this only the likeliest token is left, and dividing by it could overflow
 
 
 def prefill(
-    params: Params, config: Config, token_ids: Sequence[int], cache: KVCache, hook: Hook = ignore, chunk: int = 0
+    params: Params, config: Config, token_ids: Sequence[int], cache: KVCache, hook: Hook | None = None, chunk: int = 0
 ) -> Array:
     """Run a prompt into the cache, at once or `chunk` tokens a pass; return the last token's logits [vocab_size]."""
     if not token_ids:
@@ -32,12 +32,12 @@ def prefill(
     return logits[0]  # type: ignore[no-any-return]
 
 
-def decode_step(params: Params, config: Config, token_id: int, cache: KVCache, hook: Hook = ignore) -> Array:
+def decode_step(params: Params, config: Config, token_id: int, cache: KVCache, hook: Hook | None = None) -> Array:
     """Run one token behind the cache, which grows by one row; return its logits [vocab_size]."""
     return forward(params, config, [token_id], cache, hook)[0]  # type: ignore[no-any-return]
 
 
-def recompute(params: Params, config: Config, token_ids: Sequence[int], hook: Hook = ignore) -> Array:
+def recompute(params: Params, config: Config, token_ids: Sequence[int], hook: Hook | None = None) -> Array:
     """The logits [vocab_size] after the last of `token_ids`, with nothing remembered from earlier steps.
 
     It runs all tokens through an empty cache, as a model without one must do for every new token.
@@ -54,7 +54,7 @@ def generate(
     top_k: int = 0,
     rng: Random | None = None,
     stop: int | None = None,
-    hook: Hook = ignore,
+    hook: Hook | None = None,
 ) -> Iterator[int]:
     """Yield up to `max_tokens` new tokens, the stop token included, while the context has room.
 
@@ -65,7 +65,7 @@ def generate(
     logits = prefill(params, config, token_ids, cache, hook)
     for _ in range(max_tokens):
         token = sample(logits, temperature, top_k, rng)
-        hook("sample", token, len(cache) - 1)
+        hook and hook("sample", token, len(cache) - 1)
         yield token
         if token == stop or len(cache) == config.n_ctx:
             return

@@ -7,8 +7,8 @@ other arguments. A variant of the architecture is a field of `Config`; the cache
 Shapes in the comments: n = tokens in this call, t = tokens so far (cached + n), d = n_embd. No batch
 dimension. Weight matrices are [out, in].
 
-This module does not know of pages, traces, files or training. It tells one `hook` what it has just
-computed, one report a line, directly below the line of maths that it reports.
+This module does not know of pages, traces, files or training. It tells one `hook`, if there is one, what
+it has just computed, one report a line, directly below the line of maths that it reports.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Params: TypeAlias = dict[str, Array]  # "wte", "layer0.wq", ...: names and shapes are in param_shapes
-Hook: TypeAlias = Callable[..., None]  # hook(name, value, pos, layer); what it returns is dropped
+Hook: TypeAlias = Callable[..., object]  # hook(name, value, pos, layer); what it returns is dropped
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +51,12 @@ class Config:
     tied: bool = False  # the output head is wte
 
 
-def ignore(name: str, value: object, pos: int, layer: int = -1) -> None:
-    """The hook that is used when none is given."""
-
-
 def forward(
     params: Params,
     config: Config,
     token_ids: Sequence[int],
     cache: KVCache,
-    hook: Hook = ignore,
+    hook: Hook | None = None,
     head_rows: slice = slice(None),
 ) -> Array:
     """Run `token_ids` (n of them) behind what `cache` already holds; append their K and V to it.
@@ -75,49 +71,49 @@ def forward(
     rotate = ROTATIONS[config.position](config, positions, params["wte"].dtype)
 
     x = embed(params, config, token_ids, positions)  # [n] -> [n, d]
-    hook("embed", x, start)
+    hook and hook("embed", x, start)
     if config.embd_norm:
         x = norm(x, params, "embd_norm", config.norm_eps)  # [n, d]
     for layer in range(config.n_layer):
         here = f"layer{layer}."
-        hook("resid_pre", x, start, layer)
+        hook and hook("resid_pre", x, start, layer)
 
         a = norm(x, params, here + "attn_norm", config.norm_eps)  # [n, d]
-        hook("attn_norm", a, start, layer)
+        hook and hook("attn_norm", a, start, layer)
         q = rotate(heads(linear(a, params, here + "wq"), config))  # [n, d] -> [n, n_head, head_dim]
-        hook("q", q, start, layer)
+        hook and hook("q", q, start, layer)
         k = rotate(heads(linear(a, params, here + "wk"), config))  # [n, d] -> [n, n_kv_head, head_dim]
-        hook("k", k, start, layer)
+        hook and hook("k", k, start, layer)
         v = heads(linear(a, params, here + "wv"), config)  # [n, d] -> [n, n_kv_head, head_dim]
-        hook("v", v, start, layer)
+        hook and hook("v", v, start, layer)
         keys, values = cache[layer].append(k, v)  # two of [n_kv_head, t, head_dim]: the old rows and the new
-        hook("cache_append", len(cache[layer]), start, layer)
+        hook and hook("cache_append", len(cache[layer]), start, layer)
 
         scores = attn_scores(q, keys)  # [n_head, n, t]
-        hook("attn_scores", scores, start, layer)
+        hook and hook("attn_scores", scores, start, layer)
         weights = softmax(scores)  # [n_head, n, t], each row sums to 1
-        hook("attn_weights", weights, start, layer)
+        hook and hook("attn_weights", weights, start, layer)
         mixed = mix(weights, values)  # [n_head, n, t] x values -> [n, n_head * head_dim]
-        hook("head_out", mixed, start, layer)
+        hook and hook("head_out", mixed, start, layer)
         attn_out = linear(mixed, params, here + "wo")  # -> [n, d]; q is not needed any more
-        hook("attn_out", attn_out, start, layer)
+        hook and hook("attn_out", attn_out, start, layer)
         x = x + attn_out  # [n, d]
-        hook("resid_mid", x, start, layer)
+        hook and hook("resid_mid", x, start, layer)
 
         m = norm(x, params, here + "mlp_norm", config.norm_eps)  # [n, d]
-        hook("mlp_norm", m, start, layer)
+        hook and hook("mlp_norm", m, start, layer)
         hidden = MLPS[config.mlp](m, params, here)  # [n, d] -> [n, n_mlp]
-        hook("mlp_hidden", hidden, start, layer)
+        hook and hook("mlp_hidden", hidden, start, layer)
         mlp_out = linear(hidden, params, here + "fc2")  # [n, n_mlp] -> [n, d]
-        hook("mlp_out", mlp_out, start, layer)
+        hook and hook("mlp_out", mlp_out, start, layer)
         x = x + mlp_out  # [n, d]
-    hook("resid_final", x, start)
+    hook and hook("resid_final", x, start)
 
     x = x[head_rows]
     if config.final_norm:
         x = norm(x, params, "final_norm", config.norm_eps)
     logits: Array = x.dot(params.get("lm_head", params["wte"]).T)  # [n, d] -> [n, vocab_size]
-    hook("logits", logits, start)
+    hook and hook("logits", logits, start)
     return logits
 
 

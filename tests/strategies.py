@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from microgpt.cache import KVCache
-from microgpt.model import Array, Config, Params, forward, ignore
+from microgpt.model import Array, Config, Params, forward
 from microgpt.weights import n_params, views
 
 POSITIONS, NORMS, MLPS = ("learned", "rope"), ("rms_plain", "rms", "layer"), ("relu", "gelu", "swiglu")
@@ -72,7 +72,7 @@ def normal_like(array: Array, rng: np.random.Generator) -> Array:
     return np.asarray(rng.normal(size=array.shape))
 
 
-def parallel(params: Params, config: Config, token_ids: list[int], hook: Any = ignore) -> Array:
+def parallel(params: Params, config: Config, token_ids: list[int], hook: Any = None) -> Array:
     """One masked pass over all tokens and a fresh cache: logits [n, vocab_size]."""
     return forward(params, config, token_ids, KVCache(config, params["wte"].dtype), hook)
 

@@ -159,7 +159,7 @@ def test_a_hook_sees_every_report_once_a_layer_and_changes_nothing(case: Case) -
         seen.append((name, layer))
         return "what a hook returns is dropped"
 
-    hook: Hook = note  # type: ignore[assignment]
+    hook: Hook = note
     with_hook = parallel(case.params, case.config, case.token_ids, hook)
     assert np.array_equal(with_hook, parallel(case.params, case.config, case.token_ids))
     once = [("embed", -1), ("resid_final", -1), ("logits", -1)]

@@ -14,7 +14,7 @@ import numpy as np
 
 from microgpt.decode import check_length, check_sampling, generate, recompute, sample
 from microgpt.errors import N_, UserError
-from microgpt.model import Array, Config, Hook, ignore
+from microgpt.model import Array, Config, Hook
 from microgpt.trace import Trace
 from microgpt.weights import Model
 
@@ -32,7 +32,7 @@ class Pass(NamedTuple):
 
 
 def run(
-    model: Model, prompt: str, temperature: float = 0.0, top_k: int = 0, seed: int = 42, hook: Hook = ignore
+    model: Model, prompt: str, temperature: float = 0.0, top_k: int = 0, seed: int = 42, hook: Hook | None = None
 ) -> list[Pass]:
     """Write on from `prompt` until the model stops or its context is full; one Pass a token.
 
@@ -48,10 +48,11 @@ def run(
     passes: list[Pass] = []
     while len(ids) <= config.n_ctx and (not passes or ids[-1] != model.tokenizer.start):
         trace = Trace()
-        logits = recompute(model.params, config, ids, both(trace, hook))
+        logits = recompute(model.params, config, ids, both(trace.keep, hook) if hook else trace.keep)
         before = passes[-1].trace if passes else None
         choice = sample(logits, temperature, top_k, chooser)
-        hook("sample", choice, len(ids) - 1)
+        if hook:
+            hook("sample", choice, len(ids) - 1)
         passes.append(
             Pass(
                 token_ids=list(ids),
@@ -67,12 +68,12 @@ def run(
     return passes
 
 
-def both(trace: Trace, hook: Hook) -> Hook:
+def both(one: Hook, other: Hook) -> Hook:
     """A hook that tells two others."""
 
     def tell(name: str, value: Array | int, pos: int, layer: int = -1) -> None:
-        trace.keep(name, value, pos, layer)
-        hook(name, value, pos, layer)
+        one(name, value, pos, layer)
+        other(name, value, pos, layer)
 
     return tell
 

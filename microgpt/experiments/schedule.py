@@ -18,7 +18,7 @@ from microgpt.cache import KVCache
 from microgpt.cost import Counter, kv_bytes, pass_macs
 from microgpt.decode import decode_step, prefill
 from microgpt.errors import UserError
-from microgpt.model import Array, Config, Hook, ignore, param_shapes
+from microgpt.model import Array, Config, Hook, param_shapes
 from microgpt.weights import Model
 
 
@@ -70,13 +70,14 @@ A100 = Machine("A100", 312e12 / 2, 2_039e9)
 class Passes:
     """A hook that counts passes: `passes.found`, from the shapes that the model reports."""
 
-    def __init__(self, config: Config, bytes_per_value: int, then: Hook = ignore) -> None:
+    def __init__(self, config: Config, bytes_per_value: int, then: Hook | None = None) -> None:
         self.config, self.bytes_per_value, self.then = config, bytes_per_value, then
         self.found: list[Pass] = []
         self._counter = Counter(config)
 
     def __call__(self, name: str, value: Array | int, pos: int = 0, layer: int = -1) -> None:
-        self.then(name, value, pos, layer)
+        if self.then:
+            self.then(name, value, pos, layer)
         if name == "embed":
             self._counter = Counter(self.config)
         self._counter(name, value, pos, layer)
@@ -98,7 +99,7 @@ class Run(NamedTuple):
 
 
 def run(
-    model: Model, token_ids: Sequence[int], chunk: int, max_new: int, bytes_per_value: int = 2, hook: Hook = ignore
+    model: Model, token_ids: Sequence[int], chunk: int, max_new: int, bytes_per_value: int = 2, hook: Hook | None = None
 ) -> Run:
     """Run the prompt in passes of `chunk` tokens, then decode up to `max_new` tokens while there is room."""
     config, ids = model.config, list(token_ids)

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from microgpt.errors import N_, UserError
 from microgpt.experiments import schedule
 from microgpt.experiments.schedule import A100, Pass, Run
-from microgpt.model import ignore
 from microgpt.record import Recording
 from microgpt.trace import Trace
 from microgpt.viz.chart import Chart
@@ -110,7 +109,7 @@ def view(settings: Settings) -> Prefill:
     n, config = len(ids), model.config
     trace = Trace({"model": model.name, "config": asdict(config), "prompt": settings.prompt, "n_prompt": n})
     sizes = sorted({n, -(-n // 3), 1}, reverse=True)
-    runs = [schedule.run(model, ids, size, MAX_NEW, hook=trace if size == n else ignore) for size in sizes]
+    runs = [schedule.run(model, ids, size, MAX_NEW, hook=trace if size == n else None) for size in sizes]
     names = [[show(model.tokenizer.vocabulary[i]) for i in run.token_ids] for run in runs]
     trace.about |= {"tokens": names[0][: len(runs[0].cache)], "vocabulary": model.tokenizer.vocabulary}
     differences = [schedule.largest_difference(run.cache, runs[0].cache, n) for run in runs]
