@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Playwright, sync_playwright
+from playwright.sync_api import Browser, Playwright, sync_playwright
 
 from build import build
-from tests.browser.engines import ENGINES, Page, own, tab, which
+from tests.browser.engines import ENGINES, Page, own, screen, tab, which
 from tools.server import serving
 
 Open = Callable[..., Page]
@@ -48,8 +48,18 @@ def engine(request: pytest.FixtureRequest, playwright: Playwright) -> str:
     return name
 
 
+@pytest.fixture(scope="session")
+def running(playwright: Playwright) -> Iterator[dict[str, Browser]]:
+    """The browsers that tests share, each test with a profile of its own; and a screen for those that need one."""
+    browsers: dict[str, Browser] = {}
+    with screen() if which("webkit") else nullcontext():
+        yield browsers
+        for browser in browsers.values():
+            browser.close()
+
+
 @pytest.fixture
-def new_tab(playwright: Playwright, engine: str) -> Iterator[Open]:
+def new_tab(playwright: Playwright, engine: str, running: dict[str, Browser]) -> Iterator[Open]:
     """new_tab(width=390, ...) opens a tab; all are closed after the test."""
     with ExitStack() as stack:
-        yield lambda **options: stack.enter_context(tab(playwright, engine, **options))
+        yield lambda **options: stack.enter_context(tab(playwright, engine, running=running, **options))

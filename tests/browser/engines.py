@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import BrowserType, Playwright
+from playwright.sync_api import Browser, BrowserType, Playwright
 from playwright.sync_api import Page as PlaywrightTab
 from selenium.webdriver import WebKitGTK, WebKitGTKOptions
 from selenium.webdriver.webkitgtk.service import Service
@@ -135,9 +135,12 @@ class WebKitPage(Page):
 @contextmanager
 def tab(
     playwright: Playwright, engine: str, *, javascript: bool = True, wasm: bool = True, width: int = 1440,
-    dark: bool = False, reduced: bool = False,
+    dark: bool = False, reduced: bool = False, running: dict[str, Browser] | None = None,
 ) -> Iterator[Page]:  # fmt: skip
-    """A fresh tab in a fresh profile. `wasm=False` is not to be had in WebKit."""
+    """A fresh tab in a fresh profile, in a browser of its own or in one of those `running` (which are left running).
+
+    `wasm=False` is not to be had in WebKit.
+    """
     if engine == "webkit":
         with webkit(javascript, width) as page:
             yield page
@@ -156,11 +159,17 @@ def tab(
         if which(engine):
             launch["channel"] = "moz-firefox"
     kind: BrowserType = getattr(playwright, engine)
-    browser = kind.launch(**launch)
+    key = f"{engine} {launch}"
+    browser = (running or {}).get(key) or kind.launch(**launch)
+    if running is not None:
+        running[key] = browser
+    context = browser.new_context(**options)
     try:
-        yield PlaywrightPage(browser.new_context(**options).new_page())
+        yield PlaywrightPage(context.new_page())
     finally:
-        browser.close()
+        context.close()
+        if running is None:
+            browser.close()
 
 
 @contextmanager
