@@ -21,8 +21,8 @@ TERMS = (
         "attention",
         N_("attention"),
         N_(
-            "The part of a layer in which a token reads earlier tokens: its query meets their keys and takes "
-            "their values by weight."
+            "The part of a layer in which a token reads itself and earlier tokens: its query meets the keys and "
+            "takes the values by weight."
         ),
         "kv-cache",
     ),
