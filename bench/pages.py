@@ -27,7 +27,7 @@ from tests.browser.engines import CHROMIUM_FLAGS, tab, which
 from tools.server import Fault, serving
 
 LIGHTHOUSE = "lighthouse@13.5.0"
-ROUNDS = 3
+ROUNDS = 2
 SIZE_GOAL, SCORE_GOAL = 100_000, 95
 NAMES = [page.name for page in LESSONS]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from playwright.sync_api import Browser, BrowserType, Playwright
 from playwright.sync_api import Page as PlaywrightTab
 from selenium.webdriver import WebKitGTK, WebKitGTKOptions
 from selenium.webdriver.webkitgtk.service import Service
+from urllib3.exceptions import HTTPError
 
 ENGINES = ("chromium", "firefox", "webkit")
 CHROMIUM_FLAGS = [
@@ -181,13 +183,31 @@ def webkit(javascript: bool, width: int) -> Iterator[Page]:
     if not javascript:
         options.add_argument("--enable-javascript=false")
     with screen():
-        driver = WebKitGTK(options=options, service=Service(shutil.which("WebKitWebDriver")))
+        driver = started(options)
         try:
             driver.set_script_timeout(30)
             driver.set_window_size(width, 1000)
             yield WebKitPage(driver)
         finally:
             driver.quit()
+
+
+def started(options: WebKitGTKOptions) -> WebKitGTK:
+    """A driver with its browser. It now and then hangs while it starts: then it is given up, and started once more."""
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(40)  # what selenium waits for an answer, from now on
+    try:
+        for patient in (False, True):
+            service = Service(shutil.which("WebKitWebDriver"))
+            try:
+                return WebKitGTK(options=options, service=service)
+            except HTTPError:
+                service.stop()
+                if patient:
+                    raise
+    finally:
+        socket.setdefaulttimeout(before)
+    raise AssertionError("not reached")
 
 
 @contextmanager
