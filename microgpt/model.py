@@ -87,7 +87,7 @@ def forward(
         v = heads(linear(a, params, here + "wv"), config)  # [n, d] -> [n, n_kv_head, head_dim]
         hook and hook("v", v, start, layer)
         keys, values = cache[layer].append(k, v)  # two of [n_kv_head, t, head_dim]: the old rows and the new
-        hook and hook("cache_append", len(cache[layer]), start, layer)
+        hook and hook("cache_append", keys.shape[1], start, layer)
 
         scores = attn_scores(q, keys)  # [n_head, n, t]
         hook and hook("attn_scores", scores, start, layer)
@@ -113,7 +113,7 @@ def forward(
     if config.final_norm:
         x = norm(x, params, "final_norm", config.norm_eps)
     logits: Array = x.dot(params.get("lm_head", params["wte"]).T)  # [n, d] -> [n, vocab_size]
-    hook and hook("logits", logits, start)
+    hook and hook("logits", logits.copy(), start)  # the caller gets the logits, and may write into them
     return logits
 
 

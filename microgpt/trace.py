@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -76,15 +76,20 @@ class Trace:
     """A hook that records. `about` describes the run; events can be read in order or looked up."""
 
     about: dict[str, Any] = field(default_factory=dict)
-    _raw: list[tuple[str, Any, int, int]] = field(default_factory=list)
+    _raw: list[tuple[Any, ...]] = field(default_factory=list)
     _events: list[Event] = field(default_factory=list)
     _index: dict[tuple[str, int, int], Event] = field(default_factory=dict)
 
-    def keep(self, name: str, value: Array | int, pos: int, layer: int = -1) -> None:
-        """The hook itself. `forward(..., trace)` does the same as `forward(..., trace.keep)`, which is quicker."""
-        # forward never writes into what it has reported, and hands out nothing but the logits: only they
-        # need a copy at once. The rest is copied and frozen when it is first read, off the model's clock.
-        self._raw.append((name, value.copy() if name == "logits" else value, pos, layer))  # type: ignore[union-attr]
+    keep: Callable[..., None] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        append = self._raw.append
+
+        def keep(*report: Any) -> None:
+            # forward never writes into what it has reported: copied and frozen when first read, off the model's clock
+            append(report)
+
+        self.keep = keep  # the hook itself: forward(..., trace.keep) does what forward(..., trace) does, sooner
 
     def __call__(self, name: str, value: Array | int, pos: int, layer: int = -1) -> None:
         self.keep(name, value, pos, layer)
@@ -92,11 +97,11 @@ class Trace:
     @property
     def events(self) -> list[Event]:
         """All events, in the order in which they were reported."""
-        for name, value, pos, layer in self._raw:
+        for name, value, pos, *layer in self._raw:
             if not isinstance(value, int):
                 value = np.array(value)
                 value.flags.writeable = False
-            event = Event(name, value, pos, layer)
+            event = Event(name, value, pos, *layer)
             self._events.append(event)
             self._index[name, event.pos, event.layer] = event
         self._raw.clear()

@@ -34,16 +34,15 @@ BETA1, BETA2, EPS = 0.85, 0.99, 1e-8
 
 def loss_and_grads(params: Params, config: Config, token_ids: Sequence[int], grads: Grads) -> float:
     """The mean of -log p(next token) over a text, from one parallel pass; its gradients are written to `grads`."""
-    tape = Tape()
-    inputs, targets = token_ids[:-1], np.asarray(token_ids[1:])
-    logits = forward(params, config, inputs, KVCache(config, params["wte"].dtype), tape.keep)  # [n, vocab_size]
-    p = softmax(logits)
-    rows = np.arange(len(inputs))
-    chances = p[rows, targets]
-    p[rows, targets] = chances - 1.0  # d loss / d logits = (p - one-hot) / n
-    p /= len(inputs)
+    tape, inputs, n = Tape(), token_ids[:-1], len(token_ids) - 1
+    p = softmax(forward(params, config, inputs, KVCache(config, params["wte"].dtype), tape.keep))  # [n, vocab_size]
+    flat = p.reshape(-1)  # a view: entry i * vocab_size + j is p[i, j]
+    targets = np.arange(0, flat.size, config.vocab_size) + token_ids[1:]
+    chances = flat.take(targets)
+    flat[targets] = chances - 1.0  # d loss / d logits = (p - one-hot) / n
+    p /= n
     backward(params, config, inputs, tape, p, grads)
-    return float(np.add.reduce(np.log(chances))) / -len(inputs)
+    return float(np.add.reduce(np.log(chances))) / -n
 
 
 def train(
