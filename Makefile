@@ -34,8 +34,9 @@ references: $(REFERENCES)/ready
 bench: $(VENV)/test browsers
 	$(RUN) -m bench $(if $(MICROGPT),--microgpt $(MICROGPT))
 
-messages: $(VENV)/site
+messages: $(VENV)/site # the catalogue of all text, then each translation as the program reads it
 	$(RUN) -m babel.messages.frontend extract -F babel.cfg -k N_ -o locale/messages.pot --no-location --omit-header --sort-output .
+	$(RUN) -m babel.messages.frontend compile -d locale
 
 clean:
 	rm -rf dist $(VENV) $(REFERENCES)

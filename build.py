@@ -22,7 +22,7 @@ from microgpt.trace import to_json
 from microgpt.viz import views
 from microgpt.viz.pages import PAGES
 from microgpt.viz.phases import PHASES
-from microgpt.viz.render import render, render_page
+from microgpt.viz.render import LANGUAGES, folder, language, render, render_embed, render_page
 from microgpt.weights import SHIPPED, shipped
 from tools.packing import pack_runtime
 from tools.runtime import default_cache, fetch_runtime
@@ -78,7 +78,7 @@ def check(out: Path) -> int:
 
 def refuse_foreign(out: Path) -> None:
     """A folder that is not a site of ours is never replaced."""
-    if out.exists() and not (out.is_dir() and (not any(out.iterdir()) or (out / "runtime").is_dir())):
+    if out.exists() and not (out.is_dir() and (not any(out.iterdir()) or any(out.glob("runtime*")))):
         raise UserError("%(out)s exists and is not a site that build.py made. Choose another --out.", out=out)
 
 
@@ -87,20 +87,24 @@ def write_site(out: Path) -> None:
     out.mkdir(parents=True)
     say("runtime: fetching what is not in the cache")
     cache = default_cache()
-    runtime = fetch_runtime(cache)
+    fetched = fetch_runtime(cache)
     say("runtime: compiling and packing (the first time takes a while)")
-    pack_runtime(runtime, out / "runtime", own_files(), cache)
-    say("pages")
-    (out / "trace").mkdir()
+    runtime = pack_runtime(fetched, out, own_files(), cache)
     for page in PAGES:
         view = views.of(page)
-        write(out / f"{page.name}.html", render_page(page, view))
         if page.widget and (trace := getattr(view, "trace", None)):
             write(out / "trace" / f"{page.name}.json", to_json(trace))
+        for lang in LANGUAGES:
+            with language(lang):
+                write(out / folder(lang) / f"{page.name}.html", render_page(page, view, runtime))
+                if page.widget:
+                    write(out / folder(lang) / "embed" / f"{page.name}.html", render_embed(page, view, runtime))
+        say(f"page: {page.name}")
     say("style, bridge, notices")
     write(out / "style.css", style())
-    for name in ("boot.js", "worker.js", "icon.svg"):
-        shutil.copyfile(ROOT / "site" / name, out / name)
+    for path in files_under(ROOT / "site"):
+        if path.suffix != ".css":
+            shutil.copyfile(path, out / path.name)
     write(out / "NOTICES.txt", notices())
 
 
@@ -142,6 +146,7 @@ def same(a: Path, b: Path) -> bool:
 
 
 def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.encode("utf-8"))  # not write_text: no platform's line endings
 
 

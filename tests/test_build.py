@@ -68,11 +68,11 @@ def test_a_folder_that_is_not_ours_is_never_replaced(tmp_path: Path, capsys: pyt
 def test_every_link_leads_somewhere(built: Path) -> None:
     import html5lib
 
-    for page in built.glob("*.html"):
+    for page in built.rglob("*.html"):
         for element in html5lib.parse(page.read_text("utf-8"), namespaceHTMLElements=False).iter():
             for name in ("href", "src"):
                 target = element.get(name, "").split("#")[0]
-                assert not target or (built / target).is_file(), (page.name, target)
+                assert not target or (page.parent / target).is_file(), (page, target)
 
 
 def test_dist_carries_the_licences_of_what_it_carries(built: Path) -> None:

@@ -41,8 +41,12 @@ STDLIB_UNUSED = re.compile(
 )
 
 
-def pack_runtime(fetched: Mapping[str, Path], out: Path, own: Mapping[str, bytes], cache: Path) -> None:
-    """Write the folder `out`: the core, the wheels, pyodide-lock.json and runtime.json."""
+def pack_runtime(fetched: Mapping[str, Path], site: Path, own: Mapping[str, bytes], cache: Path) -> str:
+    """Write a folder into `site`: the core, the wheels, pyodide-lock.json and runtime.json.
+
+    Its name, which is returned, changes with what is in it: a host may let browsers keep it for ever.
+    """
+    out = site / "runtime"
     out.mkdir(parents=True)
     core = {name: path for name, path in fetched.items() if name in CORE}
 
@@ -69,8 +73,9 @@ def pack_runtime(fetched: Mapping[str, Path], out: Path, own: Mapping[str, bytes
         path.name: {"size": path.stat().st_size, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
         for path in sorted(out.iterdir())
     }
-    manifest = {"packages": list(PACKAGES), "files": files}
-    (out / "runtime.json").write_bytes(json.dumps(manifest, indent=1, sort_keys=True).encode())
+    manifest = json.dumps({"packages": list(PACKAGES), "files": files}, indent=1, sort_keys=True).encode()
+    (out / "runtime.json").write_bytes(manifest)
+    return out.rename(site / f"runtime-{hashlib.sha256(manifest).hexdigest()[:12]}").name
 
 
 def cached_name(pyc: str) -> str:

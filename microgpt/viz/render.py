@@ -7,6 +7,9 @@ browser alike. All their text goes through gettext; without a catalogue it is En
 from __future__ import annotations
 
 import gettext
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,13 +27,16 @@ from microgpt.viz.steps import PART_NAMES, facts
 from microgpt.viz.text import number
 from microgpt.weights import SHIPPED, shipped
 
-__all__ = ["SHIPPED", "environment", "prose", "render", "render_page", "sentence", "widget"]
+__all__ = ["LANGUAGES", "SHIPPED", "environment", "language", "prose", "render", "render_page", "sentence", "widget"]
+
+LANGUAGES = {"en": "English", "es": "Español"}  # each in its own words; English first, at the root of the site
+LANG = ContextVar("LANG", default="en")
 
 # No inline script or style, no eval but WebAssembly's, nothing from elsewhere; one policy creates HTML.
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; style-src 'self'; "
-    "img-src 'self' data:; worker-src blob:; base-uri 'none'; form-action 'none'; "
-    "require-trusted-types-for 'script'; trusted-types microgpt"
+    "img-src 'self' data:; worker-src 'self' blob:; base-uri 'none'; form-action 'none'; "
+    "require-trusted-types-for 'script'; trusted-types microgpt offline"
 )
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -39,6 +45,16 @@ ROOT = Path(__file__).resolve().parents[2]
 def catalogue(lang: str) -> gettext.NullTranslations:
     """The messages of one language; what it lacks stays English."""
     return gettext.translation("messages", ROOT / "locale", [lang], fallback=True)
+
+
+@contextmanager
+def language(lang: str) -> Iterator[None]:
+    """What is rendered within is in that language; one that does not exist is English."""
+    token = LANG.set(lang if lang in LANGUAGES else "en")
+    try:
+        yield
+    finally:
+        LANG.reset(token)
 
 
 @cache
@@ -56,40 +72,60 @@ def environment(lang: str = "en") -> jinja2.Environment:
     env.policies["ext.i18n.trimmed"] = True
     env.install_gettext_translations(catalogue(lang), newstyle=True)  # type: ignore[attr-defined]
     env.globals.update(
-        DEFAULTS=Settings("", ""), EVENTS=EVENTS, GLOSSARY=GLOSSARY, LESSONS=LESSONS, LEVELS=LEVELS, PAGES=PAGES,
-        PART_NAMES=PART_NAMES, PHASES=PHASES, SHIPPED=SHIPPED, code=code, facts=facts, lang=lang, number=number,
-        policy=POLICY, shipped=shipped,
+        DEFAULTS=Settings("", ""), EVENTS=EVENTS, GLOSSARY=GLOSSARY, LANGUAGES=LANGUAGES, LESSONS=LESSONS,
+        LEVELS=LEVELS, PAGES=PAGES, PART_NAMES=PART_NAMES, PHASES=PHASES, SHIPPED=SHIPPED, code=code, facts=facts,
+        lang=lang, number=number, policy=POLICY, shipped=shipped,
+        folder=folder, home="", up="../" if folder(lang) else "",
     )  # fmt: skip
     return env
 
 
-def render(template: str, lang: str = "en", **context: Any) -> str:
-    """The text of one template."""
-    return environment(lang).get_template(template).render(context)
+def folder(lang: str) -> str:
+    """Where the pages of a language lie, seen from the root of the site."""
+    return "" if lang == "en" else f"{lang}/"
 
 
-def render_page(page: Page, view: Any = None, lang: str = "en") -> str:
-    """A whole page; a lesson needs the view of its widget."""
+def render(template: str, **context: Any) -> str:
+    """The text of one template, in the language that is set."""
+    return environment(LANG.get()).get_template(template).render(context)
+
+
+def render_page(page: Page, view: Any = None, runtime: str = "runtime") -> str:
+    """A whole page; a lesson needs the view of its widget. `runtime` names the folder of the Python that runs in it."""
+    around = {
+        "page": page,
+        "view": view,
+        "live": False,
+        "alone": False,
+        "path": f"{page.name}.html",
+        "runtime": runtime,
+    }
     if not page.widget:
-        return render(f"pages/{page.name}.html", lang, page=page, view=view)
+        return render(f"pages/{page.name}.html", **around)
     at = LESSONS.index(page)
+    before, after = LESSONS[at - 1] if at else None, LESSONS[at + 1] if at + 1 < len(LESSONS) else None
+    return render("pages/lesson.html", **around, before=before, after=after)
+
+
+def render_embed(page: Page, view: Any, runtime: str = "runtime") -> str:
+    """The widget of a lesson alone, for the frames of other pages. It lies in embed/, beside the lessons."""
     return render(
-        "pages/lesson.html", lang, page=page, view=view, live=False,
-        before=LESSONS[at - 1] if at else None, after=LESSONS[at + 1] if at + 1 < len(LESSONS) else None,
+        "pages/embed.html", page=page, view=view, live=False, alone=True, path=f"embed/{page.name}.html",
+        runtime=runtime, home="../", up="../../" if folder(LANG.get()) else "../",
     )  # fmt: skip
 
 
-def widget(name: str, view: Any, lang: str = "en", page: Page | None = None) -> str:
+def widget(name: str, view: Any, page: Page | None = None) -> str:
     """The inside of #widget."""
-    return render(f"widgets/{name}.html", lang, view=view, page=page)
+    return render(f"widgets/{name}.html", view=view, page=page)
 
 
-def prose(name: str, view: Any, lang: str = "en", page: Page | None = None, live: bool = False) -> str:
+def prose(name: str, view: Any, page: Page | None = None, live: bool = False) -> str:
     """The inside of #prose; `live` when it speaks of the reader's own run."""
-    return render(f"lessons/{name}.html", lang, view=view, page=page, live=live)
+    return render(f"lessons/{name}.html", view=view, page=page, live=live)
 
 
-def sentence(error: UserError, lang: str = "en") -> str:
-    """A UserError in the reader's language."""
-    text = catalogue(lang).gettext(error.message)
+def sentence(error: UserError) -> str:
+    """A UserError in the language that is set."""
+    text = catalogue(LANG.get()).gettext(error.message)
     return text % error.fields if error.fields else text

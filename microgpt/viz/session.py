@@ -18,11 +18,12 @@ from microgpt.viz.settings import parse
 
 def dispatch(state: State | None, hook: str, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
     """Answer one event of the page. What the reader got wrong is said in a sentence; the picture stays."""
-    try:
-        state, patches = hooks_of(fields)[hook](state, fields)
-        return state, [*patches, patch("#prompt-error", "")]
-    except UserError as error:
-        return state, [patch("#prompt-error", render.render("widgets/_sentence.html", text=render.sentence(error)))]
+    with render.language(fields.get("lang", "en")):
+        try:
+            state, patches = hooks_of(fields)[hook](state, fields)
+            return state, [*patches, patch("#prompt-error", "")]
+        except UserError as error:
+            return state, [patch("#prompt-error", render.render("widgets/_sentence.html", text=render.sentence(error)))]
 
 
 def hooks_of(fields: Mapping[str, str]) -> dict[str, views.Hook]:

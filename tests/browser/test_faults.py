@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,7 +24,7 @@ class Fault:
         self.site, self.kind, self.path = site, "", ""
 
     def __call__(self, path: str) -> tuple[int, dict[str, str], Iterator[bytes]] | None:
-        if path != self.path or not self.kind:
+        if re.sub(r"^/runtime-\w+/", "/runtime/", path) != self.path or not self.kind:
             return None
         data = (self.site / path.lstrip("/")).read_bytes()
         length = {"Content-Length": str(len(data))}

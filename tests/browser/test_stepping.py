@@ -81,7 +81,7 @@ def test_steps_with_javascript_and_asks_only_its_own_server(new_tab: Open, addre
     assert_steps_through(page)
     assert not page.errors
     assert all(url.startswith(address) for url in page.requests)
-    assert not [url for url in page.requests if "runtime/" in url or "worker" in url]  # Python is not asked for
+    assert not [url for url in page.requests if "/runtime-" in url or "worker" in url]  # Python is not asked for
 
 
 @pytest.mark.parametrize("javascript", [True, False])

@@ -98,8 +98,7 @@ def test_a_damaged_cache_is_mended(mirror: str, tmp_path: Path) -> None:
 
 
 def test_the_pack_names_every_file_and_keeps_the_licences(real: dict[str, Path], tmp_path: Path) -> None:
-    out = tmp_path / "runtime"
-    pack_runtime(real, out, {"microgpt/__init__.py": b""}, default_cache())
+    out = tmp_path / pack_runtime(real, tmp_path, {"microgpt/__init__.py": b""}, default_cache())
     manifest = json.loads((out / "runtime.json").read_text())
     assert set(manifest["files"]) == {p.name for p in out.iterdir()} - {"runtime.json"}
     for name, file in manifest["files"].items():

@@ -1,0 +1,87 @@
+/* A page and what is around it. The address sets the controls that it names, and what the page does not have is said.
+   The host of a frame learns its height; a slide show starts and stops what plays. A link with data-view leads to what
+   is on the screen, data-copy copies. It knows no page and no widget, and nothing of Python: it fills in forms. */
+"use strict";
+(() => {
+  const script = document.currentScript.src;
+  const asked = new URLSearchParams(location.search), root = document.documentElement, framed = parent !== self;
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+  const choice = (control) => /radio|checkbox/.test(control?.type);
+  const at_first = (e) => (e.options ? (all("[selected]", e)[0] ?? e.options[0]).value : e.defaultValue);
+
+  function arrive() {
+    const wrong = [];
+    for (const [name, value] of asked) {
+      const group = all(`[name="${CSS.escape(name)}"]:not([type=hidden])`), known = [...(group[0]?.options ?? group)];
+      const control = group.find((e) => !choice(e) || e.value === value), before = control?.value;
+      if (control) control[choice(control) ? "checked" : "value"] = choice(control) || value;
+      if (control?.dataset.go) location.replace(control.dataset.go + location.search);
+      if (!group.length || control?.value === value) continue;
+      if (control) control.value = before;
+      wrong.push(`${name}=${value} (${known[0].value} … ${known.at(-1).value})`);
+    }
+    if (asked.has("lock") && !lock()) wrong.push(`lock=${asked.get("lock")}`);
+    const said = wrong.join(", ");
+    for (const line of all("[data-wrong]")) line.textContent = said && `${line.dataset.wrong} ${said}`;
+  }
+  function lock() { // steps outside of a range cannot be chosen, and are not there to see
+    const [from, to] = asked.get("lock")?.match(/^(\d+)-(\d+)$/)?.slice(1) ?? [], steps = all("[name=step]");
+    const open = steps.filter((e) => +e.value >= from && +e.value <= to);
+    for (const step of open.length ? steps : []) {
+      step.disabled = !open.includes(step);
+      for (const label of step.labels) label.hidden = step.disabled;
+    }
+    if (open.length && !open.some((e) => e.checked)) open[0].checked = true;
+    return open.length;
+  }
+  const own = () => all("form[data-hook] :is(input, select)").filter((e) => !choice(e) && e.value !== at_first(e));
+  function ask() { // a text or a model of the reader's own: the form is sent as if by hand, once it can be seen
+    const changed = own();
+    if (!changed.length) return false;
+    new IntersectionObserver(([{ isIntersecting }], watcher) => {
+      if (!isIntersecting) return;
+      watcher.disconnect();
+      const alone = changed.length === 1 && changed[0].dataset.hook;
+      alone ? changed[0].dispatchEvent(new Event("change", { bubbles: true })) : changed[0].form.requestSubmit();
+    }).observe(root);
+    return true;
+  }
+
+  arrive();
+  let awaited = ask();
+  new MutationObserver((changes) => { // Python has drawn anew
+    if (!changes.some(({ addedNodes: [first] }) => first?.nodeType === Node.ELEMENT_NODE)) return;
+    awaited ? arrive() : lock();
+    awaited = false;
+  }).observe(document.querySelector("main"), { childList: true, subtree: true });
+
+  for (const type of ["pointerdown", "focusin"])
+    document.addEventListener(type, ({ target }) => {
+      const link = target.closest?.("a[data-view]"), drawn_anew = own().length;
+      const differs = (e) => (choice(e) ? e.checked && (drawn_anew || !e.defaultChecked) : e.value !== at_first(e));
+      const controls = all("input:not([type=hidden]), select").filter((e) => e.name && differs(e));
+      if (link) link.search = new URLSearchParams(controls.map((e) => [e.name, e.value]));
+    });
+  document.addEventListener("click", ({ target }) => {
+    const source = document.querySelector(target.closest("[data-copy]")?.dataset.copy ?? "no-such");
+    if (!source) return;
+    getSelection().selectAllChildren(source);
+    navigator.clipboard?.writeText(source.textContent).catch(() => {}); // where a frame forbids it, it is selected
+  });
+  try { // a frame of opaque origin, a file: no service worker there
+    const policy = self.trustedTypes?.createPolicy("offline", { createScriptURL: (url) => url });
+    const url = new URL("offline.js", script).href;
+    if (!framed && isSecureContext) navigator.serviceWorker.register(policy?.createScriptURL(url) ?? url);
+  } catch {}
+  if (framed) {
+    new ResizeObserver(() => {
+      const height = root.offsetHeight;
+      parent.postMessage(JSON.stringify({ subject: "lti.frameResize", height }), "*");
+      parent.postMessage({ type: "microgpt:height", height }, "*");
+    }).observe(root);
+    addEventListener("message", ({ source, data }) => {
+      if (source === parent && /^slide:st(art|op)$/.test(data))
+        for (const e of all("[name=play]")) e.checked = data === "slide:start" && asked.has("play");
+    });
+  }
+})();
