@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import filecmp
+import re
 import shutil
 import sys
 import tempfile
@@ -20,9 +21,10 @@ from pathlib import Path
 from microgpt.errors import UserError
 from microgpt.trace import to_json
 from microgpt.viz import views
+from microgpt.viz.language import LANGUAGES, folder, language
 from microgpt.viz.pages import PAGES
 from microgpt.viz.phases import PHASES
-from microgpt.viz.render import LANGUAGES, folder, language, render, render_embed, render_page
+from microgpt.viz.render import Site, render, render_embed, render_page
 from microgpt.weights import SHIPPED, shipped
 from tools.packing import pack_runtime
 from tools.runtime import default_cache, fetch_runtime
@@ -37,25 +39,27 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Build the site.")
     parser.add_argument("--out", type=Path, default=ROOT / "dist", metavar="DIR", help="where to (default: dist)")
     parser.add_argument("--serve", type=int, nargs="?", const=8000, metavar="PORT", help="build, then serve it")
+    parser.add_argument("--base-url", default="", metavar="URL", help="where the site will be")
     parser.add_argument("--check", action="store_true", help="only tell whether DIR is what would be built")
     options = parser.parse_args(argv)
     try:
+        address = checked_address(options.base_url)
         if options.check:
-            return check(options.out)
-        build(options.out)
+            return check(options.out, address)
+        build(options.out, address)
     except UserError as error:
         print(f"build.py: {error}", file=sys.stderr)
         return 1
     return 0 if options.serve is None else serve(options.out, options.serve)
 
 
-def build(out: Path) -> None:
+def build(out: Path, address: str = "") -> None:
     """Build the whole site into `out`, which is replaced only by a whole one."""
     refuse_foreign(out)
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as folder:
         fresh = Path(folder) / "site"
-        write_site(fresh)
+        write_site(fresh, address)
         if out.exists():
             out.rename(Path(folder) / "old")
         fresh.rename(out)
@@ -63,11 +67,11 @@ def build(out: Path) -> None:
     say(f"done: {out} ({size / 1e6:.1f} MB)")
 
 
-def check(out: Path) -> int:
+def check(out: Path, address: str = "") -> int:
     """0 when `out` is byte for byte what would be built; else 1, naming the files that differ."""
     with tempfile.TemporaryDirectory() as folder:
         fresh = Path(folder) / "site"
-        write_site(fresh)
+        write_site(fresh, address)
         names = {str(p.relative_to(base)) for base in (fresh, out) for p in files_under(base)}
         wrong = [n for n in sorted(names) if not same(fresh / n, out / n)]
     for name in wrong:
@@ -82,29 +86,38 @@ def refuse_foreign(out: Path) -> None:
         raise UserError("%(out)s exists and is not a site that build.py made. Choose another --out.", out=out)
 
 
-def write_site(out: Path) -> None:
+def checked_address(text: str) -> str:
+    """The address of a site, with a slash at its end; "" when none is given."""
+    if text and not re.fullmatch(r"https?://[^\s/?#;,'\"]+(/[^\s?#]*)?", text):
+        raise UserError("--base-url is “%(text)s”; give an address such as https://example.org/course/.", text=text)
+    return text and text.rstrip("/") + "/"
+
+
+def write_site(out: Path, address: str) -> None:
     """Every file of the site, into the new folder `out`."""
     out.mkdir(parents=True)
     say("runtime: fetching what is not in the cache")
     cache = default_cache()
     fetched = fetch_runtime(cache)
     say("runtime: compiling and packing (the first time takes a while)")
-    runtime = pack_runtime(fetched, out, own_files(), cache)
+    site = Site(pack_runtime(fetched, out, own_files(), cache), address)
     for page in PAGES:
         view = views.of(page)
         if page.widget and (trace := getattr(view, "trace", None)):
             write(out / "trace" / f"{page.name}.json", to_json(trace))
         for lang in LANGUAGES:
             with language(lang):
-                write(out / folder(lang) / f"{page.name}.html", render_page(page, view, runtime))
+                write(out / folder(lang) / f"{page.name}.html", render_page(page, view, site))
                 if page.widget:
-                    write(out / folder(lang) / "embed" / f"{page.name}.html", render_embed(page, view, runtime))
+                    write(out / folder(lang) / "embed" / f"{page.name}.html", render_embed(page, view, site))
         say(f"page: {page.name}")
     say("style, bridge, notices")
     write(out / "style.css", style())
     for path in files_under(ROOT / "site"):
         if path.suffix != ".css":
-            shutil.copyfile(path, out / path.name)
+            to = out / path.relative_to(ROOT / "site")
+            to.parent.mkdir(exist_ok=True)
+            shutil.copyfile(path, to)
     write(out / "NOTICES.txt", notices())
 
 

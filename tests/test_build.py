@@ -11,6 +11,7 @@ import pytest
 
 import build
 from microgpt.errors import UserError
+from microgpt.viz.pages import PAGES
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -79,3 +80,20 @@ def test_dist_carries_the_licences_of_what_it_carries(built: Path) -> None:
     notices = (built / "NOTICES.txt").read_text("utf-8")
     for name in ("Pyodide", "CPython", "NumPy", "Jinja2", "MarkupSafe", "MIT License", "Redistribution and use"):
         assert name in notices
+
+
+def test_an_address_is_named_in_policy_and_cards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = next(p for p in PAGES if p.widget)
+    monkeypatch.setattr(build, "PAGES", [page])
+    build.build(tmp_path / "site", "https://example.org/course/")
+    for name in (f"{page.name}.html", f"embed/{page.name}.html", f"es/{page.name}.html"):
+        text = (tmp_path / "site" / name).read_text("utf-8")
+        assert "style-src 'self' https://example.org" in text.replace("&#39;", "'")
+        assert f"https://example.org/course/cards/{page.name}.png" in text
+
+
+@pytest.mark.parametrize("text", ["example.org", "https://", "https://a b/", "javascript:alert(1)", "https://x/?a=1"])
+def test_a_bad_address_is_refused(text: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert build.main(["--out", str(tmp_path / "site"), "--base-url", text]) == 1
+    assert text in capsys.readouterr().err
+    assert not (tmp_path / "site").exists()

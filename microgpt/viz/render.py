@@ -6,22 +6,21 @@ browser alike. All their text goes through gettext; without a catalogue it is En
 
 from __future__ import annotations
 
-import gettext
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from unicodedata import normalize
 
 import jinja2
 
 from microgpt.errors import UserError
 from microgpt.trace import EVENTS
-from microgpt.viz.glossary import GLOSSARY
+from microgpt.viz.glossary import GLOSSARY, Term
 from microgpt.viz.heat import LEVELS
+from microgpt.viz.language import LANG, LANGUAGES, catalogue, folder, language, translated
 from microgpt.viz.pages import LESSONS, PAGES, Page
 from microgpt.viz.phases import PHASES, code
+from microgpt.viz.policy import policy
 from microgpt.viz.settings import Settings
 from microgpt.viz.steps import PART_NAMES, facts
 from microgpt.viz.text import number
@@ -29,32 +28,16 @@ from microgpt.weights import SHIPPED, shipped
 
 __all__ = ["LANGUAGES", "SHIPPED", "environment", "language", "prose", "render", "render_page", "sentence", "widget"]
 
-LANGUAGES = {"en": "English", "es": "Español"}  # each in its own words; English first, at the root of the site
-LANG = ContextVar("LANG", default="en")
 
-# No inline script or style, no eval but WebAssembly's, nothing from elsewhere; one policy creates HTML.
-POLICY = (
-    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; style-src 'self'; "
-    "img-src 'self' data:; worker-src 'self' blob:; base-uri 'none'; form-action 'none'; "
-    "require-trusted-types-for 'script'; trusted-types microgpt offline"
-)
+class Site(NamedTuple):
+    """What pages must know of the site that they belong to."""
+
+    runtime: str = "runtime"  # the folder of the Python that runs in them
+    address: str = ""  # where the site will be, if that is known: https://example.org/course/
+
+
+HERE = Site()
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@cache
-def catalogue(lang: str) -> gettext.NullTranslations:
-    """The messages of one language; what it lacks stays English."""
-    return gettext.translation("messages", ROOT / "locale", [lang], fallback=True)
-
-
-@contextmanager
-def language(lang: str) -> Iterator[None]:
-    """What is rendered within is in that language; one that does not exist is English."""
-    token = LANG.set(lang if lang in LANGUAGES else "en")
-    try:
-        yield
-    finally:
-        LANG.reset(token)
 
 
 @cache
@@ -74,15 +57,15 @@ def environment(lang: str = "en") -> jinja2.Environment:
     env.globals.update(
         DEFAULTS=Settings("", ""), EVENTS=EVENTS, GLOSSARY=GLOSSARY, LANGUAGES=LANGUAGES, LESSONS=LESSONS,
         LEVELS=LEVELS, PAGES=PAGES, PART_NAMES=PART_NAMES, PHASES=PHASES, SHIPPED=SHIPPED, code=code, facts=facts,
-        lang=lang, number=number, policy=POLICY, shipped=shipped,
-        folder=folder, home="", up="../" if folder(lang) else "",
+        lang=lang, number=number, shipped=shipped,
+        folder=folder, glossary=glossary, translated=translated, home="", up="../" if folder(lang) else "",
     )  # fmt: skip
     return env
 
 
-def folder(lang: str) -> str:
-    """Where the pages of a language lie, seen from the root of the site."""
-    return "" if lang == "en" else f"{lang}/"
+def glossary() -> list[Term]:
+    """The glossary in the order of its words, as they are in the language that is set."""
+    return sorted(GLOSSARY.values(), key=lambda term: normalize("NFKD", translated([term.word])[0]).lower())
 
 
 def render(template: str, **context: Any) -> str:
@@ -90,16 +73,10 @@ def render(template: str, **context: Any) -> str:
     return environment(LANG.get()).get_template(template).render(context)
 
 
-def render_page(page: Page, view: Any = None, runtime: str = "runtime") -> str:
-    """A whole page; a lesson needs the view of its widget. `runtime` names the folder of the Python that runs in it."""
-    around = {
-        "page": page,
-        "view": view,
-        "live": False,
-        "alone": False,
-        "path": f"{page.name}.html",
-        "runtime": runtime,
-    }
+def render_page(page: Page, view: Any = None, site: Site = HERE) -> str:
+    """A whole page; a lesson needs the view of its widget."""
+    around = {"page": page, "view": view, "live": False, "alone": False, "path": f"{page.name}.html", "site": site}
+    around["policy"] = policy(site.address)
     if not page.widget:
         return render(f"pages/{page.name}.html", **around)
     at = LESSONS.index(page)
@@ -107,11 +84,11 @@ def render_page(page: Page, view: Any = None, runtime: str = "runtime") -> str:
     return render("pages/lesson.html", **around, before=before, after=after)
 
 
-def render_embed(page: Page, view: Any, runtime: str = "runtime") -> str:
+def render_embed(page: Page, view: Any, site: Site = HERE) -> str:
     """The widget of a lesson alone, for the frames of other pages. It lies in embed/, beside the lessons."""
     return render(
-        "pages/embed.html", page=page, view=view, live=False, alone=True, path=f"embed/{page.name}.html",
-        runtime=runtime, home="../", up="../../" if folder(LANG.get()) else "../",
+        "pages/embed.html", page=page, view=view, live=False, alone=True, path=f"embed/{page.name}.html", site=site,
+        policy=policy(site.address), home="../", up="../../" if folder(LANG.get()) else "../",
     )  # fmt: skip
 
 

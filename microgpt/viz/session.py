@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from microgpt.errors import N_, UserError
 from microgpt.viz import render, views
+from microgpt.viz.language import language
 from microgpt.viz.pages import page, prompt_for
 from microgpt.viz.patches import Patch, State, patch
 from microgpt.viz.settings import parse
@@ -18,7 +19,7 @@ from microgpt.viz.settings import parse
 
 def dispatch(state: State | None, hook: str, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
     """Answer one event of the page. What the reader got wrong is said in a sentence; the picture stays."""
-    with render.language(fields.get("lang", "en")):
+    with language(fields.get("lang", "en")):
         try:
             state, patches = hooks_of(fields)[hook](state, fields)
             return state, [*patches, patch("#prompt-error", "")]

@@ -19,7 +19,8 @@ from microgpt.viz import views
 from microgpt.viz.pages import LESSONS, PAGES, Page
 from microgpt.viz.pages import page as page_named
 from microgpt.viz.phases import PHASES, code
-from microgpt.viz.render import POLICY, ROOT, render_page
+from microgpt.viz.policy import policy
+from microgpt.viz.render import ROOT, render_page
 from microgpt.viz.steps import Picture
 
 
@@ -165,7 +166,7 @@ def test_heat_grows_with_the_number_on_one_symmetric_scale(tree: Element) -> Non
 @pytest.mark.parametrize("page", PAGES, ids=[p.name for p in PAGES])
 def test_no_inline_script_or_style_and_nothing_from_elsewhere(page: Page) -> None:
     tree = parse(render_page(page, view_of(page)))
-    assert next(e.get("content") for e in tree.iter("meta") if e.get("http-equiv")) == POLICY
+    assert next(e.get("content") for e in tree.iter("meta") if e.get("http-equiv")) == policy()
     for element in tree.iter():
         assert "style" not in element.attrib and element.tag != "style"
         assert not [name for name in element.attrib if name.startswith("on")]
