@@ -68,11 +68,16 @@
     getSelection().selectAllChildren(source);
     navigator.clipboard?.writeText(source.textContent).catch(() => {}); // where a frame forbids it, it is selected
   });
-  try { // a frame of opaque origin, a file: no service worker there
+  async function stay() { // what this visit has loaded is there without a network too
     const policy = self.trustedTypes?.createPolicy("offline", { createScriptURL: (url) => url });
     const url = new URL("offline.js", script).href;
-    if (!framed && isSecureContext) navigator.serviceWorker.register(policy?.createScriptURL(url) ?? url);
-  } catch {}
+    await navigator.serviceWorker.register(policy?.createScriptURL(url) ?? url);
+    await navigator.serviceWorker.ready;
+    const loaded = performance.getEntriesByType("resource").filter(({ name }) => name.startsWith("http"));
+    const store = await caches.open("site");
+    await store.addAll([location.href.split(/[?#]/)[0], ...loaded.map(({ name }) => name)]);
+  }
+  if (!framed && script && isSecureContext) stay().catch(() => {}); // not from a file, nor without an origin
   if (framed) {
     new ResizeObserver(() => {
       const height = root.offsetHeight;

@@ -1,0 +1,205 @@
+"""What the address asks for is on the screen; what the page does not have is said, and nothing is lost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from urllib.parse import parse_qs, quote, urlsplit
+
+import pytest
+
+from microgpt.viz.pages import LESSONS
+from tests.browser.conftest import Open
+from tests.browser.engines import Page
+from tests.browser.live import STATE
+from tools.server import serving
+
+CHECKED = """Object.fromEntries([...document.querySelectorAll("[type=radio]:checked")].map((e) => [e.name, e.value]))"""
+WRONG = 'document.querySelector("[data-wrong]").textContent'
+ROWS = 'document.querySelectorAll("#rows .row").length'
+
+
+@pytest.mark.parametrize("folder", ["", "embed/", "es/", "es/embed/"])
+def test_the_address_sets_the_controls_that_it_names(new_tab: Open, address: str, folder: str) -> None:
+    page = new_tab()
+    page.open(f"{address}{folder}kv-cache-words.html?step=4&layer=1&head=2&phase=3&theme=dark")
+    shown = page.run(CHECKED)
+    assert [shown[name] for name in ("step", "layer", "head", "phase", "theme")] == ["4", "1", "2", "3", "dark"]
+    assert page.run("getComputedStyle(document.documentElement).colorScheme") == "dark"
+    assert page.run("document.querySelectorAll('.step.S4').length") == 1
+    assert page.run("getComputedStyle(document.querySelector('.step.S4')).display") == "contents"
+    assert not page.run(WRONG)
+    assert not page.errors
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("step=99", "step=99 (0 … 6)"),
+        ("phase=x&step=2", "phase=x (1 … 7)"),
+        ("theme=blue", "theme=blue (auto … dark)"),
+        ("lang=xx", "lang=xx (en … es)"),
+        ("lock=8-9", "lock=8-9"),
+        ("lock=3-2", "lock=3-2"),
+        ("lock=", "lock="),
+        ("model=gpt-5", "model=gpt-5 (names … stories)"),
+        ("temperature=warm", "temperature=warm"),
+        ("step=%3Cb%3E", "step=<b> (0 … 6)"),
+    ],
+)
+def test_a_wrong_value_is_said_and_the_rest_holds(new_tab: Open, address: str, query: str, said: str) -> None:
+    page = new_tab()
+    page.open(f"{address}embed/kv-cache.html?{query}")
+    before = {"step": "3", "phase": "7", "theme": "auto", "head": "0"} | ({"step": "2"} if "step=2" in query else {})
+    assert said in page.run(WRONG)
+    assert {name: page.run(CHECKED)[name] for name in before} == before
+    assert page.run("document.querySelector('[name=model]').value") == "names"
+    assert page.run("document.querySelector('[name=temperature]').value") == "0.0"
+    assert not page.errors
+
+
+def test_what_hosts_add_to_an_address_is_let_pass(new_tab: Open, address: str) -> None:
+    page = new_tab()
+    page.open(f"{address}embed/kv-cache.html?utm_source=mail&page=inside&step=1&fbclid=x%5B%22")
+    assert not page.run(WRONG)
+    assert page.run(CHECKED)["step"] == "1"
+    assert page.run("document.querySelector('[name=page]').value") == "kv-cache"
+
+
+def test_a_lock_leaves_only_its_steps(new_tab: Open, address: str) -> None:
+    page = new_tab()
+    page.open(f"{address}embed/kv-cache.html?lock=4-5")
+    seen = "[...document.querySelectorAll('.T')].filter((e) => e.getClientRects().length).map((e) => e.innerText[0])"
+    assert len(page.run(seen)) == 2
+    assert page.run(CHECKED)["step"] == "4"
+    labels = (
+        "[...document.querySelectorAll('.turn label')].filter((e) => e.checkVisibility({ visibilityProperty: true }))"
+    )
+    assert page.run(f"{labels}.map((e) => e.htmlFor).join()") == "step-5"
+    page.click('label[for="step-5"].button')
+    assert page.run(CHECKED)["step"] == "5"
+    assert page.run(f"{labels}.map((e) => e.htmlFor).join()") == "step-4"
+
+
+def test_the_address_goes_to_another_language_and_takes_the_rest_along(new_tab: Open, address: str) -> None:
+    page = new_tab()
+    page.open(f"{address}embed/kv-cache.html?lang=es&step=2")
+    page.wait("document.documentElement.lang === 'es' && document.readyState === 'complete'", seconds=10)
+    assert page.run("location.pathname") == "/es/embed/kv-cache.html"
+    assert page.run(CHECKED)["step"] == "2"
+
+
+def test_a_text_in_the_address_is_run_and_then_the_step_is_shown(new_tab: Open, address: str) -> None:
+    page = new_tab()
+    page.open(f"{address}embed/kv-cache.html?prompt=anna&step=2&phase=4")
+    page.wait(f'{STATE} === "ready"')
+    assert page.run("document.querySelector('.T.R1 .tok').textContent") == "a"
+    assert (page.run(CHECKED)["step"], page.run(CHECKED)["phase"]) == ("2", "4")
+    assert not page.run(WRONG)
+    page.open(f"{address}embed/kv-cache.html?model=stories&lock=3-4")
+    page.wait(f'{STATE} === "ready"')
+    assert page.run("document.querySelector('#live [name=prompt]').value") == "The next day is bright"
+    assert page.run(CHECKED)["step"] == "3"
+    assert not page.errors
+
+
+def test_a_text_that_the_model_cannot_read_is_said_and_the_picture_stays(new_tab: Open, address: str) -> None:
+    page = new_tab()
+    page.open(f"{address}embed/kv-cache.html?prompt=%F0%9F%90%8D")
+    page.wait('document.querySelector("#prompt-error").textContent !== ""')
+    assert page.run(ROWS) == 7
+
+
+def test_the_link_leads_to_what_is_on_the_screen(new_tab: Open, engine: str, address: str) -> None:
+    if engine == "webkit":
+        pytest.skip("WebKitGTK's driver cannot hover")
+    page = new_tab()
+    page.open(f"{address}kv-cache-words.html")
+    for name, value in {"step": 2, "layer": 1, "phase": 4}.items():
+        page.run(f"(document.querySelector('[name={name}][value=\"{value}\"]').click(), 0)")
+    page.run("document.querySelector('a[data-view]').focus()")
+    link = page.run("document.querySelector('a[data-view]').href")
+    assert parse_qs(urlsplit(link).query) == {"step": ["2"], "layer": ["1"], "phase": ["4"]}
+    page.open(link)
+    shown = page.run(CHECKED)
+    assert [shown[name] for name in ("step", "layer", "phase")] == ["2", "1", "4"]
+
+
+HOST = """<!doctype html><title>host</title><link rel="icon" href="data:,">
+<style>iframe {{ width: 700px; height: 300px }}</style>
+{frames}<script src="host-page.js"></script>"""
+LISTEN = 'window.heard = []; addEventListener("message", ({ data, source }) => window.heard.push(data));'
+
+
+def host_page(folder: Path, *frames: str) -> None:
+    (folder / "host.html").write_text(HOST.format(frames="".join(frames)))
+    (folder / "host-page.js").write_text(LISTEN)
+
+
+def test_a_host_learns_the_height_of_a_frame(new_tab: Open, address: str, tmp_path: Path) -> None:
+    host_page(tmp_path, f'<iframe src="{address}embed/why-q.html"></iframe>')
+    with serving(tmp_path) as host:
+        page = new_tab()
+        page.open(host + "host.html")
+        page.wait("window.heard.length >= 2", seconds=20)
+        messages = page.run("window.heard")
+    lti = next(json.loads(m) for m in messages if isinstance(m, str))
+    own = next(m for m in messages if isinstance(m, dict))
+    assert lti["subject"] == "lti.frameResize"
+    assert own == {"type": "microgpt:height", "height": lti["height"]}
+    assert 300 < lti["height"] < 3000
+
+
+def frame_of(page: Page, address: str) -> object:
+    return next(f for f in page.tab.frames if f.url.startswith(address))  # type: ignore[attr-defined]
+
+
+def test_a_slide_show_starts_and_stops_what_plays_and_nobody_else_does(
+    new_tab: Open, engine: str, address: str, tmp_path: Path
+) -> None:
+    if engine == "webkit":
+        pytest.skip("WebKit's driver does not enter a frame of another host")
+    host_page(tmp_path, f'<iframe src="{address}embed/kv-cache.html?play=1"></iframe>')
+    with serving(tmp_path) as host:
+        page = new_tab()
+        page.open(host + "host.html")
+        page.wait("window.heard.length >= 2", seconds=20)
+        inner = frame_of(page, address)
+        playing = "document.querySelector('[name=play]').checked"
+        send = "(document.querySelector('iframe').contentWindow.postMessage({}, '*'), 0)"
+        for message, plays in (("slide:stop", False), ("slide:start", True), ("slide:stop", False), ("run", False)):
+            page.run(send.format(json.dumps(message)))
+            page.pause(0.1)
+            assert inner.evaluate(playing) is plays, message  # type: ignore[attr-defined]
+        inner.evaluate("postMessage('slide:start', '*')")  # type: ignore[attr-defined]  # from itself, not from its host
+        page.pause(0.1)
+        assert not inner.evaluate(playing)  # type: ignore[attr-defined]
+
+
+def test_of_ten_frames_only_the_one_that_is_used_loads_python(
+    new_tab: Open, engine: str, site: Path, tmp_path: Path
+) -> None:
+    if engine == "webkit":
+        pytest.skip("WebKit's driver does not enter a frame of another host")
+    seen: list[str] = []
+    with serving(site, seen=seen) as embeds:
+        names = [lesson.name for lesson in LESSONS][:10]
+        host_page(tmp_path, *[f'<iframe src="{embeds}embed/{name}.html"></iframe>' for name in names])
+        with serving(tmp_path) as host:
+            page = new_tab()
+            page.open(host + "host.html")
+            for frame in page.tab.frames[1:]:  # type: ignore[attr-defined]
+                frame.wait_for_load_state("load")
+            assert not [path for path in seen if "/runtime-" in path or path == "/worker.js"]
+            inner = next(f for f in page.tab.frames if f.url.endswith("embed/kv-cache.html"))  # type: ignore[attr-defined]
+            inner.locator("details.own summary").click()
+            inner.locator('button[data-hook="next"]').click()
+            inner.locator('[data-boot][data-state="ready"]').wait_for(timeout=60000)
+            assert len([path for path in seen if path.endswith("/pyodide.asm.wasm")]) == 1
+        assert not page.errors
+
+
+def test_right_to_left_text_in_the_address_stays_in_its_place(new_tab: Open, address: str) -> None:
+    page = new_tab()
+    page.open(f"{address}embed/kv-cache.html?step={quote('שלום')}")
+    assert "(0 … 6)" in page.run(WRONG)

@@ -1,0 +1,63 @@
+"""The site as hosts serve it: in a folder of a plain server that knows neither our types nor other origins."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import build
+from tests.browser.conftest import Open
+from tests.browser.live import open_live, press
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def plain(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The stock server of Python, the site two folders deep."""
+    folder = tmp_path_factory.mktemp("host")
+    shutil.copytree(site, folder / "courses" / "kv")
+    command = [sys.executable, "-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "-d", str(folder)]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert server.stdout
+    found = re.search(r"http://\S+?/", server.stdout.readline())
+    assert found
+    try:
+        for _ in range(50):
+            try:
+                urllib.request.urlopen(found[0]).close()
+                break
+            except OSError:
+                time.sleep(0.1)
+        yield f"{found[0]}courses/kv/"
+    finally:
+        server.terminate()
+        server.wait()
+        server.stdout.close()
+
+
+@pytest.mark.parametrize("name", ["kv-cache.html", "embed/kv-cache.html", "es/kv-cache.html", "es/embed/kv-cache.html"])
+def test_it_runs_from_a_folder_of_a_plain_server(new_tab: Open, plain: str, name: str) -> None:
+    page = open_live(new_tab(), plain + name)
+    page.run("(document.querySelectorAll('details.own').forEach((e) => (e.open = true)), 0)")
+    assert press(page, "next")["state"]["n"] == 4
+    assert not page.errors
+
+
+def test_the_workflow_builds_with_options_that_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (ROOT / ".github" / "workflows" / "pages.yml").read_text("utf-8")
+    command = re.search(r"run: python build\.py (.*)", text)
+    assert command
+    built: list[str] = []
+    monkeypatch.setattr(build, "build", lambda out, address: built.append(address))
+    options = command[1].replace('"${{ steps.pages.outputs.base_url }}"', "https://someone.github.io/kv").split()
+    assert build.main(options) == 0
+    assert built == ["https://someone.github.io/kv/"]
