@@ -11,7 +11,7 @@ from pathlib import Path
 
 from playwright.sync_api import Playwright, sync_playwright
 
-from bench import hooks, learning, original, pages, start, steps, table
+from bench import embeds, hooks, learning, original, pages, start, steps, table
 from bench.measure import Result
 from bench.watch import address, built_site
 from microgpt.errors import UserError
@@ -49,6 +49,9 @@ class Bench:
     def learning(self) -> list[Result]:
         return learning.measure(self.playwright, self.stack.enter_context(address(self.site)))
 
+    def embeds(self) -> list[Result]:
+        return embeds.measure(self.playwright, self.site)
+
     def pages(self) -> list[Result]:
         return pages.measure(self.playwright, self.site)
 
@@ -59,9 +62,10 @@ TITLES = {
     "start": "Live start",
     "steps": "A step on the page",
     "learning": "Training in the page",
+    "embeds": "Ten embeds on a page",
     "pages": "The pages",
 }
-NEEDS_CHROMIUM = ("start", "steps", "learning", "pages")
+NEEDS_CHROMIUM = ("start", "steps", "learning", "embeds", "pages")
 
 
 def main(argv: list[str] | None = None) -> int:
