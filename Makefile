@@ -5,9 +5,10 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 REFERENCES := .references
+HOSTS := .hosts
 PORT ?= 8000
 
-.PHONY: serve build test lint unit browsers references bench messages clean
+.PHONY: serve build test lint unit browsers references hosts bench messages clean
 
 serve: $(VENV)/site
 	$(RUN) build.py --serve $(PORT)
@@ -23,13 +24,17 @@ lint: $(VENV)/test
 	$(RUN) -m mypy
 
 unit: $(VENV)/test browsers
-	$(RUN) -m pytest -m "not references"
+	$(RUN) -m pytest -m "not references and not hosts"
 
 browsers: $(VENV)/test
 	$(RUN) -m tests.browser.install
 
 references: $(REFERENCES)/ready
 	$(REFERENCES)/bin/python -m pytest -m references tests/test_references.py
+
+hosts: $(HOSTS)/ready # books, slides and notebooks around our pages, as their own tools build them
+	$(HOSTS)/bin/python -m tests.browser.install
+	$(HOSTS)/bin/python -m pytest -m hosts tests/hosts
 
 bench: $(VENV)/test browsers
 	$(RUN) -m bench $(if $(MICROGPT),--microgpt $(MICROGPT))
@@ -39,7 +44,7 @@ messages: $(VENV)/site # the catalogue of all text, then each translation as the
 	$(RUN) -m babel.messages.frontend compile -d locale
 
 clean:
-	rm -rf dist $(VENV) $(REFERENCES)
+	rm -rf dist $(VENV) $(REFERENCES) $(HOSTS)
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -55,4 +60,10 @@ $(VENV)/test: pyproject.toml | $(VENV)/bin/python
 $(REFERENCES)/ready: pyproject.toml
 	$(PYTHON) -m venv $(REFERENCES)
 	$(REFERENCES)/bin/python -m pip install --quiet -e ".[references]"
+	touch $@
+
+$(HOSTS)/ready: pyproject.toml
+	$(PYTHON) -m venv $(HOSTS)
+	$(HOSTS)/bin/python -m pip install --quiet -e ".[hosts]"
+	npm install --silent --no-save --prefix $(HOSTS) reveal.js@6.0.2 mystmd@1.8.3
 	touch $@

@@ -1,6 +1,7 @@
 """Build the site: microgpt/ + templates/ + site/ -> dist/. The only module that writes its files.
 
     python build.py [--out DIR] [--serve [PORT]] [--check]
+    python build.py --prompt "The next day" --model stories --out DIR [--single-file]     one lesson of your own
 
 The same input gives the same bytes. Everything is built in a folder beside DIR and moved into place at
 the end, so a failure leaves the old DIR as it was. It never trains a model.
@@ -14,8 +15,8 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
-from importlib.metadata import distribution
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from microgpt.errors import UserError
@@ -23,43 +24,68 @@ from microgpt.trace import to_json
 from microgpt.viz import views
 from microgpt.viz.language import LANGUAGES, folder, language
 from microgpt.viz.pages import PAGES
-from microgpt.viz.phases import PHASES
-from microgpt.viz.render import Site, render, render_embed, render_page
-from microgpt.weights import SHIPPED, shipped
+from microgpt.viz.render import Site, render_embed, render_page
+from microgpt.viz.style import read, style
+from microgpt.viz.whole import framed
+from tools.bake import ASSETS, FORMS, bake, recipe
+from tools.own import files_under, notices, own_files
 from tools.packing import pack_runtime
 from tools.runtime import default_cache, fetch_runtime
 from tools.server import serve
 
 ROOT = Path(__file__).resolve().parent
-CASES = 32  # the most cases that one choice on a page may have
-OWN = ("microgpt", "templates", "locale")  # what of the repository runs in the browser
+START = ("step", "layer", "head", "phase")  # what a lesson of one's own can begin with
+
+Write = Callable[[Path], None]  # fills a new folder
 
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Build the site.")
-    parser.add_argument("--out", type=Path, default=ROOT / "dist", metavar="DIR", help="where to (default: dist)")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="where to (default: dist, or my-lesson)")
     parser.add_argument("--serve", type=int, nargs="?", const=8000, metavar="PORT", help="build, then serve it")
     parser.add_argument("--base-url", default="", metavar="URL", help="where the site will be")
     parser.add_argument("--check", action="store_true", help="only tell whether DIR is what would be built")
+    own = parser.add_argument_group("one lesson of your own, in place of the site")
+    own.add_argument("--widget", default="", metavar="NAME", help="a widget or a page of the course (default: stepper)")
+    own.add_argument("--model", default="", help="the model that it runs")
+    own.add_argument("--prompt", default="", help="the text that it runs on")
+    for name in START:
+        own.add_argument(f"--{name}", type=int, metavar="N", help=f"the {name} that is shown first")
+    own.add_argument("--lang", default="", help="its language (default: en)")
+    own.add_argument("--assets", choices=ASSETS, help="style and Python beside it (directory), or in it (inline)")
+    own.add_argument("--single-file", action="store_const", dest="assets", const="inline", help="--assets inline")
     options = parser.parse_args(argv)
     try:
-        address = checked_address(options.base_url)
+        out, write = ordered(options)
         if options.check:
-            return check(options.out, address)
-        build(options.out, address)
+            return check(out, write)
+        build(out, write=write)
     except UserError as error:
         print(f"build.py: {error}", file=sys.stderr)
         return 1
-    return 0 if options.serve is None else serve(options.out, options.serve)
+    return 0 if options.serve is None else serve(out, options.serve)
 
 
-def build(out: Path, address: str = "") -> None:
-    """Build the whole site into `out`, which is replaced only by a whole one."""
+def ordered(options: argparse.Namespace) -> tuple[Path, Write]:
+    """Where to, and what writes it: the site, or one lesson as soon as anything of it is named."""
+    start = {name: getattr(options, name) for name in START}
+    named = [options.widget, options.model, options.prompt, options.lang, options.assets]
+    if not any(named) and set(start.values()) == {None}:
+        return options.out or ROOT / "dist", partial(write_site, address=checked_address(options.base_url))
+    order = recipe(
+        options.widget or "stepper", options.model, options.prompt, start, options.lang or "en",
+        options.assets or ASSETS[0],
+    )  # fmt: skip
+    return options.out or ROOT / "my-lesson", partial(bake, order, say)
+
+
+def build(out: Path, address: str = "", write: Write | None = None) -> None:
+    """Write the whole site, or what `write` writes, into `out`, which is replaced only by a whole one."""
     refuse_foreign(out)
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as folder:
         fresh = Path(folder) / "site"
-        write_site(fresh, address)
+        (write or partial(write_site, address=address))(fresh)
         if out.exists():
             out.rename(Path(folder) / "old")
         fresh.rename(out)
@@ -67,11 +93,11 @@ def build(out: Path, address: str = "") -> None:
     say(f"done: {out} ({size / 1e6:.1f} MB)")
 
 
-def check(out: Path, address: str = "") -> int:
+def check(out: Path, write: Write) -> int:
     """0 when `out` is byte for byte what would be built; else 1, naming the files that differ."""
     with tempfile.TemporaryDirectory() as folder:
         fresh = Path(folder) / "site"
-        write_site(fresh, address)
+        write(fresh)
         names = {str(p.relative_to(base)) for base in (fresh, out) for p in files_under(base)}
         wrong = [n for n in sorted(names) if not same(fresh / n, out / n)]
     for name in wrong:
@@ -81,8 +107,10 @@ def check(out: Path, address: str = "") -> int:
 
 
 def refuse_foreign(out: Path) -> None:
-    """A folder that is not a site of ours is never replaced."""
-    if out.exists() and not (out.is_dir() and (not any(out.iterdir()) or any(out.glob("runtime*")))):
+    """A folder that is not a site of ours, or a lesson, is never replaced."""
+    inside = {path.name for path in out.iterdir()} if out.is_dir() else set()
+    ours = not inside or inside == set(FORMS) or any(out.glob("runtime*"))
+    if out.exists() and not (out.is_dir() and ours):
         raise UserError("%(out)s exists and is not a site that build.py made. Choose another --out.", out=out)
 
 
@@ -93,7 +121,7 @@ def checked_address(text: str) -> str:
     return text and text.rstrip("/") + "/"
 
 
-def write_site(out: Path, address: str) -> None:
+def write_site(out: Path, address: str = "") -> None:
     """Every file of the site, into the new folder `out`."""
     out.mkdir(parents=True)
     say("runtime: fetching what is not in the cache")
@@ -109,7 +137,8 @@ def write_site(out: Path, address: str) -> None:
             with language(lang):
                 write(out / folder(lang) / f"{page.name}.html", render_page(page, view, site))
                 if page.widget:
-                    write(out / folder(lang) / "embed" / f"{page.name}.html", render_embed(page, view, site))
+                    alone = framed(render_embed(page, view, site), read, address)
+                    write(out / folder(lang) / "embed" / f"{page.name}.html", alone)
         say(f"page: {page.name}")
     say("style, bridge, notices")
     write(out / "style.css", style())
@@ -119,39 +148,6 @@ def write_site(out: Path, address: str) -> None:
             to.parent.mkdir(exist_ok=True)
             shutil.copyfile(path, to)
     write(out / "NOTICES.txt", notices())
-
-
-def style() -> str:
-    """All of site/css in the order of its file names, then the rules that only differ by a number."""
-    configs = [shipped(name).config for name in SHIPPED]
-    states = render(
-        "states.css",
-        steps=max(c.n_ctx for c in configs),
-        layers=max(c.n_layer for c in configs),
-        heads=max(c.n_head for c in configs),
-        phases=len(PHASES),
-        cases=CASES,
-    )
-    return "".join(path.read_text("utf-8") for path in sorted((ROOT / "site" / "css").glob("*.css"))) + states
-
-
-def own_files() -> dict[str, bytes]:
-    """Archive path -> bytes of our own Python, templates and weights, for the browser."""
-    paths = [p for folder in OWN for p in files_under(ROOT / folder) if "__pycache__" not in p.parts]
-    return {str(p.relative_to(ROOT).as_posix()): p.read_bytes() for p in paths if p.suffix != ".po"}
-
-
-def notices() -> str:
-    """The licences of everything in the folder."""
-    parts = [(ROOT / "NOTICES").read_text("utf-8"), (ROOT / "LICENSE").read_text("utf-8")]
-    for package in ("jinja2", "markupsafe"):
-        licences = [f for f in distribution(package).files or [] if "licenses/" in str(f)]
-        parts += [f"{package}\n\n{Path(str(f.locate())).read_text('utf-8')}" for f in sorted(licences, key=str)]
-    return "\n\n----\n\n".join(part.strip() for part in parts) + "\n"
-
-
-def files_under(folder: Path) -> Iterator[Path]:
-    return (p for p in sorted(folder.rglob("*")) if p.is_file())
 
 
 def same(a: Path, b: Path) -> bool:

@@ -23,3 +23,7 @@ class UserError(ValueError):
         self.message = message
         self.fields = fields
         super().__init__(message % fields if fields else message)
+
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows instead of a traceback."""
+        return [str(self)]

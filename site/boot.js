@@ -32,9 +32,11 @@
   }
   async function spawn() {
     if (base.startsWith("file:")) throw "file";
-    const answer = me.src && (await fetch(new URL("worker.js", me.src)).catch(() => null));
-    if (me.src && !answer?.ok) throw "network";
-    const code = new Blob([carried["worker.js"] ?? (await answer.text())], { type: "text/javascript" });
+    const packed = carried["worker.js"], url = packed ? `data:;base64,${packed}` : new URL("../worker.js", base);
+    const answer = await fetch(url).catch(() => null);
+    if (!answer?.ok) throw "network";
+    const text = packed ? new Response(answer.body.pipeThrough(new DecompressionStream("gzip"))) : answer;
+    const code = new Blob([await text.text()], { type: "text/javascript" });
     worker = new Worker(policy.createScriptURL(URL.createObjectURL(code)));
     Object.assign(worker, { onmessage: heard, onerror: ({ message }) => give_up("crash", message) });
     worker.postMessage({ base, carried, module: me.dataset.module });

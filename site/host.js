@@ -20,6 +20,8 @@
       if (control) control.value = before;
       wrong.push(`${name}=${value} (${known[0].value} … ${known.at(-1).value})`);
     }
+    const rest = [...asked].filter(([name]) => !document.getElementsByName(name).length);
+    for (const e of all("[data-rest]")) e.value = new URLSearchParams(rest); // what no other control takes
     if (asked.has("lock") && !lock()) wrong.push(`lock=${asked.get("lock")}`);
     const said = wrong.join(", ");
     for (const line of all("[data-wrong]")) line.textContent = said && `${line.dataset.wrong} ${said}`;
@@ -60,7 +62,8 @@
       const link = target.closest?.("a[data-view]"), drawn_anew = own().length;
       const differs = (e) => (choice(e) ? e.checked && (drawn_anew || !e.defaultChecked) : e.value !== at_first(e));
       const controls = all("input:not([type=hidden]), select").filter((e) => e.name && differs(e));
-      if (link) link.search = new URLSearchParams(controls.map((e) => [e.name, e.value]));
+      const said = [...new URLSearchParams(link?.dataset.view), ...controls.map((e) => [e.name, e.value])];
+      if (link) link.search = new URLSearchParams(said);
     });
   document.addEventListener("click", ({ target }) => {
     const source = document.querySelector(target.closest("[data-copy]")?.dataset.copy ?? "no-such");

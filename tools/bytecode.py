@@ -27,10 +27,25 @@ pyodide.runPython(require("fs").readFileSync(work + "/compile.py", "utf8"));
 """
 
 # Runs in Pyodide: every .py below /work/in becomes a .pyc in /work/out that is never checked against its source.
+# BARE empties the docstrings. Python's own level 2 drops them, and assertions; NumPy does not start without either.
 COMPILE = """
-import pathlib, py_compile
+import ast, pathlib, py_compile
+def emptied(path):
+    text = path.read_bytes()
+    lines = text.splitlines(keepends=True)
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            if ast.get_docstring(node, clean=False):
+                doc = node.body[0].value  # no line moves: tracebacks still name the right one
+                first, last = lines[doc.lineno - 1], lines[doc.end_lineno - 1]
+                lines[doc.lineno - 1 : doc.end_lineno] = [b""] * (doc.end_lineno - doc.lineno + 1)
+                rest = b"\\n" * (doc.end_lineno - doc.lineno)
+                lines[doc.lineno - 1] = first[: doc.col_offset] + b"''" + last[doc.end_col_offset :] + rest
+    path.write_bytes(b"".join(lines))
 for path in sorted(pathlib.Path("/work/in").rglob("*.py")):
     name = path.relative_to("/work/in")
+    if BARE:
+        emptied(path)
     py_compile.compile(
         str(path), f"/work/out/{name}c", dfile=str(name), doraise=True,
         invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
@@ -38,17 +53,18 @@ for path in sorted(pathlib.Path("/work/in").rglob("*.py")):
 """
 
 
-def compiled(files: Mapping[str, bytes], core: Mapping[str, Path], cache: Path) -> dict[str, bytes]:
+def compiled(files: Mapping[str, bytes], core: Mapping[str, Path], cache: Path, bare: bool = False) -> dict[str, bytes]:
     """Every x.py of `files` as x.pyc: {path + "c": bytecode}. `core` are Pyodide's files by name.
 
+    `bare` empties the docstrings.
     Raises UserError when Node or Pyodide does not do its part.
     """
     sources = {name: data for name, data in files.items() if name.endswith(".py")}
-    kept = cache / "bytecode" / key(sources, core)
+    kept = cache / "bytecode" / key(sources, core, bare)
     if not kept.is_dir():
         kept.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
-            run(sources, core, Path(folder))
+            run(sources, core, Path(folder), bare)
             try:
                 (Path(folder) / "out").rename(kept)
             except OSError:
@@ -57,15 +73,15 @@ def compiled(files: Mapping[str, bytes], core: Mapping[str, Path], cache: Path) 
     return {name + "c": (kept / (name + "c")).read_bytes() for name in sources}
 
 
-def key(sources: Mapping[str, bytes], core: Mapping[str, Path]) -> str:
+def key(sources: Mapping[str, bytes], core: Mapping[str, Path], bare: bool) -> str:
     """What the bytecode depends on: the sources, the Pyodide that compiles, and how it is told to."""
-    digest = hashlib.sha256(COMPILE.encode() + core["pyodide.asm.wasm"].read_bytes())
+    digest = hashlib.sha256(f"{bare}{COMPILE}".encode() + core["pyodide.asm.wasm"].read_bytes())
     for name in sorted(sources):
         digest.update(f"{name}\0{len(sources[name])}\0".encode() + sources[name])
     return digest.hexdigest()
 
 
-def run(sources: Mapping[str, bytes], core: Mapping[str, Path], folder: Path) -> None:
+def run(sources: Mapping[str, bytes], core: Mapping[str, Path], folder: Path, bare: bool) -> None:
     """Fill folder/out with the bytecode of `sources`."""
     (folder / "core").mkdir()
     for name, path in core.items():
@@ -75,7 +91,7 @@ def run(sources: Mapping[str, bytes], core: Mapping[str, Path], folder: Path) ->
         for tree in ("in", "out"):
             (folder / tree / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / "in" / name).write_bytes(data)
-    (folder / "compile.py").write_text(COMPILE)
+    (folder / "compile.py").write_text(f"BARE = {bare}\n{COMPILE}")
     argument = json.dumps([str((folder / "core").resolve()), str(folder.resolve())])
     command = [node(), "--input-type=module", "--eval", IMPORTS + NODE, argument]
     done = subprocess.run(command, capture_output=True, text=True)

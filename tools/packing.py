@@ -12,7 +12,7 @@ import json
 import re
 import shutil
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib.metadata import distribution
 from pathlib import Path, PurePosixPath
 
@@ -29,38 +29,30 @@ INFO = InfoSpec(arch="wasm32", platform="emscripten_4_0_9", version="0.29.5", py
 PACKAGES = ("jinja2", "markupsafe", "microgpt", "numpy")
 DEPENDS = {"jinja2": ["markupsafe"], "microgpt": ["numpy", "jinja2"]}
 
-# The part of NumPy that `import numpy`, ufuncs, matmul and npz files need; a browser test runs on it.
-NUMPY_USED = re.compile(
-    r"^numpy/([^/]+|(_core|_typing|_utils|lib|matrixlib)/[^/]+|linalg/(?!lapack_lite)[^/]+)\.(py|so)$"
-    r"|^numpy-[^/]+\.dist-info/"
-)
-STDLIB_UNUSED = re.compile(
-    r"^(pydoc_data|unittest|idlelib|tkinter|ensurepip|venv|lib2to3|test|xmlrpc|wsgiref|curses|dbm|sqlite3|_pyrepl)/"
-    r"|^(pydoc|doctest|pdb|turtle|smtplib|imaplib|poplib|ftplib|mailbox|webbrowser|profile|cProfile|pstats|trace"
-    r"|tabnanny|pyclbr|antigravity|this)\.py$"
-)
+# What of NumPy and of the standard library the pages load; `python -m tools.used` finds it, a test runs on it.
+USED = Path(__file__).with_name("used.txt")
 
 
-def pack_runtime(fetched: Mapping[str, Path], site: Path, own: Mapping[str, bytes], cache: Path) -> str:
+def pack_runtime(
+    fetched: Mapping[str, Path], site: Path, own: Mapping[str, bytes], cache: Path, all_of_it: bool = False
+) -> str:
     """Write a folder into `site`: the core, the wheels, pyodide-lock.json and runtime.json.
 
-    Its name, which is returned, changes with what is in it: a host may let browsers keep it for ever.
+    Its name, which is returned, changes with what is in it: a host may let browsers keep it for ever. `all_of_it`
+    leaves nothing out.
     """
     out = site / "runtime"
     out.mkdir(parents=True)
     core = {name: path for name, path in fetched.items() if name in CORE}
+    used = set(USED.read_text("utf-8").split()) if not all_of_it else None
 
-    def bytecode(files: Mapping[str, bytes]) -> dict[str, bytes]:  # instead of the sources
+    def bytecode(files: Mapping[str, bytes]) -> dict[str, bytes]:  # instead of the sources, without their docstrings
         rest = {name: data for name, data in files.items() if not name.endswith(".py")}
-        return rest | compiled(files, core, cache)
+        return rest | compiled(files, core, cache, bare=True)
 
     for name, path in fetched.items():
-        if name.startswith("numpy"):
-            write_zip(out / name, bytecode({n: data for n, data in read_zip(path).items() if NUMPY_USED.search(n)}))
-        elif name == "python_stdlib.zip":
-            write_zip(
-                out / name, bytecode({n: data for n, data in read_zip(path).items() if not STDLIB_UNUSED.search(n)})
-            )
+        if name.endswith((".whl", ".zip")):
+            write_zip(out / name, bytecode({n: data for n, data in read_zip(path).items() if needed(n, used)}))
         else:
             shutil.copyfile(path, out / name)
     for package in ("jinja2", "markupsafe"):
@@ -76,6 +68,11 @@ def pack_runtime(fetched: Mapping[str, Path], site: Path, own: Mapping[str, byte
     manifest = json.dumps({"packages": list(PACKAGES), "files": files}, indent=1, sort_keys=True).encode()
     (out / "runtime.json").write_bytes(manifest)
     return out.rename(site / f"runtime-{hashlib.sha256(manifest).hexdigest()[:12]}").name
+
+
+def needed(name: str, used: Collection[str] | None) -> bool:
+    """Whether a file of an archive goes into the pack; licences always do."""
+    return used is None or ".dist-info/" in name or (name.endswith((".py", ".so")) and name.split(".")[0] in used)
 
 
 def cached_name(pyc: str) -> str:
@@ -114,7 +111,7 @@ def write_zip(path: Path, files: Mapping[str, bytes]) -> None:
         for name in sorted(files):
             entry = zipfile.ZipInfo(name, EPOCH)
             entry.external_attr, entry.compress_type, entry.create_system = 0o644 << 16, zipfile.ZIP_DEFLATED, 3
-            archive.writestr(entry, files[name])
+            archive.writestr(entry, files[name], compresslevel=9)
 
 
 def lock(wheels: list[Path]) -> bytes:

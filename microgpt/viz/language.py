@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from pathlib import Path
+
+from microgpt.viz import place
 
 LANGUAGES = {"en": "English", "es": "Español"}  # each in its own words; English first, at the root of the site
 LANG = ContextVar("LANG", default="en")
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @contextmanager
@@ -31,7 +31,7 @@ def language(lang: str) -> Iterator[None]:
 @cache
 def catalogue(lang: str) -> gettext.NullTranslations:
     """The messages of one language; what it lacks stays English."""
-    return gettext.translation("messages", ROOT / "locale", [lang], fallback=True)
+    return gettext.translation("messages", place.ROOT / "locale", [lang], fallback=True)
 
 
 def translated(texts: Iterable[str]) -> list[str]:
@@ -42,3 +42,9 @@ def translated(texts: Iterable[str]) -> list[str]:
 def folder(lang: str) -> str:
     """Where the pages of a language lie, seen from the root of the site."""
     return "" if lang == "en" else f"{lang}/"
+
+
+def say(message: str, **fields: object) -> str:
+    """A message in the language that is set, its %(name)s filled in."""
+    text = catalogue(LANG.get()).gettext(message)
+    return text % fields if fields else text

@@ -29,7 +29,8 @@ class Page(NamedTuple):
     live: str = "text"
     models: tuple[str, ...] = SHIPPED
     extra: str = ""  # a second widget below, which answers to the first leave alone
-    hero: str = ""  # the view whose picture a page without a widget shows
+    hero: str = ""  # the view that a page without a widget shows
+    frames: bool = False  # it shows other pages of the site in frames
 
 
 PAGES = (
@@ -223,6 +224,17 @@ PAGES = (
         N_("Glossary"),
         N_("The words of this course"),
         N_("One short meaning each, and the page where the word is at work."),
+    ),
+    Page(
+        "embed-builder",
+        N_("Embed"),
+        N_("Put it into your course"),
+        N_(
+            "Every page of the course can stand in a frame: in a lecture, a book, a slide, a notebook. Choose what "
+            "your readers see first, copy the code, paste it."
+        ),
+        hero="builder",
+        frames=True,
     ),
 )
 LESSONS = tuple(page for page in PAGES if page.widget)

@@ -16,31 +16,32 @@ def policy(
     styles: Sequence[str] = (),
     scripts: Sequence[str] = (),
     frames: bool = False,
-    blobs: bool = False,
+    whole: bool = False,
+    python: bool = True,
 ) -> str:
     """The policy of a page of the site at `address`, if that is known.
 
-    `styles` and `scripts` are the texts that stand in the page itself, `frames` lets it frame pages of its own site,
-    `blobs` lets it run Python out of itself. In a frame without an origin WebKit takes 'self' for nothing: there the
-    host must be named.
+    `styles` and `scripts` are the texts that stand in the page itself, `frames` lets it frame pages of its own site.
+    `whole` says that all that it loads stands in it, `python` that Python may run in it. In a frame without an origin
+    WebKit takes 'self' for nothing: there the host must be named.
     """
     url = urlsplit(address)
-    here = f"'self' {url.scheme}://{url.netloc}" if url.netloc else "'self'"
-    return "; ".join(
-        [
-            "default-src 'none'",
-            " ".join([f"script-src {here} 'wasm-unsafe-eval'", *map(hashed, scripts), *["blob:"] * blobs]),
-            f"connect-src {here}",
-            " ".join([f"style-src {here}", *map(hashed, styles)]),
-            f"img-src {here} data:",
-            f"worker-src {here} blob:",
-            *[f"frame-src {here}"] * frames,
-            "base-uri 'none'",
-            "form-action 'none'",
-            "require-trusted-types-for 'script'",
-            "trusted-types microgpt offline",
-        ]
-    )
+    site = "" if whole else "'self'"
+    here = f"{site} {url.scheme}://{url.netloc}" if site and url.netloc else site
+    sources = {
+        "default-src": ["'none'"],
+        "script-src": [here, *["'wasm-unsafe-eval'"] * python, *map(hashed, scripts)],
+        "connect-src": [here or ("data:" if python else "'none'")],  # data: is the page itself
+        "style-src": [here, *map(hashed, styles)],
+        "img-src": [here, "data:"],
+        "worker-src": [here, "blob:"] if python else ["'none'"],
+        **({"frame-src": [here]} if frames else {}),
+        "base-uri": ["'none'"],
+        "form-action": ["'none'"],
+        "require-trusted-types-for": ["'script'"],
+        "trusted-types": ["microgpt", "offline"],
+    }
+    return "; ".join(" ".join([name, *filter(None, allowed)]) for name, allowed in sources.items())
 
 
 def hashed(text: str) -> str:

@@ -1,13 +1,16 @@
 """One Jinja2 environment; templates in, HTML text out. Writes no file and touches no browser.
 
-The templates lie beside the package (`templates/` next to `microgpt/`), in the repository and in the
-browser alike. All their text goes through gettext; without a catalogue it is English as written.
+The templates lie beside the package (`templates/` next to `microgpt/`) in the repository and in the
+browser, and inside it where it is installed. All their text goes through gettext; without a catalogue it
+is English as written.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
@@ -15,6 +18,7 @@ import jinja2
 
 from microgpt.errors import UserError
 from microgpt.trace import EVENTS
+from microgpt.viz import place
 from microgpt.viz.glossary import GLOSSARY, Term
 from microgpt.viz.heat import LEVELS
 from microgpt.viz.language import LANG, LANGUAGES, catalogue, folder, language, translated
@@ -37,7 +41,8 @@ class Site(NamedTuple):
 
 
 HERE = Site()
-ROOT = Path(__file__).resolve().parents[2]
+COURSE = ContextVar("COURSE", default=True)  # whether there are other pages to lead to
+ROOT = place.ROOT
 
 
 @cache
@@ -58,7 +63,7 @@ def environment(lang: str = "en") -> jinja2.Environment:
         DEFAULTS=Settings("", ""), EVENTS=EVENTS, GLOSSARY=GLOSSARY, LANGUAGES=LANGUAGES, LESSONS=LESSONS,
         LEVELS=LEVELS, PAGES=PAGES, PART_NAMES=PART_NAMES, PHASES=PHASES, SHIPPED=SHIPPED, code=code, facts=facts,
         lang=lang, number=number, shipped=shipped,
-        folder=folder, glossary=glossary, translated=translated, home="", up="../" if folder(lang) else "",
+        folder=folder, glossary=glossary, translated=translated, course=True, home="", up="../" if folder(lang) else "",
     )  # fmt: skip
     return env
 
@@ -70,13 +75,23 @@ def glossary() -> list[Term]:
 
 def render(template: str, **context: Any) -> str:
     """The text of one template, in the language that is set."""
-    return environment(LANG.get()).get_template(template).render(context)
+    return environment(LANG.get()).get_template(template).render({"course": COURSE.get(), **context})
+
+
+@contextmanager
+def by_itself(alone: bool = True) -> Iterator[None]:
+    """What is rendered within belongs to no course: nothing leads to another page."""
+    token = COURSE.set(not alone)
+    try:
+        yield
+    finally:
+        COURSE.reset(token)
 
 
 def render_page(page: Page, view: Any = None, site: Site = HERE) -> str:
     """A whole page; a lesson needs the view of its widget."""
     around = {"page": page, "view": view, "live": False, "alone": False, "path": f"{page.name}.html", "site": site}
-    around["policy"] = policy(site.address)
+    around["policy"] = policy(site.address, frames=page.frames)
     if not page.widget:
         return render(f"pages/{page.name}.html", **around)
     at = LESSONS.index(page)
@@ -90,6 +105,15 @@ def render_embed(page: Page, view: Any, site: Site = HERE) -> str:
         "pages/embed.html", page=page, view=view, live=False, alone=True, path=f"embed/{page.name}.html", site=site,
         policy=policy(site.address), home="../", up="../../" if folder(LANG.get()) else "../",
     )  # fmt: skip
+
+
+def render_baked(page: Page, view: Any, site: Site, alone: bool, notices: str) -> str:
+    """A lesson that belongs to no course, with its prose or the widget `alone`; it lies where its style lies."""
+    with by_itself():
+        return render(
+            "pages/baked.html", page=page, view=view, live=True, alone=alone, path="", site=site, policy=policy(),
+            up="", notices=notices,
+        )  # fmt: skip
 
 
 def widget(name: str, view: Any, page: Page | None = None) -> str:

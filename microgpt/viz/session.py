@@ -11,15 +11,16 @@ from collections.abc import Mapping
 
 from microgpt.errors import N_, UserError
 from microgpt.viz import render, views
+from microgpt.viz.figures import figure_file
 from microgpt.viz.language import language
 from microgpt.viz.pages import page, prompt_for
 from microgpt.viz.patches import Patch, State, patch
-from microgpt.viz.settings import parse
+from microgpt.viz.settings import Settings, parse
 
 
 def dispatch(state: State | None, hook: str, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
     """Answer one event of the page. What the reader got wrong is said in a sentence; the picture stays."""
-    with language(fields.get("lang", "en")):
+    with language(fields.get("lang", "en")), render.by_itself(fields.get("course") == "none"):
         try:
             state, patches = hooks_of(fields)[hook](state, fields)
             return state, [*patches, patch("#prompt-error", "")]
@@ -29,7 +30,8 @@ def dispatch(state: State | None, hook: str, fields: Mapping[str, str]) -> tuple
 
 def hooks_of(fields: Mapping[str, str]) -> dict[str, views.Hook]:
     """What can be asked of the page that the fields name."""
-    return {"run": run, "model": change_model, **views.hooks(page(fields["page"]).widget)}
+    shown = page(fields["page"])
+    return {"run": run, "model": change_model, "figure": save_figure, **views.hooks(shown.widget or shown.hero)}
 
 
 def run(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
@@ -53,3 +55,13 @@ def change_model(state: State | None, fields: Mapping[str, str]) -> tuple[State 
     shown = {**fields, "prompt": prompt, "layer": "0", "head": "0"}
     state, patches = hooks_of(fields)["run"](None, shown)
     return state, [*patches, patch("#prompt", render.render("widgets/_prompt.html", prompt=prompt), "outer")]
+
+
+def save_figure(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
+    """What the page shows as a picture to save; `format` is svg, png or moving."""
+    run = Settings(**state["settings"]) if state and "settings" in state else None
+    kind = fields.get("format", "svg")
+    saved = figure_file(fields, "moving" if kind == "moving" else "still", run)
+    if kind == "png":  # the page's own canvas makes pixels of it
+        saved |= {"file": saved["file"].replace(".svg", ".png"), "type": "image/png"}
+    return state, [saved]

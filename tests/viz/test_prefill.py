@@ -37,7 +37,7 @@ def test_every_pass_on_the_timeline_is_one_of_the_run(shown: tuple[str, str, Pre
     assert len(boards) == len(made.ways)
     for board, way in zip(boards, made.ways, strict=True):
         run = schedule.run(model, ids, way.size, MAX_NEW)
-        items = [item for item in board.iter("li") if "gap" not in classes(item)]
+        items = [item for item in find(board, "pass") if not {"gap", "head"} & classes(item)]
         assert len(items) == len(run.passes)
         for item, one in zip(items, run.passes, strict=True):
             cells = [classes(cell) for cell in find(item, "cells")[0]]

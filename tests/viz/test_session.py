@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -72,7 +73,7 @@ def test_every_lesson_answers_bad_input_with_a_sentence(page: Any, prompt: str, 
     state, patches = dispatch(None, "run", {"page": page.name, "model": page.model, "prompt": text})
     assert state is None
     assert [p["target"] for p in patches] == ["#prompt-error"]
-    assert says in patches[0]["html"]
+    assert says in re.sub("<[^>]*>", "", patches[0]["html"])
 
 
 def test_dispatch_is_pure() -> None:
@@ -132,7 +133,7 @@ def test_bad_input_gets_a_sentence_and_the_picture_stays(hook: str, field: str, 
     after, patches = dispatch(state, hook, {**FIELDS, field: value})
     assert after == state
     assert [p["target"] for p in patches] == ["#prompt-error"]
-    assert says in patches[0]["html"]
+    assert says in re.sub("<[^>]*>", "", patches[0]["html"])
     assert "Traceback" not in patches[0]["html"]
 
 
@@ -182,3 +183,29 @@ def test_the_door_speaks_json() -> None:
     answer = json.loads(receive(json.dumps({"id": 1, "state": None, "hook": "next", "fields": FIELDS})))
     assert answer["state"]["n"] == 4
     assert {p["target"] for p in answer["patches"]} >= {"#stepper", "#prose"}
+
+
+@pytest.mark.parametrize(("form", "name"), [("svg", "-step2-layer0-head1-phase4.svg"), ("moving", "-moving.svg")])
+def test_the_page_offers_what_it_shows_as_a_figure(form: str, name: str) -> None:
+    fields = {"page": "kv-cache", "lang": "es", "step": "2", "phase": "4", "layer": "0", "head": "1", "format": form}
+    _, patches = dispatch(None, "figure", fields)
+    assert patches[0]["type"] == "image/svg+xml"
+    assert patches[0]["file"].startswith("kv-cache")
+    assert patches[0]["file"].endswith(".svg")
+    assert "Por qu\u00e9" in patches[0]["text"]  # in the page's language
+    assert name[-4:] == patches[0]["file"][-4:]
+
+
+def test_a_figure_in_pixels_is_the_same_drawing_with_another_name() -> None:
+    fields = {"page": "kv-cache", "step": "2", "format": "svg"}
+    still = dispatch(None, "figure", fields)[1][0]
+    pixels = dispatch(None, "figure", {**fields, "format": "png"})[1][0]
+    assert pixels["text"] == still["text"]
+    assert (pixels["type"], pixels["file"]) == ("image/png", still["file"].replace(".svg", ".png"))
+
+
+def test_a_figure_shows_the_run_on_show_and_not_what_is_being_typed() -> None:
+    fields = {"page": "kv-cache", "model": "names", "prompt": "anna", "temperature": "0", "top_k": "0", "seed": "1"}
+    state, _ = dispatch(None, "run", fields)
+    shown = dispatch(state, "figure", {**fields, "prompt": "not run yet", "format": "svg"})[1][0]["text"]
+    assert shown == dispatch(None, "figure", {**fields, "format": "svg"})[1][0]["text"]

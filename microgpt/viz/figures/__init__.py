@@ -1,0 +1,172 @@
+"""Figures: what a widget shows, as one SVG for slides, papers and books; still, or moving through all its cases.
+
+    figure("kv-cache", Settings("names", "emm"), {"step": 4, "head": 1})
+
+A figure is made of text, rectangles and lines with attributes alone, so that browsers, Inkscape and slide programs
+draw it alike; it loads nothing and runs nothing. What it shows comes out of the widget's view; templates/figures/
+places it. Writes no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from markupsafe import Markup, escape
+
+from microgpt.errors import N_, UserError
+from microgpt.viz import render, views
+from microgpt.viz.figures import layout, paint, words
+from microgpt.viz.figures.choice import FIGURES, chosen, of, offers
+from microgpt.viz.glossary import GLOSSARY
+from microgpt.viz.language import LANG, folder, translated
+from microgpt.viz.pages import LESSONS, Page
+from microgpt.viz.pages import page as page_named
+from microgpt.viz.patches import Patch, file
+from microgpt.viz.settings import Settings, parse
+
+__all__ = ["animated", "card", "figure", "figure_file"]
+
+SECONDS, REST, FADE = 2.4, 2.4, 0.3  # of one case, of the last one in addition, of the change between two
+BLINK, ROUNDS = 0.01, 3  # how long a panel takes to go, unseen; how often all is gone through
+TYPE = "image/svg+xml"
+SPAN = layout.WIDTH - 2 * layout.EDGE  # of what stands around the card
+
+
+class Panel(NamedTuple):
+    """One case as drawn: what stands in the card, its height, and the sentences around it."""
+
+    body: Markup
+    height: int
+    about: str
+    caption: list[list[words.Run]]
+    alt: str
+
+
+def figure(shown: str | Page, settings: Settings, choice: Mapping[str, object] | None = None, address: str = "") -> str:
+    """The SVG of what the page shows of this run when `choice` is made; `address` is where the site is, if known."""
+    page = lesson(shown)
+    view = views.view(page.widget, settings)
+    at = chosen(page.widget, view, choice or {})
+    return framed(page, settings, [panel(page, view, at)], differences(page, settings, view, at), address)
+
+
+def animated(
+    shown: str | Page, settings: Settings, choice: Mapping[str, object] | None = None, address: str = ""
+) -> str:
+    """The same, going through all steps (or cases) from the first to the last, some times over; then it rests."""
+    page = lesson(shown)
+    view = views.view(page.widget, settings)
+    at = chosen(page.widget, view, choice or {})
+    name, offer = next(iter(offers(page.widget, view).items()))
+    panels = [panel(page, view, {**at, name: i}, whole=True) for i in range(offer.first, offer.last + 1)]
+    return framed(page, settings, panels, differences(page, settings, view, {**at, name: offer.at}), address)
+
+
+def figure_file(fields: Mapping[str, str], kind: str = "still", settings: Settings | None = None) -> Patch:
+    """A figure of what is on the page, as a file; `kind` is "still" or "moving".
+
+    `fields` are the page's controls; those that choose nothing in the figure are left alone. `settings` is the run
+    on show, where that is not what the controls say.
+    """
+    page = lesson(fields["page"])
+    settings = settings or parse({"model": page.model, "prompt": page.prompt, **fields})
+    names = offers(page.widget, views.view(page.widget, settings))
+    choice = {name: fields[name] for name in names if name in fields}
+    draw = animated if kind == "moving" else figure
+    return file(file_name(page, choice, kind), draw(page, settings, choice), TYPE)
+
+
+def card(page: Page) -> str:
+    """What a link to the page shows, 1200 x 630: its title, and its figure; of the glossary, its words."""
+    own = page._replace(widget=page.widget or page.hero)
+    pictured = own if own.widget in FIGURES else next(one for one in LESSONS if one.widget == "stepper")
+    view = views.view(pictured.widget, Settings(pictured.model, pictured.prompt))
+    return render.render(
+        "figures/_card.svg", **around(), page=page, pen=layout.Pen(96),
+        title=words.balanced(str(escape(translated([page.title])[0])), 1080, 48, "bold"),
+        summary=words.lines(str(escape(translated([page.summary])[0])), 1080, 24),
+        words=translated(term.word for term in GLOSSARY.values()) if page.name == "glossary" else [],
+        panel=panel(pictured, view, chosen(pictured.widget, view, {}), short=True),
+    )  # fmt: skip
+
+
+def file_name(page: Page, choice: Mapping[str, object], kind: str) -> str:
+    """kv-cache-step4-head0.svg"""
+    made = "".join(f"-{name}{value}" for name, value in choice.items())
+    return f"{page.name}{made if kind == 'still' else '-moving'}.svg"
+
+
+def lesson(shown: str | Page) -> Page:
+    """The page with that widget."""
+    page = shown if isinstance(shown, Page) else page_named(shown)
+    if page.widget not in FIGURES:
+        raise UserError(
+            N_("The page “%(name)s” has no figure; take one of: %(known)s."),
+            name=page.name, known=", ".join(one.name for one in LESSONS if one.widget in FIGURES),
+        )  # fmt: skip
+    return page
+
+
+# ---- drawing --------------------------------------------------------------------------------------
+
+
+def around() -> dict[str, Any]:
+    """What every template of a figure can use."""
+    tools = {
+        name: getattr(layout, name) for name in ("boxes", "cells", "chips", "hatch", "length", "pile", "side_by_side")
+    }
+    tools |= {name: getattr(words, name) for name in ("fit", "lines", "roomy", "strike")}
+    edges = {"L": layout.LEFT, "R": layout.RIGHT, "WIDTH": layout.WIDTH, "EDGE": layout.EDGE, "SPAN": SPAN}
+    look = {"style": paint.style, "colour": paint.colour, "RAMP": paint.RAMP, "TEXT": paint.TEXT, "SMALL": paint.SMALL}
+    return {**tools, **edges, **look, "of": of}
+
+
+def panel(page: Page, view: Any, at: Mapping[str, int], whole: bool = False, short: bool = False) -> Panel:
+    """One case; `whole` leaves room for all that will come, so that nothing moves between two of them.
+
+    `short` leaves out what stands before the main thing.
+    """
+    template = render.environment(LANG.get()).get_template(f"figures/{page.widget}.svg")
+    asked = {"page": page, "view": view, "at": at, "i": next(iter(at.values())), "whole": whole, "short": short}
+    made: Any = template.make_module({**around(), **asked})
+    pen = layout.Pen()
+    body = made.body(pen)
+    caption = words.balanced(str(made.caption), SPAN, 17)
+    alt = " ".join("".join(run.text for run in line) for line in caption)
+    return Panel(body, pen.y, Markup(made.about).striptags(), caption, alt)
+
+
+def differences(page: Page, settings: Settings, view: Any, at: Mapping[str, int]) -> dict[str, object]:
+    """What an address must say for the page to show this: all that it does not show by itself."""
+    usual, first = Settings(page.model, page.prompt)._asdict(), chosen(page.widget, view, {})
+    run = {name: value for name, value in settings._asdict().items() if value != usual[name]}
+    return run | {name: value for name, value in at.items() if value != first[name]}
+
+
+def framed(page: Page, settings: Settings, panels: list[Panel], asked: Mapping[str, object], address: str) -> str:
+    """The whole figure around its panels, of which the last one stands when nothing moves."""
+    title = words.balanced(str(escape(translated([page.title])[0])), SPAN, 24, "bold")
+    source = f"{address}{folder(LANG.get())}{page.name}.html{'?' if asked else ''}{urlencode(asked)}"
+    return render.render(
+        "figures/_frame.svg", **around(), page=page, title=title, panels=panels, pen=layout.Pen(layout.EDGE),
+        height=max(one.height for one in panels), caption_lines=max(len(one.caption) for one in panels),
+        turns=turns(len(panels)), seconds=f"{len(panels) * SECONDS + REST:.1f}", rounds=ROUNDS, source=source,
+        href=source if address else "",
+    )  # fmt: skip
+
+
+def turns(n: int) -> list[list[tuple[str, int]]]:
+    """For each of n panels that lie on each other, the later on top: points in time, and how opaque it is then.
+
+    A panel comes over the one before, which goes when it is covered. The last one stays.
+    """
+    total = n * SECONDS + REST
+    found = []
+    for i in range(n):
+        come, covered = i * SECONDS, (i + 1) * SECONDS + FADE
+        marks = [(0.0, 0), (come, 0), (come + FADE, 1)] if i else [(0.0, 1)]
+        marks += [(covered, 1), (covered + BLINK, 0), (total, 0)] if i < n - 1 else [(total, 1)]
+        found.append([(f"{100 * t / total:.3f}%", opacity) for t, opacity in marks])
+    return found

@@ -1,0 +1,210 @@
+"""Where things stand in a figure: lines from top to bottom, boxes and cells from left to right.
+
+All in whole units of the drawing, WIDTH of them across. Does arithmetic on places alone, never on a number that the
+model made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from microgpt.viz.figures.paint import HEAT, SMALL
+from microgpt.viz.figures.words import extent, fit
+from microgpt.viz.heat import Cell
+
+WIDTH = 960
+EDGE, PAD, INSET = 24, 16, 8  # around the card, inside of it, and inside of a box in it
+LEFT, RIGHT = EDGE + PAD, WIDTH - EDGE - PAD  # of what stands in the card
+
+
+class Line(NamedTuple):
+    """One line of a figure; text of the usual size stands on `text`."""
+
+    top: int
+    text: int
+    middle: int
+    bottom: int
+
+    def part(self, height: int, below: int = 0, size: int = SMALL) -> Line:
+        """A line within this one, so far below its top."""
+        return Pen(self.top + below).down(height, size)
+
+    def inside(self, height: int) -> Line:
+        """A lower line in its middle."""
+        return Pen(self.middle - height // 2).down(height)
+
+
+def baseline(middle: int, size: int = SMALL) -> int:
+    """Where text stands that is to look centred on `middle`."""
+    return middle + round(0.36 * size)
+
+
+class Pen:
+    """Goes down the page. A figure is drawn line by line, and is as high as the pen has come."""
+
+    def __init__(self, y: int = 0) -> None:
+        self.y = y
+
+    def down(self, height: int, size: int = SMALL) -> Line:
+        """The next line, for text of that size."""
+        top, self.y = self.y, self.y + height
+        middle = top + height // 2
+        return Line(top, baseline(middle, size), middle, self.y)
+
+    def branch(self) -> Pen:
+        """Another pen at the same height, for a column."""
+        return Pen(self.y)
+
+    def since(self, y: int) -> int:
+        """How far it has come from y."""
+        return self.y - y
+
+    def join(self, *pens: Pen) -> None:
+        """Go on below the longest of these columns."""
+        self.y = max(pen.y for pen in pens)
+
+
+class Box(NamedTuple):
+    """A place for something: x, y, width, height. Text in it stands on `base`, from `start`, to `end`, around `mid`."""
+
+    x: int
+    y: int
+    w: int
+    h: int
+
+    @property
+    def mid(self) -> int:
+        return self.x + self.w // 2
+
+    @property
+    def start(self) -> int:
+        return self.x + INSET
+
+    @property
+    def end(self) -> int:
+        return self.x + self.w - INSET
+
+    @property
+    def line(self) -> Line:
+        return Pen(self.y).down(self.h)
+
+    @property
+    def before(self) -> int:
+        return self.x - INSET
+
+    @property
+    def after(self) -> int:
+        return self.x + self.w + INSET
+
+    @property
+    def inner(self) -> Box:
+        """Without a rim."""
+        return Box(self.x + 3, self.y + 3, self.w - 6, self.h - 6)
+
+    @property
+    def rim(self) -> Box:
+        """With a rim around."""
+        return Box(self.x - 3, self.y - 3, self.w + 6, self.h + 6)
+
+    def next(self, gap: int) -> int:
+        """The x behind it."""
+        return self.x + self.w + gap
+
+    def center(self, width: int) -> Box:
+        """A narrower and lower box in its middle."""
+        return Box(self.mid - width // 2, self.y + 4, width, self.h - 8)
+
+    @property
+    def room(self) -> int:
+        """For text, between `start` and `end`."""
+        return self.w - 2 * INSET
+
+
+class Heat(NamedTuple):
+    """A cell with its place and colours."""
+
+    box: Box
+    fill: str
+    ink: str
+    text: str
+
+
+def boxes(n: int, x: int, y: int, width: int, height: int, gap: int = 1, columns: int = 0) -> list[Box]:
+    """n boxes side by side in `width`, in rows of `columns` (0: all in one)."""
+    columns = columns or max(n, 1)
+    edges = [x + round(i * (width + gap) / columns) for i in range(columns + 1)]
+    found = []
+    for i in range(n):
+        row, at = divmod(i, columns)
+        w = edges[at + 1] - edges[at] - gap
+        found.append(Box(edges[at], y + row * (height + gap), w, height))
+    return found
+
+
+def cells(strip: Iterable[Cell], x: int, y: int, width: int, height: int = 24, columns: int = 0) -> list[Heat]:
+    """The cells of a strip; a number that has no room is left to its colour."""
+    all_cells = list(strip)
+    places = boxes(len(all_cells), x, y, width, height, 1, columns)
+    roomy = all(extent(cell.text) <= box.w + 1 for cell, box in zip(all_cells, places, strict=True))
+    return [
+        Heat(box, *HEAT[cell.heat], cell.text if roomy else "") for cell, box in zip(all_cells, places, strict=True)
+    ]
+
+
+def length(percent: int, full: int) -> int:
+    """How long a bar is whose full length is `full`; what is not nothing can be seen."""
+    return max(1, round(percent * full / 100)) if percent else 0
+
+
+def pile(percents: Sequence[int], x: int, full: int) -> list[tuple[int, int]]:
+    """Bars end to end: where each begins, and how long it is."""
+    found = []
+    for percent in percents:
+        found.append((x, length(percent, full)))
+        x += found[-1][1]
+    return found
+
+
+def hatch(x: int, y: int, width: int, height: int, gap: int = 6) -> str:
+    """Slanted lines that fill a box, as a path: patterns are not drawn everywhere."""
+    found = []
+    for start in range(gap, width + height, gap):
+        x1, y1 = (x + start, y) if start <= width else (x + width, y + start - width)
+        x2, y2 = (x, y + start) if start <= height else (x + start - height, y + height)
+        found.append(f"M{x1} {y1}L{x2} {y2}")
+    return "".join(found)
+
+
+def side_by_side(texts: Iterable[str], x: int, y: int, height: int, gap: int = 8) -> list[Box]:
+    """Boxes that are as wide as what they say."""
+    found = []
+    for text in texts:
+        found.append(Box(x, y, round(extent(text, kind="bold")) + 2 * INSET, height))
+        x += found[-1].w + gap
+    return found
+
+
+class Chip(NamedTuple):
+    """A token in its box."""
+
+    i: int
+    text: str
+    box: Box
+
+
+def chips(
+    tokens: Sequence[str], x: int, y: int, width: int = RIGHT - LEFT, height: int = 28, gap: int = 4, size: int = 15
+) -> list[list[Chip]]:
+    """Tokens in boxes, in as many rows as they need."""
+    found: list[list[Chip]] = [[]]
+    at = x
+    for i, token in enumerate(tokens):
+        text = fit(token, width - 20, size, "tok")
+        w = round(max(32, extent(text, size, "tok") + 2 * INSET))
+        if found[-1] and at + w > x + width:
+            found.append([])
+            at, y = x, y + height + gap
+        found[-1].append(Chip(i, text, Box(at, y, w, height)))
+        at += w + gap
+    return found

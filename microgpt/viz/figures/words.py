@@ -1,0 +1,126 @@
+"""Text that has to fit: how wide it is, where it is cut, and how a sentence is broken into lines.
+
+SVG breaks no lines. How wide a text is depends on the reader's fonts, so it is judged by a wide one. Knows no figure.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from html import unescape
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from microgpt.viz.figures.paint import SMALL
+
+WIDTHS = (  # of characters, in parts of the size of the text: those of DejaVu Sans, the widest font of the usual ones
+    (0.33, " .,|il'’:;"),
+    (0.42, '!ftjrI()[]-“”"·'),
+    (0.55, "scz/"),
+    (0.84, "−+×<>=→"),
+    (1.0, "mwMW%@—…"),
+)
+
+
+def extent(text: str, size: int = SMALL, kind: str = "") -> float:
+    """How wide a text is at most, in any of the fonts that may draw it."""
+    if "tok" in kind.split():
+        em = sum(1.0 if wide(c) else 0.61 for c in text)
+    else:
+        known = {c: width for width, characters in WIDTHS for c in characters}
+        em = sum(known.get(c, 1.0 if wide(c) else 0.75 if c.isupper() else 0.64) for c in text)
+    return em * size * (1.1 if "bold" in kind.split() else 1.0)
+
+
+def wide(c: str) -> bool:
+    return unicodedata.east_asian_width(c) in "WF" or ord(c) > 0xFFFF
+
+
+def fit(text: str, width: int, size: int = SMALL, kind: str = "") -> str:
+    """The text, or as much of its beginning as fits."""
+    text = text.unescape() if isinstance(text, Markup) else text
+    if extent(text, size, kind) <= width:
+        return text
+    while text and extent(text + "…", size, kind) > width:
+        text = text[:-1]
+    return text + "…"
+
+
+class Run(NamedTuple):
+    """A piece of a line in one kind of text."""
+
+    text: str
+    kind: str
+
+
+def runs(html: str) -> list[Run]:
+    """A sentence of the templates as runs: tokens and what is bold keep their look, other tags go."""
+    found, kinds = [], [""]
+    for tag, text in re.findall(r"(<[^>]*>)|([^<]+)", html):
+        if text:
+            found.append(Run(re.sub(r"\s+", " ", unescape(text)), kinds[-1]))
+        elif tag.startswith("</"):
+            kinds = kinds[:-1] or [""]
+        else:
+            kinds.append({"<bdi": "tok bold", "<b": "bold"}.get(tag.rstrip(">").split()[0], kinds[-1]))
+    return found
+
+
+def strike(text: str) -> list[Run]:
+    """The first word struck through, the rest of it soft."""
+    gone, _, said = text.partition(" ")
+    return [Run(gone, "q slant struck"), Run(f" {said}", "soft")]
+
+
+def balanced(html: str, width: int, size: int, kind: str = "") -> list[list[Run]]:
+    """The sentence in as few lines as there can be, of much the same length."""
+    found = lines(html, width, size, kind)
+    while len(found) > 1 and len(closer := lines(html, width := width - 10, size, kind)) == len(found):
+        found = closer
+    return found
+
+
+def lines(html: str, width: int, size: int = SMALL, kind: str = "") -> list[list[Run]]:
+    """The sentence in lines that are no wider than `width`; a word is broken only where it must."""
+    parts = [Run(word, f"{kind} {run.kind}".strip()) for run in runs(html) for word in re.findall(r" |[^ ]+", run.text)]
+    found: list[list[Run]] = [[]]
+    used = 0.0
+    for glued in words(parts):
+        w = sum(extent(run.text, size, run.kind) for run in glued)
+        if found[-1] and used + w > width:
+            found.append([])
+            used = 0.0
+        for run in glued:
+            if run.text == " " and not found[-1]:
+                continue
+            found[-1].append(run._replace(text=fit(run.text, width, size, run.kind)))
+        used += w
+    return [joined(line) for line in found if line]
+
+
+def words(parts: Sequence[Run]) -> list[list[Run]]:
+    """What must stay together: everything between two spaces, with the space before it."""
+    found: list[list[Run]] = [[]]
+    for run in parts:
+        if run.text == " " and found[-1]:
+            found.append([])
+        found[-1].append(run)
+    return [glued for glued in found if glued]
+
+
+def joined(line: Sequence[Run]) -> list[Run]:
+    """Neighbours of one kind as one run."""
+    found: list[Run] = []
+    for run in line:
+        if found and found[-1].kind == run.kind:
+            found[-1] = Run(found[-1].text + run.text, run.kind)
+        else:
+            found.append(run)
+    return found
+
+
+def roomy(texts: Iterable[str], width: int, size: int = SMALL, kind: str = "") -> bool:
+    """Whether each of these fits."""
+    return all(extent(text, size, kind) <= width for text in texts)

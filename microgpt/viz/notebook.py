@@ -1,0 +1,162 @@
+"""show("emma"): a page of the course on a text of your own, in a notebook; its numbers as arrays; saved as a page.
+
+A cell's output holds two forms. The full one is a page in a frame, which steps without any script. Where a notebook
+is not trusted, frame and style are taken away by the notebook, and what is left are plain tables, one a step.
+Knows no browser and no notebook program; docs/notebooks.md says what each of them leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from microgpt.arrays import TraceArrays
+from microgpt.errors import N_, UserError
+from microgpt.files import write_whole
+from microgpt.record import Recording
+from microgpt.viz import views
+from microgpt.viz.choices import choose
+from microgpt.viz.language import LANGUAGES, language
+from microgpt.viz.pages import LESSONS, Page, prompt_for
+from microgpt.viz.plain import plain
+from microgpt.viz.policy import policy
+from microgpt.viz.render import Site, by_itself, render, render_baked
+from microgpt.viz.settings import Settings
+from microgpt.viz.style import STYLE, heat_colours, style
+from microgpt.weights import shipped
+
+THEMES = ("auto", "light", "dark")
+ASSETS = ("inline", "directory")
+HEIGHT = 512  # pixels: in a frame no higher than this the steps stay in reach, and the cache comes first
+
+
+def show(
+    prompt: str = "",
+    model: str = "",
+    widget: str = "stepper",
+    *,
+    step: int | None = None,
+    layer: int | None = None,
+    head: int | None = None,
+    phase: int | None = None,
+    theme: str = "auto",
+    lang: str = "en",
+    height: int = HEIGHT,
+    temperature: float = 0.0,
+    top_k: int = 0,
+    seed: int = 42,
+    **choices: object,
+) -> Shown:
+    """A page of the course, or its widget by name, on `prompt`; without one, on the page's own text.
+
+    step, layer, head, phase and any other name of a group of buttons on the page (old=2) say what is chosen at
+    first. theme is auto, light or dark; height is that of the frame, in pixels. Raises UserError for what the model
+    or the page does not have.
+    """
+    page = lesson(widget, model)
+    model = model or page.model
+    if model not in page.models:
+        raise UserError(
+            N_("This page does not know the model “%(model)s”; it has %(models)s."),
+            model=model, models=", ".join(page.models),
+        )  # fmt: skip
+    for name, value, known in (("theme", theme, THEMES), ("lang", lang, tuple(LANGUAGES))):
+        if value not in known:
+            raise UserError(
+                N_("%(name)s is “%(value)s”; give one of %(known)s."), name=name, value=value, known=", ".join(known)
+            )
+    if not prompt:
+        prompt = page.prompt if model == page.model else prompt_for(model)
+    page = page._replace(model=model, prompt=prompt)
+    asked = {"step": step, "layer": layer, "head": head, "phase": phase, **choices}
+    chosen = {name: value for name, value in asked.items() if value is not None}
+    return Shown(page, Settings(model, prompt, temperature, top_k, seed), chosen, theme, lang, height)
+
+
+def lesson(name: str, model: str) -> Page:
+    """The lesson of that name or with that widget; of two with one widget, the one with that model."""
+    fitting = [page for page in LESSONS if name in (page.name, page.widget)]
+    if not fitting:
+        names = ", ".join(["stepper", *(page.name for page in LESSONS)])
+        raise UserError(N_("There is no widget “%(name)s”; there is %(names)s."), name=name, names=names)
+    return next((page for page in fitting if page.model == model), fitting[0])
+
+
+class Shown:
+    """What show() gives: a cell shows it, .trace has its numbers, .save() writes it as a page."""
+
+    def __init__(
+        self, page: Page, settings: Settings, chosen: Mapping[str, Any], theme: str, lang: str, height: int
+    ) -> None:
+        trace = Recording(shipped(settings.model), *settings[1:]).run()
+        self.trace = TraceArrays(trace)
+        self._page, self._theme, self._lang = page, theme, lang
+        self._view = views.view(page.widget, settings)
+        # the first layer and head are on show even where the page has no button for them
+        self._pressed = {name: at for name, at in chosen.items() if at != 0 or name not in ("layer", "head")}
+        step = chosen.get("step", -1) if page.widget == "stepper" else -1
+        tables = plain(trace, step, chosen.get("layer", 0), chosen.get("head", 0))
+        # the page goes into single quotes, since it is full of double ones
+        framed = self._text(style()).replace("&", "&amp;").replace("'", "&#39;")
+        with language(lang):
+            self._html = render(
+                "notebook/output.html", page=page, whole=framed, height=height, view=tables, colours=heat_colours()
+            )
+
+    def _text(self, style: str = "", href: str = STYLE) -> str:
+        """The page, with its style inside or in a file; without the form for a text of one's own: it needs Python."""
+        rules = policy(styles=[style] if style else [])
+        with language(self._lang), by_itself():
+            text = render(
+                "notebook/page.html", page=self._page._replace(live="", extra=""), view=self._view, live=False,
+                alone=True, theme=self._theme, style=style, href=href, policy=rules,
+            )  # fmt: skip
+        return choose(text, self._pressed)
+
+    def _live(self) -> str:
+        """The page with that form, and all of Python, which the tools of the project's folder fetch and pack."""
+        try:
+            from tools.carry import runtime
+            from tools.own import notices
+            from tools.single import single
+        except ImportError:
+            raise UserError(
+                N_(
+                    "Python can be carried along only from the project’s folder: start there, after "
+                    "pip install -e “.[site]”, or leave python=True out; the page steps without it."
+                )
+            ) from None
+        with language(self._lang):
+            text = render_baked(self._page, self._view, Site(), True, notices())
+        return single(choose(text, {**self._pressed, "theme": self._theme}), runtime())
+
+    def _repr_html_(self) -> str:
+        return self._html
+
+    def __repr__(self) -> str:
+        about = self.trace.about
+        return (
+            f"<“{about['prompt']}” in the model {about['model']}, {len(about['tokens'])} tokens: "
+            "a trusted notebook shows it, .save(path) writes it as a page, .trace has its numbers>"
+        )
+
+    def save(self, path: str | Path, assets: str = "inline", python: bool = False) -> Path:
+        """Write the page to `path`: one file, or with assets="directory" its style in a folder beside it.
+
+        It steps without Python. With python=True the one file carries all of Python too, and takes a text of the
+        reader's own; this needs the project's folder.
+        """
+        path = Path(path)
+        if assets not in ASSETS or (python and assets != "inline"):
+            known = "inline" if python else ", ".join(ASSETS)
+            raise UserError(N_("assets is “%(assets)s”; here it can be %(known)s."), assets=assets, known=known)
+        if python:
+            files = {path: self._live()}
+        elif assets == "inline":
+            files = {path: self._text(style())}
+        else:
+            folder = f"{path.stem}_files"
+            files = {path.with_name(folder) / STYLE: style(), path: self._text(href=f"{folder}/{STYLE}")}
+        write_whole(files)
+        return path

@@ -1,0 +1,42 @@
+"""The style of all pages as one text, what else they load, and the colours of the heat scale. Writes no file."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from microgpt.viz.phases import PHASES
+from microgpt.viz.place import ROOT
+from microgpt.viz.render import render
+from microgpt.weights import SHIPPED, shipped
+
+STYLE = "style.css"
+CASES = 32  # the most cases that one choice on a page may have
+
+
+@cache
+def style() -> str:
+    """All of site/css in the order of its file names, then the rules that only differ by a number."""
+    configs = [shipped(name).config for name in SHIPPED]
+    states = render(
+        "states.css",
+        steps=max(c.n_ctx for c in configs),
+        layers=max(c.n_layer for c in configs),
+        heads=max(c.n_head for c in configs),
+        phases=len(PHASES),
+        cases=CASES,
+    )
+    return "".join(path.read_text("utf-8") for path in sorted((ROOT / "site" / "css").glob("*.css"))) + states
+
+
+def read(name: str) -> str:
+    """A file of the site by its name, for a page that carries it."""
+    return style() if name == STYLE else (ROOT / "site" / name).read_text("utf-8")
+
+
+@cache
+def heat_colours() -> dict[str, tuple[str, str]]:
+    """Heat class -> its background and its ink in the light theme, read from the style: for places without one."""
+    text = (ROOT / "site" / "css" / "5-heat.css").read_text("utf-8")
+    rules = re.findall(r"^\.([znp]\d*) \{ background: light-dark\((#\w+), .*?; color: light-dark\((#\w+),", text, re.M)
+    return {name: (background, ink) for name, background, ink in rules}

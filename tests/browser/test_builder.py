@@ -1,0 +1,67 @@
+"""The page for teachers: the view of a lesson goes into the code, and the code into the preview."""
+
+from __future__ import annotations
+
+from html import unescape
+
+import pytest
+
+from microgpt.viz.embedding import HOSTS
+from microgpt.viz.session import dispatch
+from tests.browser.conftest import Open
+from tests.browser.live import STATE
+
+CODE = "document.querySelector('#code-{}').textContent"
+LINK = "document.querySelector('a[data-view^=embed_page]')"
+PREVIEW = "document.querySelector('#preview iframe').src"
+
+
+def test_embed_this_view_leads_to_the_code_of_this_view(new_tab: Open, address: str) -> None:
+    page = new_tab()
+    page.open(f"{address}kv-cache-words.html?theme=dark")
+    for name, value in {"step": 2, "layer": 1, "phase": 4}.items():
+        page.run(f"(document.querySelector('[name={name}][value=\"{value}\"]').click(), 0)")
+    page.run(f"({LINK}.focus(), 0)")
+    page.open(page.run(f"{LINK}.href"))
+    page.wait(f'{STATE} === "ready"')
+    query = "step=2&layer=1&phase=4&theme=dark"
+    assert page.run(CODE.format("link")) == f"kv-cache-words.html?{query}"
+    assert page.run(PREVIEW) == f"{address}embed/kv-cache-words.html?{query}"
+    _, patches = dispatch(None, "embed", {"page": "embed-builder", "embed_page": "kv-cache-words", "other": query})
+    html = {one["target"]: one["html"] for one in patches}
+    for host in HOSTS:
+        code = unescape(html[f"#code-{host.slug}"].strip().removeprefix("<span>").removesuffix("</span>"))
+        assert page.run(CODE.format(host.slug)).strip() == code
+    assert not page.errors
+
+
+def test_a_choice_that_only_its_own_page_knows_goes_along(new_tab: Open, address: str) -> None:
+    page = new_tab()
+    page.open(f"{address}es/memory.html")
+    page.run("(document.querySelector('[name=known][value=\"2\"]').click(), 0)")
+    page.run(f"({LINK}.focus(), 0)")
+    page.open(page.run(f"{LINK}.href"))
+    page.wait(f'{STATE} === "ready"')
+    assert page.run("document.querySelector('[name=other]').value") == "known=2"
+    assert page.run(PREVIEW) == f"{address}es/embed/memory.html?known=2"
+    page.fill("[name=other]", "known=99")
+    page.click('button[data-hook="embed"]')
+    page.wait("document.querySelector('#prompt-error').textContent.includes('99')")
+    assert page.run(PREVIEW) == f"{address}es/embed/memory.html?known=2"  # the last good one stays
+
+
+@pytest.mark.parametrize("javascript", [True, False])
+def test_every_code_can_be_read_and_the_preview_steps(
+    new_tab: Open, engine: str, address: str, javascript: bool
+) -> None:
+    if engine != "chromium":
+        pytest.skip("only Chromium's driver looks into a page whose scripts are off, and into its frame")
+    page = new_tab(javascript=javascript)
+    page.open(f"{address}embed-builder.html")
+    for i, host in enumerate(HOSTS):
+        page.click(f".cases .c-{i} + .face")
+        assert page.tab.locator(f"#code-{host.slug}").is_visible()  # type: ignore[attr-defined]
+    preview = page.tab.frame_locator("#preview iframe")  # type: ignore[attr-defined]
+    preview.locator("#tokens .R1 span").first.click()
+    assert "Step 2:" in preview.locator(".step.S1 .narration").inner_text()
+    assert not page.errors

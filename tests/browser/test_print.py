@@ -1,0 +1,117 @@
+"""A printed page is a handout: every step and every case, empty boxes, the answers on a last sheet if asked for.
+
+In Chromium alone: no other engine's driver hands out what it prints. The rules are plain CSS in site/css/9-print.css.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from unicodedata import normalize
+
+import pytest
+from playwright.sync_api import Page as Tab
+from playwright.sync_api import Playwright
+from pypdf import PdfReader
+
+from microgpt.viz.pages import LESSONS
+from tests.browser.engines import CHROMIUM_FLAGS, own, which
+
+STEPPERS = [page.name for page in LESSONS if page.widget == "stepper"]
+TEXTS = "(found) => found.map((e) => e.textContent)"
+
+
+@pytest.fixture(scope="module")
+def tab(playwright: Playwright) -> Iterator[Tab]:
+    """Chromium without JavaScript: paper has none."""
+    if not which("chromium") and not own(playwright, "chromium"):
+        pytest.skip("chromium is not installed")
+    browser = playwright.chromium.launch(executable_path=which("chromium"), args=CHROMIUM_FLAGS)
+    page = browser.new_page(java_script_enabled=False)
+    page.set_default_timeout(5000)
+    yield page
+    browser.close()
+
+
+def printed(tab: Tab, **options: Any) -> list[str]:
+    """The text of each sheet, without white space: where lines break is not the point."""
+    reader = PdfReader(BytesIO(tab.pdf(prefer_css_page_size=True, **options)))
+    return [bare(sheet.extract_text()) for sheet in reader.pages]
+
+
+def bare(text: str) -> str:
+    return re.sub(r"\s+", "", normalize("NFKC", text))  # the font has ligatures
+
+
+def texts(tab: Tab, selector: str) -> list[str]:
+    found: list[str] = tab.eval_on_selector_all(selector, TEXTS)
+    return [bare(text) for text in found]
+
+
+@pytest.mark.parametrize("name", STEPPERS)
+@pytest.mark.parametrize("paper", ["A4", "Letter"])
+def test_every_step_is_printed_whole_on_one_sheet(tab: Tab, site: Path, name: str, paper: str) -> None:
+    tab.goto((site / f"{name}.html").as_uri())
+    sheets = printed(tab, format=paper)
+    narrations = texts(tab, ".narration")
+    guesses = texts(tab, ".guesses > p")
+    meets = texts(tab, ".meets.L0.H0 tbody")
+    assert len(narrations) == len(guesses) == len(meets) == tab.locator("#tokens input").count()
+    for i, (said, next_, rows) in enumerate(zip(narrations, guesses, meets, strict=True)):
+        (sheet,) = [sheet for sheet in sheets if said in sheet]
+        assert next_ in sheet, said
+        assert rows in sheet, said  # q, k, v and what q met stand on the sheet of their step
+        assert sheet.count(f"joinsthecacheasrow{i}") >= 2
+    cached = texts(tab, "#rows .c-k .L0.H0")
+    assert cached and all(row in sheets[0] for row in cached)  # the cache, once
+
+
+def test_the_chosen_layer_and_head_are_printed_and_what_plays_stands_still(tab: Tab, site: Path) -> None:
+    tab.goto((site / "kv-cache-words.html").as_uri())
+    tab.locator(".choosers .layer-1 + .face").click()
+    tab.locator(".choosers .head-2 + .face").click()
+    tab.locator(".toggle.play .face").click()
+    sheets = "".join(printed(tab))
+    assert "layer1,head2" in sheets and "layer0,head0" not in sheets
+    assert all(sheets.count(said) == 1 for said in texts(tab, ".narration"))
+    assert all(score in sheets for score in texts(tab, ".meets.L1.H2 .score"))
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+def test_cases_questions_and_answers(tab: Tab, site: Path, lesson: Any) -> None:
+    tab.goto((site / f"{lesson.name}.html").as_uri())
+    labels = tab.eval_on_selector_all(".C", "(found) => found.map((e) => e.ariaLabel)")
+    answers, questions = texts(tab, ".answers .right + *"), texts(tab, ".ask legend")
+    options = texts(tab, ".ask .face")
+    assert len(questions) == len(answers) >= 2
+    assert texts(tab, ".answers .question") == questions
+    assert texts(tab, ".answers .right") == texts(tab, ".ask .right .face")
+    assert texts(tab, ".reveal > :first-child") == answers
+    tab.locator(".ask .wrong .face").first.click()  # what was chosen on the screen is not printed
+    without = printed(tab)
+    assert [label for label in labels if bare(label) not in "".join(without)] == []
+    assert [text for text in (*questions, *options) if text not in "".join(without)] == []
+    assert [answer for answer in answers if answer in "".join(without)] == []
+    assert "✓" not in "".join(without) and "✗" not in "".join(without)
+    tab.emulate_media(media="print")
+    assert tab.locator(".C").filter(visible=True).count() == len(labels)
+    heading = "(found) => found.map((e) => JSON.parse(getComputedStyle(e, '::before').content))"
+    assert tab.eval_on_selector_all(".C", heading) == labels
+    assert not tab.locator("button, select, .pick label, .button, .toggle, .print, .share").filter(visible=True).count()
+    tab.emulate_media(media="null")
+    tab.locator(".print input").check()
+    sheets = printed(tab)
+    assert len(sheets) == len(without) + 1
+    assert sheets[:-1] == without
+    assert [text for text in (*questions, *answers) if text not in sheets[-1]] == []
+
+
+@pytest.mark.parametrize("name", ["index", "glossary", "embed/kv-cache", "es/with-and-without"])
+def test_other_pages_print_too(tab: Tab, site: Path, name: str) -> None:
+    tab.goto((site / f"{name}.html").as_uri())
+    sheets = "".join(printed(tab))
+    assert texts(tab, "h1")[0] in sheets
+    assert all(said in sheets for said in texts(tab, ".narration"))

@@ -1,0 +1,112 @@
+"""One HTML file runs live wherever it is opened: from a double click, in a sandboxed frame, as the srcdoc of one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import build
+from microgpt.viz.render import Site
+from microgpt.viz.style import read
+from microgpt.viz.whole import whole
+from tests.browser.conftest import Open
+from tests.browser.live import LINE, STATE
+from tools.bake import recipe, rendered
+from tools.carry import runtime
+from tools.server import serving
+from tools.single import packed
+
+ORDER = ["--prompt", "The next day", "--model", "stories", "--single-file"]
+WATCH = """(() => { window.violations = [];
+  document.addEventListener("securitypolicyviolation", (e) => violations.push(e.violatedDirective + e.blockedURI));
+})()"""
+# A frame without an origin cannot be looked into: the page itself tells its parent how it is, and presses when asked.
+PROBE = """
+{
+  const violations = [], all = (selector) => document.querySelectorAll(selector);
+  document.addEventListener("securitypolicyviolation", (e) => violations.push(e.violatedDirective + e.blockedURI));
+  addEventListener("message", ({ data }) => data === "press" && all("button[data-hook=next]")[0].click());
+  const tell = () => ({ state: all("[data-boot]")[0].dataset.state ?? "", line: all("[data-boot]")[0].textContent,
+    rows: all("#rows .row").length, origin: self.origin, violations });
+  setInterval(() => parent.postMessage({ probe: tell() }, "*"), 100);
+}
+"""
+HOST = """<!doctype html><title>host</title><iframe width="1300" height="900"></iframe>
+<script>
+const frame = document.querySelector("iframe"), asked = new URLSearchParams(location.search);
+addEventListener("message", ({ data }) => data.probe && (window.probe = data.probe));
+if (asked.has("sandbox")) frame.sandbox = "allow-scripts";
+if (asked.has("srcdoc")) fetch("page.html").then((answer) => answer.text()).then((text) => { frame.srcdoc = text; });
+else frame.src = "page.html";
+</script>
+"""
+
+
+@pytest.fixture(scope="module")
+def lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("baked") / "lesson"
+    assert build.main([*ORDER, "--out", str(out)]) == 0
+    return out
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page that frames the lesson, which here also tells its parent how it is."""
+
+    def told(name: str) -> str:
+        return read(name) + (PROBE if name == "host.js" else "")
+
+    out = tmp_path_factory.mktemp("host")
+    html = rendered(recipe("stepper", "stories", "The next day", {}, "en", "inline"), Site())["index.html"]
+    (out / "page.html").write_text(whole(html, told, runtime(), packed), "utf-8")
+    (out / "host.html").write_text(HOST, "utf-8")
+    return out
+
+
+@pytest.mark.parametrize("form", ["index.html", "embed.html"])
+def test_a_double_click_is_enough(new_tab: Open, engine: str, lesson: Path, form: str) -> None:
+    page = new_tab()
+    page.open((lesson / form).as_uri())
+    page.run(WATCH)
+    page.run("document.querySelectorAll('details.own').forEach((e) => (e.open = true))")
+    rows = 'document.querySelectorAll("#rows .row").length'
+    assert page.run(rows) == 12
+    page.click('button[data-hook="next"]')
+    page.wait(f'["ready", "failed"].includes({STATE})')
+    assert page.run(STATE) == "ready", page.run(LINE)
+    assert page.run(rows) == 4  # the prompt, from the start
+    page.click('button[data-hook="next"]')
+    page.wait(f"{rows} === 5")
+    assert page.run("violations") == page.errors == []
+    assert [url for url in page.requests if not url.startswith(("file:", "blob:", "data:"))] == []
+    assert (
+        page.run('performance.getEntriesByType("resource").filter(({ name }) => !/^(data|blob):/.test(name)).length')
+        == 0
+    )
+
+
+@pytest.mark.parametrize("how", ["sandbox", "sandbox&srcdoc", "srcdoc"])
+def test_it_runs_in_a_frame(new_tab: Open, engine: str, host: Path, how: str) -> None:
+    seen: list[str] = []
+    with serving(host, seen=seen) as url:
+        page = new_tab()
+        page.open(f"{url}host.html?{how}")
+        page.wait("window.probe?.rows === 12")
+        assert (page.run("probe.origin") == "null") == ("sandbox" in how)
+        page.run('(document.querySelector("iframe").contentWindow.postMessage("press", "*"), 0)')
+        page.wait('["ready", "failed"].includes(probe.state)')
+        assert page.run("probe.state") == "ready", page.run("probe.line")
+        page.wait("probe.rows === 4")
+        assert page.run("probe.violations") == []
+        page.pause(0.2)
+    assert set(seen) <= {"/host.html", "/page.html", "/favicon.ico"}
+
+
+def test_without_javascript_it_is_the_lesson(new_tab: Open, engine: str, lesson: Path) -> None:
+    page = new_tab(javascript=False)
+    page.open((lesson / "index.html").as_uri())
+    if engine == "chromium":  # evaluates even so
+        assert page.run('document.querySelectorAll("#rows .row").length') == 12
+        assert page.run('getComputedStyle(document.querySelector(".no-js")).display') != "none"
+    assert page.errors == []

@@ -1,0 +1,165 @@
+"""A lesson of one's own: what is in it, that nothing leads out of it, and a sentence for what cannot be baked."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import build
+from microgpt.errors import UserError
+from microgpt.viz.pages import LESSONS, Page
+from microgpt.viz.policy import hashed
+from microgpt.viz.render import Site
+from microgpt.viz.style import read
+from microgpt.viz.whole import whole
+from tools import bake
+
+ROOT = Path(__file__).resolve().parents[2]
+OWN = ["--prompt", "The next day", "--model", "stories", "--step", "2", "--layer", "1", "--head", "3", "--phase", "4"]
+REFERENCE = re.compile(r'\b(?:href|src|srcset|data-go|action)="([^"]*)"|url\(["\']?([^)"\']*)|@import')
+
+
+def baked(out: Path, *options: str) -> Path:
+    assert build.main([*OWN, *options, "--out", str(out)]) == 0
+    return out
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def seen(html: str) -> str:
+    """The page without what it carries for Python."""
+    return re.sub(r'<script type="text/plain".*?</script>', "", html, flags=re.S)
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return baked(tmp_path_factory.mktemp("a") / "lesson")
+
+
+@pytest.fixture(scope="module")
+def inline(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return baked(tmp_path_factory.mktemp("b") / "lesson", "--single-file")
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--model", "gpt-9"], "There is no model “gpt-9”. Choose one of: names, names-deep, stories."),
+        (["--prompt", "emm@"], "does not know the character “@” (number 4 of the text)"),
+        (["--prompt", "emm", "--model", "stories"], "does not know the word “emm”"),
+        (["--widget", "nix"], "There is no widget “nix”; there is stepper, next-token"),
+        (["--step", "99"], "step is 99; this page has 0 to"),
+        (["--step", "-1"], "step is -1; this page has 0 to"),
+        (["--layer", "7", "--model", "stories"], "layer is 7; this page has 0 to 1."),
+        (["--step", "2", "--widget", "memory"], "This page has no “step” to choose"),
+        (["--prompt", "emma", "--lang", "xx"], "There is no language “xx”; there is en, es"),
+    ],
+)
+def test_what_cannot_be_baked_gets_one_sentence(
+    options: list[str], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert build.main([*options, "--out", str(tmp_path / "lesson")]) == 1
+    error = capsys.readouterr().err
+    assert says in error and error.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_page_that_does_not_know_the_model_says_which_it_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = LESSONS[0]._replace(models=("stories",))
+    monkeypatch.setattr(bake, "lesson", lambda widget, model: page)
+    with pytest.raises(UserError, match="does not know the model “names”; it has stories"):
+        bake.recipe(page.name, "names", "", {}, "en", "inline")
+
+
+def test_the_folder_holds_both_forms_and_what_they_load(directory: Path) -> None:
+    runtime = next(directory.glob("runtime-*")).name
+    files = {name.replace(runtime, "runtime") for name in tree(directory)}
+    assert {"index.html", "embed.html", "style.css", "boot.js", "worker.js", "host.js", "icon.svg"} <= files
+    assert "runtime/runtime.json" in files
+    for form in ("index.html", "embed.html"):
+        html = (directory / form).read_text("utf-8")
+        assert f'data-runtime="{runtime}/"' in html
+        for target in (found[0] for found in REFERENCE.findall(html) if not found[0].startswith("#")):
+            assert (directory / target).is_file(), target
+
+
+@pytest.mark.parametrize("form", ["index.html", "embed.html"])
+def test_it_begins_with_the_authors_text_and_choices(directory: Path, form: str) -> None:
+    html = (directory / form).read_text("utf-8")
+    assert 'value="The next day"' in html
+    assert "<option selected>stories</option>" in html
+    for name, value in (("step", 2), ("layer", 1), ("head", 3), ("phase", 4)):
+        chosen = [tag for tag in re.findall(rf'<input[^>]*name="{name}"[^>]*>', html) if " checked" in tag]
+        assert len(chosen) == 1 and f'value="{value}"' in chosen[0]
+    assert ('id="prose"' in html) == (form == "index.html")
+
+
+def test_one_file_refers_to_nothing_but_itself(inline: Path) -> None:
+    assert set(tree(inline)) == {"index.html", "embed.html"}
+    for path in inline.iterdir():
+        page = seen(path.read_text("utf-8"))
+        found = ["".join(each) for each in REFERENCE.findall(page)]
+        assert found and [each for each in found if not each.startswith(("#", "data:"))] == []
+        assert {url for url in re.findall(r"https?://[^\s\"'<>)]+", page) if "w3.org" not in url} <= set(
+            re.findall(r"https?://[^\s\"'<>)]+", page[page.index('<pre class="notices"') :])
+        )
+
+
+@pytest.mark.parametrize("page", LESSONS, ids=[page.name for page in LESSONS])
+@pytest.mark.parametrize("lang", ["en", "es"])
+def test_no_lesson_leads_out_of_its_file(page: Page, lang: str) -> None:
+    order = bake.recipe(page.name, page.model, page.prompt, {}, lang, "inline")
+    for html in bake.rendered(order, Site()).values():
+        found = ["".join(each) for each in REFERENCE.findall(whole(html, read))]
+        assert [each for each in found if not each.startswith(("#", "data:"))] == []
+
+
+def test_the_policy_names_each_text_and_allows_no_other(inline: Path) -> None:
+    html = seen((inline / "index.html").read_text("utf-8"))
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', html)
+    assert policy
+    rules = dict(rule.split(" ", 1) for rule in policy[1].replace("&#x27;", "'").split("; "))
+    scripts = [hashed(text) for text in re.findall(r"<script[^>]*>(.*?)</script>", html, re.S)]
+    styles = [hashed(text) for text in re.findall(r"<style[^>]*>(.*?)</style>", html, re.S)]
+    assert rules["script-src"].split() == ["'wasm-unsafe-eval'", *scripts] and len(scripts) == 2
+    assert rules["style-src"].split() == styles and len(styles) == 1
+    assert rules["default-src"] == rules["base-uri"] == "'none'"
+    assert rules["connect-src"] == "data:" and rules["worker-src"] == "blob:"
+    assert not re.search(r"unsafe-inline|'self'|http", policy[1])
+
+
+def test_two_bakes_are_the_same_bytes(inline: Path, directory: Path, tmp_path: Path) -> None:
+    """In another process, time zone, locale, hash seed and folder."""
+    environment = {**os.environ, "TZ": "Asia/Tokyo", "LC_ALL": "C", "PYTHONHASHSEED": "7"}
+    for old, form in ((inline, "inline"), (directory, "directory")):
+        command = [sys.executable, str(ROOT / "build.py"), *OWN, "--assets", form, "--out", str(tmp_path / form)]
+        subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
+        assert tree(tmp_path / form) == tree(old)
+
+
+def test_a_lesson_is_checked_and_replaced_like_a_site(inline: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert build.main([*OWN, "--single-file", "--out", str(inline), "--check"]) == 0
+    before = (inline / "embed.html").read_bytes()
+    (inline / "embed.html").write_bytes(b"")
+    assert build.main([*OWN, "--single-file", "--out", str(inline), "--check"]) == 1
+    assert "differs: embed.html" in capsys.readouterr().out
+    baked(inline, "--single-file")
+    assert (inline / "embed.html").read_bytes() == before
+
+
+def test_without_python_nothing_asks_for_it(directory: Path) -> None:
+    html = whole((directory / "embed.html").read_text("utf-8"), read)
+    assert "<html data-no-python " in html
+    assert "data-module" not in html and "wasm-unsafe-eval" not in html
+
+
+def test_a_page_that_is_not_ours_is_refused() -> None:
+    with pytest.raises(ValueError, match="not a page of ours"):
+        whole("<html><body></body></html>", read)

@@ -1,0 +1,118 @@
+"""The command that draws figures: files that are whole, sentences for people; and the cards of the site."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from microgpt.viz.figures import animated, figure
+from microgpt.viz.pages import PAGES
+from microgpt.viz.settings import Settings
+from tools import figure as tool
+from tools.cards import CARDS
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def size(png: bytes) -> tuple[int, int]:
+    """Width and height, out of the header."""
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = struct.unpack(">II", png[16:24])
+    return width, height
+
+
+def test_an_svg_is_what_the_figure_is(tmp_path: Path) -> None:
+    out = tmp_path / "a.svg"
+    assert tool.main(["kv-cache", "--prompt", "anna", "--step", "2", "--head", "1", "--out", str(out)]) == 0
+    assert out.read_text("utf-8") == figure("kv-cache", Settings("names", "anna"), {"step": 2, "head": 1})
+    assert tool.main(["kv-cache", "--animate", "--out", str(out)]) == 0
+    assert out.read_text("utf-8") == animated("kv-cache", Settings("names", "emm"))
+    assert [path.name for path in tmp_path.iterdir()] == ["a.svg"]
+
+
+def test_any_choice_and_language(tmp_path: Path) -> None:
+    out = tmp_path / "a.svg"
+    assert tool.main(["memory", "--choose", "known=1", "--lang", "es", "--out", str(out)]) == 0
+    tree = ElementTree.fromstring(out.read_text("utf-8"))
+    assert tree.get("lang") == "es" and "SmolLM2-135M" in {e.text for e in tree.iter(f"{SVG}text")}
+
+
+def test_a_png_has_so_many_pixels(tmp_path: Path) -> None:
+    out, svg = tmp_path / "a.png", figure("old-rows", Settings("names-deep", "emma"))
+    height = int(ElementTree.fromstring(svg).get("height", 0))
+    assert tool.main(["old-rows", "--scale", "1.5", "--out", str(out)]) == 0
+    assert size(out.read_bytes()) == (1440, round(1.5 * height))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["kv-cache", "--step", "99"], "step is 99; this page has 0 to 6."),
+        (["kv-cache", "--choose", "way=1"], "This page has no “way” to choose; leave it out."),
+        (["kv-cache", "--choose", "way"], "--choose is “way”; give a name and a value, such as step=4."),
+        (["nowhere"], "There is no page “nowhere”."),
+        (["glossary"], "The page “glossary” has no figure"),
+        (["kv-cache", "--model", "gpt"], "gpt"),
+        (["kv-cache", "--prompt", "Ünï"], "."),
+        (["kv-cache", "--prompt", ""], "The prompt is empty; give at least one token."),
+        (["kv-cache", "--scale", "much"], "--scale is “much”; give a number from 1 to 8."),
+        (["kv-cache", "--scale", "99"], "--scale is “99”; give a number from 1 to 8."),
+        (["kv-cache", "--scale", "nan"], "--scale is “nan”; give a number from 1 to 8."),
+    ],
+)
+def test_what_is_wrong_is_said_and_nothing_is_written(
+    arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "a.svg"
+    out.write_text("old")
+    assert tool.main([*arguments, "--out", str(out)]) == 1
+    error = capsys.readouterr().err
+    assert said in error and error.startswith("tools.figure: ") and "Traceback" not in error
+    assert out.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "said"),
+    [
+        ("a.pdf", [], "give --out a name that ends in .svg or .png"),
+        ("a.png", ["--animate"], "A PNG cannot move"),
+        ("missing/a.svg", [], "cannot be written"),
+    ],
+)
+def test_where_it_cannot_go_is_said(
+    name: str, more: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert tool.main(["kv-cache", *more, "--out", str(tmp_path / name)]) == 1
+    assert said in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "a.svg"
+    out.write_text("old")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", full)
+    assert tool.main(["kv-cache", "--out", str(out)]) == 1
+    assert out.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_without_a_browser_there_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path))
+    assert tool.main(["kv-cache", "--out", str(tmp_path / "a.png")]) == 1
+    assert capsys.readouterr().err.startswith("tools.figure: A PNG needs Chromium: ")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_each_page_has_a_card(page: object) -> None:
+    png = (CARDS / f"{page.name}.png").read_bytes()  # type: ignore[attr-defined]
+    assert size(png) == (1200, 630)
+    assert len(png) < 60_000

@@ -1,0 +1,27 @@
+"""What is packed suffices: every hook of every page answers in Pyodide as it does here, to the byte."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tools.exercise import answers
+from tools.packing import USED
+from tools.used import BY_NAME, run, used
+
+
+def test_all_pages_run_on_what_is_packed(tmp_path: Path) -> None:
+    """If a module is missing: python -m tools.used."""
+    there = run(tmp_path)["answers"]
+    here = answers()
+    assert len(there) == len(here) > 200
+    assert [i for i, (a, b) in enumerate(zip(there, here, strict=True)) if a != b] == []
+
+
+def test_the_list_names_files_as_archives_do() -> None:
+    assert used("/lib/python313.zip/asyncio/events.pyc") == "asyncio/events"
+    assert used("/lib/python3.13/site-packages/numpy/_core/_multiarray_umath.cpython-313-wasm32-emscripten.so") == (
+        "numpy/_core/_multiarray_umath"
+    )
+    assert used("/lib/python3.13/site-packages/jinja2/nodes.pyc") == used("") == ""
+    listed = USED.read_text("utf-8").split()
+    assert listed == sorted(listed) and {f"encodings/{name}" for name in BY_NAME} <= set(listed)

@@ -1,0 +1,444 @@
+"""Figures: SVG that is whole, says what the views say, and keeps its text within its frame."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from microgpt.errors import UserError
+from microgpt.viz import views
+from microgpt.viz.figures import animated, figure, figure_file
+from microgpt.viz.figures.choice import offers
+from microgpt.viz.figures.layout import WIDTH, cells, hatch
+from microgpt.viz.figures.paint import HEAT, INK, MONO, SMALL
+from microgpt.viz.figures.words import extent, fit, lines, runs
+from microgpt.viz.heat import Cell, Strip
+from microgpt.viz.language import LANGUAGES, language
+from microgpt.viz.pages import LESSONS, Page, page
+from microgpt.viz.settings import Settings
+from microgpt.viz.steps import Picture
+from microgpt.weights import SHIPPED, shipped
+
+ROOT = Path(__file__).resolve().parents[2]
+SVG = "{http://www.w3.org/2000/svg}"
+DRAWN = {"svg", "title", "desc", "g", "rect", "line", "path", "text", "tspan", "a", "style"}
+STEPPERS = [one for one in LESSONS if one.widget == "stepper"]
+ids = [one.name for one in LESSONS]
+
+
+@cache
+def view_of(one: Page) -> Any:
+    return views.view(one.widget, Settings(one.model, one.prompt))
+
+
+def drawn(one: Page, choice: dict[str, object] | None = None, settings: Settings | None = None) -> Element:
+    return ElementTree.fromstring(figure(one, settings or Settings(one.model, one.prompt), choice))
+
+
+def choices(one: Page) -> list[dict[str, object]]:
+    """Every case of a page; of a stepper, steps and stages at the ends and between."""
+    known = offers(one.widget, view_of(one))
+    name, offer = next(iter(known.items()))
+    found: list[dict[str, object]] = [{name: i} for i in range(offer.first, offer.last + 1)]
+    if "phase" in known:
+        found += [{"step": offer.last, "phase": i, "head": known["head"].last} for i in range(1, 8)]
+        found += [{"layer": known["layer"].last, "head": i} for i in range(known["head"].last + 1)]
+    return found
+
+
+def texts(tree: Element) -> list[str]:
+    return ["".join(e.itertext()) for e in tree.iter(f"{SVG}text")]
+
+
+def check_whole(tree: Element) -> None:
+    """Only what may be drawn; nothing that runs or is fetched; all text in the frame, none too small."""
+    assert tree.tag == f"{SVG}svg" and tree.get("width") == str(WIDTH)
+    for element in tree.iter():
+        assert element.tag.removeprefix(SVG) in DRAWN
+        assert not [name for name in element.attrib if name.startswith("on") or "href" in name]
+        assert not [value for value in element.attrib.values() if "url(" in value]
+    assert tree.findtext(f"{SVG}title") and tree.findtext(f"{SVG}desc")
+    walk(tree, float(tree.get("height", 0)), 0.0, "", SMALL)
+
+
+def walk(element: Element, bottom: float, dy: float, font: str, size: int) -> None:
+    font, size = element.get("font-family", font), int(element.get("font-size", size))
+    assert size >= SMALL
+    moved = re.match(r"translate\((-?\d+) (-?\d+)\)( rotate)?", element.get("transform", ""))
+    if moved and moved[3]:
+        return  # a slanted word of a column
+    dy += float(moved[2]) if moved else 0.0
+    if element.tag == f"{SVG}text":
+        assert 0 < dy + float(element.get("y", 0)) <= bottom
+        left, right = across(element, font, size)
+        assert left >= 0 and right <= WIDTH, ("".join(element.itertext()), left, right)
+    for child in element:
+        walk(child, bottom, dy, font, size)
+
+
+def across(element: Element, font: str, size: int) -> tuple[float, float]:
+    """Where a text begins and ends, if it is drawn in the widest font."""
+
+    def wide(text: str | None, one: Element) -> float:
+        kind = ("tok " if one.get("font-family", font) == MONO else "") + ("bold" if one.get("font-weight") else "")
+        return extent(text or "", size, kind)
+
+    w = wide(element.text, element) + sum(wide(t.text, t) + wide(t.tail, element) for t in element)
+    x = float(element.get("x", 0))
+    return {"end": (x - w, x), "middle": (x - w / 2, x + w / 2)}.get(element.get("text-anchor", ""), (x, x + w))
+
+
+def placed(element: Element, dy: float = 0.0) -> list[tuple[float, float, float, str]]:
+    """Each text that is not slanted: on what line it stands, where it begins and ends."""
+    moved = re.match(r"translate\(\d+ (\d+)\)( rotate)?", element.get("transform", ""))
+    if moved and moved[2]:
+        return []
+    dy += float(moved[1]) if moved else 0.0
+    if element.tag == f"{SVG}text":
+        where = across(element, element.get("font-family", ""), int(element.get("font-size", SMALL)))
+        return [(dy + float(element.get("y", 0)), *where, "".join(element.itertext()))]
+    return [one for child in element for one in placed(child, dy)]
+
+
+def check_apart(tree: Element) -> None:
+    """No text runs into its neighbour on the line."""
+    found = sorted(placed(tree))
+    for (y, _, end, one), (below, start, _, other) in zip(found, found[1:], strict=False):
+        assert y != below or end <= start + 2, (one, other, end, start)
+
+
+@pytest.mark.parametrize("one", LESSONS, ids=ids)
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_case_of_every_page_is_a_whole_figure(one: Page, lang: str) -> None:
+    with language(lang):
+        for choice in choices(one):
+            tree = drawn(one, choice)
+            check_whole(tree)
+            check_apart(tree)
+            assert tree.get("lang") == lang
+
+
+@pytest.mark.parametrize("one", LESSONS, ids=ids)
+def test_it_carries_title_caption_and_source(one: Page) -> None:
+    tree = drawn(one, choices(one)[0])
+    said = texts(tree)
+    assert said[0] in one.title and tree.findtext(f"{SVG}title") == one.title
+    assert any(f"{one.name}.html" in text for text in said)
+    caption = tree.findtext(f"{SVG}desc") or ""
+    assert caption.endswith(".") and caption.split()[0] in " ".join(said)
+
+
+def test_the_source_line_leads_to_what_is_shown() -> None:
+    one = page("kv-cache")
+    svg = figure(one, Settings("names", "anna", 0.5), {"step": 2, "head": 1}, "https://example.org/course/")
+    (link,) = ElementTree.fromstring(svg).iter(f"{SVG}a")
+    there = "https://example.org/course/kv-cache.html?prompt=anna&temperature=0.5&step=2&head=1"
+    assert link.get("href") == there and there in "".join(link.itertext())
+
+
+# ---- the numbers ----------------------------------------------------------------------------------
+
+
+def own(strips: list[Strip], layer: int, head: int) -> list[str]:
+    found = [
+        s for s in strips if f"L{layer}" in s.where.split() and (f"H{head}" in s.where.split() or "H" not in s.where)
+    ]
+    assert len(found) == 1
+    return [cell.text for cell in found[0].cells]
+
+
+def expected(picture: Picture, i: int, layer: int, head: int) -> list[str]:
+    """All that step i has to say in numbers, in any order."""
+    step = picture.step(i)
+    found = [text for name in ("x", "q", "k", "v", "mixed") for text in own(step[name], layer, head)]
+    for j in range(i + 1):
+        found += own(picture.row(j)["k"], layer, head) + own(picture.row(j)["v"], layer, head) + [str(j)]
+    (meets,) = [m for where, m in step["meetings"] if where == f"L L{layer} H H{head}"]
+    found += [text for meet in meets for text in (meet.score, meet.weight, f"{meet.reads}×")]
+    return found + [guess.probability for guess in step["guesses"]]
+
+
+@pytest.mark.parametrize("one", STEPPERS, ids=lambda p: p.name)
+def test_every_number_of_the_stepper_is_the_views(one: Page) -> None:
+    picture = view_of(one)
+    c, limit = picture.config, picture.scale.limit
+    for i in range(picture.n):
+        for layer, head in ((0, 0), (c.n_layer - 1, c.n_head - 1)):
+            tree = drawn(one, {"step": i, "layer": layer, "head": head})
+            said = [t for t in texts(tree) if re.fullmatch(r"−?\d+(\.\d+)?×?", t)]
+            ends = [f"−{limit:.1f}", f"{limit:.1f}"]
+            assert sorted(said) == sorted(expected(picture, i, layer, head) + ends)
+            step = picture.step(i)
+            caption = re.findall(r"\d+", (tree.findtext(f"{SVG}desc") or "").replace(step["token"], ""))
+            assert [int(x) for x in caption] == [i + 1, step["rows"], i, step["added"], step["rows"]]
+
+
+@pytest.mark.parametrize("one", STEPPERS, ids=lambda p: p.name)
+def test_bars_and_heat_are_those_of_the_view(one: Page) -> None:
+    picture = view_of(one)
+    step, tree = picture.step(picture.at), drawn(one)
+    fills = [e.get("fill") for e in tree.iter(f"{SVG}rect")]
+    for name in ("x", "q", "k", "v", "mixed"):
+        (strip,) = [
+            s for s in step[name] if "L0" in s.where.split() and ("H" not in s.where or "H0" in s.where.split())
+        ]
+        wanted = [HEAT[cell.heat][0] for cell in strip.cells]
+        assert any(fills[k : k + len(wanted)] == wanted for k in range(len(fills)))
+    bars = [int(e.get("width", 0)) for e in tree.iter(f"{SVG}rect") if e.get("fill") == INK["q"]]
+    (meets,) = [m for where, m in step["meetings"] if where == "L L0 H H0"]
+    assert bars == [max(1, round(meet.width * 40 / 100)) for meet in meets if meet.width]
+
+
+def test_stages_show_what_has_happened_and_no_more() -> None:
+    one, said = page("kv-cache"), {}
+    for phase in range(1, 8):
+        said[phase] = texts(drawn(one, {"step": 4, "phase": phase}))
+    assert said[1].count("new") == 1  # in the key alone
+    assert said[2].count("new") == 2
+    assert [phase for phase in said if "0.43" in said[phase]] == [3, 4, 5, 6, 7]  # a score
+    assert [phase for phase in said if "0.22" in said[phase]] == [4, 5, 6, 7]  # a weight
+    assert [phase for phase in said if "−0.18" in said[phase]] == [5, 6, 7]  # of the mixed row
+    assert [phase for phase in said if "thrown away: never read again" in said[phase]] == [6, 7]
+    assert [phase for phase in said if "What comes next" in said[phase]] == [7]
+
+
+def in_order(widget: str, view: Any, i: int) -> list[str]:
+    """What the figure of case i must say, from its top to its bottom."""
+    found: list[str]
+    if widget == "loop":
+        one = view.passes[i]
+        found = [chip.token_id for chip in one.chips] + [stop.shape for stop in one.stops]
+        found += [x for guess in one.guesses for x in (guess.token, guess.probability, guess.logit)]
+        return found + list(one.text)
+    if widget == "inside":
+        stops = view.journeys[i].stops
+        return [x for s in stops for x in (s.shape, "the sequence" if s.kept else "this step")]
+    if widget == "compare":
+        step = view.steps[i]
+        kept, again = [["kept", "kept"]] * i, [["again"] * 4] * i
+        found = [x for row in (*kept, ["new"] * 4, *again, ["new"] * 4) for x in row]
+        found += [x for guess in step.guesses for x in (guess.token, guess.with_cache, guess.without)]
+        return found + [x for total in step.totals for x in (total.name, total.text)]
+    if widget == "why_q":
+        found = [x for life in view.lives for x in (str(life.i), *(f"{count}×" for _, _, count in life.tracks))]
+        return found + [x for token, weight, _ in view.olds[i].asked for x in (token, weight)]
+    if widget == "old_rows":
+        one = view.experiments[i]
+        return [x for row in one.rows for off, _ in row.off for x in (["stale", off] if off else ["right"])]
+    if widget == "training":
+        rows = view.heads[i]
+        return [x for r in rows for x in (*(c.text if c else "−∞" for c in r.cells), r.target, r.loss, r.cached)]
+    if widget == "prefill":
+        way = view.ways[i]
+        found = [x for b in way.blocks for x in (b.phase, b.macs[0], f"{b.weights[0]} + {b.cache[0]}", b.intensity)]
+        return found + [x for p in way.phases for x in (p.name, p.passes, p.tokens, p.macs, p.bytes, p.intensity)]
+    if widget == "memory":
+        one = view.known[i]
+        found = [
+            *(figure for figure, _ in one.factors),
+            one.per_token,
+            one.params,
+            one.weights,
+            one.full,
+            one.sequences,
+        ]
+        return found + [x for read in one.reads for x in (read.tokens, read.weights, read.cache)]
+    way = view.ways[i]
+    heads = [f"q, head {query.head}" for group in way.groups for query in group.queries]
+    return [heads[0], way.row, *way.text] if len(way.groups) > 1 else [*heads, way.row, *way.text]
+
+
+@pytest.mark.parametrize("one", [p for p in LESSONS if p.widget != "stepper"], ids=lambda p: p.name)
+def test_other_figures_say_what_their_views_say(one: Page) -> None:
+    name, offer = next(iter(offers(one.widget, view_of(one)).items()))
+    for i in range(offer.last + 1):
+        said = iter(texts(drawn(one, {name: i})))
+        for wanted in in_order(one.widget, view_of(one), i):
+            assert wanted in said, (i, wanted)  # and go on behind it
+
+
+# ---- moving ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("one", LESSONS, ids=ids)
+def test_a_moving_figure_has_every_case_and_rests_on_the_last(one: Page) -> None:
+    svg = animated(one, Settings(one.model, one.prompt))
+    tree = ElementTree.fromstring(svg)
+    check_whole(tree)
+    offer = next(iter(offers(one.widget, view_of(one)).values()))
+    groups = [g for g in tree.iterfind(f"{SVG}g") if g.get("class")]
+    n = offer.last - offer.first + 1
+    assert len(groups) == n
+    assert [g.get("opacity") for g in groups] == ["0"] * (n - 1) + [None]  # what stands without the style sheet
+    for i, group in enumerate(groups):
+        still = drawn(one, {next(iter(offers(one.widget, view_of(one)))): offer.first + i})
+        assert set(texts(still)[1:-1]) - set(texts(group)) == set()
+    (style,) = tree.iter(f"{SVG}style")
+    outside, inside = (style.text or "").split("{", 1)
+    assert outside.split() == ["@media", "screen", "and", "(prefers-reduced-motion:", "no-preference)"]
+    assert inside.count("@keyframes") == n
+
+
+@pytest.mark.parametrize("n", [2, 3, 12])
+def test_at_every_moment_one_panel_covers_the_paper(n: int) -> None:
+    from microgpt.viz.figures import turns
+
+    for moment in range(0, 1001, 7):
+        now, seen = moment / 10, []
+        for marks in turns(n):
+            points = [(float(at.rstrip("%")), opacity) for at, opacity in marks]
+            assert points[0][0] == 0 and points[-1][0] == 100
+            assert points == sorted(points, key=lambda p: p[0])
+            (t1, o1), (t2, o2) = next((a, b) for a, b in zip(points, points[1:], strict=False) if a[0] <= now <= b[0])
+            seen.append(o1 + (o2 - o1) * (now - t1) / (t2 - t1) if t2 > t1 else o2)
+        assert max(seen) > 0.999
+
+
+# ---- what is asked for ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "choice", "said"),
+    [
+        ("kv-cache", {"step": 99}, "step is 99; this page has 0 to 6."),
+        ("kv-cache", {"step": -1}, "step is -1; this page has 0 to 6."),
+        ("kv-cache", {"layer": 1}, "layer is 1; this page has 0 to 0."),
+        ("kv-cache", {"head": "first"}, "head is first; this page has 0 to 3."),
+        ("kv-cache", {"phase": 0}, "phase is 0; this page has 1 to 7."),
+        ("kv-cache", {"step": "²"}, "step is ²; this page has 0 to 6."),
+        ("memory", {"known": "9" * 99}, "this page has 0 to 7."),
+        ("memory", {"step": 1}, "This page has no “step” to choose; leave it out."),
+        ("index", {}, "The page “index” has no figure; take one of: next-token"),
+        ("nowhere", {}, "There is no page “nowhere”."),
+    ],
+)
+def test_what_is_not_there_gets_a_sentence(name: str, choice: dict[str, object], said: str) -> None:
+    for draw in (figure, animated):
+        with pytest.raises(UserError) as caught:
+            draw(name, Settings("names", "emm"), choice)
+        assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("one", LESSONS, ids=ids)
+def test_the_page_sends_its_fields_and_gets_a_file(one: Page) -> None:
+    name, offer = next(iter(offers(one.widget, view_of(one)).items()))
+    fields = {
+        "page": one.name,
+        "lang": "en",
+        name: str(offer.last),
+        "theme": "dark",
+        "ask-kinds": "1",
+        "size": "float8",
+    }
+    still, moving = figure_file(fields), figure_file(fields, "moving")
+    assert still["type"] == moving["type"] == "image/svg+xml"
+    assert still["file"] == f"{one.name}-{name}{offer.last}.svg" and moving["file"] == f"{one.name}-moving.svg"
+    assert still["text"] == figure(one, Settings(one.model, one.prompt), {name: offer.last})
+    assert moving["text"] == animated(one, Settings(one.model, one.prompt), {name: offer.last})
+
+
+def prompts(model: str) -> st.SearchStrategy[str]:
+    vocabulary = [t for t in shipped(model).tokenizer.vocabulary if t != "<s>"]
+    joint = " " if any(len(t) > 1 for t in vocabulary) else ""
+    return st.lists(st.sampled_from(vocabulary), min_size=1, max_size=shipped(model).config.n_ctx + 2).map(joint.join)
+
+
+@settings(max_examples=30)
+@given(
+    st.sampled_from(STEPPERS)
+    .flatmap(lambda one: st.tuples(st.just(one), st.sampled_from(SHIPPED)))
+    .flatmap(
+        lambda pair: st.tuples(st.just(pair[0]), st.just(pair[1]), st.one_of(prompts(pair[1]), st.text(max_size=12)))
+    ),
+    st.integers(-1, 26),
+)
+def test_any_prompt_is_a_whole_figure_or_a_sentence(asked: tuple[Page, str, str], step: int) -> None:
+    one, model, prompt = asked
+    try:
+        tree = drawn(one, {"step": step}, Settings(model, prompt))
+    except UserError as error:
+        assert str(error).endswith(".")
+    else:
+        check_whole(tree)
+        check_apart(tree)
+
+
+@pytest.mark.parametrize("one", [p for p in LESSONS if p.widget != "stepper"], ids=lambda p: p.name)
+@settings(max_examples=4)
+@given(data=st.data())
+def test_any_prompt_of_the_other_pages(one: Page, data: st.DataObject) -> None:
+    model = data.draw(st.sampled_from(one.models))
+    try:
+        tree = drawn(one, None, Settings(model, data.draw(prompts(model))))
+    except UserError as error:
+        assert str(error).endswith(".")
+    else:
+        check_whole(tree)
+        check_apart(tree)
+
+
+def test_a_hostile_vocabulary_is_text() -> None:
+    from microgpt.viz import figures
+
+    one = page("kv-cache")
+    picture = Picture(view_of(one).trace)
+    evil = ["<script>", "]]>&", "‮x", "\x00", "\uffff", "a\tb", "漢" * 30]
+    for i, token in enumerate(evil):
+        object.__setattr__(picture.trace, "about", {**picture.about, "tokens": evil})
+        made = figures.panel(one, picture, {"step": i, "layer": 0, "head": 0, "phase": 7})
+        svg = figures.framed(one, Settings("names", "<&\x01" + token), [made], {}, "")
+        tree = ElementTree.fromstring(svg)
+        check_whole(tree)
+        assert "<script" not in svg and "‮" not in svg
+
+
+# ---- colours and pieces ---------------------------------------------------------------------------
+
+
+def test_the_colours_are_the_sites_light_theme() -> None:
+    tokens = (ROOT / "site" / "css" / "1-tokens.css").read_text("utf-8")
+    heat = (ROOT / "site" / "css" / "5-heat.css").read_text("utf-8")
+    named = dict(re.findall(r"--([\w-]+): light-dark\((#\w{6}),", tokens))
+    assert {name: named[name] for name in INK} == INK
+    rules = re.findall(r"^\.([znp]\d*) \{ background: light-dark\((#\w+), .*?; color: light-dark\((#\w+),", heat, re.M)
+    assert {name: (back, ink) for name, back, ink in rules} == HEAT
+
+
+def test_numbers_without_room_are_left_to_their_colour() -> None:
+    strip = [Cell("p1", "0.12"), Cell("n1", "−10.12")]
+    assert [cell.text for cell in cells(strip, 0, 0, 100)] == ["0.12", "−10.12"]
+    assert [cell.text for cell in cells(strip, 0, 0, 60)] == ["", ""]
+
+
+@given(st.text(max_size=40), st.integers(0, 300))
+def test_what_is_fitted_fits(text: str, width: int) -> None:
+    assert extent(fit(text, width), SMALL) <= max(width, extent("…", SMALL))
+
+
+@given(
+    st.lists(st.sampled_from(["one", "<b>two</b>", '<bdi class="tok">&lt;s&gt;</bdi>', "three", "x" * 80]), max_size=20)
+)
+def test_a_sentence_is_broken_between_words(parts: list[str]) -> None:
+    for line in lines(" ".join(parts), 300, 17):
+        assert sum(extent(run.text, 17, run.kind) for run in line) <= 310
+        assert line[0].text[:1] != " "
+
+
+def test_runs_keep_tokens_and_what_is_bold() -> None:
+    assert [tuple(run) for run in runs('a <bdi class="tok">&lt;s&gt;</bdi> <b class="ref" tabindex="0">c</b>.')] == [
+        ("a ", ""), ("<s>", "tok bold"), (" ", ""), ("c", "bold"), (".", ""),
+    ]  # fmt: skip
+
+
+@given(st.integers(0, 50), st.integers(0, 50), st.integers(1, 300), st.integers(1, 60))
+def test_hatching_stays_in_its_box(x: int, y: int, w: int, h: int) -> None:
+    points = [(int(a), int(b)) for a, b in re.findall(r"[ML](\d+) (\d+)", hatch(x, y, w, h))]
+    assert all(x <= a <= x + w and y <= b <= y + h for a, b in points)

@@ -1,0 +1,261 @@
+"""What a notebook shows, without a notebook: the frame, the plain tables, the numbers, the saved page.
+
+tests/hosts/test_notebook.py does the same in real ones.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+import html5lib
+import numpy as np
+import pytest
+
+from microgpt.errors import UserError
+from microgpt.record import Recording
+from microgpt.trace import EVENTS
+from microgpt.viz import show
+from microgpt.viz.controls import controls
+from microgpt.viz.heat import LEVELS
+from microgpt.viz.notebook import Shown
+from microgpt.viz.pages import LESSONS, Page
+from microgpt.viz.policy import hashed
+from microgpt.viz.steps import Picture
+from microgpt.viz.style import heat_colours, style
+from microgpt.weights import shipped
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
+
+# What JupyterLab 4 leaves of an output that is not trusted (@jupyterlab/apputils 4.7), as far as it is used here.
+LEFT = {
+    "div": set(), "p": set(), "b": set(), "bdi": set(), "details": {"open"}, "summary": set(),
+    "table": {"cellpadding"}, "thead": set(), "tbody": set(), "tr": set(), "th": {"colspan"}, "td": {"colspan"},
+}  # fmt: skip
+LEFT_EVERYWHERE = {"class", "style"}
+LEFT_STYLES = {"background", "color", "text-align", "padding", "white-space", "border-collapse", "margin"}
+
+SHOWS = [
+    ("emma", {}),
+    ("emma", {"model": "names-deep", "layer": 2, "head": 3, "step": 1}),
+    ("The next day", {"model": "stories", "layer": 1, "head": 2, "step": 4}),
+]
+
+
+def parse(text: str) -> Element:
+    tree: Element = html5lib.parse(text, namespaceHTMLElements=False)
+    return tree
+
+
+def framed(shown: Shown) -> str:
+    """The page inside the frame, as a browser reads the attribute."""
+    frame = parse(shown._repr_html_()).find(".//iframe")
+    assert frame is not None
+    return frame.get("srcdoc", "")
+
+
+def tables(shown: Shown) -> Element:
+    found = next(e for e in parse(shown._repr_html_()).iter("div") if e.get("class") == "microgpt-plain")
+    return found
+
+
+def words(element: Element) -> str:
+    return " ".join("".join(element.itertext()).split())
+
+
+@pytest.mark.parametrize(("prompt", "options"), SHOWS)
+def test_what_is_left_of_an_untrusted_output_is_all_of_the_plain_form(prompt: str, options: dict[str, object]) -> None:
+    for element in tables(show(prompt, **options)).iter():  # type: ignore[arg-type]
+        assert element.tag in LEFT
+        assert set(element.attrib) <= LEFT[element.tag] | LEFT_EVERYWHERE
+        assert set(re.findall(r"([\w-]+):", element.get("style", ""))) <= LEFT_STYLES
+
+
+@pytest.mark.parametrize(("prompt", "options"), SHOWS)
+def test_the_plain_form_steps_through_q_rows_and_weights_of_the_trace(prompt: str, options: dict[str, int]) -> None:
+    shown = show(prompt, **options)  # type: ignore[arg-type]
+    layer, head = options.get("layer", 0), options.get("head", 0)
+    model = shipped(str(options.get("model", "names")))
+    picture = Picture(Recording(model, prompt).run(), options.get("step", -1))
+    run, c = shown.trace.arrays(), model.config
+    shared = head // (c.n_head // c.n_kv_head)
+    steps = tables(shown).findall("details")
+    assert len(steps) == picture.n
+    assert [i for i, step in enumerate(steps) if "open" in step.attrib] == [picture.at]
+    for i, step in enumerate(steps):
+        q, *rows, mixed = step.findall(".//tbody/tr")
+
+        def said(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> list[str]:
+            return [picture.scale.cell(x).text for x in values.tolist()]
+
+        def cells(row: Element) -> list[str]:
+            return [words(td) for td in row.findall("td") if "background" in td.get("style", "")]
+
+        assert cells(q) == said(run["q"][layer, i, head])
+        assert cells(mixed) == said(run["head_out"][layer, i].reshape(c.n_head, -1)[head])
+        assert len(rows) == i + 1
+        for j, row in enumerate(rows):
+            assert cells(row) == said(run["k"][layer, j, shared]) + said(run["v"][layer, j, shared])
+            assert f"{run['attn_weights'][layer, i, head, j]:.2f}" in [words(td) for td in row.findall("td")]
+            assert words(row).endswith("new" if j == i else "cached")
+
+
+def test_the_plain_form_has_every_colour_of_the_heat_scale() -> None:
+    assert len(heat_colours()) == 2 * LEVELS + 1
+
+
+@pytest.mark.parametrize("page", LESSONS, ids=lambda p: p.name)
+def test_every_lesson_is_framed_whole_without_script_or_address(page: Page) -> None:
+    shown = show(widget=page.name)
+    tree = parse(framed(shown))
+    styles = [e.text or "" for e in tree.iter("style")]
+    policy = next(e.get("content", "") for e in tree.iter("meta") if e.get("http-equiv"))
+    assert styles == [style()]
+    assert hashed(styles[0]) in policy
+    for element in tree.iter():
+        assert element.tag not in ("script", "a", "img", "link", "object")
+        assert not {"src", "href", "srcset", "style", "data-go"} & set(element.attrib)
+    frame = parse(shown._repr_html_()).find(".//iframe")
+    assert frame is not None and frame.get("sandbox") == ""
+
+
+def test_the_frame_hides_the_plain_form_beside_it_and_no_other() -> None:
+    rule = next(e.text or "" for e in parse(show("emma")._repr_html_()).iter("style"))
+    assert rule == ".microgpt-frame + .microgpt-plain { display: none; }"
+
+
+def test_what_is_asked_for_is_chosen() -> None:
+    page = controls(framed(show("emma", step=2, head=1, phase=3, theme="dark")))
+    assert {name: page[name].default for name in ("step", "head", "phase", "theme")} == {
+        "step": "2", "head": "1", "phase": "3", "theme": "dark",
+    }  # fmt: skip
+    assert framed(show("emma", step=2)).count(" checked") == framed(show("emma")).count(" checked")
+    assert controls(framed(show(widget="why-q", old=3)))["old"].default == "3"
+    assert "la caché" in framed(show("emma", lang="es")).lower()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"prompt": "emm4"}, "does not know the character “4”"),
+        ({"model": "gpt"}, "it has names, names-deep, stories"),
+        ({"widget": "steper"}, "there is stepper, next-token"),
+        ({"step": 9}, "step is 9; this page has 0 to 6."),
+        ({"head": 4}, "head is 4; this page has 0 to 3."),
+        ({"widget": "why-q", "head": 4}, "head"),
+        ({"layer": 1}, "layer"),
+        ({"widget": "why-q", "layer": -1}, "layer"),
+        ({"theme": "blue"}, "give one of auto, light, dark."),
+        ({"lang": "xx"}, "give one of en, es."),
+        ({"zoom": 2}, "This page has no “zoom” to choose"),
+        ({"temperature": -1.0}, "temperature"),
+    ],
+)
+def test_what_cannot_be_shown_is_said_in_a_sentence(options: dict[str, object], sentence: str) -> None:
+    with pytest.raises(UserError, match=re.escape(sentence)) as raised:
+        show(**options)  # type: ignore[arg-type]
+    assert raised.value._render_traceback_() == [str(raised.value)]
+
+
+@pytest.mark.parametrize(("model", "prompt"), [("names", "emma"), ("names-deep", "emma"), ("stories", "The next day")])
+def test_arrays_hold_every_number_that_was_reported(model: str, prompt: str) -> None:
+    trace, reported = show(prompt, model).trace, Recording(shipped(model), prompt).run()
+    run, held = trace.arrays(), 0
+    assert len(trace) == len(list(trace)) == len(reported.events)
+    for event in reported:
+        key = (event.name, event.pos) if event.layer < 0 else (event.name, event.pos, event.layer)
+        assert np.array_equal(trace[key], event.value)
+        row = run[event.name][event.pos] if event.layer < 0 else run[event.name][event.layer, event.pos]
+        if event.name in ("attn_scores", "attn_weights"):
+            row = row[:, : event.pos + 1]
+        assert np.array_equal(np.ravel(row), np.ravel(event.value))
+        held += np.size(event.value)
+    n = len(trace.about["tokens"])
+    unseen = np.triu_indices(n, 1)
+    assert (run["attn_weights"][..., unseen[0], :, unseen[1]] == 0).all()
+    assert np.isneginf(run["attn_scores"][..., unseen[0], :, unseen[1]]).all()
+    assert (run["sample"][: trace.about["n_prompt"] - 1] == -1).all()
+    assert set(run) <= set(EVENTS)
+    with pytest.raises(KeyError, match=f"positions 0 to {n - 1}"):
+        trace["q", n, 0]
+
+
+def test_a_saved_page_is_the_framed_one_or_has_its_style_beside_it(tmp_path: Path) -> None:
+    shown = show("emma", step=2)
+    inline = shown.save(tmp_path / "deep" / "emma.html").read_text("utf-8")
+    assert inline == framed(shown)
+    page = shown.save(str(tmp_path / "two.html"), assets="directory").read_text("utf-8")
+    assert (tmp_path / "two_files" / "style.css").read_text("utf-8") == style()
+    assert 'href="two_files/style.css"' in page and "<style>" not in page
+    assert re.search("<main.*", page, re.S)[0] == re.search("<main.*", inline, re.S)[0]  # type: ignore[index]
+    assert sorted(p.name for p in tmp_path.rglob("*")) == [
+        "deep", "emma.html", "style.css", "two.html", "two_files",
+    ]  # fmt: skip
+
+
+def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown, path = show("emma"), tmp_path / "emma.html"
+    path.write_text("old")
+
+    def full(self: Path, data: bytes) -> int:
+        with self.open("wb") as file:
+            file.write(data[:10])
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_bytes", full)
+        for assets in ("inline", "directory"):
+            with pytest.raises(UserError, match="No space left on device"):
+                shown.save(path, assets=assets)
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.rglob("*") if p.is_file()] == ["emma.html"]
+    with pytest.raises(UserError, match="inline, directory"):
+        shown.save(path, assets="zip")
+
+
+def test_python_is_carried_only_from_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tools.carry", None)
+    with pytest.raises(UserError, match="project’s folder"):
+        show("emma").save(tmp_path / "emma.html", python=True)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_installed_package_finds_what_lies_inside_it(tmp_path: Path) -> None:
+    """As the wheel lays it out; tests/hosts/test_notebook.py installs a real one."""
+    ignore = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "microgpt", tmp_path / "microgpt", ignore=ignore)
+    for name in ("templates", "site", "locale"):
+        shutil.copytree(ROOT / name, tmp_path / "microgpt" / name)
+    code = "from microgpt.viz import show; import microgpt; print(microgpt.__file__); print(show('emma')._repr_html_())"
+    command = [sys.executable, "-c", code]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True, text=True, encoding="utf-8")
+    where, html = found.stdout.split("\n", 1)
+    assert Path(where).is_relative_to(tmp_path)
+    assert html.strip() == show("emma")._repr_html_().strip()
+
+
+def test_the_wheel_names_every_package_and_what_lies_beside() -> None:
+    setup = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
+    ours = {".".join(p.parent.relative_to(ROOT).parts) for p in (ROOT / "microgpt").rglob("__init__.py")}
+    beside = {f"microgpt.{name}": name for name in ("templates", "site", "locale")}
+    assert set(setup["packages"]) == ours | set(beside)
+    assert setup["package-dir"] == beside
+    assert set(beside) <= set(setup["package-data"])
+
+
+def test_the_notebook_holds_no_outputs_and_its_code_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert len(code) >= 5 and not any(cell["outputs"] or cell["execution_count"] for cell in code)
+    names: dict[str, object] = {}
+    for cell in code:
+        exec("".join(cell["source"]), names)
+    assert isinstance(names["shown"], Shown)

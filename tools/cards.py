@@ -1,0 +1,52 @@
+"""The pictures that a shared link shows: python -m tools.cards writes site/cards/<page>.png, 1200 x 630.
+
+Made from the figures, by Chromium. With Pillow installed they get a palette, which makes them a third as large.
+To be run again when a figure or a title changes; build.py only copies them.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+from microgpt.errors import UserError
+from microgpt.viz.figures import card
+from microgpt.viz.pages import PAGES
+from tools.figure import pngs, write
+
+CARDS = Path(__file__).resolve().parents[1] / "site" / "cards"
+COLOURS = 256  # of a palette
+
+
+def main() -> int:
+    try:
+        drawn = pngs(card(page) for page in PAGES)
+        CARDS.mkdir(exist_ok=True)
+        for page, png in zip(PAGES, drawn, strict=True):
+            small = with_palette(png)
+            write(CARDS / f"{page.name}.png", small)
+            print(f"{page.name}.png: {len(small) / 1000:.0f} kB")
+    except UserError as error:
+        print(f"tools.cards: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def with_palette(png: bytes) -> bytes:
+    """The same picture in its most frequent colours, and so in all that fill an area; as it is without Pillow."""
+    try:
+        from PIL import Image
+    except ImportError:
+        return png
+    picture = Image.open(io.BytesIO(png)).convert("RGB")
+    counted = sorted(picture.getcolors(picture.width * picture.height) or [], reverse=True)[:COLOURS]
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([part for _, colour in counted if isinstance(colour, tuple) for part in colour])
+    found = io.BytesIO()
+    picture.quantize(palette=palette, dither=Image.Dither.NONE).save(found, "PNG", optimize=True)
+    return found.getvalue()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,20 @@
+"""The browser's Python as bytes, for a page that carries it: fetched, packed and read. Nothing stays but the cache."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from tools.own import own_files
+from tools.packing import pack_runtime
+from tools.runtime import default_cache, fetch_runtime
+
+
+def runtime() -> dict[str, bytes]:
+    """What the runtime folder of a site holds, by name."""
+    cache = default_cache()
+    fetched = fetch_runtime(cache)
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder)
+        packed = out / pack_runtime(fetched, out, own_files(), cache)
+        return {path.name: path.read_bytes() for path in sorted(packed.iterdir())}

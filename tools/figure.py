@@ -1,0 +1,140 @@
+"""A figure of any step of any widget, as a file for slides, papers and books.
+
+    python -m tools.figure kv-cache --prompt emm --step 4 --out step.svg
+    python -m tools.figure with-and-without --choose step=4 --out compare.png --scale 3
+    python -m tools.figure kv-cache --animate --out steps.svg
+
+What can be chosen are the page's radio buttons, by the names and values that its address has (?step=4&head=1). A PNG
+is drawn by Chromium. A file is replaced only by a whole one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from xml.etree import ElementTree
+
+from microgpt.errors import N_, UserError
+from microgpt.viz.figures import animated, figure
+from microgpt.viz.language import LANGUAGES, language
+from microgpt.viz.pages import page
+from microgpt.viz.render import sentence
+from microgpt.viz.settings import Settings, parse_number
+
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
+MOST = 8  # pixels for one unit of the drawing, each way
+CHOICES = ("step", "layer", "head", "phase")
+
+
+def main(argv: list[str] | None = None) -> int:
+    options = arguments().parse_args(argv)
+    with language(options.lang):
+        try:
+            make(options)
+        except UserError as error:
+            print(f"tools.figure: {sentence(error)}", file=sys.stderr)
+            return 1
+    return 0
+
+
+def arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tools.figure", description="Draw what a page shows, as a file.")
+    parser.add_argument("page", help="kv-cache, with-and-without, ...: the page, as in its address")
+    parser.add_argument("--prompt", metavar="TEXT", help="the text (default: the page's)")
+    parser.add_argument("--model", metavar="NAME", help="the model (default: the page's)")
+    for name in CHOICES:
+        parser.add_argument(f"--{name}", metavar="N", help="as in the page's address (the first step is 0)")
+    parser.add_argument("--choose", metavar="NAME=VALUE", action="append", default=[], help="any other choice")
+    parser.add_argument("--animate", action="store_true", help="go through all steps or cases, in one SVG")
+    parser.add_argument("--lang", choices=LANGUAGES, default="en", help="the language of the figure")
+    parser.add_argument("--address", default="", metavar="URL", help="where the site is, for the link in the figure")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="FILE.svg or FILE.png")
+    parser.add_argument("--scale", default="2", metavar="N", help="pixels of a PNG for each unit (default: 2)")
+    return parser
+
+
+def make(options: argparse.Namespace) -> None:
+    """Draw and write what is asked for. Raises UserError."""
+    shown, out = page(options.page), options.out
+    kind = out.suffix.lower()
+    if kind not in (".svg", ".png"):
+        raise UserError(N_("“%(path)s” is no picture; give --out a name that ends in .svg or .png."), path=out)
+    if kind == ".png" and options.animate:
+        raise UserError(N_("A PNG cannot move; give --out a name that ends in .svg, or leave --animate out."))
+    scale = parse_number(options.scale, float, N_("--scale is “%(text)s”; give a number from 1 to 8."))
+    if not 1 <= scale <= MOST:
+        raise UserError(N_("--scale is “%(text)s”; give a number from 1 to 8."), text=options.scale)
+    choice = {name: value for name in CHOICES if (value := getattr(options, name)) is not None}
+    for text in options.choose:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise UserError(N_("--choose is “%(text)s”; give a name and a value, such as step=4."), text=text)
+        choice[name] = value
+    settings = Settings(
+        shown.model if options.model is None else options.model,
+        shown.prompt if options.prompt is None else options.prompt,
+    )
+    svg = (animated if options.animate else figure)(shown, settings, choice, options.address)
+    write(out, next(iter(pngs([svg], scale))) if kind == ".png" else svg.encode())
+
+
+def pngs(drawings: Iterable[str], scale: float = 1) -> list[bytes]:
+    """Each drawing as a PNG with so many pixels for a unit of it. Raises UserError when there is no Chromium."""
+    try:
+        from playwright.sync_api import Error, sync_playwright
+    except ImportError:
+        raise UserError(N_("A PNG needs Playwright: pip install playwright. An SVG needs nothing.")) from None
+    found = []
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(
+                executable_path=chromium(playwright.chromium.executable_path), args=FLAGS
+            )
+            tab = browser.new_context(device_scale_factor=scale, java_script_enabled=False).new_page()
+            for svg in drawings:
+                root = ElementTree.fromstring(svg)
+                width, height = int(root.get("width", 0)), int(root.get("height", 0))
+                tab.set_viewport_size({"width": width, "height": height})
+                tab.set_content(f'<body style="margin: 0"><div style="line-height: 0">{svg}</div>')
+                found.append(tab.screenshot())
+            browser.close()
+    except Error as error:
+        why = str(error).strip().splitlines()[0]
+        raise UserError(N_("Chromium could not draw the PNG (%(why)s). An SVG needs no browser."), why=why) from None
+    return found
+
+
+def chromium(own: str) -> str:
+    """Playwright's own Chromium, or that of this machine."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = own if Path(own).exists() else next((path for name in names if (path := shutil.which(name))), None)
+    if not found:
+        raise UserError(N_("A PNG needs Chromium: python -m playwright install chromium. An SVG needs no browser."))
+    return found
+
+
+def write(path: Path, data: bytes) -> None:
+    """Beside its place first, then moved there, so that what was there stays until all of it is there."""
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}-", delete=False) as file:
+            beside = Path(file.name)
+            try:
+                file.write(data)
+                file.close()
+                beside.chmod(0o644)
+                os.replace(beside, path)
+            finally:
+                beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise UserError(
+            N_("“%(path)s” cannot be written (%(why)s). Choose another place."), path=path, why=error.strerror
+        ) from None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,26 @@
+"""One HTML file that holds everything: style, bridge, Pyodide, NumPy, our Python, templates and weights.
+
+It runs live from a double click. Here is only what `microgpt.viz.whole` cannot bring along itself: the files, and a
+packer that makes gzip smaller than Python's own can, always the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+import deflate
+
+from microgpt.viz.style import read
+from microgpt.viz.whole import whole
+
+
+def single(html: str, runtime: Mapping[str, bytes]) -> str:
+    """The rendered page `html` with everything in it."""
+    return whole(html, read, runtime, packed)
+
+
+@cache
+def packed(data: bytes) -> bytes:
+    """gzip by libdeflate, about a twentieth smaller than by zlib. Two pages carry the same: it is done once."""
+    return bytes(deflate.gzip_compress(data, 12))
