@@ -18,7 +18,7 @@
       if (control?.dataset.go) location.replace(control.dataset.go + location.search);
       if (!group.length || control?.value === value) continue;
       if (control) control.value = before;
-      wrong.push(`${name}=${value} (${known[0].value} … ${known.at(-1).value})`);
+      wrong.push(`\u2068${name}=${value}\u2069 (${known[0].value} … ${known.at(-1).value})`);
     }
     const rest = [...asked].filter(([name]) => !document.getElementsByName(name).length);
     for (const e of all("[data-rest]")) e.value = new URLSearchParams(rest); // what no other control takes

@@ -15,7 +15,7 @@ from tests.browser.live import STATE
 from tools.server import serving
 
 CHECKED = """Object.fromEntries([...document.querySelectorAll("[type=radio]:checked")].map((e) => [e.name, e.value]))"""
-WRONG = 'document.querySelector("[data-wrong]").textContent'
+WRONG = 'document.querySelector("[data-wrong]").textContent.replace(/[\u2068\u2069]/g, "")'
 ROWS = 'document.querySelectorAll("#rows .row").length'
 
 

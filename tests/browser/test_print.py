@@ -96,6 +96,7 @@ def test_cases_questions_and_answers(tab: Tab, site: Path, lesson: Any) -> None:
     assert [text for text in (*questions, *options) if text not in "".join(without)] == []
     assert [answer for answer in answers if answer in "".join(without)] == []
     assert "✓" not in "".join(without) and "✗" not in "".join(without)
+    tab.evaluate("document.documentElement.classList.add('js')")  # what only scripts can do is not printed either
     tab.emulate_media(media="print")
     assert tab.locator(".C").filter(visible=True).count() == len(labels)
     heading = "(found) => found.map((e) => JSON.parse(getComputedStyle(e, '::before').content))"

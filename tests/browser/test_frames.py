@@ -1,0 +1,221 @@
+"""The widget in every kind of frame that hosts make: what steps, what hears the address, where Python runs.
+
+The table of docs/embedding.md is this one; a test compares them. In a frame of opaque origin WebKit's driver can do
+nothing but press and look, so there a step is a change of pixels, and what its scripts do is seen from outside: the
+height that they tell, the files that the server is asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from html import escape
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from build import build
+from tests.browser.conftest import Open
+from tests.browser.engines import Page, PlaywrightPage, WebKitPage
+from tools.server import Fault, Handler, serving
+
+ROOT = Path(__file__).resolve().parents[2]
+NAME = "embed/kv-cache.html"
+HOST = """<!doctype html><meta charset="utf-8"><title>host</title><link rel="icon" href="data:,">
+<style>iframe {{ width: 720px; height: 460px; border: 0 }}</style>{}<script src="listen.js"></script>"""
+LISTEN = "window.heard = []; addEventListener('message', ({ data }) => data.height && window.heard.push(data.height))"
+STEPS, ADDRESS, PYTHON = "steps", "address", "Python"
+
+
+class Kind(NamedTuple):
+    """A kind of frame: its attributes, how its page is served, and what must work in it, by engine."""
+
+    name: str
+    frame: str = 'src="{url}"'
+    csp: str = ""
+    readable: bool = True  # from any origin, as the server says
+    works: tuple[str, ...] = (STEPS, ADDRESS, PYTHON)
+    webkit: tuple[str, ...] | None = None  # where that differs
+
+    def must(self, engine: str) -> tuple[str, ...]:
+        return self.webkit if engine == "webkit" and self.webkit is not None else self.works
+
+
+KINDS = (
+    Kind("plain"),
+    Kind('sandbox=""', 'sandbox="" src="{url}"', works=(STEPS,)),
+    Kind("allow-scripts", 'sandbox="allow-scripts" src="{url}"', webkit=(STEPS, ADDRESS)),
+    Kind("allow-scripts, with --base-url", 'sandbox="allow-scripts" src="{url}"'),
+    Kind("allow-scripts allow-same-origin", 'sandbox="allow-scripts allow-same-origin" src="{url}"'),
+    Kind("srcdoc", 'srcdoc="{html}"', works=(STEPS,)),
+    Kind("CSP sandbox allow-scripts", csp="sandbox allow-scripts", webkit=(STEPS, ADDRESS)),
+    Kind("allow-scripts, no CORS", 'sandbox="allow-scripts" src="{url}"', readable=False, works=(STEPS, ADDRESS)),
+    Kind("file://", works=(STEPS, ADDRESS)),
+)
+
+
+class Served(NamedTuple):
+    """Where the page is, and what has been asked of its server."""
+
+    url: str
+    seen: list[str]
+
+
+@pytest.fixture
+def served(
+    request: pytest.FixtureRequest, site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[Kind], Served]]:
+    """Serves the site as a kind of frame needs it."""
+    open_servers = []
+
+    def serve(kind: Kind) -> Served:
+        seen: list[str] = []
+        folder, fault = site, header(site, kind.csp) if kind.csp else None
+        if not kind.readable:
+            monkeypatch.setattr(Handler, "end_headers", super(Handler, Handler).end_headers)
+        if "base-url" in kind.name:
+            folder = tmp_path / "named"
+            folder.mkdir()
+        server = serving(folder, fault, seen)
+        url = server.__enter__()
+        open_servers.append(server)
+        if "base-url" in kind.name:
+            build(folder / "site", url + "site/")
+            url += "site/"
+        return Served(url, seen)
+
+    yield serve
+    for server in open_servers:
+        server.__exit__(None, None, None)
+
+
+def header(site: Path, csp: str) -> Fault:
+    """The page with a policy in its headers too."""
+
+    def answer(path: str) -> tuple[int, dict[str, str], Iterator[bytes]] | None:
+        if not path.endswith(NAME):
+            return None
+        data = (site / NAME).read_bytes()
+        headers = {"Content-Type": "text/html", "Content-Length": str(len(data)), "Content-Security-Policy": csp}
+        return 200, headers, iter([data])
+
+    return answer
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_what_must_work_in_this_kind_of_frame_works_and_nothing_else(
+    new_tab: Open, engine: str, site: Path, served: Callable[[Kind], Served], tmp_path: Path, kind: Kind
+) -> None:
+    page = new_tab()
+    if kind.name == "file://":
+        page.open((site / NAME).as_uri() + "?step=2")
+        works = seen_inside(page, page.tab.main_frame) if isinstance(page, PlaywrightPage) else driven(page)
+    else:
+        at = served(kind)
+        url = f"{at.url}{NAME}?step=2"
+        html = escape((site / NAME).read_text("utf-8"))
+        plain = f'<iframe src="{at.url}{NAME}"></iframe>' if engine == "webkit" else ""
+        frame = f"<iframe {kind.frame.format(url=url, html=html)}></iframe>"
+        (tmp_path / "host.html").write_text(HOST.format(plain + frame), "utf-8")
+        (tmp_path / "listen.js").write_text(LISTEN)
+        with serving(tmp_path) as host:
+            page.open(host + "host.html")
+            if isinstance(page, PlaywrightPage):
+                works = seen_inside(page, page.tab.frames[-1])
+            else:
+                works = seen_outside(page, at) if opaque(kind) else driven(page, frame=1)
+    assert works == set(kind.must(engine))
+
+
+def opaque(kind: Kind) -> bool:
+    return kind.name.startswith(("sandbox", "CSP")) or kind.name.startswith("allow-scripts") and "same" not in kind.name
+
+
+def seen_inside(page: PlaywrightPage, frame: object) -> set[str]:
+    """What works, by pressing and looking inside the frame; Playwright can."""
+    inner, works = frame, set()
+    inner.wait_for_load_state()  # type: ignore[attr-defined]
+    page.pause(0.5)
+    find = inner.locator  # type: ignore[attr-defined]
+    if find(".step.S2 .narration").is_visible():
+        works.add(ADDRESS)
+    find(".T.R1 .face").click()
+    page.pause(0.2)
+    if find(".step.S1 .narration").is_visible():
+        works.add(STEPS)
+    find("details.own > summary").click()
+    button = find('button[data-hook="next"]')
+    if button.is_visible():
+        button.click()
+        find('[data-boot]:is([data-state="ready"], [data-state="failed"])').wait_for(timeout=60000)
+        if find('[data-boot][data-state="ready"]').count():
+            works.add(PYTHON)
+        else:
+            assert "keeps working" in find("[data-boot]").inner_text()
+    return works
+
+
+def driven(page: Page, frame: int | None = None) -> set[str]:
+    """The same through WebKit's driver, in a frame that it may enter."""
+    assert isinstance(page, WebKitPage)
+    page.pause(1)
+    if frame is not None:
+        page.driver.switch_to.frame(frame)
+    narrated = "document.querySelector('.step.S{} .narration').checkVisibility()"
+    works = {ADDRESS} if page.run(narrated.format(2)) else set()
+    page.click(".T.R1 .face")
+    page.pause(0.2)
+    works |= {STEPS} if page.run(narrated.format(1)) else set()
+    page.run("(document.querySelector('details.own').open = true, 0)")
+    if page.run("document.querySelector('button[data-hook=\"next\"]').checkVisibility()"):
+        page.click('button[data-hook="next"]')
+        state = "document.querySelector('[data-boot]').dataset.state"
+        page.wait(f"['ready', 'failed'].includes({state})")
+        works |= {PYTHON} if page.run(state) == "ready" else set()
+    return works
+
+
+def seen_outside(page: Page, at: Served) -> set[str]:
+    """What can be told from outside: pixels that change, the height that is told, files that are asked for."""
+    assert isinstance(page, WebKitPage)
+    from selenium.webdriver import ActionChains
+
+    page.pause(2)
+    driver, works = page.driver, set()
+    frames = driver.find_elements("css selector", "iframe")
+    driver.switch_to.frame(0)  # a plain one of the same size, to learn where the token stands
+    x, y, tall = page.run(
+        "(({ x, y, width, height }) => [x + width / 2, y + height / 2, document.documentElement.offsetHeight])"
+        "(document.querySelector('.T.R1 .face').getBoundingClientRect())"
+    )
+    driver.switch_to.default_content()
+    size = frames[1].size
+    before = driver.get_screenshot_as_png()
+    dx, dy = round(x - size["width"] / 2), round(y - size["height"] / 2)
+    ActionChains(driver).move_to_element_with_offset(frames[1], dx, dy).click().perform()
+    page.pause(0.6)
+    if driver.get_screenshot_as_png() != before:
+        works.add(STEPS)
+    heard = page.run("window.heard")
+    if len(heard) >= 2:  # the plain frame has told its height, and so has the other
+        works.add(ADDRESS)
+    if ADDRESS in works:
+        asked = len([path for path in at.seen if path.endswith(".wasm")])
+        page.run("(document.querySelectorAll('iframe')[1].src += '&prompt=anna', 0)")
+        page.pause(8)
+        again = len([path for path in at.seen if path.endswith(".wasm")])
+        if again > asked and page.run("window.heard.at(-1)") != tall:
+            works.add(PYTHON)
+    return works
+
+
+def test_the_documented_table_is_this_one() -> None:
+    rows = []
+    for kind in KINDS:
+        cells = [", ".join(kind.must(engine)) for engine in ("chromium", "firefox", "webkit")]
+        rows.append(f"| `{kind.name}` | {' | '.join(cells)} |")
+    text = (ROOT / "docs" / "embedding.md").read_text("utf-8")
+    table = re.search(r"\| frame \| Chromium \| Firefox \| WebKit \|\n\|[-| ]+\|\n((?:\|.*\n)*)", text)
+    assert table
+    assert table[1].splitlines() == rows
