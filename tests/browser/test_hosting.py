@@ -57,7 +57,8 @@ def test_the_workflow_builds_with_options_that_exist(monkeypatch: pytest.MonkeyP
     command = re.search(r"run: python build\.py (.*)", text)
     assert command
     built: list[str] = []
-    monkeypatch.setattr(build, "build", lambda out, address: built.append(address))
+    monkeypatch.setattr(build, "write_site", lambda out, address: built.append(address))
+    monkeypatch.setattr(build, "build", lambda out, write: write(out))
     options = command[1].replace('"${{ steps.pages.outputs.base_url }}"', "https://someone.github.io/kv").split()
     assert build.main(options) == 0
     assert built == ["https://someone.github.io/kv/"]
