@@ -5,8 +5,8 @@ peak memory is a process's. It prints JSON, which bench/checkpoints.py reads. Al
 float32, each in its own layout, and must give the same logits.
 
 - ours: `decode_step` with a cache, as everyone calls it.
-- read: one pass over the bytes that this step reads, in the very same memory: the weights (not the rows of wpe and
-  wte that belong to other positions and tokens; wte is read as the head) and the used rows of the cache.
+- read: one pass over the bytes that this step reads, in the very same memory: the weights (wte once, as the head;
+  nothing of wpe, of which a step takes one row) and the used rows of the cache.
 - transformers: GPT2LMHeadModel on PyTorch, with its cache.
 - picogpt: picoGPT's way, written anew: plain functions in NumPy, heads in a list, no cache, logits of every position.
 
@@ -33,7 +33,7 @@ import numpy as np
 
 from bench.measure import interleave
 from microgpt.cache import KVCache
-from microgpt.decode import decode_step, prefill
+from microgpt.decode import CHUNK, decode_step, generate, prefill
 from microgpt.model import Array, Config, Params
 from microgpt.weights import n_params, views
 
@@ -43,7 +43,6 @@ GPT2 = Config(
 )  # fmt: skip
 CONTEXTS = (16, 64, 256, 1000)  # tokens that the step sees, its own included
 ROUNDS = 15
-CHUNK = 64  # of a prefill: all 1,000 tokens at once would hold 12 x 1,000 x 1,000 scores
 CLOSE = 1e-3  # logits here are of the order of 1
 
 Work = Callable[[], object]
@@ -237,16 +236,14 @@ def timed(work: Work, after: Work = lambda: None) -> Callable[[], float]:
 def memory() -> dict[str, int]:
     """Bytes: what the process held with its imports done, the weights, the cache, and the most it ever held.
 
-    The whole context is used: a prefill in chunks, then steps to the last row.
+    The whole context is used: `generate` from a prompt of 1,000 tokens up to the last row.
     """
     base = held("VmRSS")
     params = random_params()
-    cache = KVCache(GPT2, np.float32)
-    prefill(params, GPT2, [0] * CONTEXTS[-1], cache, chunk=CHUNK)
-    while len(cache) < GPT2.n_ctx:
-        decode_step(params, GPT2, 0, cache)
+    assert len(list(generate(params, GPT2, [0] * CONTEXTS[-1], GPT2.n_ctx))) == GPT2.n_ctx - CONTEXTS[-1] + 1
     weights = sum(array.nbytes for array in params.values())
-    return {"base": base, "weights": weights, "cache": cache.nbytes, "peak": held("VmHWM")}
+    full = KVCache(GPT2, np.float32).nbytes_reserved
+    return {"base": base, "weights": weights, "cache": full, "peak": held("VmHWM")}
 
 
 def held(field: str) -> int:
