@@ -11,7 +11,7 @@ from pathlib import Path
 
 from playwright.sync_api import Playwright, sync_playwright
 
-from bench import embeds, hooks, learning, original, pages, start, steps, table
+from bench import checkpoints, embeds, hooks, learning, original, pages, start, steps, table
 from bench.measure import Result
 from bench.watch import address, built_site
 from microgpt.errors import UserError
@@ -40,6 +40,9 @@ class Bench:
     def hooks(self) -> list[Result]:
         return hooks.measure()
 
+    def checkpoints(self) -> list[Result]:
+        return checkpoints.measure()
+
     def start(self) -> list[Result]:
         return start.measure(self.playwright, self.site)
 
@@ -59,6 +62,7 @@ class Bench:
 TITLES = {
     "original": "Training and sampling",
     "hooks": "Hooks",
+    "checkpoints": "GPT-2's shape",
     "start": "Live start",
     "steps": "A step on the page",
     "learning": "Training in the page",

@@ -62,6 +62,8 @@ def at_most(what: str, values: list[float], limit: float, yardstick: str, scale:
     return Result(what, spread(values, form), yardstick, shown, median(values) <= limit, scale)
 
 
-def at_least(what: str, values: list[float], limit: float, yardstick: str, scale: str = "") -> Result:
+def at_least(
+    what: str, values: list[float], limit: float, yardstick: str, scale: str = "", form: str = ".0f"
+) -> Result:
     """A result whose median must not be below `limit`."""
-    return Result(what, spread(values, ".0f"), yardstick, f"at least {limit:g}", median(values) >= limit, scale)
+    return Result(what, spread(values, form), yardstick, f"at least {limit:g}", median(values) >= limit, scale)

@@ -16,6 +16,7 @@ from microgpt.errors import N_, UserError
 from microgpt.model import Array, Config, Hook, Params, forward, softmax
 
 LAST = slice(-1, None)  # decoding needs the logits of the last position only
+CHUNK = 128  # tokens of a prompt that `generate` runs at a time: the scores of all at once would outgrow the cache
 LOWEST = 1e-9  # at a temperature below this only the likeliest token is left, and dividing by it could overflow
 
 
@@ -58,11 +59,11 @@ def generate(
 ) -> Iterator[int]:
     """Yield up to `max_tokens` new tokens, the stop token included, while the context has room.
 
-    Prefills the prompt, then samples and decodes in turn. Temperature 0 is greedy; `rng` makes it repeatable.
+    Prefills the prompt in chunks, then samples and decodes in turn. Temperature 0 is greedy; `rng` makes it repeatable.
     """
     check_sampling(temperature, top_k)
     cache, rng = KVCache(config, params["wte"].dtype), rng or Random()
-    logits = prefill(params, config, token_ids, cache, hook)
+    logits = prefill(params, config, token_ids, cache, hook, CHUNK)
     for _ in range(max_tokens):
         token = sample(logits, temperature, top_k, rng)
         hook and hook("sample", token, len(cache) - 1)

@@ -203,7 +203,8 @@ def attn_scores(q: Array, keys: Array) -> Array:
     n, n_head, head_dim = q.shape
     n_kv_head, t, _ = keys.shape
     grouped = q.swapaxes(0, 1).reshape(n_kv_head, -1, head_dim)  # query heads that share a key head: one matmul
-    scores: Array = (grouped @ keys.swapaxes(1, 2)).reshape(n_head, n, t) * head_dim**-0.5
+    scores: Array = (grouped @ keys.swapaxes(1, 2)).reshape(n_head, n, t)
+    scores *= head_dim**-0.5  # in place: of a long prompt they are the largest array there is
     if n > 1:  # a single new token is the last one: it sees all that is cached, itself included
         scores += causal_mask(n, t)
     return scores
@@ -217,7 +218,8 @@ def causal_mask(n: int, t: int) -> Array:
 
 def softmax(x: Array) -> Array:
     """Over the last axis: e^x / sum(e^x), with the largest x taken off first so that nothing overflows."""
-    e: Array = np.exp(x - np.maximum.reduce(x, axis=-1, keepdims=True))
+    e: Array = x - np.maximum.reduce(x, axis=-1, keepdims=True)
+    np.exp(e, e)
     e /= np.add.reduce(e, axis=-1, keepdims=True)
     return e
 

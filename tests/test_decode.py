@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microgpt.cache import KVCache
-from microgpt.decode import decode_step, generate, prefill, probabilities, recompute, sample
+from microgpt.decode import CHUNK, decode_step, generate, prefill, probabilities, recompute, sample
 from microgpt.errors import UserError
 from microgpt.model import Array, Config, Params
-from microgpt.weights import shipped
+from microgpt.weights import init, shipped, views
 from tests.strategies import Case, assert_close, cases
 
 TEMPERATURES = st.one_of(st.just(0.0), st.floats(0.0, 5.0))
@@ -45,6 +45,21 @@ def test_generate_gives_the_tokens_that_recomputing_gives(
     assert made == generate_without_cache(case, max_tokens, temperature, top_k, Random(seed), stop)
     assert len(made) <= min(max_tokens, case.config.n_ctx - len(case.token_ids) + 1)
     assert stop not in made[:-1]
+
+
+def test_generate_runs_a_long_prompt_in_chunks_and_says_the_same() -> None:
+    config = Config(n_ctx=3 * CHUNK, vocab_size=5)
+    params = views(init(config, Random(0)), config)
+    ids, passes = Random(1).choices(range(5), k=2 * CHUNK + 1), []
+
+    def hook(name: str, value: Array, *where: int) -> None:
+        if name == "q":
+            passes.append(len(value))
+
+    made = list(generate(params, config, ids, 2, hook=hook))
+    assert passes[:4] == [CHUNK, CHUNK, 1, 1]
+    assert made[0] == recompute(params, config, ids).argmax()
+    assert made[1] == recompute(params, config, [*ids, made[0]]).argmax()
 
 
 @given(cases(), TEMPERATURES, st.integers(0, 2**32))
