@@ -64,11 +64,11 @@ def generate(
     check_sampling(temperature, top_k)
     cache, rng = KVCache(config, params["wte"].dtype), rng or Random()
     logits = prefill(params, config, token_ids, cache, hook, CHUNK)
-    for _ in range(max_tokens):
+    for made in range(1, max_tokens + 1):
         token = sample(logits, temperature, top_k, rng)
         hook and hook("sample", token, len(cache) - 1)
         yield token
-        if token == stop or len(cache) == config.n_ctx:
+        if token == stop or made == max_tokens or len(cache) == config.n_ctx:
             return
         logits = decode_step(params, config, token, cache, hook)
 

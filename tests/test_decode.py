@@ -57,7 +57,7 @@ def test_generate_runs_a_long_prompt_in_chunks_and_says_the_same() -> None:
             passes.append(len(value))
 
     made = list(generate(params, config, ids, 2, hook=hook))
-    assert passes[:4] == [CHUNK, CHUNK, 1, 1]
+    assert passes == [CHUNK, CHUNK, 1, 1]
     assert made[0] == recompute(params, config, ids).argmax()
     assert made[1] == recompute(params, config, [*ids, made[0]]).argmax()
 

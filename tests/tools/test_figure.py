@@ -11,10 +11,8 @@ from xml.etree import ElementTree
 import pytest
 
 from microgpt.viz.figures import animated, figure
-from microgpt.viz.pages import PAGES
 from microgpt.viz.settings import Settings
 from tools import figure as tool
-from tools.cards import CARDS
 
 ROOT = Path(__file__).resolve().parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -116,10 +114,3 @@ def test_without_a_browser_there_is_one_sentence(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path))
     code, said = command(["kv-cache", "--out", str(tmp_path / "a.png")])
     assert code == 1 and said.startswith("tools.figure: A PNG needs Chromium: ") and said.count("\n") == 1
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_each_page_has_a_card(page: object) -> None:
-    png = (CARDS / f"{page.name}.png").read_bytes()  # type: ignore[attr-defined]
-    assert size(png) == (1200, 630)
-    assert len(png) < 60_000
