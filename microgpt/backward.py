@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from microgpt.model import GELU_SCALE, NORMS, ROTATIONS, Array, Config, Hook, Params, averaging, linear, silu
+from microgpt.model import ERF, GELU_SCALE, NORMS, Array, Config, Hook, Params, averaging, linear, silu
+from microgpt.rope import ROTATIONS
 
 Grads = Params  # the same names and shapes
 
@@ -67,13 +68,14 @@ def backward(
         dweights, dv = mix_backward(dmixed, weights, v, own)  # -> [n_head, n, n] and the shape of v
         hook and hook("dv", dv, 0, layer)
         dscores = softmax_backward(dweights, weights)  # a masked pair has weight 0: nothing flows through it
-        dq, dk = attn_scores_backward(dscores, tape["q", layer], tape["k", layer], own)  # the shapes of q and k
+        q, k = tape["q", layer], tape["k", layer]
+        dq, dk = attn_scores_backward(dscores, q, k, config.attn_scale, own)  # the shapes of q and k
         hook and hook("dq", dq, 0, layer)
         hook and hook("dk", dk, 0, layer)
         a = tape["attn_norm", layer]
-        da = linear_backward(unrotate(dq).reshape(n, -1), a, params, here + "wq", grads)
-        da = da + linear_backward(unrotate(dk).reshape(n, -1), a, params, here + "wk", grads)
-        da = da + linear_backward(dv.reshape(n, -1), a, params, here + "wv", grads)
+        da = project_backward(unrotate(dq), a, params, here + "wq", eps, grads)
+        da = da + project_backward(unrotate(dk), a, params, here + "wk", eps, grads)
+        da = da + project_backward(dv, a, params, here + "wv", eps, grads)
         dx = dx + norm_backward(da, tape["resid_pre", layer], params, here + "attn_norm", eps, grads)
     if config.embd_norm:
         dx = norm_backward(dx, tape["embed", -1], params, "embd_norm", eps, grads)
@@ -121,11 +123,22 @@ def linear_backward(dy: Array, x: Array, params: Params, name: str, grads: Grads
     return dy.dot(params[name])  # type: ignore[no-any-return]
 
 
-def attn_scores_backward(dscores: Array, q: Array, k: Array, reach: Array | None = None) -> tuple[Array, Array]:
+def project_backward(dy: Array, x: Array, params: Params, name: str, eps: float, grads: Grads) -> Array:
+    """Back through the norm of the heads, where there is one, and the matrix: [n, heads, head_dim] -> [n, d]."""
+    if name + ".norm" in params:
+        head_dim = dy.shape[-1]
+        before = linear(x, params, name).reshape(-1, head_dim)  # [n * heads, head_dim]
+        dy = rms_backward(dy.reshape(-1, head_dim), before, params, name + ".norm", eps, grads)
+    return linear_backward(dy.reshape(len(x), -1), x, params, name, grads)
+
+
+def attn_scores_backward(
+    dscores: Array, q: Array, k: Array, scale: float = 0.0, reach: Array | None = None
+) -> tuple[Array, Array]:
     """To each query from the keys that it read; to each key the sum over all queries (of its `reach`) that read it."""
     n, n_head, head_dim = q.shape
     n_kv_head = k.shape[1]
-    dscores = (dscores * head_dim**-0.5).reshape(n_kv_head, -1, n)  # [n_kv_head, group * n, n]
+    dscores = (dscores * (scale or head_dim**-0.5)).reshape(n_kv_head, -1, n)  # [n_kv_head, group * n, n]
     dq = (dscores @ k.swapaxes(0, 1)).reshape(n_head, n, head_dim).swapaxes(0, 1)  # [n, n_head, head_dim]
     if reach is not None:
         dscores = (dscores.reshape(n_head, n, n) * reach).reshape(dscores.shape)
@@ -160,6 +173,12 @@ def gelu_mlp_backward(dh: Array, hidden: Array, x: Array, params: Params, here: 
     return linear_backward(gelu_backward(dh, linear(x, params, here + "fc1")), x, params, here + "fc1", grads)
 
 
+def gelu_exact_mlp_backward(dh: Array, hidden: Array, x: Array, params: Params, here: str, grads: Grads) -> Array:
+    y = linear(x, params, here + "fc1")
+    slope = 0.5 + 0.5 * ERF(y * 0.5**0.5) + y * np.exp(-0.5 * y * y) / (2 * np.pi) ** 0.5
+    return linear_backward(dh * slope.astype(y.dtype), x, params, here + "fc1", grads)
+
+
 def swiglu_mlp_backward(dh: Array, hidden: Array, x: Array, params: Params, here: str, grads: Grads) -> Array:
     gate, up = linear(x, params, here + "gate"), linear(x, params, here + "fc1")
     dx = linear_backward(silu_backward(dh * up, gate), x, params, here + "gate", grads)
@@ -188,5 +207,6 @@ NORMS_BACKWARD: dict[str, NormBackward] = {
 MLPS_BACKWARD: dict[str, MlpBackward] = {
     "relu": relu_mlp_backward,
     "gelu": gelu_mlp_backward,
+    "gelu_exact": gelu_exact_mlp_backward,
     "swiglu": swiglu_mlp_backward,
 }

@@ -15,7 +15,7 @@ from microgpt.model import Array, Config
 from microgpt.trace import Event
 
 PARTS = ("qkv", "scores", "mixing", "out", "mlp", "head")
-MLP_INPUTS = {"relu": 1, "gelu": 1, "swiglu": 2}  # matrices that read the token's vector
+MLP_INPUTS = {"relu": 1, "gelu": 1, "gelu_exact": 1, "swiglu": 2}  # matrices that read the token's vector
 
 
 class Counter:

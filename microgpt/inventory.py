@@ -23,7 +23,7 @@ ORDER = (
 
 
 class Tensor(NamedTuple):
-    """A tensor, its bias with it. `times` is how often it is there: once, or once a layer."""
+    """A tensor, its bias and norm with it. `times` is how often it is there: once, or once a layer."""
 
     name: str
     shapes: tuple[tuple[int, ...], ...]
@@ -42,7 +42,7 @@ def tensors(config: Config) -> list[Tensor]:
     found = []
     for name in ORDER:
         for full, times in ((name, 1), (f"layer0.{name}", config.n_layer)):
-            mine = tuple(shapes[key] for key in (full, full + ".bias") if key in shapes)
+            mine = tuple(shapes[key] for key in (full, full + ".bias", full + ".norm") if key in shapes)
             if mine:
                 found.append(Tensor(name, mine, times, PART_OF.get(name, "norms")))
     return found

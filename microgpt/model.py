@@ -14,11 +14,14 @@ it has just computed, one report a line, directly below the line of maths that i
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
+
+from microgpt.rope import ROTATIONS
 
 if TYPE_CHECKING:
     from microgpt.cache import KVCache
@@ -42,12 +45,24 @@ class Config:
     vocab_size: int = 27
     position: Literal["learned", "rope"] = "learned"
     rope_theta: float = 10_000.0
+    rope_scaling: Literal["none", "linear", "llama3"] = "none"  # how a longer context than the trained one is reached
+    rope_factor: float = 1.0  # how many times longer
+    rope_low_freq: float = 1.0  # these three are llama3's: see llama3_scaling
+    rope_high_freq: float = 4.0
+    rope_old_ctx: int = 8192
+    attn_scale: float = 0.0  # what q . k is multiplied by; 0 is 1 / sqrt(head_dim)
+    window: int = 0  # a token sees so many rows, its own included; 0: all
+    window_from: int = 0  # the first layer with that window; the layers before see all
+    qk_norm: bool = False  # Qwen 3: the heads of q and k are normalised, with a gain
     norm: Literal["rms_plain", "rms", "layer"] = "rms_plain"  # rms_plain has no gain
     norm_eps: float = 1e-5
     embd_norm: bool = True  # microgpt normalises the embedding before the first layer
     final_norm: bool = False
-    mlp: Literal["relu", "gelu", "swiglu"] = "relu"
+    mlp: Literal["relu", "gelu", "gelu_exact", "swiglu"] = "relu"
     bias: bool = False  # on every matrix but the output head
+    qkv_bias: bool = False  # where not all have one: on wq, wk and wv (Qwen 2),
+    wo_bias: bool = False  # on wo,
+    mlp_bias: bool = False  # on fc1, fc2 and gate
     tied: bool = False  # the output head is wte
 
 
@@ -80,16 +95,16 @@ def forward(
 
         a = norm(x, params, here + "attn_norm", config.norm_eps)  # [n, d]
         hook and hook("attn_norm", a, start, layer)
-        q = rotate(heads(linear(a, params, here + "wq"), config))  # [n, d] -> [n, n_head, head_dim]
+        q = rotate(project(a, params, here + "wq", config))  # [n, d] -> [n, n_head, head_dim]
         hook and hook("q", q, start, layer)
-        k = rotate(heads(linear(a, params, here + "wk"), config))  # [n, d] -> [n, n_kv_head, head_dim]
+        k = rotate(project(a, params, here + "wk", config))  # [n, d] -> [n, n_kv_head, head_dim]
         hook and hook("k", k, start, layer)
-        v = heads(linear(a, params, here + "wv"), config)  # [n, d] -> [n, n_kv_head, head_dim]
+        v = project(a, params, here + "wv", config)  # [n, d] -> [n, n_kv_head, head_dim]
         hook and hook("v", v, start, layer)
         keys, values = cache[layer].append(k, v)  # two of [n_kv_head, t, head_dim]: the old rows and the new
         hook and hook("cache_append", keys.shape[1], start, layer)
 
-        scores = attn_scores(q, keys)  # [n_head, n, t]
+        scores = attn_scores(q, keys, config.attn_scale, window_of(config, layer))  # [n_head, n, t]
         hook and hook("attn_scores", scores, start, layer)
         weights = softmax(scores)  # [n_head, n, t], each row sums to 1
         hook and hook("attn_weights", weights, start, layer)
@@ -165,55 +180,35 @@ def linear(x: Array, params: Params, name: str) -> Array:
     return y if bias is None else y + bias
 
 
-def heads(x: Array, config: Config) -> Array:
-    """Cut each row into heads: [n, heads * head_dim] -> [n, heads, head_dim]."""
-    return x.reshape(len(x), -1, config.head_dim)
+def project(x: Array, params: Params, name: str, config: Config) -> Array:
+    """A linear map, each row cut into heads: [n, d] -> [n, heads, head_dim]; q and k may have a norm a head."""
+    y = linear(x, params, name).reshape(len(x), -1, config.head_dim)
+    return rms(y, params, name + ".norm", config.norm_eps) if config.qk_norm and name + ".norm" in params else y
 
 
-def no_rotation(config: Config, positions: range, dtype: np.dtype[Any]) -> Callable[[Array], Array]:
-    """Learned positions are already in the embedding; q and k stay as they are."""
-    return lambda x: x
+def window_of(config: Config, layer: int) -> int:
+    """How many rows a token sees in this layer; 0 is all."""
+    return config.window if layer >= config.window_from else 0
 
 
-def rope(config: Config, positions: range, dtype: np.dtype[Any]) -> Callable[[Array], Array]:
-    """Rotary positions: turn each pair (x[i], x[i + head_dim/2]) of q and k by position x frequency.
-
-    The rotate-half layout of the Llama family. It has no weights. Keys are cached after it.
-    """
-    half = config.head_dim // 2
-    frequencies = config.rope_theta ** (-np.arange(half) / half)  # [head_dim / 2]
-    angles = np.asarray(positions)[:, None, None] * frequencies  # [n, 1, head_dim / 2]
-    cos, sin = np.cos(angles).astype(dtype), np.sin(angles).astype(dtype)
-
-    def rotate(x: Array) -> Array:  # [n, heads, head_dim] -> the same shape
-        a, b = x[..., :half], x[..., half:]
-        return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
-
-    return rotate
-
-
-ROTATIONS: dict[str, Callable[[Config, range, np.dtype[Any]], Callable[[Array], Array]]] = {
-    "learned": no_rotation,
-    "rope": rope,
-}
-
-
-def attn_scores(q: Array, keys: Array) -> Array:
-    """Each query row against every key row it may see: q . k / sqrt(head_dim), plus -inf for later ones."""
+def attn_scores(q: Array, keys: Array, scale: float = 0.0, window: int = 0) -> Array:
+    """Each query row against every key row it may see: q . k / sqrt(head_dim), plus -inf for the others."""
     n, n_head, head_dim = q.shape
     n_kv_head, t, _ = keys.shape
     grouped = q.swapaxes(0, 1).reshape(n_kv_head, -1, head_dim)  # query heads that share a key head: one matmul
     scores: Array = (grouped @ keys.swapaxes(1, 2)).reshape(n_head, n, t)
-    scores *= head_dim**-0.5  # in place: of a long prompt they are the largest array there is
-    if n > 1:  # a single new token is the last one: it sees all that is cached, itself included
-        scores += causal_mask(n, t)
+    scores *= scale or head_dim**-0.5  # in place: of a long prompt they are the largest array there is
+    if n > 1 or window:  # without a window, a single new token sees all that is cached, itself included
+        scores += causal_mask(n, t, window)
     return scores
 
 
 @functools.lru_cache(maxsize=32)
-def causal_mask(n: int, t: int) -> Array:
-    """What is added to the scores of n new tokens of t, [n, t]: 0 up to a token's own row, -inf for later ones."""
-    return np.triu(np.full((n, t), -np.inf, np.float32), k=t - n + 1)
+def causal_mask(n: int, t: int, window: int = 0) -> Array:
+    """Added to the scores of n new tokens of t, [n, t]: 0 for rows it sees, -inf for those later or out of reach."""
+    sees = np.full(n + t - 1, -np.inf, np.float32)  # each row is the one above it, slid by one: views of this
+    sees[max(0, t - window) if window else 0 : t] = 0  # the last token's row
+    return np.lib.stride_tricks.sliding_window_view(sees, t)[::-1]
 
 
 def softmax(x: Array) -> Array:
@@ -242,6 +237,12 @@ def gelu_mlp(x: Array, params: Params, here: str) -> Array:
     return gelu(linear(x, params, here + "fc1"))
 
 
+def gelu_exact_mlp(x: Array, params: Params, here: str) -> Array:
+    """The same as it was first defined. NumPy has no erf: the standard library's, one real number at a time."""
+    y = linear(x, params, here + "fc1")
+    return y * (0.5 + 0.5 * ERF(y * 0.5**0.5)).astype(y.dtype)  # type: ignore[no-any-return]
+
+
 def swiglu_mlp(x: Array, params: Params, here: str) -> Array:
     """silu(gate x) * fc1 x."""
     return silu(linear(x, params, here + "gate")) * linear(x, params, here + "fc1")
@@ -256,10 +257,12 @@ def silu(x: Array) -> Array:
 
 
 GELU_SCALE = (2.0 / np.pi) ** 0.5
+ERF = np.vectorize(math.erf, otypes=[np.float64])
 
 MLPS: dict[str, Callable[[Array, Params, str], Array]] = {
     "relu": relu_mlp,
     "gelu": gelu_mlp,
+    "gelu_exact": gelu_exact_mlp,
     "swiglu": swiglu_mlp,
 }
 
@@ -284,8 +287,10 @@ def param_shapes(config: Config) -> dict[str, tuple[int, ...]]:
         if c.mlp == "swiglu":
             matrices["gate"] = (c.n_mlp, d)
         shapes |= {f"layer{layer}.{name}": shape for name, shape in matrices.items()}
-        if c.bias:
-            shapes |= {f"layer{layer}.{name}.bias": shape[:1] for name, shape in matrices.items()}
+        own = {"wq": c.qkv_bias, "wk": c.qkv_bias, "wv": c.qkv_bias, "wo": c.wo_bias}
+        biased = [name for name in matrices if c.bias or own.get(name, c.mlp_bias)]
+        shapes |= {f"layer{layer}.{name}.bias": matrices[name][:1] for name in biased}
+        shapes |= {f"layer{layer}.{name}.norm": (c.head_dim,) for name in ("wq", "wk") if c.qk_norm}
     norms = [f"layer{layer}.{name}" for layer in range(c.n_layer) for name in ("attn_norm", "mlp_norm")]
     norms += ["embd_norm"] * c.embd_norm + ["final_norm"] * c.final_norm
     if c.norm != "rms_plain":

@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from microgpt.errors import N_, UserError
-from microgpt.model import MLPS, NORMS, ROTATIONS, Array, Config, Params, param_shapes
+from microgpt.model import MLPS, NORMS, Array, Config, Params, param_shapes
+from microgpt.rope import ROTATIONS, SCALINGS
 from microgpt.tokenizer import TOKENIZERS, CharTokenizer
 
 SHIPPED = ("names", "names-deep", "stories")
@@ -113,11 +114,12 @@ def load(path: Path, name: str | None = None) -> Model:
 
 def check_config(path: Path, config: Config, vocabulary: list[str], n_arrays: int) -> None:
     """Raise UserError unless `config` describes a model that can run with `vocabulary` and so many arrays."""
-    names: dict[str, dict[str, Any]] = {"position": ROTATIONS, "norm": NORMS, "mlp": MLPS}
+    names: dict[str, dict[str, Any]] = {"position": ROTATIONS, "rope_scaling": SCALINGS, "norm": NORMS, "mlp": MLPS}
     for key, value in asdict(config).items():
-        right = type(value) is type(getattr(Config(), key))
+        default = getattr(Config(), key)
+        right = type(value) is type(default)
         if right and not isinstance(value, bool):
-            right = value in names[key] if key in names else 0 < value < math.inf
+            right = value in names[key] if key in names else min(default, 1e-300) <= value < math.inf
         if not right:
             raise UserError(
                 N_("%(path)s: its config gives %(key)s as %(value)s; no model here can have that."),
@@ -127,6 +129,7 @@ def check_config(path: Path, config: Config, vocabulary: list[str], n_arrays: in
         "n_layer": config.n_layer <= n_arrays,
         "n_kv_head": config.n_head % config.n_kv_head == 0,  # query heads share key heads in equal groups
         "head_dim": config.position != "rope" or config.head_dim % 2 == 0,  # which turns pairs
+        "rope_high_freq": config.rope_high_freq > config.rope_low_freq,
         "vocab_size": config.vocab_size == len({token for token in vocabulary if isinstance(token, str)}),
     }
     for key in (key for key, right in fits.items() if not right):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,9 @@ from microgpt.cache import KVCache
 from microgpt.model import Array, Config, Params, forward
 from microgpt.weights import n_params, views
 
-POSITIONS, NORMS, MLPS = ("learned", "rope"), ("rms_plain", "rms", "layer"), ("relu", "gelu", "swiglu")
+POSITIONS, NORMS = ("learned", "rope"), ("rms_plain", "rms", "layer")
+SCALINGS, MLPS = ("none", "linear", "llama3"), ("relu", "gelu", "swiglu")
+REAL = (*MLPS, "gelu_exact")  # the standard library's erf takes no complex numbers
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ class Case:
 
 
 @st.composite
-def configs(draw: st.DrawFn, n_ctx: int = 10) -> Config:
+def configs(draw: st.DrawFn, n_ctx: int = 10, mlps: Sequence[str] = MLPS) -> Config:
     n_kv_head = draw(st.integers(1, 3))
     return Config(
         n_layer=draw(st.integers(1, 3)),
@@ -51,19 +54,29 @@ def configs(draw: st.DrawFn, n_ctx: int = 10) -> Config:
         vocab_size=draw(st.integers(1, 12)),
         position=draw(st.sampled_from(POSITIONS)),
         rope_theta=draw(st.sampled_from((10_000.0, 500_000.0, 7.0))),
+        rope_scaling=draw(st.sampled_from(SCALINGS)),
+        rope_factor=draw(st.sampled_from((8.0, 1.5))),
+        rope_old_ctx=draw(st.sampled_from((4, 64, 8192))),
+        attn_scale=draw(st.sampled_from((0.0, 0.0, 1.0, 0.3))),
+        window=draw(st.sampled_from((0, 0, 1, 2, 5, n_ctx + 3))),
+        window_from=draw(st.integers(0, 2)),
+        qk_norm=draw(st.booleans()),
         norm=draw(st.sampled_from(NORMS)),
         norm_eps=draw(st.sampled_from((1e-5, 1e-6, 0.1))),
         embd_norm=draw(st.booleans()),
         final_norm=draw(st.booleans()),
-        mlp=draw(st.sampled_from(MLPS)),
+        mlp=draw(st.sampled_from(mlps)),
         bias=draw(st.booleans()),
+        qkv_bias=draw(st.booleans()),
+        wo_bias=draw(st.booleans()),
+        mlp_bias=draw(st.booleans()),
         tied=draw(st.booleans()),
     )
 
 
 @st.composite
-def cases(draw: st.DrawFn, min_tokens: int = 1, n_ctx: int = 10) -> Case:
-    config = draw(configs(n_ctx))
+def cases(draw: st.DrawFn, min_tokens: int = 1, n_ctx: int = 10, mlps: Sequence[str] = MLPS) -> Case:
+    config = draw(configs(n_ctx, mlps))
     token_ids = draw(st.lists(st.integers(0, config.vocab_size - 1), min_size=min_tokens, max_size=n_ctx))
     return Case(config, draw(st.integers(0, 2**32 - 1)), token_ids)
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from microgpt.cache import KVCache
 from microgpt.decode import decode_step, prefill, recompute
-from microgpt.model import Array, Config, Hook, Params, forward, param_shapes
+from microgpt.model import Array, Config, Hook, Params, causal_mask, forward, param_shapes
 from microgpt.weights import init, n_params, shipped
-from tests.strategies import Case, assert_close, cases, parallel
+from tests.strategies import REAL, Case, assert_close, cases, parallel
 
 REPORTS = {
     "embed", "resid_pre", "attn_norm", "q", "k", "v", "cache_append", "attn_scores", "attn_weights", "head_out",
@@ -27,7 +27,7 @@ def step_by_step(case: Case, cache: KVCache) -> Array:
     return np.array([decode_step(case.params, case.config, token, cache) for token in case.token_ids])
 
 
-@given(cases())
+@given(cases(mlps=REAL))
 @settings(max_examples=300)
 def test_cached_recomputed_and_parallel_agree(case: Case) -> None:
     params, config, ids = case.params, case.config, case.token_ids
@@ -73,7 +73,7 @@ def test_going_back_and_on_is_as_if_nothing_had_happened(case: Case, data: st.Da
         assert_close(logits, parallel(case.params, case.config, case.token_ids)[back:])
 
 
-@given(cases())
+@given(cases(mlps=REAL))
 @settings(max_examples=150)
 def test_float32_stays_float32_throughout(case: Case) -> None:
     params = {name: value.astype(np.float32) for name, value in case.params.items()}
@@ -174,6 +174,32 @@ def test_head_rows_picks_logits_and_nothing_else(case: Case) -> None:
     logits = parallel(case.params, case.config, case.token_ids)
     last = forward(case.params, case.config, case.token_ids, KVCache(case.config), head_rows=slice(-1, None))
     assert_close(last, logits[-1:])
+
+
+@given(cases(), st.integers(1, 12), st.integers(0, 3))
+@settings(max_examples=150)
+def test_a_window_hides_the_rows_that_are_too_old_and_no_others(case: Case, window: int, window_from: int) -> None:
+    """Stepwise and at once: a score is finite where the key is no later than the query and less than `window` back."""
+    config, cache = replace(case.config, window=window, window_from=window_from), KVCache(case.config)
+
+    def look(name: str, value: Array, pos: int, layer: int = -1) -> None:
+        if name == "attn_scores":
+            back = np.arange(pos, pos + value.shape[1])[:, None] - np.arange(value.shape[2])
+            reach = window if layer >= window_from else n
+            assert (np.isfinite(value) == ((back >= 0) & (back < reach))).all()
+
+    n = len(case.token_ids)
+    at_once = parallel(case.params, config, case.token_ids, look)
+    steps = [decode_step(case.params, config, token, cache, look) for token in case.token_ids]
+    assert_close(np.array(steps), at_once)
+
+
+def test_masks_of_a_long_prompt_take_no_room() -> None:
+    """Each is a view of one vector, whether 8,192 tokens come in chunks or at once."""
+    causal_mask.cache_clear()
+    for n, t in [*((128, t) for t in range(128, 8193, 128)), (8192, 8192)]:
+        first, last = np.lib.array_utils.byte_bounds(causal_mask(n, t))
+        assert last - first < 70_000
 
 
 def test_the_default_is_microgpt() -> None:

@@ -37,9 +37,9 @@ def test_maths_knows_nothing_of_pages_and_pages_touch_no_browser(path: Path) -> 
     assert not [u for u in used if u.split(".")[0] in ("torch", "pickle", "requests")]
 
 
-def test_the_model_knows_only_the_cache() -> None:
+def test_the_model_knows_only_the_cache_and_the_rotation() -> None:
     ours = {u for u in imports(ROOT / "microgpt" / "model.py") if u.startswith("microgpt")}
-    assert ours == {"microgpt.cache", "microgpt.cache.KVCache"}
+    assert ours == {"microgpt.cache", "microgpt.cache.KVCache", "microgpt.rope", "microgpt.rope.ROTATIONS"}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from microgpt.model import Array, Config, attn_scores, mix, softmax
+from microgpt.model import Array, Config, attn_scores, mix, softmax, window_of
 from microgpt.trace import Trace
 
 
@@ -17,7 +17,7 @@ def asked_again(trace: Trace, config: Config, row: int, layer: int, n: int) -> t
     if not row < n:
         raise ValueError(f"row {row} does not exist after {n} steps")
     keys, values = (cached(trace, name, layer, n)[:, : row + 1] for name in ("k", "v"))
-    weights = softmax(attn_scores(trace["q", row, layer], keys))
+    weights = softmax(attn_scores(trace["q", row, layer], keys, config.attn_scale, window_of(config, layer)))
     return weights, mix(weights, values)
 
 

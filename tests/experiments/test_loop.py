@@ -10,8 +10,8 @@ from microgpt.cost import Counter
 from microgpt.decode import decode_step
 from microgpt.errors import UserError
 from microgpt.experiments import loop
-from microgpt.model import rope
 from microgpt.record import Recording
+from microgpt.rope import rope
 from microgpt.weights import SHIPPED, Model, shipped
 
 PROMPTS = {"names": "emm", "names-deep": "emma", "stories": "The next day"}
