@@ -30,7 +30,7 @@ browsers: $(VENV)/test
 	$(RUN) -m tests.browser.install
 
 references: $(REFERENCES)/ready
-	$(REFERENCES)/bin/python -m pytest -m references tests/test_references.py
+	$(REFERENCES)/bin/python -m pytest -m references tests/test_references.py tests/test_references_checkpoints.py
 
 hosts: $(HOSTS)/ready # books, slides and notebooks around our pages, as their own tools build them
 	$(HOSTS)/bin/python -m tests.browser.install

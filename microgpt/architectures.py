@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from microgpt.model import Config, param_shapes
 
@@ -45,10 +46,13 @@ class Architecture:
     name: str
     source: str
     config: Config
-    window: int = 0  # sliding window: no more rows than this are kept; 0 is no window
-    biases: tuple[str, ...] = ()  # matrices that have a bias, where not all do
     latent: Latent | None = None
     experts: Experts | None = None
+
+    @property
+    def window(self) -> int:
+        """Sliding window: no more rows than this are kept; 0 is no window, or none in some layers."""
+        return 0 if self.config.window_from else self.config.window
 
     @property
     def sharing(self) -> str:
@@ -128,7 +132,6 @@ def parameters(architecture: Architecture) -> dict[str, tuple[int, ...]]:
     shapes = param_shapes(c)
     for layer in range(c.n_layer):
         here = f"layer{layer}."
-        shapes |= {f"{here}{name}.bias": shapes[here + name][:1] for name in a.biases}
         if a.latent:
             for name in ("wq", "wk", "wv", "wo"):
                 del shapes[here + name]
@@ -179,12 +182,12 @@ def expert_shapes(c: Config, experts: Experts) -> dict[str, tuple[int, ...]]:
 
 def llama(
     n_layer: int, n_embd: int, n_head: int, n_kv_head: int, head_dim: int, n_mlp: int, vocab_size: int, n_ctx: int,
-    tied: bool = False,
+    tied: bool = False, window: int = 0,
 ) -> Config:  # fmt: skip
     """The Llama family's Config: rotary positions, RMSNorm, a gated MLP, no biases."""
     return Config(
         n_layer, n_embd, n_head, n_kv_head, head_dim, n_mlp, n_ctx, vocab_size,
-        position="rope", norm="rms", embd_norm=False, final_norm=True, mlp="swiglu", tied=tied,
+        position="rope", norm="rms", embd_norm=False, final_norm=True, mlp="swiglu", tied=tied, window=window,
     )  # fmt: skip
 
 
@@ -211,8 +214,8 @@ PRESETS: dict[str, Architecture] = {
         (
             "Mistral-7B",
             "mistralai/Mistral-7B-v0.1",
-            llama(32, 4096, 32, 8, 128, 14336, 32000, 32768),
-            {"window": 4096},
+            llama(32, 4096, 32, 8, 128, 14336, 32000, 32768, window=4096),
+            {},
         ),
         ("Llama-3-8B", "meta-llama/Meta-Llama-3-8B", llama(32, 4096, 32, 8, 128, 14336, 128256, 8192), {}),
         ("Llama-3-70B", "meta-llama/Meta-Llama-3-70B", llama(80, 8192, 64, 8, 128, 28672, 128256, 8192), {}),
@@ -220,10 +223,10 @@ PRESETS: dict[str, Architecture] = {
             "DeepSeek-V3",
             "deepseek-ai/DeepSeek-V3",
             llama(61, 7168, 128, 128, 128, 18432, 129280, 163840),
-            {
-                "latent": Latent(d_c=512, d_rope=64, d_nope=128, d_v=128, d_q=1536),
-                "experts": Experts(n=256, active=8, n_mlp=2048, shared=1, dense_layers=3, bias=True),
-            },
+            dict[str, Any](
+                latent=Latent(d_c=512, d_rope=64, d_nope=128, d_v=128, d_q=1536),
+                experts=Experts(n=256, active=8, n_mlp=2048, shared=1, dense_layers=3, bias=True),
+            ),
         ),
     )
 }

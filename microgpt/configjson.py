@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from microgpt.architectures import Architecture, Experts, Latent, gpt2, llama
@@ -15,12 +16,20 @@ from microgpt.errors import N_, UserError
 LARGEST = {"num_hidden_layers": 2_000, "n_layer": 2_000}  # beyond these, a number is a slip of the pen
 LARGEST_OTHER = 10_000_000
 TIED = {"gemma": True}  # where the file may leave out that the output head is the embedding; others say it
-TYPES = ("gpt2", "llama", "mistral", "mixtral", "qwen2", "gemma", "deepseek_v2", "deepseek_v3")
+HEAD_DIM = {"qwen3": 128}  # where it may leave out the width of a head; others have the embedding's, shared out
+WINDOW = {"mistral": 4096}  # where it may leave out the window; others have none then
+MAX_WINDOW_LAYERS = 28  # where it may leave out which layers of a Qwen have the window
+TYPES = ("gpt2", "llama", "mistral", "mixtral", "qwen2", "qwen3", "gemma", "deepseek_v2", "deepseek_v3")
 Fields = Mapping[str, Any]
 
 
 def from_config_json(text: str) -> Architecture:
     """The architecture that `text` describes. Raises UserError, naming the field, for what it cannot use."""
+    return from_fields(fields_of(text))
+
+
+def fields_of(text: str) -> dict[str, Any]:
+    """The object that `text` is."""
     try:
         fields = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -28,11 +37,20 @@ def from_config_json(text: str) -> Architecture:
         raise UserError(N_("This is not JSON (%(why)s). Paste the whole config.json."), why=why) from None
     if not isinstance(fields, dict):
         raise UserError(N_("A config.json is one object in braces; this is something else. Paste the whole file."))
-    kind = fields.get("model_type", "gpt2" if "n_embd" in fields else "llama")
+    return fields
+
+
+def kind_of(fields: Fields) -> str:
+    """The model type, guessed where the file does not say it."""
+    return str(fields.get("model_type", "gpt2" if "n_embd" in fields else "llama"))
+
+
+def from_fields(fields: Fields) -> Architecture:
+    kind = kind_of(fields)
     if kind not in TYPES:
         raise UserError(
             N_("“model_type” is “%(kind)s”; the formulas here cover %(known)s."),
-            kind=str(kind)[:40], known=", ".join(TYPES),
+            kind=kind[:40], known=", ".join(TYPES),
         )  # fmt: skip
     name = str(fields.get("_name_or_path") or kind)[-60:]
     return from_gpt2(name, fields) if kind == "gpt2" else from_llama(name, kind, fields)
@@ -45,7 +63,8 @@ def from_gpt2(name: str, fields: Fields) -> Architecture:
         whole(fields, "n_layer"), n_embd, n_head, whole(fields, "n_inner", 4 * n_embd),
         whole(fields, "vocab_size"), whole(fields, "n_positions"),
     )  # fmt: skip
-    return Architecture(name, "config.json", config)
+    tied = yes(fields, "tie_word_embeddings", True)
+    return Architecture(name, "config.json", replace(config, tied=tied))
 
 
 def from_llama(name: str, kind: str, fields: Fields) -> Architecture:
@@ -57,28 +76,48 @@ def from_llama(name: str, kind: str, fields: Fields) -> Architecture:
     latent = latent_of(fields) if kind.startswith("deepseek") else None
     if latent:
         head_dim = latent.d_v
-    elif fields.get("head_dim") is None:
+    elif fields.get("head_dim") is None and kind not in HEAD_DIM:
         divisible(n_embd, n_head, "hidden_size", "num_attention_heads")
         head_dim = n_embd // n_head
     else:
-        head_dim = whole(fields, "head_dim")
+        head_dim = whole(fields, "head_dim", HEAD_DIM.get(kind))
     config = llama(
         n_layer, n_embd, n_head, n_kv_head, head_dim, whole(fields, "intermediate_size"),
         whole(fields, "vocab_size"), whole(fields, "max_position_embeddings"),
         tied=yes(fields, "tie_word_embeddings", TIED.get(kind, False)),
     )  # fmt: skip
-    windowed = yes(fields, "use_sliding_window", kind != "qwen2")
-    biases: tuple[str, ...] = ("wq", "wk", "wv") if kind == "qwen2" else ()
-    if not latent and kind != "qwen2":
-        biases += ("wq", "wk", "wv", "wo") if yes(fields, "attention_bias", False) else ()
-        biases += ("fc1", "gate", "fc2") if yes(fields, "mlp_bias", False) else ()
-    return Architecture(
-        name, "config.json", config,
-        window=whole(fields, "sliding_window", 0) if windowed else 0,
-        biases=biases,
-        latent=latent,
-        experts=experts_of(kind, fields, n_layer),
-    )  # fmt: skip
+    plain = not latent and kind != "qwen2"
+    attn_bias = plain and yes(fields, "attention_bias", False)
+    window, window_from = window_of(kind, fields, n_layer)
+    config = replace(
+        config,
+        window=window,
+        window_from=window_from,
+        qk_norm=kind == "qwen3",
+        qkv_bias=attn_bias or kind == "qwen2",
+        wo_bias=attn_bias,
+        mlp_bias=plain and yes(fields, "mlp_bias", False),
+    )
+    return Architecture(name, "config.json", config, latent=latent, experts=experts_of(kind, fields, n_layer))
+
+
+def window_of(kind: str, fields: Fields, n_layer: int) -> tuple[int, int]:
+    """The sliding window (0: none), and the first layer that has it."""
+    qwen = kind.startswith("qwen")
+    if not yes(fields, "use_sliding_window", not qwen):
+        return 0, 0
+    window = whole(fields, "sliding_window", 0 if "sliding_window" in fields else WINDOW.get(kind, 4096 * qwen))
+    if not window or not qwen:
+        return window, 0
+    types = fields.get("layer_types") or []
+    n_full = types.count("full_attention") if isinstance(types, list) else -1
+    if not types:
+        n_full = min(n_layer, whole(fields, "max_window_layers", MAX_WINDOW_LAYERS, least=0))
+    elif types != ["full_attention"] * n_full + ["sliding_attention"] * (n_layer - n_full):
+        raise UserError(
+            N_("“layer_types” mixes its layers; known here are first all with full attention, then all with a window.")
+        )
+    return (window, n_full) if n_full < n_layer else (0, 0)
 
 
 def latent_of(fields: Fields) -> Latent:

@@ -6,7 +6,7 @@ Everything here is `forward`, called differently. Knows tokens and caches; knows
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from random import Random
 
 import numpy as np
@@ -54,21 +54,22 @@ def generate(
     temperature: float = 0.0,
     top_k: int = 0,
     rng: Random | None = None,
-    stop: int | None = None,
+    stop: int | Collection[int] | None = None,
     hook: Hook | None = None,
 ) -> Iterator[int]:
-    """Yield up to `max_tokens` new tokens, the stop token included, while the context has room.
+    """Yield up to `max_tokens` new tokens, the stop token (one, or any of several) included, while there is room.
 
     Prefills the prompt in chunks, then samples and decodes in turn. Temperature 0 is greedy; `rng` makes it repeatable.
     """
     check_sampling(temperature, top_k)
+    stops = {stop} if isinstance(stop, int) else stop or ()
     cache, rng = KVCache(config, params["wte"].dtype), rng or Random()
     logits = prefill(params, config, token_ids, cache, hook, CHUNK)
     for made in range(1, max_tokens + 1):
         token = sample(logits, temperature, top_k, rng)
         hook and hook("sample", token, len(cache) - 1)
         yield token
-        if token == stop or made == max_tokens or len(cache) == config.n_ctx:
+        if token in stops or made == max_tokens or len(cache) == config.n_ctx:
             return
         logits = decode_step(params, config, token, cache, hook)
 

@@ -34,7 +34,7 @@ class Recording:
         self.model, self.temperature, self.top_k = model, temperature, top_k
         self.n_prompt = len(self.ids)
         self.limit = min(model.config.n_ctx, self.n_prompt + max_new if max_new else model.config.n_ctx)
-        self.cache = KVCache(model.config)
+        self.cache = KVCache(model.config, model.params["wte"].dtype)
         self.rng = Random(seed)
         self.trace = Trace(
             {
@@ -54,11 +54,16 @@ class Recording:
     def ended(self) -> bool:
         """True when the model has stopped or the context is full."""
         n = len(self.cache)
-        return n >= self.limit or n >= len(self.ids) or (n > 0 and n >= self.n_prompt and self.ids[n] == self.stop)
+        return n >= self.limit or n >= len(self.ids) or (n > 0 and n >= self.n_prompt and self.ids[n] in self.stops)
+
+    @property
+    def stops(self) -> frozenset[int]:
+        return self.model.tokenizer.stops
 
     @property
     def stop(self) -> int:
-        return self.model.tokenizer.start
+        """The first of the tokens that end a text; -1 where there is none."""
+        return min(self.stops, default=-1)
 
     def step(self) -> None:
         """Run the next token; behind the prompt's last token, choose the one that follows."""

@@ -9,10 +9,29 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Sequence
+from typing import Protocol
 
 from microgpt.errors import N_, UserError
 
 START = "<s>"  # how the special token (microgpt's BOS) is written
+
+
+class Tokenizer(Protocol):
+    """What a model's tokenizer can do."""
+
+    joiner: str  # between the pieces of a text
+    vocabulary: list[str]  # how each token is shown
+    start: int  # the token that starts a text, where `encode` puts one there
+    stops: frozenset[int]  # the tokens after which a text ends
+
+    def split(self, text: str) -> list[str]:
+        """The pieces of `text`, without special tokens."""
+
+    def encode(self, text: str) -> list[int]:
+        """The ids that the model gets."""
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of `ids` without special tokens."""
 
 
 class CharTokenizer:
@@ -24,6 +43,7 @@ class CharTokenizer:
         self.vocabulary = list(vocabulary)
         self.ids = {token: i for i, token in enumerate(self.vocabulary)}
         self.start = self.ids[START]
+        self.stops = frozenset({self.start})
 
     def split(self, text: str) -> list[str]:
         return list(text.strip())

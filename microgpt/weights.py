@@ -12,6 +12,7 @@ import json
 import math
 import textwrap
 import zipfile
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
@@ -23,7 +24,7 @@ import numpy as np
 from microgpt.errors import N_, UserError
 from microgpt.model import MLPS, NORMS, Array, Config, Params, param_shapes
 from microgpt.rope import ROTATIONS, SCALINGS
-from microgpt.tokenizer import TOKENIZERS, CharTokenizer
+from microgpt.tokenizer import TOKENIZERS, Tokenizer
 
 SHIPPED = ("names", "names-deep", "stories")
 
@@ -35,7 +36,7 @@ class Model:
     name: str
     config: Config
     params: Params
-    tokenizer: CharTokenizer
+    tokenizer: Tokenizer
 
 
 def views(vector: Array, config: Config) -> Params:
@@ -114,6 +115,16 @@ def load(path: Path, name: str | None = None) -> Model:
 
 def check_config(path: Path, config: Config, vocabulary: list[str], n_arrays: int) -> None:
     """Raise UserError unless `config` describes a model that can run with `vocabulary` and so many arrays."""
+    check_fields(path, config)
+    fits = {
+        "n_layer": config.n_layer <= n_arrays,
+        "vocab_size": config.vocab_size == len({token for token in vocabulary if isinstance(token, str)}),
+    }
+    check_fits(path, config, fits)
+
+
+def check_fields(path: Path | str, config: Config) -> None:
+    """Raise UserError unless each field of `config` is one that `forward` can use, and goes with the others."""
     names: dict[str, dict[str, Any]] = {"position": ROTATIONS, "rope_scaling": SCALINGS, "norm": NORMS, "mlp": MLPS}
     for key, value in asdict(config).items():
         default = getattr(Config(), key)
@@ -126,12 +137,14 @@ def check_config(path: Path, config: Config, vocabulary: list[str], n_arrays: in
                 path=path, key=key, value=textwrap.shorten(repr(value), 40),
             )  # fmt: skip
     fits = {
-        "n_layer": config.n_layer <= n_arrays,
         "n_kv_head": config.n_head % config.n_kv_head == 0,  # query heads share key heads in equal groups
         "head_dim": config.position != "rope" or config.head_dim % 2 == 0,  # which turns pairs
         "rope_high_freq": config.rope_high_freq > config.rope_low_freq,
-        "vocab_size": config.vocab_size == len({token for token in vocabulary if isinstance(token, str)}),
     }
+    check_fits(path, config, fits)
+
+
+def check_fits(path: Path | str, config: Config, fits: Mapping[str, bool]) -> None:
     for key in (key for key, right in fits.items() if not right):
         raise UserError(
             N_("%(path)s: %(key)s is %(value)s in its config, which does not fit the rest of the file."),

@@ -1,0 +1,155 @@
+"""What a checkpoint's config.json says of the arithmetic, beyond the shapes that configjson.py reads from it.
+
+What our `forward` cannot compute is refused here, by the name of its field. Knows fields; reads no file.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+from microgpt.checkpoint_names import NAMES
+from microgpt.configjson import Fields, fields_of, from_fields, kind_of, whole, yes
+from microgpt.errors import N_, UserError
+from microgpt.model import Config
+
+EPS = {"gpt2": ("layer_norm_epsilon", 1e-5)}  # others: rms_norm_eps
+GELUS = {"gelu_new": "gelu", "gelu_pytorch_tanh": "gelu", "gelu": "gelu_exact", "relu": "relu"}
+SILUS = {"silu": "swiglu", "swish": "swiglu"}
+SCALINGS = {"default": "none", "linear": "linear", "llama3": "llama3"}
+DYNAMIC = "dynamic"  # no other than the default until a text outgrows the context, which none does here
+EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts", "moe_intermediate_size")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a config.json says: the family of names, the architecture, and the ids of special tokens."""
+
+    kind: str
+    config: Config
+    start: int  # begins a text; -1: none
+    stops: frozenset[int]  # any of these ends it
+
+
+def facts_of(text: str) -> Facts:
+    """Raises UserError for a config.json that cannot be read, or of a model that cannot be run here."""
+    fields = fields_of(text)
+    kind = kind_of(fields)
+    check_kind(kind, fields)
+    config = from_fields(fields).config
+    config = replace(config, **(gpt2_arithmetic(fields) if kind == "gpt2" else llama_arithmetic(fields)))
+    name, default = EPS.get(kind, ("rms_norm_eps", 1e-6))
+    config = replace(config, norm_eps=real(fields, name, default))
+    return Facts(
+        kind, config,
+        min(ids(fields, "bos_token_id", config.vocab_size), default=-1),
+        ids(fields, "eos_token_id", config.vocab_size),
+    )  # fmt: skip
+
+
+def check_kind(kind: str, fields: Fields) -> None:
+    """Raise UserError for a model that is not of a family known here, or whose numbers are not as they were trained."""
+    known = ", ".join(NAMES)
+    if fields.get("quantization_config") is not None:
+        raise UserError(
+            N_("This checkpoint is quantised (“quantization_config”). Read here are float32, float16 and bfloat16: use "
+               "the original that it was made from.")
+        )  # fmt: skip
+    experts = [name for name in EXPERTS if fields.get(name)]
+    if experts or kind == "mixtral":
+        raise UserError(
+            N_("This is a mixture of experts (“%(name)s”), which cannot be run here. Use a model of one of these types "
+               "with one MLP a layer: %(known)s."),
+            name=(*experts, kind)[0], known=known,
+        )  # fmt: skip
+    if kind not in NAMES:
+        raise UserError(
+            N_("“model_type” is “%(kind)s”, which cannot be run here. What can: %(known)s."),
+            kind=kind[:40],
+            known=known,
+        )
+
+
+def gpt2_arithmetic(fields: Fields) -> dict[str, Any]:
+    for name in ("scale_attn_by_inverse_layer_idx", "add_cross_attention"):
+        if yes(fields, name, False):
+            raise UserError(N_("“%(name)s” is true, which cannot be run here; it must be false."), name=name)
+    scaled = yes(fields, "scale_attn_weights", True)
+    return {
+        "mlp": choice(fields, "activation_function", "gelu_new", GELUS),
+        "attn_scale": 0.0 if scaled else 1.0,
+    }
+
+
+def llama_arithmetic(fields: Fields) -> dict[str, Any]:
+    found: dict[str, Any] = {"mlp": choice(fields, "hidden_act", "silu", SILUS)}
+    rope = fields.get("rope_parameters") or fields.get("rope_scaling") or {}
+    if not isinstance(rope, dict):
+        raise UserError(N_("“rope_parameters” is %(value)s; it must be an object."), value=shown(rope))
+    rope = {"rope_theta": fields.get("rope_theta"), **rope}
+    kind = str(rope.get("rope_type") or rope.get("type") or "default")
+    turned = fields.get("partial_rotary_factor") or rope.get("partial_rotary_factor") or 1
+    if turned != 1:
+        raise UserError(
+            N_("“partial_rotary_factor” is %(value)s; only whole heads can be turned here: 1."), value=shown(turned)
+        )
+    found["rope_theta"] = real(rope, "rope_theta", 10_000.0)
+    if kind == DYNAMIC:
+        return found
+    if kind not in SCALINGS:
+        raise UserError(
+            N_("“rope_type” is “%(kind)s”, which cannot be run here. What can: %(known)s."),
+            kind=kind[:40], known=", ".join((*SCALINGS, DYNAMIC)),
+        )  # fmt: skip
+    found["rope_scaling"] = SCALINGS[kind]
+    if kind != "default":
+        found["rope_factor"] = real(rope, "factor")
+    if kind == "llama3":
+        found["rope_low_freq"] = real(rope, "low_freq_factor")
+        found["rope_high_freq"] = real(rope, "high_freq_factor")
+        context = whole(fields, "max_position_embeddings")
+        found["rope_old_ctx"] = whole(rope, "original_max_position_embeddings", context)
+    return found
+
+
+# ---- one field ------------------------------------------------------------------------------------
+
+
+def real(fields: Fields, name: str, default: float | None = None) -> float:
+    """A number above 0."""
+    value = fields.get(name)
+    value = default if value is None else value
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+        raise UserError(
+            N_("“%(name)s” is %(value)s; it must be a number above 0."), name=name, value=shown(fields.get(name))
+        )
+    return float(value)
+
+
+def choice(fields: Fields, name: str, default: str, known: dict[str, str]) -> str:
+    """What `known` says of a field's value."""
+    value = fields.get(name)
+    value = default if value is None else value
+    if not isinstance(value, str) or value not in known:
+        raise UserError(
+            N_("“%(name)s” is %(value)s, which cannot be run here. What can: %(known)s."),
+            name=name, value=shown(value), known=", ".join(known),
+        )  # fmt: skip
+    return known[value]
+
+
+def ids(fields: Fields, name: str, vocab_size: int) -> frozenset[int]:
+    """Token ids: the field is one, or a list, or null. Those that the model does not have are left out."""
+    value = fields.get(name)
+    found = value if isinstance(value, list) else [] if value is None else [value]
+    if not all(isinstance(i, int) and not isinstance(i, bool) for i in found):
+        raise UserError(
+            N_("“%(name)s” is %(value)s; it must be a token's id or a list of some."), name=name, value=shown(value)
+        )
+    return frozenset(i for i in found if 0 <= i < vocab_size)
+
+
+def shown(value: object) -> str:
+    return json.dumps(value)[:40]

@@ -1,0 +1,115 @@
+"""A checkpoint's own tokenizer, from its tokenizer.json, behind the same few methods as ours.
+
+The tokenizers library does the work. Which special tokens a text gets, the file itself says. Knows vocabularies; knows
+no model.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from microgpt.checkpoint_config import Facts
+from microgpt.errors import N_, UserError
+
+
+class CheckpointTokenizer:
+    """`vocabulary` is what each id reads like: " day", or "<0xE2>" for bytes that are no whole character."""
+
+    joiner = ""
+
+    def __init__(self, library: Any, about: dict[str, Any], vocab_size: int, start: int, stops: frozenset[int]) -> None:
+        self._library, self._size = library, vocab_size
+        self.stops = stops
+        self.start = start if start >= 0 else min(stops, default=0)
+        kinds = set(types_in(about.get("decoder")))
+        if about.get("decoder") is None:
+            self.joiner = " "  # as the library joins them then
+        marked = {token["id"] for token in about.get("added_tokens") or []}
+        self.vocabulary = [f"<{i}>" for i in range(vocab_size)]  # a model may have more rows than its tokenizer uses
+        for piece, i in library.get_vocab(with_added_tokens=True).items():
+            if i < vocab_size:
+                self.vocabulary[i] = piece if i in marked else readable(piece, kinds)
+
+    def split(self, text: str) -> list[str]:
+        return [self.vocabulary[i] for i in self._encode(text, special=False)]
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of `text`, with the special tokens that this tokenizer adds."""
+        return self._encode(text, special=True)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        return str(self._library.decode(list(ids), skip_special_tokens=True))
+
+    def _encode(self, text: str, special: bool) -> list[int]:
+        ids = [int(i) for i in self._library.encode(text, add_special_tokens=special).ids]
+        if max(ids, default=0) >= self._size:
+            raise UserError(
+                N_("The tokenizer gives the token %(id)s, but the model knows %(size)s. They do not belong together."),
+                id=max(ids), size=self._size,
+            )  # fmt: skip
+        return ids
+
+
+def read_tokenizer(folder: Path, facts: Facts) -> CheckpointTokenizer:
+    """The tokenizer of tokenizer.json."""
+    path = folder / "tokenizer.json"
+    try:
+        import tokenizers
+    except ImportError:
+        raise UserError(N_("To read %(path)s, install tokenizers: pip install '.[checkpoints]'"), path=path) from None
+    try:
+        text = path.read_text("utf-8")
+        library, about = tokenizers.Tokenizer.from_str(text), json.loads(text)
+    except FileNotFoundError:
+        raise UserError(
+            N_(
+                "%(folder)s has no tokenizer.json. Fetch it too, or make it: load the tokenizer with transformers and "
+                "save it with save_pretrained."
+            ),
+            folder=folder,
+        ) from None
+    except Exception as error:  # the library raises plain Exception
+        raise UserError(
+            N_("%(path)s cannot be read (%(why)s). Fetch it anew."),
+            path=path, why=textwrap.shorten(str(error) or type(error).__name__, 100),
+        ) from None  # fmt: skip
+    library.no_truncation()
+    library.no_padding()
+    return CheckpointTokenizer(library, about, facts.config.vocab_size, facts.start, facts.stops)
+
+
+# ---- how a piece reads ----------------------------------------------------------------------------
+
+
+def types_in(part: Any) -> list[str]:
+    """The type of a part of tokenizer.json, and of the parts inside it."""
+    if not isinstance(part, dict):
+        return []
+    return [str(part.get("type")), *(kind for inner in part.get("decoders") or [] for kind in types_in(inner))]
+
+
+def readable(piece: str, kinds: set[str]) -> str:
+    """A piece as it reads in a text: byte-level ones ("Ġday") and those of SentencePiece ("▁day") are " day"."""
+    if "ByteLevel" in kinds:
+        known = all(letter in BYTES for letter in piece)
+        return bytes(BYTES[letter] for letter in piece).decode("utf-8", "show bytes") if known else piece
+    return piece.replace("▁", " ") if kinds & {"Metaspace", "Replace"} else piece
+
+
+def show_bytes(error: UnicodeError) -> tuple[str, int]:
+    """What stands for bytes that are no character: <0xE2>."""
+    assert isinstance(error, UnicodeDecodeError)
+    return "".join(f"<0x{byte:02X}>" for byte in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error("show bytes", show_bytes)
+
+# Byte-level tokenizers write each byte as one letter that can be seen; those that cannot get letters from 256 on.
+VISIBLE = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+HIDDEN = [byte for byte in range(256) if byte not in VISIBLE]
+BYTES = {chr(byte): byte for byte in VISIBLE} | {chr(256 + i): byte for i, byte in enumerate(HIDDEN)}
