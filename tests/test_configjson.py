@@ -51,6 +51,12 @@ FILES: dict[str, dict[str, Any]] = {
         "num_attention_heads": 28, "num_hidden_layers": 28, "num_key_value_heads": 4, "sliding_window": 131072,
         "use_sliding_window": False, "tie_word_embeddings": False, "vocab_size": 152064,
     },
+    "Qwen3-0.6B": {
+        "model_type": "qwen3", "hidden_size": 1024, "intermediate_size": 3072, "max_position_embeddings": 40960,
+        "num_attention_heads": 16, "num_hidden_layers": 28, "num_key_value_heads": 8, "head_dim": 128,
+        "sliding_window": None, "use_sliding_window": False, "tie_word_embeddings": True, "vocab_size": 151936,
+        "attention_bias": False, "max_window_layers": 28,
+    },
     "Gemma-2B": {
         "model_type": "gemma", "hidden_size": 2048, "intermediate_size": 16384, "max_position_embeddings": 8192,
         "num_attention_heads": 8, "num_hidden_layers": 18, "num_key_value_heads": 1, "head_dim": 256,
@@ -65,6 +71,7 @@ FILES: dict[str, dict[str, Any]] = {
         ("Llama-3-8B", 8_030_261_248), ("GPT-2", 124_439_808), ("DeepSeek-V2-Lite", 15_706_484_224),
         ("DeepSeek-V3", 671_026_419_200), ("Mixtral-8x7B", 46_702_792_704), ("Qwen2.5-7B", 7_615_616_512),
         ("Gemma-2B", 2_506_172_416), ("Mistral-7B", 7_241_732_096),
+        ("Qwen3-0.6B", 596_049_920),
     ],
 )  # fmt: skip
 def test_published_files_give_the_published_totals(name: str, total: int) -> None:

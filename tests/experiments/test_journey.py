@@ -104,7 +104,7 @@ def test_every_parameter_is_made_use_of_at_some_stop(model: Model) -> None:
 
 def test_neighbours_point_the_same_way() -> None:
     model = shipped("stories")
-    ids = model.tokenizer.ids
+    ids = {token: i for i, token in enumerate(model.tokenizer.vocabulary)}
     assert journey.neighbours(model.params, ids["bright"], 1) == [ids["clear"]]
     assert journey.neighbours(model.params, ids["she"], 1) == [ids["he"]]
     table = model.params["wte"]

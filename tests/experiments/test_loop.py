@@ -81,7 +81,7 @@ def test_the_most_open_choice() -> None:
     passes = loop.run(model, "the next day")
     at = loop.most_open(passes)
     assert model.tokenizer.decode(passes[at].token_ids) == "the next day is"
-    branch = loop.continued(model, [*passes[at].token_ids, model.tokenizer.ids["bright"]])
+    branch = loop.continued(model, [*passes[at].token_ids, model.tokenizer.vocabulary.index("bright")])
     assert model.tokenizer.decode(branch).startswith("the next day is bright and")
 
 

@@ -90,7 +90,7 @@ def test_the_experiment_says_what_notices(run: Run) -> None:
     tables = [next(board.iter("table")) for board in find(tree, "meet")]
     assert len(tables) == len(made.swaps) == max(1, n - 2)
     for swap, table in zip(made.swaps, tables, strict=True):
-        new = model.tokenizer.ids[swap.new]
+        new = model.tokenizer.vocabulary.index(swap.new)
         found = journey.changed(model.params, model.config, ids, swap.at, new)
         found.pop("resid_pre", None)
         rows = list(table.iter("tr"))[1:]

@@ -91,7 +91,7 @@ def test_the_other_way_is_what_the_model_writes() -> None:
     at = loop.run(model, made.open_text)[0]
     for t, best, other in made.open_table:
         chances = probabilities(at.logits, float(t))
-        ids = [model.tokenizer.ids[word] for word in (made.open_best, made.open_other)]
+        ids = [model.tokenizer.vocabulary.index(word) for word in (made.open_best, made.open_other)]
         shown_as([float(best), float(other)], chances[ids], 2)
 
 
