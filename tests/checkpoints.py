@@ -71,6 +71,17 @@ def byte_level(start: str | None = None) -> Tokenizer:
     return tokenizer
 
 
+def file_of(tensors: dict[str, tuple[str, tuple[int, ...], bytes]]) -> bytes:
+    """A .safetensors file of tensors that NumPy has no type for: name -> (type, shape, bytes)."""
+    header, at = {}, 0
+    for name, (dtype, shape, data) in tensors.items():
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [at, at + len(data)]}
+        at += len(data)
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text + b"".join(data for _, _, data in tensors.values())
+
+
 def write(
     folder: Path, config: dict[str, Any], tensors: dict[str, Array], tokenizer: Tokenizer | None = None, shards: int = 1
 ) -> Path:
