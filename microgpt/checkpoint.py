@@ -37,8 +37,8 @@ def load_checkpoint(folder: Path, dtype: Precision = "float32") -> Model:
 def load_params(folder: Path, dtype: Precision = "float32") -> tuple[Facts, Params]:
     """The same without a tokenizer: what config.json says, and the parameters.
 
-    Numbers that are stored in `dtype` are views of the mapped files, read when they are first used. Others are
-    converted, one tensor at a time.
+    Numbers that are stored in `dtype`, and in one piece, are views of the mapped files. Others are copied, one tensor
+    at a time.
     """
     if not folder.is_dir():
         raise UserError(N_("There is no folder %(folder)s."), folder=folder)
@@ -82,7 +82,7 @@ def assemble(
     params: Params = {}
     key, theirs = "", np.empty(0)
     for name, source in sources.items():
-        if key != found[source.name]:  # q, k and v of one tensor come one after the other, and may share its memory
+        if key != found[source.name]:  # q, k and v of one tensor come one after the other
             key, theirs = found[source.name], tensors[found[source.name]]
         expected = uncut(shapes[name], source)
         if theirs.shape != expected:
@@ -90,14 +90,15 @@ def assemble(
                 N_("%(where)s: %(name)s has shape %(shape)s; its config.json says %(expected)s."),
                 where=where, name=source.name, shape=theirs.shape, expected=expected,
             )  # fmt: skip
-        array = cut(theirs, source)
+        view = cut(theirs, source)
+        array = view if view.flags.forc else np.ascontiguousarray(view)  # products with rows in pieces take longer
         params[name] = array.astype(dtype, copy=False)
         if not np.isfinite(params[name]).all():
             raise UserError(
                 N_("%(where)s: %(name)s holds NaN or infinity; the file is damaged, or too large for %(dtype)s."),
                 where=where, name=source.name, dtype=dtype,
             )  # fmt: skip
-        if params[name] is not array:
+        if params[name] is not view:
             release(key)
     return params
 

@@ -104,6 +104,8 @@ def from_llama(name: str, kind: str, fields: Fields) -> Architecture:
 def window_of(kind: str, fields: Fields, n_layer: int) -> tuple[int, int]:
     """The sliding window (0: none), and the first layer that has it."""
     qwen = kind.startswith("qwen")
+    if not qwen and kind not in ("mistral", "mixtral"):
+        return 0, 0
     if not yes(fields, "use_sliding_window", not qwen):
         return 0, 0
     window = whole(fields, "sliding_window", 0 if "sliding_window" in fields else WINDOW.get(kind, 4096 * qwen))

@@ -8,10 +8,11 @@ Knows configs and events; knows no page.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import numpy as np
 
-from microgpt.model import Array, Config
+from microgpt.model import Array, Config, window_of
 from microgpt.trace import Event
 
 PARTS = ("qkv", "scores", "mixing", "out", "mlp", "head")
@@ -97,14 +98,31 @@ def pass_macs(config: Config, n: int, pairs: int, logits: int = 1) -> Array:
     return np.array([c.n_layer * x for x in per_layer] + [logits * c.n_embd * c.vocab_size], dtype=np.int64)
 
 
+def seen(n: int, t: int, window: int = 0) -> int:
+    """Pairs (query, key) a head, when the last n of t tokens look back, each at most over `window` rows (0: all)."""
+    if n < t:
+        return seen(t, t, window) - seen(t - n, t - n, window)
+    near = min(t, window or t)  # tokens that see all that is there
+    return near * (near + 1) // 2 + (t - near) * near
+
+
+def closed_form(config: Config, n: int, t: int, layers: range, logits: int = 0) -> Array:
+    """Multiply-adds over PARTS when the last n of t tokens run through `layers`, each with its own window."""
+    found = pass_macs(replace(config, n_layer=len(layers)), n, 0, logits)
+    pairs = sum(seen(n, t, window_of(config, layer)) for layer in layers)
+    for part in ("scores", "mixing"):
+        found[PARTS.index(part)] = pairs * config.n_head * config.head_dim
+    return found
+
+
 def cached(config: Config, t: int) -> Array:
     """Step t (from 1) with the cache: one token, t keys."""
-    return pass_macs(config, 1, t)
+    return closed_form(config, 1, t, range(config.n_layer), 1)
 
 
 def naive(config: Config, t: int) -> Array:
     """Step t without a cache: all t tokens again."""
-    return pass_macs(config, t, t * (t + 1) // 2)
+    return closed_form(config, t, t, range(config.n_layer), 1)
 
 
 def needed(config: Config, t: int) -> Array:
@@ -112,9 +130,7 @@ def needed(config: Config, t: int) -> Array:
 
     In the last layer old tokens are needed for their k and v alone; in the layers before, for all.
     """
-    c = config
-    old_kv = np.zeros(len(PARTS), dtype=np.int64)
-    old_kv[0] = (t - 1) * 2 * c.n_embd * c.n_kv_head * c.head_dim
-    one_layer = pass_macs(c, 1, t) // np.array([c.n_layer] * 5 + [1])
-    below = naive(c, t) // np.array([c.n_layer] * 5 + [1]) * np.array([c.n_layer - 1] * 5 + [0])
-    return old_kv + one_layer + below  # type: ignore[no-any-return]
+    last = config.n_layer - 1
+    found = closed_form(config, t, t, range(last)) + closed_form(config, 1, t, range(last, last + 1), 1)
+    found[PARTS.index("qkv")] += (t - 1) * 2 * config.n_embd * config.n_kv_head * config.head_dim
+    return found

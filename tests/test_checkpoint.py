@@ -82,10 +82,11 @@ def test_shards_prefixes_and_buffers_change_nothing(config: dict[str, Any], tens
 
 
 def test_numbers_of_the_right_type_stay_in_the_file(tmp_path: Path) -> None:
-    """Views of the map, even where matrices are turned and cut; nothing is copied and nothing can be written."""
-    for config, tensors in ((GPT2, GPT2_FILE), (LLAMA, LLAMA_FILE)):
+    """Views of the map, even where matrices are turned; but for what was cut out of one, whose rows lay in pieces."""
+    for config, tensors, cut in ((GPT2, GPT2_FILE, {"wq", "wk", "wv"}), (LLAMA, LLAMA_FILE, set[str]())):
         _, params = load_params(write(tmp_path / config["model_type"], config, tensors), "float32")
-        assert not any(array.flags.owndata or array.flags.writeable for array in params.values())
+        assert {name.split(".")[-1] for name, array in params.items() if array.flags.writeable} == cut
+        assert all(array.flags.forc for array in params.values())
 
 
 class Watched(Mapping[str, Array]):
@@ -113,7 +114,7 @@ def test_tensors_may_come_from_anywhere_and_are_looked_up_once(config: dict[str,
     assert set(released) == set(tensors)  # all were converted
     released.clear()
     assemble(watched, facts_of(json.dumps(config)), "float32", release=released.append)
-    assert not released
+    assert {re.sub(r"\d", "0", name) for name in released} <= {"h.0.attn.c_attn.weight"}  # of which parts are copied
 
 
 def bits_of(value: float) -> bytes:
@@ -148,7 +149,6 @@ def test_sixteen_bits_come_back_as_they_were_rounded(stored: str, tmp_path: Path
     _, expected = load_params(write(tmp_path / "wide", GPT2, rounded))
     _, params = load_params(tmp_path)
     assert same(params, expected)
-    assert len({id(params[f"layer0.{name}"].base) for name in ("wq", "wk", "wv")}) == 1  # widened once, shared
 
 
 # ---- running them ---------------------------------------------------------------------------------

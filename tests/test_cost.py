@@ -30,7 +30,8 @@ def configs(draw: st.DrawFn) -> Config:
         head_dim=2 * draw(st.integers(1, 4)), n_mlp=draw(st.integers(1, 20)), n_ctx=12,
         vocab_size=draw(st.integers(2, 30)),
         position=draw(st.sampled_from(["learned", "rope"])), mlp=draw(st.sampled_from(["relu", "gelu", "swiglu"])),
-        tied=draw(st.booleans()), bias=draw(st.booleans()),
+        tied=draw(st.booleans()), bias=draw(st.booleans()), qk_norm=draw(st.booleans()),
+        window=draw(st.integers(0, 5)), window_from=draw(st.integers(0, 3)),
     )  # fmt: skip
 
 

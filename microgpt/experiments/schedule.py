@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt.cache import KVCache
-from microgpt.cost import Counter, kv_bytes, pass_macs
+from microgpt.cost import Counter, closed_form, kv_bytes
 from microgpt.decode import decode_step, prefill
 from microgpt.errors import UserError
 from microgpt.model import Array, Config, Hook, param_shapes
@@ -156,8 +156,8 @@ def pass_of(config: Config, n: int, start: int, macs: int, bytes_per_value: int)
 
 def estimate(config: Config, n: int, start: int, bytes_per_value: int = 2) -> Pass:
     """The same for a model that is not run: multiply-adds by the closed form."""
-    pairs = n * start + n * (n + 1) // 2
-    return pass_of(config, n, start, int(pass_macs(config, n, pairs).sum()), bytes_per_value)
+    macs = closed_form(config, n, start + n, range(config.n_layer), 1)
+    return pass_of(config, n, start, int(macs.sum()), bytes_per_value)
 
 
 def compute_bound_from(config: Config, machine: Machine, start: int = 0) -> int:

@@ -40,6 +40,8 @@ def with_kv_heads(params: Params, config: Config, n_kv_head: int) -> tuple[Param
     """The model with so many key and value heads: neighbours averaged, or each repeated. See `choices`."""
     changed = dict(params)
     for name in (name for name in params if ".wk" in name or ".wv" in name):  # biases too
+        if name.endswith(".norm"):
+            continue  # one gain for all heads
         heads = params[name].reshape(config.n_kv_head, config.head_dim, -1)
         if n_kv_head < config.n_kv_head:
             heads = heads.reshape(n_kv_head, -1, *heads.shape[1:]).mean(axis=1)
