@@ -171,3 +171,9 @@ def check(path: Path, config: Config, arrays: Params) -> None:
             )  # fmt: skip
         if not np.isfinite(arrays[key]).all():
             raise UserError(N_("%(path)s: %(key)s holds NaN or infinity; the training went wrong."), path=path, key=key)
+
+
+if __name__ == "__main__":
+    from microgpt.look import main
+
+    raise SystemExit(main())
