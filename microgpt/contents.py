@@ -60,7 +60,7 @@ class Contents(NamedTuple):
     tensors: list[Tensor]
     family: str  # "" where the names are not known
     layers: tuple[int, ...]
-    whole: bool  # embedding, all layers from the first, final norm: a model, not a part of one
+    whole: bool  # embedding, all layers from the first, what is behind them: a model, not a part of one
     tied: bool  # whole, but without an output head: the embedding is used again
     groups: list[Group]
     shape: Shape
@@ -107,7 +107,7 @@ def contents(tensors: Iterable[Tensor]) -> Contents:
     ]
     layers = tuple(sorted(inside))
     roles = {k.role for _, k in told if k}
-    whole = bool(layers) and layers == tuple(range(len(layers))) and {"wte", "final_norm"} <= roles
+    whole = bool(layers) and layers == tuple(range(len(layers))) and "wte" in roles and bool(roles & set(AFTER))
     places = [outside["before"], *[inside[i] for i in layers], outside["after"], outside[OTHER]]
     return Contents(
         tensors, family, layers, whole, whole and "lm_head" not in roles, [g for g in groups if g.rows],

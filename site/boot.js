@@ -1,6 +1,6 @@
-/* The bridge, page side: an event of an element with data-hook goes to Python as {hook, fields}; the answer, a list of
-   {target, html, how}, {file, text, type} or {again: hook}, is applied. It starts the worker on first need, watches it,
-   and keeps the state, so that a dead interpreter can be replaced. It knows no page and no widget. */
+/* The bridge, page side: an event of an element with data-hook goes to Python as {hook, fields}, and files as handles;
+   the answer, a list of {target, html, how}, {file, text, type} or {again: hook}, is applied. It starts the worker on
+   first need, watches it, and keeps the state, so that a dead one can be replaced. It knows no page and no widget. */
 "use strict";
 (() => {
   const me = document.currentScript, base = new URL(me.dataset.runtime, me.src || document.baseURI).href;
@@ -8,7 +8,7 @@
   const carried = Object.fromEntries(all("script[data-file]").map((e) => [e.dataset.file, e.text]));
   const same = { createHTML: (text) => text, createScriptURL: (text) => text };
   const policy = self.trustedTypes?.createPolicy("microgpt", same) ?? same;
-  let state = null, worker = null, busy = false, waiting = [], sent = {}, timer = 0;
+  let state = null, worker = null, busy = false, waiting = [], sent = [], timer = 0;
   document.documentElement.classList.add("js");
 
   function status(name, values = {}) {
@@ -41,14 +41,14 @@
     Object.assign(worker, { onmessage: heard, onerror: ({ message }) => give_up("crash", message) });
     worker.postMessage({ base, carried, module: me.dataset.module });
   }
-  async function send(hook, fields) {
-    if (busy) return (waiting = [hook, fields]); // the latest one counts
-    [busy, sent] = [true, fields];
+  async function send(hook, fields, files) {
+    if (busy) return (waiting = [hook, fields, files]); // the latest one counts
+    [busy, sent] = [true, [fields, files]];
     try {
       status(worker ? "working" : "starting");
       watch(worker ? 20000 : 60000);
       if (!worker) await spawn();
-      worker.postMessage({ message: JSON.stringify({ state, hook, fields }) });
+      worker.postMessage({ message: JSON.stringify({ state, hook, fields }), files });
     } catch (why) {
       give_up(typeof why === "string" ? why : "crash", why);
     }
@@ -63,7 +63,7 @@
     waiting.length ? send(...waiting.splice(0)) : status("ready");
   }
   function apply({ target, html, how, file, text, type, again }) {
-    if (again) return waiting.length || waiting.push(again, sent); // what the reader has pressed meanwhile comes first
+    if (again) return waiting.length || waiting.push(again, ...sent); // what was pressed meanwhile comes first
     if (file) {
       const bytes = type === "image/png" ? Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)) : text;
       const href = URL.createObjectURL(new Blob([bytes], { type }));
@@ -73,16 +73,17 @@
     if (how === "append") return element?.insertAdjacentHTML("beforeend", trusted);
     if (element) element[how === "outer" ? "outerHTML" : "innerHTML"] = trusted;
   }
-  function fields_of(element) {
+  function asked_by(element) { // fields and files, by the names of their controls
     const controls = all("input, select, textarea", element.closest("[data-scope]") ?? document);
     const chosen = controls.filter((e) => e.checked || !/radio|checkbox/.test(e.type));
-    return Object.fromEntries(chosen.map((e) => [e.name, e.value]));
+    const named = (list, what) => Object.fromEntries(list.map((e) => [e.name, what(e)]));
+    return [named(chosen, (e) => e.value), named(chosen.filter((e) => e.files), (e) => [...e.files])];
   }
   function on(type, find) {
     document.addEventListener(type, (event) => {
       const element = find(event);
       if (element && type !== "change") event.preventDefault();
-      if (element) send(element.dataset.hook, fields_of(element));
+      if (element) send(element.dataset.hook, ...asked_by(element));
     });
   }
   on("submit", ({ target, submitter }) => [submitter, target].find((element) => element?.dataset.hook));

@@ -12,7 +12,8 @@
   function arrive() {
     const wrong = [];
     for (const [name, value] of asked) {
-      const group = all(`[name="${CSS.escape(name)}"]:not([type=hidden])`), known = [...(group[0]?.options ?? group)];
+      const group = all(`[name="${CSS.escape(name)}"]:not([type=hidden], [type=file])`);
+      const known = [...(group[0]?.options ?? group)];
       const control = group.find((e) => !choice(e) || e.value === value), before = control?.value;
       if (control) control[choice(control) ? "checked" : "value"] = choice(control) || value;
       if (control?.dataset.go) location.replace(control.dataset.go + location.search);

@@ -8,7 +8,7 @@ const unpacked = async (base64) => // what a page carries; WebKit reads no Blob 
 let python = null;
 self.onmessage = ({ data }) =>
   (python ??= start(data))
-    .then(async (receive) => data.message && postMessage({ answer: await receive(data.message) }))
+    .then(async (receive) => data.message && postMessage({ answer: await receive(data.message, data.files) }))
     .catch((error) => postMessage({ why: error.why ?? "crash", detail: String(error.message ?? error) }));
 
 async function start({ base, carried, module }) {

@@ -1,6 +1,7 @@
 """The door to the page: JSON text in, JSON text out. site/worker.js calls `receive` and nothing else.
 
-The only module that may import js or pyodide: a picture in pixels needs the browser's canvas.
+The only module that may import js or pyodide: a picture in pixels needs the browser's canvas, a file of the reader's
+its FileReader.
 """
 
 from __future__ import annotations
@@ -9,15 +10,22 @@ import base64
 import json
 from typing import Any
 
+from microgpt.errors import UserError
+from microgpt.safetensors_header import shown
+from microgpt.viz.chosen import UNREADABLE
 from microgpt.viz.session import dispatch
 
 SCALE = 2  # pixels of a picture to one of the figure
 
 
-def receive(message: str) -> Any:  # str, or an awaitable of it
-    """{"state", "hook", "fields"} -> {"state", "patches"}, both as JSON text; later, when pixels must be made."""
-    event = json.loads(message)
-    state, patches = dispatch(event["state"], event["hook"], event["fields"])
+def receive(message: str, files: Any = None) -> Any:  # str, or an awaitable of it
+    """{"state", "hook", "fields"} -> {"state", "patches"}, both as JSON text; later, when pixels must be made.
+
+    `files` are the browser's File objects by the name of the control that they were chosen in.
+    """
+    event, chosen = json.loads(message), files.to_py(depth=2) if files else {}
+    handles = {name: [Handle(one) for one in several] for name, several in chosen.items()}
+    state, patches = dispatch(event["state"], event["hook"], event["fields"], handles)
     if any(patch.get("type") == "image/png" for patch in patches):
         return in_pixels(state, patches)
     return json.dumps({"state": state, "patches": patches}, allow_nan=False)
@@ -37,6 +45,22 @@ async def in_pixels(state: Any, patches: list[dict[str, str]]) -> str:
             blob = await sheet.convertToBlob()
             patch["text"] = base64.b64encode((await blob.arrayBuffer()).to_bytes()).decode()
     return json.dumps({"state": state, "patches": patches}, allow_nan=False)
+
+
+class Handle:
+    """A file that the reader chose; see microgpt/viz/chosen.py. It stays where it is: each read takes a slice of it."""
+
+    def __init__(self, file: Any) -> None:
+        self.name, self.size, self.file = str(file.name), int(file.size), file
+
+    def read(self, start: int, stop: int) -> bytes:
+        from js import FileReaderSync
+        from pyodide.ffi import JsException
+
+        try:
+            return bytes(FileReaderSync.new().readAsArrayBuffer(self.file.slice(start, stop)).to_bytes())
+        except JsException as error:
+            raise UserError(UNREADABLE, name=shown(self.name), why=str(error.name)) from None
 
 
 class Context:

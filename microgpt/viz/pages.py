@@ -226,6 +226,16 @@ PAGES = (
         N_("One short meaning each, and the page where the word is at work."),
     ),
     Page(
+        "look-inside",
+        N_("Look inside"),
+        N_("What is inside a file of weights?"),
+        N_(
+            "A published model is a file, or a few, of named tensors. What they are can be read from its first bytes: "
+            "here for two well-known models, and for any safetensors file of yours, which never leaves your computer."
+        ),
+        hero="look",
+    ),
+    Page(
         "embed-builder",
         N_("Embed"),
         N_("Put it into your course"),

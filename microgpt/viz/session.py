@@ -1,8 +1,9 @@
 """What a live page does: dispatch(state, hook, fields) -> (state, patches).
 
 `state` is plain JSON that the caller keeps and hands back; `fields` are the named controls of the page, of which
-`page` says which page it is; a patch says which element gets which HTML. The same input always gives the same
-answer, so all behaviour is tested in CPython. Knows no browser, and no widget: views know those.
+`page` says which page it is; `files` are what was chosen on it; a patch says which element gets which HTML. The same
+input always gives the same answer, so all behaviour is tested in CPython. Knows no browser, and no widget: views know
+those.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Mapping
 
 from microgpt.errors import N_, UserError
 from microgpt.viz import render, views
+from microgpt.viz.chosen import Files
 from microgpt.viz.figures import figure_file
 from microgpt.viz.language import language
 from microgpt.viz.pages import page, prompt_for
@@ -18,20 +20,27 @@ from microgpt.viz.patches import Patch, State, patch
 from microgpt.viz.settings import Settings, parse
 
 
-def dispatch(state: State | None, hook: str, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
+def dispatch(
+    state: State | None, hook: str, fields: Mapping[str, str], files: Files | None = None
+) -> tuple[State | None, list[Patch]]:
     """Answer one event of the page. What the reader got wrong is said in a sentence; the picture stays."""
     with language(fields.get("lang", "en")), render.by_itself(fields.get("course") == "none"):
         try:
-            state, patches = hooks_of(fields)[hook](state, fields)
+            state, patches = hooks_of(fields, files)[hook](state, fields)
             return state, [*patches, patch("#prompt-error", "")]
         except UserError as error:
             return state, [patch("#prompt-error", render.render("widgets/_sentence.html", text=render.sentence(error)))]
 
 
-def hooks_of(fields: Mapping[str, str]) -> dict[str, views.Hook]:
+def hooks_of(fields: Mapping[str, str], files: Files | None = None) -> dict[str, views.Hook]:
     """What can be asked of the page that the fields name."""
     shown = page(fields["page"])
-    return {"run": run, "model": change_model, "figure": save_figure, **views.hooks(shown.widget or shown.hero)}
+    return {
+        "run": run,
+        "model": change_model,
+        "figure": save_figure,
+        **views.hooks(shown.widget or shown.hero, files or {}),
+    }
 
 
 def run(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:

@@ -66,6 +66,10 @@ class Page(ABC):
     def fill(self, selector: str, text: str) -> None: ...
 
     @abstractmethod
+    def choose(self, selector: str, path: Path) -> None:
+        """A file in a control for files."""
+
+    @abstractmethod
     def press(self, key: str) -> None:
         """A key on whatever has the focus; named as in Playwright."""
 
@@ -100,6 +104,9 @@ class PlaywrightPage(Page):
     def fill(self, selector: str, text: str) -> None:
         self.tab.fill(selector, text)
 
+    def choose(self, selector: str, path: Path) -> None:
+        self.tab.set_input_files(selector, path)
+
     def press(self, key: str) -> None:
         self.tab.keyboard.press(key)
 
@@ -129,6 +136,9 @@ class WebKitPage(Page):
         element = self.driver.find_element("css selector", selector)
         element.clear()
         element.send_keys(text)
+
+    def choose(self, selector: str, path: Path) -> None:
+        self.driver.find_element("css selector", selector).send_keys(str(path))
 
     def press(self, key: str) -> None:
         self.driver.switch_to.active_element.send_keys(self.KEYS.get(key, key))

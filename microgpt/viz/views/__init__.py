@@ -1,4 +1,5 @@
-"""One module a widget: `view(settings)` gives what the widget's templates place; HOOKS, its own live actions.
+"""One module a widget: `view(settings)` gives what the widget's templates place; HOOKS, its own live actions;
+FILE_HOOKS, those that take files of the reader's.
 
 A view is computed from real runs of the model. All text, widths and heat levels are finished here; a view
 knows no HTML. A module is loaded when a page needs it.
@@ -7,14 +8,17 @@ knows no HTML. A module is loaded when a page needs it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from typing import Any
 
+from microgpt.viz.chosen import Files
 from microgpt.viz.pages import Page
 from microgpt.viz.patches import Patch, State
 from microgpt.viz.settings import Settings
 
 Hook = Callable[[State | None, Mapping[str, str]], tuple[State | None, list[Patch]]]
+FileHook = Callable[[Files, State | None, Mapping[str, str]], tuple[State | None, list[Patch]]]
 
 
 def view(widget: str, settings: Settings) -> Any:
@@ -28,7 +32,9 @@ def of(page: Page) -> Any:
     return view(name, Settings(page.model, page.prompt)) if name else None
 
 
-def hooks(widget: str) -> dict[str, Hook]:
-    """The live actions that this widget alone has, or has in its own way."""
-    own: dict[str, Hook] = getattr(import_module(f"microgpt.viz.views.{widget}"), "HOOKS", {})
-    return own
+def hooks(widget: str, files: Files) -> dict[str, Hook]:
+    """The live actions that this widget alone has, or has in its own way; those that take files get them."""
+    module = import_module(f"microgpt.viz.views.{widget}")
+    own: dict[str, Hook] = getattr(module, "HOOKS", {})
+    takes: dict[str, FileHook] = getattr(module, "FILE_HOOKS", {})
+    return own | {name: partial(hook, files) for name, hook in takes.items()}

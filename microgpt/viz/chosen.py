@@ -1,0 +1,29 @@
+"""Files that the reader chose in a page, or dropped on it: only what is asked for is read. Knows no browser."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from microgpt.errors import N_, UserError
+
+UNREADABLE = N_("The browser did not let this page read “%(name)s” (%(why)s). Choose the file again.")
+
+
+class File(Protocol):
+    """One of them: the name, without its folder, how many bytes it has, and some of these bytes."""
+
+    name: str
+    size: int
+
+    def read(self, start: int, stop: int) -> bytes: ...
+
+
+Files = Mapping[str, Sequence[File]]  # by the name of the control
+
+
+def only(files: Files, name: str) -> File:
+    """The file that was chosen in the control of that name."""
+    if not files.get(name):
+        raise UserError(N_("No file is chosen. Choose one, or drop it on the field."))
+    return files[name][0]

@@ -1,0 +1,99 @@
+"""The page that looks inside a file: over http, from a double click, in a sandboxed frame. Nothing is sent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from microgpt.look import header
+from microgpt.viz import render, views
+from microgpt.viz.pages import page as page_named
+from microgpt.viz.style import read
+from microgpt.viz.views.look import looked
+from microgpt.viz.whole import whole
+from tests.browser.conftest import Open
+from tests.browser.engines import Page
+from tests.browser.live import LINE, STATE, html, open_live
+from tests.browser.test_single_file import WATCH
+from tools.carry import runtime
+from tools.server import serving
+from tools.single import packed
+
+FIELD = "input[type=file]"
+FRAME = '<!doctype html><title>host</title><iframe width="1200" height="900" sandbox="allow-scripts" src="{}"></iframe>'
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with the names of the Llama family, and one name of its own that would turn the text around."""
+    shapes = {"model.embed_tokens": (40, 8), "model.norm": (8,), "vis\u202eion": (3, 3)}
+    for layer in range(3):
+        shapes |= {f"model.layers.{layer}.self_attn.{n}_proj": (8, 8) for n in "qkvo"}
+    arrays = {f"{name}.weight": np.zeros(shape, np.float16) for name, shape in shapes.items()}
+    path = tmp_path_factory.mktemp("weights") / "model.safetensors"
+    save_file(arrays, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page with all of Python in it."""
+    page, out = page_named("look-inside"), tmp_path_factory.mktemp("alone")
+    text = whole(render.render_page(page, views.of(page)), read, runtime(), packed)
+    (out / "page.html").write_text(text, "utf-8")
+    (out / "host.html").write_text(FRAME.format("page.html"), "utf-8")
+    return out
+
+
+def expected(path: Path) -> str:
+    """What the same code says in CPython."""
+    found, data = header(path), path.read_bytes()
+    start = data[8 : 8 + min(found.length, 960)].decode("utf-8", "ignore")
+    return render.render("widgets/_looked.html", looked=looked(path.name, found, start))
+
+
+def chosen(page: Page, path: Path) -> None:
+    page.choose(FIELD, path)
+    page.wait(f'["ready", "failed"].includes({STATE})')
+    assert page.run(STATE) == "ready", page.run(LINE)
+
+
+def test_a_file_is_shown_as_the_command_line_reads_it(new_tab: Open, address: str, file: Path) -> None:
+    page = new_tab()
+    open_live(page, f"{address}look-inside.html?{file.name}=x&weights=x")  # an address cannot choose a file
+    chosen(page, file)
+    answer = page.run("JSON.parse(window.answers.at(-1))")
+    assert html(answer, "#looked") == expected(file)
+    assert page.run('document.querySelectorAll("#looked details").length') == 4
+    page.choose(FIELD, Path(__file__))
+    page.wait('document.querySelector("#prompt-error").textContent.includes("not a safetensors file")')
+    assert page.run('document.querySelectorAll("#looked details").length') == 4  # the picture stays
+    assert not page.errors
+    assert all(url.startswith((address, "blob:")) for url in page.requests)
+
+
+def test_a_double_click_is_enough(new_tab: Open, alone: Path, file: Path) -> None:
+    page = new_tab()
+    page.open((alone / "page.html").as_uri())
+    page.run(WATCH)
+    chosen(page, file)
+    assert page.run('document.querySelectorAll("#looked details").length') == 4
+    assert page.run("violations") == page.errors == []
+    assert [url for url in page.requests if not url.startswith(("file:", "blob:", "data:"))] == []
+
+
+def test_it_reads_in_a_sandboxed_frame(new_tab: Open, engine: str, alone: Path, file: Path) -> None:
+    with serving(alone) as url:
+        page = new_tab()
+        page.open(f"{url}host.html")
+        if engine == "webkit":
+            page.driver.switch_to.frame(0)  # type: ignore[attr-defined]
+            page.choose(FIELD, file)
+            page.wait('document.querySelectorAll("#looked details").length === 4')
+        else:
+            frame = page.tab.frame_locator("iframe")  # type: ignore[attr-defined]
+            frame.locator(FIELD).set_input_files(file)
+            frame.locator("#looked details").nth(3).wait_for(timeout=60_000)
