@@ -7,7 +7,9 @@ from typing import Protocol
 
 from microgpt.errors import N_, UserError
 
-UNREADABLE = N_("The browser did not let this page read “%(name)s” (%(why)s). Choose the file again.")
+UNREADABLE = N_(  # it was changed after it was chosen; or it is WebKit, and the page itself was opened from a file
+    "The browser did not let this page read “%(name)s” (%(why)s). Choose it again, or open the page over http."
+)
 
 
 class File(Protocol):

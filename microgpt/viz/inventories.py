@@ -8,24 +8,9 @@ from microgpt import inventory
 from microgpt.errors import N_
 from microgpt.inventory import Tensor
 from microgpt.model import Config
+from microgpt.roles import ROLES
 from microgpt.viz.text import number, percent, whole
 
-ROLES = {
-    "wte": N_("one row a token: where its vector starts"),
-    "wpe": N_("one row a position, added to the token’s"),
-    "embd_norm": N_("a gain for each number, before the first layer"),
-    "attn_norm": N_("a gain for each number, before attention"),
-    "wq": N_("makes q: what a token looks for"),
-    "wk": N_("makes k: how it can be found"),
-    "wv": N_("makes v: what it hands over"),
-    "wo": N_("brings what the heads found back to the stream"),
-    "mlp_norm": N_("a gain for each number, before the MLP"),
-    "fc1": N_("widens"),
-    "gate": N_("decides how much of each wide number passes"),
-    "fc2": N_("narrows again"),
-    "final_norm": N_("a gain for each number, after the last layer"),
-    "lm_head": N_("one row a token: turns the vector into logits"),
-}
 PART_NAMES = {
     "embedding": N_("embedding"),
     "attention": N_("attention"),
@@ -119,7 +104,7 @@ def row(t: Tensor, known_as: dict[str, str]) -> Row:
     return Row(
         name=t.name,
         known_as="" if other == t.name else other,
-        role=ROLES[t.name],
+        role=ROLES[t.name].sentence,
         shape=" + ".join(shape_text(s) for s in t.shapes),
         each=whole(t.size),
         all=whole(t.size * t.times),

@@ -25,6 +25,13 @@ from tools.single import packed
 FIELD = "input[type=file]"
 FRAME = '<!doctype html><title>host</title><iframe width="1200" height="900" sandbox="allow-scripts" src="{}"></iframe>'
 
+DROP = """(field, bytes) => {
+  const dropped = new DataTransfer();
+  dropped.items.add(new File([new Uint8Array(bytes)], "model.safetensors"));
+  field.files = dropped.files;
+  field.dispatchEvent(new Event("change", { bubbles: true }));
+}"""
+
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -75,12 +82,15 @@ def test_a_file_is_shown_as_the_command_line_reads_it(new_tab: Open, address: st
     assert all(url.startswith((address, "blob:")) for url in page.requests)
 
 
-def test_a_double_click_is_enough(new_tab: Open, alone: Path, file: Path) -> None:
+def test_a_double_click_is_enough(new_tab: Open, engine: str, alone: Path, file: Path) -> None:
     page = new_tab()
     page.open((alone / "page.html").as_uri())
     page.run(WATCH)
     chosen(page, file)
-    assert page.run('document.querySelectorAll("#looked details").length') == 4
+    if engine == "webkit":  # whose workers read no file where the page comes from one: then the page says so
+        assert "over http" in page.run('document.querySelector("#prompt-error").textContent')
+    else:
+        assert page.run('document.querySelectorAll("#looked details").length') == 4
     assert page.run("violations") == page.errors == []
     assert [url for url in page.requests if not url.startswith(("file:", "blob:", "data:"))] == []
 
@@ -95,5 +105,8 @@ def test_it_reads_in_a_sandboxed_frame(new_tab: Open, engine: str, alone: Path, 
             page.wait('document.querySelectorAll("#looked details").length === 4')
         else:
             frame = page.tab.frame_locator("iframe")  # type: ignore[attr-defined]
-            frame.locator(FIELD).set_input_files(file)
+            if engine == "firefox":  # whose driver chooses no file in such a frame
+                frame.locator(FIELD).evaluate(DROP, list(file.read_bytes()))
+            else:
+                frame.locator(FIELD).set_input_files(file)
             frame.locator("#looked details").nth(3).wait_for(timeout=60_000)

@@ -1,0 +1,139 @@
+"""The page that looks inside a file: what it shows is what the header says, whatever the header says."""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+
+import pytest
+from hypothesis import given, settings
+
+from microgpt.errors import UserError
+from microgpt.safetensors_header import Header, Tensor, read_header
+from microgpt.viz import views
+from microgpt.viz.chosen import only
+from microgpt.viz.pages import page
+from microgpt.viz.published import EXAMPLES, published
+from microgpt.viz.render import render, render_page
+from microgpt.viz.session import dispatch
+from microgpt.viz.views.look import COLUMNS, FIELD, GROUPS, ROWS, looked
+from tests.test_safetensors_header import good_files
+from tests.viz.test_pages import find, numbers, parse, text
+
+FIELDS = {"page": "look-inside", "lang": "en", FIELD: "C:\\fakepath\\x.safetensors"}
+
+
+class OnDisk:
+    """What the browser's File is in CPython; it remembers what was asked for."""
+
+    def __init__(self, data: bytes, name: str = "x.safetensors", size: int | None = None) -> None:
+        self.data, self.name, self.size = data, name, len(data) if size is None else size
+        self.asked = 0
+
+    def read(self, start: int, stop: int) -> bytes:
+        self.asked = max(self.asked, stop)
+        return self.data[start:stop]
+
+
+def sent(file: OnDisk) -> tuple[str, str]:
+    """Target and HTML of the first answer."""
+    state, patches = dispatch(None, "look", FIELDS, {FIELD: [file]})
+    json.dumps(state)
+    return patches[0]["target"], patches[0]["html"]
+
+
+def on_page(header: Header, name: str = "x") -> str:
+    return render("widgets/_looked.html", looked=looked(name, header, ""))
+
+
+@pytest.mark.parametrize("model", EXAMPLES)
+def test_a_file_of_the_reader_is_shown_as_the_example_is(model: str) -> None:
+    header, start = published(model)
+    data = struct.pack("<Q", header.length) + start.encode()
+    file = OnDisk(data, model, header.size)  # the numbers are not even there
+    target, html = sent(file)
+    assert target == "#looked" and file.asked == 8 + header.length
+    assert html == render("widgets/_looked.html", looked=looked(model, header, start))
+    built = render_page(page("look-inside"), views.of(page("look-inside")))
+    assert html in built
+
+
+@settings(max_examples=60)
+@given(good_files())
+def test_any_good_file_is_shown(file: bytes) -> None:
+    target, html = sent(OnDisk(file))
+    assert target == "#looked"
+    assert text(parse(html)).count("header takes") == 1
+
+
+@pytest.mark.parametrize("model", EXAMPLES)
+def test_the_picture_covers_the_file_and_a_role_its_share_of_it(model: str) -> None:
+    found = looked(model, published(model)[0], "")
+    area: dict[str, float] = {}
+    for role, path in found.areas:
+        for wide, high in re.findall(r"h([\d.]+)v([\d.]+)", path):
+            area[role] = area.get(role, 0) + float(wide) * float(high) / (found.wide * found.high)
+    assert sum(area.values()) == pytest.approx(1, abs=0.01)
+    by_name = {share.role: share for share in found.shares}
+    for role in ("wte", "wq", "wk", "fc1", "fc2"):
+        assert 100 * area[role] == pytest.approx(float(by_name[role].share), abs=0.3)
+        assert by_name[role].width == round(float(by_name[role].share))
+
+
+@pytest.mark.parametrize("model", EXAMPLES)
+def test_the_product_is_the_product_of_its_factors(model: str) -> None:
+    tree = parse(on_page(published(model)[0]))
+    *factors, result = [numbers(e)[0] for e in find(tree, "factor")]
+    product = 1.0
+    for factor in factors:
+        product *= factor
+    assert product == result
+
+
+def test_names_are_text_and_cannot_turn_the_page_around() -> None:
+    evil = "<img src=x>\u202e\0"
+    html = on_page(
+        Header(2, 9, [Tensor(evil, "U8", (1,), 0, 1)], {evil: evil}), evil.encode("ascii", "ignore").decode()
+    )
+    assert "<img" not in html and "\u202e" not in html and "\0" not in html
+    assert html.count("&lt;img src=x&gt;\\u202e\\x00") == 3  # a tensor, a word and its name
+
+
+def test_a_file_of_many_kinds_of_layers_stays_a_page() -> None:
+    many = [
+        Tensor(f"model.layers.{i}.mlp.up_proj.weight", "U8", (i + 1,), 0, i + 1) for i in range(COLUMNS + 100)
+    ] + [Tensor(f"x{i}", "U8", (1,), 0, 1) for i in range(ROWS + 50)]  # fmt: skip
+    html = on_page(Header(2, 10**7, many, {}))
+    assert html.count("<details") <= GROUPS + 1 and html.count("<tr>") < ROWS + 2 * GROUPS + 10
+    assert len(html) < 300_000
+
+
+def test_nothing_chosen_and_a_wrong_file_are_said_in_a_sentence() -> None:
+    target, html = sent(OnDisk(b"PK\x03\x04" + bytes(40)))
+    assert target == "#prompt-error" and "zip archive" in html
+    _, patches = dispatch(None, "look", FIELDS)
+    assert patches[0]["target"] == "#prompt-error" and "No file is chosen" in patches[0]["html"]
+    with pytest.raises(UserError):
+        only({FIELD: []}, FIELD)
+
+
+def test_several_files_arrive_under_the_name_of_their_control() -> None:
+    files = [OnDisk(b"", "a"), OnDisk(b"", "b")]
+    assert only({"x": files}, "x").name == "a"
+
+
+def test_the_example_on_the_page_is_a_header_that_can_be_read() -> None:
+    """The text that the page shows is the beginning of what was read."""
+    for name in EXAMPLES:
+        header, start = published(name)
+        data = struct.pack("<Q", header.length) + start.encode()
+        assert read_header(lambda a, b, data=data: data[a:b], header.size) == header  # type: ignore[misc]
+        assert looked(name, header, start).start == start[:240] + "…"
+
+
+def test_the_page_says_that_without_javascript_there_is_the_command_line() -> None:
+    tree = parse(render_page(page("look-inside"), views.of(page("look-inside"))))
+    assert "command line" in text(find(tree, "no-js")[0])
+    assert any("python -m microgpt.weights" in text(e) for e in find(tree, "file-start"))
+    assert len(find(tree, "mosaic")) == len(EXAMPLES)
