@@ -129,7 +129,7 @@ FILE_HOOKS = {"look": look}
 def looked(name: str, header: Header, start: str) -> Looked:
     """Everything that the page says of a file."""
     found = contents(header.tensors)
-    layers = next((group for group in found.groups if group.where == "layers"), None)
+    usual = max(found.groups, key=lambda group: len(group.layers), default=None)
     return Looked(
         name=shown(name),
         size=size_text(header.size),
@@ -147,7 +147,7 @@ def looked(name: str, header: Header, start: str) -> Looked:
         per_token=whole(HALF * found.shape.cached) if found.shape.cached else "",
         areas=areas(found.columns),
         shares=shares(found.columns),
-        parts=[part(group, group is layers) for group in found.groups[:GROUPS]],
+        parts=[part(group, group is usual) for group in found.groups[:GROUPS]],
         more=whole(len(found.groups) - GROUPS) if len(found.groups) > GROUPS else "",
         metadata=[(shown(key), shown(value)) for key, value in list(header.metadata.items())[:20]],
     )  # fmt: skip
@@ -197,7 +197,7 @@ def factors(found: Contents) -> list[tuple[str, str]]:
     return [("2", N_("K and V")), layers, *heads, size]
 
 
-def part(group: Group, first: bool) -> Part:
+def part(group: Group, usual: bool) -> Part:
     return Part(
         where=group.where,
         layers=numbers(group.layers),
@@ -205,7 +205,7 @@ def part(group: Group, first: bool) -> Part:
         total=whole(sum(row.size * row.times for row in group.rows)),
         lines=[line(row) for row in group.rows[:ROWS]],
         more=whole(len(group.rows) - ROWS) if len(group.rows) > ROWS else "",
-        open=first and len(group.rows) <= OPEN,
+        open=usual and len(group.rows) <= OPEN,
     )
 
 
