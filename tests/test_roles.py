@@ -141,6 +141,8 @@ def test_packed_numbers_say_nothing_of_the_model() -> None:
 def test_a_head_of_another_family_is_the_models_own() -> None:
     tensors = [*llama(0, **ATTENTION), Tensor("lm_head.weight", "BF16", (9, 64), 0, 0)]
     assert [g.where for g in contents(tensors).groups] == ["layers", "after"]
+    stray = Tensor("wte.weight", "BF16", (9, 64), 0, 0)  # GPT-2's name, in a file of the other family
+    assert [g.where for g in contents([*tensors, stray]).groups] == ["layers", "after", "other"]
 
 
 def test_runs_of_layers() -> None:

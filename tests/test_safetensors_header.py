@@ -138,6 +138,7 @@ WRONG = {
     "type": (packed({"a": entry("Q4_K")}, b"1"), "Q4_K; the format knows BOOL"),
     "type is a list": (packed({"a": entry(["F32"])}, b"1"), "['F32']"),  # type: ignore[arg-type]
     "negative": (packed({"a": entry(shape=[-1])}, b"1"), "[-1]"),
+    "minus nothing": (packed(b'{"a": {"dtype": "U8", "shape": [-0], "data_offsets": [0, 0]}}'), "[-0.0]"),
     "boolean": (packed({"a": entry(shape=[True])}, b"1"), "[True]"),
     "float": (packed({"a": entry(shape=[1.0])}, b"1"), "[1.0]"),
     "NaN": (packed(b'{"a": {"dtype": "U8", "shape": [NaN], "data_offsets": [0, 1]}}', b"1"), "[nan]"),
@@ -198,15 +199,17 @@ LARGE = {
 
 @pytest.mark.parametrize("case", LARGE)
 def test_a_large_header_is_refused_soon_and_in_little_memory(case: str) -> None:
-    length, text = LARGE[case]
-    file = Endless(length, text)
-    tracemalloc.start()
+    file = Endless(*LARGE[case])
     begin = time.process_time()
     with pytest.raises(UserError):
         read_header(file.read, 2**40)
-    seconds, peak = time.process_time() - begin, tracemalloc.get_traced_memory()[1]
+    seconds = time.process_time() - begin
+    tracemalloc.start()
+    with pytest.raises(UserError):
+        read_header(file.read, 2**40)
+    peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert seconds < 4, seconds  # with memory being traced, which makes it several times slower
+    assert seconds < 2, seconds  # one on a machine of its own
     assert peak < 150e6, peak
 
 

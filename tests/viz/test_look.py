@@ -75,6 +75,10 @@ def test_the_picture_covers_the_file_and_a_role_its_share_of_it(model: str) -> N
         for wide, high in re.findall(r"h([\d.]+)v([\d.]+)", path):
             area[role] = area.get(role, 0) + float(wide) * float(high) / (found.wide * found.high)
     assert sum(area.values()) == pytest.approx(1, abs=0.01)
+    corners = [re.findall(r"M([\d.]+) [\d.]+h([\d.]+)", path) for _, path in found.areas]
+    ends = sorted({(float(x), float(x) + float(wide)) for path in corners for x, wide in path})
+    assert ends[0][0] == 0 and ends[-1][1] == pytest.approx(found.wide, abs=0.2)
+    assert all(a[1] == pytest.approx(b[0], abs=0.2) for a, b in zip(ends, ends[1:], strict=False))  # side by side
     by_name = {share.role: share for share in found.shares}
     for role in ("wte", "wq", "wk", "fc1", "fc2"):
         assert 100 * area[role] == pytest.approx(float(by_name[role].share), abs=0.3)
