@@ -2,6 +2,7 @@
 
     python build.py [--out DIR] [--serve [PORT]] [--check]
     python build.py --prompt "The next day" --model stories --out DIR [--single-file]     one lesson of your own
+    python build.py --prompt "The next day" --model path/to/SmolLM2-135M --out DIR        one of a checkpoint on disk
 
 The same input gives the same bytes. Everything is built in a folder beside DIR and moved into place at
 the end, so a failure leaves the old DIR as it was. It never trains a model.
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import filecmp
+import os
 import re
 import shutil
 import sys
@@ -27,13 +29,17 @@ from microgpt.viz.pages import PAGES
 from microgpt.viz.render import Site, render_embed, render_page
 from microgpt.viz.style import read, style
 from microgpt.viz.whole import framed
+from microgpt.weights import SHIPPED
 from tools.bake import ASSETS, FORMS, bake, recipe
+from tools.checkpoint import FILES, bake_checkpoint
 from tools.own import files_under, notices, own_files
 from tools.packing import pack_runtime
 from tools.runtime import default_cache, fetch_runtime
 from tools.server import serve
 
 ROOT = Path(__file__).resolve().parent
+DTYPES = ("float32", "float64")
+LARGE = ("layers", "heads", "new", "dtype")  # what only a lesson from a checkpoint has
 START = ("step", "layer", "head", "phase")  # what a lesson of one's own can begin with
 
 Write = Callable[[Path], None]  # fills a new folder
@@ -47,13 +53,18 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="only tell whether DIR is what would be built")
     own = parser.add_argument_group("one lesson of your own, in place of the site")
     own.add_argument("--widget", default="", metavar="NAME", help="a widget or a page of the course (default: stepper)")
-    own.add_argument("--model", default="", help="the model that it runs")
+    own.add_argument("--model", default="", help="the model that it runs: a shipped one, or the folder of a checkpoint")
     own.add_argument("--prompt", default="", help="the text that it runs on")
     for name in START:
         own.add_argument(f"--{name}", type=int, metavar="N", help=f"the {name} that is shown first")
     own.add_argument("--lang", default="", help="its language (default: en)")
     own.add_argument("--assets", choices=ASSETS, help="style and Python beside it (directory), or in it (inline)")
     own.add_argument("--single-file", action="store_const", dest="assets", const="inline", help="--assets inline")
+    large = parser.add_argument_group("a lesson from a checkpoint, besides")
+    large.add_argument("--layers", metavar="0,5,11", help="the layers that are open (default: first, middle, last)")
+    large.add_argument("--heads", metavar="0,3", help="the heads that are open in each (default: near, between, far)")
+    large.add_argument("--new", type=int, metavar="N", help="how many tokens the model adds (default: 8, if they fit)")
+    large.add_argument("--dtype", choices=DTYPES, help="what it computes in (default: float32)")
     options = parser.parse_args(argv)
     try:
         out, write = ordered(options)
@@ -69,6 +80,11 @@ def main(argv: list[str] | None = None) -> int:
 def ordered(options: argparse.Namespace) -> tuple[Path, Write]:
     """Where to, and what writes it: the site, or one lesson as soon as anything of it is named."""
     start = {name: getattr(options, name) for name in START}
+    if is_folder(options.model):
+        return options.out or ROOT / "my-lesson", partial(write_checkpoint, options, start)
+    for name in LARGE:
+        if getattr(options, name) is not None:
+            raise UserError("--%(name)s is for a checkpoint; give its folder as --model.", name=name)
     named = [options.widget, options.model, options.prompt, options.lang, options.assets]
     if not any(named) and set(start.values()) == {None}:
         return options.out or ROOT / "dist", partial(write_site, address=checked_address(options.base_url))
@@ -77,6 +93,34 @@ def ordered(options: argparse.Namespace) -> tuple[Path, Write]:
         options.assets or ASSETS[0],
     )  # fmt: skip
     return options.out or ROOT / "my-lesson", partial(bake, order, say)
+
+
+def is_folder(model: str) -> bool:
+    """Whether a model is named by its folder; a shipped one goes before a folder of its name."""
+    return model not in SHIPPED and (os.sep in model or "/" in model or Path(model).is_dir())
+
+
+def write_checkpoint(options: argparse.Namespace, start: dict[str, int | None], out: Path) -> None:
+    """One lesson from the checkpoint that the options name, into the new folder `out`."""
+    layers, heads = numbers("--layers", options.layers), numbers("--heads", options.heads)
+    if not options.prompt:
+        raise UserError("A lesson from a checkpoint needs a text; give --prompt.")
+    from microgpt.checkpoint import load_checkpoint  # it needs packages that the site does not
+
+    model = load_checkpoint(Path(options.model), options.dtype or DTYPES[0])
+    bake_checkpoint(
+        model, say, out, options.prompt, widget=options.widget or "stepper", new=options.new, layers=layers,
+        heads=heads, start=start, lang=options.lang or "en", assets=options.assets or ASSETS[0],
+    )  # fmt: skip
+
+
+def numbers(flag: str, text: str | None) -> list[int]:
+    """'0,5,11' as numbers; none when nothing is given."""
+    if text is None:
+        return []
+    if not re.fullmatch(r"\s*\d{1,4}\s*(,\s*\d{1,4}\s*)*", text):
+        raise UserError("%(flag)s is “%(text)s”; give numbers such as 0,5,11.", flag=flag, text=text)
+    return [int(part) for part in text.split(",")]
 
 
 def build(out: Path, address: str = "", write: Write | None = None) -> None:
@@ -109,7 +153,7 @@ def check(out: Path, write: Write) -> int:
 def refuse_foreign(out: Path) -> None:
     """A folder that is not a site of ours, or a lesson, is never replaced."""
     inside = {path.name for path in out.iterdir()} if out.is_dir() else set()
-    ours = not inside or inside == set(FORMS) or any(out.glob("runtime*"))
+    ours = not inside or set(FORMS) <= inside <= FILES or any(out.glob("runtime*"))
     if out.exists() and not (out.is_dir() and ours):
         raise UserError("%(out)s exists and is not a site that build.py made. Choose another --out.", out=out)
 

@@ -6,7 +6,7 @@ carries the proof that both say the same. Knows models, decoding and traces; kno
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from random import Random
 
 from microgpt.cache import KVCache
@@ -20,11 +20,18 @@ from microgpt.weights import Model
 class Recording:
     """Step through `prompt` and what the model adds to it; `trace` grows with every step.
 
-    Raises UserError for a prompt or a setting that the model cannot use.
+    The model adds up to `max_new` tokens, or as many as its context has room for. All is computed in the dtype of the
+    parameters, the cache among it. Raises UserError for a prompt or a setting that the model cannot use.
     """
 
     def __init__(
-        self, model: Model, prompt: str, temperature: float = 0.0, top_k: int = 0, seed: int = 42, max_new: int = 0
+        self,
+        model: Model,
+        prompt: str,
+        temperature: float = 0.0,
+        top_k: int = 0,
+        seed: int = 42,
+        max_new: int | None = None,
     ) -> None:
         if not model.tokenizer.split(prompt):
             raise UserError(N_("The prompt is empty; give at least one token."))
@@ -33,8 +40,10 @@ class Recording:
         check_sampling(temperature, top_k)
         self.model, self.temperature, self.top_k = model, temperature, top_k
         self.n_prompt = len(self.ids)
-        self.limit = min(model.config.n_ctx, self.n_prompt + max_new if max_new else model.config.n_ctx)
-        self.cache = KVCache(model.config, model.params["wte"].dtype)
+        n_ctx = model.config.n_ctx
+        self.limit = n_ctx if max_new is None else min(n_ctx, self.n_prompt + max_new)
+        self.config = replace(model.config, n_ctx=self.limit)  # room for what is run, not for all that could be
+        self.cache = KVCache(self.config, model.params["wte"].dtype)
         self.rng = Random(seed)
         self.trace = Trace(
             {
@@ -67,7 +76,7 @@ class Recording:
 
     def step(self) -> None:
         """Run the next token; behind the prompt's last token, choose the one that follows."""
-        params, config, pos = self.model.params, self.model.config, len(self.cache)
+        params, config, pos = self.model.params, self.config, len(self.cache)
         logits = decode_step(params, config, self.ids[pos], self.cache, self.trace.keep)
         counter = Counter(config)
         again = recompute(params, config, self.ids[: pos + 1], counter)

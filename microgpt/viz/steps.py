@@ -17,6 +17,7 @@ from microgpt import cost
 from microgpt.decode import probabilities
 from microgpt.errors import N_
 from microgpt.model import Array, Config
+from microgpt.tokenizer import START
 from microgpt.trace import Event, Trace
 from microgpt.viz.heat import Scale, Strip, rounded_up
 from microgpt.viz.text import bound, number, percent, show, whole
@@ -32,6 +33,7 @@ PART_NAMES = {
     "total": N_("total"),
 }
 N_GUESSES = 5  # likeliest next tokens that are shown
+MOST_TOKENS = 32  # that a page steps through without becoming slow
 DRAWN = ("attn_norm", "q", "k", "v", "head_out")  # what is drawn as heat, on one scale
 
 
@@ -88,6 +90,11 @@ class Picture:
         return Config(**self.about["config"])
 
     @property
+    def opened(self) -> tuple[Any, ...]:
+        """The heads that are drawn, where a model has too many to draw them all (big.py); empty: all are."""
+        return ()
+
+    @property
     def tokens(self) -> list[str]:
         return self.about["tokens"]  # type: ignore[no-any-return]
 
@@ -125,14 +132,14 @@ class Picture:
         """start, prompt or generated."""
         return "generated" if i >= self.about["n_prompt"] else "start" if i == 0 else "prompt"
 
-    def per_layer(self, name: str, pos: int) -> list[Strip]:
+    def per_layer(self, name: str, pos: int) -> list[Any]:
         return [
             self.scale.strip(self.trace[name, pos, layer][0], f"L L{layer}") for layer in range(self.config.n_layer)
         ]
 
-    def per_head(self, name: str, pos: int) -> list[Strip]:
+    def per_head(self, name: str, pos: int) -> list[Any]:
         """One strip a layer and query head; a key or value head that several query heads share gets one strip."""
-        strips = []
+        strips: list[Strip] = []
         for layer in range(self.config.n_layer):
             rows = self.trace[name, pos, layer][0].reshape(-1, self.config.head_dim)
             group = self.config.n_head // len(rows)
@@ -148,19 +155,25 @@ class Picture:
         """Row i of the cache: its token, K and V."""
         return {"i": i, "token": self.row_token(i), "k": self.per_head("k", i), "v": self.per_head("v", i)}
 
+    def of_head(self, layer: int, head: int) -> str:
+        """The classes of what belongs to one head alone; "" when it is not drawn."""
+        return f"L L{layer} H H{head}"
+
     def meetings(self, i: int) -> list[tuple[str, list[Meeting]]]:
-        """For each layer and head: q of step i against rows 0 to i."""
+        """For each layer and head that is drawn: q of step i against rows 0 to i."""
         found = []
         for layer in range(self.config.n_layer):
             scores, weights = self.trace["attn_scores", i, layer], self.trace["attn_weights", i, layer]
             counts = [sum(step <= i for step in self.reads["k", layer, row]) for row in range(i + 1)]
             for head in range(self.config.n_head):
+                if not (where := self.of_head(layer, head)):
+                    continue
                 pairs = zip(scores[head, 0].tolist(), weights[head, 0].tolist(), counts, strict=True)
                 meets = [
                     Meeting(row, show(self.tokens[row]), number(s), number(w), percent(w), reads)
                     for row, (s, w, reads) in enumerate(pairs)
                 ]
-                found.append((f"L L{layer} H H{head}", meets))
+                found.append((where, meets))
         return found
 
     def step(self, i: int) -> dict[str, Any]:
@@ -190,6 +203,7 @@ class Picture:
             "bytes": self.bytes_held(i),
             "guesses": self.guesses(i),
             "choice": self.choice(i),
+            "stops": self.stops(i),
             "given": show(self.tokens[i + 1]) if i + 1 < self.about["n_prompt"] and i + 1 < self.n else None,
             "difference": bound(np.abs(self.trace["logits", i][0] - self.trace["recompute_logits", i]).max()),
         }
@@ -209,7 +223,9 @@ class Picture:
         held = [e.value for e in self.trace if e.name in ("k", "v") and e.pos <= i]
         numbers = sum(np.size(value) for value in held)
         reserved = cost.kv_bytes(self.config, self.config.n_ctx, 8)
+        bits = 8 * np.asarray(held[0]).itemsize
         return {
+            "bits": str(bits),
             "numbers": whole(numbers),
             "here": whole(sum(np.asarray(value).nbytes for value in held)),
             "half": whole(2 * numbers),
@@ -233,6 +249,10 @@ class Picture:
             )
             for t in best
         ]
+
+    def stops(self, i: int) -> bool:
+        """Whether step i chose the token that ends a text."""
+        return self.choice(i) == START
 
     def choice(self, i: int) -> str | None:
         """The token that step i chose, or None where the prompt goes on."""

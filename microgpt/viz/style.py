@@ -5,28 +5,36 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from microgpt.viz.choice_of_heads import MOST
 from microgpt.viz.phases import PHASES
 from microgpt.viz.place import ROOT
 from microgpt.viz.render import render
+from microgpt.viz.steps import MOST_TOKENS
 from microgpt.weights import SHIPPED, shipped
 
 STYLE = "style.css"
+BIG = "8-big.css"  # of site/css: for pages of a large model alone
 CASES = 32  # the most cases that one choice on a page may have
 
 
 @cache
-def style() -> str:
-    """All of site/css in the order of its file names, then the rules that only differ by a number."""
+def style(big: bool = False) -> str:
+    """All of site/css in the order of its file names, then the rules that only differ by a number.
+
+    What only a large model needs goes along with `big`.
+    """
     configs = [shipped(name).config for name in SHIPPED]
     states = render(
         "states.css",
-        steps=max(c.n_ctx for c in configs),
+        steps=MOST_TOKENS if big else max(c.n_ctx for c in configs),
         layers=max(c.n_layer for c in configs),
         heads=max(c.n_head for c in configs),
         phases=len(PHASES),
         cases=CASES,
+        opened=MOST if big else 0,
     )
-    return "".join(path.read_text("utf-8") for path in sorted((ROOT / "site" / "css").glob("*.css"))) + states
+    paths = sorted((ROOT / "site" / "css").glob("*.css"))
+    return "".join(path.read_text("utf-8") for path in paths if big or path.name != BIG) + states
 
 
 def read(name: str) -> str:

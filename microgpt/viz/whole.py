@@ -75,6 +75,13 @@ def whole(
     return "".join([head, carried(runtime, text(read(WORKER)), pack) if runtime is not None else "", tail, end, rest])
 
 
+def still(html: str, allowed: str) -> str:
+    """The rendered page `html` without the bridge to Python; style and the other scripts stay beside it."""
+    html = SCRIPT.sub(lambda match: "" if match[1] == BRIDGE else match[0], html)
+    html = POLICY.sub(lambda match: f'{match[1]}{escape(allowed)}"', html)
+    return html.replace("<html ", "<html data-no-python ", 1)
+
+
 def framed(html: str, read: Callable[[str], str | bytes], address: str = "") -> str:
     """The rendered page `html` with its style and scripts in it; Python is fetched from the site, if it is asked for.
 

@@ -1,0 +1,174 @@
+"""The picture of a large model: a few of its heads opened, their rows as thin strips, and all heads at once.
+
+It is the stepper's picture with other strips: a piece carries the classes of the opened heads that it belongs to
+("O O3") instead of its layer and head. Counters and costs are those of the whole trace. Knows no HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from microgpt.errors import N_, UserError
+from microgpt.model import Array
+from microgpt.record import Recording
+from microgpt.viz.choice_of_heads import RANKS, Open, attention, opened
+from microgpt.viz.overview import Overview, overview
+from microgpt.viz.steps import MOST_TOKENS, N_GUESSES, Picture
+from microgpt.viz.text import number, show, whole
+from microgpt.viz.thin import SHARE, Thin, ThinScale, folded, run_length, thin_scale
+from microgpt.weights import Model
+
+NEW = 8  # tokens that the model adds, if there is room
+SCALES = {"q, k": ("q", "k"), "v": ("v", "head_out"), "x": ("attn_norm",)}  # q and k meet; v is what is mixed
+SCALE_OF = {name: kind for kind, names in SCALES.items() for name in names}
+COLUMNS = 8  # of a table of numbers
+
+
+class Table(NamedTuple):
+    """The numbers of one row: lines of COLUMNS, each with the index that it begins with."""
+
+    where: str
+    kind: str
+    lines: list[tuple[str, list[str]]]
+
+
+@dataclass(frozen=True)
+class BigPicture(Picture):
+    """What the templates draw of a trace of which `heads` are opened; the one at `at_head` is shown first."""
+
+    heads: tuple[Open, ...] = ()
+    at_head: int = 0
+    by_rule: bool = True  # the heads were not chosen by the author
+    layers_by_rule: bool = True
+
+    @property
+    def opened(self) -> tuple[Open, ...]:
+        return self.heads
+
+    @cached_property
+    def layers(self) -> list[int]:
+        """The layers in which a head is opened."""
+        return sorted({one.layer for one in self.heads})
+
+    @cached_property
+    def map(self) -> Overview:
+        return overview(attention(self.trace, self.config, self.n), list(self.heads))
+
+    @cached_property
+    def facts(self) -> dict[str, str]:
+        """Figures of the shape and of the strips, for the words around them."""
+        c = self.config
+        return {
+            "head_dim": whole(c.head_dim), "n_embd": whole(c.n_embd), "run": run_length(c.n_embd), "share": f"{SHARE}",
+            "layers": whole(c.n_layer), "heads": whole(c.n_head), "kv_heads": whole(c.n_kv_head),
+            "tokens": whole(self.n), "least": number(min(one.distance for one in self.heads)),
+            "most": number(max(one.distance for one in self.heads)),
+        }  # fmt: skip
+
+    def rank(self, one: Open) -> str:
+        return RANKS[one.rank] if one.rank >= 0 else ""
+
+    @cached_property
+    def scales(self) -> dict[str, ThinScale]:
+        """A scale for each kind of row, over everything of it that the page draws."""
+        return {
+            kind: thin_scale(values for name in names for i in range(self.n) for _, values in self.rows(name, i))
+            for kind, names in SCALES.items()
+        }
+
+    def where(self, at: Sequence[int]) -> str:
+        return " ".join(["O", *(f"O{index}" for index in at)])
+
+    def rows(self, name: str, pos: int) -> Iterator[tuple[str, Array]]:
+        """What is drawn of an event: classes and numbers, of each opened head, or of each layer with one."""
+        for layer in self.layers:
+            here = {index: one.head for index, one in enumerate(self.heads) if one.layer == layer}
+            values = self.trace[name, pos, layer][0]
+            if name == "attn_norm":
+                yield self.where(list(here)), folded(values)
+                continue
+            rows = values.reshape(-1, self.config.head_dim)
+            group = self.config.n_head // len(rows)
+            for i, row in enumerate(rows):
+                if at := [index for index, head in here.items() if head // group == i]:
+                    yield self.where(at), row
+
+    def strips(self, name: str, pos: int) -> list[Thin]:
+        scale = self.scales[SCALE_OF[name]]
+        return [scale.strip(values, where) for where, values in self.rows(name, pos)]
+
+    def per_layer(self, name: str, pos: int) -> list[Any]:
+        return self.strips(name, pos)
+
+    def per_head(self, name: str, pos: int) -> list[Any]:
+        return self.strips(name, pos)
+
+    def of_head(self, layer: int, head: int) -> str:
+        at = next((index for index, one in enumerate(self.heads) if (one.layer, one.head) == (layer, head)), None)
+        return "" if at is None else self.where([at])
+
+    def kind(self, i: int) -> str:
+        """start, prompt or generated; not every model has a token that starts a text."""
+        return "prompt" if i == 0 and not self.about["started"] else super().kind(i)
+
+    def tables(self, i: int) -> list[Table]:
+        """The numbers behind the strips of step i: its q, k, v, their mixture and its x."""
+        found = []
+        for name, kind in (("q", "q"), ("k", "k"), ("v", "v"), ("head_out", "o"), ("attn_norm", "x")):
+            scale = self.scales[SCALE_OF[name]]
+            for where, values in self.rows(name, i):
+                texts = scale.texts(values)
+                lines = [(whole(at), texts[at : at + COLUMNS]) for at in range(0, len(texts), COLUMNS)]
+                found.append(Table(where, kind, lines))
+        return found
+
+    def stops(self, i: int) -> bool:
+        return self.trace.number("sample", i) == self.about["stop"]
+
+    def token_ids(self) -> list[int]:
+        """The tokens that appear on the page: those of the text, the chosen ones, and the likeliest of each step."""
+        found = set(self.about["ids"])
+        for i in range(self.n):
+            found |= set(np.argsort(-self.trace["logits", i][0], kind="stable")[:N_GUESSES].tolist())
+            found |= {self.trace.number("sample", i)} - {None}
+        return sorted(found)
+
+    def _step(self, i: int) -> dict[str, Any]:
+        return super()._step(i) | {"tables": self.tables(i)}
+
+
+def tokens_for(model: Model, prompt: str, new: int | None) -> int:
+    """How many tokens the model may add. Raises UserError for a text that is longer than a page shows."""
+    n, limit = len(model.tokenizer.encode(prompt)), min(MOST_TOKENS, model.config.n_ctx)
+    if new is not None and new < 0:
+        raise UserError(N_("--new is %(new)s; give 0 or more tokens."), new=new)
+    if n > limit:
+        raise UserError(N_("The prompt has %(n)s tokens; a page shows at most %(limit)s. Shorten it."), n=n, limit=limit)
+    if new is not None and n + new > limit:
+        raise UserError(
+            N_("%(n)s tokens and %(new)s new ones are more than the %(limit)s that a page shows; --new can be %(room)s."),
+            n=n, new=new, limit=limit, room=limit - n,
+        )  # fmt: skip
+    return min(NEW, limit - n) if new is None else new
+
+
+def big_view(
+    model: Model, prompt: str, new: int | None = None, layers: Sequence[int] = (), heads: Sequence[int] = ()
+) -> BigPicture:
+    """Run `prompt` and what the model adds, and open heads: those that are asked for, or those of the rule."""
+    recording = Recording(model, prompt, max_new=tokens_for(model, prompt, new))
+    trace = recording.run()
+    tokenizer, config = model.tokenizer, model.config
+    trace.about |= {
+        "dtype": str(model.params["wte"].dtype),
+        "stop": recording.stop,
+        "started": recording.ids[0] == tokenizer.start,
+        "ids": recording.ids[: len(recording.cache)],
+    }
+    found = opened(attention(trace, config, len(trace.about["tokens"])), layers, heads)
+    return BigPicture(trace, heads=tuple(found), by_rule=not heads, layers_by_rule=not layers)

@@ -1,0 +1,84 @@
+"""Which layers and heads of a large model a page opens, chosen from the trace by one rule or by the author.
+
+The rule: the first, the middle and the last layer, and in each the head that looks back least, the one in the middle
+and the one that looks back furthest. How far a head looks back is the mean distance of its weights, from 0 (the
+token itself) to 1 (the first token), over the steps behind the first. Knows traces; knows no page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from microgpt.errors import N_, UserError
+from microgpt.model import Array, Config
+from microgpt.trace import Trace
+
+MOST = 12  # heads that one page opens: its size and its pace depend on them
+RANKS = (N_("near"), N_("between"), N_("far"))
+
+
+class Open(NamedTuple):
+    """A head that can be looked into. `rank` is its place in RANKS, -1 when the author chose it; `value` is its name."""
+
+    layer: int
+    head: int
+    distance: float
+    rank: int = -1
+
+    @property
+    def value(self) -> str:
+        return f"{self.layer}.{self.head}"
+
+
+def attention(trace: Trace, config: Config, n: int) -> Array:
+    """All weights of all heads, [n_layer, n_head, n, n]: query, key; 0 for keys yet to come."""
+    found = np.zeros((config.n_layer, config.n_head, n, n))
+    for layer in range(config.n_layer):
+        for i in range(n):
+            found[layer, :, i, : i + 1] = trace["attn_weights", i, layer][:, 0]
+    return found
+
+
+def distances(weights: Array) -> Array:
+    """How far each head looks back, [n_layer, n_head], 0 to 1; see the module's docstring."""
+    n = weights.shape[-1]
+    if n < 2:
+        return np.zeros(weights.shape[:2])
+    steps = np.arange(1, n)
+    back = np.clip(steps[:, None] - np.arange(n), 0, None) / steps[:, None]  # [n - 1, n]
+    mean: Array = (weights[:, :, 1:] * back).sum(-1).mean(-1)
+    return mean
+
+
+def opened(weights: Array, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> list[Open]:
+    """What the page opens. Without `layers` or `heads` the rule decides. Raises UserError for what there is not."""
+    n_layer, n_head = weights.shape[:2]
+    check("--layers", layers, n_layer)
+    check("--heads", heads, n_head)
+    far, found = distances(weights), []
+    for layer in sorted(set(layers)) or sorted({0, (n_layer - 1) // 2, n_layer - 1}):
+        if heads:
+            found += [Open(layer, head, float(far[layer, head])) for head in sorted(set(heads))]
+            continue
+        by_distance = np.argsort(far[layer], kind="stable").tolist()
+        ranked = [by_distance[0], by_distance[(n_head - 1) // 2], by_distance[-1]]
+        for rank, head in enumerate(ranked):
+            if head not in ranked[:rank]:
+                found.append(Open(layer, head, float(far[layer, head]), rank))
+    if len(found) > MOST:
+        raise UserError(
+            N_("%(n)s heads are asked for; one page opens at most %(most)s. Give fewer --layers or --heads."),
+            n=len(found), most=MOST,
+        )  # fmt: skip
+    return found
+
+
+def check(flag: str, numbers: Sequence[int], count: int) -> None:
+    for value in numbers:
+        if not 0 <= value < count:
+            raise UserError(
+                N_("%(flag)s has %(value)s; this model has 0 to %(last)s."), flag=flag, value=value, last=count - 1
+            )

@@ -1,0 +1,85 @@
+"""Models of the shape of large ones with random weights, for the tests of what is drawn of them; and for a look:
+
+    python -m tests.viz.large gpt2 OUT      bake a lesson from such a model
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from microgpt.errors import N_, UserError
+from microgpt.model import Config, param_shapes
+from microgpt.weights import Model
+
+WORDS = """the next day is bright and sun shines over all of them a dog ran to its house where he had seen her before
+they went away with two friends who came from far lands beyond sea so it was late when I saw moon rise""".split()
+SHAPES = {
+    "gpt2": Config(
+        n_layer=12, n_embd=768, n_head=12, n_kv_head=12, head_dim=64, n_mlp=256, n_ctx=1024, vocab_size=320,
+        norm="layer", embd_norm=False, final_norm=True, mlp="gelu", bias=True, tied=True,
+    ),
+    "smollm": Config(
+        n_layer=30, n_embd=576, n_head=9, n_kv_head=3, head_dim=64, n_mlp=256, n_ctx=8192, vocab_size=320,
+        position="rope", norm="rms", embd_norm=False, final_norm=True, mlp="swiglu", tied=True,
+    ),
+    "llama": Config(
+        n_layer=32, n_embd=512, n_head=32, n_kv_head=8, head_dim=128, n_mlp=256, n_ctx=131_072, vocab_size=320,
+        position="rope", norm="rms", embd_norm=False, final_norm=True, mlp="swiglu",
+    ),
+}  # fmt: skip
+
+
+class Words:
+    """Pieces with their leading space, as a byte-pair tokenizer has them; no token starts a text."""
+
+    joiner = ""
+
+    def __init__(self, size: int) -> None:
+        words = [f" {word}" for word in dict.fromkeys(WORDS)]
+        self.vocabulary = [*words, *(f" w{i}" for i in range(size - len(words) - 1)), "<|end|>"]
+        self.ids = {token: i for i, token in enumerate(self.vocabulary)}
+        self.start = self.ids["<|end|>"]
+
+    def split(self, text: str) -> list[str]:
+        return re.findall(r" ?\S+", f" {text.strip()}") if text.strip() else []
+
+    def encode(self, text: str) -> list[int]:
+        for piece in self.split(text):
+            if piece not in self.ids:
+                raise UserError(N_("This model does not know “%(piece)s”."), piece=piece)
+        return [self.ids[piece] for piece in self.split(text)]
+
+    def decode(self, ids: Any) -> str:
+        return "".join(self.vocabulary[i] for i in ids)
+
+
+def large(name: str, seed: int = 1, dtype: Any = np.float32, **fields: Any) -> Model:
+    """A model of that shape whose heads differ: some rest on the first token, some look near, a few numbers are huge."""
+    from dataclasses import replace
+
+    config, rng = replace(SHAPES[name], **fields), np.random.default_rng(seed)
+    params = {}
+    for key, shape in param_shapes(config).items():
+        if key.endswith("norm") or key.endswith("norm.bias"):
+            params[key] = np.ones(shape, dtype) if not key.endswith("bias") else np.zeros(shape, dtype)
+            continue
+        params[key] = (rng.standard_normal(shape) * (1.0 if key in ("wte", "wpe") else 1.3 * shape[-1] ** -0.5)).astype(dtype)
+        if key.endswith(("wq", "wk")):  # a few channels of huge values, and heads of different sharpness
+            heads = params[key].reshape(-1, config.head_dim, shape[1])
+            heads *= rng.uniform(0.3, 1.8, (len(heads), 1, 1)).astype(dtype)
+            heads[:, 5] *= 4
+    return Model(name, config, params, Words(config.vocab_size))  # type: ignore[arg-type]
+
+
+PROMPT = "the next day is bright and sun shines over all of them"
+
+if __name__ == "__main__":
+    from build import say
+    from tools.checkpoint import bake_checkpoint
+
+    bake_checkpoint(large(sys.argv[1]), say, Path(sys.argv[2]), PROMPT)

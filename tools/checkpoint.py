@@ -1,0 +1,133 @@
+"""Bake a lesson from a checkpoint: the stepper's page for a large model, as plain HTML and CSS.
+
+No weights travel, so nothing in it asks for Python. Beside the pages lies the trace of what they show. Writes into
+the folder that it is given; build.py moves it into place.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from markupsafe import escape
+
+from microgpt.errors import N_, UserError
+from microgpt.excerpt import excerpt
+from microgpt.trace import to_json
+from microgpt.viz import style as styles
+from microgpt.viz.big import BigPicture, big_view
+from microgpt.viz.choices import choose
+from microgpt.viz.language import LANGUAGES, language
+from microgpt.viz.language import say as translate
+from microgpt.viz.notebook import lesson
+from microgpt.viz.pages import Page
+from microgpt.viz.policy import policy
+from microgpt.viz.render import Site, render_baked
+from microgpt.viz.text import show
+from microgpt.viz.whole import still, whole
+from microgpt.weights import Model
+from tools.bake import ASSETS, FORMS, write
+from tools.own import ROOT
+
+WIDGETS = ("stepper",)  # that can be made from a checkpoint
+TRACE = "trace.json"
+BESIDE = ("host.js", "offline.js", "icon.svg")  # of the site: what a page without Python loads, besides its style
+FILES = {*FORMS, TRACE, styles.STYLE, *BESIDE}
+
+TITLE = N_("Why does %(model)s keep K and V, and throw Q away?")
+SUMMARY = N_(
+    "%(model)s writes one token at a time, through %(layers)s layers with %(heads)s heads each. In every layer, each head "
+    "asks with a query of %(head_dim)s numbers; keys and values are kept for all later steps. Here are some of these "
+    "heads at work on a real text, and all of them at once."
+)
+SHARED = N_(
+    "%(model)s writes one token at a time, through %(layers)s layers. In each, %(heads)s heads ask, each with a query of "
+    "%(head_dim)s numbers, and share %(kv_heads)s heads of keys and values, which are kept for all later steps. Here are "
+    "some of these heads at work on a real text, and all of them at once."
+)
+TRY = N_("step from token to token, or walk the stages of one step; then press a framed head in the picture of all heads.")
+NOTICE = N_("every step adds one row of K and V to each layer, reads all the rows, and leaves no row of q.")
+
+
+def page_for(model: Model, prompt: str, view: BigPicture) -> Page:
+    """The stepper's page, with words for this model, in the language that is set."""
+
+    def words(message: str) -> str:
+        text = translate(message, model=show(model.name), **view.facts)
+        return str(escape(text)).replace("%", "%%")  # templates take a page's words for messages, not for text
+
+    c = model.config
+    return lesson("stepper", "")._replace(
+        title=words(TITLE), summary=words(SUMMARY if c.n_kv_head == c.n_head else SHARED), try_=words(TRY),
+        notice=words(NOTICE), model=model.name, prompt=prompt, models=(model.name,), live="", extra="",
+    )  # fmt: skip
+
+
+def bake_checkpoint(
+    model: Model,
+    say: Callable[[str], None],
+    out: Path,
+    prompt: str,
+    *,
+    widget: str = "stepper",
+    new: int | None = None,
+    layers: Sequence[int] = (),
+    heads: Sequence[int] = (),
+    start: Mapping[str, int | None] | None = None,
+    lang: str = "en",
+    assets: str = ASSETS[0],
+) -> None:
+    """Write the lesson into the new folder `out`. Raises UserError for what the model or the page does not have."""
+    if widget not in WIDGETS:
+        raise UserError(
+            N_("The widget “%(widget)s” cannot be made from a checkpoint; these can: %(known)s."),
+            widget=widget, known=", ".join(WIDGETS),
+        )  # fmt: skip
+    if lang not in LANGUAGES:
+        raise UserError(
+            N_("There is no language “%(lang)s”; there is %(known)s."), lang=lang, known=", ".join(LANGUAGES)
+        )
+    say(f"{model.name}: running the text, with the cache and without")
+    view = big_view(model, prompt, new, layers, heads)
+    forms = rendered(model, prompt, view, pressed(view, start or {}), lang)
+    out.mkdir(parents=True)
+    for name, html in forms.items():
+        write(out / name, whole(html, read) if assets == "inline" else still(html, policy(python=False)))
+    write(out / TRACE, to_json(excerpt(view.trace, view.layers, view.token_ids())))
+    if assets != "inline":
+        write(out / styles.STYLE, styles.style(big=True))
+        for name in BESIDE:
+            shutil.copyfile(ROOT / "site" / name, out / name)
+    opened = ", ".join(f"layer {one.layer} head {one.head}" for one in view.opened)
+    say(f"open on the page: {opened}")
+
+
+def rendered(model: Model, prompt: str, view: BigPicture, chosen: Mapping[str, Any], lang: str) -> dict[str, str]:
+    """Both forms by their names, with what is chosen at first."""
+    forms = {}
+    with language(lang):
+        page = page_for(model, prompt, view)
+        for name, alone in FORMS.items():
+            forms[name] = choose(render_baked(page, view, Site(), alone, (ROOT / "LICENSE").read_text("utf-8")), chosen)
+    return forms
+
+
+def pressed(view: BigPicture, start: Mapping[str, int | None]) -> dict[str, Any]:
+    """`start` as the page's controls have it, where layer and head are one choice."""
+    chosen: dict[str, Any] = {name: value for name, value in start.items() if value is not None}
+    layer, head = chosen.pop("layer", None), chosen.pop("head", None)
+    if layer is None and head is None:
+        return chosen
+    fitting = [one for one in view.opened if layer in (None, one.layer) and head in (None, one.head)]
+    if not fitting:
+        raise UserError(
+            N_("Layer %(layer)s, head %(head)s is not open on this page; open it with --layers and --heads."),
+            layer="–" if layer is None else layer, head="–" if head is None else head,
+        )  # fmt: skip
+    return {**chosen, "head": fitting[0].value}
+
+
+def read(name: str) -> str:
+    return styles.style(big=True) if name == styles.STYLE else styles.read(name)
