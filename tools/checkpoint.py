@@ -47,7 +47,9 @@ SHARED = N_(
     "%(head_dim)s numbers, and share %(kv_heads)s heads of keys and values, which are kept for all later steps. Here are "
     "some of these heads at work on a real text, and all of them at once."
 )
-TRY = N_("step from token to token, or walk the stages of one step; then press a framed head in the picture of all heads.")
+TRY = N_(
+    "step from token to token, or walk the stages of one step; then press a framed head in the picture of all heads."
+)
 NOTICE = N_("every step adds one row of K and V to each layer, reads all the rows, and leaves no row of q.")
 
 

@@ -29,12 +29,12 @@ SCALE_OF = {name: kind for kind, names in SCALES.items() for name in names}
 COLUMNS = 8  # of a table of numbers
 
 
-class Table(NamedTuple):
-    """The numbers of one row: lines of COLUMNS, each with the index that it begins with."""
+class Listed(NamedTuple):
+    """The numbers of one row as lines of COLUMNS, each behind the index that it begins with."""
 
     where: str
     kind: str
-    lines: list[tuple[str, list[str]]]
+    lines: list[str]
 
 
 @dataclass(frozen=True)
@@ -116,19 +116,22 @@ class BigPicture(Picture):
         """start, prompt or generated; not every model has a token that starts a text."""
         return "prompt" if i == 0 and not self.about["started"] else super().kind(i)
 
-    def tables(self, i: int) -> list[Table]:
-        """The numbers behind the strips of step i: its q, k, v, their mixture and its x."""
+    def listed(self, i: int) -> list[Listed]:
+        """The numbers behind the strips of step i: its q, k, v, their mixture and its x.
+
+        As lines of text: with an element for every number, a page would be slow to step through.
+        """
         found = []
         for name, kind in (("q", "q"), ("k", "k"), ("v", "v"), ("head_out", "o"), ("attn_norm", "x")):
             scale = self.scales[SCALE_OF[name]]
             for where, values in self.rows(name, i):
                 texts = scale.texts(values)
-                lines = [(whole(at), texts[at : at + COLUMNS]) for at in range(0, len(texts), COLUMNS)]
-                found.append(Table(where, kind, lines))
+                starts = range(0, len(texts), COLUMNS)
+                found.append(Listed(where, kind, [line(at, texts[at : at + COLUMNS]) for at in starts]))
         return found
 
     def stops(self, i: int) -> bool:
-        return self.trace.number("sample", i) == self.about["stop"]
+        return self.trace.number("sample", i) in self.about["stops"]
 
     def token_ids(self) -> list[int]:
         """The tokens that appear on the page: those of the text, the chosen ones, and the likeliest of each step."""
@@ -139,7 +142,12 @@ class BigPicture(Picture):
         return sorted(found)
 
     def _step(self, i: int) -> dict[str, Any]:
-        return super()._step(i) | {"tables": self.tables(i)}
+        return super()._step(i) | {"listed": self.listed(i)}
+
+
+def line(at: int, texts: list[str]) -> str:
+    """Numbers under each other, behind the index of the first of them."""
+    return f"{at:>4}" + "".join(f"{text:>7}" for text in texts)
 
 
 def tokens_for(model: Model, prompt: str, new: int | None) -> int:
@@ -148,7 +156,9 @@ def tokens_for(model: Model, prompt: str, new: int | None) -> int:
     if new is not None and new < 0:
         raise UserError(N_("--new is %(new)s; give 0 or more tokens."), new=new)
     if n > limit:
-        raise UserError(N_("The prompt has %(n)s tokens; a page shows at most %(limit)s. Shorten it."), n=n, limit=limit)
+        raise UserError(
+            N_("The prompt has %(n)s tokens; a page shows at most %(limit)s. Shorten it."), n=n, limit=limit
+        )
     if new is not None and n + new > limit:
         raise UserError(
             N_("%(n)s tokens and %(new)s new ones are more than the %(limit)s that a page shows; --new can be %(room)s."),
@@ -166,9 +176,9 @@ def big_view(
     tokenizer, config = model.tokenizer, model.config
     trace.about |= {
         "dtype": str(model.params["wte"].dtype),
-        "stop": recording.stop,
+        "stops": sorted(recording.stops),
         "started": recording.ids[0] == tokenizer.start,
         "ids": recording.ids[: len(recording.cache)],
     }
-    found = opened(attention(trace, config, len(trace.about["tokens"])), layers, heads)
+    found = opened(attention(trace, config, len(trace.about["tokens"])), config.head_dim, layers, heads)
     return BigPicture(trace, heads=tuple(found), by_rule=not heads, layers_by_rule=not layers)

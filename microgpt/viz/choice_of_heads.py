@@ -17,6 +17,7 @@ from microgpt.model import Array, Config
 from microgpt.trace import Trace
 
 MOST = 12  # heads that one page opens: its size and its pace depend on them
+NUMBERS = 50_000  # and on what they hold together: heads x head_dim x tokens
 RANKS = (N_("near"), N_("between"), N_("far"))
 
 
@@ -53,25 +54,33 @@ def distances(weights: Array) -> Array:
     return mean
 
 
-def opened(weights: Array, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> list[Open]:
-    """What the page opens. Without `layers` or `heads` the rule decides. Raises UserError for what there is not."""
-    n_layer, n_head = weights.shape[:2]
+def opened(weights: Array, head_dim: int, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> list[Open]:
+    """What the page opens. Without `layers` or `heads` the rule decides. Raises UserError for what there is not.
+
+    Where a page has no room for three heads in each layer, the rule takes the nearest and the furthest, or the latter.
+    """
+    n_layer, n_head, n, _ = weights.shape
+    most = max(1, min(MOST, NUMBERS // (head_dim * n)))
     check("--layers", layers, n_layer)
     check("--heads", heads, n_head)
     far, found = distances(weights), []
-    for layer in sorted(set(layers)) or sorted({0, (n_layer - 1) // 2, n_layer - 1}):
+    chosen = sorted(set(layers)) or sorted({0, (n_layer - 1) // 2, n_layer - 1})
+    room = most // len(chosen)
+    ranks = (0, 1, 2) if room > 2 else (0, 2) if room == 2 else (2,)
+    for layer in chosen:
         if heads:
             found += [Open(layer, head, float(far[layer, head])) for head in sorted(set(heads))]
             continue
         by_distance = np.argsort(far[layer], kind="stable").tolist()
         ranked = [by_distance[0], by_distance[(n_head - 1) // 2], by_distance[-1]]
-        for rank, head in enumerate(ranked):
-            if head not in ranked[:rank]:
+        for rank in ranks:
+            head = ranked[rank]
+            if (layer, head) not in [(one.layer, one.head) for one in found]:
                 found.append(Open(layer, head, float(far[layer, head]), rank))
-    if len(found) > MOST:
+    if len(found) > most:
         raise UserError(
-            N_("%(n)s heads are asked for; one page opens at most %(most)s. Give fewer --layers or --heads."),
-            n=len(found), most=MOST,
+            N_("%(n)s heads are asked for; a page with this text opens at most %(most)s. Give fewer layers or heads."),
+            n=len(found), most=most,
         )  # fmt: skip
     return found
 

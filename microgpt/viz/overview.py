@@ -50,6 +50,11 @@ class Overview(NamedTuple):
     first: Kind | None  # the first token has most of the weight
     before: Kind | None  # the token just before has most of it
 
+    @property
+    def wide(self) -> bool:
+        """So many layers for its heads that the picture needs the whole width."""
+        return self.n_layer >= 2 * self.n_head
+
 
 def overview(weights: Array, opened: list[Open]) -> Overview:
     """The picture of `weights` [n_layer, n_head, n, n]."""

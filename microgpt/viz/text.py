@@ -33,6 +33,4 @@ def show(token: str) -> str:
     """A token as it is drawn: a space becomes ␣, other white space and invisible characters a mark with their code."""
     if token == START:
         return token
-    return "".join(
-        c if c.isprintable() and not c.isspace() else "␣" if c == " " else f"␣{ord(c):x}" for c in token
-    )
+    return "".join(c if c.isprintable() and not c.isspace() else "␣" if c == " " else f"␣{ord(c):x}" for c in token)

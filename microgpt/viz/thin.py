@@ -14,7 +14,7 @@ import numpy as np
 
 from microgpt.errors import N_
 from microgpt.model import Array
-from microgpt.viz.heat import LEVELS, Scale, rounded_up
+from microgpt.viz.heat import LEVELS, rounded_up
 from microgpt.viz.language import say
 from microgpt.viz.text import number, whole
 
@@ -22,6 +22,7 @@ SHARE = 99  # percent of the numbers that a scale holds
 HEIGHT = 10  # of a strip, in the units of its paths
 Y = {"p": 4, "n": 6}  # the middle of a cell that is 8 high, above zero and below
 N_LARGEST = 3  # numbers that are said where a strip cannot be seen
+STEP = 2  # levels of the heat scale that are one here
 CELLS = 64  # the most cells of a row that is not cut into heads
 
 
@@ -38,14 +39,10 @@ class Thin(NamedTuple):
 class ThinScale(NamedTuple):
     """A heat scale for long rows, and what lies beyond its end."""
 
-    scale: Scale
+    limit: float
     numbers: str  # how many are drawn on it
     beyond: str  # how many of them lie beyond it, "" for none
     largest: str  # the largest of them, either way
-
-    @property
-    def limit(self) -> float:
-        return self.scale.limit
 
     @property
     def end(self) -> str:
@@ -55,11 +52,16 @@ class ThinScale(NamedTuple):
     @property
     def digits(self) -> int:
         """Decimals of its numbers."""
-        return 2 if self.limit >= 1 else 3
+        return 1 if self.limit >= 3 else 2 if self.limit >= 0.3 else 3
+
+    def heat(self, value: float) -> str:
+        """Every second class of the heat scale: with half the levels a strip has half the paths, and steps as quickly."""
+        level = STEP * min(round(LEVELS / STEP * abs(value) / self.limit), LEVELS // STEP)
+        return "z" if level == 0 else f"{'n' if value < 0 else 'p'}{level}"
 
     def strip(self, values: Array, where: str = "") -> Thin:
         """One cell a number of `values` [n]."""
-        heats = [self.scale.cell(x).heat for x in values.tolist()]
+        heats = [self.heat(x) for x in values.tolist()]
         paths = [(heat, path([h == heat for h in heats], Y[heat[0]])) for heat in sorted(set(heats) - {"z"}, key=order)]
         far = [abs(x) > self.limit for x in values.tolist()]
         largest = np.argsort(-np.abs(values), kind="stable")[:N_LARGEST].tolist()
@@ -80,7 +82,7 @@ def thin_scale(arrays: Iterable[Array]) -> ThinScale:
     sizes = np.abs(np.concatenate([array.ravel() for array in arrays]).astype(np.float64))
     limit = rounded_up(float(np.percentile(sizes, SHARE, method="inverted_cdf")))
     far, largest = int((sizes > limit).sum()), float(sizes.max())
-    return ThinScale(Scale(limit), whole(sizes.size), whole(far) if far else "", number(largest, 1 if largest >= 1 else 3))
+    return ThinScale(limit, whole(sizes.size), whole(far) if far else "", number(largest, 1 if largest >= 1 else 3))
 
 
 def path(cells: list[bool], y: int) -> str:

@@ -1,12 +1,13 @@
 """Models of the shape of large ones with random weights, for the tests of what is drawn of them; and for a look:
 
-    python -m tests.viz.large gpt2 OUT      bake a lesson from such a model
+python -m tests.viz.large gpt2 OUT      bake a lesson from such a model
 """
 
 from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ class Words:
         self.vocabulary = [*words, *(f" w{i}" for i in range(size - len(words) - 1)), "<|end|>"]
         self.ids = {token: i for i, token in enumerate(self.vocabulary)}
         self.start = self.ids["<|end|>"]
+        self.stops = frozenset({self.start})
 
     def split(self, text: str) -> list[str]:
         return re.findall(r" ?\S+", f" {text.strip()}") if text.strip() else []
@@ -60,20 +62,20 @@ class Words:
 
 def large(name: str, seed: int = 1, dtype: Any = np.float32, **fields: Any) -> Model:
     """A model of that shape whose heads differ: some rest on the first token, some look near, a few numbers are huge."""
-    from dataclasses import replace
-
     config, rng = replace(SHAPES[name], **fields), np.random.default_rng(seed)
     params = {}
     for key, shape in param_shapes(config).items():
         if key.endswith("norm") or key.endswith("norm.bias"):
             params[key] = np.ones(shape, dtype) if not key.endswith("bias") else np.zeros(shape, dtype)
             continue
-        params[key] = (rng.standard_normal(shape) * (1.0 if key in ("wte", "wpe") else 1.3 * shape[-1] ** -0.5)).astype(dtype)
+        params[key] = (rng.standard_normal(shape) * (1.0 if key in ("wte", "wpe") else 1.3 * shape[-1] ** -0.5)).astype(
+            dtype
+        )
         if key.endswith(("wq", "wk")):  # a few channels of huge values, and heads of different sharpness
             heads = params[key].reshape(-1, config.head_dim, shape[1])
             heads *= rng.uniform(0.3, 1.8, (len(heads), 1, 1)).astype(dtype)
             heads[:, 5] *= 4
-    return Model(name, config, params, Words(config.vocab_size))  # type: ignore[arg-type]
+    return Model(name, config, params, Words(config.vocab_size))
 
 
 PROMPT = "the next day is bright and sun shines over all of them"
