@@ -97,7 +97,7 @@ def ordered(options: argparse.Namespace) -> tuple[Path, Write]:
 
 def is_folder(model: str) -> bool:
     """Whether a model is named by its folder; a shipped one goes before a folder of its name."""
-    return model not in SHIPPED and (os.sep in model or "/" in model or Path(model).is_dir())
+    return bool(model) and model not in SHIPPED and (os.sep in model or "/" in model or Path(model).is_dir())
 
 
 def write_checkpoint(options: argparse.Namespace, start: dict[str, int | None], out: Path) -> None:
@@ -107,7 +107,7 @@ def write_checkpoint(options: argparse.Namespace, start: dict[str, int | None], 
         raise UserError("A lesson from a checkpoint needs a text; give --prompt.")
     from microgpt.checkpoint import load_checkpoint  # it needs packages that the site does not
 
-    model = load_checkpoint(Path(options.model), options.dtype or DTYPES[0])
+    model = load_checkpoint(Path(options.model), "float64" if options.dtype == "float64" else "float32")
     bake_checkpoint(
         model, say, out, options.prompt, widget=options.widget or "stepper", new=options.new, layers=layers,
         heads=heads, start=start, lang=options.lang or "en", assets=options.assets or ASSETS[0],

@@ -11,21 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from markupsafe import escape
-
 from microgpt.errors import N_, UserError
 from microgpt.excerpt import excerpt
 from microgpt.trace import to_json
 from microgpt.viz import style as styles
 from microgpt.viz.big import BigPicture, big_view
+from microgpt.viz.big_page import page_for
 from microgpt.viz.choices import choose
 from microgpt.viz.language import LANGUAGES, language
-from microgpt.viz.language import say as translate
-from microgpt.viz.notebook import lesson
-from microgpt.viz.pages import Page
 from microgpt.viz.policy import policy
 from microgpt.viz.render import Site, render_baked
-from microgpt.viz.text import show
 from microgpt.viz.whole import still, whole
 from microgpt.weights import Model
 from tools.bake import ASSETS, FORMS, write
@@ -35,36 +30,6 @@ WIDGETS = ("stepper",)  # that can be made from a checkpoint
 TRACE = "trace.json"
 BESIDE = ("host.js", "offline.js", "icon.svg")  # of the site: what a page without Python loads, besides its style
 FILES = {*FORMS, TRACE, styles.STYLE, *BESIDE}
-
-TITLE = N_("Why does %(model)s keep K and V, and throw Q away?")
-SUMMARY = N_(
-    "%(model)s writes one token at a time, through %(layers)s layers with %(heads)s heads each. In every layer, each head "
-    "asks with a query of %(head_dim)s numbers; keys and values are kept for all later steps. Here are some of these "
-    "heads at work on a real text, and all of them at once."
-)
-SHARED = N_(
-    "%(model)s writes one token at a time, through %(layers)s layers. In each, %(heads)s heads ask, each with a query of "
-    "%(head_dim)s numbers, and share %(kv_heads)s heads of keys and values, which are kept for all later steps. Here are "
-    "some of these heads at work on a real text, and all of them at once."
-)
-TRY = N_(
-    "step from token to token, or walk the stages of one step; then press a framed head in the picture of all heads."
-)
-NOTICE = N_("every step adds one row of K and V to each layer, reads all the rows, and leaves no row of q.")
-
-
-def page_for(model: Model, prompt: str, view: BigPicture) -> Page:
-    """The stepper's page, with words for this model, in the language that is set."""
-
-    def words(message: str) -> str:
-        text = translate(message, model=show(model.name), **view.facts)
-        return str(escape(text)).replace("%", "%%")  # templates take a page's words for messages, not for text
-
-    c = model.config
-    return lesson("stepper", "")._replace(
-        title=words(TITLE), summary=words(SUMMARY if c.n_kv_head == c.n_head else SHARED), try_=words(TRY),
-        notice=words(NOTICE), model=model.name, prompt=prompt, models=(model.name,), live="", extra="",
-    )  # fmt: skip
 
 
 def bake_checkpoint(

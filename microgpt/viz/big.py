@@ -7,7 +7,7 @@ It is the stepper's picture with other strips: a piece carries the classes of th
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from microgpt.record import Recording
 from microgpt.viz.choice_of_heads import RANKS, Open, attention, opened
 from microgpt.viz.overview import Overview, overview
 from microgpt.viz.steps import MOST_TOKENS, N_GUESSES, Picture
-from microgpt.viz.text import number, show, whole
+from microgpt.viz.text import number, whole
 from microgpt.viz.thin import SHARE, Thin, ThinScale, folded, run_length, thin_scale
 from microgpt.weights import Model
 
@@ -161,10 +161,16 @@ def tokens_for(model: Model, prompt: str, new: int | None) -> int:
         )
     if new is not None and n + new > limit:
         raise UserError(
-            N_("%(n)s tokens and %(new)s new ones are more than the %(limit)s that a page shows; --new can be %(room)s."),
+            N_(
+                "%(n)s tokens and %(new)s new ones are more than the %(limit)s that a page shows; "
+                "--new can be %(room)s."
+            ),
             n=n, new=new, limit=limit, room=limit - n,
         )  # fmt: skip
-    return min(NEW, limit - n) if new is None else new
+    new = min(NEW, limit - n) if new is None else new
+    if n and n + new < 2:
+        raise UserError(N_("A text of one token has nothing to look back at; give a longer prompt or --new 1."))
+    return new
 
 
 def big_view(

@@ -22,7 +22,7 @@ RANKS = (N_("near"), N_("between"), N_("far"))
 
 
 class Open(NamedTuple):
-    """A head that can be looked into. `rank` is its place in RANKS, -1 when the author chose it; `value` is its name."""
+    """A head that can be looked into. `rank` is its place in RANKS, -1 when the author chose it."""
 
     layer: int
     head: int

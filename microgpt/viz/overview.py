@@ -31,7 +31,7 @@ class Thumb(NamedTuple):
 class Kind(NamedTuple):
     """Heads that do one simple thing: how many, and the one that does it most."""
 
-    count: str
+    heads: str
     layer: int
     head: int
     share: str

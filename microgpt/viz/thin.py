@@ -55,7 +55,7 @@ class ThinScale(NamedTuple):
         return 1 if self.limit >= 3 else 2 if self.limit >= 0.3 else 3
 
     def heat(self, value: float) -> str:
-        """Every second class of the heat scale: with half the levels a strip has half the paths, and steps as quickly."""
+        """Every second class of the heat scale: with half the levels a strip has half the paths."""
         level = STEP * min(round(LEVELS / STEP * abs(value) / self.limit), LEVELS // STEP)
         return "z" if level == 0 else f"{'n' if value < 0 else 'p'}{level}"
 

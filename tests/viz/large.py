@@ -61,16 +61,15 @@ class Words:
 
 
 def large(name: str, seed: int = 1, dtype: Any = np.float32, **fields: Any) -> Model:
-    """A model of that shape whose heads differ: some rest on the first token, some look near, a few numbers are huge."""
+    """A model of that shape whose heads differ in sharpness, and in which a few numbers are huge."""
     config, rng = replace(SHAPES[name], **fields), np.random.default_rng(seed)
     params = {}
     for key, shape in param_shapes(config).items():
         if key.endswith("norm") or key.endswith("norm.bias"):
             params[key] = np.ones(shape, dtype) if not key.endswith("bias") else np.zeros(shape, dtype)
             continue
-        params[key] = (rng.standard_normal(shape) * (1.0 if key in ("wte", "wpe") else 1.3 * shape[-1] ** -0.5)).astype(
-            dtype
-        )
+        size = 1.0 if key in ("wte", "wpe") else 1.3 * shape[-1] ** -0.5
+        params[key] = (rng.standard_normal(shape) * size).astype(dtype)
         if key.endswith(("wq", "wk")):  # a few channels of huge values, and heads of different sharpness
             heads = params[key].reshape(-1, config.head_dim, shape[1])
             heads *= rng.uniform(0.3, 1.8, (len(heads), 1, 1)).astype(dtype)

@@ -1,0 +1,50 @@
+"""A large model's page steps, opens heads and shows its numbers without JavaScript, as wide as the screen at most."""
+
+from __future__ import annotations
+
+import pytest
+
+from microgpt.viz.big import big_view
+from tests.browser.conftest import Open
+from tests.browser.test_stepping import SEEN, settle
+from tests.viz.large import PROMPT, large
+from tools.checkpoint import bake_checkpoint
+
+SHOWN = """[...document.querySelectorAll(".stage .O")].filter((e) => e.getClientRects().length)
+  .map((e) => [...e.classList].filter((c) => /^O\\d/.test(c)).join(" "))"""
+
+
+@pytest.fixture(scope="module")
+def lesson(tmp_path_factory: pytest.TempPathFactory) -> str:
+    out = tmp_path_factory.mktemp("big") / "lesson"
+    bake_checkpoint(large("smollm", n_embd=48, n_mlp=32), print, out, PROMPT, new=2)
+    return (out / "index.html").as_uri()
+
+
+@pytest.mark.parametrize("javascript", [True, False])
+def test_a_press_on_the_overview_opens_that_head(new_tab: Open, lesson: str, javascript: bool) -> None:
+    page = new_tab(javascript=javascript)
+    page.open(lesson)
+    opened = big_view(large("smollm", n_embd=48, n_mlp=32), PROMPT, 2).opened
+    for index in (5, 0):
+        page.click(f".all-heads .pick-{index}")
+        shown = page.run(SHOWN)
+        assert shown and all(f"O{index}" in where.split() for where in shown)
+        title = page.run('document.querySelector(".cache-title").innerText')
+        assert f"layer {opened[index].layer}, head {opened[index].head}" in str(title)
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_it_steps_and_fits(new_tab: Open, lesson: str, width: int) -> None:
+    page = new_tab(width=width)
+    page.open(lesson)
+    for i in (13, 0, 6):
+        page.click(f"#tokens .R{i} span")
+        seen = settle(page)
+        assert (seen["rows"], seen["fresh"], seen["meets"]) == (i + 1, [i], [i + 1])
+    page.click(".legend .toggle:has(.all-numbers) .face")
+    lists = page.run('[...document.querySelectorAll(".numbers div")].filter((e) => e.getClientRects().length).length')
+    assert lists == 5
+    assert page.run("document.documentElement.scrollWidth") <= width
+    assert page.run(SEEN)["rows"] == 7
+    assert page.errors == []

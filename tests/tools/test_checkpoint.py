@@ -1,0 +1,99 @@
+"""A lesson from a checkpoint folder: two pages, what they load, their trace; and a sentence for what cannot be."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import build
+from microgpt.trace import from_json
+from tests import checkpoints
+from tools.checkpoint import FILES
+
+REFERENCE = re.compile(r'\b(?:href|src|srcset|data-go|action)="([^"]*)"')
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Llama of 2 layers and 4 heads, in a folder with a name that wants escaping."""
+    rng = np.random.default_rng(0)
+    place = tmp_path_factory.mktemp("models") / "Tiny <b>&100%"
+    return checkpoints.write(
+        place, checkpoints.LLAMA, checkpoints.llama_tensors(rng), checkpoints.byte_level("<begin>")
+    )
+
+
+def baked(folder: Path, out: Path, *options: str) -> dict[str, str]:
+    assert build.main(["--model", str(folder), "--prompt", "day day", "--out", str(out), *options]) == 0
+    return {path.name: path.read_text("utf-8") for path in out.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def files(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    return baked(folder, tmp_path_factory.mktemp("a") / "lesson")
+
+
+def test_the_folder_holds_both_forms_what_they_load_and_the_trace(files: dict[str, str]) -> None:
+    assert files.keys() == FILES
+    for form in ("index.html", "embed.html"):
+        html = files[form]
+        found = [each for each in REFERENCE.findall(html) if not each.startswith("#")]
+        assert found and set(found) <= FILES
+        assert "boot.js" not in html and "wasm-unsafe-eval" not in html and "<html data-no-python " in html
+        assert "Your own text" not in html
+    trace = from_json(files["trace.json"])
+    assert trace.about["dtype"] == "float32" and trace.about["model"] == "Tiny <b>&100%"
+    assert trace.about["tokens"][0] == "<begin>"
+
+
+def test_the_page_speaks_of_the_folders_name_and_of_the_models_shape(files: dict[str, str]) -> None:
+    html = files["index.html"]
+    assert "<h1>Why does Tiny &lt;b&gt;&amp;100% keep K and V, and throw Q away?</h1>" in html
+    assert "through 2 layers. In each, 4 heads ask, each with a query of 2 numbers, and share 2 heads" in html
+    assert "Tiny <b>" not in html
+    assert "starts every text" in html and "keys are kept after rotation" in html
+
+
+def test_the_authors_choices_and_one_file(folder: Path, tmp_path: Path) -> None:
+    options = ["--layers", "1", "--heads", "0,3", "--head", "3", "--step", "1", "--new", "1", "--dtype", "float64"]
+    files = baked(folder, tmp_path / "lesson", *options, "--single-file", "--lang", "es")
+    assert files.keys() == {"index.html", "embed.html", "trace.json"}
+    heads = re.findall(r'<input[^>]*name="head" value="([\d.]+)"( checked)?', files["index.html"])
+    assert heads == [("1.0", ""), ("1.3", " checked")]
+    assert re.search(r'name="step" value="1"[^>]* checked', files["index.html"])
+    assert '<html data-no-python lang="es"' in files["index.html"]
+    trace = from_json(files["trace.json"])
+    assert trace.about["dtype"] == "float64" and len(trace.about["tokens"]) == len(trace.about["ids"])
+    assert build.main(["--model", str(folder), "--prompt", "day day", "--out", str(tmp_path / "lesson"), *options,
+                       "--single-file", "--lang", "es", "--check"]) == 0  # fmt: skip
+    baked(folder, tmp_path / "lesson", *options)  # and is replaced like a site
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--layers", "7"], "--layers has 7; this model has 0 to 1."),
+        (["--layers", "1", "--heads", "0,4"], "--heads has 4; this model has 0 to 3."),
+        (["--heads", "x"], "--heads is “x”; give numbers such as 0,5,11."),
+        (["--new", "99"], "99 new ones are more than the 12 that a page shows"),
+        (["--layer", "1", "--heads", "0", "--head", "3"], "Layer 1, head 3 is not open on this page"),
+        (["--widget", "memory"], "The widget “memory” cannot be made from a checkpoint; these can: stepper"),
+        (["--step", "77"], "step is 77; this page has 0 to"),
+        (["--lang", "xx"], "There is no language “xx”; there is en, es"),
+        (["--prompt", "day " * 12], "tokens; a page shows at most 12. Shorten it."),
+        (["--prompt", ""], "needs a text; give --prompt"),
+        (["--model", "./nix"], "There is no folder nix."),
+        (["--model", "names", "--layers", "0"], "--layers is for a checkpoint; give its folder as --model."),
+    ],
+)
+def test_what_cannot_be_baked_gets_one_sentence(
+    folder: Path, options: list[str], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ["--model", str(folder), "--prompt", "day", *options, "--out", str(tmp_path / "lesson")]
+    assert build.main(given) == 1
+    error = [line for line in capsys.readouterr().err.splitlines() if not line.endswith("without")]
+    assert len(error) == 1 and says in error[0]
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,325 @@
+"""A large model's page: what is drawn is the trace's, what is opened follows the rule, and it stays small."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+import numpy as np
+import pytest
+
+from microgpt.cost import cached, naive
+from microgpt.errors import UserError
+from microgpt.excerpt import EVERYWHERE, OPENED, excerpt
+from microgpt.model import Array, Config
+from microgpt.record import Recording
+from microgpt.trace import Trace, from_json, to_json
+from microgpt.viz.big import MOST_TOKENS, BigPicture, big_view
+from microgpt.viz.choice_of_heads import MOST, attention, distances, opened
+from microgpt.viz.overview import LEVELS, level_of
+from microgpt.viz.steps import Picture
+from microgpt.viz.style import style
+from microgpt.viz.thin import Y, folded, thin_scale
+from microgpt.weights import shipped
+from tests.viz.large import PROMPT, SHAPES, WORDS, large
+from tests.viz.test_pages import classes, find, numbers, parse, text
+from tools.checkpoint import rendered
+
+SMALL = {"n_embd": 48, "n_mlp": 32}  # the width of the residual stream is not what makes a page large
+EVENTS = {"q": "q", "k": "k", "v": "v", "o": "head_out", "x": "attn_norm"}
+
+
+@cache
+def view(name: str = "smollm", prompt: str = PROMPT, new: int | None = 3) -> BigPicture:
+    return big_view(large(name, **SMALL, n_ctx=64), prompt, new)
+
+
+@cache
+def page(name: str = "smollm") -> str:
+    return rendered(large(name, **SMALL, n_ctx=64), PROMPT, view(name), {}, "en")["index.html"]
+
+
+@cache
+def tree(name: str = "smollm") -> Element:
+    return parse(page(name))
+
+
+def parts(tree: Element, name: str) -> list[Element]:
+    """The SVG elements of that name."""
+    return [e for e in tree.iter() if str(e.tag).endswith(f"}}{name}")]
+
+
+def row(trace: Trace, config: Config, kind: str, pos: int, layer: int, head: int) -> Array:
+    """What a strip of that kind draws."""
+    values = trace[EVENTS[kind], pos, layer][0]
+    if kind == "x":
+        return folded(values)
+    rows = values.reshape(-1, config.head_dim)
+    return rows[head * len(rows) // config.n_head]  # type: ignore[no-any-return]
+
+
+def levels(svg: Element) -> dict[int, tuple[str, int]]:
+    """Cell -> its heat class and its height in the strip, read back from the paths."""
+    found = {}
+    for path in parts(svg, "path"):
+        (name,) = classes(path)
+        start = re.match(r"M(\d+) (\d+)", path.get("d", ""))
+        assert start
+        x, y = int(start[1]), int(start[2])
+        for gap, length in re.findall(r"(?:m(\d+) 0)?h(\d+)", path.get("d", "")):
+            x += int(gap or 0)
+            if name != "far":
+                found |= dict.fromkeys(range(x, x + int(length)), (name, y))
+            x += int(length)
+    return found
+
+
+def test_every_listed_number_and_every_cell_is_the_traces() -> None:
+    shown, checked = view(), 0
+    trace, config = shown.trace, shown.config
+    for pos in range(shown.n):
+        step, kept = find(tree(), "step", f"S{pos}")[0], find(tree(), "row", f"R{pos}")[0]
+        for index, one in enumerate(shown.opened):
+            lists = {
+                kind: next(e for e in find(find(step, "numbers")[0], "O", f"O{index}") if name in text(e[0]))
+                for kind, name in (("q", "q"), ("k", "k"), ("v", "v"), ("o", "sum"), ("x", "x"))
+            }
+            for kind in EVENTS:
+                values = row(trace, config, kind, pos, one.layer, one.head)
+                scale = shown.scales[{"q": "q, k", "k": "q, k", "x": "x"}.get(kind, "v")]
+                lines = text(lists[kind][1]).splitlines()
+                printed = [x for line in lines for x in numbers_in(line)[1:]]
+                assert [numbers_in(line)[0] for line in lines] == list(range(0, len(values), 8))
+                assert np.abs(np.array(printed) - values).max() <= 0.5 * 10**-scale.digits + 1e-6
+                drawn = find(step, "strip", kind, f"O{index}") + find(kept, "strip", kind, f"O{index}")
+                assert len(drawn) == (2 if kind in "kv" else 1)
+                for svg in drawn:
+                    cells = levels(svg)
+                    for i, value in enumerate(values.tolist()):
+                        level = min(6, round(6 * abs(value) / scale.limit))
+                        sign = "n" if value < 0 else "p"
+                        assert cells.get(i) == ((f"{sign}{2 * level}", Y[sign]) if level else None)
+                    largest = int(np.abs(values).argmax())
+                    assert f"largest: {largest}: " in svg.get("aria-label", "")
+                    checked += 1
+    assert checked == shown.n * len(shown.opened) * 7
+
+
+def numbers_in(line: str) -> list[float]:
+    return [float(x.replace("−", "-")) for x in line.split()]
+
+
+def test_scores_and_weights_are_the_traces() -> None:
+    shown = view()
+    for pos in range(shown.n):
+        step = find(tree(), "step", f"S{pos}")[0]
+        for index, one in enumerate(shown.opened):
+            (meets,) = find(step, "meets", f"O{index}")
+            weights = [numbers(e)[0] for e in find(meets, "weight")]
+            expected = shown.trace["attn_weights", pos, one.layer][one.head, 0]
+            assert np.abs(np.array(weights) - expected).max() <= 0.005 + 1e-6
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_overview_draws_all_weights_of_all_heads(name: str) -> None:
+    shown = view(name)
+    config, n = shown.config, shown.n
+    grid = find(tree(name), "grid")[0]
+    thumbs = parts(grid, "svg")
+    assert len(thumbs) == config.n_layer * config.n_head
+    for at, svg in enumerate(thumbs):
+        layer, head = divmod(at, config.n_head)
+        drawn = np.zeros((n, n), int)
+        for path in parts(svg, "path"):
+            (level,) = classes(path)
+            x = y = 0
+            for dx, dy, length in re.findall(r"[Mm](-?\d+) (-?\d+)(?:\.5)?h(\d+)", path.get("d", "")):
+                x, y = x + int(dx), y + int(dy)
+                drawn[y, x : x + int(length)] += int(level[1:])
+                x += int(length)
+        for i in range(n):
+            expected = level_of(shown.trace["attn_weights", i, layer][head, 0])
+            assert drawn[i, : i + 1].tolist() == expected.tolist()
+            assert not drawn[i, i + 1 :].any()
+    assert level_of(np.array([0.0, LEVELS[0], 1.0])).tolist() == [0, 1, len(LEVELS)]
+
+
+def test_each_open_head_is_lit_and_leads_to_its_button() -> None:
+    shown = view()
+    buttons = {e.get("id"): e for e in tree().iter("input") if e.get("name") == "head"}
+    labels = [e for e in find(tree(), "grid")[0].iter("label")]
+    asked = [buttons[e.get("for")].get("value") for e in labels]
+    assert asked == sorted((one.value for one in shown.opened), key=lambda value: [int(x) for x in value.split(".")])
+    assert [e.get("title") for e in labels] == [f"layer {x.replace('.', ', head ')}: open" for x in asked if x]
+    assert len(buttons) == len(shown.opened) and sum("checked" in e.attrib for e in buttons.values()) == 1
+    css = style(big=True)
+    for index in range(MOST):
+        assert f".choosers:has(.o-{index}:checked)~.stage .O:not(.O{index})" in css
+
+
+def test_the_rule_takes_the_nearest_the_middle_and_the_furthest_of_three_layers() -> None:
+    shown = view()
+    config, n = shown.config, shown.n
+    far = np.zeros((config.n_layer, config.n_head))
+    for layer in range(config.n_layer):
+        for i in range(1, n):
+            weights = shown.trace["attn_weights", i, layer][:, 0].astype(float)
+            far[layer] += sum(weights[:, j] * (i - j) / i for j in range(i + 1)) / (n - 1)
+    expected = []
+    for layer in (0, (config.n_layer - 1) // 2, config.n_layer - 1):
+        order = sorted(range(config.n_head), key=lambda head: far[layer, head])
+        expected += [(layer, order[0]), (layer, order[(config.n_head - 1) // 2]), (layer, order[-1])]
+    assert [(one.layer, one.head) for one in shown.opened] == expected
+    said = text(find(tree(), "all-heads")[0])
+    assert "look back least, furthest, and between" in said and "first, the middle and the last" in said
+
+
+def test_distance_is_none_for_the_token_itself_and_one_for_the_first() -> None:
+    itself, first = np.eye(5), np.zeros((5, 5))
+    first[:, 0] = 1
+    assert distances(np.stack([itself, first])[None]).tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("layers", "heads", "expected"),
+    [([2], [1, 0], [(2, 0), (2, 1)]), ([1, 1], [3], [(1, 3)]), ([], [2], [(0, 2), (1, 2), (3, 2)])],
+)
+def test_the_author_chooses(layers: list[int], heads: list[int], expected: list[tuple[int, int]]) -> None:
+    found = opened(np.zeros((4, 4, 3, 3)), 8, layers, heads)
+    assert [(one.layer, one.head) for one in found] == expected
+
+
+def test_a_page_opens_only_what_it_can_carry() -> None:
+    weights = np.random.default_rng(0).dirichlet(np.ones(32), (32, 32, 32))
+    assert len(opened(weights, 128)) == 9
+    assert len(opened(weights, 256)) == 6  # the nearest and the furthest of each layer
+    assert len(opened(weights, 64, layers=range(12))) == 12
+    with pytest.raises(UserError, match="15 heads are asked for; a page with this text opens at most 12"):
+        opened(weights, 64, layers=range(5), heads=range(3))
+    for flag, asked in (("--layers", {"layers": [32]}), ("--heads", {"heads": [-1]})):
+        with pytest.raises(UserError, match=rf"{flag} has -?\d+; this model has 0 to 31\."):
+            opened(weights, 64, **asked)
+
+
+def test_what_the_sentences_of_the_overview_count() -> None:
+    shown = view()
+    weights = attention(shown.trace, shown.config, shown.n)[:, :, 2:]
+    first = weights[..., 0].mean(-1)
+    assert shown.map.first and shown.map.before
+    assert int(shown.map.first.heads) == (first > 0.5).sum()
+    assert (shown.map.first.layer, shown.map.first.head) == np.unravel_index(first.argmax(), first.shape)
+    before = np.stack([weights[:, :, i, i + 1] for i in range(shown.n - 2)]).mean(0)
+    assert int(shown.map.before.heads) == (before > 0.5).sum()
+    assert float(shown.map.before.share) == pytest.approx(before.max(), abs=0.005)
+
+
+def test_counts_come_from_the_whole_model_and_bytes_from_its_type() -> None:
+    shown = view()
+    for pos in (0, shown.n - 1):
+        step = find(tree(), "step", f"S{pos}")[0]
+        total = [
+            numbers(cell)[0]
+            for cell in find(
+                step,
+                "costs",
+            )[0].iter("td")
+            if text(cell)
+        ][-2:]
+        assert total == [cached(shown.config, pos + 1).sum(), naive(shown.config, pos + 1).sum()]
+        c = shown.config
+        held = 2 * c.n_layer * c.n_kv_head * c.head_dim * (pos + 1)
+        assert numbers(find(step, "held")[0])[:5] == [held, 2 * held, 16, 32, 4 * held]
+
+
+def test_outliers_do_not_make_the_rest_pale() -> None:
+    values = np.concatenate([np.linspace(-1, 1, 990), np.full(10, 500.0)])
+    scale = thin_scale([values])
+    assert scale.limit == 1.0 and scale.beyond == "10" and scale.largest == "500.0"
+    assert scale.strip(values[-12:]).beyond == "M2 5h10"
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_page_weighs_less_than_a_megabyte(name: str) -> None:
+    """The most tokens, and as many heads as can be open, of random numbers, which pack worse than real ones."""
+    model = large(name, **SMALL, n_ctx=64)
+    prompt = " ".join(list(dict.fromkeys(WORDS))[:24])
+    c = model.config
+    shown = big_view(model, prompt, 8, [0, c.n_layer // 3, c.n_layer // 2, c.n_layer - 1], [0, 3, 8])
+    assert shown.n == MOST_TOKENS and len(shown.opened) == MOST
+    files = rendered(model, prompt, shown, {}, "en")
+    packed = len(gzip.compress((files["index.html"] + style(big=True)).encode()))
+    assert 100_000 < packed < 1_000_000
+
+
+def test_nothing_on_the_page_is_inline_or_asks_for_python() -> None:
+    assert '<form class="live"' not in page() and 'data-hook="run"' not in page()
+    assert not [e for e in tree().iter() if "style" in e.attrib or e.tag == "style"]
+    assert len([e for e in tree().iter()]) < 100_000
+
+
+@pytest.mark.parametrize(
+    ("prompt", "new", "says"),
+    [
+        (" ".join(["the"] * 33), None, "The prompt has 33 tokens; a page shows at most 32. Shorten it."),
+        (PROMPT, 21, "12 tokens and 21 new ones are more than the 32 that a page shows; --new can be 20."),
+        (PROMPT, -1, "--new is -1; give 0 or more tokens."),
+        ("the", 0, "A text of one token has nothing to look back at; give a longer prompt or --new 1."),
+        ("", None, "The prompt is empty; give at least one token."),
+    ],
+)
+def test_a_text_that_does_not_fit_gets_a_sentence(prompt: str, new: int | None, says: str) -> None:
+    with pytest.raises(UserError) as error:
+        big_view(large("smollm", **SMALL, n_layer=1), prompt, new)
+    assert str(error.value) == says
+
+
+def test_a_short_text_has_a_page_too() -> None:
+    model = large("gpt2", **SMALL, n_layer=1, n_head=2, n_kv_head=2)
+    for new, n in ((1, 2), (2, 3), (None, 9)):
+        shown = big_view(model, "the", new)
+        assert shown.n == n and len(shown.opened) == 2
+        assert rendered(model, "the", shown, {}, "en")
+        assert (shown.map.first is None) == (n < 3)
+
+
+def test_only_what_is_shown_travels_and_the_trace_says_so() -> None:
+    shown = view()
+    part = from_json(to_json(excerpt(shown.trace, shown.layers, shown.token_ids())))
+    ids = part.about["vocabulary_ids"]
+    assert part.about["vocabulary"] == [shown.about["vocabulary"][i] for i in ids] and set(shown.about["ids"]) <= set(
+        ids
+    )
+    assert part.about["cut"]["in_layers"]["layers"] == shown.layers and part.about["cut"]["size"] == 320
+    names = {event.name for event in part}
+    assert names == {*EVERYWHERE, *OPENED, "logits", "recompute_logits"}
+    for event in part:
+        if isinstance(event.value, int):
+            assert event.value == shown.trace.number(event.name, event.pos, event.layer)
+            continue
+        whole = shown.trace[event.name, event.pos, event.layer]
+        kept = whole[..., ids] if "logits" in event.name else whole
+        assert (event.value.astype(np.float32) == kept).all()  # to the last bit
+    assert {event.layer for event in part if event.name == "q"} == set(shown.layers)
+    assert {event.layer for event in part if event.name == "attn_weights"} == set(range(shown.config.n_layer))
+
+
+def test_a_model_in_32_bits_is_run_in_32_bits_with_room_for_the_text_alone() -> None:
+    recording = Recording(large("llama", **SMALL, n_layer=2), "the next day", max_new=2)
+    trace = recording.run()
+    assert recording.cache.nbytes_reserved == recording.cache.nbytes == 2 * 2 * 8 * 128 * 5 * 4
+    assert {event.value.dtype for event in trace if event.name in ("k", "v", "logits")} == {np.dtype(np.float32)}
+    assert trace.about["config"]["n_ctx"] == SHAPES["llama"].n_ctx
+
+
+def test_small_models_are_drawn_as_ever() -> None:
+    trace = Recording(shipped("names"), "emm").run()
+    shown = Picture(trace)
+    assert shown.opened == () and hasattr(shown.per_head("q", 0)[0], "cells")
+    big = (Path(__file__).parents[2] / "site" / "css" / "8-big.css").read_text("utf-8")
+    assert big not in style() and big in style(big=True)
+    assert ".o-0" not in style()
+    assert replace(shown.config) == Config(**trace.about["config"])
