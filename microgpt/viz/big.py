@@ -126,8 +126,8 @@ class BigPicture(Picture):
             scale = self.scales[SCALE_OF[name]]
             for where, values in self.rows(name, i):
                 texts = scale.texts(values)
-                starts = range(0, len(texts), COLUMNS)
-                found.append(Listed(where, kind, [line(at, texts[at : at + COLUMNS]) for at in starts]))
+                width, starts = max(map(len, texts)) + 1, range(0, len(texts), COLUMNS)
+                found.append(Listed(where, kind, [line(at, texts[at : at + COLUMNS], width) for at in starts]))
         return found
 
     def stops(self, i: int) -> bool:
@@ -145,9 +145,9 @@ class BigPicture(Picture):
         return super()._step(i) | {"listed": self.listed(i)}
 
 
-def line(at: int, texts: list[str]) -> str:
+def line(at: int, texts: list[str], width: int) -> str:
     """Numbers under each other, behind the index of the first of them."""
-    return f"{at:>4}" + "".join(f"{text:>7}" for text in texts)
+    return f"{at:>4} " + "".join(f"{text:>{width}}" for text in texts)
 
 
 def tokens_for(model: Model, prompt: str, new: int | None) -> int:

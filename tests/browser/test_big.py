@@ -22,7 +22,9 @@ def lesson(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.mark.parametrize("javascript", [True, False])
-def test_a_press_on_the_overview_opens_that_head(new_tab: Open, lesson: str, javascript: bool) -> None:
+def test_a_press_on_the_overview_opens_that_head(new_tab: Open, engine: str, lesson: str, javascript: bool) -> None:
+    if engine != "chromium" and not javascript:
+        pytest.skip("only Chromium's driver looks into a page whose scripts are off")
     page = new_tab(javascript=javascript)
     page.open(lesson)
     opened = big_view(large("smollm", n_embd=48, n_mlp=32), PROMPT, 2).opened
@@ -45,6 +47,6 @@ def test_it_steps_and_fits(new_tab: Open, lesson: str, width: int) -> None:
     page.click(".legend .toggle:has(.all-numbers) .face")
     lists = page.run('[...document.querySelectorAll(".numbers div")].filter((e) => e.getClientRects().length).length')
     assert lists == 5
-    assert page.run("document.documentElement.scrollWidth") <= width
+    assert page.run("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
     assert page.run(SEEN)["rows"] == 7
     assert page.errors == []
