@@ -1,4 +1,4 @@
-"""The stepper's page with words for a large model: its name and shape in place of a shipped model's. Knows no HTML."""
+"""A page of the course for a large model; the stepper's speaks of its name and shape. Knows no HTML."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from microgpt.errors import N_
 from microgpt.viz.big import BigPicture
 from microgpt.viz.language import say
 from microgpt.viz.pages import Page
-from microgpt.viz.pages import page as page_named
 from microgpt.viz.text import show
 from microgpt.weights import Model
 
-PAGE = "kv-cache"  # whose lesson it is
 TITLE = N_("Why does %(model)s keep K and V, and throw Q away?")
 SUMMARY = N_(
     "%(model)s writes one token at a time, through %(layers)s layers with %(heads)s heads each. In every layer, each "
@@ -30,15 +28,18 @@ TRY = N_(
 NOTICE = N_("every step adds one row of K and V to each layer, reads all the rows, and leaves no row of q.")
 
 
-def page_for(model: Model, prompt: str, view: BigPicture) -> Page:
-    """The page of `view`, in the language that is set. No live form: the weights do not travel."""
+def page_for(page: Page, model: Model, prompt: str, view: BigPicture) -> Page:
+    """`page` for that model and text, in the language that is set. No live form: the weights do not travel."""
 
     def words(message: str) -> str:
         text = say(message, model=show(model.name).replace("␣", " "), **view.facts)
         return str(escape(text)).replace("%", "%%")  # templates take a page's words for messages, not for text
 
+    page = page._replace(model=model.name, prompt=prompt, models=(model.name,), live="", extra="")
+    if page.widget != "stepper":
+        return page  # the others say nothing of their model
     c = model.config
-    return page_named(PAGE)._replace(
+    return page._replace(
         title=words(TITLE), summary=words(SUMMARY if c.n_kv_head == c.n_head else SHARED), try_=words(TRY),
-        notice=words(NOTICE), model=model.name, prompt=prompt, models=(model.name,), live="", extra="",
+        notice=words(NOTICE),
     )  # fmt: skip

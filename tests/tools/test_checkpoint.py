@@ -72,6 +72,12 @@ def test_the_authors_choices_and_one_file(folder: Path, tmp_path: Path) -> None:
     baked(folder, tmp_path / "lesson", *options)  # and is replaced like a site
 
 
+@pytest.mark.parametrize(("widget", "says"), [("why-q", "Who was read when"), ("with-and-without", "The same answer")])
+def test_other_pages_of_the_course(folder: Path, tmp_path: Path, widget: str, says: str) -> None:
+    html = baked(folder, tmp_path / "lesson", "--widget", widget)["index.html"]
+    assert says in html and "Your own text" not in html and "<html data-no-python " in html
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
@@ -80,7 +86,13 @@ def test_the_authors_choices_and_one_file(folder: Path, tmp_path: Path) -> None:
         (["--heads", "x"], "--heads is “x”; give numbers such as 0,5,11."),
         (["--new", "99"], "99 new ones are more than the 12 that a page shows"),
         (["--layer", "1", "--heads", "0", "--head", "3"], "Layer 1, head 3 is not open on this page"),
-        (["--widget", "memory"], "The widget “memory” cannot be made from a checkpoint; these can: stepper"),
+        (
+            ["--widget", "memory"],
+            "cannot be made from a checkpoint; these can: stepper, with-and-without, why-q.",
+        ),
+        (["--widget", "why-q", "--layers", "1"], "--layers and --heads are for the stepper; leave them out."),
+        (["--widget", "why-q", "--layer", "1"], "This page has no “layer” to choose; leave it out."),
+        (["--widget", "nix"], "There is no widget “nix”; there is stepper, next-token"),
         (["--step", "77"], "step is 77; this page has 0 to"),
         (["--lang", "xx"], "There is no language “xx”; there is en, es"),
         (["--prompt", "day " * 12], "tokens; a page shows at most 12. Shorten it."),

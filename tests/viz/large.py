@@ -83,4 +83,4 @@ if __name__ == "__main__":
     from build import say
     from tools.checkpoint import bake_checkpoint
 
-    bake_checkpoint(large(sys.argv[1]), say, Path(sys.argv[2]), PROMPT)
+    bake_checkpoint(large(sys.argv[1]), say, Path(sys.argv[2]), PROMPT, widget=(sys.argv[3:] or ["stepper"])[0])

@@ -18,10 +18,10 @@ from microgpt.excerpt import EVERYWHERE, OPENED, excerpt
 from microgpt.model import Array, Config
 from microgpt.record import Recording
 from microgpt.trace import Trace, from_json, to_json
-from microgpt.viz.big import MOST_TOKENS, BigPicture, big_view
+from microgpt.viz.big import BigPicture, big_view
 from microgpt.viz.choice_of_heads import MOST, attention, distances, opened
 from microgpt.viz.overview import LEVELS, level_of
-from microgpt.viz.steps import Picture
+from microgpt.viz.steps import MOST_TOKENS, Picture
 from microgpt.viz.style import style
 from microgpt.viz.thin import Y, folded, thin_scale
 from microgpt.weights import shipped
@@ -64,7 +64,7 @@ def row(trace: Trace, config: Config, kind: str, pos: int, layer: int, head: int
 
 def levels(svg: Element) -> dict[int, tuple[str, int]]:
     """Cell -> its heat class and its height in the strip, read back from the paths."""
-    found = {}
+    found: dict[int, tuple[str, int]] = {}
     for path in parts(svg, "path"):
         (name,) = classes(path)
         start = re.match(r"M(\d+) (\d+)", path.get("d", ""))
@@ -311,7 +311,9 @@ def test_a_model_in_32_bits_is_run_in_32_bits_with_room_for_the_text_alone() -> 
     recording = Recording(large("llama", **SMALL, n_layer=2), "the next day", max_new=2)
     trace = recording.run()
     assert recording.cache.nbytes_reserved == recording.cache.nbytes == 2 * 2 * 8 * 128 * 5 * 4
-    assert {event.value.dtype for event in trace if event.name in ("k", "v", "logits")} == {np.dtype(np.float32)}
+    assert {np.asarray(event.value).dtype for event in trace if event.name in ("k", "v", "logits")} == {
+        np.dtype(np.float32)
+    }
     assert trace.about["config"]["n_ctx"] == SHAPES["llama"].n_ctx
 
 

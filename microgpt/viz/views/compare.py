@@ -23,7 +23,7 @@ from microgpt.viz.chart import Chart
 from microgpt.viz.curves import CURVES, FAR, KINDS, POWERS, WAYS, Slopes, curves, slopes
 from microgpt.viz.settings import Settings
 from microgpt.viz.text import bound, number, percent, show, whole
-from microgpt.weights import shipped
+from microgpt.weights import Model, shipped
 
 GPT2 = PRESETS["GPT-2 124M"].config
 N_GUESSES = 4  # likeliest next tokens that are shown
@@ -89,6 +89,7 @@ class Compare:
     n: int
     n_layer: int
     n_ctx: str
+    context_ends: bool  # before the curves do
     n_vocab: str
     steps: list[Step]
     labels: list[str]
@@ -133,7 +134,11 @@ class Compare:
 def view(settings: Settings) -> Compare:
     """Run the text to its end in both ways."""
     model = shipped(settings.model)
-    trace = Recording(model, settings.prompt, settings.temperature, settings.top_k, settings.seed).run()
+    return view_of(model, Recording(model, settings.prompt, settings.temperature, settings.top_k, settings.seed).run())
+
+
+def view_of(model: Model, trace: Trace) -> Compare:
+    """The view of a text that has been run."""
     config, n = model.config, len(trace.about["tokens"])
     steps = both_runs(trace, config)
     work = {b: {g: growth.work(config, b, g, n) for g in GROUPS} for b in BASELINES}
@@ -148,6 +153,7 @@ def view(settings: Settings) -> Compare:
         n=n,
         n_layer=config.n_layer,
         n_ctx=whole(config.n_ctx),
+        context_ends=config.n_ctx < FAR,
         n_vocab=whole(config.vocab_size),
         steps=steps,
         labels=[f"{step.number} {step.rows[-1].token}" for step in steps],

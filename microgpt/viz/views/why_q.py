@@ -56,8 +56,9 @@ def view(settings: Settings) -> View:
     return view_of(trace)
 
 
-def view_of(trace: Trace) -> View:
-    picture = Picture(trace)
+def view_of(trace: Trace, picture: Picture | None = None) -> View:
+    """The view of a text that has been run; `picture` says how its rows are drawn."""
+    picture = picture or Picture(trace)
     config, n, reads = picture.config, picture.n, picture.reads
     lives = [
         Life(
