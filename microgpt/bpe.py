@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from microgpt.cutting import CUTS, DECODERS, NORMALIZERS, Part, one_of, refuse, steps
 from microgpt.errors import N_, UserError
+from microgpt.nesting import nested
 
 Encode = Callable[[str], list[int]]
 
@@ -31,6 +32,8 @@ class Plain:
 
     def __init__(self, text: str) -> None:
         try:
+            if nested(text.encode("utf-8", "replace")):
+                raise ValueError("its brackets do not match, or are nested too deep")
             about = json.loads(text)
             model, added = about["model"], about.get("added_tokens") or []
             model.setdefault("type", "BPE" if "merges" in model else "WordLevel")
@@ -44,7 +47,7 @@ class Plain:
             self._cut = [one_of(CUTS, part) for part in steps(about.get("pre_tokenizer"))]
             self._around = [one_of(AROUND, part) for part in steps(about.get("post_processor"))]
             self._decode = [one_of(DECODERS, part) for part in steps(about.get("decoder"))]
-        except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
             raise UserError(
                 N_("tokenizer.json cannot be read (%(why)s). Fetch it anew."),
                 why=textwrap.shorten(f"{type(error).__name__}: {error}", 100),

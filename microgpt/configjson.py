@@ -12,6 +12,7 @@ from typing import Any
 
 from microgpt.architectures import Architecture, Experts, Latent, gpt2, llama
 from microgpt.errors import N_, UserError
+from microgpt.nesting import nested
 
 LARGEST = {"num_hidden_layers": 2_000, "n_layer": 2_000}  # beyond these, a number is a slip of the pen
 LARGEST_OTHER = 10_000_000
@@ -31,8 +32,10 @@ def from_config_json(text: str) -> Architecture:
 def fields_of(text: str) -> dict[str, Any]:
     """The object that `text` is."""
     try:
+        if nested(text.encode("utf-8", "replace")):
+            raise ValueError("its brackets do not match, or are nested too deep")
         fields = json.loads(text)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         why = str(error)[:80]
         raise UserError(N_("This is not JSON (%(why)s). Paste the whole config.json."), why=why) from None
     if not isinstance(fields, dict):

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from microgpt.errors import N_, UserError
+from microgpt.nesting import nested
 
 BITS = {
     "BOOL": 8, "U8": 8, "I8": 8, "U16": 16, "I16": 16, "U32": 32, "I32": 32, "U64": 64, "I64": 64,
@@ -26,12 +27,10 @@ PREFIX = 8  # bytes that hold the length
 ALLOWED = 100_000_000  # the longest header that the format allows
 LONGEST = 10_000_000  # the longest that is read here: some eighty thousand tensors
 COMMAS = 400_000  # the most values in it, about
-DEPTH = 4  # an object of objects of lists has three levels; rounds of removing what is innermost
+DEPTH = 4  # an object of objects of lists has three levels
 SIDES = 32  # the most sides of one tensor
 NAME = 80  # letters of a name that are shown
 META = "__metadata__"
-STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.S)
-NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 HALF = re.compile("[\ud800-\udfff]")  # of a character
 FOREIGN = {  # how other files begin that are taken for one of these
     b"PK\x03\x04": N_("a zip archive, as .npz, .bin and .pt files are"),
@@ -108,7 +107,7 @@ def parsed(data: bytes) -> dict[str, Any]:
     """The object that `data` is in JSON; what would cost much time or memory is refused before it is parsed."""
     if data.count(b",") > COMMAS or data.count(b'"') > 3 * COMMAS:
         raise UserError(N_("The header lists more than %(limit)s things; no more are read here."), limit=f"{COMMAS:,}")
-    if deep(data):
+    if nested(data, DEPTH):
         raise UserError(
             N_("The header is not an object of tensors: its brackets are nested too deep, or do not match.")
         )
@@ -123,14 +122,6 @@ def parsed(data: bytes) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise UserError(N_("The header is not an object with one entry a tensor, but something else in JSON."))
     return found
-
-
-def deep(data: bytes) -> bool:
-    """Whether brackets are nested deeper than a header's are, or do not match. JSON's own parser could die of it."""
-    brackets = STRING.sub(b"", data).translate(None, NO_BRACKETS)
-    for _ in range(DEPTH):
-        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
-    return bool(brackets)
 
 
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
