@@ -27,7 +27,7 @@ from microgpt.viz import views
 from microgpt.viz.language import LANGUAGES, folder, language
 from microgpt.viz.pages import PAGES
 from microgpt.viz.render import Site, render_embed, render_page
-from microgpt.viz.style import read, style
+from microgpt.viz.style import STYLE, STYLE_BIG, read
 from microgpt.viz.whole import framed
 from microgpt.weights import SHIPPED
 from tools.bake import ASSETS, FORMS, bake, recipe
@@ -185,7 +185,8 @@ def write_site(out: Path, address: str = "") -> None:
                     write(out / folder(lang) / "embed" / f"{page.name}.html", alone)
         say(f"page: {page.name}")
     say("style, bridge, notices")
-    write(out / "style.css", style())
+    for name in (STYLE, STYLE_BIG):
+        write(out / name, read(name))
     for path in files_under(ROOT / "site"):
         if path.suffix != ".css":
             to = out / path.relative_to(ROOT / "site")

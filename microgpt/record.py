@@ -1,7 +1,8 @@
 """A recording: a text run through a model token by token, with the trace as its hook.
 
 Each step runs one token with the cache, then the whole text again without it, so that every trace
-carries the proof that both say the same. Knows models, decoding and traces; knows no page.
+carries the proof that both say the same. Where that takes too long, single steps are compared when asked for.
+Knows models, decoding and traces; knows no page.
 """
 
 from __future__ import annotations
@@ -32,13 +33,14 @@ class Recording:
         top_k: int = 0,
         seed: int = 42,
         max_new: int | None = None,
+        compares: bool = True,
     ) -> None:
         if not model.tokenizer.split(prompt):
             raise UserError(N_("The prompt is empty; give at least one token."))
         self.ids = model.tokenizer.encode(prompt)
         check_length(model.config, len(self.ids))
         check_sampling(temperature, top_k)
-        self.model, self.temperature, self.top_k = model, temperature, top_k
+        self.model, self.temperature, self.top_k, self.compares = model, temperature, top_k, compares
         self.n_prompt = len(self.ids)
         n_ctx = model.config.n_ctx
         self.limit = n_ctx if max_new is None else min(n_ctx, self.n_prompt + max_new)
@@ -78,15 +80,20 @@ class Recording:
         """Run the next token; behind the prompt's last token, choose the one that follows."""
         params, config, pos = self.model.params, self.config, len(self.cache)
         logits = decode_step(params, config, self.ids[pos], self.cache, self.trace.keep)
-        counter = Counter(config)
-        again = recompute(params, config, self.ids[: pos + 1], counter)
-        self.trace("recompute_logits", again, pos)
-        self.trace("recompute_macs", counter.macs, pos)
+        if self.compares:
+            self.compare(pos)
         self.trace.about["tokens"].append(self.model.tokenizer.vocabulary[self.ids[pos]])
         if pos + 1 >= self.n_prompt:
             choice = sample(logits, self.temperature, self.top_k, self.rng)
             self.trace("sample", choice, pos)
             self.ids.append(choice)
+
+    def compare(self, pos: int) -> None:
+        """Run the text up to `pos` again, without a cache."""
+        counter = Counter(self.config)
+        again = recompute(self.model.params, self.config, self.ids[: pos + 1], counter)
+        self.trace("recompute_logits", again, pos)
+        self.trace("recompute_macs", counter.macs, pos)
 
     def run_prompt(self) -> None:
         """Run all of the prompt; the last step chooses the first new token."""

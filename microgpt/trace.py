@@ -116,6 +116,11 @@ class Trace:
         _ = self.events
         return self._index[name, pos, layer].value  # type: ignore[return-value]
 
+    def __contains__(self, key: tuple[str, int] | tuple[str, int, int]) -> bool:
+        """Whether it was reported."""
+        _ = self.events
+        return (*key, -1)[:3] in self._index
+
     def number(self, name: str, pos: int, layer: int = -1) -> int | None:
         """The whole number that was reported as `name`, or None."""
         _ = self.events

@@ -31,6 +31,7 @@ class Page(NamedTuple):
     extra: str = ""  # a second widget below, which answers to the first leave alone
     hero: str = ""  # the view that a page without a widget shows
     frames: bool = False  # it shows other pages of the site in frames
+    big: bool = False  # it can show a large model, which needs more style
 
 
 PAGES = (
@@ -234,6 +235,17 @@ PAGES = (
             "here for two well-known models, and for any safetensors file of yours, which never leaves your computer."
         ),
         hero="look",
+    ),
+    Page(
+        "own-model",
+        N_("Your model"),
+        N_("What does a model of your own keep?"),
+        N_(
+            "Choose the files of a checkpoint, such as GPT-2 or SmolLM2-135M, and step through a text of yours: its "
+            "real q, k and v, computed in this page. The files never leave your computer."
+        ),
+        hero="own_model",
+        big=True,
     ),
     Page(
         "embed-builder",

@@ -205,14 +205,21 @@ class Picture:
             "choice": self.choice(i),
             "stops": self.stops(i),
             "given": show(self.tokens[i + 1]) if i + 1 < self.about["n_prompt"] and i + 1 < self.n else None,
-            "difference": bound(np.abs(self.trace["logits", i][0] - self.trace["recompute_logits", i]).max()),
+            "difference": self.difference(i),
         }
 
+    def difference(self, i: int) -> str:
+        """How far the logits with and without the cache are apart; "" where they were not compared."""
+        if ("recompute_logits", i) not in self.trace:
+            return ""
+        return bound(np.abs(self.trace["logits", i][0] - self.trace["recompute_logits", i]).max())
+
     def costs(self, i: int) -> list[Cost]:
-        """By part, then the total."""
+        """By part, then the total. Where a step was not run again without the cache, the formula says what it takes."""
         ours = add_total(cost.count(self.config, [e for e in self.trace if e.pos == i]))
-        without = add_total(self.trace["recompute_macs", i])
         form, form_without = add_total(cost.cached(self.config, i + 1)), add_total(cost.naive(self.config, i + 1))
+        compared = ("recompute_macs", i) in self.trace
+        without = add_total(self.trace["recompute_macs", i]) if compared else form_without
         return [
             Cost(part, whole(a), whole(b), percent(a / without[-1]), percent(b / without[-1]), whole(c), whole(d))
             for part, a, b, c, d in zip((*cost.PARTS, "total"), ours, without, form, form_without, strict=True)

@@ -14,6 +14,7 @@ from microgpt.weights import SHIPPED, shipped
 
 STYLE = "style.css"
 BIG = "8-big.css"  # of site/css: for pages of a large model alone
+STYLE_BIG = "style-big.css"  # all of the style, for such a page of the site
 CASES = 32  # the most cases that one choice on a page may have
 
 
@@ -39,7 +40,9 @@ def style(big: bool = False) -> str:
 
 def read(name: str) -> str:
     """A file of the site by its name, for a page that carries it."""
-    return style() if name == STYLE else (ROOT / "site" / name).read_text("utf-8")
+    if name in (STYLE, STYLE_BIG):
+        return style(big=name == STYLE_BIG)
+    return (ROOT / "site" / name).read_text("utf-8")
 
 
 @cache

@@ -1,0 +1,128 @@
+"""A model of the reader's own, between two answers of a page: read piece by piece, run step by step, drawn.
+
+What was read and run is remembered to save time; what comes of it depends on the files and the settings alone.
+Knows no HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from microgpt.checkpoint import Precision
+from microgpt.dropped import Loading, Readable, mark
+from microgpt.errors import N_, UserError
+from microgpt.model import Config
+from microgpt.record import Recording
+from microgpt.viz.big import BigPicture
+from microgpt.viz.choice_of_heads import attention, opened
+from microgpt.viz.settings import Settings
+from microgpt.viz.steps import MOST_TOKENS, Picture
+from microgpt.weights import Model, n_params
+
+SLICE = 1.0  # seconds of work between two signs of life
+SMALL = {"n_layer": 4, "n_head": 4, "head_dim": 8}  # up to here a model is drawn with all its numbers, as ours are
+QUICK = 2_000_000  # parameters up to which each step is run again without the cache
+
+
+class OwnPicture(Picture):
+    """A small model with all its numbers. Not every tokenizer has a token that starts a text."""
+
+    def kind(self, i: int) -> str:
+        return "prompt" if i == 0 and not self.about["started"] else super().kind(i)
+
+    def stops(self, i: int) -> bool:
+        return self.trace.number("sample", i) in self.about["stops"]
+
+
+class OwnBigPicture(BigPicture):
+    """A large one. Its reader chooses in the page which heads are open, and which steps are compared."""
+
+    live = True
+
+
+@dataclass
+class Loaded:
+    """The files last chosen: how far they are read, and the model that came of them."""
+
+    key: str = ""
+    loading: Loading | None = None
+    model: Model | None = None
+
+
+current = Loaded()
+_kept: dict[Settings, Recording] = {}
+
+
+def loaded(files: Sequence[Readable]) -> tuple[Model | None, Loading | None]:
+    """The model of these files, or how far its reading is after one more slice."""
+    global current
+    if not files:
+        raise UserError(N_("No file is chosen. Choose the files of a checkpoint, or drop them on the field."))
+    key = mark(files)
+    if current.key != key:
+        fresh = Loading(files, precision)
+        _kept.clear()
+        current = Loaded(key, fresh)
+        return None, fresh  # the page says what is read before the reading begins
+    if current.loading is not None:
+        try:
+            current.model = current.loading.go_on(SLICE)
+        except UserError:
+            current = Loaded()
+            raise
+        if current.model is not None:
+            current.loading = None
+    return current.model, current.loading
+
+
+def precision(config: Config) -> Precision:
+    """What is drawn with all its numbers is computed as our models are."""
+    return "float64" if small(config) else "float32"
+
+
+def small(config: Config) -> bool:
+    return all(getattr(config, name) <= most for name, most in SMALL.items())
+
+
+def recorded(settings: Settings, model: Model, anew: bool = False) -> Recording:
+    """The recording that is kept, however far it has run; else a new one."""
+    kept = None if anew else _kept.get(settings)
+    if kept is None:
+        n, most = len(model.tokenizer.encode(settings.prompt)), min(MOST_TOKENS, model.config.n_ctx)
+        if n > most:
+            raise UserError(
+                N_("The prompt has %(n)s tokens; a page shows at most %(limit)s. Shorten it."), n=n, limit=most
+            )
+        kept = Recording(
+            model, settings.prompt, settings.temperature, settings.top_k, settings.seed, most - n,
+            compares=n_params(model.config) <= QUICK,
+        )  # fmt: skip
+        _kept.clear()
+        _kept[settings] = kept
+    return kept
+
+
+def picture(
+    recording: Recording, fields: Mapping[str, str], layers: Sequence[int], heads: Sequence[int], at: int
+) -> Picture:
+    """The picture of what was run; `at` is the step that is shown."""
+    trace, config, stage = recording.trace, recording.model.config, int(fields.get("phase", 7))
+    trace.about |= {
+        "dtype": str(recording.model.params["wte"].dtype),
+        "stops": sorted(recording.stops),
+        "started": recording.ids[0] == recording.model.tokenizer.start,
+        "ids": recording.ids[: len(recording.cache)],
+    }
+    layer, _, head = fields.get("head", "0").rpartition(".")
+    if small(config):
+        return OwnPicture(
+            trace, at, min(int(fields.get("layer", 0)), config.n_layer - 1), min(int(head), config.n_head - 1), stage
+        )
+    # by the prompt alone: other heads at every new token would be hard to follow
+    found = opened(attention(trace, config, recording.n_prompt), config.head_dim, layers, heads)
+    same = [index for index, one in enumerate(found) if one.value == fields.get("head")]
+    return OwnBigPicture(
+        trace, at, phase=stage, heads=tuple(found), at_head=same[0] if same else 0,
+        by_rule=not heads, layers_by_rule=not layers,
+    )  # fmt: skip
