@@ -73,7 +73,9 @@ def read_tokenizer(folder: Path, facts: Facts) -> CheckpointTokenizer:
             ),
             folder=folder,
         ) from None
-    except Exception as error:  # the library raises plain Exception
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # the library raises plain Exception; where it panics, not even that
         raise UserError(
             N_("%(path)s cannot be read (%(why)s). Fetch it anew."),
             path=path, why=textwrap.shorten(str(error) or type(error).__name__, 100),
