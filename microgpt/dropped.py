@@ -33,9 +33,7 @@ from microgpt.safetensors_header import PREFIX, read_header, shown
 from microgpt.weights import Model, n_params
 
 CONFIG, TOKENIZER, ENDING = "config.json", "tokenizer.json", ".safetensors"
-LIMIT = (
-    1_200_000_000  # bytes of parameters: 4 GB is all that a 32-bit interpreter can have, and pages around it need some
-)
+LIMIT = 1_500_000_000  # bytes of parameters; a 32-bit interpreter can have 4 GB in all
 LONGEST = 50_000_000  # bytes of a file of text
 TAIL = 64  # bytes of a header that tell a file from another of its name and size
 

@@ -7,15 +7,19 @@ Knows models, decoding and traces; knows no page.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from random import Random
 
 from microgpt.cache import KVCache
 from microgpt.cost import Counter
-from microgpt.decode import check_length, check_sampling, decode_step, recompute, sample
+from microgpt.decode import LAST, check_length, check_sampling, decode_step, recompute, sample
 from microgpt.errors import N_, UserError
+from microgpt.model import forward
 from microgpt.trace import Trace
 from microgpt.weights import Model
+
+NONE = slice(0, 0)  # of the logits
 
 
 class Recording:
@@ -93,6 +97,17 @@ class Recording:
         counter = Counter(self.config)
         again = recompute(self.model.params, self.config, self.ids[: pos + 1], counter)
         self.trace("recompute_logits", again, pos)
+        self.trace("recompute_macs", counter.macs, pos)
+
+    def compare_in_parts(self, pos: int, size: int) -> Iterator[int]:
+        """The same, `size` tokens a pass, for where one pass would take too long; yields how many tokens have run."""
+        cache, counter = KVCache(self.config, self.model.params["wte"].dtype), Counter(self.config)
+        for at in range(0, pos + 1, size):
+            ids = self.ids[at : min(at + size, pos + 1)]
+            rows = LAST if at + size > pos else NONE
+            logits = forward(self.model.params, self.config, ids, cache, counter, rows)
+            yield len(cache)
+        self.trace("recompute_logits", logits[0], pos)
         self.trace("recompute_macs", counter.macs, pos)
 
     def run_prompt(self) -> None:

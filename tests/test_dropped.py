@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from microgpt import dropped
+from microgpt import cost, dropped
 from microgpt.checkpoint import load_checkpoint
 from microgpt.dropped import Loading, mark
 from microgpt.errors import UserError
@@ -47,11 +47,13 @@ def files_of(folder: Path) -> list[OnDisk]:
 
 
 def wide_tensors(rng: np.random.Generator) -> dict[str, np.ndarray]:
-    shapes = {"input_layernorm": (32,), "post_attention_layernorm": (32,)}
+    shapes: dict[str, tuple[int, ...]] = {"input_layernorm": (32,), "post_attention_layernorm": (32,)}
     shapes |= {"self_attn.q_proj": (64, 32), "self_attn.k_proj": (32, 32), "self_attn.v_proj": (32, 32)}
     shapes |= {"self_attn.o_proj": (32, 64), "mlp.gate_proj": (10, 32), "mlp.up_proj": (10, 32)}
     shapes |= {"mlp.down_proj": (32, 10)}
-    found = {f"model.layers.{i}.{name}.weight": shape for i in range(2) for name, shape in shapes.items()}
+    found: dict[str, tuple[int, ...]] = {
+        f"model.layers.{i}.{name}.weight": shape for i in range(2) for name, shape in shapes.items()
+    }
     found |= {"model.embed_tokens.weight": (264, 32), "model.norm.weight": (32,), "lm_head.weight": (264, 32)}
     return {name: rng.normal(0, 0.5, shape).astype(np.float32) for name, shape in found.items()}
 
@@ -75,8 +77,7 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def nothing_kept() -> None:
-    own.current = own.Loaded()
-    own._kept.clear()
+    own.forget()
 
 
 # ---- loading --------------------------------------------------------------------------------------
@@ -191,8 +192,7 @@ def test_a_dead_interpreter_comes_to_the_same_picture(folder: Path) -> None:
     files = files_of(folder)
     state, _, _ = ask(files, "next")
     state, before, _ = ask(files, "compare", state, step="1")
-    own.current = own.Loaded()
-    own._kept.clear()
+    own.forget()
     again, after, _ = ask(files, "show", state, step="1")
     assert (again, after["#widget"]) == (state, before["#widget"])
 
@@ -237,7 +237,18 @@ def test_a_large_model_is_compared_where_one_asks(tmp_path: Path, monkeypatch: p
     state, found, _ = ask(files, "compare", state, step="2", check="on")
     assert state["compared"] == [2] and found["#widget"].count("was not run again") == steps - 1
     assert 'name="check" checked' in found["#widget"]
-    assert ask(files, "next", state)[0]["compared"] == [2]
+    state, _, _ = ask(files, "next", state)
+    assert state["compared"] == [2]
+    recording = next(iter(own._kept.values()))
+    counted = recording.trace["recompute_macs", 2]
+    assert counted.tolist() == cost.naive(recording.config, 3).tolist()
+    monkeypatch.setattr(own, "SLICE", 0.0)
+    monkeypatch.setattr(own, "PART", 2)
+    state, found, said = ask(files, "compare", state, step="6")
+    assert any("Running step 7 again without the cache: 4 of 7 tokens" in line for line in said)
+    logits = recording.trace["logits", 6][0]
+    assert 0 < np.abs(recording.trace["recompute_logits", 6] - logits).max() < 1e-4
+    assert recording.trace["recompute_macs", 6].tolist() == cost.naive(recording.config, 7).tolist()
 
 
 def test_other_files_begin_anew(tmp_path: Path) -> None:
@@ -250,8 +261,7 @@ def test_other_files_begin_anew(tmp_path: Path) -> None:
 def test_work_is_cut_into_slices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = files_of(made(tmp_path, "wide"))
     whole = ask(files, "run")
-    own.current = own.Loaded()
-    own._kept.clear()
+    own.forget()
     monkeypatch.setattr(own, "SLICE", 0.0)
     state, found, said = ask(files, "run")
     assert (state, found["#widget"]) == (whole[0], whole[1]["#widget"])
@@ -315,7 +325,7 @@ WRONG: list[tuple[Callable[[Path], object], str]] = [
     (without("model.safetensors"), "model.safetensors is missing: choose the .safetensors file"),
     (renamed("model.safetensors", "pytorch_model.bin"), "pytorch_model.bin is not read here, since such files may"),
     (twice, "There are 2 .safetensors files. If they are one model, choose its model.safetensors.index.json too"),
-    (huge, "there is room for 1,200 MB in a page. At the command line there is more: python build.py --model"),
+    (huge, "there is room for 1,500 MB in a page. At the command line there is more: python build.py --model"),
     (written("config.json", b"{"), "This is not JSON"),
     (written("config.json", b"\xff"), "config.json is not a text in UTF-8"),
     (written("tokenizer.json", b"{}"), "tokenizer.json cannot be read"),

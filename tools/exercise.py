@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import re
 import sys
 import warnings
@@ -15,6 +16,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from microgpt import viz
 from microgpt.viz import canvas, views
 from microgpt.viz.browser import receive
@@ -22,6 +25,7 @@ from microgpt.viz.controls import controls
 from microgpt.viz.language import LANGUAGES
 from microgpt.viz.pages import PAGES, Page
 from microgpt.viz.render import render_page
+from microgpt.viz.session import dispatch
 
 WRONG = ({"prompt": "@"}, {"prompt": "zzz zzz"}, {"prompt": ""}, {"temperature": "x"}, {"model": "x"}, {"config": "{"})
 
@@ -37,6 +41,7 @@ def answers() -> list[str]:
         fields = {name: control.default for name, control in controls(html).items()}
         for lang in LANGUAGES:
             said += pressed(page, hooks, {"page": page.name, **fields, "lang": lang})
+    said += stepped()
     canvas.size('<svg width="1" height="1"/>')  # a figure in pixels begins so; the rest of it needs a browser
     quarrel()
     return said
@@ -60,6 +65,51 @@ def ask(hook: str, fields: dict[str, str], state: Any = None) -> tuple[Any, str]
     """What one event is answered: the state, and the HTML of all patches."""
     answer = json.loads(receive(json.dumps({"state": state, "hook": hook, "fields": fields})))
     return answer["state"], "".join(patch.get("html", "") for patch in answer["patches"])
+
+
+class Held:
+    """A file that is not on a disk; see microgpt/viz/chosen.py."""
+
+    def __init__(self, name: str, data: bytes) -> None:
+        self.name, self.size, self.data = name, len(data), data
+
+    def read(self, start: int, stop: int) -> bytes:
+        return self.data[start:stop]
+
+
+def stepped() -> list[str]:
+    """A checkpoint of the reader's own, of the smallest kind, through all that its page can do."""
+    words = {word: i for i, word in enumerate(["a", "b", "c", "<end>"])}
+    config = {"n_embd": 4, "n_layer": 1, "n_head": 2, "n_positions": 8, "vocab_size": len(words), "eos_token_id": 3}
+    shapes: dict[str, tuple[int, ...]] = {"wte.weight": (len(words), 4), "wpe.weight": (8, 4)}
+    for name, width in {"ln_f": 4, "h.0.ln_1": 4, "h.0.ln_2": 4}.items():
+        shapes |= {f"{name}.weight": (width,), f"{name}.bias": (width,)}
+    for name, inner, outer in (
+        ("attn.c_attn", 4, 12), ("attn.c_proj", 4, 4), ("mlp.c_fc", 4, 16), ("mlp.c_proj", 16, 4),
+    ):  # fmt: skip
+        shapes |= {f"h.0.{name}.weight": (inner, outer), f"h.0.{name}.bias": (outer,)}
+    header, data = {}, b""
+    for name, shape in shapes.items():
+        more = np.sin(np.arange(math.prod(shape)) + len(data)).astype("<f4").tobytes()
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(data), len(data) + len(more)]}
+        data += more
+    start = json.dumps(header).encode()
+    tokenizer: dict[str, Any] = {
+        "added_tokens": [], "normalizer": None, "post_processor": None, "decoder": None,
+        "pre_tokenizer": {"type": "WhitespaceSplit"},
+        "model": {"type": "WordLevel", "vocab": words, "unk_token": "a"},
+    }  # fmt: skip
+    texts = {"config.json": config, "tokenizer.json": tokenizer}
+    files = [Held(name, json.dumps(text).encode()) for name, text in texts.items()]
+    files.append(Held("model.safetensors", len(start).to_bytes(8, "little") + start + data))
+    state, said = None, []
+    for hook in ("show", "next", "compare", "trace", "run"):
+        again = True
+        while again:
+            state, patches = dispatch(state, hook, {"page": "own-model", "prompt": "a b c"}, {"checkpoint": files})
+            again = any("again" in patch for patch in patches)
+        said.append("".join(patch.get("html", "") for patch in patches))
+    return said
 
 
 def quarrel() -> None:

@@ -6,7 +6,8 @@ Knows no HTML.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from microgpt.checkpoint import Precision
@@ -22,6 +23,7 @@ from microgpt.weights import Model, n_params
 
 SLICE = 1.0  # seconds of work between two signs of life
 SMALL = {"n_layer": 4, "n_head": 4, "head_dim": 8}  # up to here a model is drawn with all its numbers, as ours are
+PART = 4  # tokens in a pass of such a run
 QUICK = 2_000_000  # parameters up to which each step is run again without the cache
 
 
@@ -52,6 +54,15 @@ class Loaded:
 
 current = Loaded()
 _kept: dict[Settings, Recording] = {}
+_comparing: dict[tuple[int, int], Iterator[int]] = {}  # by the recording and the step
+
+
+def forget() -> None:
+    """As after a new start."""
+    global current
+    current = Loaded()
+    _kept.clear()
+    _comparing.clear()
 
 
 def loaded(files: Sequence[Readable]) -> tuple[Model | None, Loading | None]:
@@ -62,14 +73,14 @@ def loaded(files: Sequence[Readable]) -> tuple[Model | None, Loading | None]:
     key = mark(files)
     if current.key != key:
         fresh = Loading(files, precision)
-        _kept.clear()
+        forget()  # two models at once could be more than there is room for
         current = Loaded(key, fresh)
         return None, fresh  # the page says what is read before the reading begins
     if current.loading is not None:
         try:
             current.model = current.loading.go_on(SLICE)
         except UserError:
-            current = Loaded()
+            forget()
             raise
         if current.model is not None:
             current.loading = None
@@ -83,6 +94,18 @@ def precision(config: Config) -> Precision:
 
 def small(config: Config) -> bool:
     return all(getattr(config, name) <= most for name, most in SMALL.items())
+
+
+def compared(recording: Recording, i: int) -> int:
+    """Run step i again without the cache, for one slice: how many of its tokens have run, or 0 when all is done."""
+    going = _comparing.pop((id(recording), i), None) or recording.compare_in_parts(i, PART)
+    _comparing.clear()
+    end = time.monotonic() + SLICE
+    for done in going:
+        if time.monotonic() > end:
+            _comparing[id(recording), i] = going
+            return done
+    return 0
 
 
 def recorded(settings: Settings, model: Model, anew: bool = False) -> Recording:

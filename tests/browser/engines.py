@@ -66,8 +66,8 @@ class Page(ABC):
     def fill(self, selector: str, text: str) -> None: ...
 
     @abstractmethod
-    def choose(self, selector: str, path: Path) -> None:
-        """A file in a control for files."""
+    def choose(self, selector: str, *paths: Path) -> None:
+        """Files in a control for files."""
 
     @abstractmethod
     def press(self, key: str) -> None:
@@ -104,8 +104,8 @@ class PlaywrightPage(Page):
     def fill(self, selector: str, text: str) -> None:
         self.tab.fill(selector, text)
 
-    def choose(self, selector: str, path: Path) -> None:
-        self.tab.set_input_files(selector, path)
+    def choose(self, selector: str, *paths: Path) -> None:
+        self.tab.set_input_files(selector, paths)
 
     def press(self, key: str) -> None:
         self.tab.keyboard.press(key)
@@ -137,8 +137,8 @@ class WebKitPage(Page):
         element.clear()
         element.send_keys(text)
 
-    def choose(self, selector: str, path: Path) -> None:
-        self.driver.find_element("css selector", selector).send_keys(str(path))
+    def choose(self, selector: str, *paths: Path) -> None:
+        self.driver.find_element("css selector", selector).send_keys("\n".join(map(str, paths)))
 
     def press(self, key: str) -> None:
         self.driver.switch_to.active_element.send_keys(self.KEYS.get(key, key))

@@ -104,10 +104,8 @@ def go_on(hook: str, files: Files, state: State | None, fields: Mapping[str, str
     compared = sorted({*compared, at}) if hook == "compare" else compared
     for i in compared:
         if ("recompute_logits", i) not in recording.trace:
-            if done > before:  # it may take long: it gets an answer of its own
-                return state, [comparing(i), again(hook)]
-            recording.compare(i)
-            before = -1
+            if done > before or (ran := own.compared(recording, i)):
+                return state, [comparing(i, 0 if done > before else ran), again(hook)]
     fresh: State = {"settings": settings._asdict(), "n": done, "compared": compared}
     shown = own.picture(recording, fields, layers, heads, at)
     if hook == "trace":
@@ -153,8 +151,8 @@ def running(recording: Recording, goal: int) -> Patch:
     return progress(N_("Running the model: token %(n)s of %(goal)s."), n=len(recording.cache), goal=goal)
 
 
-def comparing(i: int) -> Patch:
-    return progress(N_("Running step %(n)s again without the cache: all its tokens, from the first."), n=i + 1)
+def comparing(i: int, ran: int) -> Patch:
+    return progress(N_("Running step %(n)s again without the cache: %(ran)s of %(n)s tokens."), n=i + 1, ran=ran)
 
 
 def progress(message: str, **figures: Any) -> Patch:

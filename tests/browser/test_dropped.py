@@ -1,0 +1,75 @@
+"""A model of the reader's own, over http: chosen, run and stepped through. Nothing is sent or fetched for it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from microgpt.trace import from_json
+from tests.browser.conftest import Open
+from tests.browser.engines import Page
+from tests.browser.live import LINE, STATE, html, open_live, press
+from tests.test_dropped import PROMPT, expected_trace, made
+
+FIELD = "input[type=file]"
+STEPS = 'document.querySelectorAll("#tokens .T").length'
+WITHIN = {"llama": 1e-12, "wide": 1e-5}  # one is computed in 64 bits, the other in 32
+
+
+def chosen(page: Page, folder: Path) -> dict[str, Any]:
+    before = page.run("window.answers.length")
+    page.run(f"void (document.querySelector('{FIELD}').value = '')")  # WebKit's driver would add to what is chosen
+    page.choose(FIELD, *sorted(folder.iterdir()))
+    page.wait(f'window.answers.length > {before} && ["ready", "failed"].includes({STATE})')
+    assert page.run(STATE) == "ready", page.run(LINE)
+    answer: dict[str, Any] = json.loads(page.run("window.answers.at(-1)"))
+    return answer
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("own")
+    found = {kind: made(folder, kind, shards=2 if kind == "wide" else 1) for kind in WITHIN}
+    lacking = made(folder / "lacking", "llama")
+    (lacking / "config.json").unlink()
+    return {**found, "lacking": lacking}
+
+
+def test_a_model_is_dropped_and_stepped(new_tab: Open, address: str, folders: dict[str, Path]) -> None:
+    page = new_tab()
+    open_live(page, f"{address}own-model.html")
+    page.fill("#prompt", PROMPT)
+    requests = None
+    for kind in WITHIN:
+        folder = folders[kind]
+        answer = chosen(page, folder)
+        assert 'id="stepper"' in html(answer, "#widget")
+        requests = requests or list(page.requests)
+        n = page.run(STEPS)
+        answer = press(page, "next")
+        assert page.run(STEPS) == answer["state"]["n"] == n + 1
+        compared(json.loads(page.run("window.answers.at(-1)")), press(page, "trace"), folder, WITHIN[kind])
+    assert not page.errors
+    assert page.requests == requests  # nothing since Python was there
+    assert all(url.startswith((address, "blob:")) for url in page.requests)
+
+    steps = page.run(STEPS)
+    answer = chosen(page, folders["lacking"])
+    assert "config.json is missing" in html(answer, "#prompt-error") and page.run(STEPS) == steps
+
+
+def compared(shown: dict[str, Any], saved: dict[str, Any], folder: Path, within: float) -> None:
+    """The trace that was saved is that of CPython and of the folder."""
+    theirs = from_json(saved["patches"][0]["text"])
+    ours = expected_trace(folder, shown["state"]["n"]).trace
+    assert theirs.about["tokens"] == ours.about["tokens"]
+    checked = 0
+    for event in theirs:
+        if event.name in ("q", "k", "v", "attn_weights", "head_out"):
+            assert np.abs(event.value - ours[event.name, event.pos, event.layer]).max() < within, event.name
+            checked += 1
+    assert checked > 20
