@@ -14,7 +14,7 @@ from microgpt.viz.render import ROOT
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
 # names that hold a digit, and the width of a number format
 NAMES = (
-    r"GPT-2( 124M)?|Qwen \d|SmolLM2-135M|SmolLM2|Llama-\d-\d+B|Llama-\d|Llama \d|Mistral-7B|DeepSeek-V\d|(16|32|64)-bit|FP\d+"
+    r"GPT-2( 124M)?|SmolLM2-135M|SmolLM2|Llama-\d-\d+B|Llama-\d|Llama \d|Mistral-7B|DeepSeek-V\d|(16|32|64)-bit|FP\d+"
 )
 
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from microgpt.checkpoint_names import NAMES
 from microgpt.dropped import LIMIT, Loading, megabytes
 from microgpt.errors import N_, UserError
 from microgpt.excerpt import excerpt
@@ -28,6 +29,7 @@ from microgpt.viz.text import whole
 from microgpt.weights import Model
 
 FIELD = "checkpoint"  # the control in which the files are chosen
+SINGLE = 4  # bytes of a number in 32 bits
 PROMPT = "The next day is bright"
 BAR = ("numbers", "check")  # what the reader has switched on in the picture
 
@@ -37,14 +39,16 @@ Answer = tuple[State | None, list[Patch]]
 class View(NamedTuple):
     """The page as it is built."""
 
+    types: str
     limit: str
+    bytes: str
     tokens: str
     field: str = FIELD
     prompt: str = PROMPT
 
 
 def view(_: Settings) -> View:
-    return View(megabytes(LIMIT), whole(MOST_TOKENS))
+    return View(", ".join(NAMES), megabytes(LIMIT), whole(SINGLE), whole(MOST_TOKENS))
 
 
 # ---- what can be pressed --------------------------------------------------------------------------
