@@ -225,7 +225,10 @@ def check_room(config: Config, dtype: str) -> None:
 
 def tokenizer_of(text: str, facts: Facts) -> CheckpointTokenizer:
     library = Plain(text)
-    return CheckpointTokenizer(library, json.loads(text), facts.config.vocab_size, facts.start, facts.stops)
+    try:
+        return CheckpointTokenizer(library, json.loads(text), facts.config.vocab_size, facts.start, facts.stops)
+    except (TypeError, ValueError, KeyError, AttributeError):
+        raise UserError(N_("%(name)s cannot be read. Fetch it anew."), name=TOKENIZER) from None
 
 
 def name_in(config: str) -> str:

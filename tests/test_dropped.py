@@ -245,6 +245,7 @@ def test_a_large_model_is_compared_where_one_asks(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(own, "SLICE", 0.0)
     monkeypatch.setattr(own, "PART", 2)
     state, found, said = ask(files, "compare", state, step="6")
+    assert state["compared"] == [2, 6]
     assert any("Running step 7 again without the cache: 4 of 7 tokens" in line for line in said)
     logits = recording.trace["logits", 6][0]
     assert 0 < np.abs(recording.trace["recompute_logits", 6] - logits).max() < 1e-4
@@ -299,6 +300,11 @@ def nan(folder: Path) -> None:
     write(folder, LLAMA, tensors, byte_level("<begin>"))
 
 
+def overflowing(folder: Path) -> None:
+    tensors = {name: array * np.float32(1e25) for name, array in wide_tensors(np.random.default_rng(5)).items()}
+    write(folder, WIDE, tensors, byte_level("<begin>"))
+
+
 def huge(folder: Path) -> None:
     config = {**LLAMA, "vocab_size": 100_000_000 // 10, "hidden_size": 4096}
     (folder / "config.json").write_text(json.dumps(config), "utf-8")
@@ -332,6 +338,8 @@ WRONG: list[tuple[Callable[[Path], object], str]] = [
     (cut_short, "a part is missing"),
     (written("model.safetensors", b"PK\x03\x04" + bytes(20)), "begins like a zip archive"),
     (nan, "lm_head.weight holds NaN or infinity"),
+    (overflowing, "overflow at token 1: its files are damaged"),
+    (written("tokenizer.json", b'{"model": {"vocab": {"a": "x"}, "merges": []}}'), "tokenizer.json cannot be read."),
     (more_layers, "lacks 9 tensors that its config.json asks for"),
     (other_words, "has shape (264, 8); its config.json says (200, 8)"),
     (quantised, "holds lm_head.weight as I8: quantised"),
@@ -365,6 +373,15 @@ def test_no_file_and_a_text_that_is_too_long(tmp_path: Path) -> None:
     assert "No file is chosen" in ask([], "next")[1]["#prompt-error"]
     files = files_of(made(tmp_path, "wide"))
     assert "a page shows at most 32" in ask(files, "next", prompt="z" * 40)[1]["#prompt-error"]
+
+
+def test_no_room_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(dropped, "assemble", full)
+    found = ask(files_of(made(tmp_path, "llama")), "next")[1]
+    assert "has no room for this model" in found["#prompt-error"] and own.current.loading is None
 
 
 def test_a_text_of_many_bytes_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,10 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from microgpt.checkpoint import Precision
-from microgpt.dropped import Loading, Readable, mark
+from microgpt.dropped import Loading, Readable, mark, megabytes
 from microgpt.errors import N_, UserError
 from microgpt.model import Config
 from microgpt.record import Recording
@@ -82,6 +84,14 @@ def loaded(files: Sequence[Readable]) -> tuple[Model | None, Loading | None]:
         except UserError:
             forget()
             raise
+        except MemoryError:
+            size = megabytes(current.loading.total)
+            forget()
+            raise UserError(
+                N_("The browser has no room for this model (%(size)s MB). Close other pages, or use the command "
+                   "line: python build.py --model FOLDER --prompt TEXT --out lesson."),
+                size=size,
+            ) from None  # fmt: skip
         if current.model is not None:
             current.loading = None
     return current.model, current.loading
@@ -94,6 +104,18 @@ def precision(config: Config) -> Precision:
 
 def small(config: Config) -> bool:
     return all(getattr(config, name) <= most for name, most in SMALL.items())
+
+
+def step(recording: Recording) -> None:
+    """One step. Raises UserError where the numbers of the model come to nothing that can be drawn."""
+    with np.errstate(all="ignore"):
+        recording.step()
+    if not np.isfinite(recording.trace["logits", len(recording.cache) - 1]).all():
+        _kept.clear()
+        raise UserError(
+            N_("The numbers of this model overflow at token %(n)s: its files are damaged, or do not belong together."),
+            n=len(recording.cache),
+        )
 
 
 def compared(recording: Recording, i: int) -> int:

@@ -98,7 +98,7 @@ def go_on(hook: str, files: Files, state: State | None, fields: Mapping[str, str
         recording = own.recorded(settings, model, anew=True)
     end, before = time.monotonic() + own.SLICE, len(recording.cache)
     while len(recording.cache) < goal and not recording.ended:
-        recording.step()
+        own.step(recording)
         if time.monotonic() > end:
             return state, [running(recording, goal), again(hook)]
     done = len(recording.cache)
