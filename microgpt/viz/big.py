@@ -16,7 +16,7 @@ import numpy as np
 from microgpt.errors import N_, UserError
 from microgpt.model import Array
 from microgpt.record import Recording
-from microgpt.viz.choice_of_heads import RANKS, Open, attention, opened
+from microgpt.viz.choice_of_heads import RANKS, Open, attention, check, opened
 from microgpt.viz.overview import Overview, overview
 from microgpt.viz.steps import MOST_TOKENS, N_GUESSES, Picture
 from microgpt.viz.text import number, whole
@@ -177,6 +177,8 @@ def big_view(
     model: Model, prompt: str, new: int | None = None, layers: Sequence[int] = (), heads: Sequence[int] = ()
 ) -> BigPicture:
     """Run `prompt` and what the model adds, and open heads: those that are asked for, or those of the rule."""
+    check("--layers", layers, model.config.n_layer)  # before the run, which can take minutes
+    check("--heads", heads, model.config.n_head)
     recording = Recording(model, prompt, max_new=tokens_for(model, prompt, new))
     trace = recording.run()
     tokenizer, config = model.tokenizer, model.config
