@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import socket
 import urllib.request
 from pathlib import Path
@@ -23,6 +24,19 @@ def test_types_and_headers(tmp_path: Path, name: str, kind: str) -> None:
     with serving(tmp_path) as url, urllib.request.urlopen(url + name) as answer:
         assert answer.headers.get_content_type() == kind
         assert answer.headers["Access-Control-Allow-Origin"] == "*"
+
+
+def test_nothing_is_sent_once_it_is_closed(tmp_path: Path) -> None:
+    """Not even over a connection that a browser keeps open."""
+    (tmp_path / "a.html").write_bytes(b"x")
+    with serving(tmp_path) as url:
+        connection = http.client.HTTPConnection(url.split("/")[2])
+        connection.request("GET", "/a.html")
+        assert connection.getresponse().read() == b"x"
+        connection.auto_open = 0
+    with pytest.raises((http.client.HTTPException, OSError)):
+        connection.request("GET", "/a.html")
+        connection.getresponse()
 
 
 def test_a_busy_port_gets_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
