@@ -18,6 +18,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserType, Playwright
 from playwright.sync_api import Page as PlaywrightTab
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver import WebKitGTK, WebKitGTKOptions
 from selenium.webdriver.webkitgtk.service import Service
 from urllib3.exceptions import HTTPError
@@ -77,10 +78,14 @@ class Page(ABC):
         """Let transitions end. The page's own timers do not run when its scripts are off."""
         time.sleep(seconds)
 
+    def holds(self, condition: str) -> bool:
+        """Whether a JavaScript expression is true now."""
+        return bool(self.run(condition))
+
     def wait(self, condition: str, seconds: float = 60) -> None:
         """Until a JavaScript expression is true. Polls, since the page's policy forbids more."""
         end = time.monotonic() + seconds
-        while not self.run(condition):
+        while not self.holds(condition):
             assert time.monotonic() < end, f"not within {seconds} s: {condition}"
             time.sleep(0.02)
 
@@ -126,6 +131,14 @@ class WebKitPage(Page):
     def run(self, script: str) -> Any:
         wrapped = "const done = arguments[0]; Promise.resolve().then(() => (" + script + ")).then(done)"
         return self.driver.execute_async_script(wrapped)
+
+    def holds(self, condition: str) -> bool:
+        try:
+            return super().holds(condition)
+        except WebDriverException as error:  # now and then the driver of a busy page loses an answer
+            if "Could not parse script result" not in str(error):
+                raise
+            return False
 
     def click(self, selector: str) -> None:
         element = self.driver.find_element("css selector", selector)
