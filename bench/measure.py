@@ -1,14 +1,15 @@
 """Rounds, medians and ratios: the little statistics that every measure here uses.
 
-Jobs take turns, and the order turns with every round, so that a slow moment of the machine meets all of
-them alike. A ratio is taken within a round; what is reported is the median of the rounds, and the middle
-half of them. Does not know what is measured.
+Jobs take turns, in an order that is drawn anew every round: a slow moment of the machine meets all of them alike,
+and no job always runs in the caches and the memory that the same other one has left. A ratio is taken within a
+round; what is reported is the median of the rounds, and the middle half of them. Does not know what is measured.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from random import Random
 from statistics import median, quantiles
 from typing import NamedTuple
 
@@ -29,10 +30,9 @@ class Result(NamedTuple):
 def interleave(rounds: int, jobs: Mapping[str, Job]) -> dict[str, list[float]]:
     """What each job took, round by round; one more round in front warms up and is dropped."""
     took: dict[str, list[float]] = {name: [] for name in jobs}
-    names = list(jobs)
-    for i in range(rounds + 1):
-        turn = i % len(names)
-        for name in names[turn:] + names[:turn]:
+    draw = Random(0)
+    for _ in range(rounds + 1):
+        for name in draw.sample(list(jobs), len(jobs)):
             took[name].append(jobs[name]())
     return {name: values[1:] for name, values in took.items()}
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from microgpt.model import ERF, GELU_SCALE, NORMS, Array, Config, Hook, Params, averaging, linear, silu
+from microgpt.model import ERF, GELU_SCALE, NORMS, Array, Config, Hook, Params, Report, averaging, linear, silu
 from microgpt.rope import ROTATIONS
 
 Grads = Params  # the same names and shapes
@@ -21,7 +21,8 @@ Grads = Params  # the same names and shapes
 class Tape(dict[tuple[str, int], Array]):
     """What forward reports, by name and layer (-1 outside the layers). `tape.keep` is the hook."""
 
-    def keep(self, name: str, value: Array, pos: int = 0, layer: int = -1) -> None:
+    def keep(self, report: Report) -> None:
+        name, value, _, layer = report
         self[name, layer] = value
 
 
@@ -66,12 +67,12 @@ def backward(
         dmixed = linear_backward(dx, tape["head_out", layer], params, here + "wo", grads)
         own = np.eye(n) if detached else None
         dweights, dv = mix_backward(dmixed, weights, v, own)  # -> [n_head, n, n] and the shape of v
-        hook and hook("dv", dv, 0, layer)
+        hook and hook(("dv", dv, 0, layer))
         dscores = softmax_backward(dweights, weights)  # a masked pair has weight 0: nothing flows through it
         q, k = tape["q", layer], tape["k", layer]
         dq, dk = attn_scores_backward(dscores, q, k, config.attn_scale, own)  # the shapes of q and k
-        hook and hook("dq", dq, 0, layer)
-        hook and hook("dk", dk, 0, layer)
+        hook and hook(("dq", dq, 0, layer))
+        hook and hook(("dk", dk, 0, layer))
         a = tape["attn_norm", layer]
         da = project_backward(unrotate(dq), a, params, here + "wq", eps, grads)
         da = da + project_backward(unrotate(dk), a, params, here + "wk", eps, grads)

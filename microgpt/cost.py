@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from microgpt.model import Array, Config, window_of
+from microgpt.model import Array, Config, Report, window_of
 from microgpt.trace import Event
 
 PARTS = ("qkv", "scores", "mixing", "out", "mlp", "head")
@@ -26,7 +26,8 @@ class Counter:
         self.config = config
         self.macs = np.zeros(len(PARTS), dtype=np.int64)
 
-    def __call__(self, name: str, value: Array | int, pos: int = 0, layer: int = -1) -> None:
+    def __call__(self, report: Report) -> None:
+        name, value, *_ = report
         if name not in MACS:
             return
         part, factor = MACS[name]
@@ -54,7 +55,7 @@ def count(config: Config, events: Iterable[Event]) -> Array:
     """Multiply-adds over PARTS of the forward passes in `events`."""
     counter = Counter(config)
     for event in events:
-        counter(event.name, event.value)
+        counter(event)
     return counter.macs
 
 

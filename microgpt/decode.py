@@ -67,7 +67,7 @@ def generate(
     logits = prefill(params, config, token_ids, cache, hook, CHUNK)
     for made in range(1, max_tokens + 1):
         token = sample(logits, temperature, top_k, rng)
-        hook and hook("sample", token, len(cache) - 1)
+        hook and hook(("sample", token, len(cache) - 1, -1))
         yield token
         if token in stops or made == max_tokens or len(cache) == config.n_ctx:
             return

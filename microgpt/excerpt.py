@@ -36,13 +36,13 @@ def excerpt(trace: Trace, layers: Collection[int], token_ids: Sequence[int]) -> 
     }
     part = Trace(about)
     for event in trace:
-        value, where = event.value, (event.pos, event.layer)
-        if event.name in EVERYWHERE and isinstance(value, int):
-            part(event.name, value, *where)
-        elif event.name in EVERYWHERE or (event.name in OPENED and event.layer in layers):
-            part(event.name, shortest(np.asarray(value)), *where)
-        elif event.name in OVER_VOCABULARY:
-            part(event.name, shortest(np.asarray(value)[..., token_ids]), *where)
+        name, value, pos, layer = event
+        if name in EVERYWHERE and isinstance(value, int):
+            part(event)
+        elif name in EVERYWHERE or (name in OPENED and layer in layers):
+            part((name, shortest(np.asarray(value)), pos, layer))
+        elif name in OVER_VOCABULARY:
+            part((name, shortest(np.asarray(value)[..., token_ids]), pos, layer))
     return part
 
 

@@ -4,11 +4,9 @@ Read it from top to bottom as a lecture. `forward` is the only forward pass ther
 cache, recomputing without one, prefill in chunks and the parallel pass of training all call it, with
 other arguments. A variant of the architecture is a field of `Config`; the cache is an argument.
 
-Shapes in the comments: n = tokens in this call, t = tokens so far (cached + n), d = n_embd. No batch
-dimension. Weight matrices are [out, in].
-
-This module does not know of pages, traces, files or training. It tells one `hook`, if there is one, what
-it has just computed, one report a line, directly below the line of maths that it reports.
+Shapes in the comments: n = tokens in this call, t = tokens so far (cached + n), d = n_embd. No batch dimension. Weight
+matrices are [out, in]. One `hook`, if there is one, is told what was computed, a report a line, directly below the
+line of maths that it reports. This module does not know of pages, traces, files or training.
 """
 
 from __future__ import annotations
@@ -28,7 +26,8 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Params: TypeAlias = dict[str, Array]  # "wte", "layer0.wq", ...: names and shapes are in param_shapes
-Hook: TypeAlias = Callable[..., object]  # hook(name, value, pos, layer); what it returns is dropped
+Report: TypeAlias = tuple[str, Any, int, int]  # name, value, position of its first row, layer (-1: outside of them)
+Hook: TypeAlias = Callable[[Report], object]  # a list's append is one; what it returns is dropped
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,49 +85,49 @@ def forward(
     rotate = ROTATIONS[config.position](config, positions, params["wte"].dtype)
 
     x = embed(params, config, token_ids, positions)  # [n] -> [n, d]
-    hook and hook("embed", x, start)
+    hook and hook(("embed", x, start, -1))
     if config.embd_norm:
         x = norm(x, params, "embd_norm", config.norm_eps)  # [n, d]
     for layer in range(config.n_layer):
         here = f"layer{layer}."
-        hook and hook("resid_pre", x, start, layer)
+        hook and hook(("resid_pre", x, start, layer))
 
         a = norm(x, params, here + "attn_norm", config.norm_eps)  # [n, d]
-        hook and hook("attn_norm", a, start, layer)
+        hook and hook(("attn_norm", a, start, layer))
         q = rotate(project(a, params, here + "wq", config))  # [n, d] -> [n, n_head, head_dim]
-        hook and hook("q", q, start, layer)
+        hook and hook(("q", q, start, layer))
         k = rotate(project(a, params, here + "wk", config))  # [n, d] -> [n, n_kv_head, head_dim]
-        hook and hook("k", k, start, layer)
+        hook and hook(("k", k, start, layer))
         v = project(a, params, here + "wv", config)  # [n, d] -> [n, n_kv_head, head_dim]
-        hook and hook("v", v, start, layer)
+        hook and hook(("v", v, start, layer))
         keys, values = cache[layer].append(k, v)  # two of [n_kv_head, t, head_dim]: the old rows and the new
-        hook and hook("cache_append", keys.shape[1], start, layer)
+        hook and hook(("cache_append", keys.shape[1], start, layer))
 
         scores = attn_scores(q, keys, config.attn_scale, window_of(config, layer))  # [n_head, n, t]
-        hook and hook("attn_scores", scores, start, layer)
+        hook and hook(("attn_scores", scores, start, layer))
         weights = softmax(scores)  # [n_head, n, t], each row sums to 1
-        hook and hook("attn_weights", weights, start, layer)
+        hook and hook(("attn_weights", weights, start, layer))
         mixed = mix(weights, values)  # [n_head, n, t] x values -> [n, n_head * head_dim]
-        hook and hook("head_out", mixed, start, layer)
+        hook and hook(("head_out", mixed, start, layer))
         attn_out = linear(mixed, params, here + "wo")  # -> [n, d]; q is not needed any more
-        hook and hook("attn_out", attn_out, start, layer)
+        hook and hook(("attn_out", attn_out, start, layer))
         x = x + attn_out  # [n, d]
-        hook and hook("resid_mid", x, start, layer)
+        hook and hook(("resid_mid", x, start, layer))
 
         m = norm(x, params, here + "mlp_norm", config.norm_eps)  # [n, d]
-        hook and hook("mlp_norm", m, start, layer)
+        hook and hook(("mlp_norm", m, start, layer))
         hidden = MLPS[config.mlp](m, params, here)  # [n, d] -> [n, n_mlp]
-        hook and hook("mlp_hidden", hidden, start, layer)
+        hook and hook(("mlp_hidden", hidden, start, layer))
         mlp_out = linear(hidden, params, here + "fc2")  # [n, n_mlp] -> [n, d]
-        hook and hook("mlp_out", mlp_out, start, layer)
+        hook and hook(("mlp_out", mlp_out, start, layer))
         x = x + mlp_out  # [n, d]
-    hook and hook("resid_final", x, start)
+    hook and hook(("resid_final", x, start, -1))
 
     x = x[head_rows]
     if config.final_norm:
         x = norm(x, params, "final_norm", config.norm_eps)
     logits: Array = x.dot(params.get("lm_head", params["wte"]).T)  # [n, d] -> [n, vocab_size]
-    hook and hook("logits", logits.copy(), start)  # the caller gets the logits, and may write into them
+    hook and hook(("logits", logits.copy(), start, -1))  # the caller gets the logits, and may write into them
     return logits
 
 

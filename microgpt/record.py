@@ -89,15 +89,15 @@ class Recording:
         self.trace.about["tokens"].append(self.model.tokenizer.vocabulary[self.ids[pos]])
         if pos + 1 >= self.n_prompt:
             choice = sample(logits, self.temperature, self.top_k, self.rng)
-            self.trace("sample", choice, pos)
+            self.trace(("sample", choice, pos, -1))
             self.ids.append(choice)
 
     def compare(self, pos: int) -> None:
         """Run the text up to `pos` again, without a cache."""
         counter = Counter(self.config)
         again = recompute(self.model.params, self.config, self.ids[: pos + 1], counter)
-        self.trace("recompute_logits", again, pos)
-        self.trace("recompute_macs", counter.macs, pos)
+        self.trace(("recompute_logits", again, pos, -1))
+        self.trace(("recompute_macs", counter.macs, pos, -1))
 
     def compare_in_parts(self, pos: int, size: int) -> Iterator[int]:
         """The same, `size` tokens a pass, for where one pass would take too long; yields how many tokens have run."""
@@ -107,8 +107,8 @@ class Recording:
             rows = LAST if at + size > pos else NONE
             logits = forward(self.model.params, self.config, ids, cache, counter, rows)
             yield len(cache)
-        self.trace("recompute_logits", logits[0], pos)
-        self.trace("recompute_macs", counter.macs, pos)
+        self.trace(("recompute_logits", logits[0], pos, -1))
+        self.trace(("recompute_macs", counter.macs, pos, -1))
 
     def run_prompt(self) -> None:
         """Run all of the prompt; the last step chooses the first new token."""

@@ -1,6 +1,6 @@
 """The trace: what the hooks reported, in order. It is the whole contract between the maths and the pages.
 
-A `Trace` is a hook: call it with a name, a value and where (pos, layer), and it keeps an `Event`. EVENTS
+A `Trace` is a hook: it keeps each report, (name, value, pos, layer), and hands it out as an `Event`. EVENTS
 says what each name means and what shape its value has. The JSON form (`to_json`) carries every value in
 full precision, so that anyone can check a drawn number against another implementation.
 
@@ -20,14 +20,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from microgpt.errors import N_, UserError
-from microgpt.model import Array
+from microgpt.model import Array, Hook, Report
 
 
 class EventKind(NamedTuple):
@@ -61,14 +61,19 @@ EVENTS = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Event:
-    """One report: `value` is a read-only array or a whole number; layer is -1 outside the layers."""
+class Event(NamedTuple):
+    """A report, kept: `value` is a read-only array or a whole number; layer is -1 outside the layers."""
 
     name: str
     value: Array | int
     pos: int
     layer: int = -1
+
+    def __eq__(self, other: object) -> bool:
+        return self is other  # arrays do not compare to one yes or no
+
+    def __hash__(self) -> int:
+        return id(self)
 
 
 @dataclass
@@ -76,32 +81,27 @@ class Trace:
     """A hook that records. `about` describes the run; events can be read in order or looked up."""
 
     about: dict[str, Any] = field(default_factory=dict)
-    _raw: list[tuple[Any, ...]] = field(default_factory=list)
+    _raw: list[Report] = field(default_factory=list)
     _events: list[Event] = field(default_factory=list)
     _index: dict[tuple[str, int, int], Event] = field(default_factory=dict)
 
-    keep: Callable[..., None] = field(init=False, repr=False, compare=False)
+    @property
+    def keep(self) -> Hook:
+        """The hook itself: forward(..., trace.keep) does what forward(..., trace) does, sooner."""
+        return self._raw.append
 
-    def __post_init__(self) -> None:
-        append = self._raw.append
-
-        def keep(*report: Any) -> None:
-            # forward never writes into what it has reported: copied and frozen when first read, off the model's clock
-            append(report)
-
-        self.keep = keep  # the hook itself: forward(..., trace.keep) does what forward(..., trace) does, sooner
-
-    def __call__(self, name: str, value: Array | int, pos: int, layer: int = -1) -> None:
-        self.keep(name, value, pos, layer)
+    def __call__(self, report: Report) -> None:
+        # forward never writes into what it has reported: copied and frozen when first read, off the model's clock
+        self._raw.append(report)
 
     @property
     def events(self) -> list[Event]:
         """All events, in the order in which they were reported."""
-        for name, value, pos, *layer in self._raw:
+        for name, value, pos, layer in self._raw:
             if not isinstance(value, int):
                 value = np.array(value)
                 value.flags.writeable = False
-            event = Event(name, value, pos, *layer)
+            event = Event(name, value, pos, layer)
             self._events.append(event)
             self._index[name, event.pos, event.layer] = event
         self._raw.clear()
@@ -154,7 +154,7 @@ def from_json(text: str) -> Trace:
         for event in data["events"]:
             numbers = [-math.inf if x is None else x for x in event["values"]]
             value = np.array(numbers, dtype=np.float64).reshape(event["shape"]) if event["shape"] else int(numbers[0])
-            trace(event["name"], value, int(event["pos"]), int(event.get("layer", -1)))
+            trace((event["name"], value, int(event["pos"]), int(event.get("layer", -1))))
     except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
         raise UserError(N_("This is not a trace that this version can read (%(why)s)."), why=error) from None
     return trace

@@ -18,7 +18,7 @@ from microgpt import backward as backward_module
 from microgpt import model as model_module
 from microgpt.backward import Tape, backward
 from microgpt.cache import KVCache, LayerCache
-from microgpt.model import Array, Config, Params, forward, param_shapes
+from microgpt.model import Array, Config, Params, Report, forward, param_shapes
 from microgpt.train import loss_and_grads
 from tests.strategies import Case, cases, normal_like, parallel, unwritten
 
@@ -106,7 +106,8 @@ def test_what_arrives_at_the_cached_rows_is_reported(case: Case) -> None:
     config, weigh, rng, n = case.config, weights_for(case), np.random.default_rng(2), len(case.token_ids)
     reported: dict[tuple[str, int], Array] = {}
 
-    def keep(name: str, value: Array, pos: int, layer: int) -> None:
+    def keep(report: Report) -> None:
+        name, value, _, layer = report
         reported[name, layer] = value
 
     gradients(case, weigh, keep)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from microgpt.cache import KVCache
 from microgpt.decode import CHUNK, decode_step, generate, prefill, probabilities, recompute, sample
 from microgpt.errors import UserError
-from microgpt.model import Array, Config, Params
+from microgpt.model import Config, Params, Report
 from microgpt.weights import init, shipped, views
 from tests.strategies import Case, assert_close, cases
 
@@ -52,9 +52,9 @@ def test_generate_runs_a_long_prompt_in_chunks_and_says_the_same() -> None:
     params = views(init(config, Random(0)), config)
     ids, passes = Random(1).choices(range(5), k=2 * CHUNK + 1), []
 
-    def hook(name: str, value: Array, *where: int) -> None:
-        if name == "q":
-            passes.append(len(value))
+    def hook(report: Report) -> None:
+        if report[0] == "q":
+            passes.append(len(report[1]))
 
     made = list(generate(params, config, ids, 2, hook=hook))
     assert passes == [CHUNK, CHUNK, 1, 1]
@@ -174,8 +174,8 @@ def test_a_prompt_longer_than_the_context_is_refused_before_anything_runs(chunk:
     params, config = fixed()
     cache = KVCache(config)
 
-    def no_report(name: str, value: object, *where: int) -> None:
-        raise AssertionError(name)
+    def no_report(report: Report) -> None:
+        raise AssertionError(report)
 
     with pytest.raises(UserError, match="17 tokens long, .* at most 16"):
         prefill(params, config, [0] * 17, cache, no_report, chunk)
@@ -197,7 +197,8 @@ def test_the_hook_is_told_each_choice_with_the_position_that_made_it() -> None:
     params, config = fixed()
     told: list[tuple[int, int]] = []
 
-    def note(name: str, value: int | Array, pos: int, layer: int = -1) -> None:
+    def note(report: Report) -> None:
+        name, value, pos, _ = report
         if name == "sample":
             assert isinstance(value, int)
             told.append((pos, value))

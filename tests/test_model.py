@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from microgpt.cache import KVCache
 from microgpt.decode import decode_step, prefill, recompute
-from microgpt.model import Array, Config, Hook, Params, causal_mask, forward, param_shapes
+from microgpt.model import Array, Config, Params, Report, causal_mask, forward, param_shapes
 from microgpt.weights import init, n_params, shipped
 from tests.strategies import REAL, Case, assert_close, cases, parallel
 
@@ -79,9 +79,9 @@ def test_float32_stays_float32_throughout(case: Case) -> None:
     params = {name: value.astype(np.float32) for name, value in case.params.items()}
     seen: set[np.dtype[Any]] = set()
 
-    def look(name: str, value: Array | int, *where: int) -> None:
-        if isinstance(value, np.ndarray):
-            seen.add(value.dtype)
+    def look(report: Report) -> None:
+        if isinstance(report[1], np.ndarray):
+            seen.add(report[1].dtype)
 
     cache = KVCache(case.config, np.float32)
     logits = forward(params, case.config, case.token_ids, cache, look)
@@ -124,7 +124,8 @@ def test_rotated_scores_depend_on_distance_alone(case: Case) -> None:
     ids, ahead = case.token_ids[:5], [0] * 5
     scores: list[Array] = []
 
-    def keep(name: str, value: Array, *where: int) -> None:
+    def keep(report: Report) -> None:
+        name, value, *_ = report
         if name == "attn_scores":
             scores.append(value)
 
@@ -139,7 +140,8 @@ def test_rotated_scores_depend_on_distance_alone(case: Case) -> None:
 @given(cases())
 @settings(max_examples=100)
 def test_each_query_spreads_a_weight_of_one_over_rows_up_to_its_own(case: Case) -> None:
-    def look(name: str, value: Array, *where: int) -> None:
+    def look(report: Report) -> None:
+        name, value, *_ = report
         if name == "attn_weights":
             assert value.shape == (case.config.n_head, n, n)
             assert_close(value.sum(axis=-1), np.ones(value.shape[:2]))
@@ -154,13 +156,13 @@ def test_each_query_spreads_a_weight_of_one_over_rows_up_to_its_own(case: Case) 
 def test_a_hook_sees_every_report_once_a_layer_and_changes_nothing(case: Case) -> None:
     seen: list[tuple[str, int]] = []
 
-    def note(name: str, value: object, pos: int, layer: int = -1) -> str:
+    def note(report: Report) -> str:
+        name, _, pos, layer = report
         assert pos == 0
         seen.append((name, layer))
         return "what a hook returns is dropped"
 
-    hook: Hook = note
-    with_hook = parallel(case.params, case.config, case.token_ids, hook)
+    with_hook = parallel(case.params, case.config, case.token_ids, note)
     assert np.array_equal(with_hook, parallel(case.params, case.config, case.token_ids))
     once = [("embed", -1), ("resid_final", -1), ("logits", -1)]
     inside = REPORTS - {name for name, _ in once}
@@ -182,7 +184,8 @@ def test_a_window_hides_the_rows_that_are_too_old_and_no_others(case: Case, wind
     """Stepwise and at once: a score is finite where the key is no later than the query and less than `window` back."""
     config, cache = replace(case.config, window=window, window_from=window_from), KVCache(case.config)
 
-    def look(name: str, value: Array, pos: int, layer: int = -1) -> None:
+    def look(report: Report) -> None:
+        name, value, pos, layer = report
         if name == "attn_scores":
             back = np.arange(pos, pos + value.shape[1])[:, None] - np.arange(value.shape[2])
             reach = window if layer >= window_from else n

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from microgpt.backward import Tape, backward
 from microgpt.cache import KVCache
 from microgpt.decode import decode_step
-from microgpt.model import Array, Config, forward
+from microgpt.model import Array, Config, Report, forward
 from microgpt.train import loss_and_grads
 from tests.strategies import REAL, Case, assert_close, cases, unwritten
 
@@ -153,7 +153,8 @@ def test_every_gradient_agrees(case: Case) -> None:
     reference(case.token_ids).backward(torch.tensor(dlogits))
     tape, arrived = Tape(), {}
 
-    def keep(name: str, value: Array, pos: int, layer: int) -> None:
+    def keep(report: Report) -> None:
+        name, value, _, layer = report
         arrived[name, layer] = value
 
     forward(case.params, case.config, case.token_ids, KVCache(case.config), tape.keep)

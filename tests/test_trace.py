@@ -12,7 +12,7 @@ from microgpt.cache import KVCache
 from microgpt.cost import MLP_INPUTS
 from microgpt.decode import decode_step, prefill
 from microgpt.errors import UserError
-from microgpt.model import Array, Config, forward
+from microgpt.model import Config, Report, forward
 from microgpt.record import Recording
 from microgpt.trace import EVENTS, Event, Trace, from_json, to_json
 from microgpt.weights import shipped
@@ -79,9 +79,9 @@ def test_what_is_recorded_stays_what_it_was() -> None:
     model = shipped("stories")
     late, copies = Trace({}), []
 
-    def hook(name: str, value: Array | int, *where: int) -> None:
-        late(name, value, *where)
-        copies.append(np.array(value))
+    def hook(report: Report) -> None:
+        late(report)
+        copies.append(np.array(report[1]))
 
     cache = KVCache(model.config)
     prefill(model.params, model.config, [3, 1, 4], cache, hook)
@@ -90,6 +90,18 @@ def test_what_is_recorded_stays_what_it_was() -> None:
     cache.crop(1)
     decode_step(model.params, model.config, 2, cache)
     assert all(np.array_equal(event.value, copy) for event, copy in zip(late, copies, strict=True))
+
+
+def test_the_append_of_a_list_is_a_hook() -> None:
+    model, trace = shipped("names"), Trace()
+    told: list[Report] = []
+    for hook in (told.append, trace, trace.keep):
+        forward(model.params, model.config, [26, 4], KVCache(model.config), hook)
+    twice = [*told, *told]
+    assert len(trace.events) == len(twice)
+    for event, (name, value, pos, layer) in zip(trace, twice, strict=True):
+        assert (event.name, event.pos, event.layer) == (name, pos, layer)
+        assert np.array_equal(event.value, value)
 
 
 def test_the_cache_holds_the_rows_that_were_reported(recording: Recording) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from microgpt.backward import Grads, Tape, backward
 from microgpt.cache import KVCache
 from microgpt.decode import decode_step
-from microgpt.model import Array, Config, Params, forward, softmax
+from microgpt.model import Array, Config, Params, Report, forward, softmax
 
 
 class Arrivals(NamedTuple):
@@ -50,7 +50,8 @@ def by_query(params: Params, config: Config, token_ids: Sequence[int]) -> Array:
         alone = np.zeros_like(dlogits)
         alone[i] = dlogits[i]
 
-        def keep(name: str, value: Array, pos: int, layer: int, i: int = i) -> None:
+        def keep(report: Report, i: int = i) -> None:
+            name, value, _, layer = report
             if name in ("dk", "dv"):
                 found[int(name == "dv"), layer, i] = value
 
@@ -82,7 +83,8 @@ def gap(params: Params, config: Config, token_ids: Sequence[int], summed: Array)
     tape, dlogits = taped(params, config, token_ids)
     gaps = []
 
-    def compare(name: str, value: Array, pos: int, layer: int) -> None:
+    def compare(report: Report) -> None:
+        name, value, _, layer = report
         if name in ("dk", "dv"):
             gaps.append(float(np.abs(value - summed[int(name == "dv"), layer]).max()))
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from microgpt.decode import check_length, check_sampling, generate, recompute, sample
 from microgpt.errors import N_, UserError
-from microgpt.model import Array, Config, Hook
+from microgpt.model import Array, Config, Hook, Report
 from microgpt.trace import Trace
 from microgpt.weights import Model
 
@@ -52,7 +52,7 @@ def run(
         before = passes[-1].trace if passes else None
         choice = sample(logits, temperature, top_k, chooser)
         if hook:
-            hook("sample", choice, len(ids) - 1)
+            hook(("sample", choice, len(ids) - 1, -1))
         passes.append(
             Pass(
                 token_ids=list(ids),
@@ -71,9 +71,9 @@ def run(
 def both(one: Hook, other: Hook) -> Hook:
     """A hook that tells two others."""
 
-    def tell(name: str, value: Array | int, pos: int, layer: int = -1) -> None:
-        one(name, value, pos, layer)
-        other(name, value, pos, layer)
+    def tell(report: Report) -> None:
+        one(report)
+        other(report)
 
     return tell
 

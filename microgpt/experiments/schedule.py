@@ -18,7 +18,7 @@ from microgpt.cache import KVCache
 from microgpt.cost import Counter, closed_form, kv_bytes
 from microgpt.decode import decode_step, prefill
 from microgpt.errors import UserError
-from microgpt.model import Array, Config, Hook, param_shapes
+from microgpt.model import Array, Config, Hook, Report, param_shapes
 from microgpt.weights import Model
 
 
@@ -75,12 +75,13 @@ class Passes:
         self.found: list[Pass] = []
         self._counter = Counter(config)
 
-    def __call__(self, name: str, value: Array | int, pos: int = 0, layer: int = -1) -> None:
+    def __call__(self, report: Report) -> None:
         if self.then:
-            self.then(name, value, pos, layer)
+            self.then(report)
+        name, value, _, layer = report
         if name == "embed":
             self._counter = Counter(self.config)
-        self._counter(name, value, pos, layer)
+        self._counter(report)
         if name == "attn_scores" and layer == 0:
             _, self._n, self._t = np.shape(value)
         if name == "logits":

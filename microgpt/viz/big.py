@@ -57,7 +57,8 @@ class BigPicture(Picture):
 
     @cached_property
     def map(self) -> Overview:
-        return overview(attention(self.trace, self.config, self.n), list(self.heads))
+        values = [[self.trace["v", i, layer][0] for i in range(self.n)] for layer in range(self.config.n_layer)]
+        return overview(attention(self.trace, self.config, self.n), np.array(values), list(self.heads))
 
     @cached_property
     def facts(self) -> dict[str, str]:
@@ -74,33 +75,49 @@ class BigPicture(Picture):
         return RANKS[one.rank] if one.rank >= 0 else ""
 
     @cached_property
-    def scales(self) -> dict[str, ThinScale]:
-        """A scale for each kind of row, over everything of it that the page draws."""
-        return {
-            kind: thin_scale(values for name in names for i in range(self.n) for _, values in self.rows(name, i))
-            for kind, names in SCALES.items()
-        }
+    def scales(self) -> dict[tuple[str, int], ThinScale]:
+        """A scale for each kind of row and each layer, over everything of it that the page draws.
+
+        In trained models the numbers of the first layers are a tenth of those of the last and smaller: on one scale
+        for all layers they would be blank.
+        """
+        found: dict[tuple[str, int], ThinScale] = {}
+        for kind, names in SCALES.items():
+            drawn = [row for name in names for i in range(self.n) for row in self.rows(name, i)]
+            found |= {(kind, at): thin_scale(values for layer, _, values in drawn if layer == at) for at in self.layers}
+        return found
+
+    def legend(self) -> list[tuple[str, int, list[tuple[str, ThinScale]]]]:
+        """For each layer with an opened head: the classes of its heads, its number and its scales."""
+        return [
+            (self.where(list(self.heads_of(layer))), layer, [(kind, self.scales[kind, layer]) for kind in SCALES])
+            for layer in self.layers
+        ]
+
+    def heads_of(self, layer: int) -> dict[int, int]:
+        """The opened heads of a layer, by their place among all that are opened."""
+        return {index: one.head for index, one in enumerate(self.heads) if one.layer == layer}
 
     def where(self, at: Sequence[int]) -> str:
         return " ".join(["O", *(f"O{index}" for index in at)])
 
-    def rows(self, name: str, pos: int) -> Iterator[tuple[str, Array]]:
-        """What is drawn of an event: classes and numbers, of each opened head, or of each layer with one."""
+    def rows(self, name: str, pos: int) -> Iterator[tuple[int, str, Array]]:
+        """What is drawn of an event: layer, classes and numbers, of each opened head, or of each layer with one."""
         for layer in self.layers:
-            here = {index: one.head for index, one in enumerate(self.heads) if one.layer == layer}
+            here = self.heads_of(layer)
             values = self.trace[name, pos, layer][0]
             if name == "attn_norm":
-                yield self.where(list(here)), folded(values)
+                yield layer, self.where(list(here)), folded(values)
                 continue
             rows = values.reshape(-1, self.config.head_dim)
             group = self.config.n_head // len(rows)
             for i, row in enumerate(rows):
                 if at := [index for index, head in here.items() if head // group == i]:
-                    yield self.where(at), row
+                    yield layer, self.where(at), row
 
     def strips(self, name: str, pos: int) -> list[Thin]:
-        scale = self.scales[SCALE_OF[name]]
-        return [scale.strip(values, where) for where, values in self.rows(name, pos)]
+        kind = SCALE_OF[name]
+        return [self.scales[kind, layer].strip(values, where) for layer, where, values in self.rows(name, pos)]
 
     def per_layer(self, name: str, pos: int) -> list[Any]:
         return self.strips(name, pos)
@@ -123,9 +140,8 @@ class BigPicture(Picture):
         """
         found = []
         for name, kind in (("q", "q"), ("k", "k"), ("v", "v"), ("head_out", "o"), ("attn_norm", "x")):
-            scale = self.scales[SCALE_OF[name]]
-            for where, values in self.rows(name, i):
-                texts = scale.texts(values)
+            for layer, where, values in self.rows(name, i):
+                texts = self.scales[SCALE_OF[name], layer].texts(values)
                 width, starts = max(map(len, texts)) + 1, range(0, len(texts), COLUMNS)
                 found.append(Listed(where, kind, [line(at, texts[at : at + COLUMNS], width) for at in starts]))
         return found

@@ -49,6 +49,7 @@ class Overview(NamedTuple):
     half: str
     first: Kind | None  # the first token has most of the weight
     before: Kind | None  # the token just before has most of it
+    short: str  # in the heads that rest on the first token: how long its V row is, against the others; "" if not short
 
     @property
     def wide(self) -> bool:
@@ -56,8 +57,8 @@ class Overview(NamedTuple):
         return self.n_layer >= 2 * self.n_head
 
 
-def overview(weights: Array, opened: list[Open]) -> Overview:
-    """The picture of `weights` [n_layer, n_head, n, n]."""
+def overview(weights: Array, values: Array, opened: list[Open]) -> Overview:
+    """The picture of `weights` [n_layer, n_head, n, n]; `values` are the V rows, [n_layer, n, n_kv_head, head_dim]."""
     n_layer, n_head, n, _ = weights.shape
     at = {(one.layer, one.head): index for index, one in enumerate(opened)}
 
@@ -76,6 +77,7 @@ def overview(weights: Array, opened: list[Open]) -> Overview:
         half=number(HALF, 1),
         first=kind(weights[:, :, steps, 0]) if n > 2 else None,
         before=kind(weights[:, :, steps, steps - 1]) if n > 2 else None,
+        short=short(weights[:, :, steps, 0], values) if n > 2 else "",
     )
 
 
@@ -84,6 +86,18 @@ def kind(shares: Array) -> Kind:
     mean = shares.mean(-1)
     layer, head = (int(x) for x in np.unravel_index(mean.argmax(), mean.shape))
     return Kind(whole((mean > HALF).sum()), layer, head, number(mean[layer, head]))
+
+
+def short(shares: Array, values: Array) -> str:
+    """How long the first V row is, where its token has more than HALF: the median of these heads, others' mean = 1.
+
+    The weights of a head always come to 1. Trained models put on such a row what they have no use for.
+    """
+    lengths = np.linalg.norm(values.astype(np.float64), axis=-1)  # [n_layer, n, n_kv_head]
+    first, others = lengths[:, 0], lengths[:, 1:].mean(1)  # [n_layer, n_kv_head]
+    times = np.divide(first, others, out=np.ones_like(first), where=others > 0)
+    resting = np.repeat(times, shares.shape[1] // times.shape[1], axis=1)[shares.mean(-1) > HALF]
+    return number(np.median(resting)) if resting.size and np.median(resting) < HALF else ""
 
 
 def level_of(weights: Array) -> Array:

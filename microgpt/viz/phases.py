@@ -66,6 +66,6 @@ def code(phase: int) -> tuple[str, ...]:
     lines = inspect.getsource(model.forward).splitlines()
     found = []
     for event in PHASES[phase].events:
-        report = next(i for i, line in enumerate(lines) if f'hook("{event}"' in line)
+        report = next(i for i, line in enumerate(lines) if f'hook(("{event}"' in line)
         found.append(lines[report - 1].strip())
     return tuple(found)

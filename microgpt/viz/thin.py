@@ -1,8 +1,9 @@
 """Long rows of numbers as thin strips: one cell a number, without text, drawn as one path a level of the heat scale.
 
-The scale of a long row ends where 99 of 100 numbers lie within it, since a few huge ones would make all others pale.
-What lies beyond has the last colour and a notch. A cell above zero touches the upper edge of its strip and leaves the
-lower one free, one below zero the other way round, so that colour is not all that tells the sign. Knows no trace.
+The scale of a long row ends where 95 of 100 numbers lie within it: rows of trained models have a few huge numbers, and
+on a scale as long as those all others would be pale. What lies beyond has the last colour and a notch. A cell above
+zero touches the upper edge of its strip and leaves the lower one free, one below zero the other way round, so that
+colour is not all that tells the sign. Knows no trace.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from microgpt.viz.heat import LEVELS, rounded_up
 from microgpt.viz.language import say
 from microgpt.viz.text import number, whole
 
-SHARE = 99  # percent of the numbers that a scale holds
+SHARE = 95  # percent of the numbers that a scale holds
 HEIGHT = 10  # of a strip, in the units of its paths
 Y = {"p": 4, "n": 6}  # the middle of a cell that is 8 high, above zero and below
 N_LARGEST = 3  # numbers that are said where a strip cannot be seen

@@ -53,7 +53,7 @@ PAIR = {"names": ("emm", "amm"), "names-deep": ("emm", "amm"), "stories": ("the 
 
 def test_the_hook_hears_every_pass(model: Model) -> None:
     counter, heard = Counter(model.config), []
-    loop.run(model, PROMPTS[model.name], hook=lambda name, *_: heard.append(name))
+    loop.run(model, PROMPTS[model.name], hook=lambda report: heard.append(report[0]))
     passes = loop.run(model, PROMPTS[model.name], hook=counter)
     assert heard.count("sample") == heard.count("logits") == len(passes)
     assert counter.macs[-1] == len(passes) * model.config.n_embd * model.config.vocab_size  # the last row's logits only

@@ -20,7 +20,7 @@ from microgpt.record import Recording
 from microgpt.trace import Trace, from_json, to_json
 from microgpt.viz.big import BigPicture, big_view
 from microgpt.viz.choice_of_heads import MOST, attention, distances, opened
-from microgpt.viz.overview import LEVELS, level_of
+from microgpt.viz.overview import LEVELS, level_of, short
 from microgpt.viz.steps import MOST_TOKENS, Picture
 from microgpt.viz.style import style
 from microgpt.viz.thin import Y, folded, thin_scale
@@ -90,7 +90,7 @@ def test_every_listed_number_and_every_cell_is_the_traces() -> None:
             }
             for kind in EVENTS:
                 values = row(trace, config, kind, pos, one.layer, one.head)
-                scale = shown.scales[{"q": "q, k", "k": "q, k", "x": "x"}.get(kind, "v")]
+                scale = shown.scales[{"q": "q, k", "k": "q, k", "x": "x"}.get(kind, "v"), one.layer]
                 lines = text(lists[kind][1]).splitlines()
                 printed = [x for line in lines for x in numbers_in(line)[1:]]
                 assert [numbers_in(line)[0] for line in lines] == list(range(0, len(values), 8))
@@ -158,7 +158,7 @@ def test_each_open_head_is_lit_and_leads_to_its_button() -> None:
     assert len(buttons) == len(shown.opened) and sum("checked" in e.attrib for e in buttons.values()) == 1
     css = style(big=True)
     for index in range(MOST):
-        assert f".choosers:has(.o-{index}:checked)~.stage .O:not(.O{index})" in css
+        assert f".choosers:has(.o-{index}:checked)~:is(.stage,.legend) .O:not(.O{index})" in css
 
 
 def test_the_rule_takes_the_nearest_the_middle_and_the_furthest_of_three_layers() -> None:
@@ -215,6 +215,41 @@ def test_what_the_sentences_of_the_overview_count() -> None:
     before = np.stack([weights[:, :, i, i + 1] for i in range(shown.n - 2)]).mean(0)
     assert int(shown.map.before.heads) == (before > 0.5).sum()
     assert float(shown.map.before.share) == pytest.approx(before.max(), abs=0.005)
+
+
+def test_the_first_row_is_called_short_where_it_is() -> None:
+    shares = np.array([[[0.9], [0.6], [0.8], [0.1]]])  # three of four heads rest on the first token
+    values = np.ones((1, 5, 2, 9))  # two heads of values, rows of length 3
+    assert short(shares, values) == ""
+    values[0, 0, 0] = 0.1
+    assert short(shares, values) == "0.10"  # of 0.1, 0.1 and 1, the heads of the first value head are two
+    assert short(shares / 2, values) == "", "no head rests on it"
+    assert short(shares, np.zeros_like(values)) == ""
+
+
+def test_each_layer_has_a_scale_of_its_own() -> None:
+    """Rows of one layer a thousand times as large as those of another are drawn as fully."""
+    shown = view("gpt2")
+    first, *_, last = shown.layers
+    small = Trace(shown.trace.about)
+    for event in shown.trace:
+        small(event._replace(value=np.multiply(event.value, 1e-3)) if event.layer == first else event)
+    scaled = replace(shown, trace=small)
+    for kind in ("q", "v", "attn_norm"):
+        paths = [[strip.paths for strip in picture.strips(kind, 1)] for picture in (shown, scaled)]
+        assert any(paths[0][0])
+        drawn = [sum(len(p[1]) for p in strip) for strip in paths[1]]
+        assert min(drawn) > max(drawn) / 3
+    ends = {layer: [(kind, scale.end) for kind, scale in scales] for _, layer, scales in scaled.legend()}
+    assert list(ends) == shown.layers and ends[first] != ends[last]
+    for (kind, layer), scale in shown.scales.items():
+        names = {"q, k": ("q", "k"), "v": ("v", "o"), "x": ("x",)}[kind]
+        heads = [one.head for one in shown.opened if one.layer == layer]
+        config, trace = shown.config, shown.trace
+        rows = [
+            row(trace, config, name, pos, layer, head) for name in names for pos in range(shown.n) for head in heads
+        ]
+        assert (np.abs(np.concatenate(rows)) <= scale.limit).mean() >= 0.93  # heads that share keys count twice here
 
 
 def test_counts_come_from_the_whole_model_and_bytes_from_its_type() -> None:

@@ -188,7 +188,8 @@ def test_code_lines_are_lines_of_the_model() -> None:
 def test_tokens_from_a_hostile_vocabulary_are_escaped(trace: Trace) -> None:
     """Whatever a vocabulary holds is text, set apart from its neighbours."""
     evil = Trace({**trace.about, "tokens": ["<b>&", "‮x", *trace.about["tokens"][2:]]})
-    evil._raw = [(e.name, e.value, e.pos, e.layer) for e in trace]
+    for event in trace:
+        evil(event)
     html = render_page(page_named("kv-cache"), Picture(evil))
     assert "<b>&" not in html and "&lt;b&gt;&amp;" in html
     assert "‮" not in html

@@ -13,7 +13,7 @@ from microgpt.decode import probabilities
 from microgpt.errors import N_
 from microgpt.experiments import loop
 from microgpt.experiments.loop import Pass
-from microgpt.model import Array
+from microgpt.model import Array, Report
 from microgpt.trace import Trace
 from microgpt.viz.heat import Strip, scale_for
 from microgpt.viz.settings import Settings
@@ -115,9 +115,9 @@ def view(settings: Settings) -> View:
     model = shipped(settings.model)
     trace = Trace({"model": model.name, "config": asdict(model.config), "prompt": settings.prompt})
 
-    def keep(name: str, value: Array | int, pos: int, layer: int = -1) -> None:
-        if name in KEPT:
-            trace(name, value, pos, layer)
+    def keep(report: Report) -> None:
+        if report[0] in KEPT:
+            trace(report)
 
     passes = loop.run(model, settings.prompt, settings.temperature, settings.top_k, settings.seed, keep)
     tokens = [model.tokenizer.vocabulary[i] for i in passes[-1].token_ids]
