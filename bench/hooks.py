@@ -4,14 +4,23 @@ The yardstick is model.py's own `forward` with its `hook(...)` lines taken out, 
 against itself, which shows how far apart two equal things are measured here. A round decodes a whole context,
 token by token, into a fresh cache; the tracing run begins each with a fresh Trace, as a recording does. Reading
 the events afterwards is not a part of the step; it is given a line of its own.
+
+What lies where in memory is worth some percent and is settled when a process starts, so several processes run,
+and their rounds are put together: `python -m bench.hooks` is one of them and prints JSON.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
+import json
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from statistics import median
+
+import numpy as np
 
 from bench.measure import Result, at_most, interleave, ratios, spread, timed
 from microgpt import model as model_module
@@ -20,8 +29,11 @@ from microgpt.model import Array, Hook
 from microgpt.trace import Trace
 from microgpt.weights import Model, shipped
 
-ROUNDS = 400
+ROOT = Path(__file__).resolve().parents[1]
+MODELS = ("names", "stories")
+PROCESSES, ROUNDS = 8, 100
 Forward = Callable[..., Array]
+Took = dict[str, dict[str, list[float]]]  # comparison -> job -> seconds, round by round
 
 
 class Unhooked(ast.NodeTransformer):
@@ -45,11 +57,22 @@ def forward_without_hooks() -> Forward:
 
 
 def measure() -> list[Result]:
-    return [result for name in ("names", "stories") for result in measure_model(shipped(name))]
+    """The rounds of all processes, model by model."""
+    took: dict[str, Took] = {name: {} for name in MODELS}
+    for _ in range(PROCESSES):
+        command = [sys.executable, "-m", "bench.hooks"]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=True)
+        for name, comparisons in json.loads(done.stdout).items():
+            for what, jobs in comparisons.items():
+                for job, seconds in jobs.items():
+                    took[name].setdefault(what, {}).setdefault(job, []).extend(seconds)
+    return [result for name in MODELS for result in results(shipped(name), took[name])]
 
 
-def measure_model(model: Model) -> list[Result]:
+def rounds(model: Model) -> Took:
+    """What this process measures."""
     bare = forward_without_hooks()
+    np.ones(1 << 20)  # once some MB were freed, memory stays with the process from round to round, as in any long run
 
     def decode(forward: Forward, new_hook: Callable[[], Sequence[Hook]]) -> float:
         """Seconds for a context of tokens; what it does is what decode_step does, around any forward."""
@@ -66,30 +89,45 @@ def measure_model(model: Model) -> list[Result]:
         decode(model_module.forward, lambda: [trace.keep])
         return timed(lambda: trace.events)
 
-    took = interleave(
-        ROUNDS,
-        {
-            "traced": lambda: decode(model_module.forward, lambda: [Trace().keep]),
-            "plain": lambda: decode(model_module.forward, list),
-            "bare": lambda: decode(bare, list),
-            "again": lambda: decode(bare, list),
-            "read": read,
-        },
-    )
-    n, itself = model.config.n_ctx, ratios(took["again"], took["bare"])
-    micro = {name: f"{median(seconds) / n * 1e6:.1f} µs a token" for name, seconds in took.items()}
+    def traced() -> float:
+        return decode(model_module.forward, lambda: [Trace().keep])
+
+    def plain() -> float:
+        return decode(model_module.forward, list)
+
+    def unhooked() -> float:
+        return decode(bare, list)
+
+    return {  # each comparison by itself: a third job would leave its own memory behind
+        "watching": interleave(ROUNDS, {"traced": traced, "plain": plain}),
+        "unwatched": interleave(ROUNDS, {"plain": plain, "bare": unhooked, "again": unhooked}),
+        "reading": interleave(ROUNDS, {"read": read, "plain": plain}),
+    }
+
+
+def results(model: Model, took: Took) -> list[Result]:
+    watching, unwatched, reading = took["watching"], took["unwatched"], took["reading"]
+    itself = spread(ratios(unwatched["again"], unwatched["bare"]))
     name, none = f"`{model.name}`", "forward without its hook lines"
+
+    def micro(*seconds: list[float]) -> str:
+        return ", ".join(f"{median(each) / model.config.n_ctx * 1e6:.1f} µs a token" for each in seconds)
+
     return [
         at_most(
-            f"a decode step of {name} with a Trace", ratios(took["traced"], took["plain"]), 1.10,
-            "without a hook", f"{micro['traced']}, {micro['plain']}",
+            f"a decode step of {name} with a Trace", ratios(watching["traced"], watching["plain"]), 1.10,
+            "without a hook", micro(watching["traced"], watching["plain"]),
         ),
         at_most(
-            f"a decode step of {name}, no hook set", ratios(took["plain"], took["bare"]), 1.02,
-            f"{none} (against itself: {spread(itself)})", f"{micro['plain']}, {micro['bare']}",
+            f"a decode step of {name}, no hook set", ratios(unwatched["plain"], unwatched["bare"]), 1.02,
+            f"{none} (against itself: {itself})", micro(unwatched["plain"], unwatched["bare"]),
         ),
         Result(
-            f"reading the trace of {name} afterwards", spread(ratios(took["read"], took["plain"])),
-            "a decode step without a hook", scale=micro["read"],
+            f"reading the trace of {name} afterwards", spread(ratios(reading["read"], reading["plain"])),
+            "a decode step without a hook", scale=micro(reading["read"]),
         ),
     ]  # fmt: skip
+
+
+if __name__ == "__main__":
+    print(json.dumps({name: rounds(shipped(name)) for name in MODELS}))
