@@ -43,8 +43,8 @@ class Scale(NamedTuple):
 
 
 def rounded_up(highest: float) -> float:
-    """The next round number, for the end of a scale."""
-    return next(x * 10.0**p for p in range(-3, 6) for x in (1, 1.5, 2, 3, 4, 5, 6, 8) if x * 10.0**p >= highest)
+    """The next round number, for the end of a scale; a scale of zeros is short too."""
+    return next(x * 10.0**p for p in range(-9, 39) for x in (1, 1.5, 2, 3, 4, 5, 6, 8) if x * 10.0**p >= highest)
 
 
 def scale_for(*arrays: Array, digits: int = 2) -> Scale:

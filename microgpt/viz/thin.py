@@ -8,6 +8,7 @@ colour is not all that tells the sign. Knows no trace.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -48,12 +49,12 @@ class ThinScale(NamedTuple):
     @property
     def end(self) -> str:
         """The end of the scale as text."""
-        return number(self.limit, 0 if self.limit >= 10 else 1 if self.limit >= 1 else 3)
+        return number(self.limit, 0 if self.limit >= 10 else 1 if self.limit >= 1 else self.digits)
 
     @property
     def digits(self) -> int:
-        """Decimals of its numbers."""
-        return 1 if self.limit >= 3 else 2 if self.limit >= 0.3 else 3
+        """Decimals of its numbers: 1 from 3 up, 2 from 0.3 up, 3 from 0.03 up."""
+        return decimals(self.limit)
 
     def heat(self, value: float) -> str:
         """Every second class of the heat scale: with half the levels a strip has half the paths."""
@@ -81,9 +82,14 @@ class ThinScale(NamedTuple):
 def thin_scale(arrays: Iterable[Array]) -> ThinScale:
     """One scale for all of these."""
     sizes = np.abs(np.concatenate([array.ravel() for array in arrays]).astype(np.float64))
-    limit = rounded_up(float(np.percentile(sizes, SHARE, method="inverted_cdf")))
-    far, largest = int((sizes > limit).sum()), float(sizes.max())
-    return ThinScale(limit, whole(sizes.size), whole(far) if far else "", number(largest, 1 if largest >= 1 else 3))
+    largest = float(sizes.max())
+    limit = rounded_up(float(np.percentile(sizes, SHARE, method="inverted_cdf")) or largest or 1.0)
+    far = int((sizes > limit).sum())
+    return ThinScale(limit, whole(sizes.size), whole(far) if far else "", number(largest, decimals(limit)))
+
+
+def decimals(limit: float) -> int:
+    return max(1, 2 - math.floor(math.log10(limit / 0.3)))
 
 
 def path(cells: list[bool], y: int) -> str:

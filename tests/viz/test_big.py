@@ -6,6 +6,7 @@ import gzip
 import re
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
@@ -273,8 +274,22 @@ def test_counts_come_from_the_whole_model_and_bytes_from_its_type() -> None:
 def test_outliers_do_not_make_the_rest_pale() -> None:
     values = np.concatenate([np.linspace(-1, 1, 990), np.full(10, 500.0)])
     scale = thin_scale([values])
-    assert scale.limit == 1.0 and scale.beyond == "10" and scale.largest == "500.0"
+    assert scale.limit == 1.0 and scale.beyond == "10" and scale.largest == "500.00"
     assert scale.strip(values[-12:]).beyond == "M2 5h10"
+
+
+@pytest.mark.parametrize("power", [-8, -4, -1, 0, 1, 6, 30])
+def test_a_scale_fits_numbers_of_any_size(power: int) -> None:
+    """The printed numbers tell two cells apart wherever their colours do."""
+    values = np.linspace(-1, 1, 41) * 10.0**power
+    scale = thin_scale([values])
+    assert 10.0**power <= scale.limit * 1.05 <= 1.6 * 10.0**power
+    assert float(scale.end) == pytest.approx(scale.limit, rel=0.05)
+    colours = [scale.heat(x) for x in values.tolist()]
+    for (one, printed), (other, following) in pairwise(zip(colours, scale.texts(values), strict=True)):
+        assert one == other or printed != following
+    assert scale.heat(0) == "z"
+    assert thin_scale([np.zeros(3)]).limit == 1 and thin_scale([np.array([*[0.0] * 99, 5.0])]).limit == 5
 
 
 @pytest.mark.parametrize("name", SHAPES)
