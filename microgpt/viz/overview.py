@@ -89,15 +89,16 @@ def kind(shares: Array) -> Kind:
 
 
 def short(shares: Array, values: Array) -> str:
-    """How long the first V row is, where its token has more than HALF: the median of these heads, others' mean = 1.
+    """How long the first V row is, where its token has more than HALF: the middle one of these heads, others' mean = 1.
 
     The weights of a head always come to 1. Trained models put on such a row what they have no use for.
     """
     lengths = np.linalg.norm(values.astype(np.float64), axis=-1)  # [n_layer, n, n_kv_head]
     first, others = lengths[:, 0], lengths[:, 1:].mean(1)  # [n_layer, n_kv_head]
     times = np.divide(first, others, out=np.ones_like(first), where=others > 0)
-    resting = np.repeat(times, shares.shape[1] // times.shape[1], axis=1)[shares.mean(-1) > HALF]
-    return number(np.median(resting)) if resting.size and np.median(resting) < HALF else ""
+    resting = np.sort(np.repeat(times, shares.shape[1] // times.shape[1], axis=1)[shares.mean(-1) > HALF])
+    middle = resting[len(resting) // 2] if resting.size else 1.0
+    return number(middle) if middle < HALF else ""
 
 
 def level_of(weights: Array) -> Array:
