@@ -13,6 +13,7 @@ from microgpt.record import Recording
 from microgpt.viz.pages import page
 from microgpt.viz.render import widget
 from microgpt.viz.settings import Settings
+from microgpt.viz.text import of_hundred
 from microgpt.viz.views.compare import Compare, view
 from microgpt.weights import shipped
 from tests.viz.test_pages import find, numbers, parse, shown_as, text
@@ -98,3 +99,8 @@ def test_questions_have_one_right_answer() -> None:
         by_part = dict(zip(PARTS, sums.tolist(), strict=True))
         groups = [by_part["qkv"] + by_part["out"], by_part["mlp"], by_part["scores"] + by_part["mixing"]]
         assert [*groups, by_part["head"]][made.largest_share] == max(*groups, by_part["head"])
+
+
+def test_a_small_share_is_not_said_to_be_nothing() -> None:
+    shares = {0.0: "0", 1.0: "100", 0.594: "59", 0.01: "1", 0.0094: "0.9", 0.0033: "0.3", 0.00042: "0.04"}
+    assert {share: of_hundred(share) for share in shares} == shares

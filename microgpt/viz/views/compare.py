@@ -22,7 +22,7 @@ from microgpt.trace import Trace
 from microgpt.viz.chart import Chart
 from microgpt.viz.curves import CURVES, FAR, KINDS, POWERS, WAYS, Slopes, curves, slopes
 from microgpt.viz.settings import Settings
-from microgpt.viz.text import bound, number, percent, show, whole
+from microgpt.viz.text import bound, number, of_hundred, percent, show, whole
 from microgpt.weights import Model, shipped
 
 GPT2 = PRESETS["GPT-2 124M"].config
@@ -166,9 +166,9 @@ def view_of(model: Model, trace: Trace) -> Compare:
         one_layer=ratio(replace(config, n_layer=1), "needed", n),
         deep={"layers": whole(layers), "ratio": ratio(replace(config, n_layer=layers), "needed", n)},
         reference={"n": whole(REFERENCE_N), "rows": [(whole(depth), reference_sums(depth)) for depth in DEPTHS]},
-        shares={g: number(100 * work["cached"][g] / work["cached"]["total"], 0) for g in GROUPS},
+        shares={g: of_hundred(work["cached"][g] / work["cached"]["total"]) for g in GROUPS},
         saved={g: whole(x) for g, x in saved.items()},
-        saved_share={g: number(100 * x / saved["total"], 0) for g, x in saved.items()},
+        saved_share={g: of_hundred(x / saved["total"]) for g, x in saved.items()},
         largest_share=max(range(len(groups)), key=lambda i: work["cached"][groups[i]]),
         ways=[WAYS[b] for b in BASELINES],
         charts=[curves(config, group, log=True) for group in CURVES],
