@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -40,6 +40,9 @@ def load_params(folder: Path, dtype: Precision = "float32") -> tuple[Facts, Para
     Numbers that are stored in `dtype`, and in one piece, are views of the mapped files. Others are copied, one tensor
     at a time.
     """
+    if dtype not in get_args(Precision):
+        known = ", ".join(get_args(Precision))
+        raise UserError(N_("The model computes in %(known)s; not in “%(dtype)s”."), known=known, dtype=dtype)
     if not folder.is_dir():
         raise UserError(N_("There is no folder %(folder)s."), folder=folder)
     try:

@@ -15,27 +15,19 @@ from microgpt.errors import N_, UserError
 from microgpt.excerpt import excerpt
 from microgpt.trace import to_json
 from microgpt.viz import style as styles
-from microgpt.viz.big import BigPicture, big_view
-from microgpt.viz.big_page import page_for
+from microgpt.viz.big import BigPicture
+from microgpt.viz.big_page import check_widget, drawn_by, page_for, picture_for, pressed
 from microgpt.viz.choices import choose
 from microgpt.viz.language import LANGUAGES, language
 from microgpt.viz.notebook import lesson
-from microgpt.viz.pages import LESSONS, Page
+from microgpt.viz.pages import Page
 from microgpt.viz.policy import policy
 from microgpt.viz.render import Site, render_baked
-from microgpt.viz.views import compare, why_q
 from microgpt.viz.whole import still, whole
 from microgpt.weights import Model
 from tools.bake import ASSETS, FORMS, write
 from tools.own import ROOT
 
-# What can be made from a checkpoint: widget -> its view, of the model and of the picture of its run.
-WIDGETS: dict[str, Callable[[Model, BigPicture], Any]] = {
-    "stepper": lambda model, picture: picture,
-    "why_q": lambda model, picture: why_q.view_of(picture.trace, picture),
-    "compare": lambda model, picture: compare.view_of(model, picture.trace),
-}
-FIRST = [0]  # the layer and the head that a page other than the stepper draws
 TRACE = "trace.json"
 BESIDE = ("host.js", "offline.js", "icon.svg")  # of the site: what a page without Python loads, besides its style
 FILES = {*FORMS, TRACE, styles.STYLE, *BESIDE}
@@ -57,25 +49,14 @@ def bake_checkpoint(
 ) -> None:
     """Write the lesson into the new folder `out`. Raises UserError for what the model or the page does not have."""
     page = lesson(widget, "")
-    if page.widget not in WIDGETS:
-        known = dict.fromkeys(one.name for one in LESSONS if one.widget in WIDGETS and one.widget != "stepper")
-        raise UserError(
-            N_("The widget “%(widget)s” cannot be made from a checkpoint; these can: %(known)s."),
-            widget=widget, known=", ".join(["stepper", *known]),
-        )  # fmt: skip
-    if page.widget != "stepper" and (layers or heads):
-        raise UserError(N_("--layers and --heads are for the stepper; leave them out."))
+    check_widget(page, widget, [*layers, *heads])
     if lang not in LANGUAGES:
         raise UserError(
             N_("There is no language “%(lang)s”; there is %(known)s."), lang=lang, known=", ".join(LANGUAGES)
         )
     say(f"{model.name}: running the text, with the cache and without")
-    chosen = {name: value for name, value in (start or {}).items() if value is not None}
-    if page.widget == "stepper":
-        view = big_view(model, prompt, new, layers, heads)
-        chosen = pressed(view, chosen)
-    else:
-        view = big_view(model, prompt, new, FIRST, FIRST)
+    view = picture_for(page, model, prompt, new, layers, heads)
+    chosen = pressed(page, view, {name: value for name, value in (start or {}).items() if value is not None})
     forms = rendered(model, prompt, view, chosen, lang, page)
     out.mkdir(parents=True)
     for name, html in forms.items():
@@ -95,7 +76,7 @@ def rendered(
 ) -> dict[str, str]:
     """Both forms by their names, with what is chosen at first; the stepper's where no page is named."""
     forms, page = {}, page or lesson("stepper", "")
-    drawn = WIDGETS[page.widget](model, view)
+    drawn = drawn_by(page, model, view)
     with language(lang):
         page = page_for(page, model, prompt, view)
         for name, alone in FORMS.items():
@@ -103,21 +84,6 @@ def rendered(
                 render_baked(page, drawn, Site(), alone, (ROOT / "LICENSE").read_text("utf-8")), chosen
             )
     return forms
-
-
-def pressed(view: BigPicture, start: Mapping[str, Any]) -> dict[str, Any]:
-    """`start` as the page's controls have it, where layer and head are one choice."""
-    chosen = dict(start)
-    layer, head = chosen.pop("layer", None), chosen.pop("head", None)
-    if layer is None and head is None:
-        return chosen
-    fitting = [one for one in view.opened if layer in (None, one.layer) and head in (None, one.head)]
-    if not fitting:
-        raise UserError(
-            N_("Layer %(layer)s, head %(head)s is not open on this page; open it with --layers and --heads."),
-            layer="–" if layer is None else layer, head="–" if head is None else head,
-        )  # fmt: skip
-    return {**chosen, "head": fitting[0].value}
 
 
 def read(name: str) -> str:

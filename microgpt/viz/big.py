@@ -17,6 +17,7 @@ from microgpt.errors import N_, UserError
 from microgpt.model import Array
 from microgpt.record import Recording
 from microgpt.viz.choice_of_heads import RANKS, Open, attention, check, opened
+from microgpt.viz.heat import Cell
 from microgpt.viz.overview import Overview, overview
 from microgpt.viz.steps import MOST_TOKENS, N_GUESSES, Picture
 from microgpt.viz.text import number, whole
@@ -125,6 +126,11 @@ class BigPicture(Picture):
     def per_head(self, name: str, pos: int) -> list[Any]:
         return self.strips(name, pos)
 
+    def cells(self, name: str, row: Array, layer: int) -> list[Cell]:
+        """As few as a table has room for; on the scale of its layer."""
+        few, scale = folded(row, COLUMNS), self.scales[SCALE_OF[name], layer]
+        return [Cell(scale.heat(x), text) for x, text in zip(few.tolist(), scale.texts(few), strict=True)]
+
     def of_head(self, layer: int, head: int) -> str:
         at = next((index for index, one in enumerate(self.heads) if (one.layer, one.head) == (layer, head)), None)
         return "" if at is None else self.where([at])
@@ -170,7 +176,7 @@ def tokens_for(model: Model, prompt: str, new: int | None) -> int:
     """How many tokens the model may add. Raises UserError for a text that is longer than a page shows."""
     n, limit = len(model.tokenizer.encode(prompt)), min(MOST_TOKENS, model.config.n_ctx)
     if new is not None and new < 0:
-        raise UserError(N_("--new is %(new)s; give 0 or more tokens."), new=new)
+        raise UserError(N_("The model cannot add %(new)s tokens; give 0 or more."), new=new)
     if n > limit:
         raise UserError(
             N_("The prompt has %(n)s tokens; a page shows at most %(limit)s. Shorten it."), n=n, limit=limit
@@ -179,13 +185,15 @@ def tokens_for(model: Model, prompt: str, new: int | None) -> int:
         raise UserError(
             N_(
                 "%(n)s tokens and %(new)s new ones are more than the %(limit)s that a page shows; "
-                "--new can be %(room)s."
+                "there is room for %(room)s."
             ),
             n=n, new=new, limit=limit, room=limit - n,
         )  # fmt: skip
     new = min(NEW, limit - n) if new is None else new
     if n and n + new < 2:
-        raise UserError(N_("A text of one token has nothing to look back at; give a longer prompt or --new 1."))
+        raise UserError(
+            N_("A text of one token has nothing to look back at; give a longer prompt, or more new tokens.")
+        )
     return new
 
 
@@ -193,8 +201,8 @@ def big_view(
     model: Model, prompt: str, new: int | None = None, layers: Sequence[int] = (), heads: Sequence[int] = ()
 ) -> BigPicture:
     """Run `prompt` and what the model adds, and open heads: those that are asked for, or those of the rule."""
-    check("--layers", layers, model.config.n_layer)  # before the run, which can take minutes
-    check("--heads", heads, model.config.n_head)
+    check("layers", layers, model.config.n_layer)  # before the run, which can take minutes
+    check("heads", heads, model.config.n_head)
     recording = Recording(model, prompt, max_new=tokens_for(model, prompt, new))
     trace = recording.run()
     tokenizer, config = model.tokenizer, model.config

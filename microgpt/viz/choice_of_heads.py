@@ -61,8 +61,8 @@ def opened(weights: Array, head_dim: int, layers: Sequence[int] = (), heads: Seq
     """
     n_layer, n_head, n, _ = weights.shape
     most = max(1, min(MOST, NUMBERS // (head_dim * n)))
-    check("--layers", layers, n_layer)
-    check("--heads", heads, n_head)
+    check("layers", layers, n_layer)
+    check("heads", heads, n_head)
     far, found = distances(weights), []
     chosen = sorted(set(layers)) or sorted({0, (n_layer - 1) // 2, n_layer - 1})
     room = most // len(chosen)
@@ -85,9 +85,9 @@ def opened(weights: Array, head_dim: int, layers: Sequence[int] = (), heads: Seq
     return found
 
 
-def check(flag: str, numbers: Sequence[int], count: int) -> None:
+def check(name: str, numbers: Sequence[int], count: int) -> None:
     for value in numbers:
         if not 0 <= value < count:
             raise UserError(
-                N_("%(flag)s has %(value)s; this model has 0 to %(last)s."), flag=flag, value=value, last=count - 1
+                N_("%(name)s has %(value)s; this model has 0 to %(last)s."), name=name, value=value, last=count - 1
             )

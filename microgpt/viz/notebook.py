@@ -7,15 +7,18 @@ Knows no browser and no notebook program; docs/notebooks.md says what each of th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from microgpt.arrays import TraceArrays
+from microgpt.checkpoint import Precision, load_checkpoint
 from microgpt.errors import N_, UserError
 from microgpt.files import write_whole
 from microgpt.record import Recording
 from microgpt.viz import views
+from microgpt.viz.big_page import check_widget, drawn_by, page_for, picture_for, pressed
 from microgpt.viz.choices import choose
 from microgpt.viz.language import LANGUAGES, language
 from microgpt.viz.pages import LESSONS, Page, prompt_for
@@ -23,8 +26,9 @@ from microgpt.viz.plain import plain
 from microgpt.viz.policy import policy
 from microgpt.viz.render import Site, by_itself, render, render_baked
 from microgpt.viz.settings import Settings
+from microgpt.viz.steps import Picture
 from microgpt.viz.style import STYLE, heat_colours, style
-from microgpt.weights import shipped
+from microgpt.weights import SHIPPED, Model, shipped
 
 THEMES = ("auto", "light", "dark")
 ASSETS = ("inline", "directory")
@@ -33,7 +37,7 @@ HEIGHT = 512  # pixels: in a frame no higher than this the steps stay in reach, 
 
 def show(
     prompt: str = "",
-    model: str = "",
+    model: str | Path = "",
     widget: str = "stepper",
     *,
     step: int | None = None,
@@ -46,6 +50,10 @@ def show(
     temperature: float = 0.0,
     top_k: int = 0,
     seed: int = 42,
+    new: int | None = None,
+    layers: int | Sequence[int] = (),
+    heads: int | Sequence[int] = (),
+    dtype: Precision = "float32",
     **choices: object,
 ) -> Shown:
     """A page of the course, or its widget by name, on `prompt`; without one, on the page's own text.
@@ -53,25 +61,59 @@ def show(
     step, layer, head, phase and any other name of a group of buttons on the page (old=2) say what is chosen at
     first. theme is auto, light or dark; height is that of the frame, in pixels. Raises UserError for what the model
     or the page does not have.
+
+    model is one of ours, or the folder of a checkpoint. Of a checkpoint, `new` says how many tokens it adds, always
+    the likeliest; layers and heads which of its heads are open; dtype what it computes in.
     """
-    page = lesson(widget, model)
-    model = model or page.model
-    if model not in page.models:
-        raise UserError(
-            N_("This page does not know the model “%(model)s”; it has %(models)s."),
-            model=model, models=", ".join(page.models),
-        )  # fmt: skip
     for name, value, known in (("theme", theme, THEMES), ("lang", lang, tuple(LANGUAGES))):
         if value not in known:
             raise UserError(
                 N_("%(name)s is “%(value)s”; give one of %(known)s."), name=name, value=value, known=", ".join(known)
             )
+    asked = {"step": step, "layer": layer, "head": head, "phase": phase, **choices}
+    chosen = {name: value for name, value in asked.items() if value is not None}
+    layers, heads = ([at] if isinstance(at, int) else list(at) for at in (layers, heads))
+    if is_folder(model):
+        if (temperature, top_k, seed) != (0.0, 0, 42):
+            raise UserError(N_("A checkpoint adds the likeliest token; leave temperature, top_k and seed out."))
+        check_widget(lesson(widget, ""), widget, [*layers, *heads])
+        loaded = load_checkpoint(Path(model), dtype)
+        return shown_of(loaded, lesson(widget, ""), prompt, new, layers, heads, chosen, theme, lang, height)
+    if (new, layers, heads, dtype) != (None, [], [], "float32"):
+        raise UserError(N_("new, layers, heads and dtype are for a checkpoint: give its folder as the model."))
+    page = lesson(widget, str(model))
+    model = str(model) or page.model
+    if model not in page.models:
+        raise UserError(
+            N_("This page does not know the model “%(model)s”; it has %(models)s."),
+            model=model, models=", ".join(page.models),
+        )  # fmt: skip
     if not prompt:
         prompt = page.prompt if model == page.model else prompt_for(model)
     page = page._replace(model=model, prompt=prompt)
-    asked = {"step": step, "layer": layer, "head": head, "phase": phase, **choices}
-    chosen = {name: value for name, value in asked.items() if value is not None}
-    return Shown(page, Settings(model, prompt, temperature, top_k, seed), chosen, theme, lang, height)
+    settings = Settings(model, prompt, temperature, top_k, seed)
+    trace = Recording(shipped(model), *settings[1:]).run()
+    # the first layer and head are on show even where the page has no button for them
+    buttons = {name: at for name, at in chosen.items() if at != 0 or name not in ("layer", "head")}
+    return Shown(page, views.view(page.widget, settings), Picture(trace), buttons, theme, lang, height)
+
+
+def shown_of(
+    model: Model, page: Page, prompt: str, new: int | None, layers: Sequence[int], heads: Sequence[int],
+    chosen: Mapping[str, Any], theme: str, lang: str, height: int,
+) -> Shown:  # fmt: skip
+    """The same of a large model: a few of its heads are open."""
+    picture = picture_for(page, model, prompt, new, layers, heads)
+    with language(lang):
+        page = page_for(page, model, prompt, picture)
+    return Shown(page, drawn_by(page, model, picture), picture, pressed(page, picture, chosen), theme, lang, height)
+
+
+def is_folder(model: str | Path) -> bool:
+    """Whether that is a folder, there or not, and not the name of one of our models."""
+    if isinstance(model, Path):
+        return True
+    return model not in ("", *SHIPPED) and (bool(set(model) & {"/", os.sep}) or Path(model).is_dir())
 
 
 def lesson(name: str, model: str) -> Page:
@@ -83,22 +125,29 @@ def lesson(name: str, model: str) -> Page:
     return next((page for page in fitting if page.model == model), fitting[0])
 
 
+def head_of(picture: Picture, chosen: Mapping[str, Any]) -> tuple[int, int]:
+    """The layer and the head that are seen first: of the open ones, a value like 14.3 names both."""
+    if not picture.opened:
+        return chosen.get("layer", 0), chosen.get("head", 0)
+    first = next((one for one in picture.opened if one.value == chosen.get("head")), picture.opened[0])
+    return first.layer, first.head
+
+
 class Shown:
     """What show() gives: a cell shows it, .trace has its numbers, .save() writes it as a page."""
 
     def __init__(
-        self, page: Page, settings: Settings, chosen: Mapping[str, Any], theme: str, lang: str, height: int
+        self, page: Page, view: Any, picture: Picture, chosen: Mapping[str, Any], theme: str, lang: str, height: int
     ) -> None:
-        trace = Recording(shipped(settings.model), *settings[1:]).run()
-        self.trace = TraceArrays(trace)
-        self._page, self._theme, self._lang = page, theme, lang
-        self._view = views.view(page.widget, settings)
-        # the first layer and head are on show even where the page has no button for them
-        self._pressed = {name: at for name, at in chosen.items() if at != 0 or name not in ("layer", "head")}
-        step = chosen.get("step", -1) if page.widget == "stepper" else -1
-        tables = plain(trace, step, chosen.get("layer", 0), chosen.get("head", 0))
+        """`view` is what the page draws; `picture` is that of the run, of which the tables show one layer and head."""
+        self.trace = TraceArrays(picture.trace)
+        self._page, self._view, self._theme, self._lang = page, view, theme, lang
+        self._large = bool(picture.opened)
+        self._pressed, self._style = chosen, style(big=self._large)
+        step = chosen.get("step", picture.at) if page.widget == "stepper" else picture.at
+        tables = plain(picture, step, *head_of(picture, chosen))
         # the page goes into single quotes, since it is full of double ones
-        framed = self._text(style()).replace("&", "&amp;").replace("'", "&#39;")
+        framed = self._text(self._style).replace("&", "&amp;").replace("'", "&#39;")
         with language(lang):
             self._html = render(
                 "notebook/output.html", page=page, whole=framed, height=height, view=tables, colours=heat_colours()
@@ -110,7 +159,7 @@ class Shown:
         with language(self._lang), by_itself():
             text = render(
                 "notebook/page.html", page=self._page._replace(live="", extra=""), view=self._view, live=False,
-                alone=True, theme=self._theme, style=style, href=href, policy=rules,
+                notebook=True, alone=True, theme=self._theme, style=style, href=href, policy=rules,
             )  # fmt: skip
         return choose(text, self._pressed)
 
@@ -151,12 +200,16 @@ class Shown:
         if assets not in ASSETS or (python and assets != "inline"):
             known = "inline" if python else ", ".join(ASSETS)
             raise UserError(N_("assets is “%(assets)s”; here it can be %(known)s."), assets=assets, known=known)
+        if python and self._large:
+            raise UserError(
+                N_("The weights of a checkpoint do not travel; leave python=True out: the page steps without.")
+            )
         if python:
             files = {path: self._live()}
         elif assets == "inline":
-            files = {path: self._text(style())}
+            files = {path: self._text(self._style)}
         else:
             folder = f"{path.stem}_files"
-            files = {path.with_name(folder) / STYLE: style(), path: self._text(href=f"{folder}/{STYLE}")}
+            files = {path.with_name(folder) / STYLE: self._style, path: self._text(href=f"{folder}/{STYLE}")}
         write_whole(files)
         return path

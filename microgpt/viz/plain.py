@@ -8,11 +8,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from microgpt.errors import N_, UserError
-from microgpt.model import Array
-from microgpt.trace import Trace
 from microgpt.viz.heat import Cell
 from microgpt.viz.steps import Guess, Picture
 from microgpt.viz.text import number, show
+from microgpt.viz.thin import run_length
 
 
 class Row(NamedTuple):
@@ -45,15 +44,15 @@ class Plain(NamedTuple):
     model: str
     layer: int
     head: int
-    width: int  # numbers in a strip
+    width: int  # cells in a strip
+    run: str  # how many numbers share a cell, which shows the largest of them; "" for one
     n: int
     steps: list[Step]
 
 
-def plain(trace: Trace, step: int = -1, layer: int = 0, head: int = 0) -> Plain:
-    """The tables of one layer and head; `step` is the one that stands open (-1: the last one of the prompt)."""
-    picture = Picture(trace, step)
-    c = picture.config
+def plain(picture: Picture, step: int, layer: int, head: int) -> Plain:
+    """The tables of one layer and head, where `step` stands open."""
+    trace, c = picture.trace, picture.config
     for name, value, count in (("layer", layer, c.n_layer), ("head", head, c.n_head)):
         if not 0 <= value < count:
             raise UserError(
@@ -62,19 +61,21 @@ def plain(trace: Trace, step: int = -1, layer: int = 0, head: int = 0) -> Plain:
             )  # fmt: skip
     shared = head * c.n_kv_head // c.n_head  # the key and value head that this query head reads
 
-    def cells(row: Array, at: int) -> list[Cell]:
-        return picture.scale.strip(row.reshape(-1, c.head_dim)[at]).cells
+    def cells(name: str, i: int, at: int) -> list[Cell]:
+        return picture.cells(name, trace[name, i, layer][0].reshape(-1, c.head_dim)[at], layer)
 
-    kept = [(cells(trace["k", i, layer][0], shared), cells(trace["v", i, layer][0], shared)) for i in range(picture.n)]
+    kept = [(cells("k", i, shared), cells("v", i, shared)) for i in range(picture.n)]
 
     def step_at(i: int) -> Step:
         weights = trace["attn_weights", i, layer][head, 0].tolist()
         rows = [
             Row(j, show(picture.tokens[j]), kept[j][0], number(weights[j]), kept[j][1], j == i) for j in range(i + 1)
         ]
-        q, mixed = cells(trace["q", i, layer][0], head), cells(trace["head_out", i, layer][0], head)
-        return Step(i + 1, show(picture.tokens[i]), i == picture.at, q, rows, mixed, picture.guesses(i))
+        q, mixed = cells("q", i, head), cells("head_out", i, head)
+        return Step(i + 1, show(picture.tokens[i]), i == step, q, rows, mixed, picture.guesses(i))
 
     about: dict[str, Any] = picture.about
     steps = [step_at(i) for i in range(picture.n)]
-    return Plain(about["prompt"], about["model"], layer, head, c.head_dim, picture.n, steps)
+    width = len(kept[0][0])
+    run = run_length(c.head_dim, width) if width < c.head_dim else ""
+    return Plain(about["prompt"], about["model"], layer, head, width, run, picture.n, steps)

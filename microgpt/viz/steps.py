@@ -19,7 +19,7 @@ from microgpt.errors import N_
 from microgpt.model import Array, Config
 from microgpt.tokenizer import START
 from microgpt.trace import Event, Trace
-from microgpt.viz.heat import Scale, Strip, rounded_up
+from microgpt.viz.heat import Cell, Scale, Strip, rounded_up
 from microgpt.viz.text import bound, number, percent, show, whole
 from microgpt.weights import n_params
 
@@ -113,6 +113,10 @@ class Picture:
         """One heat scale for all that is drawn in the trace; decimals as a strip has room for."""
         highest = max(peak(event) for event in self.trace if event.name in DRAWN)
         return Scale(rounded_up(highest), 2 if self.config.head_dim <= 4 else 1)
+
+    def cells(self, name: str, row: Array, layer: int) -> list[Cell]:
+        """A row of q, k, v or head_out as cells with their numbers."""
+        return self.scale.strip(row).cells
 
     @cached_property
     def reads(self) -> dict[tuple[str, int, int], list[int]]:

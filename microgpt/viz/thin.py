@@ -112,15 +112,15 @@ def order(heat: str) -> tuple[str, int]:
     return heat[0], int(heat[1:])
 
 
-def folded(values: Array) -> Array:
-    """Of a row longer than CELLS, the largest number, either way, of each run of neighbours; a short one as it is."""
-    if len(values) <= CELLS:
+def folded(values: Array, cells: int = CELLS) -> Array:
+    """Of a row longer than `cells`, the largest number, either way, of each run of neighbours; a short one as it is."""
+    if len(values) <= cells:
         return values
-    runs = np.array_split(values, CELLS)
+    runs = np.array_split(values, cells)
     return np.array([run[np.abs(run).argmax()] for run in runs])
 
 
-def run_length(n: int) -> str:
+def run_length(n: int, cells: int = CELLS) -> str:
     """How many neighbours share a cell of a row of n: '12', or '12–13'."""
-    sizes = sorted({len(run) for run in np.array_split(np.arange(n), min(n, CELLS))})
+    sizes = sorted({len(run) for run in np.array_split(np.arange(n), min(n, cells))})
     return "–".join(whole(size) for size in sizes)

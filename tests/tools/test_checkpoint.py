@@ -81,8 +81,8 @@ def test_other_pages_of_the_course(folder: Path, tmp_path: Path, widget: str, sa
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--layers", "7"], "--layers has 7; this model has 0 to 1."),
-        (["--layers", "1", "--heads", "0,4"], "--heads has 4; this model has 0 to 3."),
+        (["--layers", "7"], "layers has 7; this model has 0 to 1."),
+        (["--layers", "1", "--heads", "0,4"], "heads has 4; this model has 0 to 3."),
         (["--heads", "x"], "--heads is “x”; give numbers such as 0,5,11."),
         (["--new", "99"], "99 new ones are more than the 12 that a page shows"),
         (["--layer", "1", "--heads", "0", "--head", "3"], "Layer 1, head 3 is not open on this page"),
@@ -90,7 +90,7 @@ def test_other_pages_of_the_course(folder: Path, tmp_path: Path, widget: str, sa
             ["--widget", "memory"],
             "cannot be made from a checkpoint; these can: stepper, with-and-without, why-q.",
         ),
-        (["--widget", "why-q", "--layers", "1"], "--layers and --heads are for the stepper; leave them out."),
+        (["--widget", "why-q", "--layers", "1"], "layers and heads are for the stepper; leave them out."),
         (["--widget", "why-q", "--layer", "1"], "This page has no “layer” to choose; leave it out."),
         (["--widget", "nix"], "There is no widget “nix”; there is stepper, next-token"),
         (["--step", "77"], "step is 77; this page has 0 to"),

@@ -201,7 +201,7 @@ def test_a_page_opens_only_what_it_can_carry() -> None:
     assert len(opened(weights, 64, layers=range(12))) == 12
     with pytest.raises(UserError, match="15 heads are asked for; a page with this text opens at most 12"):
         opened(weights, 64, layers=range(5), heads=range(3))
-    for flag, asked in (("--layers", {"layers": [32]}), ("--heads", {"heads": [-1]})):
+    for flag, asked in (("layers", {"layers": [32]}), ("heads", {"heads": [-1]})):
         with pytest.raises(UserError, match=rf"{flag} has -?\d+; this model has 0 to 31\."):
             opened(weights, 64, **asked)
 
@@ -315,9 +315,13 @@ def test_nothing_on_the_page_is_inline_or_asks_for_python() -> None:
     ("prompt", "new", "says"),
     [
         (" ".join(["the"] * 33), None, "The prompt has 33 tokens; a page shows at most 32. Shorten it."),
-        (PROMPT, 21, "12 tokens and 21 new ones are more than the 32 that a page shows; --new can be 20."),
-        (PROMPT, -1, "--new is -1; give 0 or more tokens."),
-        ("the", 0, "A text of one token has nothing to look back at; give a longer prompt or --new 1."),
+        (PROMPT, 21, "12 tokens and 21 new ones are more than the 32 that a page shows; there is room for 20."),
+        (PROMPT, -1, "The model cannot add -1 tokens; give 0 or more."),
+        (
+            "the",
+            0,
+            "A text of one token has nothing to look back at; give a longer prompt, or more new tokens.",
+        ),
         ("", None, "The prompt is empty; give at least one token."),
     ],
 )

@@ -1,0 +1,129 @@
+"""A checkpoint in a notebook: frame, plain tables and arrays are those of its run; what cannot be is said."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from microgpt.checkpoint import load_checkpoint
+from microgpt.errors import UserError
+from microgpt.record import Recording
+from microgpt.viz import show
+from microgpt.viz.controls import controls
+from microgpt.viz.notebook import Shown
+from microgpt.viz.style import style
+from microgpt.viz.thin import folded
+from tests import checkpoints
+from tests.viz.test_big import view
+from tests.viz.test_notebook import LEFT, LEFT_EVERYWHERE, LEFT_STYLES, framed, parse, tables, words
+
+PROMPT = "day day"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rng = np.random.default_rng(0)
+    place = tmp_path_factory.mktemp("models") / "Tiny"
+    return checkpoints.write(
+        place, checkpoints.LLAMA, checkpoints.llama_tensors(rng), checkpoints.byte_level("<begin>")
+    )
+
+
+def shown(folder: Path, **options: Any) -> Shown:
+    return show(PROMPT, model=folder, **options)
+
+
+def test_the_frame_is_the_page_of_that_model(folder: Path) -> None:
+    page = framed(shown(folder, step=1, layer=1, heads=[0, 3], head=3))
+    assert "Why does Tiny keep K and V" in page and style(big=True) in page
+    assert {name: controls(page)[name].default for name in ("step", "head")} == {"step": "1", "head": "1.3"}
+    assert "layers=[…], heads=[…]" in page and "--layers" not in page
+    tree = parse(page)
+    assert not [e for e in tree.iter() if e.tag in ("script", "a", "img", "link") or {"src", "style"} & set(e.attrib)]
+    assert "Tiny" in framed(shown(folder, lang="es")) and "la caché" in framed(shown(folder, lang="es")).lower()
+    assert "How long does each q" in framed(shown(folder, widget="why-q"))
+
+
+def test_the_folder_may_be_text_and_is_no_name_of_ours(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    html = shown(folder)._repr_html_()
+    assert show(PROMPT, model=str(folder))._repr_html_() == html
+    monkeypatch.chdir(folder.parent)
+    assert show(PROMPT, model="Tiny")._repr_html_() == html
+    (folder.parent / "names").mkdir()
+    assert show("emma", model="names").trace.about["model"] == "names"
+
+
+def test_arrays_are_those_of_the_run(folder: Path) -> None:
+    trace = Recording(load_checkpoint(folder, "float64"), PROMPT, max_new=2).run()
+    run = shown(folder, new=2, dtype="float64").trace
+    assert len(run) == len(trace.events)
+    for event in trace:
+        key = (event.name, event.pos) if event.layer < 0 else (event.name, event.pos, event.layer)
+        assert np.array_equal(run[key], event.value)
+
+
+@pytest.mark.parametrize("options", [{}, {"layer": 1, "step": 2}])
+def test_the_plain_form_is_left_whole_and_says_the_traces_numbers(folder: Path, options: dict[str, int]) -> None:
+    found = shown(folder, **options)
+    run, table = found.trace.arrays(), tables(found)
+    for element in table.iter():
+        assert element.tag in LEFT and set(element.attrib) <= LEFT[element.tag] | LEFT_EVERYWHERE
+        assert set(re.findall(r"([\w-]+):", element.get("style", ""))) <= LEFT_STYLES
+    layer, head = (int(x) for x in re.findall(r"layer (\d+), head (\d+)", words(table))[0])
+    assert layer == options.get("layer", 0)
+    heads, kv_heads = (found.trace.about["config"][name] for name in ("n_head", "n_kv_head"))
+    steps = table.findall("details")
+    opened = [i for i, step in enumerate(steps) if "open" in step.attrib]
+    assert opened == [options.get("step", found.trace.about["n_prompt"] - 1)]
+    for i, step in enumerate(steps):
+        _, *rows, _ = step.findall(".//tbody/tr")
+        assert len(rows) == i + 1
+        for j, row in enumerate(rows):
+            cells = [float(words(td).replace("−", "-")) for td in row if "background" in td.get("style", "")]
+            kept = [run[kind][layer, j, head * kv_heads // heads] for kind in "kv"]
+            assert np.abs(np.array(cells) - np.concatenate([folded(each, 8) for each in kept])).max() <= 0.0501
+            assert f"{run['attn_weights'][layer, i, head, j]:.2f}" in [words(td) for td in row]
+
+
+def test_a_long_row_shows_the_largest_of_its_neighbours() -> None:
+    picture = view()
+    row = picture.trace["k", 1, 0][0, 0]  # 64 numbers
+    cells = [float(cell.text.replace("−", "-")) for cell in picture.cells("k", row, 0)]
+    assert np.abs(np.abs(cells) - np.abs(row.reshape(8, 8)).max(axis=1)).max() <= 0.0501
+    assert all(np.abs(row - cell).min() <= 0.0501 for cell in cells)  # with its sign
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"model": "no/such"}, "There is no folder no/such."),
+        ({"temperature": 1.0}, "leave temperature, top_k and seed out"),
+        ({"layers": 7}, "layers has 7; this model has 0 to 1."),
+        ({"heads": [9]}, "heads has 9; this model has 0 to 3."),
+        ({"layer": 1, "heads": 0, "head": 3}, "Layer 1, head 3 is not open on this page"),
+        ({"new": 99}, "99 new ones are more than the 12"),
+        ({"dtype": "float16"}, "not in “float16”"),
+        ({"widget": "training"}, "cannot be made from a checkpoint; these can: stepper, with-and-without, why-q."),
+        ({"widget": "why-q", "heads": 1}, "layers and heads are for the stepper"),
+        ({"step": 99}, "step is 99"),
+        ({"model": "names", "new": 2}, "give its folder as the model"),
+        ({"prompt": ""}, "The prompt is empty"),
+    ],
+)
+def test_what_cannot_be_shown_is_said_in_a_sentence(folder: Path, options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(UserError, match=re.escape(sentence)):
+        show(**{"prompt": PROMPT, "model": folder, **options})
+
+
+def test_it_is_saved_as_a_page_and_its_weights_do_not_travel(folder: Path, tmp_path: Path) -> None:
+    found = shown(folder)
+    assert found.save(tmp_path / "a.html").read_text("utf-8") == framed(found)
+    found.save(tmp_path / "b.html", assets="directory")
+    assert (tmp_path / "b_files" / "style.css").read_text("utf-8") == style(big=True)
+    with pytest.raises(UserError, match="do not travel"):
+        found.save(tmp_path / "c.html", python=True)
+    assert not (tmp_path / "c.html").exists()
