@@ -80,13 +80,20 @@ def main(argv: list[str] | None = None) -> int:
 def ordered(options: argparse.Namespace) -> tuple[Path, Write]:
     """Where to, and what writes it: the site, or one lesson as soon as anything of it is named."""
     start = {name: getattr(options, name) for name in START}
+    named = [options.widget, options.model, options.prompt, options.lang, options.assets]
+    lesson = any(named) or set(start.values()) != {None}
+    try:
+        options.prompt.encode()
+    except UnicodeEncodeError:
+        raise UserError("The prompt holds bytes that are not UTF-8; give it as text.") from None
+    if lesson and options.base_url:
+        raise UserError("--base-url is for the site; leave it out of a lesson.")
     if is_folder(options.model):
         return options.out or ROOT / "my-lesson", partial(write_checkpoint, options, start)
     for name in LARGE:
         if getattr(options, name) is not None:
             raise UserError("--%(name)s is for a checkpoint; give its folder as --model.", name=name)
-    named = [options.widget, options.model, options.prompt, options.lang, options.assets]
-    if not any(named) and set(start.values()) == {None}:
+    if not lesson:
         return options.out or ROOT / "dist", partial(write_site, address=checked_address(options.base_url))
     order = recipe(
         options.widget or "stepper", options.model, options.prompt, start, options.lang or "en",

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 from random import Random
 
+import numpy as np
+
 from microgpt.cache import KVCache
 from microgpt.cost import Counter
 from microgpt.decode import LAST, check_length, check_sampling, decode_step, recompute, sample
@@ -83,9 +85,18 @@ class Recording:
     def step(self) -> None:
         """Run the next token; behind the prompt's last token, choose the one that follows."""
         params, config, pos = self.model.params, self.config, len(self.cache)
-        logits = decode_step(params, config, self.ids[pos], self.cache, self.trace.keep)
-        if self.compares:
-            self.compare(pos)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what comes of it is looked at below
+            logits = decode_step(params, config, self.ids[pos], self.cache, self.trace.keep)
+            if not np.isfinite(logits).all():
+                raise UserError(
+                    N_(
+                        "The numbers of this model overflow at token %(n)s: its files are damaged, or do not belong "
+                        "together."
+                    ),
+                    n=pos + 1,
+                )
+            if self.compares:
+                self.compare(pos)
         self.trace.about["tokens"].append(self.model.tokenizer.vocabulary[self.ids[pos]])
         if pos + 1 >= self.n_prompt:
             choice = sample(logits, self.temperature, self.top_k, self.rng)

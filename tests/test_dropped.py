@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -33,7 +34,7 @@ class OnDisk:
 
     def __init__(self, path: Path) -> None:
         self.path, self.asked = path, [0]
-        self.name, self.size = path.name, path.stat().st_size
+        self.name, self.size, self.changed = path.name, path.stat().st_size, path.stat().st_mtime_ns / 1e6
 
     def read(self, start: int, stop: int) -> bytes:
         self.asked.append(stop - start)
@@ -132,6 +133,17 @@ def test_files_are_told_apart(tmp_path: Path) -> None:
     config = {**LLAMA, "rope_theta": 10001.0}
     (folder / "config.json").write_text(json.dumps(config), "utf-8")
     assert mark(files_of(folder)) != before
+
+
+def test_checkpoints_of_one_run_differ_by_their_numbers_and_an_edited_file_by_its_date(tmp_path: Path) -> None:
+    weights = made(tmp_path, "llama") / "model.safetensors"
+    data, marks = weights.read_bytes(), set()
+    header = 8 + int.from_bytes(data[:8], "little")
+    for numbers, changed in ((data[header:], 1e9), (bytes(len(data) - header), 1e9), (data[header:], 1e9 + 1)):
+        weights.write_bytes(data[:header] + numbers)
+        os.utime(weights, (changed, changed))
+        marks.add(mark([OnDisk(weights)]))
+    assert len(marks) == 3
 
 
 # ---- the page -------------------------------------------------------------------------------------

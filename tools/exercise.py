@@ -71,7 +71,7 @@ class Held:
     """A file that is not on a disk; see microgpt/viz/chosen.py."""
 
     def __init__(self, name: str, data: bytes) -> None:
-        self.name, self.size, self.data = name, len(data), data
+        self.name, self.size, self.changed, self.data = name, len(data), 0.0, data
 
     def read(self, start: int, stop: int) -> bytes:
         return self.data[start:stop]

@@ -2,20 +2,20 @@
 
 `cost` says what one step takes; here the steps from 1 to n are summed, for the three ways to do them (BASELINES),
 and the growth of the sum is measured: the slope of its curve on logarithmic axes. Norms, softmax and additions are
-not counted, as in `cost`; each token sees all rows, with no window. Nothing here depends on n_ctx: the forms go on
-where a model's context ends.
+not counted, as in `cost`. Nothing here depends on n_ctx: the forms go on where a model's context ends.
 Knows configs; runs no model and knows no page.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from microgpt.cost import PARTS, pass_macs
-from microgpt.model import Array, Config
+from microgpt.cost import PARTS, pass_macs, seen
+from microgpt.model import Array, Config, window_of
 
 BASELINES = ("cached", "needed", "naive")  # with the cache; only what the last token needs; all tokens again
 GROUPS = {
@@ -29,16 +29,37 @@ GROUPS = {
 
 def summed(config: Config, baseline: str, n: int) -> Array:
     """Multiply-adds over PARTS of the steps 1 to n together, one token written a step."""
-    tokens, pairs = n * (n + 1) // 2, n * (n + 1) * (n + 2) // 6  # of all steps, when step t runs t tokens
+    tokens, layers = n * (n + 1) // 2, range(config.n_layer)  # tokens of all steps, when step t runs t
     if baseline == "cached":
-        return pass_macs(config, n, tokens, n)  # step t: one token, t keys
+        return through(config, layers, n, n, cached_pairs, n)  # step t: one token, t keys
     if baseline == "naive":
-        return pass_macs(config, tokens, pairs, n)
+        return through(config, layers, tokens, n, naive_pairs, n)
     # needed: the layers below the last run all tokens; in the last one an old token is run for its k and v alone
-    below = pass_macs(replace(config, n_layer=config.n_layer - 1), tokens, pairs, 0)
-    last = pass_macs(replace(config, n_layer=1), n, tokens, n)
+    last = through(config, layers[-1:], n, n, cached_pairs, n)
     last[PARTS.index("qkv")] += (tokens - n) * 2 * config.n_embd * config.n_kv_head * config.head_dim
-    return below + last
+    return through(config, layers[:-1], tokens, n, naive_pairs) + last
+
+
+def through(
+    config: Config, layers: range, tokens: int, n: int, pairs: Callable[[int, int], int], logits: int = 0
+) -> Array:
+    """`tokens` run through these layers; `pairs` counts what the queries of n steps see in one of them."""
+    found = pass_macs(replace(config, n_layer=0), 0, 0, logits)
+    for layer in layers:
+        found += pass_macs(replace(config, n_layer=1), tokens, pairs(n, window_of(config, layer)), 0)
+    return found
+
+
+def cached_pairs(n: int, window: int = 0) -> int:
+    """Pairs (query, key) a head of n steps of one token: step t sees t keys, or the window."""
+    return seen(n, n, window)
+
+
+def naive_pairs(n: int, window: int = 0) -> int:
+    """The same when step t runs all t tokens."""
+    near = min(n, window or n)  # steps in which all tokens see all keys
+    far = n - near
+    return near * (near + 1) * (near + 2) // 6 + far * near * (near + 1) // 2 + near * far * (far + 1) // 2
 
 
 def work(config: Config, baseline: str, group: str, n: int) -> int:

@@ -19,7 +19,7 @@ from microgpt.record import Recording
 from microgpt.viz.choice_of_heads import RANKS, Open, attention, check, opened
 from microgpt.viz.heat import Cell
 from microgpt.viz.overview import Overview, overview
-from microgpt.viz.steps import MOST_TOKENS, N_GUESSES, Picture
+from microgpt.viz.steps import N_GUESSES, Picture, most_tokens
 from microgpt.viz.text import number, whole
 from microgpt.viz.thin import SHARE, Thin, ThinScale, folded, run_length, thin_scale
 from microgpt.weights import Model
@@ -174,7 +174,7 @@ def line(at: int, texts: list[str], width: int) -> str:
 
 def tokens_for(model: Model, prompt: str, new: int | None) -> int:
     """How many tokens the model may add. Raises UserError for a text that is longer than a page shows."""
-    n, limit = len(model.tokenizer.encode(prompt)), min(MOST_TOKENS, model.config.n_ctx)
+    n, limit = len(model.tokenizer.encode(prompt)), most_tokens(model.config)
     if new is not None and new < 0:
         raise UserError(N_("The model cannot add %(new)s tokens; give 0 or more."), new=new)
     if n > limit:
@@ -205,6 +205,10 @@ def big_view(
     check("heads", heads, model.config.n_head)
     recording = Recording(model, prompt, max_new=tokens_for(model, prompt, new))
     trace = recording.run()
+    if len(recording.cache) < 2:
+        raise UserError(
+            N_("The model ends this text at once, and one token has nothing to look back at; give a longer text.")
+        )
     tokenizer, config = model.tokenizer, model.config
     trace.about |= {
         "dtype": str(model.params["wte"].dtype),

@@ -51,7 +51,8 @@ class Handle:
     """A file that the reader chose; see microgpt/viz/chosen.py. It stays where it is: each read takes a slice of it."""
 
     def __init__(self, file: Any) -> None:
-        self.name, self.size, self.file = str(file.name), int(file.size), file
+        self.name, self.size, self.changed = str(file.name), int(file.size), float(file.lastModified)
+        self.file = file
 
     def read(self, start: int, stop: int) -> bytes:
         from js import FileReaderSync

@@ -79,7 +79,7 @@ def opened(weights: Array, head_dim: int, layers: Sequence[int] = (), heads: Seq
                 found.append(Open(layer, head, float(far[layer, head]), rank))
     if len(found) > most:
         raise UserError(
-            N_("%(n)s heads are asked for; a page with this text opens at most %(most)s. Give fewer layers or heads."),
+            N_("%(n)s heads would be open; a page with this text opens at most %(most)s. Name fewer layers or heads."),
             n=len(found), most=most,
         )  # fmt: skip
     return found

@@ -17,6 +17,7 @@ class File(Protocol):
 
     name: str
     size: int
+    changed: float  # milliseconds since 1970
 
     def read(self, start: int, stop: int) -> bytes: ...
 

@@ -55,6 +55,8 @@ def slopes(config: Config, group: str) -> list[Slopes]:
     """Three slopes measured at three lengths; a power is named where the slope has come close to it."""
     found = []
     for n in (NEAR, FAR, FARTHER):
+        if config.window and n > max(config.window, FAR):
+            continue  # there the words beside the table, on rows that all see each other, would not hold
         measured = [growth.exponent(config, b, group, n) for b in BASELINES]
         powers = [POWERS[round(x)] if abs(x - round(x)) < 0.02 else "" for x in measured]
         found.append(Slopes(whole(n), [(number(x), power) for x, power in zip(measured, powers, strict=True)]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +45,8 @@ class Scale(NamedTuple):
 
 def rounded_up(highest: float) -> float:
     """The next round number, for the end of a scale; a scale of zeros is short too."""
-    return next(x * 10.0**p for p in range(-9, 39) for x in (1, 1.5, 2, 3, 4, 5, 6, 8) if x * 10.0**p >= highest)
+    power = 10.0 ** math.floor(math.log10(max(highest, 1e-9)))
+    return next(x * power for x in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if x * power >= highest)
 
 
 def scale_for(*arrays: Array, digits: int = 2) -> Scale:

@@ -10,8 +10,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from microgpt.checkpoint import Precision
 from microgpt.dropped import Loading, Readable, mark, megabytes
 from microgpt.errors import N_, UserError
@@ -20,7 +18,7 @@ from microgpt.record import Recording
 from microgpt.viz.big import BigPicture
 from microgpt.viz.choice_of_heads import attention, opened
 from microgpt.viz.settings import Settings
-from microgpt.viz.steps import MOST_TOKENS, Picture
+from microgpt.viz.steps import Picture, most_tokens
 from microgpt.weights import Model, n_params
 
 SLICE = 1.0  # seconds of work between two signs of life
@@ -107,15 +105,12 @@ def small(config: Config) -> bool:
 
 
 def step(recording: Recording) -> None:
-    """One step. Raises UserError where the numbers of the model come to nothing that can be drawn."""
-    with np.errstate(all="ignore"):
+    """One step; a recording that has broken off is not kept."""
+    try:
         recording.step()
-    if not np.isfinite(recording.trace["logits", len(recording.cache) - 1]).all():
+    except UserError:
         _kept.clear()
-        raise UserError(
-            N_("The numbers of this model overflow at token %(n)s: its files are damaged, or do not belong together."),
-            n=len(recording.cache),
-        )
+        raise
 
 
 def compared(recording: Recording, i: int) -> int:
@@ -134,7 +129,7 @@ def recorded(settings: Settings, model: Model, anew: bool = False) -> Recording:
     """The recording that is kept, however far it has run; else a new one."""
     kept = None if anew else _kept.get(settings)
     if kept is None:
-        n, most = len(model.tokenizer.encode(settings.prompt)), min(MOST_TOKENS, model.config.n_ctx)
+        n, most = len(model.tokenizer.encode(settings.prompt)), most_tokens(model.config)
         if n > most:
             raise UserError(
                 N_("The prompt has %(n)s tokens; a page shows at most %(limit)s. Shorten it."), n=n, limit=most

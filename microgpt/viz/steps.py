@@ -60,6 +60,11 @@ class Cost(NamedTuple):
     form_without: str
 
 
+def most_tokens(config: Config) -> int:
+    """How many tokens a picture can have: all that it says of reads holds where every token sees all before it."""
+    return min(MOST_TOKENS, config.n_ctx, config.window or config.n_ctx)
+
+
 class Guess(NamedTuple):
     """A candidate for the next token."""
 

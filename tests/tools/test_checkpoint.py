@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import build
+from microgpt.checkpoint import load_checkpoint
+from microgpt.record import Recording
 from microgpt.trace import from_json
 from tests import checkpoints
 from tools.checkpoint import FILES
@@ -78,6 +81,65 @@ def test_other_pages_of_the_course(folder: Path, tmp_path: Path, widget: str, sa
     assert says in html and "Your own text" not in html and "<html data-no-python " in html
 
 
+def model_of(place: Path, huge: bool = False, **config: Any) -> Path:
+    tensors = checkpoints.llama_tensors(np.random.default_rng(0))
+    if huge:
+        tensors["lm_head.weight"][:] = 3e38
+    return checkpoints.write(place, checkpoints.LLAMA | config, tensors, checkpoints.byte_level())
+
+
+def refused(folder: Path, prompt: str, widget: str, out: Path) -> bool:
+    given = ["--model", str(folder), "--prompt", prompt, "--widget", widget, "--out", str(out)]
+    return build.main(given) == 1 and not out.exists()
+
+
+def test_a_window_bounds_the_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a page says of reads holds where all rows are seen."""
+    folder = model_of(tmp_path / "m", model_type="mistral", sliding_window=5)
+    files = baked(folder, tmp_path / "a", "--widget", "with-and-without", "--prompt", "day")
+    trace = from_json(files["trace.json"])
+    assert len(trace.about["tokens"]) == 5 and '"row">100,000<' not in files["index.html"]
+    assert build.main(["--model", str(folder), "--prompt", "day " * 6, "--out", str(tmp_path / "b")]) == 1
+    assert "The prompt has 7 tokens; a page shows at most 5." in capsys.readouterr().err
+
+
+def first_choice(folder: Path, prompt: str) -> int:
+    recording = Recording(load_checkpoint(folder), prompt, max_new=1)
+    trace = recording.run()
+    choice = trace.number("sample", recording.n_prompt - 1)
+    assert choice is not None
+    return choice
+
+
+def test_where_the_model_stops_every_page_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    choice = first_choice(model_of(tmp_path / "m"), "day day")
+    folder = model_of(tmp_path / "m", eos_token_id=choice)
+    for widget in ("stepper", "with-and-without"):
+        html = baked(folder, tmp_path / widget, "--widget", widget)["index.html"]
+        assert "The model stops here" in html
+    model_of(tmp_path / "m", eos_token_id=first_choice(folder, "day"))
+    capsys.readouterr()
+    for widget in ("stepper", "why-q", "with-and-without"):
+        assert refused(folder, "day", widget, tmp_path / "x")
+        assert "The model ends this text at once" in capsys.readouterr().err
+
+
+def test_numbers_that_overflow_are_said_and_nothing_is_written(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = model_of(tmp_path / "m", huge=True)
+    for widget in ("stepper", "why-q", "with-and-without"):
+        assert refused(folder, "day", widget, tmp_path / "x")
+        err = capfd.readouterr().err
+        assert "The numbers of this model overflow at token " in err and "Warning" not in err
+
+
+def test_the_largest_part_is_named_whichever_it_is(tmp_path: Path) -> None:
+    """A small model with a large vocabulary works most for its logits."""
+    html = baked(model_of(tmp_path / "m"), tmp_path / "a", "--widget", "with-and-without")["index.html"]
+    assert "the largest part is another here, output head: " in html and "MLP is also the largest" not in html
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
@@ -99,6 +161,8 @@ def test_other_pages_of_the_course(folder: Path, tmp_path: Path, widget: str, sa
         (["--prompt", ""], "needs a text; give --prompt"),
         (["--model", "./nix"], "There is no folder nix."),
         (["--model", "names", "--layers", "0"], "--layers is for a checkpoint; give its folder as --model."),
+        (["--base-url", "https://x.org"], "--base-url is for the site; leave it out of a lesson."),
+        (["--prompt", "day \udcff"], "The prompt holds bytes that are not UTF-8; give it as text."),
     ],
 )
 def test_what_cannot_be_baked_gets_one_sentence(

@@ -199,7 +199,7 @@ def test_a_page_opens_only_what_it_can_carry() -> None:
     assert len(opened(weights, 128)) == 9
     assert len(opened(weights, 256)) == 6  # the nearest and the furthest of each layer
     assert len(opened(weights, 64, layers=range(12))) == 12
-    with pytest.raises(UserError, match="15 heads are asked for; a page with this text opens at most 12"):
+    with pytest.raises(UserError, match="15 heads would be open; a page with this text opens at most 12"):
         opened(weights, 64, layers=range(5), heads=range(3))
     for flag, asked in (("layers", {"layers": [32]}), ("heads", {"heads": [-1]})):
         with pytest.raises(UserError, match=rf"{flag} has -?\d+; this model has 0 to 31\."):

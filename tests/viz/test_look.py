@@ -28,7 +28,7 @@ class OnDisk:
     """What the browser's File is in CPython; it remembers what was asked for."""
 
     def __init__(self, data: bytes, name: str = "x.safetensors", size: int | None = None) -> None:
-        self.data, self.name, self.size = data, name, len(data) if size is None else size
+        self.data, self.name, self.size, self.changed = data, name, len(data) if size is None else size, 0.0
         self.asked = 0
 
     def read(self, start: int, stop: int) -> bytes:

@@ -17,7 +17,6 @@ from microgpt.experiments import growth
 from microgpt.experiments.growth import BASELINES, GROUPS
 from microgpt.model import Array, Config
 from microgpt.record import Recording
-from microgpt.tokenizer import START
 from microgpt.trace import Trace
 from microgpt.viz.chart import Chart
 from microgpt.viz.curves import CURVES, FAR, KINDS, POWERS, WAYS, Slopes, curves, slopes
@@ -106,6 +105,8 @@ class Compare:
     saved: dict[str, str]  # multiply-adds, by group
     saved_share: dict[str, str]  # in percent
     largest_share: int  # index into projections, mlp, attention, head
+    smallest_share: int
+    largest: str  # in percent
     ways: list[str]
     charts: list[Chart]
     chart_names: list[str]
@@ -140,7 +141,7 @@ def view(settings: Settings) -> Compare:
 def view_of(model: Model, trace: Trace) -> Compare:
     """The view of a text that has been run."""
     config, n = model.config, len(trace.about["tokens"])
-    steps = both_runs(trace, config)
+    steps = both_runs(trace, config, model.tokenizer.stops)
     work = {b: {g: growth.work(config, b, g, n) for g in GROUPS} for b in BASELINES}
     far = {b: growth.work(config, b, "total", FAR) for b in BASELINES}
     saved = {g: work["naive"][g] - work["cached"][g] for g in GROUPS}
@@ -170,6 +171,8 @@ def view_of(model: Model, trace: Trace) -> Compare:
         saved={g: whole(x) for g, x in saved.items()},
         saved_share={g: of_hundred(x / saved["total"]) for g, x in saved.items()},
         largest_share=max(range(len(groups)), key=lambda i: work["cached"][groups[i]]),
+        largest=of_hundred(max(work["cached"][g] for g in groups) / work["cached"]["total"]),
+        smallest_share=min(range(len(groups)), key=lambda i: work["cached"][groups[i]]),
         ways=[WAYS[b] for b in BASELINES],
         charts=[curves(config, group, log=True) for group in CURVES],
         chart_names=[name for name, _ in CURVES.values()],
@@ -222,7 +225,7 @@ def difference(trace: Trace, i: int) -> float:
     return float(np.abs(trace["logits", i][0] - trace["recompute_logits", i]).max())
 
 
-def both_runs(trace: Trace, config: Config) -> list[Step]:
+def both_runs(trace: Trace, config: Config, stops: frozenset[int]) -> list[Step]:
     """Every step, with the multiply-adds that were counted in both runs."""
     n = len(trace.about["tokens"])
     ours = [count(config, [e for e in trace if e.pos == i]) for i in range(n)]
@@ -236,12 +239,12 @@ def both_runs(trace: Trace, config: Config) -> list[Step]:
             "naive": int(np.sum(again[: i + 1])),
         }
         totals = [Total(WAYS[b], KINDS[b], whole(x), percent(x / all_again)) for b, x in so_far.items()]
-        found.append(one_step(trace, i, ours[i], again[i], most)._replace(totals=totals))
+        found.append(one_step(trace, i, ours[i], again[i], most, stops)._replace(totals=totals))
     return found
 
 
-def one_step(trace: Trace, i: int, ours: Array, again: Array, most: float) -> Step:
-    """Step i; `most` is the part that the longest bar stands for."""
+def one_step(trace: Trace, i: int, ours: Array, again: Array, most: float, stops: frozenset[int]) -> Step:
+    """Step i; `most` is the part that the longest bar stands for, `stops` are the tokens that end a text."""
     tokens, vocabulary = trace.about["tokens"], trace.about["vocabulary"]
     logits, logits_again = trace["logits", i][0], trace["recompute_logits", i]
     chosen = trace.number("sample", i)
@@ -262,6 +265,6 @@ def one_step(trace: Trace, i: int, ours: Array, again: Array, most: float) -> St
         difference=bound(difference(trace, i)),
         follows=show(follows),
         chosen=chosen is not None,
-        stops=follows == START,
+        stops=chosen in stops,
         totals=[],
     )
