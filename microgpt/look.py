@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import zipfile
 from collections.abc import Sequence
@@ -34,7 +35,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UserError as error:
         print(f"weights: {error}", file=sys.stderr)
         return 1
-    print(as_json(tensors) if options.json else "\n".join(lines(shown(options.file.name), contents(tensors))))
+    text = as_json(tensors) if options.json else "\n".join(lines(shown(options.file.name), contents(tensors)))
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:  # whoever reads it has enough, as `head` has; Python flushes once more as it ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 
@@ -43,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def tensors_of(path: Path) -> list[Tensor]:
     """All tensors of a file, or of all files of a folder. Raises UserError when one of them is not as it should be."""
-    if path.is_dir():
+    if os.path.isdir(path):  # False for a name that is too long, too
         if (path / INDEX).exists():
             return indexed(path / INDEX)
         found = sorted(path.glob("*.safetensors")) or sorted(path.glob("*.npz"))

@@ -106,9 +106,22 @@ def test_a_wrong_file_is_one_sentence_and_exit_code_1(
 
 
 def test_no_file_and_no_choice_are_said(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    for path in (tmp_path / "none.safetensors", tmp_path / "none.npz", tmp_path):
+    for path in (tmp_path / "none.safetensors", tmp_path / "none.npz", tmp_path / ("a" * 300), tmp_path):
         assert main([str(path)]) == 1
         assert str(path) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_a_reader_who_has_enough_ends_it_quietly(form: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "x.safetensors"
+    save_file({f"tensor{i}.weight": np.zeros(1, np.float16) for i in range(2000)}, path)  # more than a pipe holds
+    command = [sys.executable, "-W", "error", "-m", "microgpt.weights", str(path), *form]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout and running.stderr
+        running.stdout.readline()
+        running.stdout.close()
+        assert running.stderr.read() == b""
+    assert running.returncode == 0
 
 
 def test_the_command_is_that_of_the_weights_module(tmp_path: Path) -> None:
