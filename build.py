@@ -104,7 +104,7 @@ def ordered(options: argparse.Namespace) -> tuple[Path, Write]:
 
 def is_folder(model: str) -> bool:
     """Whether a model is named by its folder; a shipped one goes before a folder of its name."""
-    return bool(model) and model not in SHIPPED and (os.sep in model or "/" in model or Path(model).is_dir())
+    return bool(model) and model not in SHIPPED and (os.sep in model or "/" in model or os.path.isdir(model))
 
 
 def write_checkpoint(options: argparse.Namespace, start: dict[str, int | None], out: Path) -> None:

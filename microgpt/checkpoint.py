@@ -1,5 +1,7 @@
 """A checkpoint folder as Hugging Face lays it out, as a Model: config.json, .safetensors files and tokenizer.json.
 
+What ends a text is read from generation_config.json, where there is one.
+
     model = load_checkpoint(Path("SmolLM2-135M"))
 
 `assemble` is the heart: it takes tensors by their published names, from wherever they come, and hands back ours.
@@ -9,6 +11,7 @@ checkpoint_config.py, the names are checkpoint_names.py's. Knows no page, and no
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,7 +19,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from microgpt.checkpoint_config import Facts, facts_of
+from microgpt.checkpoint_config import GENERATION, Facts, facts_of
 from microgpt.checkpoint_files import open_tensors
 from microgpt.checkpoint_names import NAMES, Names, Source
 from microgpt.checkpoint_tokenizer import CheckpointTokenizer, read_tokenizer
@@ -43,20 +46,27 @@ def load_params(folder: Path, dtype: Precision = "float32") -> tuple[Facts, Para
     if dtype not in get_args(Precision):
         known = ", ".join(get_args(Precision))
         raise UserError(N_("The model computes in %(known)s; not in “%(dtype)s”."), known=known, dtype=dtype)
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # unlike the method of Path, it takes any text: there is no folder of that name
         raise UserError(N_("There is no folder %(folder)s."), folder=folder)
-    try:
-        text = (folder / "config.json").read_text("utf-8")
-    except FileNotFoundError:
+    text = text_in(folder / "config.json")
+    if text is None:
         raise UserError(
             N_("%(folder)s has no config.json. Give the folder of a checkpoint, as Hugging Face lays it out."),
             folder=folder,
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(N_("%(path)s cannot be read (%(why)s)."), path=folder / "config.json", why=error) from None
-    facts = facts_of(text)
+        )
+    facts = facts_of(text, text_in(folder / GENERATION))
     tensors = open_tensors(folder)
     return facts, assemble(tensors, facts, dtype, str(folder), tensors.release)
+
+
+def text_in(path: Path) -> str | None:
+    """The text of a file; None where there is none."""
+    try:
+        return path.read_text("utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(N_("%(path)s cannot be read (%(why)s)."), path=path, why=error) from None
 
 
 def assemble(

@@ -1,6 +1,7 @@
 """What a checkpoint's config.json says of the arithmetic, beyond the shapes that configjson.py reads from it.
 
-What our `forward` cannot compute is refused here, by the name of its field. Knows fields; reads no file.
+What our `forward` cannot compute is refused here, by the name of its field. Of generation_config.json it knows what
+ends a text. Knows fields; reads no file.
 """
 
 from __future__ import annotations
@@ -11,21 +12,26 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from microgpt.checkpoint_names import NAMES
-from microgpt.configjson import Fields, fields_of, from_fields, kind_of, whole, yes
+from microgpt.configjson import Fields, fields_of, from_fields, kind_of, parsed, whole, yes
 from microgpt.errors import N_, UserError
 from microgpt.model import Config
 
+GENERATION = "generation_config.json"  # its name
 EPS = {"gpt2": ("layer_norm_epsilon", 1e-5)}  # others: rms_norm_eps
 GELUS = {"gelu_new": "gelu", "gelu_pytorch_tanh": "gelu", "gelu": "gelu_exact", "relu": "relu"}
 SILUS = {"silu": "swiglu", "swish": "swiglu"}
 SCALINGS = {"default": "none", "linear": "linear", "llama3": "llama3"}
 DYNAMIC = "dynamic"  # no other than the default until a text outgrows the context, which none does here
+THETA = 10_000.0
+OLD_CONTEXT = "original_max_position_embeddings"
+BOS = {"gpt2": 50256, "llama": 1, "mistral": 1}  # where config.json may leave them out; null says that there is none
+EOS = {"gpt2": 50256, "llama": 2, "mistral": 2}
 EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts", "moe_intermediate_size")
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a config.json says: the family of names, the architecture, and the ids of special tokens."""
+    """What the files say: the family of names, the architecture, and the ids of special tokens."""
 
     kind: str
     config: Config
@@ -33,8 +39,11 @@ class Facts:
     stops: frozenset[int]  # any of these ends it
 
 
-def facts_of(text: str) -> Facts:
-    """Raises UserError for a config.json that cannot be read, or of a model that cannot be run here."""
+def facts_of(text: str, generation: str | None = None) -> Facts:
+    """What config.json says, and generation_config.json, if there is one.
+
+    Raises UserError for what cannot be read, or of a model that cannot be run here.
+    """
     fields = fields_of(text)
     kind = kind_of(fields)
     check_kind(kind, fields)
@@ -42,11 +51,25 @@ def facts_of(text: str) -> Facts:
     config = replace(config, **(gpt2_arithmetic(fields) if kind == "gpt2" else llama_arithmetic(fields)))
     name, default = EPS.get(kind, ("rms_norm_eps", 1e-6))
     config = replace(config, norm_eps=real(fields, name, default))
-    return Facts(
-        kind, config,
-        min(ids(fields, "bos_token_id", config.vocab_size), default=-1),
-        ids(fields, "eos_token_id", config.vocab_size),
-    )  # fmt: skip
+    start = min(ids(fields, "bos_token_id", config.vocab_size, BOS.get(kind)), default=-1)
+    stops = ids(fields, "eos_token_id", config.vocab_size, EOS.get(kind))
+    return Facts(kind, config, start, stops if generation is None else stops_of(generation, config.vocab_size))
+
+
+def stops_of(generation: str, vocab_size: int) -> frozenset[int]:
+    """What ends a text by generation_config.json. Where there is one, transformers goes by it alone."""
+    try:
+        fields = parsed(generation)
+        if not isinstance(fields, dict):
+            raise ValueError("it is not an object in braces")
+    except ValueError as error:
+        raise UserError(
+            N_("%(path)s cannot be read (%(why)s). Fetch it anew."), path=GENERATION, why=str(error)[:80]
+        ) from None
+    try:
+        return ids(fields, "eos_token_id", vocab_size)
+    except UserError as error:
+        raise UserError("%(path)s: %(said)s", path=GENERATION, said=error) from None
 
 
 def check_kind(kind: str, fields: Fields) -> None:
@@ -84,24 +107,26 @@ def gpt2_arithmetic(fields: Fields) -> dict[str, Any]:
 
 
 def llama_arithmetic(fields: Fields) -> dict[str, Any]:
-    found: dict[str, Any] = {"mlp": choice(fields, "hidden_act", "silu", SILUS)}
-    rope = fields.get("rope_parameters") or fields.get("rope_scaling") or {}
-    if not isinstance(rope, dict):
-        raise UserError(N_("“rope_parameters” is %(value)s; it must be an object."), value=shown(rope))
-    rope = {"rope_theta": fields.get("rope_theta"), **rope}
-    kind = str(rope.get("rope_type") or rope.get("type") or "default")
+    return {"mlp": choice(fields, "hidden_act", "silu", SILUS), **rotation(fields)}
+
+
+def rotation(fields: Fields) -> dict[str, Any]:
+    """How positions turn q and k: what transformers makes of the fields of its version 5 and of those before."""
+    rope = rope_of(fields)
+    kind = rope.get("rope_type", rope.get("type", "default"))
     turned = fields.get("partial_rotary_factor") or rope.get("partial_rotary_factor") or 1
     if turned != 1:
         raise UserError(
             N_("“partial_rotary_factor” is %(value)s; only whole heads can be turned here: 1."), value=shown(turned)
         )
-    found["rope_theta"] = real(rope, "rope_theta", 10_000.0)
+    found: dict[str, Any] = {"rope_theta": real(rope, "rope_theta")}
     if kind == DYNAMIC:
+        real(rope, "factor")  # not used, but a file without it is not whole
         return found
-    if kind not in SCALINGS:
+    if not isinstance(kind, str) or kind not in SCALINGS:
         raise UserError(
             N_("“rope_type” is “%(kind)s”, which cannot be run here. What can: %(known)s."),
-            kind=kind[:40], known=", ".join((*SCALINGS, DYNAMIC)),
+            kind=kind[:40] if isinstance(kind, str) else shown(kind), known=", ".join((*SCALINGS, DYNAMIC)),
         )  # fmt: skip
     found["rope_scaling"] = SCALINGS[kind]
     if kind != "default":
@@ -109,9 +134,26 @@ def llama_arithmetic(fields: Fields) -> dict[str, Any]:
     if kind == "llama3":
         found["rope_low_freq"] = real(rope, "low_freq_factor")
         found["rope_high_freq"] = real(rope, "high_freq_factor")
-        context = whole(fields, "max_position_embeddings")
-        found["rope_old_ctx"] = whole(rope, "original_max_position_embeddings", context)
+        context = {OLD_CONTEXT: whole(fields, "max_position_embeddings")}
+        found["rope_old_ctx"] = whole(next(of for of in (fields, rope, context) if OLD_CONTEXT in of), OLD_CONTEXT)
     return found
+
+
+def rope_of(fields: Fields) -> Fields:
+    """The one object that counts, where there may be two: `rope_scaling`, unless it is empty. With its rope_theta."""
+    objects = {name: fields.get(name) for name in ("rope_scaling", "rope_parameters")}
+    for name, rope in objects.items():
+        if rope is not None and not isinstance(rope, dict):
+            raise UserError(N_("“%(name)s” is %(value)s; it must be an object."), name=name, value=shown(rope))
+        for key, value in (rope or {}).items():
+            if isinstance(value, dict) or key.endswith("_attention"):
+                raise UserError(
+                    N_("“%(name)s” has an object for each type of layer, such as “%(key)s”, which cannot be run here; "
+                       "it must be one for all layers."),
+                    name=name, key=key[:40],
+                )  # fmt: skip
+    rope = objects["rope_scaling"] or objects["rope_parameters"] or {}
+    return {"rope_theta": fields.get("rope_theta", THETA), **rope}
 
 
 # ---- one field ------------------------------------------------------------------------------------
@@ -140,9 +182,9 @@ def choice(fields: Fields, name: str, default: str, known: dict[str, str]) -> st
     return known[value]
 
 
-def ids(fields: Fields, name: str, vocab_size: int) -> frozenset[int]:
+def ids(fields: Fields, name: str, vocab_size: int, absent: int | None = None) -> frozenset[int]:
     """Token ids: the field is one, or a list, or null. Those that the model does not have are left out."""
-    value = fields.get(name)
+    value = fields.get(name, absent)
     found = value if isinstance(value, list) else [] if value is None else [value]
     if not all(isinstance(i, int) and not isinstance(i, bool) for i in found):
         raise UserError(

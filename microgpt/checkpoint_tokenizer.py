@@ -25,7 +25,7 @@ class CheckpointTokenizer:
     def __init__(self, library: Any, about: dict[str, Any], vocab_size: int, start: int, stops: frozenset[int]) -> None:
         self._library, self._size = library, vocab_size
         self.stops = stops
-        self.start = start if start >= 0 else min(stops, default=0)
+        self.start = start if start >= 0 else min(stops, default=-1)
         kinds = set(types_in(about.get("decoder")))
         if about.get("decoder") is None:
             self.joiner = " "  # as the library joins them then

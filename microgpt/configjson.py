@@ -18,8 +18,10 @@ LARGEST = {"num_hidden_layers": 2_000, "n_layer": 2_000}  # beyond these, a numb
 LARGEST_OTHER = 10_000_000
 TIED = {"gemma": True}  # where the file may leave out that the output head is the embedding; others say it
 HEAD_DIM = {"qwen3": 128}  # where it may leave out the width of a head; others have the embedding's, shared out
-WINDOW = {"mistral": 4096}  # where it may leave out the window; others have none then
-MAX_WINDOW_LAYERS = 28  # where it may leave out which layers of a Qwen have the window
+KV_HEADS = {"mistral": 8, "mixtral": 8, "qwen2": 32, "qwen3": 32, "gemma": 16}  # likewise; others have n_head then
+ATTN_BIAS, MLP_BIAS = ("llama", "qwen3", "gemma"), ("llama",)  # in others these fields say nothing
+WINDOW = {"mistral": 4096, "mixtral": 0}  # where it may leave out the window; others but Qwen have none at all
+QWEN_WINDOW, MAX_WINDOW_LAYERS = 4096, 28  # and where one with `use_sliding_window` may; the first layer that has it
 TYPES = ("gpt2", "llama", "mistral", "mixtral", "qwen2", "qwen3", "gemma", "deepseek_v2", "deepseek_v3")
 Fields = Mapping[str, Any]
 
@@ -32,15 +34,20 @@ def from_config_json(text: str) -> Architecture:
 def fields_of(text: str) -> dict[str, Any]:
     """The object that `text` is."""
     try:
-        if nested(text.encode("utf-8", "replace")):
-            raise ValueError("its brackets do not match, or are nested too deep")
-        fields = json.loads(text)
+        fields = parsed(text)
     except ValueError as error:
         why = str(error)[:80]
         raise UserError(N_("This is not JSON (%(why)s). Paste the whole config.json."), why=why) from None
     if not isinstance(fields, dict):
         raise UserError(N_("A config.json is one object in braces; this is something else. Paste the whole file."))
     return fields
+
+
+def parsed(text: str) -> Any:
+    """What a JSON text says. Raises ValueError for what is none, or would take the interpreter too deep."""
+    if nested(text.encode("utf-8", "replace")):
+        raise ValueError("its brackets do not match, or are nested too deep")
+    return json.loads(text)
 
 
 def kind_of(fields: Fields) -> str:
@@ -74,7 +81,8 @@ def from_llama(name: str, kind: str, fields: Fields) -> Architecture:
     """The Llama family; DeepSeek's models belong to it but for their attention and their experts."""
     n_layer, n_embd = whole(fields, "num_hidden_layers"), whole(fields, "hidden_size")
     n_head = whole(fields, "num_attention_heads")
-    n_kv_head = whole(fields, "num_key_value_heads", n_head)
+    absent = n_head if "num_key_value_heads" in fields else KV_HEADS.get(kind, n_head)  # null: as many as query heads
+    n_kv_head = whole(fields, "num_key_value_heads", absent)
     divisible(n_head, n_kv_head, "num_attention_heads", "num_key_value_heads")
     latent = latent_of(fields) if kind.startswith("deepseek") else None
     if latent:
@@ -89,8 +97,7 @@ def from_llama(name: str, kind: str, fields: Fields) -> Architecture:
         whole(fields, "vocab_size"), whole(fields, "max_position_embeddings"),
         tied=yes(fields, "tie_word_embeddings", TIED.get(kind, False)),
     )  # fmt: skip
-    plain = not latent and kind != "qwen2"
-    attn_bias = plain and yes(fields, "attention_bias", False)
+    attn_bias = kind in ATTN_BIAS and yes(fields, "attention_bias", False)
     window, window_from = window_of(kind, fields, n_layer)
     config = replace(
         config,
@@ -99,29 +106,41 @@ def from_llama(name: str, kind: str, fields: Fields) -> Architecture:
         qk_norm=kind == "qwen3",
         qkv_bias=attn_bias or kind == "qwen2",
         wo_bias=attn_bias,
-        mlp_bias=plain and yes(fields, "mlp_bias", False),
+        mlp_bias=kind in MLP_BIAS and yes(fields, "mlp_bias", False),
     )
     return Architecture(name, "config.json", config, latent=latent, experts=experts_of(kind, fields, n_layer))
 
 
 def window_of(kind: str, fields: Fields, n_layer: int) -> tuple[int, int]:
     """The sliding window (0: none), and the first layer that has it."""
-    qwen = kind.startswith("qwen")
-    if not qwen and kind not in ("mistral", "mixtral"):
+    if kind.startswith("qwen"):
+        return qwen_window(fields, n_layer)
+    if kind not in WINDOW:
         return 0, 0
-    if not yes(fields, "use_sliding_window", not qwen):
-        return 0, 0
-    window = whole(fields, "sliding_window", 0 if "sliding_window" in fields else WINDOW.get(kind, 4096 * qwen))
-    if not window or not qwen:
-        return window, 0
-    types = fields.get("layer_types") or []
+    return whole(fields, "sliding_window", 0 if "sliding_window" in fields else WINDOW[kind]), 0
+
+
+def qwen_window(fields: Fields, n_layer: int) -> tuple[int, int]:
+    """The same of a Qwen, which says whether it has one, and in which layers."""
+    window = 0
+    if yes(fields, "use_sliding_window", False):
+        window = whole(fields, "sliding_window", 0 if "sliding_window" in fields else QWEN_WINDOW)
+    types = fields.get("layer_types")
+    if types is None:
+        n_full = min(n_layer, whole(fields, "max_window_layers", MAX_WINDOW_LAYERS, least=0)) if window else n_layer
+        return (window, n_full) if n_full < n_layer else (0, 0)
     n_full = types.count("full_attention") if isinstance(types, list) else -1
-    if not types:
-        n_full = min(n_layer, whole(fields, "max_window_layers", MAX_WINDOW_LAYERS, least=0))
-    elif types != ["full_attention"] * n_full + ["sliding_attention"] * (n_layer - n_full):
+    if types != ["full_attention"] * n_full + ["sliding_attention"] * (n_layer - n_full):
         raise UserError(
-            N_("“layer_types” mixes its layers; known here are first all with full attention, then all with a window.")
-        )
+            N_("“layer_types” must name all %(n)s layers: first those with “full_attention”, then those with "
+               "“sliding_attention”. Other types and another order are not known here."),
+            n=n_layer,
+        )  # fmt: skip
+    if n_full < n_layer and not window:
+        raise UserError(
+            N_("“layer_types” gives layers a window, but “use_sliding_window” is not true, or “sliding_window” is not "
+               "a number. Make them agree."),
+        )  # fmt: skip
     return (window, n_full) if n_full < n_layer else (0, 0)
 
 

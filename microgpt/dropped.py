@@ -22,7 +22,7 @@ import numpy as np
 
 from microgpt.bpe import Plain
 from microgpt.checkpoint import Precision, assemble, check_names, source_of
-from microgpt.checkpoint_config import Facts, facts_of
+from microgpt.checkpoint_config import GENERATION, Facts, facts_of
 from microgpt.checkpoint_files import FORMATS, INDEX, OTHERS, WHOLE, numbers
 from microgpt.checkpoint_names import NAMES
 from microgpt.checkpoint_tokenizer import CheckpointTokenizer
@@ -68,7 +68,9 @@ class Loading:
 
     def __init__(self, files: Sequence[Readable], dtype: Callable[[Config], Precision] = single) -> None:
         text = text_of(files, CONFIG)
-        self.facts, self.name = facts_of(text), name_in(text)
+        optional = any(file.name == GENERATION for file in files)
+        self.facts = facts_of(text, text_of(files, GENERATION) if optional else None)
+        self.name = name_in(text)
         self.dtype = dtype(self.facts.config)
         self.places = places(weights_of(files))
         check_room(self.facts.config, self.dtype)

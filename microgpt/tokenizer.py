@@ -21,7 +21,7 @@ class Tokenizer(Protocol):
 
     joiner: str  # between the pieces of a text
     vocabulary: list[str]  # how each token is shown
-    start: int  # the token that starts a text, where `encode` puts one there
+    start: int  # the token that starts a text, where `encode` puts one there; -1: there is none
     stops: frozenset[int]  # the tokens after which a text ends
 
     def split(self, text: str) -> list[str]:

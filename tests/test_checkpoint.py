@@ -186,6 +186,49 @@ def test_a_text_ends_at_any_of_the_end_tokens(tmp_path: Path) -> None:
     assert ends == [True, True, False]
 
 
+@pytest.mark.parametrize(
+    ("kind", "size", "start", "stops"),
+    [
+        ("llama", 264, 1, {2}), ("mistral", 264, 1, {2}), ("llama", 2, 1, set()), ("llama", 1, -1, set()),
+        ("qwen2", 264, -1, set()), ("qwen3", 264, -1, set()), ("gpt2", 50257, 50256, {50256}), ("gpt2", 264, -1, set()),
+    ],
+)  # fmt: skip
+def test_what_begins_and_ends_a_text_where_the_file_leaves_it_out(
+    kind: str, size: int, start: int, stops: set[int]
+) -> None:
+    fields = (GPT2 if kind == "gpt2" else LLAMA) | {"model_type": kind, "vocab_size": size}
+    null = {"bos_token_id": None, "eos_token_id": None}
+    facts = facts_of(json.dumps({key: value for key, value in fields.items() if key not in null}))
+    assert facts.start == start and facts.stops == stops
+    facts = facts_of(json.dumps(fields | null))  # said to be none
+    assert facts.start == -1 and not facts.stops
+
+
+@pytest.mark.parametrize(
+    ("text", "stops"),
+    [
+        ('{"eos_token_id": 5}', {5}), ('{"eos_token_id": [5, 261, 999], "top_k": 1}', {5, 261}),
+        ('{"temperature": 0.6}', set()), ('{"eos_token_id": null}', set()),
+    ],
+)  # fmt: skip
+def test_generation_config_alone_says_what_ends_a_text(text: str, stops: set[int], tmp_path: Path) -> None:
+    folder = write(tmp_path, LLAMA, LLAMA_FILE, byte_level())
+    assert load_checkpoint(folder).tokenizer.stops == {261, 263}
+    (folder / "generation_config.json").write_text(text)
+    tokenizer = load_checkpoint(folder).tokenizer
+    assert tokenizer.stops == stops and tokenizer.start == 262
+
+
+def test_without_special_tokens_none_starts_a_text(tmp_path: Path) -> None:
+    none = GPT2 | {"bos_token_id": None, "eos_token_id": None}
+    model = load_checkpoint(write(tmp_path, none, GPT2_FILE, byte_level()))
+    assert model.tokenizer.start == -1 and not model.tokenizer.stops
+    recording = Recording(model, "!a day", max_new=3)
+    assert recording.ids[0] == 0 and recording.stop == -1
+    recording.run()
+    assert len(recording.cache) == recording.limit
+
+
 def test_pieces_read_as_they_stand_in_a_text(tmp_path: Path) -> None:
     tokenizer = load_checkpoint(write(tmp_path, GPT2, GPT2_FILE, byte_level())).tokenizer
     text = "a day é … day"
@@ -218,6 +261,15 @@ def config(**fields: Any) -> Change:
     return lambda folder: (folder / "config.json").write_text(
         json.dumps({key: value for key, value in (LLAMA | fields).items() if value is not None})
     )
+
+
+def written(**fields: Any) -> Change:
+    """config.json with other fields, null among them."""
+    return lambda folder: (folder / "config.json").write_text(json.dumps(LLAMA | fields))
+
+
+def generation(content: bytes) -> Change:
+    return lambda folder: (folder / "generation_config.json").write_bytes(content)
 
 
 def tensors(**arrays: Array | None) -> Change:
@@ -262,6 +314,8 @@ def nan(folder: Path) -> None:
     tensors(lm_head__weight=bad)(folder)
 
 
+PLAIN = {"rope_type": "default", "rope_theta": 500000.0}
+LLAMA3 = {"rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
 QKV = "model__layers__1__self_attn__q_proj__weight"
 BROKEN: dict[str, tuple[Change, str]] = {
     "no config": (lambda folder: (folder / "config.json").unlink(), "has no config.json"),
@@ -280,13 +334,31 @@ BROKEN: dict[str, tuple[Change, str]] = {
     "eps text": (config(rms_norm_eps="a"), '“rms_norm_eps” is "a"'),
     "activation": (config(hidden_act="gelu"), '“hidden_act” is "gelu".*silu'),
     "rope": (config(rope_scaling={"rope_type": "yarn", "factor": 2.0}), "“yarn”.*default, linear, llama3, dynamic"),
-    "rope list": (config(rope_scaling=[1]), "must be an object"),
+    "rope list": (config(rope_scaling=[1]), "“rope_scaling” is \\[1\\]; it must be an object"),
+    "rope list of 5": (config(rope_parameters=[1]), "“rope_parameters” is \\[1\\]; it must be an object"),
+    "rope null": (written(rope_scaling={"rope_type": None}), "“rope_type” is “null”"),
+    "rope by layer": (config(rope_parameters={"full_attention": PLAIN}), "“rope_parameters” .*“full_attention”"),
+    "rope by two": (config(rope_scaling={"a": PLAIN, "b": PLAIN}), "“rope_scaling” has an object for each.*“a”"),
+    "rope by none": (config(rope_parameters={"sliding_attention": None}), "“rope_parameters” .*“sliding_attention”"),
+    "rope by layer behind another": (
+        config(rope_parameters={"full_attention": PLAIN}, rope_scaling=PLAIN),
+        "“rope_parameters” .*“full_attention”",
+    ),
+    "rope context": (
+        written(rope_scaling=LLAMA3, original_max_position_embeddings=None),
+        "no “original_max_position_embeddings”",
+    ),
+    "rope context inside": (
+        config(rope_scaling=LLAMA3 | {"original_max_position_embeddings": None}),
+        "no “original_max_position_embeddings”",
+    ),
     "rope factor": (config(rope_scaling={"type": "linear"}), "“factor” is null"),
     "rope bounds": (
         config(rope_scaling={"rope_type": "llama3", "factor": 2.0, "low_freq_factor": 4, "high_freq_factor": 4}),
         "rope_high_freq is 4.0",
     ),
     "theta": (config(rope_theta=-5), "“rope_theta” is -5"),
+    "theta null": (written(rope_theta=None), "“rope_theta” is null"),
     "partial": (config(partial_rotary_factor=0.5), "“partial_rotary_factor” is 0.5"),
     "odd heads": (config(head_dim=3), "head_dim is 3"),
     "layers mixed": (
@@ -296,8 +368,27 @@ BROKEN: dict[str, tuple[Change, str]] = {
             layer_types=["sliding_attention", "full_attention"],
             sliding_window=3,
         ),  # fmt: skip
-        "“layer_types” mixes",
+        "“layer_types” must name all 2 layers",
     ),
+    "layers too few": (config(model_type="qwen3", layer_types=["full_attention"]), "“layer_types” must name all 2"),
+    "layers none": (config(model_type="qwen3", layer_types=[]), "“layer_types” must name all 2"),
+    "layers text": (config(model_type="qwen3", layer_types="full_attention"), "“layer_types” must name all 2"),
+    "window off": (
+        config(model_type="qwen2", layer_types=["full_attention", "sliding_attention"], sliding_window=3),
+        "“layer_types” gives layers a window, but “use_sliding_window”",
+    ),
+    "window null": (
+        written(
+            model_type="qwen2", layer_types=["sliding_attention"] * 2, use_sliding_window=True, sliding_window=None
+        ),
+        "“layer_types” gives layers a window, but “use_sliding_window” is not true, or “sliding_window”",
+    ),
+    "generation": (generation(b"{"), r"^generation_config.json cannot be read \(.*\). Fetch"),
+    "generation list": (generation(b"[]"), r"^generation_config.json cannot be read \(it is not an object in braces"),
+    "generation deep": (generation(b"[" * 100_000), "^generation_config.json cannot be read"),
+    "generation bytes": (generation(b"\xff\xfe"), "generation_config.json cannot be read"),
+    "generation folder": (lambda folder: (folder / "generation_config.json").mkdir(), "json cannot be read"),
+    "generation eos": (generation(b'{"eos_token_id": "a"}'), '^generation_config.json: “eos_token_id” is "a"; it must'),
     "eos": (config(eos_token_id="a"), '“eos_token_id” is "a"'),
     "bos": (config(bos_token_id=True), "“bos_token_id” is true"),
     "more layers": (config(num_hidden_layers=3), "lacks 9 tensors .*layers.2.input_layernorm.weight"),
@@ -359,9 +450,11 @@ def test_a_gpt2_that_computes_otherwise_is_refused_by_the_fields_name(field: str
         load_params(write(tmp_path, GPT2 | {field: value}, GPT2_FILE))
 
 
-def test_no_folder_gets_a_sentence(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["nowhere", "a" * 300, "config.json/x", "a\0b"])
+def test_no_folder_gets_a_sentence(name: str, tmp_path: Path) -> None:
+    (tmp_path / "config.json").touch()
     with pytest.raises(UserError, match="no folder"):
-        load_checkpoint(tmp_path / "nowhere")
+        load_checkpoint(tmp_path / name)
 
 
 def test_a_file_that_is_cut_off_anywhere_gets_a_sentence(tmp_path: Path) -> None:

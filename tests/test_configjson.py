@@ -98,6 +98,42 @@ def test_biases_are_counted() -> None:
     assert some - plain == 32 * (4096 + 1024 + 1024 + 4096 + 14336 + 14336 + 4096)
 
 
+def test_a_family_without_biases_has_none_whatever_its_file_says() -> None:
+    both = {"attention_bias": True, "mlp_bias": True}
+    for kind, expected in {"mistral": (False, False), "qwen2": (True, False), "qwen3": (True, True)}.items():
+        config = from_config_json(json.dumps({**LLAMA3, **both, "model_type": kind})).config
+        assert (config.qkv_bias, config.wo_bias, config.mlp_bias) == (*expected, False)
+
+
+def test_key_heads_that_the_file_leaves_out_are_the_familys() -> None:
+    some = without({**LLAMA3, "num_attention_heads": 64}, "num_key_value_heads")
+    for kind, expected in {"llama": 64, "mistral": 8, "qwen2": 32, "qwen3": 32, "gemma": 16}.items():
+        assert from_config_json(json.dumps({**some, "model_type": kind})).config.n_kv_head == expected
+        null = {**some, "model_type": kind, "num_key_value_heads": None}
+        assert from_config_json(json.dumps(null)).config.n_kv_head == 64
+
+
+ON = {"use_sliding_window": True, "sliding_window": 7}
+FULL, SLIDING = ["full_attention"] * 24, ["sliding_attention"] * 8
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "window"),
+    [
+        ("llama", ON, (0, 0)), ("mistral", {}, (4096, 0)), ("mistral", {"sliding_window": None}, (0, 0)),
+        ("mistral", {**ON, "use_sliding_window": False}, (7, 0)), ("qwen2", {"sliding_window": 7}, (0, 0)),
+        ("qwen2", ON, (7, 28)), ("qwen3", {**ON, "max_window_layers": 3}, (7, 3)),
+        ("qwen3", {**ON, "max_window_layers": 32}, (0, 0)), ("qwen3", {**ON, "sliding_window": None}, (0, 0)),
+        ("qwen2", {"use_sliding_window": True}, (4096, 28)), ("qwen2", {**ON, "layer_types": FULL + SLIDING}, (7, 24)),
+        ("qwen2", {**ON, "layer_types": FULL + SLIDING, "max_window_layers": 3}, (7, 24)),
+        ("qwen2", {"layer_types": ["full_attention"] * 32}, (0, 0)),
+    ],
+)  # fmt: skip
+def test_only_a_qwen_can_switch_its_window_off(kind: str, fields: dict[str, Any], window: tuple[int, int]) -> None:
+    config = from_config_json(json.dumps({**LLAMA3, "model_type": kind, **fields})).config
+    assert (config.window, config.window_from) == window
+
+
 def without(fields: dict[str, Any], name: str) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if key != name}
 

@@ -20,6 +20,7 @@ from microgpt.errors import UserError
 from microgpt.record import Recording
 from microgpt.trace import from_json
 from microgpt.viz import own
+from microgpt.viz.big import big_view
 from microgpt.viz.chosen import Files
 from microgpt.viz.session import dispatch
 from microgpt.viz.views import own_model
@@ -126,6 +127,16 @@ def test_16_bit_numbers_become_32_bits(tmp_path: Path) -> None:
     assert model and all(np.array_equal(array, expected.params[name]) for name, array in model.params.items())
 
 
+def test_what_ends_a_text_may_be_said_in_a_file_of_its_own(folder: Path) -> None:
+    before = mark(files_of(folder))
+    for stops in ([5], [7]):  # of one size
+        (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": stops}), "utf-8")
+        model = Loading(files_of(folder)).go_on()
+        assert model and model.tokenizer.stops == set(stops) == load_checkpoint(folder).tokenizer.stops
+        assert mark(files_of(folder)) != before
+        before = mark(files_of(folder))
+
+
 def test_files_are_told_apart(tmp_path: Path) -> None:
     folder = made(tmp_path, "llama")
     before = mark(files_of(folder))
@@ -217,6 +228,20 @@ def test_run_ends_where_the_model_or_the_picture_does(folder: Path) -> None:
     _, found, _ = ask(files, "next", state)
     assert "picture is full" in found["#prompt-error"] or "chosen to stop" in found["#prompt-error"]
     assert "#widget" not in found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_prompt_that_begins_with_token_0_is_no_start(kind: str, tmp_path: Path) -> None:
+    config, tensors, _ = KINDS[kind]
+    none = {**config, "bos_token_id": None, "eos_token_id": None}
+    folder = write(tmp_path, none, tensors(np.random.default_rng(5)), byte_level())
+    files = files_of(folder)
+    model = Loading(files).go_on()
+    assert model and model.tokenizer.encode("! a day")[0] == 0
+    _, found, _ = ask(files, "show", prompt="! a day")
+    assert "from the prompt" in found["#widget"] and "starts every text" not in found["#widget"]
+    large = big_view(load_checkpoint(folder), "! a day", 2)
+    assert [large.kind(i) for i in range(2)] == ["prompt", "prompt"]
 
 
 def test_small_models_have_numbers_and_large_ones_strips(tmp_path: Path) -> None:
@@ -344,6 +369,9 @@ WRONG: list[tuple[Callable[[Path], object], str]] = [
     (without("tokenizer.json"), "tokenizer.json is missing. Choose it together with"),
     (without("model.safetensors"), "model.safetensors is missing: choose the .safetensors file"),
     (renamed("model.safetensors", "pytorch_model.bin"), "pytorch_model.bin is not read here, since such files may"),
+    (written("generation_config.json", b"{"), "generation_config.json cannot be read"),
+    (written("generation_config.json", b"\xff"), "generation_config.json is not a text in UTF-8"),
+    (written("generation_config.json", b'{"eos_token_id": 1.5}'), "“eos_token_id” is 1.5; it must be a token"),
     (twice, "There are 2 .safetensors files. If they are one model, choose its model.safetensors.index.json too"),
     (huge, "there is room for 1,500 MB in a page. At the command line there is more: python build.py --model"),
     (written("config.json", b"{"), "This is not JSON"),

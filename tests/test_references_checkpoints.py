@@ -26,8 +26,9 @@ from hypothesis import strategies as st
 
 from microgpt.cache import KVCache
 from microgpt.checkpoint import load_checkpoint, load_params
-from microgpt.checkpoint_config import Facts
+from microgpt.checkpoint_config import Facts, facts_of
 from microgpt.decode import decode_step, generate, prefill, recompute
+from microgpt.errors import UserError
 from microgpt.model import Array, Params, forward
 from tests.checkpoints import byte_level
 from tests.strategies import assert_close
@@ -247,6 +248,131 @@ def test_a_text_longer_than_the_window(tmp_path: Path) -> None:
     unlike = forward(params, wide.config, case.ids, KVCache(wide.config))
     assert_close(unlike[:5], expected[:5])
     assert np.abs(unlike[5:] - expected[5:]).max(axis=1).min() > 1e-3
+
+
+# ---- fields that say the same in several ways, or are left out ------------------------------------
+
+SHAPES: dict[str, Any] = {
+    "model_type": "llama", "vocab_size": VOCABULARY, "hidden_size": 32, "num_hidden_layers": 2,
+    "num_attention_heads": 4, "num_key_value_heads": 2, "intermediate_size": 12, "max_position_embeddings": N_CTX,
+    "rms_norm_eps": 1e-5,
+}  # fmt: skip
+MISTRAL = SHAPES | {"model_type": "mistral", "sliding_window": 4}
+QWEN = SHAPES | {"model_type": "qwen2", "use_sliding_window": True, "sliding_window": 4}
+PLAIN = {"rope_type": "default", "rope_theta": 500.0}
+LINEAR = {"rope_type": "linear", "factor": 4.0}
+LLAMA3 = {"rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+OLD, WINDOWED = {"original_max_position_embeddings": 8}, ["full_attention", "sliding_attention"]
+WAYS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # a file, and one of which the numbers must be others
+    "both": (SHAPES | {"rope_parameters": PLAIN, "rope_scaling": LINEAR}, SHAPES | {"rope_parameters": PLAIN}),
+    "both, one empty": (SHAPES | {"rope_parameters": LINEAR, "rope_scaling": {}}, SHAPES),
+    "both, one null": (SHAPES | {"rope_parameters": LINEAR, "rope_scaling": None}, SHAPES),
+    "theta outside": (SHAPES | {"rope_parameters": LINEAR, "rope_theta": 77.0}, SHAPES | {"rope_parameters": LINEAR}),
+    "theta twice": (SHAPES | {"rope_parameters": PLAIN, "rope_theta": 77.0}, SHAPES | {"rope_theta": 77.0}),
+    "type twice": (SHAPES | {"rope_scaling": LINEAR | {"type": "default"}}, SHAPES),
+    "context outside": (
+        SHAPES | {"rope_scaling": LLAMA3 | {"original_max_position_embeddings": 64}, **OLD},
+        SHAPES | {"rope_scaling": LLAMA3 | {"original_max_position_embeddings": 64}},
+    ),
+    "context inside": (SHAPES | {"rope_scaling": LLAMA3 | OLD}, SHAPES | {"rope_scaling": LLAMA3}),
+    "context left out": (SHAPES | {"rope_scaling": LLAMA3}, SHAPES),
+    "context of another kind": (SHAPES | {"rope_scaling": LINEAR, **OLD}, SHAPES),
+    "window not switched off": (MISTRAL | {"use_sliding_window": False}, MISTRAL | {"sliding_window": None}),
+    "Qwen's window": (QWEN | {"max_window_layers": 0}, QWEN | {"use_sliding_window": False, "max_window_layers": 0}),
+    "Qwen's window in one layer": (QWEN | {"layer_types": WINDOWED, "max_window_layers": 0}, QWEN),
+    "no bias in a Mistral": (MISTRAL | {"attention_bias": True, "mlp_bias": True}, SHAPES),
+    "no bias in a Qwen's MLP": (QWEN | {"model_type": "qwen3", "mlp_bias": True}, SHAPES),
+}
+HEADS = {key: value for key, value in SHAPES.items() if key != "num_key_value_heads"}
+HEADS |= {"num_attention_heads": 16, "hidden_size": 64}
+LEFT_OUT: dict[str, dict[str, Any]] = {  # of which the shapes differ
+    "Llama's key heads": HEADS,
+    "Mistral's key heads": HEADS | {"model_type": "mistral"},
+    "Qwen's key heads": HEADS | {"model_type": "qwen2", "num_attention_heads": 64, "hidden_size": 128},
+    "Qwen's key heads, null": HEADS | {"model_type": "qwen2", "num_key_value_heads": None},
+}
+REFUSED: dict[str, dict[str, Any]] = {
+    "by layer": QWEN | {"layer_types": WINDOWED, "rope_parameters": dict.fromkeys(WINDOWED, PLAIN)},
+    "theta null": SHAPES | {"rope_theta": None},
+    "type null": SHAPES | {"rope_scaling": {"rope_type": None}},
+    "a list": SHAPES | {"rope_parameters": [1], "rope_scaling": LINEAR},
+    "context null": SHAPES | {"rope_scaling": LLAMA3, "original_max_position_embeddings": None},
+    "context null inside": SHAPES | {"rope_scaling": LLAMA3 | {"original_max_position_embeddings": None}},
+    "no factor": SHAPES | {"rope_scaling": {"rope_type": "linear"}},
+    "no factor of another kind": SHAPES | {"rope_scaling": {"rope_type": "dynamic"}},
+    "no window": QWEN | {"use_sliding_window": False, "layer_types": WINDOWED},
+    "window null": QWEN | {"sliding_window": None, "layer_types": WINDOWED},
+    "too few types": QWEN | {"layer_types": ["full_attention"]},
+    "no types": QWEN | {"layer_types": []},
+}
+IDS = [(5 * i + i * i) % VOCABULARY for i in range(N_CTX)]
+
+
+def by_file(fields: dict[str, Any], folder: Path) -> tuple[Any, Case]:
+    """Their model of a config.json that is just so; the same is left in the folder, with its weights."""
+    (folder / "config.json").write_text(json.dumps(fields), "utf-8")
+    case = Case(transformers.AutoConfig.from_pretrained(folder), 11, "5GB", False, IDS)
+    model = case.model()
+    case.save(model, folder)
+    (folder / "config.json").write_text(json.dumps(fields), "utf-8")
+    return model, case
+
+
+@pytest.mark.parametrize("way", [*WAYS, *LEFT_OUT])
+def test_a_file_means_what_theirs_takes_it_for(way: str, tmp_path: Path) -> None:
+    fields, other = WAYS[way] if way in WAYS else (LEFT_OUT[way], None)
+    expected = run(by_file(fields, tmp_path)[0], IDS)
+    facts, params = load_params(tmp_path, "float64")
+    assert_close(forward(params, facts.config, IDS, KVCache(facts.config)), expected)
+    if other:
+        unlike = run(by_file(other, tmp_path)[0], IDS)
+        assert np.abs(unlike - expected).max() > 1e-3
+
+
+@pytest.mark.parametrize("way", REFUSED)
+def test_what_theirs_cannot_run_is_refused(way: str, tmp_path: Path) -> None:
+    strict = importlib.import_module("huggingface_hub.errors").StrictDataclassError
+    with pytest.raises((strict, KeyError, TypeError, ValueError)):  # where it is noticed, and how, varies
+        run(by_file(REFUSED[way], tmp_path)[0], IDS)
+    with pytest.raises(UserError):
+        facts_of(json.dumps(REFUSED[way]))
+
+
+@pytest.mark.parametrize("kind", [kind.lower() for kind in ("GPT2", "Llama", "Mistral", "Qwen2", "Qwen3")])
+def test_special_tokens_that_are_left_out_are_theirs(kind: str, tmp_path: Path) -> None:
+    fields: dict[str, Any] = {"n_embd": 4, "n_layer": 1, "n_head": 1, "n_positions": 4} if kind == "gpt2" else SHAPES
+    text = json.dumps(fields | {"model_type": kind, "vocab_size": 60_000})
+    (tmp_path / "config.json").write_text(text, "utf-8")
+    theirs, ours = transformers.AutoConfig.from_pretrained(tmp_path), facts_of(text)
+    assert ours.start == (-1 if theirs.bos_token_id is None else theirs.bos_token_id)
+    assert ours.stops == (set() if theirs.eos_token_id is None else {theirs.eos_token_id})
+
+
+@pytest.mark.parametrize("generation", [None, {"eos": [1]}, {"eos": 2}, {"eos": [2, 1]}, {"eos": None}, {}])
+def test_texts_end_where_theirs_do(generation: dict[str, Any] | None, tmp_path: Path) -> None:
+    """generation_config.json says it alone, where there is one; else config.json."""
+    model, case = by_file(SHAPES | {"eos_token_id": None}, tmp_path)
+    facts, params = load_params(tmp_path, "float64")
+    prompt, room = case.ids[:3], N_CTX - 3
+    tokens = list(dict.fromkeys(generate(params, facts.config, prompt, room)))  # as they first appear
+    assert len(tokens) > 3
+    (tmp_path / "config.json").write_text(json.dumps(SHAPES | {"eos_token_id": tokens[3]}), "utf-8")
+    path = tmp_path / "generation_config.json"
+    path.unlink(missing_ok=True)
+    if generation is not None:
+        chosen = {f"{key}_token_id": named(tokens, value) for key, value in generation.items()}
+        path.write_text(json.dumps(chosen | {"temperature": 0.5, "max_length": 99}), "utf-8")
+    facts, params = load_params(tmp_path, "float64")
+    ours = list(generate(params, facts.config, prompt, room, stop=facts.stops))
+    model.generation_config = transformers.AutoModelForCausalLM.from_pretrained(tmp_path).generation_config
+    with in_float64():
+        theirs = model.generate(torch.tensor([prompt]), max_new_tokens=room, do_sample=False)
+    assert prompt + ours == theirs[0].tolist()
+
+
+def named(tokens: list[int], which: Any) -> Any:
+    """Token ids for their places in a list."""
+    return [tokens[i] for i in which] if isinstance(which, list) else None if which is None else tokens[which]
 
 
 @pytest.mark.parametrize("start", [None, "<begin>"])

@@ -113,7 +113,7 @@ def is_folder(model: str | Path) -> bool:
     """Whether that is a folder, there or not, and not the name of one of our models."""
     if isinstance(model, Path):
         return True
-    return model not in ("", *SHIPPED) and (bool(set(model) & {"/", os.sep}) or Path(model).is_dir())
+    return model not in ("", *SHIPPED) and (bool(set(model) & {"/", os.sep}) or os.path.isdir(model))
 
 
 def lesson(name: str, model: str) -> Page:

@@ -160,6 +160,8 @@ def test_the_largest_part_is_named_whichever_it_is(tmp_path: Path) -> None:
         (["--prompt", "day " * 12], "tokens; a page shows at most 12. Shorten it."),
         (["--prompt", ""], "needs a text; give --prompt"),
         (["--model", "./nix"], "There is no folder nix."),
+        (["--model", "./" + "a" * 300], "There is no folder aaa"),
+        (["--model", "a" * 300, "--new", "1"], "--new is for a checkpoint; give its folder as --model."),
         (["--model", "names", "--layers", "0"], "--layers is for a checkpoint; give its folder as --model."),
         (["--base-url", "https://x.org"], "--base-url is for the site; leave it out of a lesson."),
         (["--prompt", "day \udcff"], "The prompt holds bytes that are not UTF-8; give it as text."),

@@ -101,6 +101,8 @@ def test_a_long_row_shows_the_largest_of_its_neighbours() -> None:
     ("options", "sentence"),
     [
         ({"model": "no/such"}, "There is no folder no/such."),
+        ({"model": "no/" + "a" * 300}, "There is no folder no/aaa"),
+        ({"model": "a" * 300, "new": 1}, "give its folder as the model"),
         ({"temperature": 1.0}, "leave temperature, top_k and seed out"),
         ({"layers": 7}, "layers has 7; this model has 0 to 1."),
         ({"heads": [9]}, "heads has 9; this model has 0 to 3."),
