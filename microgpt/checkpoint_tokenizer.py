@@ -29,11 +29,12 @@ class CheckpointTokenizer:
         kinds = set(types_in(about.get("decoder")))
         if about.get("decoder") is None:
             self.joiner = " "  # as the library joins them then
-        marked = {token["id"] for token in about.get("added_tokens") or []}
+        added = {token["content"] for token in about.get("added_tokens") or []}  # their ids, the library counts itself
         self.vocabulary = [f"<{i}>" for i in range(vocab_size)]  # a model may have more rows than its tokenizer uses
-        for piece, i in library.get_vocab(with_added_tokens=True).items():
+        known = library.get_vocab(with_added_tokens=True)
+        for piece, i in sorted(known.items(), key=lambda one: one[0] in added):  # an added one hides what has its id
             if i < vocab_size:
-                self.vocabulary[i] = piece if i in marked else readable(piece, kinds)
+                self.vocabulary[i] = piece if piece in added else readable(piece, kinds)
 
     def split(self, text: str) -> list[str]:
         return [self.vocabulary[i] for i in self._encode(text, special=False)]
@@ -80,6 +81,8 @@ def read_tokenizer(folder: Path, facts: Facts) -> CheckpointTokenizer:
             N_("%(path)s cannot be read (%(why)s). Fetch it anew."),
             path=path, why=textwrap.shorten(str(error) or type(error).__name__, 100),
         ) from None  # fmt: skip
+    if getattr(library.model, "dropout", None) is not None:
+        library.model.dropout = None  # for training: it leaves out merges by chance
     library.no_truncation()
     library.no_padding()
     return CheckpointTokenizer(library, about, facts.config.vocab_size, facts.start, facts.stops)

@@ -238,6 +238,16 @@ def test_pieces_read_as_they_stand_in_a_text(tmp_path: Path) -> None:
     assert tokenizer.encode("") == [] and tokenizer.joiner == ""
 
 
+def test_no_merge_is_left_out_by_chance(tmp_path: Path) -> None:
+    """`dropout` is for training: with it, the library gives other tokens each time."""
+    library = byte_level()
+    library.model.dropout = 0.5
+    folder = write(tmp_path, GPT2, GPT2_FILE, library)
+    assert json.loads((folder / "tokenizer.json").read_text("utf-8"))["model"]["dropout"] == 0.5
+    tokenizer = load_checkpoint(folder).tokenizer
+    assert all(tokenizer.split("a day day") == ["a", " day", " day"] for _ in range(20))
+
+
 def test_rows_that_no_token_uses_have_a_name(tmp_path: Path) -> None:
     tensors = GPT2_FILE | {"wte.weight": np.ones((270, 8), np.float32)}
     model = load_checkpoint(write(tmp_path, GPT2 | {"vocab_size": 270}, tensors, byte_level()))
