@@ -1,21 +1,23 @@
 """A tokenizer.json read in plain Python, where the tokenizers library is not: in a browser.
 
-`Plain` has the three methods of the library's Tokenizer that checkpoint_tokenizer.py calls, and gives the same ids.
-It knows byte-pair encoding and plain lists of words, behind the steps that GPT-2, SmolLM2, Llama 2 and 3, Mistral and
-Qwen take (cutting.py); what it does not know it refuses by name. Knows no model and no file.
+`Plain` has the three methods of the library's Tokenizer that checkpoint_tokenizer.py calls, and gives the same ids, for
+all characters that are the same to both (characters.py). It knows byte-pair encoding and plain lists of words, behind
+the steps that GPT-2, SmolLM2, Llama 2 and 3, Mistral and Qwen take (cutting.py, joining.py); what it does not know it
+refuses by name. `dropout` is for training: it is left out. Knows no model and no file.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from microgpt.cutting import CUTS, DECODERS, NORMALIZERS, Part, one_of, refuse, steps
+from microgpt.added import Added, check_id
+from microgpt.cutting import CUTS, NORMALIZERS, Part, one_of, refuse, setting, steps
 from microgpt.errors import N_, UserError
+from microgpt.joining import DECODERS
 from microgpt.nesting import nested
 
 Encode = Callable[[str], list[int]]
@@ -35,19 +37,21 @@ class Plain:
             if nested(text.encode("utf-8", "replace")):
                 raise ValueError("its brackets do not match, or are nested too deep")
             about = json.loads(text)
-            model, added = about["model"], about.get("added_tokens") or []
+            model = about["model"]
             model.setdefault("type", "BPE" if "merges" in model else "WordLevel")
+            check_first(steps(about.get("normalizer")), steps(about.get("pre_tokenizer")))
+            self._normalizers = [one_of(NORMALIZERS, part) for part in steps(about.get("normalizer"))]
+            self._cuts = [one_of(CUTS, part) for part in steps(about.get("pre_tokenizer"))]
+            self._around = [one_of(AROUND, part) for part in steps(about.get("post_processor"))]
+            self._decoders = [one_of(DECODERS, part) for part in steps(about.get("decoder"))]
+            self._joiner = " " if about.get("decoder") is None else ""
             self._encode: Encode = one_of(MODELS, model)
             self._vocab: dict[str, int] = model["vocab"]
-            self._added = {token["content"]: token["id"] for token in added}
-            self._pieces = {i: piece for piece, i in [*self._vocab.items(), *self._added.items()]}
-            self._special = {token["id"] for token in added if token["special"]}
-            self._raw, self._normal = (finder(added, normalized) for normalized in (False, True))
-            self._normalize = [one_of(NORMALIZERS, part) for part in steps(about.get("normalizer"))]
-            self._cut = [one_of(CUTS, part) for part in steps(about.get("pre_tokenizer"))]
-            self._around = [one_of(AROUND, part) for part in steps(about.get("post_processor"))]
-            self._decode = [one_of(DECODERS, part) for part in steps(about.get("decoder"))]
-        except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+            self._added = Added(about.get("added_tokens") or [], self._vocab, self._normalize)
+            self._pieces = {i: piece for piece, i in self._vocab.items()} | self._added.read
+        except UserError:
+            raise
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise UserError(
                 N_("tokenizer.json cannot be read (%(why)s). Fetch it anew."),
                 why=textwrap.shorten(f"{type(error).__name__}: {error}", 100),
@@ -55,30 +59,33 @@ class Plain:
         self._known: dict[str, list[int]] = {}  # words that were encoded before
 
     def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
-        return {**self._vocab, **self._added} if with_added_tokens else dict(self._vocab)
+        return {**self._vocab, **self._added.ids} if with_added_tokens else dict(self._vocab)
 
     def encode(self, text: str, add_special_tokens: bool = True) -> Encoded:
         """The ids of `text`; if asked, with those that the file puts around a text."""
         ids: list[int] = []
         text = text.encode("utf-8", "replace").decode()  # halves of characters, which no file can hold
-        for raw, known, first in apart(text, self._raw, True):
-            if known:
-                ids.append(self._added[raw])
+        for raw, known, first in self._added.raw(text, True):
+            if known is not None:
+                ids.append(known)
                 continue
-            for step in self._normalize:
-                raw = step(raw)
-            for part, known, begins in apart(raw, self._normal, first):
-                ids += [self._added[part]] if known else self._words(part, begins)
+            for part, found, begins in self._added.normal(self._normalize(raw), first):
+                ids += self._words(part, begins) if found is None else [found]
         for around in self._around if add_special_tokens else ():
             ids = around(ids)
         return Encoded(ids)
 
+    def _normalize(self, text: str) -> str:
+        for step in self._normalizers:
+            text = step(text)
+        return text
+
     def _words(self, text: str, begins: bool) -> list[int]:
-        pieces = [text]
-        for cut in self._cut:
-            pieces = [small for i, piece in enumerate(pieces) for small in cut(piece, begins and i == 0) if small]
+        pieces = [(text, begins)]
+        for cut in self._cuts:
+            pieces = [small for piece, first in pieces for small in cut(piece, first) if small[0]]
         ids: list[int] = []
-        for piece in pieces:
+        for piece, _ in pieces:
             if piece not in self._known:
                 self._known[piece] = self._encode(piece)
             ids += self._known[piece]
@@ -86,36 +93,22 @@ class Plain:
 
     def decode(self, ids: Sequence[int], skip_special_tokens: bool = True) -> str:
         """The text of `ids`."""
-        shown = [i for i in ids if i in self._pieces and not (skip_special_tokens and i in self._special)]
-        pieces = [self._pieces[i] for i in shown]
-        for step in self._decode:
+        pieces = [self._pieces[i] for i in ids if i in self._pieces]
+        if skip_special_tokens:
+            pieces = [piece for piece in pieces if piece not in self._added.special]
+        for step in self._decoders:
             pieces = step(pieces)
-        return ("" if self._decode else " ").join(pieces)
+        return self._joiner.join(pieces)
 
 
-# ---- tokens that stand in a text as they are ------------------------------------------------------
-
-
-def finder(added: list[Part], normalized: bool) -> re.Pattern[str] | None:
-    """What finds the added tokens in a text before it is normalised, or after; the longest first."""
-    found = [token for token in added if token["normalized"] is normalized]
-    for flag in ("lstrip", "rstrip", "single_word"):
-        if any(token[flag] for token in found):
-            refuse(flag, ["false"])
-    longest = sorted((re.escape(token["content"]) for token in found), key=len, reverse=True)
-    return re.compile("|".join(longest)) if found else None
-
-
-def apart(text: str, marks: re.Pattern[str] | None, begins: bool) -> Iterator[tuple[str, bool, bool]]:
-    """What `marks` finds and what stands between: each piece, whether it was found, whether the text begins with it."""
-    at = 0
-    for match in marks.finditer(text) if marks else ():
-        if at < match.start():
-            yield text[at : match.start()], False, begins and at == 0
-        yield match[0], True, False
-        at = match.end()
-    if at < len(text):
-        yield text[at:], False, begins and at == 0
+def check_first(normalizers: list[Part], cuts: list[Part]) -> None:
+    """Raise UserError where it is not clear which piece begins the text: of what was replaced, it may be several."""
+    for n, cut in enumerate(cuts):
+        for part in [*normalizers, *cuts[:n]] if cut.get("prepend_scheme") == "first" else ():
+            if part["type"] != "NFC":
+                refuse(
+                    f"{part['type']} + prepend_scheme: first", ["prepend_scheme: first", "NFC + prepend_scheme: first"]
+                )
 
 
 # ---- a word's tokens ------------------------------------------------------------------------------
@@ -123,29 +116,39 @@ def apart(text: str, marks: re.Pattern[str] | None, begins: bool) -> Iterator[tu
 
 def bpe(model: Part) -> Encode:
     """Letters are joined in pairs, the pair that was learned first first, until none is left that was learned."""
-    vocab: dict[str, int] = model["vocab"]
-    unknown: str | None = model.get("unk_token")
-    whole, fallback, fused = (bool(model.get(key)) for key in ("ignore_merges", "byte_fallback", "fuse_unk"))
+    vocab, unknown = vocabulary(model), model.get("unk_token")
+    if unknown is not None and unknown not in vocab:
+        raise UserError(
+            N_("tokenizer.json has “%(token)s” for what it does not know, but no such token in its vocabulary. "
+               "Fetch it anew."),
+            token=str(unknown)[:40],
+        )  # fmt: skip
+    whole, fallback, fused = (
+        model.get(key) is not None and setting(model, key, bool)
+        for key in ("ignore_merges", "byte_fallback", "fuse_unk")
+    )
     for key in ("continuing_subword_prefix", "end_of_word_suffix"):
         if model.get(key):
             refuse(key, ["null"])
-    pairs = (tuple(pair.split(" ")) if isinstance(pair, str) else tuple(pair) for pair in model["merges"])
-    ranks = {pair: rank for rank, pair in enumerate(pairs)}
-    never = len(ranks) + 1
+    ranks = {pair: rank for rank, pair in enumerate(merges(model["merges"], vocab))}
+    never = len(model["merges"]) + 1
 
     def letters(word: str) -> list[str]:
         found: list[str] = []
+        waiting: list[str] = []  # what is unknown comes before the next letter that is known, even if bytes come first
         for letter in word:
             in_bytes = [f"<0x{byte:02X}>" for byte in letter.encode()]
             if letter in vocab:
-                found.append(letter)
+                found += [*waiting, letter]
+                waiting = []
             elif fallback and all(one in vocab for one in in_bytes):
                 found += in_bytes
             elif unknown is None:
                 raise no_token(letter)
-            elif not (fused and found[-1:] == [unknown]):
-                found.append(unknown)
-        return found
+            else:
+                found += [] if fused else waiting
+                waiting = [unknown]
+        return found + waiting
 
     def encode(word: str) -> list[int]:
         if whole and word in vocab:
@@ -161,9 +164,25 @@ def bpe(model: Part) -> Encode:
     return encode
 
 
+def merges(listed: list[str | list[str]], vocab: dict[str, int]) -> Iterator[tuple[str, str]]:
+    """The pairs of tokens that are joined, in their order; older files have a space between the two."""
+    for pair in listed:
+        if isinstance(pair, str) and pair.startswith("#version"):
+            continue
+        first, second = pair.split(" ") if isinstance(pair, str) else pair
+        if not (first in vocab and second in vocab and first + second in vocab):
+            missing = next(token for token in (first, second, first + second) if token not in vocab)
+            raise UserError(
+                N_("tokenizer.json joins “%(first)s” and “%(second)s”, but its vocabulary has no “%(missing)s”. "
+                   "Fetch it anew."),
+                first=first[:40], second=second[:40], missing=missing[:40],
+            )  # fmt: skip
+        yield first, second
+
+
 def word_level(model: Part) -> Encode:
     """A word is a token."""
-    vocab: dict[str, int] = model["vocab"]
+    vocab = vocabulary(model)
     unknown = vocab.get(model.get("unk_token", ""))
 
     def encode(word: str) -> list[int]:
@@ -175,21 +194,41 @@ def word_level(model: Part) -> Encode:
     return encode
 
 
+def vocabulary(model: Part) -> dict[str, int]:
+    """Token -> id, one of each."""
+    vocab: dict[str, int] = model["vocab"]
+    tokens: dict[int, str] = {}
+    "".join(vocab).encode()  # raises for half a character
+    for token, i in vocab.items():
+        check_id(token, i)
+        if tokens.setdefault(i, token) is not token:
+            raise UserError(
+                N_("tokenizer.json gives the id %(id)s to two tokens, “%(first)s” and “%(second)s”. Fetch it anew."),
+                id=i, first=tokens[i][:40], second=token[:40],
+            )  # fmt: skip
+    return vocab
+
+
 def no_token(piece: str) -> UserError:
     return UserError(N_("This model has no token for “%(piece)s”. Leave it out, or write it another way."), piece=piece)
 
 
 def template(part: Part) -> Callable[[list[int]], list[int]]:
     """Special tokens before and behind a text."""
-    special = part["special_tokens"]
-
-    def around(ids: list[int]) -> list[int]:
-        pieces = [
-            ids if "Sequence" in piece else special[piece["SpecialToken"]["id"]]["ids"] for piece in part["single"]
-        ]
-        return [i for piece in pieces for i in piece]
-
-    return around
+    pieces: list[list[int] | None] = []  # None: the text
+    for piece in part["single"]:
+        if "Sequence" in piece:
+            if piece["Sequence"]["id"] != "A":
+                refuse(f"${piece['Sequence']['id']}", ["$A"])  # the second of two texts
+            pieces.append(None)
+            continue
+        token = piece["SpecialToken"]["id"]
+        pieces.append([*part["special_tokens"][token]["ids"]])
+        for i in pieces[-1] or ():
+            check_id(token, i)
+    if pieces.count(None) != 1:
+        refuse(f"$A × {pieces.count(None)}", ["$A × 1"])
+    return lambda ids: [i for piece in pieces for i in (ids if piece is None else piece)]
 
 
 MODELS: dict[str, Callable[[Part], Encode]] = {"BPE": bpe, "WordLevel": word_level}

@@ -1,4 +1,4 @@
-"""What a tokenizer does to a text around its model: normalise it, cut it into words, and put pieces together again.
+"""What a tokenizer does to a text before its model: normalise it and cut it into words.
 
 One function for each type of step that a tokenizer.json may name, made of the step's settings. Knows texts; knows no
 tokens.
@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
+from microgpt.characters import SPACE, category, letters, written
 from microgpt.checkpoint_tokenizer import BYTES
 from microgpt.errors import N_, UserError
-from microgpt.patterns import SPACE, digits, letters, translated
+from microgpt.patterns import translated
 
 Part = dict[str, Any]
+T = TypeVar("T")
 Normalize = Callable[[str], str]
-Cut = Callable[[str, bool], Iterable[str]]  # (a piece, whether the text begins with it) -> smaller pieces
-Join = Callable[[list[str]], list[str]]
+Cut = Callable[[str, bool], Iterable[tuple[str, bool]]]  # a piece, whether the text begins with it -> smaller ones
 
 LETTERS = {byte: letter for letter, byte in BYTES.items()}
 # how GPT-2 cuts: endings, then letters, digits or other marks with the space before them, then spaces
@@ -32,8 +33,17 @@ def steps(part: Part | None) -> list[Part]:
         return []
     if part["type"] != "Sequence":
         return [part]
-    held = next(value for value in part.values() if isinstance(value, list))
+    held = [value for value in part.values() if isinstance(value, list)][0]
     return [step for one in held for step in steps(one)]
+
+
+def setting(part: Part, name: str, kind: type[T], default: T | None = None) -> T:
+    """What a step says under `name`, at once, so that nothing is missing when there is a text."""
+    value = part[name] if default is None else part.get(name, default)
+    if type(value) is not kind:  # True would be an int
+        raise TypeError(f"{name} is {value!r}")
+    str(value).encode()  # raises for half a character
+    return value
 
 
 def kind_of(part: Part) -> str:
@@ -55,19 +65,52 @@ def refuse(what: str, known: Iterable[str]) -> NoReturn:
 def looked_for(part: Part) -> re.Pattern[str]:
     """The pattern of a step: a text, or a regular expression."""
     pattern = part["pattern"]
-    return re.compile(re.escape(pattern["String"])) if "String" in pattern else translated(pattern["Regex"])
+    if "String" in pattern:
+        return re.compile(re.escape(setting(pattern, "String", str)))
+    return translated(setting(pattern, "Regex", str))
+
+
+def spans(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int, bool]]:
+    """What the pattern finds and what stands between: from, to, whether it was found.
+
+    Where nothing is found behind the last find, Python looks for something in the same place; the library goes on.
+    """
+    at = end = 0
+    last = -1
+    while at <= len(text) and (match := pattern.search(text, at)):
+        start, stop = match.span()
+        if start == stop == last:
+            at += 1
+            continue
+        yield end, start, False
+        yield start, stop, True
+        at = end = last = stop
+    yield end, len(text), False
 
 
 # ---- normalise ------------------------------------------------------------------------------------
 
 
+def lowercase(text: str) -> str:
+    """Letter by letter: Python would make the last Σ of a word a ς."""
+    return "".join(map(str.lower, text))
+
+
 def replace(part: Part) -> Normalize:
-    pattern, content = looked_for(part), part["content"]
-    return lambda text: pattern.sub(lambda _: content, text)
+    pattern, content = looked_for(part), setting(part, "content", str)
+
+    def change(text: str) -> str:
+        found = list(spans(pattern, text))
+        if any(start == stop for start, stop, is_match in found if is_match):
+            refuse("Replace “”", ["Replace “…”"])  # where there is nothing, the library itself does not always know
+        return "".join(content if is_match else text[start:stop] for start, stop, is_match in found)
+
+    return change
 
 
 def prepend(part: Part) -> Normalize:
-    return lambda text: part["prepend"] + text if text else text
+    first = setting(part, "prepend", str) or refuse("Prepend “”", ["Prepend “…”"])
+    return lambda text: first + text if text else text
 
 
 NORMALIZERS: dict[str, Callable[[Part], Normalize]] = {
@@ -75,7 +118,7 @@ NORMALIZERS: dict[str, Callable[[Part], Normalize]] = {
     "NFD": lambda part: partial(unicodedata.normalize, "NFD"),
     "NFKC": lambda part: partial(unicodedata.normalize, "NFKC"),
     "NFKD": lambda part: partial(unicodedata.normalize, "NFKD"),
-    "Lowercase": lambda part: str.lower,
+    "Lowercase": lambda part: lowercase,
     "Replace": replace,
     "Prepend": prepend,
 }
@@ -86,134 +129,79 @@ NORMALIZERS: dict[str, Callable[[Part], Normalize]] = {
 
 def isolated(pattern: re.Pattern[str]) -> Cut:
     """What the pattern finds, and what stands between."""
-
-    def cut(text: str, begins: bool) -> list[str]:
-        edges = [edge for match in pattern.finditer(text) for edge in match.span()]
-        return [text[a:b] for a, b in zip([0, *edges], [*edges, len(text)], strict=True)]
-
-    return cut
+    return lambda text, begins: [(text[a:b], begins and a == 0) for a, b, _ in spans(pattern, text)]
 
 
-def found(pattern: re.Pattern[str]) -> Cut:
-    """What the pattern finds alone."""
-    return lambda text, begins: [match[0] for match in pattern.finditer(text)]
-
-
-def between(pattern: re.Pattern[str]) -> Cut:
-    """What stands between alone."""
-    return lambda text, begins: isolated(pattern)(text, begins)[::2]  # type: ignore[index]
+def only(pattern: re.Pattern[str], found: bool) -> Cut:
+    """What the pattern finds alone, or what stands between alone."""
+    return lambda text, begins: [
+        (text[a:b], begins and a == 0) for a, b, is_it in spans(pattern, text) if is_it is found
+    ]
 
 
 def split(part: Part) -> Cut:
-    ways = {"Isolated": isolated, "Removed": found if part["invert"] else between}
-    return ways[part["behavior"]](looked_for(part)) if part["behavior"] in ways else refuse(part["behavior"], ways)
+    ways: dict[str, Callable[[re.Pattern[str]], Cut]] = {
+        "Isolated": isolated,
+        "Removed": partial(only, found=setting(part, "invert", bool)),
+    }
+    behavior = setting(part, "behavior", str)
+    return ways[behavior](looked_for(part)) if behavior in ways else refuse(behavior, ways)
 
 
 def byte_level(part: Part) -> Cut:
     """Every byte becomes a letter that can be seen."""
-    cut = isolated(translated(GPT2_WORDS)) if part.get("use_regex", True) else (lambda text, begins: [text])
-    spaced = part["add_prefix_space"]
+    words = isolated(translated(GPT2_WORDS)) if setting(part, "use_regex", bool, True) else None
+    spaced = setting(part, "add_prefix_space", bool)
 
-    def in_letters(text: str, begins: bool) -> list[str]:
+    def in_letters(text: str, begins: bool) -> list[tuple[str, bool]]:
         text = " " + text if spaced and not text.startswith(" ") else text
-        return ["".join(LETTERS[byte] for byte in piece.encode()) for piece in cut(text, begins)]
+        pieces = words(text, begins) if words else [(text, begins)]
+        return [("".join(LETTERS[byte] for byte in piece.encode()), first) for piece, first in pieces]
 
     return in_letters
 
 
 def metaspace(part: Part) -> Cut:
     """Spaces become marks that can be seen, and a word begins with its mark."""
-    mark, scheme = part["replacement"], part.get("prepend_scheme", "always")
+    mark, scheme, whole = replacement(part), scheme_of(part), not setting(part, "split", bool, True)
     word = re.compile(f"{re.escape(mark)}[^{re.escape(mark)}]*|[^{re.escape(mark)}]+")
 
-    def cut(text: str, begins: bool) -> list[str]:
+    def cut(text: str, begins: bool) -> list[tuple[str, bool]]:
         text = text.replace(" ", mark)
         if (scheme == "always" or (scheme == "first" and begins)) and not text.startswith(mark):
             text = mark + text
-        return word.findall(text) if part.get("split", True) else [text]
+        return (
+            [(text, begins)] if whole else [(found[0], begins and not found.start()) for found in word.finditer(text)]
+        )
 
     return cut
+
+
+def replacement(part: Part) -> str:
+    """The mark of a space: one letter."""
+    mark = setting(part, "replacement", str)
+    if len(mark) != 1:
+        raise ValueError(f"replacement is {mark!r}")
+    return mark
+
+
+def scheme_of(part: Part) -> str:
+    """Which pieces get a mark in front. Old files say it by yes or no, and may say both."""
+    scheme, schemes = setting(part, "prepend_scheme", str, "always"), ("always", "first", "never")
+    if scheme != "never" and not setting(part, "add_prefix_space", bool, True):
+        refuse("add_prefix_space", ["true"])
+    return scheme if scheme in schemes else refuse(scheme, schemes)
 
 
 CUTS: dict[str, Callable[[Part], Cut]] = {
     "ByteLevel": byte_level,
     "Split": split,
     "Metaspace": metaspace,
-    "Digits": lambda part: isolated(re.compile(f"[{digits()}]" + "+" * (not part["individual_digits"]))),
-    "Whitespace": lambda part: found(re.compile(f"[{letters()}]+|[^{letters()}{SPACE}]+")),
-    "WhitespaceSplit": lambda part: found(re.compile(f"[^{SPACE}]+")),
-}
-
-
-# ---- together again -------------------------------------------------------------------------------
-
-
-def from_letters(part: Part) -> Join:
-    """Letters to bytes, bytes to text."""
-
-    def join(pieces: list[str]) -> list[str]:
-        raw = b"".join(
-            bytes(BYTES[letter] for letter in piece) if all(letter in BYTES for letter in piece) else piece.encode()
-            for piece in pieces
-        )
-        return [raw.decode("utf-8", "replace")]
-
-    return join
-
-
-def from_bytes(part: Part) -> Join:
-    """Runs of tokens such as <0xE2> to the characters that they spell."""
-    byte = re.compile("<0x([0-9A-F]{2})>")
-
-    def join(pieces: list[str]) -> list[str]:
-        out: list[str] = []
-        run: list[int] = []
-        for piece in [*pieces, ""]:
-            match = byte.fullmatch(piece)
-            if match:
-                run.append(int(match[1], 16))
-                continue
-            out += spelled(bytes(run))
-            run = []
-            out.append(piece)
-        return out[:-1]
-
-    return join
-
-
-def spelled(raw: bytes) -> list[str]:
-    try:
-        return [raw.decode()] if raw else []
-    except UnicodeDecodeError:
-        return ["\ufffd"] * len(raw)
-
-
-def strip(part: Part) -> Join:
-    content, start, stop = part["content"], part["start"], part["stop"]
-
-    def one(piece: str) -> str:
-        left = min(start, len(piece) - len(piece.lstrip(content)))
-        piece = piece[left:]
-        return piece[: len(piece) - min(stop, len(piece) - len(piece.rstrip(content)))]
-
-    return lambda pieces: [one(piece) for piece in pieces]
-
-
-def from_metaspace(part: Part) -> Join:
-    mark, first = part["replacement"], "" if part.get("prepend_scheme", "always") != "never" else " "
-    return lambda pieces: [piece.replace(mark, " " if i else first) for i, piece in enumerate(pieces)]
-
-
-def replaced(part: Part) -> Join:
-    change = replace(part)
-    return lambda pieces: [change(piece) for piece in pieces]
-
-
-DECODERS: dict[str, Callable[[Part], Join]] = {
-    "ByteLevel": from_letters,
-    "ByteFallback": from_bytes,
-    "Metaspace": from_metaspace,
-    "Replace": replaced,
-    "Strip": strip,
-    "Fuse": lambda part: lambda pieces: ["".join(pieces)],
+    "Digits": lambda part: isolated(
+        re.compile(f"[{written(category('N'))}]" + "+" * (not setting(part, "individual_digits", bool)))
+    ),
+    "Whitespace": lambda part: only(
+        re.compile(f"[{written(letters())}]+|[^{written((*letters(), *SPACE))}]+"), found=True
+    ),
+    "WhitespaceSplit": lambda part: only(re.compile(f"[{written(SPACE)}]+"), found=False),
 }

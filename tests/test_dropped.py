@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 from collections.abc import Callable
@@ -93,6 +94,23 @@ def test_the_model_is_the_one_of_the_folder(folder: Path) -> None:
     assert model.tokenizer.vocabulary == expected.tokenizer.vocabulary
     assert (model.tokenizer.start, model.tokenizer.stops) == (expected.tokenizer.start, expected.tokenizer.stops)
     assert model.tokenizer.encode(PROMPT) == expected.tokenizer.encode(PROMPT)
+
+
+def test_tokens_are_those_of_the_folder_whatever_the_file_counts(tmp_path: Path) -> None:
+    """A page and the command line number added tokens alike, and leave no merge out."""
+    folder = made(tmp_path, "llama")
+    path = folder / "tokenizer.json"
+    about = json.loads(path.read_text("utf-8"))
+    for token, i in zip(about["added_tokens"], (900, 5, 262), strict=True):
+        token["id"] = i
+    about["model"]["dropout"] = 0.9
+    path.write_text(json.dumps(about), "utf-8")
+    model, expected = Loading(files_of(folder)).go_on(), load_checkpoint(folder)
+    assert model and model.tokenizer.vocabulary == expected.tokenizer.vocabulary
+    assert model.tokenizer.vocabulary[261:] == ["<stop>", "<begin>", "<end>"]
+    text = "a day of days <stop> a day<end>"
+    plain = model.tokenizer.encode(text)
+    assert all(expected.tokenizer.encode(text) == plain for _ in range(20))
 
 
 def test_rows_of_a_matrix_lie_in_one_piece(tmp_path: Path) -> None:
@@ -364,6 +382,20 @@ def quantised(folder: Path) -> None:
     (folder / "model.safetensors").write_bytes(file_of(stored))
 
 
+FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
+TOKEN = {"id": 264, "content": "z", **dict.fromkeys(FLAGS, False)}
+
+
+def told(parts: dict[str, Any]) -> Callable[[Path], object]:
+    """A tokenizer.json that says something else in these parts."""
+
+    def spoil(folder: Path) -> None:
+        path = folder / "tokenizer.json"
+        path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | parts), "utf-8")
+
+    return spoil
+
+
 WRONG: list[tuple[Callable[[Path], object], str]] = [
     (without("config.json"), "config.json is missing. Choose it together with"),
     (without("tokenizer.json"), "tokenizer.json is missing. Choose it together with"),
@@ -381,7 +413,22 @@ WRONG: list[tuple[Callable[[Path], object], str]] = [
     (written("model.safetensors", b"PK\x03\x04" + bytes(20)), "begins like a zip archive"),
     (nan, "lm_head.weight holds NaN or infinity"),
     (overflowing, "overflow at token 1: its files are damaged"),
-    (written("tokenizer.json", b'{"model": {"vocab": {"a": "x"}, "merges": []}}'), "tokenizer.json cannot be read."),
+    (
+        written("tokenizer.json", b'{"model": {"vocab": {"a": "x"}, "merges": []}}'),
+        "gives the token “a” the id &#34;x&#34;; it",
+    ),
+    (
+        told({"added_tokens": [TOKEN | {"id": math.inf}]}),
+        "gives the token “z” the id Infinity; it must be a whole number",
+    ),
+    (told({"added_tokens": [TOKEN | {"id": "7"}, TOKEN]}), "gives the token “z” the id &#34;7&#34;; it must"),
+    (told({"added_tokens": [TOKEN | {"id": True}]}), "gives the token “z” the id true; it must be a whole number"),
+    (
+        told(
+            {"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "(?i)a"}, "behavior": "Isolated", "invert": False}}
+        ),
+        "a pattern with “(?i)a”, which cannot be followed here. Try it at the command line: python build.py",
+    ),
     (more_layers, "lacks 9 tensors that its config.json asks for"),
     (other_words, "has shape (264, 8); its config.json says (200, 8)"),
     (quantised, "holds lm_head.weight as I8: quantised"),
