@@ -35,7 +35,8 @@ from microgpt.weights import Model, n_params
 CONFIG, TOKENIZER, ENDING = "config.json", "tokenizer.json", ".safetensors"
 LIMIT = 1_500_000_000  # bytes of parameters; a 32-bit interpreter can have 4 GB in all
 LONGEST = 50_000_000  # bytes of a file of text
-SAMPLES, SAMPLE = 32, 1024  # places in a file, and bytes at each, that tell it from another of its name and size
+SAMPLES, SAMPLE = 4, 4096  # places in a file, and bytes at each, that tell it from another of its name and size: few,
+# since a browser takes some milliseconds for each, at every answer
 
 
 class Readable(Protocol):
