@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import filecmp
-import os
 import re
 import shutil
 import sys
@@ -21,15 +20,16 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from microgpt.checkpoint import load_checkpoint
 from microgpt.errors import UserError
 from microgpt.trace import to_json
 from microgpt.viz import views
 from microgpt.viz.language import LANGUAGES, folder, language
+from microgpt.viz.notebook import is_folder
 from microgpt.viz.pages import PAGES
 from microgpt.viz.render import Site, render_embed, render_page
 from microgpt.viz.style import STYLE, STYLE_BIG, read
 from microgpt.viz.whole import framed
-from microgpt.weights import SHIPPED
 from tools.bake import ASSETS, FORMS, bake, recipe
 from tools.checkpoint import FILES, bake_checkpoint
 from tools.own import files_under, notices, own_files
@@ -102,18 +102,11 @@ def ordered(options: argparse.Namespace) -> tuple[Path, Write]:
     return options.out or ROOT / "my-lesson", partial(bake, order, say)
 
 
-def is_folder(model: str) -> bool:
-    """Whether a model is named by its folder; a shipped one goes before a folder of its name."""
-    return bool(model) and model not in SHIPPED and (os.sep in model or "/" in model or os.path.isdir(model))
-
-
 def write_checkpoint(options: argparse.Namespace, start: dict[str, int | None], out: Path) -> None:
     """One lesson from the checkpoint that the options name, into the new folder `out`."""
     layers, heads = numbers("--layers", options.layers), numbers("--heads", options.heads)
     if not options.prompt:
         raise UserError("A lesson from a checkpoint needs a text; give --prompt.")
-    from microgpt.checkpoint import load_checkpoint  # it needs packages that the site does not
-
     model = load_checkpoint(Path(options.model), "float64" if options.dtype == "float64" else "float32")
     bake_checkpoint(
         model, say, out, options.prompt, widget=options.widget or "stepper", new=options.new, layers=layers,

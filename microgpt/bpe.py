@@ -116,13 +116,8 @@ def check_first(normalizers: list[Part], cuts: list[Part]) -> None:
 
 def bpe(model: Part) -> Encode:
     """Letters are joined in pairs, the pair that was learned first first, until none is left that was learned."""
-    vocab, unknown = vocabulary(model), model.get("unk_token")
-    if unknown is not None and unknown not in vocab:
-        raise UserError(
-            N_("tokenizer.json has “%(token)s” for what it does not know, but no such token in its vocabulary. "
-               "Fetch it anew."),
-            token=str(unknown)[:40],
-        )  # fmt: skip
+    vocab = vocabulary(model)
+    unknown = model.get("unk_token") if model.get("unk_token") in vocab else None
     whole, fallback, fused = (
         model.get(key) is not None and setting(model, key, bool)
         for key in ("ignore_merges", "byte_fallback", "fuse_unk")

@@ -1,6 +1,7 @@
 /* A page and what is around it. The address sets the controls that it names, and what the page does not have is said.
-   The host of a frame learns its height; a slide show starts and stops what plays. A link with data-view leads to what
-   is on the screen, data-copy copies. It knows no page and no widget, and nothing of Python: it fills in forms. */
+   The host of a frame learns its height, and may ask for it; a slide show starts and stops what plays. A link with
+   data-view leads to what is on the screen, data-copy copies. It knows no page and no widget, and nothing of Python:
+   it fills in forms. */
 "use strict";
 (() => {
   const script = document.currentScript.src;
@@ -76,20 +77,22 @@
     const policy = self.trustedTypes?.createPolicy("offline", { createScriptURL: (url) => url });
     const url = new URL("offline.js", script).href;
     await navigator.serviceWorker.register(policy?.createScriptURL(url) ?? url);
-    await navigator.serviceWorker.ready;
+    const { active } = await navigator.serviceWorker.ready;
     const loaded = performance.getEntriesByType("resource").filter(({ name }) => name.startsWith("http"));
-    const store = await caches.open("site");
-    await store.addAll([location.href.split(/[?#]/)[0], ...loaded.map(({ name }) => name)]);
+    active.postMessage([location.href.split(/[?#]/)[0], ...loaded.map(({ name }) => name)]);
   }
   if (!framed && script && isSecureContext) stay().catch(() => {}); // not from a file, nor without an origin
   if (framed) {
-    new ResizeObserver(() => {
+    const tell = () => {
       const height = root.offsetHeight;
       parent.postMessage(JSON.stringify({ subject: "lti.frameResize", height }), "*");
       parent.postMessage({ type: "microgpt:height", height }, "*");
-    }).observe(root);
+    };
+    new ResizeObserver(tell).observe(root);
     addEventListener("message", ({ source, data }) => {
-      if (source === parent && /^slide:st(art|op)$/.test(data))
+      if (source !== parent) return;
+      if (data === "microgpt:height") tell(); // a host that began to listen after the frame was there
+      if (/^slide:st(art|op)$/.test(data))
         for (const e of all("[name=play]")) e.checked = data === "slide:start" && asked.has("play");
     });
   }

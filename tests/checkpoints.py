@@ -82,6 +82,11 @@ def file_of(tensors: dict[str, tuple[str, tuple[int, ...], bytes]]) -> bytes:
     return len(text).to_bytes(8, "little") + text + b"".join(data for _, _, data in tensors.values())
 
 
+def llama(place: Path) -> Path:
+    """A Llama of 2 layers, 4 heads and 2 heads of keys and values, with a token that starts every text."""
+    return write(place, LLAMA, llama_tensors(np.random.default_rng(0)), byte_level("<begin>"))
+
+
 def write(
     folder: Path, config: dict[str, Any], tensors: dict[str, Array], tokenizer: Tokenizer | None = None, shards: int = 1
 ) -> Path:

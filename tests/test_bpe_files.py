@@ -121,6 +121,16 @@ def test_letters_without_a_token_between_those_of_bytes(fused: bool, unknown: st
             Plain(file).encode("Σ`")
 
 
+def test_a_token_for_the_unknown_that_there_is_not_matters_only_where_it_is_needed() -> None:
+    file = model("gpt2", unk_token="<x>")
+    compare(file, "the next day is bright")
+    vocab: dict[str, int] = json.loads(file)["model"]["vocab"]
+    part = json.loads(model("gpt2", vocab={"a": vocab["a"]}, merges=[], unk_token="<x>"))
+    part["added_tokens"] = []
+    with pytest.raises(UserError, match="no token for “b”"):
+        Plain(json.dumps(part)).encode("ab")
+
+
 def test_merges_as_older_files_write_them() -> None:
     pairs = json.loads(both("gpt2")[0].to_str())["model"]["merges"]
     compare(model("gpt2", merges=["#version: 0.2", *map(" ".join, pairs)]), "the next day")
@@ -137,7 +147,6 @@ REFUSED = {
     "no such token": (model("gpt2", merges=[["t", "zzz"]]), "joins “t” and “zzz”, but its vocabulary has no “zzz”."),
     "no result": (model("gpt2", merges=["q q"]), "joins “q” and “q”, but its vocabulary has no “qq”."),
     "no pair": (model("gpt2", merges=["a  b"]), "tokenizer.json cannot be read (ValueError"),
-    "unknown": (model("gpt2", unk_token="<x>"), "has “<x>” for what it does not know, but no such token in its"),
     "two of an id": (model("words", vocab={"a": 0, "b": 0}), "gives the id 0 to two tokens, “a” and “b”."),
     "two of a name": (added("gpt2", token(401, "<a>"), token(402, "<a>", special=True)), "adds two tokens “<a>”."),
     "two that read alike": (

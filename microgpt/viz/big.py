@@ -79,7 +79,7 @@ class BigPicture(Picture):
     def scales(self) -> dict[tuple[str, int], ThinScale]:
         """A scale for each kind of row and each layer, over everything of it that the page draws.
 
-        In trained models the numbers of the first layers are a tenth of those of the last and smaller: on one scale
+        In a trained model the numbers of the first layers can be a tenth of those of the last and less: on one scale
         for all layers they would be blank.
         """
         found: dict[tuple[str, int], ThinScale] = {}

@@ -28,7 +28,7 @@ from microgpt.viz.render import Site, by_itself, render, render_baked
 from microgpt.viz.settings import Settings
 from microgpt.viz.steps import Picture
 from microgpt.viz.style import STYLE, heat_colours, style
-from microgpt.weights import SHIPPED, Model, shipped
+from microgpt.weights import SHIPPED, shipped
 
 THEMES = ("auto", "light", "dark")
 ASSETS = ("inline", "directory")
@@ -76,9 +76,13 @@ def show(
     if is_folder(model):
         if (temperature, top_k, seed) != (0.0, 0, 42):
             raise UserError(N_("A checkpoint adds the likeliest token; leave temperature, top_k and seed out."))
-        check_widget(lesson(widget, ""), widget, [*layers, *heads])
+        page = lesson(widget, "")
+        check_widget(page, widget, [*layers, *heads])
         loaded = load_checkpoint(Path(model), dtype)
-        return shown_of(loaded, lesson(widget, ""), prompt, new, layers, heads, chosen, theme, lang, height)
+        large = picture_for(page, loaded, prompt, new, layers, heads)
+        with language(lang):
+            page = page_for(page, loaded, prompt, large)
+        return Shown(page, drawn_by(page, loaded, large), large, pressed(page, large, chosen), theme, lang, height)
     if (new, layers, heads, dtype) != (None, [], [], "float32"):
         raise UserError(N_("new, layers, heads and dtype are for a checkpoint: give its folder as the model."))
     page = lesson(widget, str(model))
@@ -98,19 +102,8 @@ def show(
     return Shown(page, views.view(page.widget, settings), Picture(trace), buttons, theme, lang, height)
 
 
-def shown_of(
-    model: Model, page: Page, prompt: str, new: int | None, layers: Sequence[int], heads: Sequence[int],
-    chosen: Mapping[str, Any], theme: str, lang: str, height: int,
-) -> Shown:  # fmt: skip
-    """The same of a large model: a few of its heads are open."""
-    picture = picture_for(page, model, prompt, new, layers, heads)
-    with language(lang):
-        page = page_for(page, model, prompt, picture)
-    return Shown(page, drawn_by(page, model, picture), picture, pressed(page, picture, chosen), theme, lang, height)
-
-
 def is_folder(model: str | Path) -> bool:
-    """Whether that is a folder, there or not, and not the name of one of our models."""
+    """Whether that is a folder, there or not; the name of one of our models goes before a folder of its name."""
     if isinstance(model, Path):
         return True
     return model not in ("", *SHIPPED) and (bool(set(model) & {"/", os.sep}) or os.path.isdir(model))

@@ -91,7 +91,7 @@ def kind(shares: Array) -> Kind:
 def short(shares: Array, values: Array) -> str:
     """How long the first V row is, where its token has more than HALF: the middle one of these heads, others' mean = 1.
 
-    The weights of a head always come to 1. Trained models put on such a row what they have no use for.
+    The weights of a head always come to 1; what it has no use for can rest on a row that adds little.
     """
     lengths = np.linalg.norm(values.astype(np.float64), axis=-1)  # [n_layer, n, n_kv_head]
     first, others = lengths[:, 0], lengths[:, 1:].mean(1)  # [n_layer, n_kv_head]

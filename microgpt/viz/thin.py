@@ -1,7 +1,7 @@
 """Long rows of numbers as thin strips: one cell a number, without text, drawn as one path a level of the heat scale.
 
-The scale of a long row ends where 95 of 100 numbers lie within it: rows of trained models have a few huge numbers, and
-on a scale as long as those all others would be pale. What lies beyond has the last colour and a notch. A cell above
+The scale of a long row ends where 95 of 100 numbers lie within it: rows of a trained model may have a few huge numbers,
+and on a scale as long as those all others would be pale. What lies beyond has the last colour and a notch. A cell above
 zero touches the upper edge of its strip and leaves the lower one free, one below zero the other way round, so that
 colour is not all that tells the sign. Knows no trace.
 """

@@ -127,7 +127,7 @@ def test_the_link_leads_to_what_is_on_the_screen(new_tab: Open, engine: str, add
 
 HOST = """<!doctype html><title>host</title><link rel="icon" href="data:,">
 <style>iframe {{ width: 700px; height: 300px }}</style>
-{frames}<script src="host-page.js"></script>"""
+<script src="host-page.js"></script>{frames}"""
 LISTEN = 'window.heard = []; addEventListener("message", ({ data, source }) => window.heard.push(data));'
 
 
@@ -148,6 +148,19 @@ def test_a_host_learns_the_height_of_a_frame(new_tab: Open, address: str, tmp_pa
     assert lti["subject"] == "lti.frameResize"
     assert own == {"type": "microgpt:height", "height": lti["height"]}
     assert 300 < lti["height"] < 3000
+
+
+def test_a_host_that_listens_late_asks_for_the_height(new_tab: Open, address: str, tmp_path: Path) -> None:
+    host_page(tmp_path, f'<iframe src="{address}embed/why-q.html"></iframe>')
+    with serving(tmp_path) as host:
+        page = new_tab()
+        page.open(host + "host.html")
+        page.wait("window.heard.length >= 2", seconds=20)
+        page.run("(window.heard.length = 0, frames[0].postMessage('microgpt:height', '*'), 0)")
+        page.wait("window.heard.length === 2", seconds=20)
+        own = page.run("window.heard[1]")
+    assert own["type"] == "microgpt:height"
+    assert 300 < own["height"] < 3000
 
 
 def frame_of(page: Page, address: str) -> object:

@@ -21,12 +21,8 @@ REFERENCE = re.compile(r'\b(?:href|src|srcset|data-go|action)="([^"]*)"')
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Llama of 2 layers and 4 heads, in a folder with a name that wants escaping."""
-    rng = np.random.default_rng(0)
-    place = tmp_path_factory.mktemp("models") / "Tiny <b>&100%"
-    return checkpoints.write(
-        place, checkpoints.LLAMA, checkpoints.llama_tensors(rng), checkpoints.byte_level("<begin>")
-    )
+    """In a folder with a name that wants escaping."""
+    return checkpoints.llama(tmp_path_factory.mktemp("models") / "Tiny <b>&100%")
 
 
 def baked(folder: Path, out: Path, *options: str) -> dict[str, str]:

@@ -26,11 +26,7 @@ PROMPT = "day day"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    rng = np.random.default_rng(0)
-    place = tmp_path_factory.mktemp("models") / "Tiny"
-    return checkpoints.write(
-        place, checkpoints.LLAMA, checkpoints.llama_tensors(rng), checkpoints.byte_level("<begin>")
-    )
+    return checkpoints.llama(tmp_path_factory.mktemp("models") / "Tiny")
 
 
 def shown(folder: Path, **options: Any) -> Shown:
