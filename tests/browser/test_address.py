@@ -84,7 +84,7 @@ def test_a_lock_leaves_only_its_steps(new_tab: Open, address: str) -> None:
 def test_the_address_goes_to_another_language_and_takes_the_rest_along(new_tab: Open, address: str) -> None:
     page = new_tab()
     page.open(f"{address}embed/kv-cache.html?lang=es&step=2")
-    page.wait("document.documentElement.lang === 'es' && document.readyState === 'complete'", seconds=10)
+    page.wait("document.documentElement.lang === 'es' && document.readyState === 'complete'")
     assert page.run("location.pathname") == "/es/embed/kv-cache.html"
     assert page.run(CHECKED)["step"] == "2"
 
@@ -141,7 +141,7 @@ def test_a_host_learns_the_height_of_a_frame(new_tab: Open, address: str, tmp_pa
     with serving(tmp_path) as host:
         page = new_tab()
         page.open(host + "host.html")
-        page.wait("window.heard.length >= 2", seconds=20)
+        page.wait("window.heard.length >= 2")
         messages = page.run("window.heard")
     lti = next(json.loads(m) for m in messages if isinstance(m, str))
     own = next(m for m in messages if isinstance(m, dict))
@@ -155,9 +155,9 @@ def test_a_host_that_listens_late_asks_for_the_height(new_tab: Open, address: st
     with serving(tmp_path) as host:
         page = new_tab()
         page.open(host + "host.html")
-        page.wait("window.heard.length >= 2", seconds=20)
+        page.wait("window.heard.length >= 2")
         page.run("(window.heard.length = 0, frames[0].postMessage('microgpt:height', '*'), 0)")
-        page.wait("window.heard.length === 2", seconds=20)
+        page.wait("window.heard.length === 2")
         own = page.run("window.heard[1]")
     assert own["type"] == "microgpt:height"
     assert 300 < own["height"] < 3000
@@ -176,7 +176,7 @@ def test_a_slide_show_starts_and_stops_what_plays_and_nobody_else_does(
     with serving(tmp_path) as host:
         page = new_tab()
         page.open(host + "host.html")
-        page.wait("window.heard.length >= 2", seconds=20)
+        page.wait("window.heard.length >= 2")
         inner = frame_of(page, address)
         playing = "document.querySelector('[name=play]').checked"
         send = "(document.querySelector('iframe').contentWindow.postMessage({}, '*'), 0)"

@@ -26,11 +26,11 @@ def test_a_page_that_was_visited_once_works_without_a_network(
     page = new_tab()
     with serving(site) as url:
         open_live(page, url + "kv-cache.html")
-        page.wait("navigator.serviceWorker.controller !== null", seconds=20)
+        page.wait("navigator.serviceWorker.controller !== null")
         if used:
             press(page, "next")
         wanted = {"/kv-cache.html", "/style.css", "/boot.js", "/host.js"}
-        page.wait(f"{KEPT}.then((kept) => {sorted(wanted)}.every((path) => kept.includes(path)))", seconds=20)
+        page.wait(f"{KEPT}.then((kept) => {sorted(wanted)}.every((path) => kept.includes(path)))")
     open_live(page, url + "kv-cache.html?step=2")
     assert page.run("document.querySelector('[name=step]:checked').value") == "2"
     assert_steps_through(page)
@@ -46,7 +46,7 @@ def test_what_is_there_anew_replaces_what_was_kept(new_tab: Open, engine: str, s
     page = new_tab()
     with serving(tmp_path) as url:
         page.open(url + "kv-cache.html")
-        page.wait("navigator.serviceWorker.controller !== null", seconds=20)
+        page.wait("navigator.serviceWorker.controller !== null")
         text = (tmp_path / "kv-cache.html").read_text("utf-8")
         (tmp_path / "kv-cache.html").write_text(text.replace("<h1>", "<h1>New: "), "utf-8")
         os.utime(tmp_path / "kv-cache.html", (2e9, 2e9))  # the server tells versions apart by the second
