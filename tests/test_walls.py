@@ -51,7 +51,7 @@ def test_only_the_build_and_training_write_files(path: Path) -> None:
 
 
 def test_templates_do_no_arithmetic_on_values() -> None:
-    """Sums, products and rounding belong into the model or into steps.py; i + 1 for a label is not arithmetic."""
+    """Sums, products and rounding belong into the model, steps.py or panels.py; i + 1 for a label is not arithmetic."""
     for path in (ROOT / "templates").rglob("*.html"):
         for expression in re.findall(r"\{[{%](.*?)[}%]\}", path.read_text("utf-8"), re.S):
             bare = re.sub(

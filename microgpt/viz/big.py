@@ -19,7 +19,8 @@ from microgpt.record import Recording
 from microgpt.viz.choice_of_heads import RANKS, Open, attention, check, opened
 from microgpt.viz.heat import Cell
 from microgpt.viz.overview import Overview, overview
-from microgpt.viz.steps import N_GUESSES, Picture, most_tokens
+from microgpt.viz.panels import N_GUESSES
+from microgpt.viz.steps import Picture, most_tokens
 from microgpt.viz.text import number, whole
 from microgpt.viz.thin import SHARE, Thin, ThinScale, folded, run_length, thin_scale
 from microgpt.weights import Model

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from microgpt.errors import N_, UserError
 from microgpt.viz.heat import Cell
-from microgpt.viz.steps import Guess, Picture
+from microgpt.viz.panels import Guess, guesses
+from microgpt.viz.steps import Picture
 from microgpt.viz.text import number, show
 from microgpt.viz.thin import run_length
 
@@ -72,7 +73,8 @@ def plain(picture: Picture, step: int, layer: int, head: int) -> Plain:
             Row(j, show(picture.tokens[j]), kept[j][0], number(weights[j]), kept[j][1], j == i) for j in range(i + 1)
         ]
         q, mixed = cells("q", i, head), cells("head_out", i, head)
-        return Step(i + 1, show(picture.tokens[i]), i == step, q, rows, mixed, picture.guesses(i))
+        likeliest = guesses(picture.trace, i, picture.vocabulary_token)
+        return Step(i + 1, show(picture.tokens[i]), i == step, q, rows, mixed, likeliest)
 
     about: dict[str, Any] = picture.about
     steps = [step_at(i) for i in range(picture.n)]

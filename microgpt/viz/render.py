@@ -23,10 +23,10 @@ from microgpt.viz.glossary import GLOSSARY, Term
 from microgpt.viz.heat import LEVELS
 from microgpt.viz.language import LANG, LANGUAGES, catalogue, folder, language, translated
 from microgpt.viz.pages import LESSONS, PAGES, Page
+from microgpt.viz.panels import PART_NAMES, facts
 from microgpt.viz.phases import PHASES, code
 from microgpt.viz.policy import policy
 from microgpt.viz.settings import Settings
-from microgpt.viz.steps import PART_NAMES, facts
 from microgpt.viz.text import number
 from microgpt.weights import SHIPPED, shipped
 

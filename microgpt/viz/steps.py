@@ -6,7 +6,6 @@ have computed. Knows no HTML; classes such as "L0 H2" only say which layer and h
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -14,25 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from microgpt import cost
-from microgpt.decode import probabilities
-from microgpt.errors import N_
 from microgpt.model import Array, Config
 from microgpt.tokenizer import START
 from microgpt.trace import Event, Trace
 from microgpt.viz.heat import Cell, Scale, Strip, rounded_up
-from microgpt.viz.text import bound, number, percent, show, whole
-from microgpt.weights import n_params
+from microgpt.viz.panels import costs, guesses, held
+from microgpt.viz.text import bound, number, percent, show
 
-PART_NAMES = {
-    "qkv": N_("q, k, v"),
-    "scores": N_("scores"),
-    "mixing": N_("mixing"),
-    "out": N_("output projection"),
-    "mlp": N_("MLP"),
-    "head": N_("output head"),
-    "total": N_("total"),
-}
-N_GUESSES = 5  # likeliest next tokens that are shown
 MOST_TOKENS = 32  # that a page steps through without becoming slow
 DRAWN = ("attn_norm", "q", "k", "v", "head_out")  # what is drawn as heat, on one scale
 
@@ -48,31 +35,9 @@ class Meeting(NamedTuple):
     reads: int
 
 
-class Cost(NamedTuple):
-    """Multiply-adds of one part of a step, counted with the cache and without, beside the closed forms."""
-
-    part: str
-    with_cache: str
-    without: str
-    width_with: int
-    width_without: int
-    form_with: str
-    form_without: str
-
-
 def most_tokens(config: Config) -> int:
     """How many tokens a picture can have: all that it says of reads holds where every token sees all before it."""
     return min(MOST_TOKENS, config.n_ctx, config.window or config.n_ctx)
-
-
-class Guess(NamedTuple):
-    """A candidate for the next token."""
-
-    token: str
-    logit: str
-    probability: str
-    width: int
-    chosen: bool
 
 
 @dataclass(frozen=True)
@@ -208,9 +173,9 @@ class Picture:
             - (self.trace.number("cache_append", i - 1, 0) or 0),
             "q_reads": len(self.reads["q", 0, i]),
             "first_row_reads": sum(step <= i for step in self.reads["k", 0, 0]),
-            "costs": self.costs(i),
-            "bytes": self.bytes_held(i),
-            "guesses": self.guesses(i),
+            "costs": costs(self.trace, self.config, i),
+            "bytes": held(self.trace, self.config, i),
+            "guesses": guesses(self.trace, i, self.vocabulary_token),
             "choice": self.choice(i),
             "stops": self.stops(i),
             "given": show(self.tokens[i + 1]) if i + 1 < self.about["n_prompt"] and i + 1 < self.n else None,
@@ -223,48 +188,8 @@ class Picture:
             return ""
         return bound(np.abs(self.trace["logits", i][0] - self.trace["recompute_logits", i]).max())
 
-    def costs(self, i: int) -> list[Cost]:
-        """By part, then the total. Where a step was not run again without the cache, the formula says what it takes."""
-        ours = add_total(cost.count(self.config, [e for e in self.trace if e.pos == i]))
-        form, form_without = add_total(cost.cached(self.config, i + 1)), add_total(cost.naive(self.config, i + 1))
-        compared = ("recompute_macs", i) in self.trace
-        without = add_total(self.trace["recompute_macs", i]) if compared else form_without
-        return [
-            Cost(part, whole(a), whole(b), percent(a / without[-1]), percent(b / without[-1]), whole(c), whole(d))
-            for part, a, b, c, d in zip((*cost.PARTS, "total"), ours, without, form, form_without, strict=True)
-        ]
-
-    def bytes_held(self, i: int) -> dict[str, str]:
-        """What K and V take after step i: numbers, bytes as computed here, bytes in the usual 16 bits."""
-        held = [e.value for e in self.trace if e.name in ("k", "v") and e.pos <= i]
-        numbers = sum(np.size(value) for value in held)
-        reserved = cost.kv_bytes(self.config, self.config.n_ctx, 8)
-        bits = 8 * np.asarray(held[0]).itemsize
-        return {
-            "bits": str(bits),
-            "numbers": whole(numbers),
-            "here": whole(sum(np.asarray(value).nbytes for value in held)),
-            "half": whole(2 * numbers),
-            "reserved": whole(reserved),
-        }
-
     def vocabulary_token(self, token_id: int) -> str:
         return show(self.about["vocabulary"][token_id])
-
-    def guesses(self, i: int) -> list[Guess]:
-        """The likeliest next tokens as the choice sees them, and the chosen one if it is not among them."""
-        logits = self.trace["logits", i][0]
-        chances = probabilities(logits, self.about["temperature"] or 1.0, self.about["top_k"])
-        chosen = self.trace.number("sample", i)
-        best = np.argsort(-logits, kind="stable")[:N_GUESSES].tolist()
-        if chosen is not None and chosen not in best:
-            best[-1] = chosen
-        return [
-            Guess(
-                self.vocabulary_token(t), number(logits[t]), number(chances[t]), percent(float(chances[t])), t == chosen
-            )
-            for t in best
-        ]
 
     def stops(self, i: int) -> bool:
         """Whether step i chose the token that ends a text."""
@@ -280,20 +205,3 @@ class Picture:
 def peak(event: Event) -> float:
     """The largest number of an event, either way; remembered, since a live trace is drawn anew at every step."""
     return float(np.abs(event.value).max())
-
-
-def facts(config: Config) -> dict[str, str]:
-    """What a card says of a model."""
-    return {
-        "params": whole(n_params(config)),
-        "layers": whole(config.n_layer),
-        "heads": whole(config.n_head),
-        "kv_heads": whole(config.n_kv_head),
-        "context": whole(config.n_ctx),
-        "bytes": whole(cost.kv_bytes(config, 1, 2)),
-    }
-
-
-def add_total(parts: Iterable[int] | Array) -> list[int]:
-    values = [int(x) for x in parts]
-    return [*values, sum(values)]

@@ -22,9 +22,10 @@ from microgpt.viz import own, render
 from microgpt.viz.big import BigPicture
 from microgpt.viz.chosen import Files
 from microgpt.viz.language import say
+from microgpt.viz.panels import facts
 from microgpt.viz.patches import Patch, State, again, file, patch
 from microgpt.viz.settings import Settings, parse
-from microgpt.viz.steps import MOST_TOKENS, Picture, facts
+from microgpt.viz.steps import MOST_TOKENS, Picture
 from microgpt.viz.text import whole
 from microgpt.weights import Model
 
