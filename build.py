@@ -35,7 +35,7 @@ from tools.checkpoint import FILES, bake_checkpoint
 from tools.own import files_under, notices, own_files
 from tools.packing import pack_runtime
 from tools.runtime import default_cache, fetch_runtime
-from tools.server import serve
+from tools.server import refused, serve
 
 ROOT = Path(__file__).resolve().parent
 DTYPES = ("float32", "float64")
@@ -66,6 +66,9 @@ def main(argv: list[str] | None = None) -> int:
     large.add_argument("--new", type=int, metavar="N", help="how many tokens the model adds (default: 8, if they fit)")
     large.add_argument("--dtype", choices=DTYPES, help="what it computes in (default: float32)")
     options = parser.parse_args(argv)
+    if options.serve is not None and (why := refused(options.serve)):
+        print(why, file=sys.stderr)
+        return 1
     try:
         out, write = ordered(options)
         if options.check:
@@ -74,6 +77,13 @@ def main(argv: list[str] | None = None) -> int:
     except UserError as error:
         print(f"build.py: {error}", file=sys.stderr)
         return 1
+    except OSError as error:
+        where = "choose another --out, or another folder as MICROGPT_CACHE"
+        print(f"build.py: a file cannot be read or written ({error}). Nothing was changed; {where}.", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("build.py: stopped. Nothing was changed.", file=sys.stderr)
+        return 130
     return 0 if options.serve is None else serve(out, options.serve)
 
 
@@ -130,9 +140,15 @@ def build(out: Path, address: str = "", write: Write | None = None) -> None:
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as folder:
         fresh = Path(folder) / "site"
         (write or partial(write_site, address=address))(fresh)
-        if out.exists():
-            out.rename(Path(folder) / "old")
-        fresh.rename(out)
+        old = Path(folder) / "old"
+        try:
+            if out.exists():
+                out.rename(old)
+            fresh.rename(out)
+        except BaseException:  # the old one goes back to its place before its folder is cleared away
+            if old.exists() and not out.exists():
+                old.rename(out)
+            raise
     size = sum(path.stat().st_size for path in files_under(out))
     say(f"done: {out} ({size / 1e6:.1f} MB)")
 
@@ -153,7 +169,9 @@ def check(out: Path, write: Write) -> int:
 def refuse_foreign(out: Path) -> None:
     """A folder that is not a site of ours, or a lesson, is never replaced."""
     inside = {path.name for path in out.iterdir()} if out.is_dir() else set()
-    ours = not inside or set(FORMS) <= inside <= FILES or any(out.glob("runtime*"))
+    ours = not inside or set(FORMS) <= inside <= FILES or any(out.glob("runtime-*/runtime.json"))
+    if out.resolve() == Path.cwd():
+        raise UserError("--out is the folder that you are in; it is replaced as a whole, so name another one.")
     if out.exists() and not (out.is_dir() and ours):
         raise UserError("%(out)s exists and is not a site that build.py made. Choose another --out.", out=out)
 

@@ -23,11 +23,12 @@ LOWEST = 1e-9  # at a temperature below this only the likeliest token is left, a
 def prefill(
     params: Params, config: Config, token_ids: Sequence[int], cache: KVCache, hook: Hook | None = None, chunk: int = 0
 ) -> Array:
-    """Run a prompt into the cache, at once or `chunk` tokens a pass; return the last token's logits [vocab_size]."""
+    """Run a prompt into the cache, `chunk` tokens a pass (0: all at once); return the last logits [vocab_size]."""
     if not token_ids:
         raise UserError(N_("The prompt is empty; give at least one token."))
+    check_ids(config, token_ids)
     check_length(config, len(cache) + len(token_ids))
-    size = chunk or len(token_ids)
+    size = chunk if chunk > 0 else len(token_ids)
     for at in range(0, len(token_ids), size):
         logits = forward(params, config, token_ids[at : at + size], cache, hook, LAST)
     return logits[0]  # type: ignore[no-any-return]
@@ -35,6 +36,8 @@ def prefill(
 
 def decode_step(params: Params, config: Config, token_id: int, cache: KVCache, hook: Hook | None = None) -> Array:
     """Run one token behind the cache, which grows by one row; return its logits [vocab_size]."""
+    if not 0 <= token_id < config.vocab_size:
+        check_ids(config, [token_id])
     return forward(params, config, [token_id], cache, hook)[0]  # type: ignore[no-any-return]
 
 
@@ -76,8 +79,11 @@ def generate(
 
 def sample(logits: Array, temperature: float, top_k: int, rng: Random) -> int:
     """Choose the next token: the likeliest at temperature 0, else by chance among the `top_k` likeliest (0: all)."""
+    likeliest = int(logits.argmax())  # where one is not a number, that one
+    if not math.isfinite(logits[likeliest]):
+        raise UserError(N_("The model’s answer is not a number: its weights are damaged. Load them anew."))
     if temperature == 0:
-        return int(logits.argmax())
+        return likeliest
     return rng.choices(range(len(logits)), weights=probabilities(logits, temperature, top_k).tolist())[0]
 
 
@@ -89,6 +95,16 @@ def probabilities(logits: Array, temperature: float = 1.0, top_k: int = 0) -> Ar
         kept[best] = logits[best]
         logits = kept
     return softmax(logits / max(temperature, LOWEST))
+
+
+def check_ids(config: Config, token_ids: Sequence[int]) -> None:
+    """Raise UserError for a token that the model does not have."""
+    wrong = next((i for i in token_ids if not 0 <= i < config.vocab_size), None)
+    if wrong is not None:
+        raise UserError(
+            N_("There is no token %(wrong)s; this model has the tokens 0 to %(last)s."),
+            wrong=wrong, last=config.vocab_size - 1,
+        )  # fmt: skip
 
 
 def check_sampling(temperature: float, top_k: int) -> None:

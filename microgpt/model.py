@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Params: TypeAlias = dict[str, Array]  # "wte", "layer0.wq", ...: names and shapes are in param_shapes
 Report: TypeAlias = tuple[str, Any, int, int]  # name, value, position of its first row, layer (-1: outside of them)
-Hook: TypeAlias = Callable[[Report], object]  # a list's append is one; what it returns is dropped
+Hook: TypeAlias = Callable[[Report], object]  # a list's append is one; it looks, and writes into nothing
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,9 +152,11 @@ def from_json(text: str) -> Trace:
             raise ValueError(f"format {data['format']} version {data['version']}")
         trace = Trace(about=data["about"])
         for event in data["events"]:
+            if not isinstance(event["name"], str):
+                raise TypeError(f"the name {event['name']}")
             numbers = [-math.inf if x is None else x for x in event["values"]]
             value = np.array(numbers, dtype=np.float64).reshape(event["shape"]) if event["shape"] else int(numbers[0])
             trace((event["name"], value, int(event["pos"]), int(event.get("layer", -1))))
-    except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError) as error:
         raise UserError(N_("This is not a trace that this version can read (%(why)s)."), why=error) from None
     return trace

@@ -92,12 +92,18 @@ def names_run(data: Path | None, n_layer: int, steps: int, rate: float) -> Run:
     if data is None:
         raise UserError(N_("This model learns from a list of names, one a line: give it with --data FILE."))
     try:
-        lines = [line.strip() for line in data.read_text("utf-8").splitlines()]
+        lines = [line.strip() for line in data.read_text("utf-8-sig").splitlines()]
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise UserError(
             N_("%(path)s cannot be read (%(why)s). Give a text file, one name a line."), path=data, why=why
         ) from None
+    for at, line in enumerate(lines, 1):
+        if strange := set(line) - set(string.ascii_lowercase):
+            raise UserError(
+                N_("%(path)s, line %(at)s: “%(line)s” has the character “%(first)s”; a name is made of a to z."),
+                path=data, at=at, line=line[:40], first=min(strange, key=line.index),
+            )  # fmt: skip
     names = [line for line in lines if line]
     if not names:
         raise UserError(N_("%(path)s holds no names. Give a text file, one name a line."), path=data)

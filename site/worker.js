@@ -1,5 +1,5 @@
-/* The bridge, Python side: fetches the whole runtime, or takes what the page has carried along, checks every byte,
-   starts Pyodide, then hands each message to `receive` of the module that boot.js names. It knows no page. */
+/* The bridge, Python side: fetches the runtime, or takes what the page carries, checks every byte (the browser imports
+   the two scripts itself), starts Pyodide, then hands each message to `receive` of the module that boot.js names. */
 const IDLE = 15000; // milliseconds without a byte before a download is given up
 const fault = (why, error) => Object.assign(new Error(String(error?.message ?? error)), { why });
 const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
@@ -30,7 +30,7 @@ async function start({ base, carried, module }) {
   const failed = new Promise((_, reject) => {
     self.onerror = self.onunhandledrejection = (event) => reject(fault("crash", event.reason ?? event.message));
   });
-  const starting = Promise.all([run("pyodide.mjs"), run("pyodide.asm.js")]) // the second for the first to find
+  const starting = Promise.all([run("pyodide.js"), run("pyodide.asm.js")]) // the second for the first to find
     .then(([{ loadPyodide }]) => loadPyodide({ indexURL: base, packages, checkIntegrity: false }));
   return (await Promise.race([starting, failed])).pyimport(module).receive;
 }

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import subprocess
 import sys
+import zipfile
 from html import unescape
 from pathlib import Path
 
@@ -63,9 +65,86 @@ def test_a_failed_build_leaves_the_old_site_whole(built: Path, monkeypatch: pyte
 
 def test_a_folder_that_is_not_ours_is_never_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")
+    (tmp_path / "runtime.txt").write_text("python-3.11")
+    (tmp_path / "runtime-notes").mkdir()
     assert build.main(["--out", str(tmp_path)]) == 1
     assert "Choose another --out" in capsys.readouterr().err
     assert (tmp_path / "thesis.txt").read_text() == "years of work"
+
+
+@pytest.mark.parametrize("fails_at", [1, 2])
+def test_a_site_that_cannot_be_put_into_place_leaves_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], fails_at: int
+) -> None:
+    """A file that somebody holds open is enough for that on Windows."""
+    old = tmp_path / "site" / "runtime-0123456789ab" / "runtime.json"
+    old.parent.mkdir(parents=True)
+    old.write_text("old")
+    monkeypatch.setattr(build, "write_site", lambda out, address: out.mkdir())
+    calls, rename = iter(range(1, 9)), Path.rename
+
+    def failing(self: Path, to: Path) -> Path:
+        if next(calls) == fails_at:
+            raise PermissionError(13, "Permission denied", str(self))
+        return rename(self, to)
+
+    monkeypatch.setattr(Path, "rename", failing)
+    assert build.main(["--out", str(tmp_path / "site")]) == 1
+    assert "Nothing was changed" in capsys.readouterr().err
+    assert old.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["site"]
+
+
+def test_ctrl_c_leaves_the_old_site_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(out: Path, address: str) -> None:
+        out.mkdir()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(build, "write_site", interrupted)
+    assert build.main(["--out", str(tmp_path / "site")]) == 130
+    assert "stopped" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_places_that_cannot_be_written_get_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("mine")
+    monkeypatch.chdir(tmp_path)
+    assert build.main(["--out", str(tmp_path / "file" / "site")]) == 1
+    assert "cannot be read or written" in capsys.readouterr().err
+    assert build.main(["--out", "."]) == 1
+    assert "the folder that you are in" in capsys.readouterr().err
+    monkeypatch.setenv("MICROGPT_CACHE", str(tmp_path / "file"))
+    assert build.main(["--out", str(tmp_path / "site")]) == 1
+    said = capsys.readouterr().err
+    assert "MICROGPT_CACHE" in said and "Traceback" not in said
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_busy_port_is_said_before_anything_is_built(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert build.main(["--out", str(tmp_path / "site"), "--serve", str(port)]) == 1
+    assert f"Port {port} cannot be used" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_every_script_has_a_name_that_servers_know(built: Path) -> None:
+    """Not all know .mjs; a script of another type does not run."""
+    known = {".html", ".css", ".js", ".json", ".svg", ".png", ".txt", ".wasm", ".whl", ".zip"}
+    assert {path.suffix for path in built.rglob("*") if path.is_file()} <= known
+
+
+def test_every_stage_of_a_build_says_a_line(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    build.build(built)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(":")[2].strip() for line in lines if line.startswith("page:")] == [p.name for p in PAGES]
+    assert lines[0].startswith("runtime: fetching") and lines[-1].startswith(f"done: {built} (")
 
 
 def test_every_link_leads_somewhere(built: Path) -> None:
@@ -80,8 +159,14 @@ def test_every_link_leads_somewhere(built: Path) -> None:
 
 def test_dist_carries_the_licences_of_what_it_carries(built: Path) -> None:
     notices = (built / "NOTICES.txt").read_text("utf-8")
-    for name in ("Pyodide", "CPython", "NumPy", "Jinja2", "MarkupSafe", "MIT License", "Redistribution and use"):
+    for name in ("Pyodide", "CPython", "NumPy", "Jinja2", "MarkupSafe"):
         assert name in notices
+    texts = ("MIT License", "Redistribution and use", "PYTHON SOFTWARE FOUNDATION LICENSE VERSION 2", "mozilla.org/MPL")
+    for licence in texts:
+        assert licence in notices
+    (numpy,) = built.glob("runtime-*/numpy-*.whl")
+    with zipfile.ZipFile(numpy) as archive:
+        assert [name for name in archive.namelist() if "LICENSE" in name]
 
 
 def test_an_address_is_named_in_policy_and_cards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

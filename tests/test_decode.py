@@ -169,6 +169,34 @@ def test_an_empty_prompt_is_refused() -> None:
             attempt()
 
 
+@pytest.mark.parametrize("wrong", [-1, 27, 10**9])
+def test_a_token_that_the_model_does_not_have_is_refused(wrong: int) -> None:
+    params, config = fixed()
+    cache = KVCache(config)
+    for attempt in (
+        lambda: list(generate(params, config, [0, wrong], 3)),
+        lambda: prefill(params, config, [0, 1, wrong], cache, chunk=1),
+        lambda: decode_step(params, config, wrong, cache),
+    ):
+        with pytest.raises(UserError, match=f"no token {wrong}; this model has the tokens 0 to 26"):
+            attempt()
+    assert len(cache) == 0
+
+
+@pytest.mark.parametrize(("temperature", "top_k"), [(0, 0), (1, 0), (1, 3)])
+def test_an_answer_that_is_not_a_number_is_never_sampled_from(temperature: float, top_k: int) -> None:
+    params, config = fixed()
+    params = {**params, "layer0.fc2": np.full_like(params["layer0.fc2"], np.nan)}
+    with pytest.raises(UserError, match="not a number"):
+        list(generate(params, config, [0, 1], 3, temperature, top_k, Random(0)))
+    for at in range(4):
+        logits = np.arange(4.0)
+        for damage in (np.nan, np.inf):
+            logits[at] = damage
+            with pytest.raises(UserError, match="not a number"):
+                sample(logits, temperature, top_k, Random(0))
+
+
 @pytest.mark.parametrize("chunk", [0, 1, 5])
 def test_a_prompt_longer_than_the_context_is_refused_before_anything_runs(chunk: int) -> None:
     params, config = fixed()

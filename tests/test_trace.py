@@ -63,7 +63,21 @@ def test_json_of_a_masked_pass_loads_back() -> None:
     assert np.array_equal(scores, trace["attn_scores", 0, 0])
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"format": "microgpt-trace", "version": 2}', "[" * 5000])
+def with_event(event: str) -> str:
+    return f'{{"format": "microgpt-trace", "version": 1, "about": {{}}, "events": [{event}]}}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "{}", "[1]", '{"format": "microgpt-trace", "version": 2}', "[" * 5000,
+        with_event('{"name": "q", "pos": 1e999, "shape": [1], "values": [0]}'),
+        with_event('{"name": "sample", "pos": 0, "shape": [], "values": [1e999]}'),
+        with_event('{"name": "q", "pos": 0, "shape": [1], "values": [%s]}' % ("9" * 400)),
+        with_event('{"name": ["q"], "pos": 0, "shape": [1], "values": [0]}'),
+        with_event('{"name": "q", "pos": 0, "shape": [2], "values": [0]}'),
+    ],
+)  # fmt: skip
 def test_what_is_no_trace_is_refused_in_a_sentence(text: str) -> None:
     with pytest.raises(UserError, match="not a trace"):
         from_json(text)

@@ -40,6 +40,7 @@ NAMES = (
 def names_txt() -> Path:
     path = Path(os.environ.get("NAMES_TXT") or ROOT.parent / "shared" / "data" / "names.txt")
     if not path.is_file():
+        assert not os.environ.get("NAMES_TXT"), f"NAMES_TXT is {path}, and there is no such file. {HOW_TO_GET_IT}"
         pytest.skip(HOW_TO_GET_IT)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     assert digest == NAMES_SHA256, f"{path} is another list of names. {HOW_TO_GET_IT}"
@@ -217,12 +218,21 @@ def test_a_mistake_gets_one_sentence(arguments: list[str], sentence: str, capsys
     assert captured.out == ""
 
 
-def test_an_unknown_letter_in_the_data_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "names.txt").write_text("Zoë\n", "utf-8")
-    out = tmp_path / "names.npz"
-    assert main(["names", "--data", str(tmp_path / "names.txt"), "--steps", "1", "--out", str(out)]) == 1
-    assert "does not know the character “Z”" in capsys.readouterr().err
+def test_a_bad_name_is_found_before_anything_is_trained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data, out = tmp_path / "names.txt", tmp_path / "names.npz"
+    data.write_text("emma\n" * 3000 + "zoë\n", "utf-8")
+    assert main(["names", "--data", str(data), "--steps", "1", "--out", str(out)]) == 1
+    said = capsys.readouterr()
+    assert f"{data}, line 3001: “zoë” has the character “ë”; a name is made of a to z." in said.err
+    assert said.out == ""
     assert not out.exists()
+
+
+def test_a_mark_at_the_start_of_the_data_is_let_pass(few_names: Path) -> None:
+    """As some editors write it."""
+    plain = list(islice(prepare("names", few_names).texts, 8))
+    few_names.write_text(few_names.read_text("utf-8"), "utf-8-sig")
+    assert list(islice(prepare("names", few_names).texts, 8)) == plain
 
 
 @pytest.mark.parametrize("arguments", [[], ["stories", "--steps", "many"], ["stories", "--colour"]])
@@ -243,6 +253,16 @@ def test_an_interrupted_training_saves_nothing(
     assert main(["stories", "--out", str(tmp_path / "x.npz")]) == 130
     assert "nothing was saved" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_a_long_training_shows_a_bar_on_a_terminal(
+    few_names: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("tqdm")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    steps = 4000  # the bar waits half a second
+    assert main(["names-deep", "--data", str(few_names), "--steps", str(steps), "--out", str(tmp_path / "a.npz")]) == 0
+    assert re.search(rf"\d+%.*\d+/{steps} \[.*step/s\]", capsys.readouterr().err)
 
 
 def test_training_works_without_a_progress_bar(

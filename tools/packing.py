@@ -54,7 +54,7 @@ def pack_runtime(
         if name.endswith((".whl", ".zip")):
             write_zip(out / name, bytecode({n: data for n, data in read_zip(path).items() if needed(n, used)}))
         else:
-            shutil.copyfile(path, out / name)
+            shutil.copyfile(path, out / name.replace(".mjs", ".js"))  # not every server takes .mjs for a script
     for package in ("jinja2", "markupsafe"):
         write_wheel(out, package, distribution(package).version, bytecode(installed(package)))
     beside = {cached_name(n): data for n, data in compiled(own, core, cache).items()}

@@ -13,9 +13,9 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
-import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable
+from http.client import HTTPException
 from pathlib import Path
 
 from microgpt.errors import N_, UserError
@@ -151,13 +151,16 @@ def from_npm(out: Path) -> None:
         done = subprocess.run(command, capture_output=True, text=True, cwd=out)
         if done.returncode:
             raise Unavailable(f"npm pack {package} failed")
-        archive = out / done.stdout.split()[-1]
-        with tarfile.open(archive) as tar:
-            for member in members:
-                data = tar.extractfile(f"package/{member}")
-                assert data is not None
-                (out / Path(member).name).write_bytes(data.read())
-        archive.unlink()
+        try:
+            archive = out / done.stdout.split()[-1]
+            with tarfile.open(archive) as tar:
+                for member in members:
+                    data = tar.extractfile(f"package/{member}")
+                    assert data is not None
+                    (out / Path(member).name).write_bytes(data.read())
+            archive.unlink()
+        except (OSError, EOFError, tarfile.TarError, LookupError, AssertionError) as error:
+            raise Unavailable(f"npm pack {package} gave nothing that can be used ({error})") from None
 
 
 def from_release(out: Path) -> None:
@@ -167,5 +170,5 @@ def from_release(out: Path) -> None:
         try:
             with urllib.request.urlopen(base + name, timeout=60) as answer, (out / name).open("wb") as file:
                 shutil.copyfileobj(answer, file)
-        except (OSError, urllib.error.URLError) as error:
+        except (OSError, ValueError, HTTPException) as error:  # no answer, no address, half an answer
             raise Unavailable(f"{base}{name} did not answer ({error})") from None

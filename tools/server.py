@@ -93,13 +93,21 @@ class Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
+def refused(port: int) -> str:
+    """Why nothing can be served at that port; "" when it is free."""
+    try:
+        Server(("127.0.0.1", port), Handler).server_close()
+    except (OSError, OverflowError) as error:
+        return f"Port {port} cannot be used ({error}). Choose another one: --serve PORT"
+    return ""
+
+
 def serve(folder: Path, port: int) -> int:
     """Serve `folder` until Ctrl-C; 1 when the port is taken."""
-    try:
-        server = Server(("127.0.0.1", port), partial(Handler, directory=str(folder)))
-    except (OSError, OverflowError) as error:
-        print(f"Port {port} cannot be used ({error}). Choose another one: --serve PORT", file=sys.stderr)
+    if why := refused(port):
+        print(why, file=sys.stderr)
         return 1
+    server = Server(("127.0.0.1", port), partial(Handler, directory=str(folder)))
     print(f"Serving {folder} at http://127.0.0.1:{server.server_port}/  (Ctrl-C ends it)", flush=True)
     try:
         server.serve_forever()

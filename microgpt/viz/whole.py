@@ -24,7 +24,7 @@ STYLE = re.compile(r'<link rel="stylesheet" href="(?:[^"]*/)?([\w.-]+)">')
 SCRIPT = re.compile(r'<script src="(?:[^"]*/)?([\w.-]+)" defer([^>]*)></script>\n?')
 BRIDGE = "boot.js"  # of the scripts, the one that starts Python
 WORKER = "worker.js"  # which it starts it in
-CODE = ("pyodide.mjs", "pyodide.asm.js")  # what the worker would import
+CODE = ("pyodide.js", "pyodide.asm.js")  # what the worker would import
 CARRIED = "carried:/"  # where the runtime is said to lie; nothing is ever fetched from there
 
 
@@ -138,7 +138,7 @@ def bundle(worker: str, runtime: Mapping[str, bytes]) -> str:
     main, core = (runtime[name].decode("utf-8") for name in CODE)
     main, exports = re.subn(r"export\{(\w+) as loadPyodide\b[^}]*\};?", r"self.loadPyodide=\1;", main)
     if exports != 1:
-        raise ValueError("pyodide.mjs exports no loadPyodide")
+        raise ValueError("pyodide.js exports no loadPyodide")
     return f"{worker}\n{core}\n(() => {{ {main}\n}})();\n"
 
 

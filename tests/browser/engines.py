@@ -47,11 +47,27 @@ def own(playwright: Playwright, engine: str) -> bool:
     return engine != "webkit" and Path(getattr(playwright, engine).executable_path).exists()
 
 
-class Page(ABC):
-    """A tab. `errors` are console errors, page errors and failed requests, as far as the engine tells."""
+# WebKitGTK's driver tells of no errors: the page collects its own, from the end of loading on
+COLLECT = """(() => { window.collected = [];
+  for (const kind of ["error", "unhandledrejection", "securitypolicyviolation"])
+    addEventListener(kind, (e) => collected.push(`${kind}: ${e.message ?? e.reason ?? e.violatedDirective}`), true);
+  for (const kind of ["error", "warn"]) {
+    const say = console[kind];
+    console[kind] = (...texts) => { collected.push(texts.join(" ")); say(...texts); };
+  } return 0; })()"""
+ASKED = "performance.getEntries().filter((e) => /navigation|resource/.test(e.entryType)).map((e) => e.name)"
 
-    errors: list[str]
-    requests: list[str]
+
+class Page(ABC):
+    """A tab. `errors` are console errors and page errors, `requests` what the page has asked for."""
+
+    @property
+    @abstractmethod
+    def errors(self) -> list[str]: ...
+
+    @property
+    @abstractmethod
+    def requests(self) -> list[str]: ...
 
     @abstractmethod
     def open(self, url: str) -> None: ...
@@ -92,10 +108,18 @@ class Page(ABC):
 
 class PlaywrightPage(Page):
     def __init__(self, tab: PlaywrightTab) -> None:
-        self.tab, self.errors, self.requests = tab, [], []
-        tab.on("console", lambda m: self.errors.append(m.text) if m.type in ("error", "warning") else None)
-        tab.on("pageerror", lambda error: self.errors.append(str(error)))
-        tab.on("request", lambda request: self.requests.append(request.url))
+        self.tab, self.told, self.asked = tab, list[str](), list[str]()
+        tab.on("console", lambda m: self.told.append(m.text) if m.type in ("error", "warning") else None)
+        tab.on("pageerror", lambda error: self.told.append(str(error)))
+        tab.on("request", lambda request: self.asked.append(request.url))
+
+    @property
+    def errors(self) -> list[str]:
+        return self.told
+
+    @property
+    def requests(self) -> list[str]:
+        return self.asked
 
     def open(self, url: str) -> None:
         self.tab.goto(url)
@@ -122,11 +146,23 @@ class PlaywrightPage(Page):
 class WebKitPage(Page):
     KEYS = {"Tab": "\ue004", "ArrowRight": "\ue014", "ArrowLeft": "\ue012", "Enter": "\ue007"}
 
-    def __init__(self, driver: WebKitGTK) -> None:
-        self.driver, self.errors, self.requests = driver, [], []
+    def __init__(self, driver: WebKitGTK, javascript: bool) -> None:
+        self.driver, self.javascript = driver, javascript
+
+    @property
+    def errors(self) -> list[str]:
+        """Of the page that is open, if its scripts run."""
+        return list(self.run("window.collected ?? []")) if self.javascript else []
+
+    @property
+    def requests(self) -> list[str]:
+        """Of the page that is open; what its workers ask for is not told."""
+        return list(self.run(ASKED)) if self.javascript else []
 
     def open(self, url: str) -> None:
         self.driver.get(url)
+        if self.javascript:
+            self.run(COLLECT)
 
     def run(self, script: str) -> Any:
         wrapped = "const done = arguments[0]; Promise.resolve().then(() => (" + script + ")).then(done)"
@@ -210,7 +246,7 @@ def webkit(javascript: bool, width: int) -> Iterator[Page]:
         try:
             driver.set_script_timeout(30)
             driver.set_window_size(width, 1000)
-            yield WebKitPage(driver)
+            yield WebKitPage(driver, javascript)
         finally:
             driver.quit()
 

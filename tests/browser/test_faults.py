@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,12 +38,21 @@ class Fault:
             return 200, length, iter([data[: len(data) // 2]])
         if self.kind == "wrong type":
             return 200, length | {"Content-Type": "text/plain"}, iter([data])
+        if self.kind == "slow":
+            return 200, length, slowly(data)
         if self.kind == "damaged":
             middle = len(data) // 2
             return 200, length, iter([data[:middle], bytes([data[middle] ^ 1]), data[middle + 1 :]])
         if self.kind == "a login page":
             return 200, {"Content-Type": "text/html", "Content-Length": "6"}, iter([b"<html>"])
         raise AssertionError(self.kind)
+
+
+def slowly(data: bytes) -> Iterator[bytes]:
+    size = len(data) // 10
+    for at in range(0, len(data), size):
+        time.sleep(0.1)
+        yield data[at : at + size]
 
 
 @pytest.fixture
@@ -92,6 +103,23 @@ def test_a_wrong_type_does_not_matter(new_tab: Open, faulty: tuple[str, Fault]) 
     fault.path, fault.kind = WASM, "wrong type"
     page = open_live(new_tab(), url + "kv-cache.html")
     assert press(page, "next")["state"]["n"] == 4
+
+
+def test_megabytes_are_counted_while_it_loads(new_tab: Open, faulty: tuple[str, Fault]) -> None:
+    url, fault = faulty
+    fault.path, fault.kind = WASM, "slow"
+    page = open_live(new_tab(), url + "kv-cache.html")
+    page.run(
+        """(() => { window.said = []; const line = document.querySelector("[data-boot]");
+        new MutationObserver(() => said.push(line.textContent)).observe(line, { childList: true }); return 0; })()"""
+    )
+    press(page, "next")
+    counted = [found.groups() for line in page.run("said") if (found := re.search(r"([\d.]+) of ([\d.]+) MB", line))]
+    done = [float(part) for part, _ in counted]
+    assert len(done) > 5 and done == sorted(done) and done[0] < done[-1]
+    (runtime,) = Path(fault.site).glob("runtime-*/runtime.json")
+    size = sum(file["size"] for file in json.loads(runtime.read_text())["files"].values())
+    assert {float(total) for _, total in counted} == {done[-1]} == {round(size / 1e6, 1)}
 
 
 def test_offline_after_the_page_has_come(new_tab: Open, site: Path) -> None:

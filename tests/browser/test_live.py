@@ -123,9 +123,7 @@ def test_enter_in_the_prompt_runs_it(page: Page, engine: str) -> None:
 def test_a_hostile_prompt_is_text(page: Page) -> None:
     choose(page, model="stories", prompt="<img src=x onerror=alert(1)> the day")
     press(page, "run")
-    assert "img" in page.run('document.querySelector("#prompt-error").textContent') or page.run(
-        'document.querySelector("#prompt-error").textContent'
-    )
+    assert "the word “<”" in page.run('document.querySelector("#prompt-error").textContent')
     assert page.run('document.querySelectorAll("main img").length') == 0
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import tarfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -89,6 +91,72 @@ def test_without_npm_the_release_is_asked(mirror: str, tmp_path: Path, monkeypat
     monkeypatch.setattr(runtime, "CDN", mirror)
     monkeypatch.setattr(shutil, "which", lambda name: None)
     assert CDN_NUMPY in fetch_runtime(tmp_path / "cache")
+
+
+@pytest.fixture
+def npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """An npm client of our own first in the PATH; what it runs for `pack`, with the package's name as $1."""
+    if os.name == "nt":
+        pytest.skip("the stand-in for npm is a shell script")
+
+    def install(script: str) -> None:
+        folder = tmp_path / "bin"
+        folder.mkdir()
+        (folder / "npm").write_text(f"#!/bin/sh\nset -e\nshift\n{script}\n")
+        (folder / "npm").chmod(0o755)
+        monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+
+    return install
+
+
+def packages(real: dict[str, Path], folder: Path) -> Path:
+    """The two packages as `npm pack` writes them, with the names that it gives them."""
+    folder.mkdir()
+    for package, members in runtime.NPM.items():
+        with tarfile.open(folder / (package.strip("@").replace("/", "-").replace("@", "-") + ".tgz"), "w:gz") as tar:
+            for member in members:
+                name = Path(member).name
+                source = real[name] if name in CORE else next(path for path in real.values() if path.suffix == ".whl")
+                tar.add(source, f"package/{member}")
+    return folder
+
+
+def test_packages_of_npm_are_unpacked(
+    npm: Callable[[str], None], real: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numpy = next(path for name, path in real.items() if name not in CORE)
+    monkeypatch.setitem(runtime.NUMPY, NPM_NUMPY, runtime.digest(numpy))  # the real one may be that of the release
+    name = "$(echo $1 | sed 's/^@//; s/[@/]/-/g').tgz"
+    npm(f"cp {packages(real, tmp_path / 'npm')}/{name} .\necho {name}")
+    monkeypatch.setattr(runtime, "from_release", lambda out: pytest.fail("asked the next source"))
+    found = fetch_runtime(tmp_path / "cache")
+    assert set(found) == {*CORE, NPM_NUMPY}
+    assert found["pyodide.asm.wasm"].read_bytes() == real["pyodide.asm.wasm"].read_bytes()
+    assert not list((tmp_path / "cache").rglob("*.tgz"))
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "exit 1", "true", "echo no-such.tgz", "echo > bad.tgz; echo bad.tgz",
+        "tar -czf empty.tgz -T /dev/null; echo empty.tgz",
+    ],
+    ids=["fails", "says nothing", "writes nothing", "no archive", "an empty archive"],
+)  # fmt: skip
+def test_where_npm_gives_nothing_the_release_is_asked(
+    npm: Callable[[str], None], script: str, mirror: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    npm(script)
+    monkeypatch.delenv("MICROGPT_RUNTIME_URL")
+    monkeypatch.setattr(runtime, "CDN", mirror)
+    assert set(fetch_runtime(tmp_path / "cache")) == {*CORE, CDN_NUMPY}
+
+
+@pytest.mark.parametrize("address", ["foo", "http://", "http://127.0.0.1:9/", "http://a b/"])
+def test_an_address_that_is_none_gets_a_sentence(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MICROGPT_RUNTIME_URL", address)
+    with pytest.raises(UserError, match="could not be fetched: .*did not answer"):
+        fetch_runtime(tmp_path / "cache")
 
 
 def test_a_damaged_cache_is_mended(mirror: str, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import html5lib
 import numpy as np
 import pytest
 
-from microgpt.cost import count, kv_bytes, reads
+from microgpt.cost import PARTS, cached, count, kv_bytes, naive, reads
 from microgpt.decode import probabilities
 from microgpt.model import Config
 from microgpt.trace import Trace
@@ -130,9 +130,42 @@ def test_every_count_in_the_panels_is_the_traces(tree: Element, trace: Trace) ->
         assert held[1] == kv_bytes(config, pos + 1, 2)
         assert kv_bytes(config, pos + 1, 8) in held
         assert kv_bytes(config, config.n_ctx, 8) in held
+        found = reads(trace)
+        assert held[-1] == sum(at <= pos for at in found["k", 0, 0]) == sum(at <= pos for at in found["v", 0, 0])
+        assert "q of this step once" in text(find(step, "held")[0]) and found["q", 0, pos] == [pos]
         narration = numbers(find(step, "narration")[0])
         assert narration[0] == pos + 1
         assert narration[-3:] == [pos, 1, pos + 1]
+        assert narration[-1] == sum(pos in at for (kind, layer, _), at in found.items() if (kind, layer) == ("k", 0))
+
+
+def test_every_count_in_the_check_is_the_traces(tree: Element, trace: Trace) -> None:
+    config, found = Config(**trace.about["config"]), reads(trace)
+    for pos in range(len(trace.about["tokens"])):
+        differ, macs, read = find(find(tree, "step", f"S{pos}")[0], "check")[0].iter("li")
+        (limit,) = re.findall(r"less than (1e-\d+)\.", text(differ))
+        assert np.abs(trace["logits", pos][0] - trace["recompute_logits", pos]).max() < float(limit) <= 1e-9
+        ours, again = count(config, [e for e in trace if e.pos == pos]), trace["recompute_macs", pos]
+        assert numbers(macs) == [ours.sum(), sum(cached(config, pos + 1)), again.sum(), sum(naive(config, pos + 1))]
+        assert numbers(read) == [len(found["q", 0, pos]), 0, sum(at <= pos for at in found["k", 0, 0])]
+
+
+def test_the_table_of_reads_is_counted_from_the_trace(tree: Element, trace: Trace) -> None:
+    (table,) = find(tree, "reads-table")
+    rows = [row for row in table.iter("tr")][1:]
+    assert len(rows) == len(trace.about["tokens"])
+    for i, row in enumerate(rows):
+        shown = [numbers(cell)[0] for cell in row.iter("td")]
+        assert shown == [i, *(len(reads(trace)[kind, 0, i]) for kind in "qkv")]
+
+
+def test_every_figure_of_what_the_cache_saves_is_the_traces(tree: Element, trace: Trace) -> None:
+    last = len(trace.about["tokens"]) - 1
+    ours = count(Config(**trace.about["config"]), [e for e in trace if e.pos == last])
+    again = trace["recompute_macs", last]
+    mlp, scores = PARTS.index("mlp"), PARTS.index("scores")
+    (said,) = [e for e in tree.iter("p") if e.get("id") == "saves"]
+    assert numbers(said) == [last + 1, ours.sum(), last + 1, again.sum(), again[mlp], ours[mlp], ours[scores]]
 
 
 def test_the_guesses_are_the_models(tree: Element, trace: Trace) -> None:
@@ -174,6 +207,16 @@ def test_no_inline_script_or_style_and_nothing_from_elsewhere(page: Page) -> Non
             assert element.get("src") and not text(element)
         for name in ("src", "href"):
             assert not re.match(r"[a-z]+:|//", element.get(name, ""))
+
+
+def test_the_policy_is_this_one() -> None:
+    """Word by word, so that no directive goes or grows unseen."""
+    assert policy() == (
+        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; style-src 'self'; "
+        "img-src 'self' data:; worker-src 'self' blob:; base-uri 'none'; form-action 'none'; "
+        "require-trusted-types-for 'script'; trusted-types microgpt offline"
+    )
+    assert policy(frames=True) == policy().replace("base-uri", "frame-src 'self'; base-uri")
 
 
 def test_code_lines_are_lines_of_the_model() -> None:
