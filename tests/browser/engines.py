@@ -19,7 +19,7 @@ from typing import Any
 from playwright.sync_api import Browser, BrowserType, Playwright
 from playwright.sync_api import Page as PlaywrightTab
 from selenium.common.exceptions import WebDriverException
-from selenium.webdriver import WebKitGTK, WebKitGTKOptions
+from selenium.webdriver import ActionChains, WebKitGTK, WebKitGTKOptions
 from selenium.webdriver.webkitgtk.service import Service
 from urllib3.exceptions import HTTPError
 
@@ -190,7 +190,7 @@ class WebKitPage(Page):
         self.driver.find_element("css selector", selector).send_keys("\n".join(map(str, paths)))
 
     def press(self, key: str) -> None:
-        self.driver.switch_to.active_element.send_keys(self.KEYS.get(key, key))
+        ActionChains(self.driver).send_keys(self.KEYS.get(key, key)).perform()
 
 
 @contextmanager

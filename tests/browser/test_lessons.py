@@ -75,8 +75,6 @@ def test_a_question_reveals_its_answer_when_one_is_chosen(new_tab: Open, address
 
 @pytest.mark.parametrize("lesson", CHOOSING, ids=name_of)
 def test_arrow_keys_choose(new_tab: Open, engine: str, address: str, lesson: SitePage) -> None:
-    if engine == "webkit":
-        pytest.skip("WebKitGTK's driver sends keys to an element, not to the page")
     page = new_tab()
     page.open(f"{address}{lesson.name}.html")
     first = 'document.querySelector(".pick :checked, .ask input")'

@@ -110,8 +110,6 @@ def test_bad_input_gets_a_sentence_under_the_field_and_the_picture_stays(
 
 
 def test_enter_in_the_prompt_runs_it(page: Page, engine: str) -> None:
-    if engine == "webkit":
-        pytest.skip("WebKitGTK's driver sends keys to an element, not to the page")
     choose(page, model="names", temperature="0")
     page.fill("#prompt", "zo")
     count = page.run("window.answers.length")
