@@ -109,7 +109,7 @@ def test_bad_input_gets_a_sentence_under_the_field_and_the_picture_stays(
     assert page.run('document.querySelector("#prompt-error").textContent') == ""
 
 
-def test_enter_in_the_prompt_runs_it(page: Page, engine: str) -> None:
+def test_enter_in_the_prompt_runs_it(page: Page) -> None:
     choose(page, model="names", temperature="0")
     page.fill("#prompt", "zo")
     count = page.run("window.answers.length")

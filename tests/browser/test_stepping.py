@@ -113,7 +113,7 @@ def test_steps_in_a_sandboxed_frame(new_tab: Open, engine: str, address: str, tm
             assert inner.locator(f".step.S{4 if i == 1 else 0} .narration").is_hidden()
 
 
-def test_keyboard_alone_steps_and_walks_the_stages(new_tab: Open, engine: str, address: str) -> None:
+def test_keyboard_alone_steps_and_walks_the_stages(new_tab: Open, address: str) -> None:
     page = new_tab()
     page.open(address + "kv-cache.html")
     for _ in range(12):
