@@ -73,6 +73,7 @@ def run(folder: Path, all_of_it: bool = False) -> dict[str, list[str]]:
     """
     cache = default_cache()
     core = folder / pack_runtime(fetch_runtime(cache), folder, own_files(), cache, all_of_it)
+    (core / "pyodide.js").rename(core / "pyodide.mjs")  # Node knows a module by its name
     argument = json.dumps([str(core.resolve()), list(PACKAGES), EXERCISE.read_text("utf-8") + FILES])
     done = subprocess.run(
         [node(), "--input-type=module", "--eval", IMPORTS + NODE, argument], capture_output=True, text=True
