@@ -79,11 +79,11 @@ def generate(
 
 def sample(logits: Array, temperature: float, top_k: int, rng: Random) -> int:
     """Choose the next token: the likeliest at temperature 0, else by chance among the `top_k` likeliest (0: all)."""
-    likeliest = int(logits.argmax())  # where one is not a number, that one
-    if not math.isfinite(logits[likeliest]):
+    first = int(logits.argmax())  # where one is not a number, that one
+    if not math.isfinite(logits[first]):
         raise UserError(N_("The model’s answer is not a number: its weights are damaged. Load them anew."))
     if temperature == 0:
-        return likeliest
+        return first
     return rng.choices(range(len(logits)), weights=probabilities(logits, temperature, top_k).tolist())[0]
 
 
@@ -91,10 +91,15 @@ def probabilities(logits: Array, temperature: float = 1.0, top_k: int = 0) -> Ar
     """softmax(logits / temperature), [vocab_size]; everything but the `top_k` largest logits is 0."""
     if 0 < top_k < len(logits):
         kept = np.full_like(logits, -np.inf)
-        best = np.argsort(-logits, kind="stable")[:top_k]
+        best = likeliest(logits, top_k)
         kept[best] = logits[best]
         logits = kept
     return softmax(logits / max(temperature, LOWEST))
+
+
+def likeliest(logits: Array, n: int) -> list[int]:
+    """The `n` tokens with the largest logits, the largest first; of equals the one with the lower id."""
+    return np.argsort(-logits, kind="stable")[:n].tolist()  # type: ignore[no-any-return]
 
 
 def check_ids(config: Config, token_ids: Sequence[int]) -> None:

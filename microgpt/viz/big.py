@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from microgpt.decode import likeliest
 from microgpt.errors import N_, UserError
 from microgpt.model import Array
 from microgpt.record import Recording
@@ -160,7 +161,7 @@ class BigPicture(Picture):
         """The tokens that appear on the page: those of the text, the chosen ones, and the likeliest of each step."""
         found = set(self.about["ids"])
         for i in range(self.n):
-            found |= set(np.argsort(-self.trace["logits", i][0], kind="stable")[:N_GUESSES].tolist())
+            found |= set(likeliest(self.trace["logits", i][0], N_GUESSES))
             found |= {self.trace.number("sample", i)} - {None}
         return sorted(found)
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt import cost
-from microgpt.decode import probabilities
+from microgpt.decode import likeliest, probabilities
 from microgpt.errors import N_
 from microgpt.model import Array, Config
 from microgpt.trace import Trace
@@ -81,8 +81,12 @@ def guesses(trace: Trace, i: int, token: Callable[[int], str]) -> list[Guess]:
     """The likeliest next tokens as the choice sees them, and the chosen one if it is not among them."""
     logits = trace["logits", i][0]
     chances = probabilities(logits, trace.about["temperature"] or 1.0, trace.about["top_k"])
-    chosen = trace.number("sample", i)
-    best = np.argsort(-logits, kind="stable")[:N_GUESSES].tolist()
+    return candidates(logits, chances, trace.number("sample", i), N_GUESSES, token)
+
+
+def candidates(logits: Array, chances: Array, chosen: int | None, n: int, token: Callable[[int], str]) -> list[Guess]:
+    """The `n` likeliest tokens; the chosen one takes the last place if it is not among them."""
+    best = likeliest(logits, n)
     if chosen is not None and chosen not in best:
         best[-1] = chosen
     return [

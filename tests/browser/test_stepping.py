@@ -146,6 +146,7 @@ def test_each_stage_shows_its_line_of_the_model_and_no_later_result(new_tab: Ope
         seen = page.run(SEEN)
         assert seen["code"] == ["\n".join(code(number - 1))]
         assert (page.run(opacity.format(".score")) > 0.9) == (number >= 3)
+        assert (page.run(opacity.format(".reads")) > 0.9) == (number >= 3)
         assert (page.run(opacity.format(".weight")) > 0.9) == (number >= 4)
         assert (page.run(opacity.format(".mix")) > 0.9) == (number >= 5)
         assert (page.run(opacity.format(".q-line .strip")) < 0.9) == (number >= 6)

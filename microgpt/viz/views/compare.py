@@ -13,6 +13,7 @@ import numpy as np
 
 from microgpt.architectures import PRESETS
 from microgpt.cost import PARTS, count, kv_bytes
+from microgpt.decode import likeliest
 from microgpt.experiments import growth
 from microgpt.experiments.growth import BASELINES, GROUPS
 from microgpt.model import Array, Config
@@ -260,7 +261,7 @@ def one_step(trace: Trace, i: int, ours: Array, again: Array, most: float, stops
         total_without=whole(again.sum()),
         guesses=[
             Guess(show(vocabulary[t]), number(logits[t], 4), number(logits_again[t], 4))
-            for t in np.argsort(-logits, kind="stable")[:N_GUESSES].tolist()
+            for t in likeliest(logits, N_GUESSES)
         ],
         difference=bound(difference(trace, i)),
         follows=show(follows),

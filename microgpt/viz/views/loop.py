@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import NamedTuple
 
-import numpy as np
-
 from microgpt.architectures import PRESETS
-from microgpt.decode import probabilities
+from microgpt.decode import likeliest, probabilities
 from microgpt.errors import N_
 from microgpt.experiments import loop
 from microgpt.experiments.loop import Pass
 from microgpt.model import Array, Report
 from microgpt.trace import Trace
 from microgpt.viz.heat import Strip, scale_for
+from microgpt.viz.panels import Guess, candidates
 from microgpt.viz.settings import Settings
 from microgpt.viz.text import bound, number, percent, show, whole
 from microgpt.weights import Model, n_params, shipped
@@ -42,16 +42,6 @@ class Stop(NamedTuple):
     layer: int
     shape: str
     cells: list[str]
-
-
-class Guess(NamedTuple):
-    """A candidate for the next token."""
-
-    token: str
-    logit: str
-    probability: str
-    width: int
-    chosen: bool
 
 
 class PassView(NamedTuple):
@@ -219,30 +209,13 @@ def pass_view(model: Model, i: int, one: Pass, strips: list[tuple[str, Strip]]) 
         strips=strips,
         turns=[number(angle, 3) for angle in loop.turns(c, n - 1)] if c.position == "rope" else [],
         stops=[Stop(N_("embedding"), -1, shape(one.trace["embed", 0]), marks), *layers, head],
-        guesses=guesses(model, one),
+        guesses=candidates(one.logits, probabilities(one.logits), one.choice, N_GUESSES, partial(word, model)),
         choice=word(model, one.choice),
         draw=word(model, one.draw),
         ends=stopped or n == c.n_ctx,
         text=[word(model, token_id) for token_id in one.token_ids],
         so_far="", so_far_again="", width_new=0, width_again=0,
     )  # fmt: skip
-
-
-def guesses(model: Model, one: Pass) -> list[Guess]:
-    """The likeliest next tokens, and the chosen one if it is not among them."""
-    best = likeliest(one.logits, N_GUESSES)
-    if one.choice not in best:
-        best[-1] = one.choice
-    chances = probabilities(one.logits)
-    return [
-        Guess(word(model, t), number(one.logits[t]), number(chances[t]), percent(float(chances[t])), t == one.choice)
-        for t in best
-    ]
-
-
-def likeliest(logits: Array, n: int) -> list[int]:
-    found: list[int] = np.argsort(-logits, kind="stable")[:n].tolist()
-    return found
 
 
 def chance(logits: Array, temperature: float, token_id: int) -> str:
