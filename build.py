@@ -206,7 +206,7 @@ def write_site(out: Path, address: str = "") -> None:
     for name in (STYLE, STYLE_BIG):
         write(out / name, read(name))
     for path in files_under(ROOT / "site"):
-        if path.suffix != ".css":
+        if path.suffix != ".css" and path.name != "worker.js":  # which is part of the runtime
             to = out / path.relative_to(ROOT / "site")
             to.parent.mkdir(exist_ok=True)
             shutil.copyfile(path, to)

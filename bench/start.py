@@ -13,7 +13,7 @@ page from the click to that moment; a page that nobody touches is their yardstic
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+import tempfile
 from pathlib import Path
 from statistics import median
 
@@ -21,6 +21,7 @@ from playwright.sync_api import Playwright
 
 from bench.measure import Result, at_most, interleave, ratios, spread
 from bench.watch import Seen, address, seen, watch
+from tests.browser.altered import altered
 from tests.browser.engines import Page, tab, which
 from tools.packing import lock
 from tools.runtime import default_cache, fetch_runtime
@@ -53,22 +54,18 @@ def write_stock(out: Path) -> None:
     (out / "index.html").write_text(STOCK_PAGE, "utf-8")
 
 
-def marked_worker(site: Path) -> str:
-    source = (site / "worker.js").read_text("utf-8")
-    assert LAST_LINE in source, "worker.js has changed: bench/start.py must say anew where NumPy is imported"
-    return source.replace(LAST_LINE, WITH_A_MARK)
+def marked(worker: str) -> str:
+    assert LAST_LINE in worker, "worker.js has changed: bench/start.py must say anew where NumPy is imported"
+    return worker.replace(LAST_LINE, WITH_A_MARK)
 
 
 def measure(playwright: Playwright, site: Path) -> list[Result]:
-    write_stock(site / "stock")
-    worker = marked_worker(site).encode()
-
-    def fault(path: str) -> tuple[int, dict[str, str], Iterator[bytes]] | None:
-        return (200, {"Content-Type": "text/javascript"}, iter([worker])) if path == "/worker.js" else None
-
-    with address(site, fault) as url:
-        engines = [engine for engine in ROUNDS if which(engine)]
-        return [result for engine in engines for result in measure_engine(playwright, engine, url)]
+    with tempfile.TemporaryDirectory(dir=site.parent) as folder:
+        copy = altered(site, Path(folder) / "site", marked)
+        write_stock(copy / "stock")
+        with address(copy) as url:
+            engines = [engine for engine in ROUNDS if which(engine)]
+            return [result for engine in engines for result in measure_engine(playwright, engine, url)]
 
 
 def measure_engine(playwright: Playwright, engine: str, url: str) -> list[Result]:

@@ -1,71 +1,163 @@
-/* The bridge, page side: an event of an element with data-hook goes to Python as {hook, fields}, and files as handles;
-   the answer, a list of {target, html, how}, {file, text, type} or {again: hook}, is applied. It starts the worker on
-   first need, watches it, and keeps the state, so that a dead one can be replaced. It knows no page and no widget. */
+/* The bridge, page side. An event of an element with data-hook goes to Python as {hook, fields}, and files
+   as handles; the answer, a list of {target, html, how}, {file, text, type} or {again: hook}, is applied.
+   On first need all of Python is fetched, or taken out of the page, and checked: the address of the
+   runtime holds the hash of runtime.json, and that the hashes of all files. Then the worker starts. It is
+   watched, and the state is kept here, so that a dead one can be replaced. It knows no page and no widget. */
 "use strict";
 (() => {
+  const IDLE = 15, START = 60, STEP = 20; // seconds without a byte, of a start, of a step
   const me = document.currentScript, base = new URL(me.dataset.runtime, me.src || document.baseURI).href;
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const carried = Object.fromEntries(all("script[data-file]").map((e) => [e.dataset.file, e.text]));
   const same = { createHTML: (text) => text, createScriptURL: (text) => text };
   const policy = self.trustedTypes?.createPolicy("microgpt", same) ?? same;
-  let state = null, worker = null, busy = false, waiting = [], sent = [], timer = 0;
+  const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
+  const fault = (why, about) => Object.assign(new Error(why), { about: { why, ...about } });
+  let state = null, worker = null, answered = false, busy = false, waiting = [], sent = [], timer, forbidden;
   document.documentElement.classList.add("js");
+  document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) => {
+    forbidden ??= `${effectiveDirective} ${blockedURI}`; // by its host: our own policy allows all of it
+  });
 
-  function status(name, values = {}) {
+  function status(name, about = {}, template = name) {
     performance.mark(`boot-${name}`);
     for (const line of all("[data-boot]")) {
-      const fill = (_, key) => (key === "why" ? line.getAttribute(`data-why-${values.why}`) : values[key]);
-      const text = (line.dataset[name] ?? "").replace(/\{(\w+)\}/g, fill);
+      const fill = (text) => text?.replace(/\{(\w+)\}/g, (_, key) => (key === "why" ? why : about[key]));
+      const why = fill(line.getAttribute(`data-why-${about.why}`)), text = fill(line.dataset[template]) ?? "";
       if (line.textContent !== text) Object.assign(line, { textContent: text }).dataset.state = name;
     }
   }
-  function watch(patience) { // milliseconds of silence before the worker is given up
+  function watch(seconds) { // of silence, before the worker is given up
     clearTimeout(timer);
-    timer = patience && setTimeout(give_up, patience, "timeout");
+    timer = seconds && setTimeout(() => give_up(fault("timeout", { seconds })), 1000 * seconds);
   }
-  function give_up(why, detail = why) {
-    console.info(`Python: ${detail}`);
+  function give_up({ message = "no worker", about }) {
+    const why = /out of memory|allocate memory|MemoryError/i.test(message) ? "memory" : "crash";
+    const said = { why, detail: message.trim().split("\n").at(-1).slice(0, 200), ...about };
+    console.info(`Python: ${message} ${about?.name ?? ""}`);
     watch(0);
     worker?.terminate();
-    [worker, waiting, busy] = [null, [], false];
-    status("failed", { why });
+    status("failed", forbidden ? { why: "policy", forbidden } : said, answered ? "stopped" : "failed");
+    [worker, answered, waiting, busy] = [null, false, [], false];
   }
+  const give_up_soon = (error) => setTimeout(give_up, 50, error); // what is forbidden is told later
+
+  async function fetched(name, hash, load, cache = "default") { // the bytes of the file that has this hash
+    const idle = new AbortController(), signal = AbortSignal.any([idle.signal, load.signal]), chunks = [];
+    const wait = () => setTimeout(() => idle.abort(), 1000 * IDLE);
+    let silence = wait(), size = 0;
+    try {
+      const answer = await (carried[name] ? unpacked(carried[name]) : fetch(base + name, { signal, cache }));
+      const { ok, status } = answer;
+      if (!ok) throw fault(status === 404 || status === 410 ? "missing" : "server", { status });
+      const reader = answer.body.getReader();
+      for (let part; (part = (await reader.read()).value); chunks.push(part)) {
+        silence = clearTimeout(silence) ?? wait();
+        size += part.length;
+        load.count(part.length);
+      }
+      const bytes = new Uint8Array(size);
+      chunks.reduce((at, part) => (bytes.set(part, at), at + part.length), 0);
+      if ((await sha256(bytes)).startsWith(hash)) return bytes;
+      throw fault(/^\s*</.test(new TextDecoder().decode(bytes.subarray(0, 99))) ? "portal" : "hash");
+    } catch (error) {
+      load.count(-size);
+      if (load.signal.aborted) throw error; // another file has failed
+      if (base.startsWith("carried:")) throw fault("carried", { name });
+      if (cache === "default") return fetched(name, hash, load, "reload"); // past the browser's cache
+      if (idle.signal.aborted) throw fault("silence", { name, seconds: IDLE });
+      throw fault(error.about?.why ?? (await unreadable(name)), { name, ...error.about });
+    } finally {
+      clearTimeout(silence);
+    }
+  }
+  const unpacked = async (base64) => // WebKit reads no Blob in a page without an origin
+    new Response((await fetch(`data:;base64,${base64}`)).body.pipeThrough(new DecompressionStream("gzip")));
+  async function unreadable(name) { // there may be an answer that a frame without an origin is not given
+    const come = self.origin === "null" && (await fetch(base + name, { mode: "no-cors" }).catch(() => null));
+    return come ? "origin" : "network";
+  }
+  async function sha256(bytes) {
+    if (!self.crypto?.subtle) return digest(bytes);
+    const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+    return Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  }
+  function digest(bytes) { // SHA-256 as in FIPS 180-4, for pages on plain http: there browsers offer none
+    const primes = [], w = new Int32Array(64), turn = (x, n) => (x >>> n) | (x << (32 - n));
+    for (let n = 2; primes.length < 64; n++) if (primes.every((p) => n % p)) primes.push(n);
+    const fractions = (some, root) => Int32Array.from(some, (p) => (root(p) % 1) * 2 ** 32);
+    const k = fractions(primes, Math.cbrt), sum = fractions(primes.slice(0, 8), Math.sqrt);
+    const padded = new Uint8Array((bytes.length + 72) & ~63), view = new DataView(padded.buffer);
+    padded.set(bytes);
+    padded[bytes.length] = 128;
+    view.setBigUint64(padded.length - 8, 8n * BigInt(bytes.length));
+    for (let at = 0; at < padded.length; at += 64) {
+      let [a, b, c, d, e, f, g, h] = sum;
+      for (let i = 0; i < 64; i++) {
+        const x = w[i - 15], y = w[i - 2], mixed = w[i - 16] + w[i - 7];
+        const more = (turn(x, 7) ^ turn(x, 18) ^ (x >>> 3)) + (turn(y, 17) ^ turn(y, 19) ^ (y >>> 10));
+        w[i] = i < 16 ? view.getInt32(at + 4 * i) : mixed + more;
+        const one = h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & f) ^ (~e & g)) + k[i] + w[i];
+        const two = (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+        (h = g), (g = f), (f = e), (e = (d + one) | 0), (d = c), (c = b), (b = a), (a = (one + two) | 0);
+      }
+      [a, b, c, d, e, f, g, h].forEach((x, i) => (sum[i] += x));
+    }
+    return Array.from(sum, (x) => (x >>> 0).toString(16).padStart(8, "0")).join("");
+  }
+
   async function spawn() {
-    if (base.startsWith("file:")) throw "file";
-    const packed = carried["worker.js"], url = packed ? `data:;base64,${packed}` : new URL("../worker.js", base);
-    const answer = await fetch(url).catch(() => null);
-    if (!answer?.ok) throw "network";
-    const text = packed ? new Response(answer.body.pipeThrough(new DecompressionStream("gzip"))) : answer;
-    const code = new Blob([await text.text()], { type: "text/javascript" });
-    worker = new Worker(policy.createScriptURL(URL.createObjectURL(code)));
-    Object.assign(worker, { onmessage: heard, onerror: ({ message }) => give_up("crash", message) });
-    worker.postMessage({ base, carried, module: me.dataset.module });
+    if (base.startsWith("file:")) throw fault("file");
+    const smallest = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]), stop = new AbortController();
+    if (!(await self.WebAssembly?.compile(smallest).catch(() => null))) throw fault("wasm");
+    let done = 0, total = 0;
+    const progress = () => total && status("loading", { done: megabytes(done), total: megabytes(total) });
+    const load = { signal: stop.signal, count: (bytes) => !stop.signal.aborted && progress((done += bytes)) };
+    try {
+      const [, hash] = base.match(/-([0-9a-f]{32})\/$/) ?? [, ""];
+      const manifest = new TextDecoder().decode(await fetched("runtime.json", hash, load));
+      const { packages, files } = JSON.parse(manifest), names = Object.keys(files);
+      [done, total] = [0, names.reduce((sum, name) => sum + files[name].size, 0)];
+      const bytes = await Promise.all(names.map((name) => fetched(name, files[name].sha256, load)));
+      const { "worker.js": script, ...got } = Object.fromEntries(names.map((name, i) => [name, bytes[i]]));
+      const code = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+      status("starting");
+      worker = new Worker(policy.createScriptURL(code));
+      Object.assign(worker, { onmessage: heard, onerror: give_up_soon });
+      const start = { base, packages, module: me.dataset.module, files: got };
+      worker.postMessage(start, Object.values(got).map(({ buffer }) => buffer));
+    } finally {
+      stop.abort();
+    }
   }
   async function send(hook, fields, files) {
     if (busy) return (waiting = [hook, fields, files]); // the latest one counts
-    [busy, sent] = [true, [fields, files]];
+    [busy, sent, forbidden] = [true, [fields, files]];
     try {
       status(worker ? "working" : "starting");
-      watch(worker ? 20000 : 60000);
       if (!worker) await spawn();
+      watch(answered ? STEP : START);
       worker.postMessage({ message: JSON.stringify({ state, hook, fields }), files });
-    } catch (why) {
-      give_up(typeof why === "string" ? why : "crash", why);
+    } catch (error) {
+      give_up_soon(error);
     }
   }
-  function heard({ data: { answer, why, detail, ...progress } }) {
-    if (why) return give_up(why, detail);
-    if (!answer) return watch(60000), status(progress.status, progress);
+  function heard({ data: { answer, message, ...progress } }) {
+    if (message) return give_up({ message });
+    if (!answer) return watch(START), status(progress.status, progress);
     watch(0);
     const { state: next, patches } = JSON.parse(answer);
-    [state, busy] = [next, false];
+    const placed = ({ target, optional }) => !target || optional || document.querySelector(target);
+    const lost = patches.find((patch) => !placed(patch));
+    if (lost) return give_up(fault("target", lost)); // the page keeps what it shows, and its state
+    [state, busy, answered] = [next, false, true];
     patches.forEach(apply);
     waiting.length ? send(...waiting.splice(0)) : status("ready");
   }
   function apply({ target, html, how, file, text, type, again }) {
-    if (again) return waiting.length || waiting.push(again, ...sent); // what was pressed meanwhile comes first
+    if (again) return waiting.length || waiting.push(again, ...sent); // what was pressed comes first
     if (file) {
-      const bytes = type === "image/png" ? Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)) : text;
+      const bytes = type === "image/png" ? Uint8Array.from(atob(text), (c) => c.charCodeAt(0)) : text;
       const href = URL.createObjectURL(new Blob([bytes], { type }));
       return Object.assign(document.createElement("a"), { download: file, href }).click();
     }

@@ -79,7 +79,7 @@ def bake(order: Recipe, say: Callable[[str], None], out: Path) -> None:
     for name, html in rendered(order, Site(packed)).items():
         write(out / name, html)
     write(out / "style.css", style())
-    for path in sorted((ROOT / "site").glob("*.*")):
+    for path in sorted(set((ROOT / "site").glob("*.*")) - {ROOT / "site" / "worker.js"}):  # part of the runtime
         shutil.copyfile(path, out / path.name)
 
 

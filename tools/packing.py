@@ -1,8 +1,8 @@
 """Pack the runtime for a site: what the browser loads, as small as it is simple to make it, always the same bytes.
 
 NumPy and the standard library are trimmed and compiled to bytecode; Jinja2, MarkupSafe and our own code
-become wheels; pyodide-lock.json names them for Pyodide, and runtime.json carries size and hash of every file
-for the bridge. Fetches nothing.
+become wheels; pyodide-lock.json names them for Pyodide; worker.js is ours and Pyodide's two scripts in one; and
+runtime.json carries size and hash of every file for the bridge. Fetches nothing.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pyodide_lock import PyodideLockSpec
 from pyodide_lock.spec import InfoSpec, PackageSpec
 from pyodide_lock.utils import update_package_sha256
 
+from microgpt.viz.style import read
 from tools.bytecode import compiled
 from tools.runtime import CORE
 
@@ -27,6 +28,7 @@ EPOCH = (1980, 1, 1, 0, 0, 0)  # the date of every file in every archive
 ABI = "2025_0"
 INFO = InfoSpec(arch="wasm32", platform="emscripten_4_0_9", version="0.29.5", python="3.13.2")
 PACKAGES = ("jinja2", "markupsafe", "microgpt", "numpy")
+SCRIPTS = ("pyodide.mjs", "pyodide.asm.js")  # of the core: they become part of the worker
 DEPENDS = {"jinja2": ["markupsafe"], "microgpt": ["numpy", "jinja2"]}
 
 # What of NumPy and of the standard library the pages load; `python -m tools.used` finds it, a test runs on it.
@@ -36,10 +38,10 @@ USED = Path(__file__).with_name("used.txt")
 def pack_runtime(
     fetched: Mapping[str, Path], site: Path, own: Mapping[str, bytes], cache: Path, all_of_it: bool = False
 ) -> str:
-    """Write a folder into `site`: the core, the wheels, pyodide-lock.json and runtime.json.
+    """Write a folder into `site`: the core, the worker, the wheels, pyodide-lock.json and runtime.json.
 
-    Its name, which is returned, changes with what is in it: a host may let browsers keep it for ever. `all_of_it`
-    leaves nothing out.
+    Its name, which is returned, changes with what is in it: a host may let browsers keep it for ever, and a page that
+    knows the name knows what must be there. `all_of_it` leaves nothing out.
     """
     out = site / "runtime"
     out.mkdir(parents=True)
@@ -53,8 +55,9 @@ def pack_runtime(
     for name, path in fetched.items():
         if name.endswith((".whl", ".zip")):
             write_zip(out / name, bytecode({n: data for n, data in read_zip(path).items() if needed(n, used)}))
-        else:
-            shutil.copyfile(path, out / name.replace(".mjs", ".js"))  # not every server takes .mjs for a script
+        elif name not in SCRIPTS:
+            shutil.copyfile(path, out / name)
+    (out / "worker.js").write_bytes(worker(*(fetched[name].read_text("utf-8") for name in SCRIPTS)).encode())
     for package in ("jinja2", "markupsafe"):
         write_wheel(out, package, distribution(package).version, bytecode(installed(package)))
     beside = {cached_name(n): data for n, data in compiled(own, core, cache).items()}
@@ -67,7 +70,23 @@ def pack_runtime(
     }
     manifest = json.dumps({"packages": list(PACKAGES), "files": files}, indent=1, sort_keys=True).encode()
     (out / "runtime.json").write_bytes(manifest)
-    return out.rename(site / f"runtime-{hashlib.sha256(manifest).hexdigest()[:12]}").name
+    return out.rename(site / folder_name(manifest)).name
+
+
+def folder_name(manifest: bytes) -> str:
+    """The folder of a runtime with that runtime.json; boot.js compares the hash in it with what it is sent."""
+    return f"runtime-{hashlib.sha256(manifest).hexdigest()[:32]}"
+
+
+def worker(main: str, core: str) -> str:
+    """Our worker with pyodide.mjs and pyodide.asm.js in it: all code that runs is checked, and none is imported.
+
+    A page without an origin can import nothing in WebKit.
+    """
+    main, exports = re.subn(r"export\{(\w+) as loadPyodide\b[^}]*\};?", r"self.loadPyodide=\1;", main)
+    if exports != 1:
+        raise ValueError("pyodide.mjs exports no loadPyodide")
+    return f"{read('worker.js')}\n{core}\n(() => {{ {main}\n}})();\n"
 
 
 def needed(name: str, used: Collection[str] | None) -> bool:

@@ -24,6 +24,7 @@ class Handler(SimpleHTTPRequestHandler):
     """Static files with the right types; readable from frames that have no origin of their own."""
 
     protocol_version = "HTTP/1.1"
+    own_caching = False  # whether this answer says itself how long it may be kept
     extensions_map = {
         **SimpleHTTPRequestHandler.extensions_map,
         ".wasm": "application/wasm",
@@ -34,8 +35,15 @@ class Handler(SimpleHTTPRequestHandler):
         ".svg": "image/svg+xml",
     }
 
-    def __init__(self, *args: Any, fault: Fault | None = None, seen: list[str] | None = None, **options: Any) -> None:
-        self.fault, self.seen = fault, seen
+    def __init__(
+        self,
+        *args: Any,
+        fault: Fault | None = None,
+        seen: list[str] | None = None,
+        readable: bool = True,
+        **options: Any,
+    ) -> None:
+        self.fault, self.seen, self.readable = fault, seen, readable
         super().__init__(*args, **options)
 
     def do_GET(self) -> None:
@@ -57,9 +65,19 @@ class Handler(SimpleHTTPRequestHandler):
             self.wfile.flush()
 
     def end_headers(self) -> None:
-        self.send_header("Access-Control-Allow-Origin", "*")
-        self.send_header("Cache-Control", "no-cache")
+        if self.readable:
+            self.send_header("Access-Control-Allow-Origin", "*")
+        if not self.own_caching:
+            self.send_header("Cache-Control", "no-cache")
         super().end_headers()
+
+    def send_header(self, keyword: str, value: str) -> None:
+        self.own_caching = self.own_caching or keyword == "Cache-Control"
+        super().send_header(keyword, value)
+
+    def send_response(self, code: int, message: str | None = None) -> None:
+        self.own_caching = False
+        super().send_response(code, message)
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
@@ -119,9 +137,15 @@ def serve(folder: Path, port: int) -> int:
 
 
 @contextmanager
-def serving(folder: Path, fault: Fault | None = None, seen: list[str] | None = None) -> Iterator[str]:
-    """The address of a server that runs in the background; `seen` collects the paths that were asked for."""
-    server = Server(("127.0.0.1", 0), partial(Handler, directory=str(folder), fault=fault, seen=seen))
+def serving(
+    folder: Path, fault: Fault | None = None, seen: list[str] | None = None, port: int = 0, readable: bool = True
+) -> Iterator[str]:
+    """The address of a server that runs in the background; `seen` collects the paths that were asked for.
+
+    `readable` says whether pages of other origins may read what it sends.
+    """
+    handler = partial(Handler, directory=str(folder), fault=fault, seen=seen, readable=readable)
+    server = Server(("127.0.0.1", port), handler)
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

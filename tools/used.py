@@ -9,6 +9,7 @@ What loads nothing while everything is pressed is left out of what readers fetch
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,7 +18,7 @@ from pathlib import Path
 from microgpt.errors import N_, UserError
 from tools.bytecode import IMPORTS, node
 from tools.own import own_files
-from tools.packing import PACKAGES, USED, pack_runtime
+from tools.packing import PACKAGES, SCRIPTS, USED, pack_runtime
 from tools.runtime import default_cache, fetch_runtime
 
 EXERCISE = Path(__file__).with_name("exercise.py")
@@ -72,8 +73,10 @@ def run(folder: Path, all_of_it: bool = False) -> dict[str, list[str]]:
     `all_of_it`: on a runtime from which nothing is left out. Raises UserError when it does not run to its end.
     """
     cache = default_cache()
-    core = folder / pack_runtime(fetch_runtime(cache), folder, own_files(), cache, all_of_it)
-    (core / "pyodide.js").rename(core / "pyodide.mjs")  # Node knows a module by its name
+    fetched = fetch_runtime(cache)
+    core = folder / pack_runtime(fetched, folder, own_files(), cache, all_of_it)
+    for name in SCRIPTS:  # Node takes them as they come
+        shutil.copyfile(fetched[name], core / name)
     argument = json.dumps([str(core.resolve()), list(PACKAGES), EXERCISE.read_text("utf-8") + FILES])
     done = subprocess.run(
         [node(), "--input-type=module", "--eval", IMPORTS + NODE, argument], capture_output=True, text=True

@@ -13,6 +13,11 @@ def patch(target: str, html: str, how: str = "inner") -> Patch:
     return {"target": target, "html": html, "how": how}
 
 
+def optional(patched: Patch) -> Patch:
+    """The same for pages that have such an element; an answer that finds no place otherwise counts as lost."""
+    return {**patched, "optional": "yes"}
+
+
 def again(hook: str) -> Patch:
     """Asks the page to send `hook` once more, after it has shown the rest of the answer."""
     return {"again": hook}

@@ -16,7 +16,7 @@ from microgpt.viz.chosen import Files
 from microgpt.viz.figures import figure_file
 from microgpt.viz.language import language
 from microgpt.viz.pages import page, prompt_for
-from microgpt.viz.patches import Patch, State, patch
+from microgpt.viz.patches import Patch, State, optional, patch
 from microgpt.viz.settings import Settings, parse
 
 
@@ -27,7 +27,7 @@ def dispatch(
     with language(fields.get("lang", "en")), render.by_itself(fields.get("course") == "none"):
         try:
             state, patches = hooks_of(fields, files)[hook](state, fields)
-            return state, [*patches, patch("#prompt-error", "")]
+            return state, [*patches, optional(patch("#prompt-error", ""))]
         except UserError as error:
             return state, [patch("#prompt-error", render.render("widgets/_sentence.html", text=render.sentence(error)))]
 
@@ -54,7 +54,7 @@ def run(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, l
     view = views.view(shown.widget, settings)
     return {**(state or {}), "settings": settings._asdict()}, [
         patch("#widget", render.widget(shown.widget, view, page=shown)),
-        patch("#prose", render.prose(shown.widget, view, page=shown, live=True)),
+        optional(patch("#prose", render.prose(shown.widget, view, page=shown, live=True))),  # not in a frame
     ]
 
 

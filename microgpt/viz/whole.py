@@ -23,8 +23,6 @@ ICON = re.compile(r'<link rel="icon" href="(?:[^"]*/)?([\w.-]+)"')
 STYLE = re.compile(r'<link rel="stylesheet" href="(?:[^"]*/)?([\w.-]+)">')
 SCRIPT = re.compile(r'<script src="(?:[^"]*/)?([\w.-]+)" defer([^>]*)></script>\n?')
 BRIDGE = "boot.js"  # of the scripts, the one that starts Python
-WORKER = "worker.js"  # which it starts it in
-CODE = ("pyodide.js", "pyodide.asm.js")  # what the worker would import
 CARRIED = "carried:/"  # where the runtime is said to lie; nothing is ever fetched from there
 
 
@@ -41,7 +39,7 @@ def whole(
 ) -> str:
     """The rendered page `html` with everything in it.
 
-    `read(name)` gives a file of the site: style.css, boot.js, host.js, worker.js, icon.svg. `runtime` is what the
+    `read(name)` gives a file of the site: style.css, boot.js, host.js, icon.svg. `runtime` is what the
     folder of Python holds, by name; without it nothing on the page can run Python, and what would ask for it is
     hidden. `pack` makes gzip of it.
     """
@@ -54,7 +52,7 @@ def whole(
 
     def script(found: re.Match[str]) -> str:
         if found[1] != BRIDGE or runtime is not None:
-            attributes = re.sub(r'data-runtime="[^"]*"', f'data-runtime="{CARRIED}"', found[2])
+            attributes = re.sub(r'data-runtime="[^"]*"', f'data-runtime="{home}"', found[2])
             scripts[found[1]] = attributes, inline(text(read(found[1])), "script")
         return ""
 
@@ -62,6 +60,7 @@ def whole(
         data = base64.b64encode(text(read(found[1])).encode()).decode()
         return f'<link rel="icon" href="data:image/svg+xml;base64,{data}"'
 
+    home, elements = carried(runtime, pack) if runtime is not None else ("", "")
     html = SCRIPT.sub(script, STYLE.sub(style, ICON.sub(icon, html)))
     codes = [code for _, code in scripts.values()]
     allowed = policy(styles=styles, scripts=codes, whole=True, python=runtime is not None)
@@ -72,7 +71,7 @@ def whole(
         html = html.replace("<html ", "<html data-no-python ", 1)
     tail = "".join(f"<script{attributes}>{code}</script>\n" for attributes, code in scripts.values())
     head, end, rest = html.rpartition("</body>")  # an inline script runs where it stands: when all else is there
-    return "".join([head, carried(runtime, text(read(WORKER)), pack) if runtime is not None else "", tail, end, rest])
+    return "".join([head, elements, tail, end, rest])
 
 
 def still(html: str, allowed: str) -> str:
@@ -105,19 +104,20 @@ def framed(html: str, read: Callable[[str], str | bytes], address: str = "") -> 
     return html.replace("</body>", f"{tail}</body>")
 
 
-def carried(runtime: Mapping[str, bytes], worker: str, pack: Callable[[bytes], bytes]) -> str:
-    """The runtime as elements that no browser runs: base64 of gzip."""
+def carried(runtime: Mapping[str, bytes], pack: Callable[[bytes], bytes]) -> tuple[str, str]:
+    """Where the runtime is said to lie, with the hash of its manifest; and the runtime as elements that no browser
+    runs: base64 of gzip."""
     manifest = json.loads(runtime["runtime.json"])
-    files = {name: opened(runtime[name]) for name in manifest["files"] if name not in CODE}
+    files = {name: opened(runtime[name]) for name in manifest["files"]}
     manifest["files"] = {
         name: {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()} for name, data in files.items()
     }
-    files |= {"runtime.json": json.dumps(manifest).encode(), WORKER: bundle(worker, runtime).encode()}
+    files["runtime.json"] = json.dumps(manifest).encode()
     parts = []
     for name in sorted(files):
         data = base64.b64encode(pack(files[name])).decode()
         parts.append(f'<script type="text/plain" data-file="{escape(name)}">{data}</script>\n')
-    return "".join(parts)
+    return f"{CARRIED}-{hashlib.sha256(files['runtime.json']).hexdigest()[:32]}/", "".join(parts)
 
 
 def opened(data: bytes) -> bytes:
@@ -131,15 +131,6 @@ def opened(data: bytes) -> bytes:
             entry.compress_type = zipfile.ZIP_STORED
             out.writestr(entry, content)
     return loose.getvalue()
-
-
-def bundle(worker: str, runtime: Mapping[str, bytes]) -> str:
-    """The worker and all that it would import: a page without an origin can import nothing (WebKit), nor need it."""
-    main, core = (runtime[name].decode("utf-8") for name in CODE)
-    main, exports = re.subn(r"export\{(\w+) as loadPyodide\b[^}]*\};?", r"self.loadPyodide=\1;", main)
-    if exports != 1:
-        raise ValueError("pyodide.js exports no loadPyodide")
-    return f"{worker}\n{core}\n(() => {{ {main}\n}})();\n"
 
 
 def text(data: str | bytes) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import time
@@ -10,28 +11,47 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser.altered import altered
 from tests.browser.conftest import Open
 from tests.browser.engines import Page
 from tests.browser.live import LINE, STATE, open_live, press
 from tests.browser.test_stepping import assert_steps_through
 from tools.server import serving
 
-WASM, STDLIB = "/runtime/pyodide.asm.wasm", "/runtime/python_stdlib.zip"
+WASM, STDLIB, WORKER = "/runtime/pyodide.asm.wasm", "/runtime/python_stdlib.zip", "/runtime/worker.js"
+MANIFEST, LOCK = "/runtime/runtime.json", "/runtime/pyodide-lock.json"
+PORTAL = b"<!doctype html><title>Log in</title>"
+BOOT = (Path(__file__).resolve().parents[2] / "site" / "boot.js").read_text("utf-8")
 
 
 class Fault:
-    """Answers in place of the server while it is on. `kind` says how."""
+    """Answers in place of the server while it is on. `kind` says how; `times`, how often, if not for ever.
+
+    `boot` are changes of the bridge, old -> new: what a browser lacks, or less patience.
+    """
 
     def __init__(self, site: Path) -> None:
-        self.site, self.kind, self.path = site, "", ""
+        self.site, self.kind, self.path, self.times = site, "", "", -1
+        self.boot: dict[str, str] = {}
 
     def __call__(self, path: str) -> tuple[int, dict[str, str], Iterator[bytes]] | None:
-        if re.sub(r"^/runtime-\w+/", "/runtime/", path) != self.path or not self.kind:
+        if path == "/boot.js" and self.boot:
+            text = BOOT
+            for old, new in self.boot.items():
+                assert old in text, old
+                text = text.replace(old, new)
+            return 200, {"Content-Type": "text/javascript"}, iter([text.encode()])
+        if re.sub(r"^/runtime-\w+/", "/runtime/", path) != self.path or not self.kind or not self.times:
             return None
+        self.times -= 1
         data = (self.site / path.lstrip("/")).read_bytes()
         length = {"Content-Length": str(len(data))}
         if self.kind == "missing":
             return 404, {"Content-Length": "0"}, iter([])
+        if self.kind == "error":
+            return 503, {"Content-Length": "0"}, iter([])
+        if self.kind == "empty":
+            return 200, {"Content-Length": "0"}, iter([])
         if self.kind == "truncated":
             return 200, {"Content-Length": str(len(data) // 2)}, iter([data[: len(data) // 2]])
         if self.kind == "cut off":
@@ -40,12 +60,22 @@ class Fault:
             return 200, length | {"Content-Type": "text/plain"}, iter([data])
         if self.kind == "slow":
             return 200, length, slowly(data)
+        if self.kind == "hangs":
+            return 200, length, hanging(b"")
+        if self.kind == "stalls":
+            return 200, length, hanging(data[:1000])
         if self.kind == "damaged":
             middle = len(data) // 2
             return 200, length, iter([data[:middle], bytes([data[middle] ^ 1]), data[middle + 1 :]])
         if self.kind == "a login page":
-            return 200, {"Content-Type": "text/html", "Content-Length": "6"}, iter([b"<html>"])
+            lasting = {"Cache-Control": "max-age=600"}  # the browser would keep it
+            return 200, lasting | {"Content-Type": "text/html", "Content-Length": str(len(PORTAL))}, iter([PORTAL])
         raise AssertionError(self.kind)
+
+
+def hanging(data: bytes) -> Iterator[bytes]:
+    yield data
+    time.sleep(8)
 
 
 def slowly(data: bytes) -> Iterator[bytes]:
@@ -73,16 +103,23 @@ def assert_says(page: Page, *words: str) -> None:
 @pytest.mark.parametrize(
     ("path", "kind", "words"),
     [
-        (WASM, "missing", ("fetched",)),
+        (WASM, "missing", ("no longer has pyodide.asm.wasm", "Reload")),
         (WASM, "truncated", ("damaged",)),
-        (WASM, "cut off", ("fetched", "damaged")),  # WebKit takes a short body for a whole one
+        (WASM, "cut off", ("could not be fetched", "damaged")),  # WebKit takes a short body for a whole one
         (WASM, "damaged", ("damaged",)),
+        (WASM, "error", ("error 503",)),
         (STDLIB, "damaged", ("damaged",)),
-        (STDLIB, "a login page", ("damaged",)),
-        ("/runtime/pyodide.asm.js", "missing", ("fetched",)),
-        ("/runtime/runtime.json", "missing", ("fetched",)),
-        ("/runtime/runtime.json", "a login page", ("error", "fetched")),
-        ("/worker.js", "missing", ("fetched",)),
+        (STDLIB, "a login page", ("web page came in place of python_stdlib.zip",)),
+        (MANIFEST, "missing", ("Reload the page",)),
+        (MANIFEST, "a login page", ("web page came in place of runtime.json",)),
+        (MANIFEST, "damaged", ("damaged",)),
+        (MANIFEST, "empty", ("damaged",)),
+        (LOCK, "damaged", ("damaged",)),
+        (WORKER, "missing", ("no longer has worker.js",)),
+        (WORKER, "damaged", ("damaged",)),
+        (WORKER, "truncated", ("damaged",)),
+        (WORKER, "empty", ("damaged",)),
+        (WORKER, "a login page", ("web page came in place of worker.js",)),
     ],
 )
 def test_a_fault_is_said_and_a_second_try_heals(
@@ -93,9 +130,107 @@ def test_a_fault_is_said_and_a_second_try_heals(
     page = open_live(new_tab(), url + "kv-cache.html")
     page.click('button[data-hook="next"]')
     assert_says(page, *words)
-    if (path, kind) in ((WASM, "damaged"), ("/worker.js", "missing")):
+    if (path, kind) in ((WASM, "damaged"), (WORKER, "a login page"), (MANIFEST, "a login page")):
         fault.kind = ""
         assert press(page, "next")["state"]["n"] == 4
+
+
+@pytest.mark.parametrize("path", [MANIFEST, WORKER, WASM])
+@pytest.mark.parametrize("kind", ["a login page", "truncated", "missing"])
+def test_what_was_wrong_once_is_asked_for_again_by_itself(
+    new_tab: Open, faulty: tuple[str, Fault], path: str, kind: str
+) -> None:
+    url, fault = faulty
+    fault.path, fault.kind, fault.times = path, kind, 1
+    page = open_live(new_tab(), url + "kv-cache.html")
+    assert press(page, "next")["state"]["n"] == 4
+
+
+@pytest.mark.parametrize(("path", "kind"), [(WORKER, "hangs"), (WASM, "stalls"), (MANIFEST, "hangs")])
+def test_a_line_that_goes_silent_is_given_up(new_tab: Open, faulty: tuple[str, Fault], path: str, kind: str) -> None:
+    url, fault = faulty
+    fault.path, fault.kind, fault.boot = path, kind, {"IDLE = 15": "IDLE = 1"}
+    page = open_live(new_tab(), url + "kv-cache.html")
+    page.click('button[data-hook="next"]')
+    assert_says(page, f"nothing more of {path.rpartition('/')[2]}")
+
+
+def names(site: Path) -> list[str]:
+    (folder,) = site.glob("runtime-*")
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["the browser's digest", "on plain http"])
+def test_no_file_with_a_flipped_bit_runs(new_tab: Open, faulty: tuple[str, Fault], own: bool) -> None:
+    """Without `crypto.subtle`, which browsers withhold on plain http, the bridge's own digest says the same."""
+    url, fault = faulty
+    fault.boot = {"!self.crypto?.subtle": "true"} if own else {}
+    page = new_tab()
+    for name in names(fault.site):
+        fault.path, fault.kind = f"/runtime/{name}", "damaged"
+        open_live(page, url + "kv-cache.html")
+        page.click('button[data-hook="next"]')
+        page.wait(f'{STATE} === "failed"')
+        assert f"{name} arrived damaged" in page.run(LINE)
+    fault.kind = ""
+    assert press(page, "next")["state"]["n"] == 4
+
+
+def test_the_bridge_s_own_digest_is_sha256(new_tab: Open, address: str) -> None:
+    code = BOOT[BOOT.index("  function digest(") :].partition("\n  }\n")[0] + "\n  }"
+    lengths = [0, 1, 55, 56, 57, 63, 64, 65, 119, 120, 121, 1000, 100003]
+    page = new_tab()
+    page.open(address + "icon.svg")
+    some = "new Uint8Array(n).map((_, i) => (7 * i + n) % 251)"
+    found = page.run(f"(() => {{ {code}\n return {lengths}.map((n) => digest({some})); }})()")
+    assert found == [hashlib.sha256(bytes((7 * i + n) % 251 for i in range(n))).hexdigest() for n in lengths]
+
+
+def test_a_page_that_is_older_than_its_site_says_so(new_tab: Open, site: Path, tmp_path: Path) -> None:
+    renewed = altered(site, tmp_path / "renewed", lambda worker: worker + "// newer\n")
+    with serving(site) as url:
+        port = int(url.rpartition(":")[2].strip("/"))
+        page = open_live(new_tab(), url + "kv-cache.html")
+    with serving(renewed, port=port):
+        page.click('button[data-hook="next"]')
+        assert_says(page, "renewed since this page was opened. Reload the page")
+        open_live(page, url + "kv-cache.html")
+        assert press(page, "next")["state"]["n"] == 4
+
+
+@pytest.mark.parametrize(
+    "directive",
+    ["worker-src 'none'", "connect-src 'none'", "script-src 'self'", "child-src 'none'; worker-src 'self'"],
+)
+def test_a_host_s_policy_that_forbids_python_is_named(new_tab: Open, engine: str, site: Path, directive: str) -> None:
+    def strict(path: str) -> tuple[int, dict[str, str], Iterator[bytes]] | None:
+        if path != "/kv-cache.html":
+            return None
+        data = (site / "kv-cache.html").read_bytes()
+        headers = {"Content-Type": "text/html", "Content-Length": str(len(data)), "Content-Security-Policy": directive}
+        return 200, headers, iter([data])
+
+    with serving(site, strict) as url:
+        page = open_live(new_tab(), url + "kv-cache.html")
+        page.click('button[data-hook="next"]')
+        assert_says(page, f"forbids {re.findall(r'(?:worker|connect|script)-src', directive)[0]}", "WebAssembly")
+
+
+def test_a_frame_without_an_origin_at_a_server_that_lets_none_read(new_tab: Open, engine: str, site: Path) -> None:
+    """The sandbox comes with the page itself, so the whole tab has no origin, in every engine."""
+
+    def closed(path: str) -> tuple[int, dict[str, str], Iterator[bytes]] | None:
+        data = (site / path.lstrip("/")).read_bytes()
+        headers = {"Content-Length": str(len(data)), "Content-Security-Policy": "sandbox allow-scripts"}
+        return (200, headers | {"Content-Type": "text/html"}, iter([data])) if path.endswith(".html") else None
+
+    with serving(site, closed, readable=False) as url:
+        page = open_live(new_tab(), url + "embed/kv-cache.html")
+        page.run("(document.querySelectorAll('details').forEach((e) => (e.open = true)), 0)")
+        page.click('button[data-hook="next"]')
+        page.wait(f'{STATE} === "failed"', seconds=40)
+        line = page.run(LINE)
+    assert "a frame without an origin" in line or (engine == "webkit" and "forbids connect-src" in line), line
 
 
 def test_a_wrong_type_does_not_matter(new_tab: Open, faulty: tuple[str, Fault]) -> None:
@@ -120,6 +255,66 @@ def test_megabytes_are_counted_while_it_loads(new_tab: Open, faulty: tuple[str, 
     (runtime,) = Path(fault.site).glob("runtime-*/runtime.json")
     size = sum(file["size"] for file in json.loads(runtime.read_text())["files"].values())
     assert {float(total) for _, total in counted} == {done[-1]} == {round(size / 1e6, 1)}
+
+
+def test_too_little_memory_is_said(new_tab: Open, site: Path, tmp_path: Path) -> None:
+    start = "const starting ="
+    lines = 'throw new RangeError("WebAssembly.Memory(): could not allocate memory"); '
+    with serving(altered(site, tmp_path / "small", lambda text: text.replace(start, lines + start))) as url:
+        page = open_live(new_tab(), url + "kv-cache.html")
+        page.click('button[data-hook="next"]')
+        assert_says(page, "too little memory")
+
+
+# what Python may do when a reader asks for seed 66: the worker does it in its place
+DEATHS = {
+    "an error": ('throw new Error("Traceback:\\nboom")', "ended with an error (boom)"),
+    "no memory": ('throw new Error("MemoryError")', "too little memory"),
+    "no end": ("for (;;);", "no answer for 2 seconds"),
+    "an error of the worker": ('setTimeout(() => { throw new Error("boom") }); await new Promise(() => 0)', "boom"),
+}
+
+
+@pytest.mark.parametrize("death", DEATHS)
+def test_python_that_died_says_so_and_goes_on_from_the_same_state(
+    new_tab: Open, site: Path, tmp_path: Path, death: str
+) -> None:
+    code, words = DEATHS[death]
+    receive = "postMessage({ answer: await receive("
+    dies = f"if (!data.message) return; if (/66/.test(data.message)) {{ {code} }}"
+
+    def change(text: str) -> str:
+        return text.replace("data.message && " + receive, "{ " + dies + receive).replace(
+            "data.files) }))", "data.files) }) })", 1
+        )
+
+    def quick(path: str) -> tuple[int, dict[str, str], Iterator[bytes]] | None:
+        text = BOOT.replace("STEP = 20", "STEP = 2").encode()
+        return (200, {"Content-Type": "text/javascript"}, iter([text])) if path == "/boot.js" else None
+
+    with serving(altered(site, tmp_path / "mortal", change), quick) as url:
+        page = open_live(new_tab(), url + "kv-cache.html")
+        page.run("(document.querySelectorAll('details').forEach((e) => (e.open = true)), 0)")
+        assert press(page, "next")["state"]["n"] == 4
+        seed = page.run("document.querySelector('[name=seed]').value")
+        page.fill("[name=seed]", "66")
+        page.click('button[data-hook="next"]')
+        page.wait(f'{STATE} === "failed"', seconds=40)
+        line = page.run(LINE)
+        assert words in line and "Python stopped" in line and "is kept" in line
+        page.fill("[name=seed]", seed)
+        assert press(page, "next")["state"]["n"] == 5
+
+
+def test_an_answer_without_its_place_is_not_lost_in_silence(new_tab: Open, address: str) -> None:
+    page = open_live(new_tab(), address + "kv-cache.html")
+    assert press(page, "next")["state"]["n"] == 4
+    page.run("((window.rows = document.querySelector('#rows')).id = 'gone', 0)")
+    page.click('button[data-hook="next"]')
+    page.wait(f'{STATE} === "failed"')
+    assert "no place on this page any more (#rows). Reload" in page.run(LINE)
+    page.run("(rows.id = 'rows', 0)")
+    assert press(page, "next")["state"]["n"] == 5
 
 
 def test_offline_after_the_page_has_come(new_tab: Open, site: Path) -> None:

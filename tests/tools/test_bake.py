@@ -81,7 +81,7 @@ def test_a_page_that_does_not_know_the_model_says_which_it_knows(monkeypatch: py
 def test_the_folder_holds_both_forms_and_what_they_load(directory: Path) -> None:
     runtime = next(directory.glob("runtime-*")).name
     files = {name.replace(runtime, "runtime") for name in tree(directory)}
-    assert {"index.html", "embed.html", "style.css", "boot.js", "worker.js", "host.js", "icon.svg"} <= files
+    assert {"index.html", "embed.html", "style.css", "boot.js", "host.js", "icon.svg"} <= files
     assert "runtime/runtime.json" in files
     for form in ("index.html", "embed.html"):
         html = (directory / form).read_text("utf-8")

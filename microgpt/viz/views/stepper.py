@@ -13,7 +13,7 @@ from microgpt.errors import N_, UserError
 from microgpt.record import Recording
 from microgpt.trace import to_json
 from microgpt.viz import render
-from microgpt.viz.patches import Patch, State, file, patch
+from microgpt.viz.patches import Patch, State, file, optional, patch
 from microgpt.viz.settings import Settings, parse
 from microgpt.viz.steps import Picture
 from microgpt.weights import Model, shipped
@@ -129,4 +129,4 @@ def one_more(recording: Recording, fields: Mapping[str, str]) -> list[Patch]:
 
 
 def prose(shown: Picture) -> Patch:
-    return patch("#prose", render.prose("stepper", shown, live=True))
+    return optional(patch("#prose", render.prose("stepper", shown, live=True)))

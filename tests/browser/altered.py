@@ -1,0 +1,40 @@
+"""A copy of the site whose worker is another one, under the hashes that then hold: for what a worker may do wrong."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from tools.packing import folder_name
+
+
+def altered(site: Path, out: Path, change: Callable[[str], str]) -> Path:
+    """The copy, in the new folder `out`; `change` gets the text of worker.js and must change it."""
+    (old,) = site.glob("runtime-*")
+    shutil.copytree(site, out, copy_function=os.link, ignore=shutil.ignore_patterns("*.html", old.name))
+    folder = out / "runtime"
+    shutil.copytree(old, folder, copy_function=os.link)
+    before = (old / "worker.js").read_text("utf-8")
+    after = change(before)
+    assert after != before
+    replace(folder / "worker.js", after.encode())
+    manifest = json.loads((old / "runtime.json").read_bytes())
+    manifest["files"]["worker.js"] = {"size": len(after.encode()), "sha256": hashlib.sha256(after.encode()).hexdigest()}
+    data = json.dumps(manifest).encode()
+    replace(folder / "runtime.json", data)
+    folder.rename(out / folder_name(data))
+    for path in site.rglob("*.html"):
+        to = out / path.relative_to(site)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_text(path.read_text("utf-8").replace(old.name, folder_name(data)), "utf-8")
+    return out
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Write a new file: the old one may be shared with the site."""
+    path.unlink()
+    path.write_bytes(data)
