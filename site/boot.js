@@ -9,6 +9,7 @@
   const me = document.currentScript, base = new URL(me.dataset.runtime, me.src || document.baseURI).href;
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const carried = Object.fromEntries(all("script[data-file]").map((e) => [e.dataset.file, e.text]));
+  const inside = base.startsWith("carried:"); // the page brings all of it along
   const same = { createHTML: (text) => text, createScriptURL: (text) => text };
   const policy = self.trustedTypes?.createPolicy("microgpt", same) ?? same;
   const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
@@ -47,7 +48,7 @@
     const wait = () => setTimeout(() => idle.abort(), 1000 * IDLE);
     let silence = wait(), size = 0;
     try {
-      const answer = await (carried[name] ? unpacked(carried[name]) : fetch(base + name, { signal, cache }));
+      const answer = await (inside ? unpacked(carried[name]) : fetch(base + name, { signal, cache }));
       const { ok, status } = answer;
       if (!ok) throw fault(status === 404 || status === 410 ? "missing" : "server", { status });
       const reader = answer.body.getReader();
@@ -63,7 +64,7 @@
     } catch (error) {
       load.count(-size);
       if (load.signal.aborted) throw error; // another file has failed
-      if (base.startsWith("carried:")) throw fault("carried", { name });
+      if (inside) throw fault("carried", { name });
       if (cache === "default") return fetched(name, hash, load, "reload"); // past the browser's cache
       if (idle.signal.aborted) throw fault("silence", { name, seconds: IDLE });
       throw fault(error.about?.why ?? (await unreadable(name)), { name, ...error.about });

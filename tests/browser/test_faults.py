@@ -62,6 +62,8 @@ class Fault:
             return 200, length, slowly(data)
         if self.kind == "hangs":
             return 200, length, hanging(b"")
+        if self.kind == "late":
+            return 200, length, late(data)
         if self.kind == "stalls":
             return 200, length, hanging(data[:1000])
         if self.kind == "damaged":
@@ -71,6 +73,11 @@ class Fault:
             lasting = {"Cache-Control": "max-age=600"}  # the browser would keep it
             return 200, lasting | {"Content-Type": "text/html", "Content-Length": str(len(PORTAL))}, iter([PORTAL])
         raise AssertionError(self.kind)
+
+
+def late(data: bytes) -> Iterator[bytes]:
+    time.sleep(3)
+    yield data
 
 
 def hanging(data: bytes) -> Iterator[bytes]:
@@ -233,11 +240,28 @@ def test_a_frame_without_an_origin_at_a_server_that_lets_none_read(new_tab: Open
     assert "a frame without an origin" in line or (engine == "webkit" and "forbids connect-src" in line), line
 
 
-def test_a_wrong_type_does_not_matter(new_tab: Open, faulty: tuple[str, Fault]) -> None:
+@pytest.mark.parametrize("path", [WASM, WORKER])
+def test_a_wrong_type_does_not_matter(new_tab: Open, faulty: tuple[str, Fault], path: str) -> None:
     url, fault = faulty
-    fault.path, fault.kind = WASM, "wrong type"
+    fault.path, fault.kind = path, "wrong type"
     page = open_live(new_tab(), url + "kv-cache.html")
     assert press(page, "next")["state"]["n"] == 4
+
+
+def test_a_worker_that_comes_late_does_not_become_a_second_one(new_tab: Open, faulty: tuple[str, Fault]) -> None:
+    url, fault = faulty
+    fault.path, fault.kind, fault.boot = WORKER, "late", {"IDLE = 15": "IDLE = 1"}
+    page = open_live(new_tab(), url + "kv-cache.html")
+    page.run(
+        """(() => { window.made = 0; const own = Worker;
+        window.Worker = class extends own { constructor(url) { super(url); made++; } }; return 0; })()"""
+    )
+    page.click('button[data-hook="next"]')
+    assert_says(page, "nothing more of worker.js")
+    fault.kind = ""
+    assert press(page, "next")["state"]["n"] == 4
+    page.pause(3)
+    assert page.run("made") == 1
 
 
 def test_megabytes_are_counted_while_it_loads(new_tab: Open, faulty: tuple[str, Fault]) -> None:

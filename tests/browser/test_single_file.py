@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -110,3 +111,31 @@ def test_without_javascript_it_is_the_lesson(new_tab: Open, engine: str, lesson:
         assert page.run('document.querySelectorAll("#rows .row").length') == 12
         assert page.run('getComputedStyle(document.querySelector(".no-js")).display') != "none"
     assert page.errors == []
+
+
+CARRIED = re.compile(r'(<script type="text/plain" data-file="([^"]+)">)([^<]*)</script>')
+HARM = {
+    "cut": lambda data: data[: len(data) // 2],
+    "no base64": lambda data: data[:1000] + "!" + data[1001:],
+    "another letter": lambda data: data[:200] + ("B" if data[200] == "A" else "A") + data[201:],
+    "empty": lambda data: "",
+}
+
+
+@pytest.mark.parametrize("harm", HARM)
+def test_a_damaged_file_says_what_of_it_is_damaged(
+    new_tab: Open, engine: str, lesson: Path, tmp_path: Path, harm: str
+) -> None:
+    html = (lesson / "embed.html").read_text("utf-8")
+    page = new_tab()
+    parts = list(CARRIED.finditer(html))
+    assert {"worker.js", "runtime.json", "pyodide.asm.wasm"} <= {part[2] for part in parts}
+    for part in parts if engine == "chromium" else parts[-2:]:
+        broken = html[: part.start(3)] + HARM[harm](part[3]) + html[part.end(3) :]
+        (tmp_path / "damaged.html").write_text(broken, "utf-8")
+        page.open((tmp_path / "damaged.html").as_uri())
+        page.run("document.querySelectorAll('details.own').forEach((e) => (e.open = true))")
+        page.click('button[data-hook="next"]')
+        page.wait(f'["ready", "failed"].includes({STATE})')
+        assert f"this file is damaged: what it carries as {part[2]} cannot be read" in page.run(LINE)
+    page.open((lesson / "embed.html").as_uri())
