@@ -20,7 +20,8 @@ STRAY = (
     "microgpt/lists.txt", "templates/.DS_Store", "templates/._base.html", "templates/pages/.draft.html",
     "templates/.git/x.html", "templates/base.html.bak", "templates/key.pem", "locale/es/LC_MESSAGES/messages.po~",
     "locale/es/LC_MESSAGES/.messages.mo", "site/draft.html", "site/.hidden.js", "site/notes.txt", "site/boot.js~",
-    "site/cards/.DS_Store", "site/cards/secret.txt", "site/private/photo.png", "site/css/._9-print.css", "site/css/mine.css",
+    "site/cards/.DS_Store", "site/cards/secret.txt", "site/private/photo.png", "site/css/._9-print.css",
+    "site/css/mine.css",
 )  # fmt: skip
 LINKS = (
     "microgpt/linked.py",
