@@ -6,6 +6,8 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 import tarfile
 import time
 import zipfile
@@ -159,6 +161,15 @@ def test_where_npm_gives_nothing_the_release_is_asked(
     monkeypatch.delenv("MICROGPT_RUNTIME_URL")
     monkeypatch.setattr(runtime, "CDN", mirror)
     assert set(fetch_runtime(tmp_path / "cache")) == {*CORE, CDN_NUMPY}
+
+
+def test_a_folder_in_place_of_a_file_is_told_without_assertions_too(npm: Callable[[str], None], tmp_path: Path) -> None:
+    npm("mkdir -p package/pyodide.mjs; tar -czf folder.tgz package")
+    code = "import sys, pathlib; from tools.runtime import *\ntry: from_npm(pathlib.Path(sys.argv[1]))\n"
+    code += "except Unavailable as error: print(error)"
+    command = [sys.executable, "-O", "-c", code, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).resolve().parents[2])
+    assert "pyodide.mjs is no file in it" in done.stdout, done.stderr
 
 
 def test_what_npm_says_is_no_file_of_ours(
