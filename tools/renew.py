@@ -31,8 +31,9 @@ def refuse_unknown(out: Path) -> None:
     if MANIFEST not in there and any(not name.startswith(".") for name in there):
         raise UserError(
             N_(
-                "%(out)s is not empty and has no %(list)s, which says what in it is a build's. Choose another --out; "
-                "or, for a site beside what is there, put an empty file of that name into it."
+                "%(out)s is not empty and has no %(list)s, which says what in it is a build's. If it is an old site, "
+                "remove it. Or choose another --out. Or, for a site beside what is there, put an empty file of that "
+                "name into it."
             ),
             out=out, list=MANIFEST,
         )  # fmt: skip
