@@ -4,19 +4,22 @@
     python build.py --prompt "The next day" --model stories --out DIR [--single-file]     one lesson of your own
     python build.py --prompt "The next day" --model path/to/SmolLM2-135M --out DIR        one of a checkpoint on disk
 
-The same input gives the same bytes. Everything is built in a folder beside DIR and moved into place at
-the end, so a failure leaves the old DIR as it was. It never trains a model.
+The same input gives the same bytes; but the last digits of the numbers in trace/*.json depend on the processor, whose
+linear algebra may add in another order (no figure on a page does: test_build.py). Everything is built first and moved
+into place at the end, so a failure leaves DIR as it was. A build replaces and removes what a build has written, and
+nothing else: what that is, DIR/microgpt-kv-sha256.txt says. It never trains a model.
 """
 
 from __future__ import annotations
 
 import argparse
-import filecmp
+import os
 import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -30,11 +33,15 @@ from microgpt.viz.pages import PAGES
 from microgpt.viz.render import Site, render_embed, render_page
 from microgpt.viz.style import STYLE, STYLE_BIG, read
 from microgpt.viz.whole import framed
-from tools.bake import ASSETS, FORMS, bake, recipe
-from tools.checkpoint import FILES, bake_checkpoint
-from tools.own import files_under, notices, own_files
+from tools.bake import ASSETS, bake, recipe
+from tools.checkpoint import bake_checkpoint
+from tools.compare import compared
+from tools.manifest import written
+from tools.own import notices, own_files, site_files
 from tools.packing import pack_runtime
+from tools.renew import refuse_unknown, renew
 from tools.runtime import default_cache, fetch_runtime
+from tools.scratch import scratch
 from tools.server import refused, serve
 
 ROOT = Path(__file__).resolve().parent
@@ -134,46 +141,38 @@ def numbers(flag: str, text: str | None) -> list[int]:
 
 
 def build(out: Path, address: str = "", write: Write | None = None) -> None:
-    """Write the whole site, or what `write` writes, into `out`, which is replaced only by a whole one."""
-    refuse_foreign(out)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as folder:
-        fresh = Path(folder) / "site"
-        (write or partial(write_site, address=address))(fresh)
-        old = Path(folder) / "old"
-        try:
-            if out.exists():
-                out.rename(old)
-            fresh.rename(out)
-        except BaseException:  # the old one goes back to its place before its folder is cleared away
-            if old.exists() and not out.exists():
-                old.rename(out)
-            raise
-    size = sum(path.stat().st_size for path in files_under(out))
+    """Write the whole site, or what `write` writes, into `out`: all of it, or nothing. A link to a folder stays one."""
+    place = Path(os.path.realpath(out))
+    refuse_unknown(place)
+    made = [folder for folder in (place, *place.parents) if not folder.exists()]
+    try:
+        with scratch(place) as folder:
+            fresh = folder / "site"
+            (write or partial(write_site, address=address))(fresh)
+            kept = renew(fresh, place, folder / "old")
+    except BaseException:
+        for folder in made:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
+    for name in kept:
+        say(f"kept: {name}, which the last build wrote and somebody has changed since")
+    size = sum((place / name).stat().st_size for name in written(place))
     say(f"done: {out} ({size / 1e6:.1f} MB)")
 
 
 def check(out: Path, write: Write) -> int:
-    """0 when `out` is byte for byte what would be built; else 1, naming the files that differ."""
+    """0 when `out` is what would be built, see tools/compare.py; else 1. Names the files that differ or are missing."""
+    if not out.is_dir():
+        raise UserError("There is no folder %(out)s to check; name it with --out.", out=out)
     with tempfile.TemporaryDirectory() as folder:
         fresh = Path(folder) / "site"
         write(fresh)
-        names = {str(p.relative_to(base)) for base in (fresh, out) for p in files_under(base)}
-        wrong = [n for n in sorted(names) if not same(fresh / n, out / n)]
-    for name in wrong:
-        print(f"differs: {name}")
+        wrong, besides = compared(fresh, out)
+    for line in [*wrong, *besides]:
+        print(line)
     print(f"{out} is {'not ' if wrong else ''}what would be built.")
     return 1 if wrong else 0
-
-
-def refuse_foreign(out: Path) -> None:
-    """A folder that is not a site of ours, or a lesson, is never replaced."""
-    inside = {path.name for path in out.iterdir()} if out.is_dir() else set()
-    ours = not inside or set(FORMS) <= inside <= FILES or any(out.glob("runtime-*/runtime.json"))
-    if out.resolve() == Path.cwd():
-        raise UserError("--out is the folder that you are in; it is replaced as a whole, so name another one.")
-    if out.exists() and not (out.is_dir() and ours):
-        raise UserError("%(out)s exists and is not a site that build.py made. Choose another --out.", out=out)
 
 
 def checked_address(text: str) -> str:
@@ -205,16 +204,10 @@ def write_site(out: Path, address: str = "") -> None:
     say("style, bridge, notices")
     for name in (STYLE, STYLE_BIG):
         write(out / name, read(name))
-    for path in files_under(ROOT / "site"):
-        if path.suffix != ".css" and path.name != "worker.js":  # which is part of the runtime
-            to = out / path.relative_to(ROOT / "site")
-            to.parent.mkdir(exist_ok=True)
-            shutil.copyfile(path, to)
+    for name, path in site_files().items():
+        (out / name).parent.mkdir(exist_ok=True)
+        shutil.copyfile(path, out / name)
     write(out / "NOTICES.txt", notices())
-
-
-def same(a: Path, b: Path) -> bool:
-    return a.exists() and b.exists() and filecmp.cmp(a, b, shallow=False)
 
 
 def write(path: Path, text: str) -> None:

@@ -24,7 +24,7 @@ from microgpt.viz.settings import Settings
 from microgpt.viz.style import style
 from microgpt.weights import shipped
 from tools.carry import runtime
-from tools.own import ROOT, notices, own_files
+from tools.own import notices, own_files, site_files
 from tools.packing import pack_runtime
 from tools.runtime import default_cache, fetch_runtime
 from tools.single import single
@@ -79,8 +79,9 @@ def bake(order: Recipe, say: Callable[[str], None], out: Path) -> None:
     for name, html in rendered(order, Site(packed)).items():
         write(out / name, html)
     write(out / "style.css", style())
-    for path in sorted(set((ROOT / "site").glob("*.*")) - {ROOT / "site" / "worker.js"}):  # part of the runtime
-        shutil.copyfile(path, out / path.name)
+    for name, path in site_files().items():
+        if "/" not in name:  # the cards are for links that are shared
+            shutil.copyfile(path, out / name)
 
 
 def rendered(order: Recipe, site: Site) -> dict[str, str]:

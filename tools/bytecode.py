@@ -2,7 +2,7 @@
 
 The bytecode must come from the Python that will run it, so Pyodide itself compiles, at build time, under
 the Node that Playwright's package carries. Results are kept in the cache folder by the hash of their
-input. Knows archives as {path: bytes}; does not know what they are for.
+input, and checked when they are taken from there. Knows archives as {path: bytes}; does not know what they are for.
 """
 
 from __future__ import annotations
@@ -11,11 +11,16 @@ import hashlib
 import json
 import shutil
 import subprocess
-import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from microgpt.errors import N_, UserError
+from tools.manifest import MANIFEST, as_text, digests, written
+from tools.process import finished
+from tools.scratch import scratch
+
+SECONDS = 900  # after which a compilation is given up; it takes some ten
 
 # Runs in Node: start Pyodide from its folder, give it the work folder, run the Python below.
 NODE = """
@@ -61,21 +66,39 @@ def compiled(files: Mapping[str, bytes], core: Mapping[str, Path], cache: Path, 
     """
     sources = {name: data for name, data in files.items() if name.endswith(".py")}
     kept = cache / "bytecode" / key(sources, core, bare)
-    if not kept.is_dir():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
-            run(sources, core, Path(folder), bare)
-            try:
-                (Path(folder) / "out").rename(kept)
-            except OSError:
-                if not kept.is_dir():  # another build may have been quicker
-                    raise
-    return {name + "c": (kept / (name + "c")).read_bytes() for name in sources}
+    found = whole(kept, sources)
+    if found is None:
+        with scratch(kept.parent) as folder:
+            run(sources, core, folder, bare)
+            (folder / "out" / MANIFEST).write_text(
+                as_text({name: [sha] for name, sha in digests(folder / "out").items()})
+            )
+            found = whole(folder / "out", sources)
+            if found is None:
+                raise UserError(
+                    N_("Compiling for the browser failed: %(why)s"), why="a file is missing; is the disk full?"
+                )
+            with suppress(OSError):  # not there; or another build has been quicker
+                kept.rename(folder / "damaged")
+            with suppress(OSError):
+                (folder / "out").rename(kept)
+    return found
+
+
+def whole(folder: Path, sources: Iterable[str]) -> dict[str, bytes] | None:
+    """The bytecode of `sources` out of `folder`, if all of it is there and as it was compiled."""
+    try:
+        listed = written(folder)
+        found = {name + "c": (folder / (name + "c")).read_bytes() for name in sources}
+    except (OSError, UserError):
+        return None
+    same = all(listed.get(name) == {hashlib.sha256(data).hexdigest()} for name, data in found.items())
+    return found if same else None
 
 
 def key(sources: Mapping[str, bytes], core: Mapping[str, Path], bare: bool) -> str:
     """What the bytecode depends on: the sources, the Pyodide that compiles, and how it is told to."""
-    digest = hashlib.sha256(f"{bare}{COMPILE}".encode() + core["pyodide.asm.wasm"].read_bytes())
+    digest = hashlib.sha256(f"{MANIFEST}{bare}{COMPILE}".encode() + core["pyodide.asm.wasm"].read_bytes())
     for name in sorted(sources):
         digest.update(f"{name}\0{len(sources[name])}\0".encode() + sources[name])
     return digest.hexdigest()
@@ -94,7 +117,10 @@ def run(sources: Mapping[str, bytes], core: Mapping[str, Path], folder: Path, ba
     (folder / "compile.py").write_text(f"BARE = {bare}\n{COMPILE}")
     argument = json.dumps([str((folder / "core").resolve()), str(folder.resolve())])
     command = [node(), "--input-type=module", "--eval", IMPORTS + NODE, argument]
-    done = subprocess.run(command, capture_output=True, text=True)
+    try:
+        done = finished(command, SECONDS)
+    except subprocess.TimeoutExpired:
+        raise UserError(N_("Compiling for the browser failed: %(why)s"), why=f"no end in {SECONDS} seconds") from None
     if done.returncode:
         why = next((line for line in reversed(done.stderr.splitlines()) if "Error" in line), done.stderr)[:300]
         raise UserError(N_("Compiling for the browser failed: %(why)s"), why=why)

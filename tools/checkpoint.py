@@ -30,7 +30,6 @@ from tools.own import ROOT
 
 TRACE = "trace.json"
 BESIDE = ("host.js", "offline.js", "icon.svg")  # of the site: what a page without Python loads, besides its style
-FILES = {*FORMS, TRACE, styles.STYLE, *BESIDE}
 
 
 def bake_checkpoint(

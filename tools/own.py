@@ -1,20 +1,29 @@
-"""What of the repository goes along: our own Python, templates and weights for the browser, and all licences."""
+"""What of the repository goes along: our own Python, templates and weights for the browser, and all licences.
+
+What goes out is listed, by its place and its suffix. Whatever else lies beside the sources stays at home: notes, keys,
+backups, what editors and systems leave behind (their names begin with a dot), and whatever a link leads to.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from importlib.metadata import distribution
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-OWN = ("microgpt", "templates", "locale")  # what of the repository runs in the browser
-SOURCES = (".po", ".pot")  # what is only read to make something else of it
+OWN = {  # what of the repository runs in the browser
+    "microgpt": ("**/*.py", "py.typed", "data/*.npz", "data/*.txt"),
+    "templates": ("**/*.html", "**/*.svg", "**/*.css"),
+    "locale": ("*/LC_MESSAGES/*.mo",),
+}
+# What of site/ goes along: as it is, the styles as one file. worker.js becomes part of the runtime (packing.py).
+SITE = ("boot.js", "host.js", "offline.js", "*.svg", "css/*.css", "cards/*.png")
 
 
 def own_files() -> dict[str, bytes]:
     """Archive path -> bytes of our own Python, templates and weights, for the browser."""
-    paths = [p for folder in OWN for p in files_under(ROOT / folder) if "__pycache__" not in p.parts]
-    return {str(p.relative_to(ROOT).as_posix()): p.read_bytes() for p in paths if p.suffix not in SOURCES}
+    paths = [path for folder, patterns in OWN.items() for path in listed(ROOT / folder, patterns)]
+    return {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in paths}
 
 
 def notices() -> str:
@@ -27,5 +36,17 @@ def notices() -> str:
     return "\n\n----\n\n".join(part.strip() for part in parts) + "\n"
 
 
-def files_under(folder: Path) -> Iterator[Path]:
-    return (p for p in sorted(folder.rglob("*")) if p.is_file())
+def site_files() -> dict[str, Path]:
+    """Name -> file of what a page loads from site/, besides its style."""
+    folder = ROOT / "site"
+    return {p.relative_to(folder).as_posix(): p for p in listed(folder, SITE) if p.suffix != ".css"}
+
+
+def listed(folder: Path, patterns: Iterable[str]) -> list[Path]:
+    """The files of `folder` that fit one of the patterns, by their names; neither hidden ones nor links."""
+
+    def ours(path: Path) -> bool:
+        steps = [path, *path.parents][: len(path.relative_to(folder).parts)]
+        return path.is_file() and not any(step.name.startswith(".") or step.is_symlink() for step in steps)
+
+    return sorted({path for pattern in patterns for path in folder.glob(pattern) if ours(path)})

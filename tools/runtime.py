@@ -7,18 +7,21 @@ file is checked before it enters the cache. How the files are packed for a site 
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import subprocess
 import tarfile
 import tempfile
 import urllib.request
+import zlib
 from collections.abc import Callable, Iterable
 from http.client import HTTPException
 from pathlib import Path
 
 from microgpt.errors import N_, UserError
+from tools.manifest import digest
+from tools.process import finished
+from tools.scratch import scratch
 
 VERSION = "0.29.5"
 CDN = f"https://cdn.jsdelivr.net/pyodide/v{VERSION}/full/"
@@ -42,6 +45,8 @@ NUMPY = {
 NPM_NUMPY, CDN_NUMPY = NUMPY
 NPM = {f"pyodide@{VERSION}": tuple(CORE), "@bentopdf/pymupdf-wasm@0.11.16": (f"assets/{NPM_NUMPY}",)}
 
+NPM_SECONDS = 900  # some 70 MB have to come through a slow line
+
 Source = Callable[[Path], None]  # puts the files into a folder, or raises Unavailable
 
 
@@ -64,16 +69,15 @@ def fetch_runtime(cache: Path) -> dict[str, Path]:
     found = present(home)
     reasons = []
     for source in [] if found else sources():
-        home.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=home) as folder:
+        with scratch(home) as folder:
             try:
-                source(Path(folder))
+                source(folder)
             except Unavailable as reason:
                 reasons.append(str(reason))
                 continue
-            for name in expected(Path(folder)):
-                verify(Path(folder) / name)
-                os.replace(Path(folder) / name, home / name)
+            for name in expected(folder):
+                verify(folder / name)
+                os.replace(folder / name, home / name)
         found = present(home)
         break
     if not found:
@@ -101,10 +105,6 @@ def expected(folder: Path) -> list[str]:
 
 def pinned(name: str) -> str:
     return CORE.get(name) or NUMPY[name]
-
-
-def digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def verify(path: Path) -> None:
@@ -147,19 +147,21 @@ def from_npm(out: Path) -> None:
     if npm is None:
         raise Unavailable("npm is not installed")
     for package, members in NPM.items():
-        command = [npm, "pack", package, "--silent", "--pack-destination", str(out)]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=out)
-        if done.returncode:
-            raise Unavailable(f"npm pack {package} failed")
+        box = Path(tempfile.mkdtemp(dir=out))  # whatever is in it afterwards has come from npm
+        command = [npm, "pack", package, "--silent", "--pack-destination", str(box)]
         try:
-            archive = out / done.stdout.split()[-1]
+            if finished(command, NPM_SECONDS, box).returncode:
+                raise Unavailable(f"npm pack {package} failed")
+            (archive,) = box.glob("*.tgz")
             with tarfile.open(archive) as tar:
                 for member in members:
                     data = tar.extractfile(f"package/{member}")
-                    assert data is not None
+                    if data is None:
+                        raise tarfile.TarError(f"{member} is no file in it")
                     (out / Path(member).name).write_bytes(data.read())
-            archive.unlink()
-        except (OSError, EOFError, tarfile.TarError, LookupError, AssertionError) as error:
+        except subprocess.TimeoutExpired:
+            raise Unavailable(f"npm pack {package} came to no end in {NPM_SECONDS} seconds") from None
+        except (OSError, EOFError, tarfile.TarError, zlib.error, LookupError, ValueError) as error:
             raise Unavailable(f"npm pack {package} gave nothing that can be used ({error})") from None
 
 

@@ -1,11 +1,16 @@
 """A small web server to look at the site, on this machine only. Sends the types that browsers insist on.
 
+Any page may read what it serves, since frames without an origin have to. So it answers to the names of this machine
+alone (a page elsewhere could have its own name lead here), and serves nothing hidden and nothing outside of its folder.
+
 `serving` is for tests and benchmarks: the same server on a free port, and a `fault` that may answer in
 its place. Knows nothing of what it serves.
 """
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -18,6 +23,10 @@ from typing import Any
 
 # path -> None (serve the file), or status, headers and parts of a body; a part may block to stall the answer
 Fault = Callable[[str], tuple[int, dict[str, str], Iterator[bytes]] | None]
+
+
+INDEX = ("index.html", "index.htm")  # what is served of a folder
+HOSTS = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d+)?", re.I)  # what this machine is called by itself
 
 
 class Handler(SimpleHTTPRequestHandler):
@@ -46,6 +55,15 @@ class Handler(SimpleHTTPRequestHandler):
         self.fault, self.seen, self.readable = fault, seen, readable
         super().__init__(*args, **options)
 
+    def parse_request(self) -> bool:
+        if not super().parse_request():
+            return False
+        if not HOSTS.fullmatch(self.headers.get("Host", "")):
+            self.close_connection = True
+            self.send_error(421, "Misdirected Request", "Ask for localhost or 127.0.0.1.")
+            return False
+        return True
+
     def do_GET(self) -> None:
         path = self.path.split("?")[0]
         if self.seen is not None:
@@ -63,6 +81,25 @@ class Handler(SimpleHTTPRequestHandler):
         for part in body:
             self.wfile.write(part)
             self.wfile.flush()
+
+    def send_head(self) -> Any:
+        try:
+            if self.served():
+                return super().send_head()
+        except ValueError:  # a zero in the name, or half an address
+            pass
+        return self.send_error(404, "File not found")
+
+    def served(self) -> bool:
+        """Whether what is asked for lies in the folder, is not hidden there, and is no link that leads elsewhere."""
+        root, asked = os.path.realpath(self.directory), self.translate_path(self.path)
+        names = os.path.relpath(asked, self.directory).split(os.sep)
+        places = [os.path.realpath(os.path.join(asked, name)) for name in (".", *INDEX)]
+        hidden = any(name.startswith(".") and name != "." for name in names)
+        return not hidden and all(os.path.commonpath([root, place]) == root for place in places)
+
+    def list_directory(self, path: Any) -> Any:
+        return self.send_error(404, "File not found")  # nothing of ours needs it
 
     def end_headers(self) -> None:
         if self.readable:

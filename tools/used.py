@@ -16,9 +16,10 @@ import tempfile
 from pathlib import Path
 
 from microgpt.errors import N_, UserError
-from tools.bytecode import IMPORTS, node
+from tools.bytecode import IMPORTS, SECONDS, node
 from tools.own import own_files
 from tools.packing import PACKAGES, SCRIPTS, USED, pack_runtime
+from tools.process import finished
 from tools.runtime import default_cache, fetch_runtime
 
 EXERCISE = Path(__file__).with_name("exercise.py")
@@ -78,9 +79,10 @@ def run(folder: Path, all_of_it: bool = False) -> dict[str, list[str]]:
     for name in SCRIPTS:  # Node takes them as they come
         shutil.copyfile(fetched[name], core / name)
     argument = json.dumps([str(core.resolve()), list(PACKAGES), EXERCISE.read_text("utf-8") + FILES])
-    done = subprocess.run(
-        [node(), "--input-type=module", "--eval", IMPORTS + NODE, argument], capture_output=True, text=True
-    )
+    try:
+        done = finished([node(), "--input-type=module", "--eval", IMPORTS + NODE, argument], SECONDS)
+    except subprocess.TimeoutExpired:
+        raise UserError(N_("The pages did not run in Pyodide: %(why)s"), why=f"no end in {SECONDS} seconds") from None
     if done.returncode:
         raise UserError(N_("The pages did not run in Pyodide: %(why)s"), why=done.stderr.strip()[-300:])
     answer: dict[str, list[str]] = json.loads((core / "answer.json").read_text("utf-8"))

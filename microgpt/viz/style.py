@@ -34,7 +34,7 @@ def style(big: bool = False) -> str:
         cases=CASES,
         opened=MOST if big else 0,
     )
-    paths = sorted((ROOT / "site" / "css").glob("*.css"))
+    paths = [path for path in sorted((ROOT / "site" / "css").glob("[0-9]-*.css")) if not path.is_symlink()]
     return "".join(path.read_text("utf-8") for path in paths if big or path.name != BIG) + states
 
 

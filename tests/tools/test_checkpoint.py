@@ -14,8 +14,9 @@ from microgpt.checkpoint import load_checkpoint
 from microgpt.record import Recording
 from microgpt.trace import from_json
 from tests import checkpoints
-from tools.checkpoint import FILES
+from tools.manifest import MANIFEST
 
+FILES = {"index.html", "embed.html", "trace.json", "style.css", "host.js", "offline.js", "icon.svg"}
 REFERENCE = re.compile(r'\b(?:href|src|srcset|data-go|action)="([^"]*)"')
 
 
@@ -36,7 +37,7 @@ def files(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, s
 
 
 def test_the_folder_holds_both_forms_what_they_load_and_the_trace(files: dict[str, str]) -> None:
-    assert files.keys() == FILES
+    assert files.keys() == {*FILES, MANIFEST}
     for form in ("index.html", "embed.html"):
         html = files[form]
         found = [each for each in REFERENCE.findall(html) if not each.startswith("#")]
@@ -59,7 +60,7 @@ def test_the_page_speaks_of_the_folders_name_and_of_the_models_shape(files: dict
 def test_the_authors_choices_and_one_file(folder: Path, tmp_path: Path) -> None:
     options = ["--layers", "1", "--heads", "0,3", "--head", "3", "--step", "1", "--new", "1", "--dtype", "float64"]
     files = baked(folder, tmp_path / "lesson", *options, "--single-file", "--lang", "es")
-    assert files.keys() == {"index.html", "embed.html", "trace.json"}
+    assert files.keys() == {"index.html", "embed.html", "trace.json", MANIFEST}
     heads = re.findall(r'<input[^>]*name="head" value="([\d.]+)"( checked)?', files["index.html"])
     assert heads == [("1.0", ""), ("1.3", " checked")]
     assert re.search(r'name="step" value="1"[^>]* checked', files["index.html"])

@@ -6,7 +6,10 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 import tarfile
+import time
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +18,7 @@ import pytest
 
 from microgpt.errors import UserError
 from tools import runtime
+from tools.manifest import digest
 from tools.packing import pack_runtime
 from tools.runtime import CDN_NUMPY, CORE, NPM_NUMPY, default_cache, fetch_runtime
 from tools.server import serving
@@ -44,14 +48,14 @@ def release(real: dict[str, Path], tmp_path: Path) -> Path:
 @pytest.fixture
 def mirror(release: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The release, served; the wheel's pinned hash is that of what is served, since the real one is elsewhere."""
-    monkeypatch.setitem(runtime.NUMPY, CDN_NUMPY, runtime.digest(release / CDN_NUMPY))
+    monkeypatch.setitem(runtime.NUMPY, CDN_NUMPY, digest(release / CDN_NUMPY))
     with serving(release) as url:
         monkeypatch.setenv("MICROGPT_RUNTIME_URL", url)
         yield url
 
 
 def test_every_file_has_the_pinned_hash(real: dict[str, Path]) -> None:
-    assert {runtime.digest(path) == runtime.pinned(name) for name, path in real.items()} == {True}
+    assert {digest(path) == runtime.pinned(name) for name, path in real.items()} == {True}
     assert len(real) == len(CORE) + 1
 
 
@@ -125,7 +129,7 @@ def test_packages_of_npm_are_unpacked(
     npm: Callable[[str], None], real: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     numpy = next(path for name, path in real.items() if name not in CORE)
-    monkeypatch.setitem(runtime.NUMPY, NPM_NUMPY, runtime.digest(numpy))  # the real one may be that of the release
+    monkeypatch.setitem(runtime.NUMPY, NPM_NUMPY, digest(numpy))  # the real one may be that of the release
     name = "$(echo $1 | sed 's/^@//; s/[@/]/-/g').tgz"
     npm(f"cp {packages(real, tmp_path / 'npm')}/{name} .\necho {name}")
     monkeypatch.setattr(runtime, "from_release", lambda out: pytest.fail("asked the next source"))
@@ -140,8 +144,15 @@ def test_packages_of_npm_are_unpacked(
     [
         "exit 1", "true", "echo no-such.tgz", "echo > bad.tgz; echo bad.tgz",
         "tar -czf empty.tgz -T /dev/null; echo empty.tgz",
+        "mkdir -p package/pyodide.mjs; tar -czf folder.tgz package; echo folder.tgz",
+        "mkdir package; ln -s nowhere package/pyodide.mjs; tar -czf link.tgz package; echo link.tgz",
+        "head -c 99999 /dev/urandom | gzip | head -c 50000 > cut.tgz; echo cut.tgz",
+        "echo > a.tgz; echo > b.tgz; echo b.tgz",
     ],
-    ids=["fails", "says nothing", "writes nothing", "no archive", "an empty archive"],
+    ids=[
+        "fails", "says nothing", "writes nothing", "no archive", "an empty archive", "a folder in place of a file",
+        "a link in place of a file", "an archive cut short", "two archives",
+    ],
 )  # fmt: skip
 def test_where_npm_gives_nothing_the_release_is_asked(
     npm: Callable[[str], None], script: str, mirror: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -150,6 +161,45 @@ def test_where_npm_gives_nothing_the_release_is_asked(
     monkeypatch.delenv("MICROGPT_RUNTIME_URL")
     monkeypatch.setattr(runtime, "CDN", mirror)
     assert set(fetch_runtime(tmp_path / "cache")) == {*CORE, CDN_NUMPY}
+
+
+def test_a_folder_in_place_of_a_file_is_told_without_assertions_too(npm: Callable[[str], None], tmp_path: Path) -> None:
+    npm("mkdir -p package/pyodide.mjs; tar -czf folder.tgz package")
+    code = "import sys, pathlib; from tools.runtime import *\ntry: from_npm(pathlib.Path(sys.argv[1]))\n"
+    code += "except Unavailable as error: print(error)"
+    command = [sys.executable, "-O", "-c", code, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).resolve().parents[2])
+    assert "pyodide.mjs is no file in it" in done.stdout, done.stderr
+
+
+def test_what_npm_says_is_no_file_of_ours(
+    npm: Callable[[str], None], mirror: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An npm that names a place elsewhere does not get it read, let alone removed."""
+    mine = packages(fetch_runtime(default_cache()), tmp_path / "npm") / f"pyodide-{runtime.VERSION}.tgz"
+    npm(f"echo {mine}")
+    monkeypatch.delenv("MICROGPT_RUNTIME_URL")
+    monkeypatch.setattr(runtime, "CDN", mirror)
+    assert CDN_NUMPY in fetch_runtime(tmp_path / "cache")
+    assert mine.is_file()
+
+
+def test_an_npm_that_comes_to_no_end_is_given_up(
+    npm: Callable[[str], None], mirror: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And what it has started with it, which would hold its output open."""
+    npm("sleep 50 & echo $! > $PIDS; sleep 50")
+    monkeypatch.setenv("PIDS", str(tmp_path / "pid"))
+    monkeypatch.setattr(runtime, "NPM_SECONDS", 0.5, raising=False)
+    monkeypatch.delenv("MICROGPT_RUNTIME_URL")
+    monkeypatch.setattr(runtime, "CDN", mirror)
+    before = time.monotonic()
+    assert CDN_NUMPY in fetch_runtime(tmp_path / "cache")
+    assert time.monotonic() - before < 40
+    with pytest.raises(ProcessLookupError):
+        for _ in range(100):  # until the system has taken note of its end
+            os.kill(int((tmp_path / "pid").read_text()), 0)
+            time.sleep(0.05)
 
 
 @pytest.mark.parametrize("address", ["foo", "http://", "http://127.0.0.1:9/", "http://a b/"])
@@ -162,7 +212,7 @@ def test_an_address_that_is_none_gets_a_sentence(address: str, tmp_path: Path, m
 def test_a_damaged_cache_is_mended(mirror: str, tmp_path: Path) -> None:
     found = fetch_runtime(tmp_path / "cache")
     found["pyodide.mjs"].write_bytes(b"")
-    assert runtime.digest(fetch_runtime(tmp_path / "cache")["pyodide.mjs"]) == CORE["pyodide.mjs"]
+    assert digest(fetch_runtime(tmp_path / "cache")["pyodide.mjs"]) == CORE["pyodide.mjs"]
 
 
 def test_the_pack_names_every_file_and_keeps_the_licences(real: dict[str, Path], tmp_path: Path) -> None:
@@ -170,11 +220,11 @@ def test_the_pack_names_every_file_and_keeps_the_licences(real: dict[str, Path],
     manifest = json.loads((out / "runtime.json").read_text())
     assert set(manifest["files"]) == {p.name for p in out.iterdir()} - {"runtime.json"}
     for name, file in manifest["files"].items():
-        assert file == {"size": (out / name).stat().st_size, "sha256": runtime.digest(out / name)}
+        assert file == {"size": (out / name).stat().st_size, "sha256": digest(out / name)}
     lock = json.loads((out / "pyodide-lock.json").read_text())
     assert set(manifest["packages"]) == set(lock["packages"])
     for package in lock["packages"].values():
-        assert package["sha256"] == runtime.digest(out / package["file_name"])
+        assert package["sha256"] == digest(out / package["file_name"])
     for wheel in (p for p in out.glob("*.whl") if not p.name.startswith("microgpt")):
         with zipfile.ZipFile(wheel) as archive:
             assert any("LICENSE" in name for name in archive.namelist()), wheel.name

@@ -56,3 +56,77 @@ def test_an_impossible_port_gets_a_sentence(tmp_path: Path, capsys: pytest.Captu
 def test_only_this_machine_is_served(tmp_path: Path) -> None:
     with serving(tmp_path) as url:
         assert url.startswith("http://127.0.0.1:")
+
+
+def asked(url: str, path: str, method: str = "GET", **headers: str) -> tuple[int, bytes]:
+    """Status and body of what is asked for as it stands, without a client's own corrections."""
+    connection = http.client.HTTPConnection(url.split("/")[2], timeout=20)
+    connection.putrequest(method, path, skip_host=True)
+    for name, value in {"Host": "127.0.0.1", **headers}.items():
+        connection.putheader(name, value)
+    connection.endheaders()
+    answer = connection.getresponse()
+    found = answer.status, answer.read()
+    connection.close()
+    return found
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:8000", "localhost.evil.example", "127.0.0.1.x:80", ""])
+def test_a_name_that_is_not_this_machines_is_not_answered(tmp_path: Path, host: str) -> None:
+    """A page elsewhere can let its own name lead here, and would then read what is here as its own."""
+    (tmp_path / "a.html").write_bytes(b"mine")
+    with serving(tmp_path) as url:
+        for method in ("GET", "HEAD"):
+            status, body = asked(url, "/a.html", method, Host=host)
+            assert status == 421 and b"mine" not in body
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:80", "127.0.0.1", "127.0.0.1:8000", "[::1]:8000"])
+def test_the_names_of_this_machine_are_answered(tmp_path: Path, host: str) -> None:
+    (tmp_path / "a.html").write_bytes(b"mine")
+    with serving(tmp_path) as url:
+        assert asked(url, "/a.html", Host=host, Origin="null") == (200, b"mine")
+
+
+ODD = (
+    "/%00",
+    "/a%00.html",
+    "/%ed%a0%80",
+    "/%ff",
+    "/" + "a" * 5000,
+    "http://[/../../folder",
+    "/a.html/",
+    "/%2e%2e/secret",
+)
+
+
+@pytest.mark.parametrize("path", ODD)
+def test_what_cannot_be_there_is_not_there(tmp_path: Path, path: str, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "site" / "folder").mkdir(parents=True)
+    (tmp_path / "site" / "a.html").write_bytes(b"mine")
+    (tmp_path / "secret").write_bytes(b"secret")
+    with serving(tmp_path / "site") as url:
+        assert asked(url, path)[0] == 404
+        assert asked(url, path, "HEAD")[0] == 404
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_neither_links_that_lead_elsewhere_nor_hidden_files_are_served(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    for folder in (".git", "linked", "inner", "there"):
+        (site / folder).mkdir(parents=True)
+    (tmp_path / "index.html").write_bytes(b"secret")
+    (site / ".git" / "config").write_bytes(b"secret")
+    (site / ".env").write_bytes(b"secret")
+    (site / "a.html").symlink_to(tmp_path / "index.html")
+    (site / "far").symlink_to(tmp_path)
+    (site / "linked" / "index.html").symlink_to(tmp_path / "index.html")
+    (site / "there" / "index.html").write_bytes(b"mine")
+    (site / "near").symlink_to("there")
+    (tmp_path / "link").symlink_to("site")
+    with serving(tmp_path / "link") as url:
+        for path in ("a.html", "far/", "far/index.html", "linked/", ".git/config", ".env", "inner/", ""):
+            status, body = asked(url, f"/{path}")
+            assert status == 404 and b"secret" not in body, path
+        for path in ("there/", "near/", "near/index.html"):
+            assert asked(url, f"/{path}") == (200, b"mine")

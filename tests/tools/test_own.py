@@ -1,0 +1,116 @@
+"""What goes out is listed: whatever else lies beside the sources stays at home, and no link is followed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import build
+from microgpt.viz import style
+from tools import bake, own
+from tools.own import ROOT
+
+STRAY = (
+    "microgpt/notes-secret.env", "microgpt/data/names.npz~", "microgpt/data/names-1000.txt.orig", "microgpt/.env.py",
+    "microgpt/lists.txt", "templates/.DS_Store", "templates/._base.html", "templates/pages/.draft.html",
+    "templates/.git/x.html", "templates/base.html.bak", "templates/key.pem", "locale/es/LC_MESSAGES/messages.po~",
+    "locale/es/LC_MESSAGES/.messages.mo", "site/draft.html", "site/.hidden.js", "site/notes.txt", "site/boot.js~",
+    "site/cards/.DS_Store", "site/cards/secret.txt", "site/private/photo.png", "site/css/._9-print.css",
+    "site/css/mine.css",
+)  # fmt: skip
+LINKS = (
+    "microgpt/linked.py",
+    "templates/linked.html",
+    "site/linked.js",
+    "site/cards/linked.png",
+    "site/css/9-linked.css",
+)
+
+
+@pytest.fixture
+def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The sources, with what lies about in them."""
+    for folder in (*own.OWN, "site"):
+        shutil.copytree(ROOT / folder, tmp_path / "sources" / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    before = {path for path in (tmp_path / "sources").rglob("*") if path.is_file()}
+    (tmp_path / "secret").write_text("secret")
+    (tmp_path / "folder").mkdir()
+    for name in ("a.py", "a.html", "a.js", "a.css", "a.png"):
+        (tmp_path / "folder" / name).write_text("secret")
+    for name in STRAY:
+        path = tmp_path / "sources" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("secret")
+    for name in LINKS:
+        (tmp_path / "sources" / name).symlink_to(tmp_path / "secret")
+    for folder in ("microgpt/linked", "templates/linked", "site/css/linked", "locale/xx"):
+        (tmp_path / "sources" / folder).symlink_to(tmp_path / "folder")
+    for module in (own, build):
+        monkeypatch.setattr(module, "ROOT", tmp_path / "sources")
+    yield tmp_path / "sources"
+    assert before <= {path for path in (tmp_path / "sources").rglob("*") if path.is_file()}
+
+
+def test_only_what_is_listed_goes_into_the_browsers_python(sources: Path) -> None:
+    files = own.own_files()
+    assert not {*STRAY, *LINKS} & files.keys()
+    assert not [name for name, data in files.items() if "linked" in name or data == b"secret"]
+    assert {"microgpt/model.py", "templates/base.html", "microgpt/data/names.npz", "microgpt/py.typed"} <= files.keys()
+
+
+def test_only_what_is_listed_goes_beside_the_pages(
+    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "PAGES", [])
+    monkeypatch.setattr(build, "fetch_runtime", lambda cache: {})
+    monkeypatch.setattr(build, "pack_runtime", lambda *_: "runtime-0")
+    monkeypatch.setattr(build, "notices", lambda: "")
+    build.write_site(tmp_path / "out")
+    names = {path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    scripts = {"boot.js", "worker.js", "host.js", "offline.js"}
+    cards = {f"cards/{path.name}" for path in (ROOT / "site" / "cards").iterdir()}
+    assert names == {*scripts, *cards, "icon.svg", "style.css", "style-big.css", "NOTICES.txt"}
+
+
+def test_only_what_is_listed_goes_beside_a_lesson(
+    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bake, "fetch_runtime", lambda cache: {})
+    monkeypatch.setattr(bake, "pack_runtime", lambda *_: "runtime-0")
+    monkeypatch.setattr(bake, "notices", lambda: "")
+    monkeypatch.setattr(bake, "ROOT", sources, raising=False)
+    bake.bake(bake.recipe("stepper", "", "", {}, "en", "directory"), lambda line: None, tmp_path / "out")
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "index.html", "embed.html", "style.css", "boot.js", "worker.js", "host.js", "offline.js", "icon.svg",
+    }  # fmt: skip
+
+
+def test_only_what_is_listed_goes_into_the_style(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = style.style()
+    monkeypatch.setattr(style, "ROOT", sources)
+    assert style.style.__wrapped__() == before
+
+
+def test_a_package_holds_what_a_site_does() -> None:
+    """pip install takes the same files, by the same patterns."""
+    data = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["package-data"]
+    assert tuple(p for p in own.OWN["microgpt"] if p != "**/*.py") == tuple(data["microgpt"])
+    assert own.OWN["templates"] == tuple(data["microgpt.templates"])
+    assert own.OWN["locale"] == tuple(data["microgpt.locale"])
+    assert own.SITE == tuple(data["microgpt.site"])
+
+
+def test_every_tracked_file_goes_along() -> None:
+    """A new kind of file has to be listed, or the page that needs it has it here and nowhere else."""
+    git = shutil.which("git")
+    if git is None or not (ROOT / ".git").exists():
+        pytest.skip("no checkout of git here, so it cannot be told what belongs to the project")
+    asked = [git, "-c", "safe.directory=*", "ls-files", "-z", *own.OWN, "site"]
+    tracked = subprocess.run(asked, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
+    out = {*own.own_files(), *(path.relative_to(ROOT).as_posix() for path in own.listed(ROOT / "site", own.SITE))}
+    assert [name for name in tracked if name and not name.endswith((".po", ".pot")) and name not in out] == []

@@ -1,0 +1,75 @@
+"""Whether a folder is what would be built: which files differ, which are missing, which are none of the build's.
+
+Everything has to be the same, byte for byte, but for the numbers of a trace: their last digits depend on how the
+processor's linear algebra orders a sum. Those are compared to within 1e-12, all else of a trace exactly.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from tools.manifest import MANIFEST, OTHER, as_text, digests, standing
+from tools.scratch import PREFIX
+
+CLOSE = 1e-12
+FORMAT = "microgpt-trace"  # see microgpt/trace.py
+
+
+def compared(fresh: Path, out: Path) -> tuple[list[str], list[str]]:
+    """What is wrong with `out`, and what lies in it besides, a line each. `fresh` is what has just been built."""
+    wrong, listed = [], {}
+    for name, sha in digests(fresh).items():
+        there = standing(out, name)
+        if there == sha or (there not in ("", OTHER) and close(fresh / name, out / name)):
+            listed[name] = [there]
+        else:
+            wrong.append(f"differs: {name}" if there else f"missing: {name}")
+            listed[name] = [sha]
+    if not (out / MANIFEST).is_file():
+        wrong.append(f"missing: {MANIFEST}")
+    elif (out / MANIFEST).read_bytes() != as_text(listed).encode():
+        wrong.append(f"differs: {MANIFEST}")
+    return wrong, [f"not of this build: {name}" for name in besides(out, {*listed, MANIFEST})]
+
+
+def besides(out: Path, names: Collection[str]) -> Iterator[str]:
+    """What in `out` has none of the names; of a folder with nothing else in it, only its own."""
+    folders = {parent.as_posix() for name in names for parent in Path(name).parents}
+
+    def among(folder: Path) -> Iterator[str]:
+        for path in sorted(folder.iterdir()):
+            name = path.relative_to(out).as_posix()
+            if path.is_dir() and not path.is_symlink() and name in folders:
+                yield from among(path)
+            elif name not in names and not name.startswith(PREFIX):
+                yield f"{name}/" if path.is_dir() else name
+
+    yield from among(out)
+
+
+def close(a: Path, b: Path) -> bool:
+    """Whether both files are traces that say the same."""
+    if a.suffix != ".json":
+        return False
+    try:
+        one, other = (json.loads(path.read_bytes()) for path in (a, b))
+        return isinstance(one, dict) and one.get("format") == FORMAT and alike(one, other)
+    except (ValueError, RecursionError):
+        return False
+
+
+def alike(a: Any, b: Any) -> bool:
+    """Equal, but for the last digits of floating-point numbers."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, float):
+        return math.isclose(a, b, rel_tol=CLOSE, abs_tol=CLOSE)
+    if isinstance(a, dict):
+        return list(a) == list(b) and all(alike(a[key], b[key]) for key in a)
+    if isinstance(a, list):
+        return len(a) == len(b) and all(map(alike, a, b))
+    return bool(a == b)
