@@ -22,10 +22,14 @@ from typing import Any
 import numpy as np
 
 from microgpt.errors import N_, UserError
+from microgpt.files import open_file
 from microgpt.model import MLPS, NORMS, Array, Config, Params, param_shapes
+from microgpt.nesting import parsed
 from microgpt.rope import ROTATIONS, SCALINGS
 from microgpt.tokenizer import TOKENIZERS, Tokenizer
 
+SMALL, LARGE = 1e-30, 1e30  # a number of a config beyond these measures nothing, and would overflow in 32 bits
+LARGEST = 500_000_000  # bytes of a file of ours, unpacked
 SHIPPED = ("names", "names-deep", "stories")
 
 
@@ -94,10 +98,12 @@ def shipped(name: str) -> Model:
 def load(path: Path, name: str | None = None) -> Model:
     """Read a model that `save` wrote. Raises UserError for a file that is broken or does not fit its config."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_file(path) as file, zipfile.ZipFile(file) as archive:
+            if sum(info.file_size for info in archive.infolist()) > LARGEST:
+                raise ValueError(f"it unpacks to more than {LARGEST:,} bytes")
             files = {name.removesuffix(".npy"): io.BytesIO(archive.read(name)) for name in archive.namelist()}
-        arrays = {key: np.lib.format.read_array(file, allow_pickle=False) for key, file in files.items()}
-        about = json.loads(str(arrays.pop("about")))
+        arrays = {key: np.lib.format.read_array(data, allow_pickle=False) for key, data in files.items()}
+        about = parsed(str(arrays.pop("about")))
         config = Config(**about["config"])
         tokenizer = TOKENIZERS[about["tokenizer"]](about["vocabulary"])
     except FileNotFoundError:
@@ -130,7 +136,7 @@ def check_fields(path: Path | str, config: Config) -> None:
         default = getattr(Config(), key)
         right = type(value) is type(default)
         if right and not isinstance(value, bool):
-            right = value in names[key] if key in names else min(default, 1e-300) <= value < math.inf
+            right = value in names[key] if key in names else min(default, SMALL) <= value <= LARGE
         if not right:
             raise UserError(
                 N_("%(path)s: its config gives %(key)s as %(value)s; no model here can have that."),
