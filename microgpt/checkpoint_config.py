@@ -19,7 +19,7 @@ from microgpt.safetensors_header import shown as printable
 from microgpt.weights import LARGE, SMALL
 
 GENERATION = "generation_config.json"  # its name
-LONGEST_CONFIG = 2_000_000  # bytes of either file; those in use have a few thousand
+LONGEST_CONFIG = 1_000_000  # bytes of either file; those in use have a few thousand
 EPS = {"gpt2": ("layer_norm_epsilon", 1e-5)}  # others: rms_norm_eps
 GELUS = {"gelu_new": "gelu", "gelu_pytorch_tanh": "gelu", "gelu": "gelu_exact", "relu": "relu"}
 SILUS = {"silu": "swiglu", "swish": "swiglu"}
