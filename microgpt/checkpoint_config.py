@@ -162,12 +162,12 @@ def rope_of(fields: Fields) -> Fields:
 
 
 def real(fields: Fields, name: str, default: float | None = None) -> float:
-    """A number above 0."""
+    """A number above 0, of a size that can be counted with."""
     value = fields.get(name)
     value = default if value is None else value
     if isinstance(value, bool) or not isinstance(value, int | float) or not SMALL <= value <= LARGE:
         raise UserError(
-            N_("“%(name)s” is %(value)s; it must be a number above 0, from %(least)s to %(most)s."),
+            N_("“%(name)s” is %(value)s; it must be a number from %(least)s to %(most)s."),
             name=name, value=shown(fields.get(name)), least=SMALL, most=LARGE,
         )  # fmt: skip
     return float(value)

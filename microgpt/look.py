@@ -15,14 +15,13 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 from microgpt.checkpoint_files import ENDING, INDEX, by_file, header, shards
 from microgpt.contents import Contents, Group, Row, contents, spans
 from microgpt.errors import N_, UserError
 from microgpt.files import open_file
 from microgpt.roles import ROLES, known
 from microgpt.safetensors_header import Tensor, shown
+from microgpt.weights import array_header
 
 NUMPY = {"f8": "F64", "f4": "F32", "f2": "F16"}
 
@@ -97,13 +96,9 @@ def arrays(path: Path) -> list[Tensor]:
         with open_file(path) as packed, zipfile.ZipFile(packed) as archive:
             for name in archive.namelist():
                 with archive.open(name) as file:
-                    read = np.lib.format.read_array_header_1_0
-                    np.lib.format.read_magic(file)
-                    shape, _, dtype = read(file)
+                    shape, dtype = array_header(file)
                 if dtype.kind == "U":  # config and vocabulary, as JSON
                     continue
-                if min(shape, default=0) < 0:
-                    raise ValueError("an array has fewer numbers than none")
                 at, n = (found[-1].stop if found else 0), math.prod(shape) * dtype.itemsize
                 found.append(Tensor(name.removesuffix(".npy"), NUMPY[dtype.str[1:]], shape, at, at + n))
     except FileNotFoundError:

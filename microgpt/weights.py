@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -101,8 +101,7 @@ def load(path: Path, name: str | None = None) -> Model:
         with open_file(path) as file, zipfile.ZipFile(file) as archive:
             if sum(info.file_size for info in archive.infolist()) > LARGEST:
                 raise ValueError(f"it unpacks to more than {LARGEST:,} bytes")
-            files = {name.removesuffix(".npy"): io.BytesIO(archive.read(name)) for name in archive.namelist()}
-        arrays = {key: np.lib.format.read_array(data, allow_pickle=False) for key, data in files.items()}
+            arrays = {name.removesuffix(".npy"): array_in(archive.read(name)) for name in archive.namelist()}
         about = parsed(str(arrays.pop("about")))
         config = Config(**about["config"])
         tokenizer = TOKENIZERS[about["tokenizer"]](about["vocabulary"])
@@ -117,6 +116,25 @@ def load(path: Path, name: str | None = None) -> Model:
     check(path, config, arrays)
     vector = np.concatenate([arrays[key].astype(np.float64).ravel() for key in param_shapes(config)])
     return Model(name or Path(path).stem, config, views(vector, config), tokenizer)
+
+
+def array_in(data: bytes) -> Array:
+    """The array that `data` is in NumPy's own format. One that is said to be larger than that gets no room."""
+    file = io.BytesIO(data)
+    shape, dtype = array_header(file)
+    if math.prod(shape) * dtype.itemsize != len(data) - file.tell():
+        raise ValueError(f"an array of the shape {shape} needs other bytes than there are")
+    file.seek(0)
+    return np.lib.format.read_array(file, allow_pickle=False)
+
+
+def array_header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Shape and type of an array in a file of NumPy's; the file then stands before its numbers."""
+    np.lib.format.read_magic(file)
+    shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+    if min(shape, default=0) < 0:
+        raise ValueError(f"an array of the shape {shape}")
+    return shape, dtype
 
 
 def check_config(path: Path, config: Config, vocabulary: list[str], n_arrays: int) -> None:

@@ -12,9 +12,11 @@ programs can use the table.
 from __future__ import annotations
 
 import functools
+import io
 import json
 import struct
 import tempfile
+import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -174,6 +176,24 @@ def spelled(field: str, number: str) -> Bytes:
 def indexed(name: Any) -> dict[str, Bytes | None]:
     """An index that says that a tensor is in a file of that name."""
     return {INDEX: always(json.dumps({"weight_map": {"lm_head.weight": name}}))}
+
+
+def archive(array: bytes, claimed: int | None = None) -> bytes:
+    """A zip archive with one array, which may claim to be of another size."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as packed:
+        packed.writestr("wte.npy", array)
+    data = bytearray(file.getvalue())
+    if claimed is not None:
+        at = data.index(b"PK\x01\x02") + 24
+        data[at : at + 4] = struct.pack("<I", claimed)
+    return bytes(data)
+
+
+def array_of(shape: str, dtype: str = "<f8") -> bytes:
+    """The beginning of an array in NumPy's format, and eight of its bytes."""
+    text = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}".ljust(117).encode() + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + bytes(8)
 
 
 ESCAPED = b'{"a":"' + b'\\"' * 100_000  # a string that is never closed
@@ -346,6 +366,15 @@ TOKENIZERS = [
 ]  # fmt: skip
 
 NPZ = [
+    Case(f"{OURS}: unpacks to 2 GB", {OURS: lambda: archive(b"", claimed=2**31)}, ("ours",), "unpacks to more than"),
+    *(
+        Case(f"{OURS}: an array of the shape {shape}", {OURS: lambda shape=shape: archive(array_of(shape))},  # type: ignore[misc]
+             ("ours",), "an array of the shape")
+        for shape in ("(10000000000,)", "(1000000, 1000000)", "(-1,)", "(4, -1)")
+    ),
+    Case(f"{OURS}: an array of objects", {OURS: lambda: archive(array_of("(1,)", "|O"))}, ("ours", "ours listed")),
+    Case(f"{OURS}: an array of code", {OURS: lambda: archive(array_of("__import__('os')"))}, ("ours", "ours listed")),
+] + [
     Case(f"{OURS}: {name}", {OURS: always(data)}, ("ours", "ours listed"), OURS)
     for name, data in {
         "nothing": b"",
@@ -354,6 +383,6 @@ NPZ = [
         "zeros": bytes(100_000),
         "JSON": b"{}",
     }.items()
-]
+]  # fmt: skip
 
 CASES: list[Case] = [*HEADER, MOST, *CONFIGS, *GENERATIONS, *INDICES, *TOKENIZERS, *NPZ]
