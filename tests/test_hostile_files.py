@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from microgpt.errors import UserError
-from tests.hostile import CASES, READERS, Case, laid
+from tests.hostile import CASES, READERS, WHOLE, Case, laid, many
 
 MEMORY = 150_000_000  # bytes
 SECONDS = 5.0  # of work: one on a quiet machine is enough for the slowest
@@ -31,3 +31,12 @@ def test_a_hostile_file_is_one_sentence_soon_and_in_little_memory(case: Case, re
     assert case.says in said and said.endswith((".", "lesson.")) and said.isprintable() and len(said) < 700, said
     assert peak < MEMORY, peak
     assert seconds < SECONDS, seconds
+
+
+@pytest.mark.parametrize("name", ["%06d", "h.%d.ln_1.weight", "model.layers.0.mlp.experts.%d.up_proj.weight"])
+def test_the_most_tensors_that_are_read_are_shown_soon(name: str, tmp_path: Path) -> None:
+    files = {WHOLE: many(20_000, 1, name)()}
+    begin = time.process_time()
+    assert READERS["look-inside"](files, tmp_path)
+    assert len(READERS["weights"](files, tmp_path)) == 20_000  # type: ignore[arg-type]
+    assert time.process_time() - begin < SECONDS
