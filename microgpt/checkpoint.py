@@ -19,12 +19,14 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from microgpt.checkpoint_config import GENERATION, Facts, facts_of
+from microgpt.checkpoint_config import GENERATION, LONGEST_CONFIG, Facts, facts_of
 from microgpt.checkpoint_files import open_tensors
 from microgpt.checkpoint_names import NAMES, Names, Source
 from microgpt.checkpoint_tokenizer import CheckpointTokenizer, read_tokenizer
 from microgpt.errors import N_, UserError
+from microgpt.files import open_file, read_text
 from microgpt.model import Array, Params, param_shapes
+from microgpt.safetensors_header import quoted, shown
 from microgpt.weights import Model, check_fields
 
 Precision = Literal["float32", "float64"]
@@ -33,6 +35,7 @@ Precision = Literal["float32", "float64"]
 def load_checkpoint(folder: Path, dtype: Precision = "float32") -> Model:
     """The model in `folder`. Raises UserError, one sentence, for whatever cannot be read or run here."""
     facts, params = load_params(folder, dtype)
+    check_file(folder / "tokenizer.json")
     tokenizer: CheckpointTokenizer = read_tokenizer(folder, facts)
     return Model(folder.resolve().name, facts.config, params, tokenizer)
 
@@ -62,11 +65,21 @@ def load_params(folder: Path, dtype: Precision = "float32") -> tuple[Facts, Para
 def text_in(path: Path) -> str | None:
     """The text of a file; None where there is none."""
     try:
-        return path.read_text("utf-8")
+        return read_text(path, LONGEST_CONFIG)
     except FileNotFoundError:
         return None
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(N_("%(path)s cannot be read (%(why)s)."), path=path, why=error) from None
+    except OSError as error:
+        raise UserError(N_("%(path)s cannot be read (%(why)s)."), path=path, why=error.strerror) from None
+
+
+def check_file(path: Path) -> None:
+    """Raise UserError for what is there, but is no file that can be read."""
+    try:
+        open_file(path).close()
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise UserError(N_("%(path)s cannot be read (%(why)s)."), path=path, why=error.strerror) from None
 
 
 def assemble(
@@ -97,15 +110,11 @@ def assemble(
     for name, source in sources.items():
         if key != found[source.name]:  # q, k and v of one tensor come one after the other
             key, theirs = found[source.name], tensors[found[source.name]]
-        expected = uncut(shapes[name], source)
-        if theirs.shape != expected:
-            raise UserError(
-                N_("%(where)s: %(name)s has shape %(shape)s; its config.json says %(expected)s."),
-                where=where, name=source.name, shape=theirs.shape, expected=expected,
-            )  # fmt: skip
+        check_shape(theirs.shape, uncut(shapes[name], source), source.name, where)
         view = cut(theirs, source)
         array = view if view.flags.forc else np.ascontiguousarray(view)  # products with rows in pieces take longer
-        params[name] = array.astype(dtype, copy=False)
+        with np.errstate(over="ignore"):  # what comes of it is looked at below
+            params[name] = array.astype(dtype, copy=False)
         if not np.isfinite(params[name]).all():
             raise UserError(
                 N_("%(where)s: %(name)s holds NaN or infinity; the file is damaged, or too large for %(dtype)s."),
@@ -159,7 +168,15 @@ def check_names(found: Mapping[str, str], sources: Mapping[str, Source], facts: 
     if extra:
         raise UserError(
             N_("%(where)s has %(count)s tensors that no %(kind)s of this config.json has, among them %(name)s."),
-            where=where, count=len(extra), kind=facts.kind, name=min(extra)[:100],
+            where=where, count=len(extra), kind=facts.kind, name=shown(min(extra)),
+        )  # fmt: skip
+
+
+def check_shape(shape: tuple[int, ...], expected: tuple[int, ...], name: str, where: str) -> None:
+    if shape != expected:
+        raise UserError(
+            N_("%(where)s: %(name)s has shape %(shape)s; its config.json says %(expected)s."),
+            where=where, name=name, shape=quoted(shape), expected=expected,
         )  # fmt: skip
 
 

@@ -7,16 +7,19 @@ ends a text. Knows fields; reads no file.
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import dataclass, replace
 from typing import Any
 
 from microgpt.checkpoint_names import NAMES
-from microgpt.configjson import Fields, fields_of, from_fields, kind_of, parsed, whole, yes
+from microgpt.configjson import Fields, fields_of, from_fields, kind_of, whole, yes
 from microgpt.errors import N_, UserError
 from microgpt.model import Config
+from microgpt.nesting import parsed
+from microgpt.safetensors_header import shown as printable
+from microgpt.weights import LARGE, SMALL
 
 GENERATION = "generation_config.json"  # its name
+LONGEST_CONFIG = 1_000_000  # bytes of either file; those in use have a few thousand
 EPS = {"gpt2": ("layer_norm_epsilon", 1e-5)}  # others: rms_norm_eps
 GELUS = {"gelu_new": "gelu", "gelu_pytorch_tanh": "gelu", "gelu": "gelu_exact", "relu": "relu"}
 SILUS = {"silu": "swiglu", "swish": "swiglu"}
@@ -90,9 +93,8 @@ def check_kind(kind: str, fields: Fields) -> None:
     if kind not in NAMES:
         raise UserError(
             N_("“model_type” is “%(kind)s”, which cannot be run here. What can: %(known)s."),
-            kind=kind[:40],
-            known=known,
-        )
+            kind=printable(kind[:40]), known=known,
+        )  # fmt: skip
 
 
 def gpt2_arithmetic(fields: Fields) -> dict[str, Any]:
@@ -126,7 +128,7 @@ def rotation(fields: Fields) -> dict[str, Any]:
     if not isinstance(kind, str) or kind not in SCALINGS:
         raise UserError(
             N_("“rope_type” is “%(kind)s”, which cannot be run here. What can: %(known)s."),
-            kind=kind[:40] if isinstance(kind, str) else shown(kind), known=", ".join((*SCALINGS, DYNAMIC)),
+            kind=printable(kind[:40]) if isinstance(kind, str) else shown(kind), known=", ".join((*SCALINGS, DYNAMIC)),
         )  # fmt: skip
     found["rope_scaling"] = SCALINGS[kind]
     if kind != "default":
@@ -150,7 +152,7 @@ def rope_of(fields: Fields) -> Fields:
                 raise UserError(
                     N_("“%(name)s” has an object for each type of layer, such as “%(key)s”, which cannot be run here; "
                        "it must be one for all layers."),
-                    name=name, key=key[:40],
+                    name=name, key=printable(key[:40]),
                 )  # fmt: skip
     rope = objects["rope_scaling"] or objects["rope_parameters"] or {}
     return {"rope_theta": fields.get("rope_theta", THETA), **rope}
@@ -160,13 +162,14 @@ def rope_of(fields: Fields) -> Fields:
 
 
 def real(fields: Fields, name: str, default: float | None = None) -> float:
-    """A number above 0."""
+    """A number above 0, of a size that can be counted with."""
     value = fields.get(name)
     value = default if value is None else value
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not SMALL <= value <= LARGE:
         raise UserError(
-            N_("“%(name)s” is %(value)s; it must be a number above 0."), name=name, value=shown(fields.get(name))
-        )
+            N_("“%(name)s” is %(value)s; it must be a number from %(least)s to %(most)s."),
+            name=name, value=shown(fields.get(name)), least=SMALL, most=LARGE,
+        )  # fmt: skip
     return float(value)
 
 

@@ -1,15 +1,15 @@
 """The tensors of a checkpoint's .safetensors files, by name, out of a memory map: what is not asked for is not read.
 
-Files are opened with the safetensors library, which checks them; nothing that could run code is ever opened.
+What a file says of itself is checked by safetensors_header.py; nothing that could run code is ever opened.
 Knows files and number formats; does not know what a tensor is for.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import mmap
-import textwrap
+import os
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,9 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from microgpt.errors import N_, UserError
+from microgpt.files import open_file, read_text
 from microgpt.model import Array
+from microgpt.nesting import parsed
+from microgpt.safetensors_header import PREFIX, Header, read_header, shown
 
 WHOLE, INDEX = "model.safetensors", "model.safetensors.index.json"
+ENDING = ".safetensors"
+LONGEST_INDEX = 15_000_000  # bytes; that of DeepSeek-V3 has 9 million
+LONGEST_NAME = 255  # bytes of a file's name; file systems allow no more
 OTHERS = (".bin", ".pt", ".pth", ".ckpt", ".gguf", ".ggml", ".h5", ".msgpack", ".onnx", ".npz")
 FORMATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}  # of the bytes in the file
 
@@ -41,6 +47,8 @@ class Tensors(Mapping[str, Array]):
 
     def __getitem__(self, name: str) -> Array:
         file, start, dtype, shape = self._places[name]
+        if file.size() < len(file):  # reading what is not there any more would end the interpreter
+            raise UserError(N_("The file of %(name)s was cut short as it was read. Fetch it anew."), name=shown(name))
         array = numbers(file, dtype, shape, start)
         if dtype in ("F16", "BF16"):  # a copy
             self.release(name)
@@ -78,18 +86,22 @@ def numbers(buffer: Any, dtype: str, shape: tuple[int, ...], start: int = 0) -> 
 
 def open_tensors(folder: Path) -> Tensors:
     """The tensors of model.safetensors, or of all the files that its index names."""
-    if (folder / WHOLE).is_file():
+    try:
+        inside = sorted(path.name for path in folder.iterdir())
+    except OSError as error:
+        raise UserError(N_("“%(path)s” cannot be read (%(why)s)."), path=folder, why=error.strerror) from None
+    if WHOLE in inside:
         return Tensors(places(folder / WHOLE))
-    if (folder / INDEX).is_file():
+    if INDEX in inside:
         return Tensors(of_shards(folder, shards(folder / INDEX)))
-    others = sorted(path.name for path in folder.iterdir() if path.suffix in OTHERS)
+    others = [name for name in inside if name.endswith(OTHERS)]
     if others:
         raise UserError(
             N_(
                 "%(folder)s has %(other)s but no %(whole)s. Only .safetensors files are read: others may hold code, "
                 "or are quantised. Convert it, for instance with save_pretrained of transformers."
             ),
-            folder=folder, other=others[0], whole=WHOLE,
+            folder=folder, other=shown(others[0]), whole=WHOLE,
         )  # fmt: skip
     raise UserError(
         N_("%(folder)s has neither %(whole)s nor %(index)s; one of them must hold the weights."),
@@ -100,62 +112,87 @@ def open_tensors(folder: Path) -> Tensors:
 def shards(index: Path) -> dict[str, str]:
     """Which file holds which tensor."""
     try:
-        found = json.loads(index.read_bytes())["weight_map"]
-        if not all(isinstance(name, str) and name == Path(name).name for name in found.values()):
-            raise ValueError("a file's name is not one")
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise UserError(
-            N_("%(path)s cannot be read (%(why)s). Fetch it anew."), path=index, why=shorten(error)
-        ) from None
-    return dict(found)
+        return weight_map(read_text(index, LONGEST_INDEX))
+    except UserError:
+        raise
+    except (OSError, ValueError) as error:
+        why = (error.strerror if isinstance(error, OSError) else None) or error
+        raise UserError(N_("%(path)s cannot be read (%(why)s). Fetch it anew."), path=index, why=why) from None
+
+
+def weight_map(text: str) -> dict[str, str]:
+    """Which file holds which tensor, by the text of an index. Raises ValueError for anything else."""
+    found = parsed(text)
+    where = found.get("weight_map") if isinstance(found, dict) else None
+    if not isinstance(where, dict) or not where:
+        raise ValueError("it has no weight_map")
+    if not all(map(is_file_name, where.values())):
+        raise ValueError(f"its weight_map must name {ENDING} files beside it")
+    return where
+
+
+def is_file_name(name: Any) -> bool:
+    """Whether a file of tensors could be called that, without a folder."""
+    if not isinstance(name, str) or not name.isprintable() or not name.endswith(ENDING):
+        return False
+    return name == Path(name).name and len(name.encode()) <= LONGEST_NAME
+
+
+def by_file(index: Mapping[str, str]) -> dict[str, set[str]]:
+    """The names of the tensors that each file holds, the files in the order of their names."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for name, file in index.items():
+        found[file].add(name)
+    return dict(sorted(found.items()))
 
 
 def of_shards(folder: Path, index: Mapping[str, str]) -> dict[str, Place]:
     found: dict[str, Place] = {}
-    for file in sorted(set(index.values())):
-        if not (folder / file).is_file():
+    for file, names in by_file(index).items():
+        if not (folder / file).exists():
             raise UserError(
                 N_("%(folder)s lacks %(file)s, which %(index)s names. Fetch it too."),
                 folder=folder, file=file, index=INDEX,
             )  # fmt: skip
         mine = places(folder / file)
-        astray = sorted(mine.keys() ^ {name for name, at in index.items() if at == file})
-        if astray:
+        if mine.keys() != names:
             raise UserError(
                 N_("%(file)s and %(index)s do not agree about the tensor %(name)s. Fetch both anew."),
-                file=folder / file, index=INDEX, name=astray[0][:100],
+                file=folder / file, index=INDEX, name=shown(min(mine.keys() ^ names)),
             )  # fmt: skip
         found |= mine
     return found
 
 
 def places(path: Path) -> dict[str, Place]:
-    """Every tensor of one file, checked by the library to lie inside it."""
-    try:
-        from safetensors import safe_open
-    except ImportError:
-        raise UserError(N_("To read %(path)s, install safetensors: pip install '.[checkpoints]'"), path=path) from None
-    try:
-        with safe_open(path, "numpy"), open(path, "rb") as file:
-            length = int.from_bytes(file.read(8), "little")
-            header = json.loads(file.read(length))
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except Exception as error:  # the library raises what it likes
-        raise UserError(
-            N_("%(path)s is not a whole safetensors file (%(why)s). Fetch it anew."), path=path, why=shorten(error)
-        ) from None
-    header.pop("__metadata__", None)
-    for name, about in header.items():
-        if about["dtype"] not in FORMATS:
+    """Every tensor of one file."""
+    found = header(path)
+    for one in found.tensors:
+        if one.dtype not in FORMATS:
             raise UserError(
                 N_("%(path)s holds %(name)s as %(dtype)s: quantised, or no real numbers. Read here are %(known)s."),
-                path=path, name=name[:100], dtype=about["dtype"], known=", ".join(FORMATS),
+                path=path, name=shown(one.name), dtype=one.dtype, known=", ".join(FORMATS),
             )  # fmt: skip
-    return {
-        name: Place(mapped, 8 + length + about["data_offsets"][0], about["dtype"], tuple(about["shape"]))
-        for name, about in header.items()
-    }
+    try:
+        with open_file(path) as file:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError) as error:
+        raise UserError(N_("“%(path)s” cannot be read (%(why)s)."), path=path, why=error) from None
+    at = PREFIX + found.length
+    return {one.name: Place(mapped, at + one.start, one.dtype, one.shape) for one in found.tensors}
 
 
-def shorten(error: Exception) -> str:
-    return textwrap.shorten(str(error) or type(error).__name__, 100)
+def header(path: Path) -> Header:
+    """The header of a .safetensors file on disk."""
+    try:
+        with open_file(path) as file:
+
+            def read(start: int, stop: int) -> bytes:
+                file.seek(start)
+                return file.read(stop - start)
+
+            return read_header(read, os.fstat(file.fileno()).st_size)
+    except OSError as error:
+        raise UserError(N_("“%(path)s” cannot be read (%(why)s)."), path=path, why=error.strerror) from None
+    except UserError as error:
+        raise UserError("“%(path)s”: %(said)s", path=path, said=error) from None

@@ -12,9 +12,12 @@ from typing import Any
 
 from microgpt.architectures import Architecture, Experts, Latent, gpt2, llama
 from microgpt.errors import N_, UserError
-from microgpt.nesting import nested
+from microgpt.nesting import parsed
+from microgpt.safetensors_header import shown
 
-LARGEST = {"num_hidden_layers": 2_000, "n_layer": 2_000}  # beyond these, a number is a slip of the pen
+LARGEST = {  # beyond these, a number is a slip of the pen
+    "num_hidden_layers": 2_000, "n_layer": 2_000, "vocab_size": 1_000_000,
+}  # fmt: skip
 LARGEST_OTHER = 10_000_000
 TIED = {"gemma": True}  # where the file may leave out that the output head is the embedding; others say it
 HEAD_DIM = {"qwen3": 128}  # where it may leave out the width of a head; others have the embedding's, shared out
@@ -43,13 +46,6 @@ def fields_of(text: str) -> dict[str, Any]:
     return fields
 
 
-def parsed(text: str) -> Any:
-    """What a JSON text says. Raises ValueError for what is none, or would take the interpreter too deep."""
-    if nested(text.encode("utf-8", "replace")):
-        raise ValueError("its brackets do not match, or are nested too deep")
-    return json.loads(text)
-
-
 def kind_of(fields: Fields) -> str:
     """The model type, guessed where the file does not say it."""
     return str(fields.get("model_type", "gpt2" if "n_embd" in fields else "llama"))
@@ -60,9 +56,9 @@ def from_fields(fields: Fields) -> Architecture:
     if kind not in TYPES:
         raise UserError(
             N_("“model_type” is “%(kind)s”; the formulas here cover %(known)s."),
-            kind=kind[:40], known=", ".join(TYPES),
+            kind=shown(kind[:40]), known=", ".join(TYPES),
         )  # fmt: skip
-    name = str(fields.get("_name_or_path") or kind)[-60:]
+    name = shown(str(fields.get("_name_or_path") or kind)[-60:])
     return from_gpt2(name, fields) if kind == "gpt2" else from_llama(name, kind, fields)
 
 
@@ -191,7 +187,8 @@ def yes(fields: Fields, name: str, default: bool) -> bool:
     """A yes or no of the config, or the default where it is absent or null."""
     value = fields.get(name)
     if value is not None and not isinstance(value, bool):
-        raise UserError(N_("“%(name)s” is %(value)s; it must be true or false."), name=name, value=str(value)[:40])
+        said = shown(str(value)[:40])
+        raise UserError(N_("“%(name)s” is %(value)s; it must be true or false."), name=name, value=said)
     return default if value is None else value
 
 

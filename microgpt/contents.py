@@ -86,9 +86,10 @@ class Contents(NamedTuple):
 def contents(tensors: Iterable[Tensor]) -> Contents:
     """Sort the tensors of a file by what their names say."""
     tensors = list(tensors)
-    voted = Counter(k.family for t in tensors if (k := known(t.name)) and k.layer >= 0).most_common(1)
+    first = [known(t.name) for t in tensors]
+    voted = Counter(k.family for k in first if k and k.layer >= 0).most_common(1)
     family = voted[0][0] if voted else ""
-    told = [(t, known(t.name, family)) for t in tensors]
+    told = [(t, known(t.name, family) if k and k.family != family else k) for t, k in zip(tensors, first, strict=True)]
     inside: dict[int, list[tuple[Tensor, Known | None]]] = defaultdict(list)
     outside: dict[str, list[tuple[Tensor, Known | None]]] = {"before": [], "after": [], OTHER: []}
     for t, k in told:

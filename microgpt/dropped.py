@@ -10,7 +10,6 @@ Knows files by name and size; knows no page.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import time
@@ -21,20 +20,23 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from microgpt.bpe import Plain
-from microgpt.checkpoint import Precision, assemble, check_names, source_of
-from microgpt.checkpoint_config import GENERATION, Facts, facts_of
-from microgpt.checkpoint_files import FORMATS, INDEX, OTHERS, WHOLE, numbers
+from microgpt.checkpoint import Precision, assemble, check_names, check_shape, source_of, uncut
+from microgpt.checkpoint_config import GENERATION, LONGEST_CONFIG, Facts, facts_of
+from microgpt.checkpoint_files import ENDING, FORMATS, INDEX, LONGEST_INDEX, OTHERS, WHOLE, numbers, weight_map
 from microgpt.checkpoint_names import NAMES
 from microgpt.checkpoint_tokenizer import CheckpointTokenizer
 from microgpt.configjson import fields_of
 from microgpt.errors import N_, UserError
 from microgpt.model import Array, Config, param_shapes
-from microgpt.safetensors_header import PREFIX, read_header, shown
+from microgpt.nesting import parsed
+from microgpt.safetensors_header import PREFIX, check_count, read_header, shown
 from microgpt.weights import Model, n_params
 
-CONFIG, TOKENIZER, ENDING = "config.json", "tokenizer.json", ".safetensors"
+CONFIG, TOKENIZER = "config.json", "tokenizer.json"
 LIMIT = 1_500_000_000  # bytes of parameters; a 32-bit interpreter can have 4 GB in all
-LONGEST = 50_000_000  # bytes of a file of text
+TEXTS = {  # the most bytes that are read of each; tokenizer.json of the models that run here has up to 17 million
+    CONFIG: LONGEST_CONFIG, GENERATION: LONGEST_CONFIG, INDEX: LONGEST_INDEX, TOKENIZER: 20_000_000,
+}  # fmt: skip
 SAMPLES, SAMPLE = 4, 4096  # places in a file, and bytes at each, that tell it from another of its name and size: few,
 # since a browser takes some milliseconds for each, at every answer
 
@@ -108,7 +110,11 @@ class Loading:
         NumPy without a library for matrices, as browsers have it, takes ten times as long on columns.
         """
         file, start, stop, dtype, shape = self.places[name]
-        array = numbers(file.read(start, stop), dtype, shape).astype(self.dtype, copy=False)
+        data = file.read(start, stop)
+        if len(data) < stop - start:
+            raise UserError(N_("%(name)s was cut short as it was read. Choose it again."), name=shown(file.name))
+        with np.errstate(over="ignore"):  # `assemble` looks at what comes of it
+            array = numbers(data, dtype, shape).astype(self.dtype, copy=False)
         return np.ascontiguousarray(array.T).T if name in self.turned else array
 
 
@@ -136,10 +142,10 @@ def text_of(files: Sequence[Readable], name: str) -> str:
         raise UserError(
             N_("%(name)s is missing. Choose it together with the other files of the checkpoint’s folder."), name=name
         )
-    if found.size > LONGEST:
+    if found.size > TEXTS[name]:
         raise UserError(
             N_("%(name)s has %(size)s MB; a text of up to %(limit)s MB is read here."),
-            name=name, size=megabytes(found.size), limit=megabytes(LONGEST),
+            name=name, size=megabytes(found.size), limit=megabytes(TEXTS[name]),
         )  # fmt: skip
     try:
         return found.read(0, found.size).decode("utf-8")
@@ -171,14 +177,15 @@ def weights_of(files: Sequence[Readable]) -> dict[str, Readable]:
             N_("There are %(n)s .safetensors files. If they are one model, choose its %(index)s too; else choose one."),
             n=len(found), index=INDEX,
         )  # fmt: skip
+    text = text_of(files, INDEX)
     try:
-        named = sorted(set(json.loads(text_of(files, INDEX))["weight_map"].values()))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise UserError(N_("%(name)s cannot be read. Fetch it anew."), name=INDEX) from None
+        named = sorted(set(weight_map(text).values()))
+    except ValueError as error:
+        raise UserError(N_("%(path)s cannot be read (%(why)s). Fetch it anew."), path=INDEX, why=error) from None
     for name in named:
         if name not in found:
             raise UserError(
-                N_("%(name)s is missing, which %(index)s names. Choose it too."), name=shown(str(name)), index=INDEX
+                N_("%(name)s is missing, which %(index)s names. Choose it too."), name=shown(name), index=INDEX
             )
     return {name: found[name] for name in named}
 
@@ -193,6 +200,7 @@ def places(files: dict[str, Readable]) -> dict[str, Piece]:
             if one.name in found:
                 raise UserError(N_("Two files hold the tensor %(name)s. Choose one model’s."), name=shown(one.name))
             found[one.name] = Piece(file, at + one.start, at + one.stop, one.dtype, one.shape)
+        check_count(len(found))
     return found
 
 
@@ -201,8 +209,8 @@ def places(files: dict[str, Readable]) -> dict[str, Piece]:
 
 def plan(places: dict[str, Piece], facts: Facts) -> tuple[list[str], set[str]]:
     """The tensors to read, and which of them are stored the other way round. Raises UserError where they do not fit."""
-    names = NAMES[facts.kind]
-    sources = {name: source_of(name, names) for name in param_shapes(facts.config)}
+    names, shapes = NAMES[facts.kind], param_shapes(facts.config)
+    sources = {name: source_of(name, names) for name in shapes}
     bare = {key.removeprefix(names.prefix): key for key in places}
     where = shown(next(iter(places.values())).file.name) if places else ENDING
     check_names(bare, sources, facts, where)
@@ -214,6 +222,10 @@ def plan(places: dict[str, Piece], facts: Facts) -> tuple[list[str], set[str]]:
                 N_("%(where)s holds %(name)s as %(dtype)s: quantised, or no real numbers. Read here are %(known)s."),
                 where=where, name=shown(key), dtype=places[key].dtype, known=", ".join(FORMATS),
             )  # fmt: skip
+    for name, source in sources.items():
+        check_shape(places[bare[source.name]].shape, uncut(shapes[name], source), source.name, where)
+    if facts.config.tied and "lm_head.weight" in bare:
+        check_shape(places[bare["lm_head.weight"]].shape, shapes["wte"], "lm_head.weight", where)
     return wanted, {bare[source.name] for source in sources.values() if source.transposed}
 
 
@@ -229,17 +241,22 @@ def check_room(config: Config, dtype: str) -> None:
 
 
 def tokenizer_of(text: str, facts: Facts) -> CheckpointTokenizer:
+    try:
+        about = parsed(text)
+    except ValueError as error:
+        raise UserError(N_("%(path)s cannot be read (%(why)s). Fetch it anew."), path=TOKENIZER, why=error) from None
     library = Plain(text)
     try:
-        return CheckpointTokenizer(library, json.loads(text), facts.config.vocab_size, facts.start, facts.stops)
-    except (TypeError, ValueError, KeyError, AttributeError):
+        return CheckpointTokenizer(library, about, facts.config.vocab_size, facts.start, facts.stops)
+    except (TypeError, ValueError, LookupError, AttributeError):
         raise UserError(N_("%(name)s cannot be read. Fetch it anew."), name=TOKENIZER) from None
 
 
 def name_in(config: str) -> str:
     """What the model is called in its config.json; else its type."""
     fields = fields_of(config)
-    return str(fields.get("_name_or_path") or fields.get("model_type") or "").rstrip("/").split("/")[-1][-60:]
+    name = str(fields.get("_name_or_path") or fields.get("model_type") or "")
+    return shown(name.rstrip("/").split("/")[-1][-60:])
 
 
 def megabytes(size: int) -> str:

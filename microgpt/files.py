@@ -1,10 +1,16 @@
-"""Write text into files so that a half-written one never replaces a whole one. Knows nothing of what it writes."""
+"""Files on disk: texts are written so that a half-written one never replaces a whole one, and read only out of files.
+
+Knows nothing of what it writes or reads.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 from microgpt.errors import N_, UserError
 
@@ -28,3 +34,34 @@ def write_whole(files: Mapping[Path, str]) -> None:
     finally:
         for beside in waiting:
             beside.unlink(missing_ok=True)
+
+
+def open_file(path: Path) -> BinaryIO:
+    """Open what is a file, for reading. Raises OSError for anything else.
+
+    A pipe would be waited for, and a device read without end.
+    """
+    try:
+        kind = os.stat(path).st_mode
+    except ValueError:
+        raise OSError(errno.EINVAL, "no file can be called that") from None
+    if stat.S_ISDIR(kind):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not stat.S_ISREG(kind):
+        raise OSError(errno.EINVAL, "it is a pipe or a device, not a file")
+    return open(path, "rb")
+
+
+def read_text(path: Path, most: int) -> str:
+    """The text of a file of up to `most` bytes. Raises OSError, and UserError for what is no text, or a longer one."""
+    with open_file(path) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise UserError(
+            N_("%(path)s is longer than the %(limit)s MB that are read of such a text."), path=path, limit=most // 10**6
+        )
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        why = f"byte {error.start} is not UTF-8"
+        raise UserError(N_("%(path)s cannot be read (%(why)s)."), path=path, why=why) from None

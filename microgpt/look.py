@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import sys
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
+from microgpt.checkpoint_files import ENDING, INDEX, by_file, header, shards
 from microgpt.contents import Contents, Group, Row, contents, spans
 from microgpt.errors import N_, UserError
+from microgpt.files import open_file
 from microgpt.roles import ROLES, known
-from microgpt.safetensors_header import LONGEST, Header, Tensor, parsed, read_header, shown
+from microgpt.safetensors_header import Tensor, shown
+from microgpt.weights import array_header
 
-INDEX = "model.safetensors.index.json"
 NUMPY = {"f8": "F64", "f4": "F32", "f2": "F16"}
 
 
@@ -49,15 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def tensors_of(path: Path) -> list[Tensor]:
     """All tensors of a file, or of all files of a folder. Raises UserError when one of them is not as it should be."""
     if os.path.isdir(path):  # False for a name that is too long, too
-        if (path / INDEX).exists():
-            return indexed(path / INDEX)
-        found = sorted(path.glob("*.safetensors")) or sorted(path.glob("*.npz"))
-        if len(found) != 1:
-            raise UserError(
-                N_("“%(path)s” has %(n)s weights files and no %(index)s. Name one file."),
-                path=path, n=len(found), index=INDEX,
-            )  # fmt: skip
-        return tensors_of(found[0])
+        path = only(path)
     if path.name.endswith(".index.json"):
         return indexed(path)
     if path.suffix == ".npz":
@@ -65,41 +58,29 @@ def tensors_of(path: Path) -> list[Tensor]:
     return header(path).tensors
 
 
-def header(path: Path) -> Header:
-    """The header of a .safetensors file on disk."""
+def only(folder: Path) -> Path:
+    """The index in a folder, or the one file of weights."""
     try:
-        with path.open("rb") as file:
-
-            def read(start: int, stop: int) -> bytes:
-                file.seek(start)
-                return file.read(stop - start)
-
-            return read_header(read, path.stat().st_size)
+        inside = sorted(path.name for path in folder.iterdir())
     except OSError as error:
-        raise UserError(N_("“%(path)s” cannot be read (%(why)s)."), path=path, why=error.strerror) from None
-    except UserError as error:
-        raise UserError("“%(path)s”: %(said)s", path=path, said=error) from None
+        raise UserError(N_("“%(path)s” cannot be read (%(why)s)."), path=folder, why=error.strerror) from None
+    if INDEX in inside:
+        return folder / INDEX
+    found = [n for n in inside if n.endswith(ENDING)] or [n for n in inside if n.endswith(".npz")]
+    if len(found) != 1:
+        raise UserError(
+            N_("“%(path)s” has %(n)s weights files and no %(index)s. Name one file."),
+            path=folder, n=len(found), index=INDEX,
+        )  # fmt: skip
+    return folder / found[0]
 
 
 def indexed(path: Path) -> list[Tensor]:
     """The tensors of all files that an index names, each of them where the index says."""
-    try:
-        with path.open("rb") as file:
-            text = file.read(LONGEST)
-    except OSError as error:
-        raise UserError(N_("“%(path)s” cannot be read (%(why)s)."), path=path, why=error.strerror) from None
-    try:
-        where = parsed(text).get("weight_map")
-    except UserError as error:
-        raise UserError("“%(path)s”: %(said)s", path=path, said=error) from None
-    names = list(where.values()) if isinstance(where, dict) else [""]
-    if not isinstance(where, dict) or not all(isinstance(n, str) and n == Path(n).name for n in names) or "" in names:
-        raise UserError(N_("“%(path)s” has no weight_map that names files beside it."), path=path)
     found: list[Tensor] = []
-    for name in sorted(set(names)):
+    for name, expected in by_file(shards(path)).items():
         here = header(path.with_name(name)).tensors
-        missing = {key for key, value in where.items() if value == name} - {t.name for t in here}
-        if missing:
+        if missing := expected - {t.name for t in here}:
             raise UserError(
                 N_("“%(path)s” lacks the tensor “%(name)s”, which the index says it has."),
                 path=path.with_name(name), name=shown(min(missing)),
@@ -112,18 +93,18 @@ def arrays(path: Path) -> list[Tensor]:
     """The arrays of an .npz of ours, by the headers that NumPy gives them."""
     found: list[Tensor] = []
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_file(path) as packed, zipfile.ZipFile(packed) as archive:
             for name in archive.namelist():
                 with archive.open(name) as file:
-                    read = np.lib.format.read_array_header_1_0
-                    np.lib.format.read_magic(file)
-                    shape, _, dtype = read(file)
+                    shape, dtype = array_header(file)
                 if dtype.kind == "U":  # config and vocabulary, as JSON
                     continue
-                at, n = (found[-1].stop if found else 0), int(np.prod(shape)) * dtype.itemsize
+                at, n = (found[-1].stop if found else 0), math.prod(shape) * dtype.itemsize
                 found.append(Tensor(name.removesuffix(".npy"), NUMPY[dtype.str[1:]], shape, at, at + n))
     except FileNotFoundError:
         raise UserError(N_("There is no weights file %(path)s."), path=path) from None
+    except OSError as error:
+        raise UserError(N_("“%(path)s” cannot be read (%(why)s)."), path=path, why=error.strerror) from None
     except Exception as error:  # a damaged file makes zipfile, zlib and NumPy raise nearly anything
         raise UserError(
             N_("“%(path)s” is not an .npz of weights, or it is damaged (%(why)s)."),

@@ -25,11 +25,13 @@ BITS = {
 }  # fmt: skip  # of one number; all types that safetensors 0.8 knows
 PREFIX = 8  # bytes that hold the length
 ALLOWED = 100_000_000  # the longest header that the format allows
-LONGEST = 10_000_000  # the longest that is read here: some eighty thousand tensors
-COMMAS = 400_000  # the most values in it, about
+LONGEST = 10_000_000  # the longest that is read here
+TENSORS = 20_000  # the most that are read here. DeepSeek-V3 has 91,991, in 163 files; 128 experts in 48 layers: 18,867
+COMMAS = 200_000  # the most values in it, about: of a tensor, six or seven
 DEPTH = 4  # an object of objects of lists has three levels
 SIDES = 32  # the most sides of one tensor
 NAME = 80  # letters of a name that are shown
+LETTERS = 1_000  # the most of a tensor's name; those in use have a hundred
 META = "__metadata__"
 HALF = re.compile("[\ud800-\udfff]")  # of a character
 FOREIGN = {  # how other files begin that are taken for one of these
@@ -95,6 +97,7 @@ def read_header(read: Read, size: int) -> Header:
             raise UserError(message, length=f"{length:,}", limit=f"{limit:,}")
     found = parsed(read(PREFIX, PREFIX + length))
     metadata = texts(found.pop(META, None))
+    check_count(len(found))
     tensors = sorted((tensor(name, about) for name, about in found.items()), key=lambda t: (t.start, t.stop))
     check_cover(tensors, size - PREFIX - length)
     return Header(length, size, tensors, metadata)
@@ -105,12 +108,11 @@ def read_header(read: Read, size: int) -> Header:
 
 def parsed(data: bytes) -> dict[str, Any]:
     """The object that `data` is in JSON; what would cost much time or memory is refused before it is parsed."""
+    check_count(data.count(b'"data_offsets"'))
     if data.count(b",") > COMMAS or data.count(b'"') > 3 * COMMAS:
         raise UserError(N_("The header lists more than %(limit)s things; no more are read here."), limit=f"{COMMAS:,}")
     if nested(data, DEPTH):
-        raise UserError(
-            N_("The header is not an object of tensors: its brackets are nested too deep, or do not match.")
-        )
+        raise UserError(N_("The header is not an object of tensors: its brackets are nested too deep."))
     try:
         found = json.loads(data.decode("utf-8"), object_pairs_hook=unique, parse_int=whole)
     except UnicodeDecodeError as error:
@@ -166,8 +168,22 @@ def texts(found: Any) -> dict[str, str]:
     return found
 
 
+def check_count(n: int) -> None:
+    """Raise UserError for more tensors than a page has time for."""
+    if n > TENSORS:
+        raise UserError(
+            N_("There are %(n)s tensors; up to %(limit)s are read at a time, more than a file of a model in use has."),
+            n=f"{n:,}", limit=f"{TENSORS:,}",
+        )  # fmt: skip
+
+
 def tensor(name: str, about: Any) -> Tensor:
     """One entry of the header, checked by itself."""
+    if len(name) > LETTERS:
+        raise UserError(
+            N_("The name “%(name)s” has %(n)s letters; a tensor’s name may have up to %(limit)s."),
+            name=shown(name), n=f"{len(name):,}", limit=f"{LETTERS:,}",
+        )  # fmt: skip
     if HALF.search(name):
         raise UserError(N_("The name “%(name)s” holds half of a character."), name=shown(name))
     if not isinstance(about, dict) or not {"dtype", "shape", "data_offsets"} <= about.keys():
@@ -194,14 +210,17 @@ def tensor(name: str, about: Any) -> Tensor:
         raise UserError(
             N_("“%(name)s” has the shape %(shape)s in %(dtype)s, which is %(bits)s bits, but its range has "
                "%(nbytes)s bytes."),
-            name=shown(name), shape=quoted(shape), dtype=dtype, bits=f"{bits:,}", nbytes=f"{stop - start:,}",
+            name=shown(name), shape=quoted(shape), dtype=dtype,
+            bits=f"{bits:,}" if bits < 2**67 else "2^67…", nbytes=f"{stop - start:,}",
         )  # fmt: skip
     return Tensor(name, dtype, tuple(shape), start, stop)
 
 
 def counts(found: Any) -> bool:
     """Whether it is a list of whole numbers from 0 up that fit into 64 bits. True and false are none."""
-    return isinstance(found, list) and all(type(x) is int and 0 <= x < 2**64 for x in found)
+    if not isinstance(found, list) or set(map(type, found)) - {int}:
+        return False
+    return not found or (min(found) >= 0 and max(found) < 2**64)
 
 
 def quoted(found: Any) -> str:

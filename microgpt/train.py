@@ -8,6 +8,7 @@ Knows the three models that ship and how they were made; knows no page.
 from __future__ import annotations
 
 import argparse
+import errno
 import string
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,12 +23,14 @@ from microgpt.backward import Grads, Tape, backward
 from microgpt.cache import KVCache
 from microgpt.decode import generate
 from microgpt.errors import N_, UserError
+from microgpt.files import open_file
 from microgpt.model import Array, Config, Params, forward, softmax
 from microgpt.stories import sentences
 from microgpt.tokenizer import START, CharTokenizer, WordTokenizer
 from microgpt.weights import SHIPPED, Model, init, save, views
 
 DATA = Path(__file__).parent / "data"
+LONGEST = 20_000_000  # bytes of such a list
 N_NAMES = 32_033  # in the whole list
 BETA1, BETA2, EPS = 0.85, 0.99, 1e-8
 
@@ -92,7 +95,11 @@ def names_run(data: Path | None, n_layer: int, steps: int, rate: float) -> Run:
     if data is None:
         raise UserError(N_("This model learns from a list of names, one a line: give it with --data FILE."))
     try:
-        lines = [line.strip() for line in data.read_text("utf-8-sig").splitlines()]
+        with open_file(data) as file:
+            text = file.read(LONGEST + 1)
+        if len(text) > LONGEST:
+            raise OSError(errno.EFBIG, f"it is longer than {LONGEST // 10**6} MB")
+        lines = [line.strip() for line in text.decode("utf-8-sig").splitlines()]
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise UserError(

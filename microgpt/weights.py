@@ -17,15 +17,19 @@ from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from microgpt.errors import N_, UserError
+from microgpt.files import open_file
 from microgpt.model import MLPS, NORMS, Array, Config, Params, param_shapes
+from microgpt.nesting import parsed
 from microgpt.rope import ROTATIONS, SCALINGS
 from microgpt.tokenizer import TOKENIZERS, Tokenizer
 
+SMALL, LARGE = 1e-30, 1e30  # a number of a config beyond these measures nothing, and would overflow in 32 bits
+LARGEST = 500_000_000  # bytes of a file of ours, unpacked
 SHIPPED = ("names", "names-deep", "stories")
 
 
@@ -94,10 +98,11 @@ def shipped(name: str) -> Model:
 def load(path: Path, name: str | None = None) -> Model:
     """Read a model that `save` wrote. Raises UserError for a file that is broken or does not fit its config."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            files = {name.removesuffix(".npy"): io.BytesIO(archive.read(name)) for name in archive.namelist()}
-        arrays = {key: np.lib.format.read_array(file, allow_pickle=False) for key, file in files.items()}
-        about = json.loads(str(arrays.pop("about")))
+        with open_file(path) as file, zipfile.ZipFile(file) as archive:
+            if sum(info.file_size for info in archive.infolist()) > LARGEST:
+                raise ValueError(f"it unpacks to more than {LARGEST:,} bytes")
+            arrays = {name.removesuffix(".npy"): array_in(archive.read(name)) for name in archive.namelist()}
+        about = parsed(str(arrays.pop("about")))
         config = Config(**about["config"])
         tokenizer = TOKENIZERS[about["tokenizer"]](about["vocabulary"])
     except FileNotFoundError:
@@ -111,6 +116,25 @@ def load(path: Path, name: str | None = None) -> Model:
     check(path, config, arrays)
     vector = np.concatenate([arrays[key].astype(np.float64).ravel() for key in param_shapes(config)])
     return Model(name or Path(path).stem, config, views(vector, config), tokenizer)
+
+
+def array_in(data: bytes) -> Array:
+    """The array that `data` is in NumPy's own format. One that is said to be larger than that gets no room."""
+    file = io.BytesIO(data)
+    shape, dtype = array_header(file)
+    if math.prod(shape) * dtype.itemsize != len(data) - file.tell():
+        raise ValueError(f"an array of the shape {shape} needs other bytes than there are")
+    file.seek(0)
+    return np.lib.format.read_array(file, allow_pickle=False)
+
+
+def array_header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Shape and type of an array in a file of NumPy's; the file then stands before its numbers."""
+    np.lib.format.read_magic(file)
+    shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+    if min(shape, default=0) < 0:
+        raise ValueError(f"an array of the shape {shape}")
+    return shape, dtype
 
 
 def check_config(path: Path, config: Config, vocabulary: list[str], n_arrays: int) -> None:
@@ -130,7 +154,7 @@ def check_fields(path: Path | str, config: Config) -> None:
         default = getattr(Config(), key)
         right = type(value) is type(default)
         if right and not isinstance(value, bool):
-            right = value in names[key] if key in names else min(default, 1e-300) <= value < math.inf
+            right = value in names[key] if key in names else min(default, SMALL) <= value <= LARGE
         if not right:
             raise UserError(
                 N_("%(path)s: its config gives %(key)s as %(value)s; no model here can have that."),

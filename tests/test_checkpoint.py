@@ -419,8 +419,8 @@ BROKEN: dict[str, tuple[Change, str]] = {
     "pickle": (only("pytorch_model.bin", pickle.dumps("x")), "pytorch_model.bin.*save_pretrained"),
     "gguf": (only("model.gguf", b"GGUF"), "model.gguf.*Only .safetensors"),
     "nothing": (only("README.md"), "neither model.safetensors nor model.safetensors.index.json"),
-    "empty": (only("model.safetensors"), "not a whole safetensors file"),
-    "no header": (only("model.safetensors", b"\xff" * 100), "not a whole safetensors file"),
+    "empty": (only("model.safetensors"), "The file has 0 bytes"),
+    "no header": (only("model.safetensors", b"\xff" * 100), "only 92 follow"),
     "index": (index("{}"), "index.json cannot be read"),
     "index list": (index("[]"), "index.json cannot be read"),
     "index deep": (index("[" * 100_000), "index.json cannot be read"),
@@ -472,7 +472,7 @@ def test_a_file_that_is_cut_off_anywhere_gets_a_sentence(tmp_path: Path) -> None
     whole = path.read_bytes()
     for length in (*range(0, 40), 1000, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:length])
-        with pytest.raises(UserError, match="not a whole safetensors file"):
+        with pytest.raises(UserError, match="^“.*model.safetensors”: .*(has . bytes|follow|missing)"):
             load_params(tmp_path)
 
 
@@ -481,15 +481,14 @@ def test_numbers_too_large_for_float32_are_not_taken_for_infinity(tmp_path: Path
     large["lm_head.weight"][0, 0] = 1e300
     folder = write(tmp_path, LLAMA, large)
     load_params(folder, "float64")
-    with np.errstate(over="ignore"), pytest.raises(UserError, match="lm_head.weight.*float32"):
+    with pytest.raises(UserError, match="lm_head.weight.*float32"):
         load_params(folder, "float32")
 
 
-@pytest.mark.parametrize("name", ["safetensors", "tokenizers"])
-def test_a_library_that_is_not_installed_is_named(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_library_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     folder = write(tmp_path, GPT2, GPT2_FILE, byte_level())
-    monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(UserError, match=rf"install {name}: pip install '\.\[checkpoints\]'"):
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    with pytest.raises(UserError, match=r"install tokenizers: pip install '\.\[checkpoints\]'"):
         load_checkpoint(folder)
 
 

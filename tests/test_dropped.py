@@ -363,7 +363,7 @@ def overflowing(folder: Path) -> None:
 
 
 def huge(folder: Path) -> None:
-    config = {**LLAMA, "vocab_size": 100_000_000 // 10, "hidden_size": 4096}
+    config = {**LLAMA, "vocab_size": 1_000_000, "hidden_size": 4096}
     (folder / "config.json").write_text(json.dumps(config), "utf-8")
 
 
@@ -474,7 +474,7 @@ def test_no_room_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_text_of_many_bytes_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dropped, "LONGEST", 1000)
+    monkeypatch.setitem(dropped.TEXTS, "tokenizer.json", 1000)
     files = files_of(made(tmp_path, "llama"))
     with pytest.raises(UserError, match="tokenizer.json has 1 MB|tokenizer.json has"):
         Loading(files)

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
+from microgpt.checkpoint_files import INDEX
 from microgpt.errors import UserError
-from microgpt.look import INDEX, main, tensors_of
+from microgpt.look import main, tensors_of
 from microgpt.model import param_shapes
 from microgpt.weights import SHIPPED, shipped
 

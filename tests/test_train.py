@@ -204,7 +204,7 @@ def test_stories_has_learned_to_agree(prompt: str, agrees: str) -> None:
         (["names", "--data", "/no/such/file"], "/no/such/file cannot be read (No such file or directory)"),
         (["names", "--data", "."], "cannot be read (Is a directory)"),
         (["names", "--data", sys.executable], "cannot be read (not UTF-8)"),
-        (["names", "--data", os.devnull], "holds no names"),
+        (["names", "--data", os.devnull], "cannot be read (it is a pipe or a device, not a file)"),
         (["stories", "--steps", "0"], "--steps is 0; it must be 1 or more"),
         (["stories", "--steps", "-5"], "--steps is -5; it must be 1 or more"),
         (["stories", "--steps", "1", "--out", "/no/such/folder/x.npz"], "cannot be written"),
