@@ -75,11 +75,10 @@
   });
   async function stay() { // what this visit has loaded is there without a network too
     const policy = self.trustedTypes?.createPolicy("offline", { createScriptURL: (url) => url });
-    const url = new URL("offline.js", script).href;
+    const url = new URL("offline.js", script).href, loaded = new Promise((done) => addEventListener("load", done));
     await navigator.serviceWorker.register(policy?.createScriptURL(url) ?? url);
-    const { active } = await navigator.serviceWorker.ready;
-    const loaded = performance.getEntriesByType("resource").filter(({ name }) => name.startsWith("http"));
-    active.postMessage([location.href.split(/[?#]/)[0], ...loaded.map(({ name }) => name)]);
+    const [{ active }] = await Promise.all([navigator.serviceWorker.ready, loaded]);
+    active.postMessage([location.href, ...performance.getEntriesByType("resource").map(({ name }) => name)]);
   }
   if (!framed && script && isSecureContext) stay().catch(() => {}); // not from a file, nor without an origin
   if (framed) {
