@@ -24,7 +24,7 @@ from microgpt.viz.chosen import Files
 from microgpt.viz.language import say
 from microgpt.viz.panels import facts
 from microgpt.viz.patches import Patch, State, again, file, patch
-from microgpt.viz.settings import Settings, parse
+from microgpt.viz.settings import Settings, parse, radio
 from microgpt.viz.steps import MOST_TOKENS, Picture
 from microgpt.viz.text import whole
 from microgpt.weights import Model
@@ -127,7 +127,7 @@ def chosen_step(hook: str, recording: Recording, n: int, fields: Mapping[str, st
     if hook == "run" or not n:
         return recording.n_prompt - 1
     newest = len(recording.cache) - 1
-    return newest if hook == "next" else min(int(fields.get("step", newest)), newest)
+    return newest if hook == "next" else radio(fields, "step", 0, newest, newest)
 
 
 def ended_sentence(recording: Recording) -> str:
