@@ -80,6 +80,7 @@ def save_trace(files: Files, state: State | None, fields: Mapping[str, str]) -> 
     return go_on("trace", files, state, fields)
 
 
+STOPPED = [patch("#progress", "")]
 FILE_HOOKS = {"run": run, "next": next_token, "show": show, "compare": compare, "trace": save_trace}
 
 
@@ -115,11 +116,11 @@ def go_on(hook: str, files: Files, state: State | None, fields: Mapping[str, str
     shown = own.picture(recording, fields, layers, heads, at)
     if hook == "trace":
         saved = excerpt(shown.trace, shown.layers, shown.token_ids()) if isinstance(shown, BigPicture) else shown.trace
-        return fresh, [file("trace-own-model.json", to_json(saved), "application/json"), patch("#progress", "")]
+        return fresh, [file("trace-own-model.json", to_json(saved), "application/json"), *STOPPED]
     html = render.widget("stepper", shown)
     for name in BAR:
         html = html.replace(f' name="{name}">', f' name="{name}" checked>') if name in fields else html
-    return fresh, [patch("#widget", html), patch("#own", about(model, shown)), patch("#progress", "")]
+    return fresh, [patch("#widget", html), patch("#own", about(model, shown)), *STOPPED]
 
 
 def chosen_step(hook: str, recording: Recording, n: int, fields: Mapping[str, str]) -> int:
