@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
 
@@ -13,6 +12,7 @@ from microgpt.viz.pages import LESSONS
 from tests.browser.conftest import Open
 from tests.browser.engines import Page
 from tests.browser.live import STATE
+from tests.browser.test_sandbox import sandboxed
 from tools.server import serving
 
 CHECKED = """Object.fromEntries([...document.querySelectorAll("[type=radio]:checked")].map((e) => [e.name, e.value]))"""
@@ -239,20 +239,13 @@ def test_whatever_stands_in_the_address_is_shown_or_said_and_the_console_stays_e
 ) -> None:
     if engine == "webkit":
         pytest.skip("WebKit tells of no warnings")
-    with serving(site, idle) as address:
+    with serving(site, sandboxed(site, "allow-scripts", worker=False)) as address:  # nothing is to be run here
         page = new_tab()
         for i in range(0, len(ODD), 3):  # each in turn
             asked = {control: ODD[(i + j) % len(ODD)] for j, control in enumerate(CONTROLS)}
             page.open(f"{address}{name}.html?" + "&".join(f"{quote(k)}={quote(v)}" for k, v in asked.items()))
             assert page.run(f"{UNSAID}({json.dumps([asked, page.run(WRONG)])})") == []
             assert not page.errors
-
-
-def idle(path: str) -> tuple[int, dict[str, str], Iterator[bytes]] | None:
-    """A Python that never answers: nothing is to be run here."""
-    if path != "/worker.js":
-        return None
-    return 200, {"Content-Type": "text/javascript", "Content-Length": "0"}, iter([b""])
 
 
 def test_an_address_that_names_two_languages_does_not_go_back_and_forth(new_tab: Open, address: str) -> None:

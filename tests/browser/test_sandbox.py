@@ -13,9 +13,11 @@ import pytest
 
 from microgpt.viz.pages import LESSONS
 from tests.browser.conftest import Open
+from tests.browser.engines import PlaywrightPage
 from tests.browser.live import STATE
 from tools.server import Fault, serving
 
+ROOT = Path(__file__).resolve().parents[2]
 FORMS = [*[f"embed/{page.name}.html" for page in LESSONS], "look-inside.html", "own-model.html", "embed-builder.html"]
 OPEN = "(document.querySelectorAll('details.own').forEach((e) => { e.open = true; }), 0)"
 HEARD = f"!!{STATE}"  # the bridge has been asked for something
@@ -78,3 +80,39 @@ def test_enter_on_a_box_to_tick_sends_nothing(new_tab: Open, engine: str, boxed:
     page.pause(0.3)
     assert not [error for error in page.errors if engine != "webkit" or "form" in error]
     assert "?" not in page.run("location.href")
+
+
+PERMISSIONS = {  # what a frame has beside scripts -> what works in it, by engine; docs/embedding.md says the same
+    "allow-scripts": {"Python"},
+    "allow-scripts allow-downloads": {"Python", "Save"},
+    "allow-scripts allow-popups": {"Python", "Open in the course"},
+}
+
+
+@pytest.mark.parametrize("allowed", PERMISSIONS)
+def test_each_permission_gives_what_the_documentation_says(
+    new_tab: Open, engine: str, boxed: Callable[..., str], site: Path, tmp_path: Path, allowed: str
+) -> None:
+    if engine == "webkit":
+        pytest.skip("WebKit's driver tells of no downloads")
+    page = new_tab()
+    assert isinstance(page, PlaywrightPage)
+    works, saved, opened = set[str](), list[str](), list[str]()
+    page.tab.on("download", lambda download: saved.append(download.suggested_filename))
+    page.tab.context.on("page", lambda tab: opened.append(tab.url))
+    with serving(site) as address, serving(tmp_path) as host:
+        frame = f'<iframe width="900" height="900" sandbox="{allowed}" src="{address}embed/kv-cache.html"></iframe>'
+        (tmp_path / "host.html").write_text(f'<!doctype html><title>host</title><link rel="icon" href="data:,">{frame}')
+        page.open(host + "host.html")
+        inner = page.tab.frames[-1]
+        inner.locator('button[data-hook="figure"]').click()
+        inner.locator('[data-boot][data-state="ready"]').wait_for(timeout=60000, state="attached")
+        works.add("Python")
+        inner.locator("a[data-view]").click()
+        page.pause(1.5)
+    works |= {"Save"} if saved else set()
+    works |= {"Open in the course"} if opened else set()
+    assert works == PERMISSIONS[allowed] - ({"Save"} if engine == "firefox" else set())  # whose driver tells of none
+    text = (ROOT / "docs" / "embedding.md").read_text("utf-8")
+    more = allowed.removeprefix("allow-scripts").strip()
+    assert not more or any(f"| `{more}` | *{name}*" in text for name in PERMISSIONS[allowed])
