@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Sequence
+from numbers import Integral, Real
 from random import Random
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +20,8 @@ from microgpt.model import Array, Config, Hook, Params, forward, softmax
 LAST = slice(-1, None)  # decoding needs the logits of the last position only
 CHUNK = 128  # tokens of a prompt that `generate` runs at a time: the scores of all at once would outgrow the cache
 LOWEST = 1e-9  # at a temperature below this only the likeliest token is left, and dividing by it could overflow
+HOTTEST = 1000  # at such a temperature all tokens are as good as equally likely
+MOST = 2**53 - 1  # of a seed and of top-k: up to here whoever reads them as JSON has every whole number exactly
 
 
 def prefill(
@@ -112,14 +116,35 @@ def check_ids(config: Config, token_ids: Sequence[int]) -> None:
         )  # fmt: skip
 
 
-def check_sampling(temperature: float, top_k: int) -> None:
+def check_sampling(temperature: float, top_k: int, seed: int = 0) -> None:
     """Raise UserError for settings that mean nothing."""
-    if not (math.isfinite(temperature) and temperature >= 0):
+    if not between(temperature, Real, HOTTEST):
         raise UserError(
-            N_("The temperature is %(value)s; it must be a number from 0 (always the likeliest) up."), value=temperature
+            N_("The temperature is %(value)s; it must be a number from 0 (always the likeliest) to %(most)s."),
+            value=said(temperature), most=HOTTEST,
+        )  # fmt: skip
+    if not between(top_k, Integral, MOST):
+        raise UserError(
+            N_("top-k is %(value)s; it must be a whole number from 0 (all tokens) to %(most)s."),
+            value=said(top_k), most=MOST,
+        )  # fmt: skip
+    if not between(seed, Integral, MOST):
+        raise UserError(
+            N_("The seed is %(value)s; it must be a whole number from 0 to %(most)s."), value=said(seed), most=MOST
         )
-    if top_k < 0:
-        raise UserError(N_("top-k is %(value)s; it must be 0 (all tokens) or more."), value=top_k)
+
+
+def between(value: Any, kind: Any, most: int) -> bool:
+    """Whether it is a number of that kind from 0 to `most`; what is not a number lies nowhere."""
+    return isinstance(value, kind) and bool(0 <= value <= most)
+
+
+def said(value: object) -> str:
+    """A value in a sentence, cut where it is long."""
+    try:
+        return str(value)[:40]
+    except ValueError:  # Python writes no whole number of thousands of digits
+        return f"{value:x}"[:40]
 
 
 def check_length(config: Config, n: int) -> None:

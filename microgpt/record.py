@@ -45,7 +45,8 @@ class Recording:
             raise UserError(N_("The prompt is empty; give at least one token."))
         self.ids = model.tokenizer.encode(prompt)
         check_length(model.config, len(self.ids))
-        check_sampling(temperature, top_k)
+        check_sampling(temperature, top_k, seed)
+        temperature, top_k, seed = float(temperature) + 0.0, int(top_k), int(seed)  # not NumPy's, and no minus zero
         self.model, self.temperature, self.top_k, self.compares = model, temperature, top_k, compares
         self.n_prompt = len(self.ids)
         n_ctx = model.config.n_ctx

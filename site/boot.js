@@ -179,7 +179,6 @@
       if (element) send(element.dataset.hook, ...asked_by(element));
     });
   }
-  on("submit", ({ target, submitter }) => [submitter, target].find((element) => element?.dataset.hook));
-  on("change", ({ target }) => target.closest("[data-hook]:not(form)"));
-  on("click", ({ target }) => target.closest("button[type=button][data-hook], a[data-hook]"));
+  on("change", ({ target }) => target.closest("[data-hook]"));
+  on("click", ({ target }) => target.closest("button[data-hook]")); // Enter clicks one too; no form is sent
 })();

@@ -10,17 +10,23 @@
   const choice = (control) => /radio|checkbox/.test(control?.type);
   const at_first = (e) => (e.options ? (all("[selected]", e)[0] ?? e.options[0]).value : e.defaultValue);
 
+  const written = /^-?(\d+|\d*\.\d+)(e[-+]?\d+)?$/i; // what a control for numbers takes without a warning
+  const within = ({ min, max }, n) => n >= +min && n <= (max || Number.MAX_VALUE);
+  const fits = (e, value) => e.type !== "number" || (written.test(value) && within(e, +value));
+  const takes = (e, value) => e.value === value || (!choice(e) && fits(e, value));
+
   function arrive() {
     const wrong = [];
-    for (const [name, value] of asked) {
-      const group = all(`[name="${CSS.escape(name)}"]:not([type=hidden], [type=file])`);
-      const known = [...(group[0]?.options ?? group)];
-      const control = group.find((e) => !choice(e) || e.value === value), before = control?.value;
+    for (const [name, value] of new Map(asked)) { // of one name the last
+      const named = `[name="${CSS.escape(name)}"]:not([type=hidden], [type=file])`;
+      const group = all(`:is(input, select, textarea)${named}`);
+      const known = [...(group[0]?.options ?? group)], [first, last] = [known[0], known.at(-1)];
+      const control = group.find((e) => takes(e, value)), before = control?.value;
       if (control) control[choice(control) ? "checked" : "value"] = choice(control) || value;
       if (control?.dataset.go) location.replace(control.dataset.go + location.search);
       if (!group.length || control?.value === value) continue;
       if (control) control.value = before;
-      wrong.push(`\u2068${name}=${value}\u2069 (${known[0].value} … ${known.at(-1).value})`);
+      wrong.push(`\u2068${name}=${value}\u2069 (${first.min || first.value} … ${last.max || last.value})`);
     }
     const rest = [...asked].filter(([name]) => !document.getElementsByName(name).length);
     for (const e of all("[data-rest]")) e.value = new URLSearchParams(rest); // what no other control takes
@@ -38,22 +44,25 @@
     if (open.length && !open.some((e) => e.checked)) open[0].checked = true;
     return open.length;
   }
-  const own = () => all("form[data-hook] :is(input, select)").filter((e) => !choice(e) && e.value !== at_first(e));
-  function ask() { // a text or a model of the reader's own: the form is sent as if by hand, once it can be seen
-    const changed = own();
-    if (!changed.length) return false;
+  const live = "form:has([data-hook]) :is(input, select)";
+  const own = () => all(live).filter((e) => !choice(e) && e.value !== at_first(e));
+  function ask() { // a text or a model of the reader's own: asked for as if by hand, once it can be seen
+    const changed = own(), [first] = changed;
+    if (!first) return false;
     new IntersectionObserver(([{ isIntersecting }], watcher) => {
       if (!isIntersecting) return;
       watcher.disconnect();
-      const alone = changed.length === 1 && changed[0].dataset.hook;
-      alone ? changed[0].dispatchEvent(new Event("change", { bubbles: true })) : changed[0].form.requestSubmit();
+      if (changed.length > 1 || !first.dataset.hook) all("button", first.form)[0].click();
+      else first.dispatchEvent(new Event("change", { bubbles: true }));
     }).observe(root);
     return true;
   }
 
   arrive();
   let awaited = ask();
-  new MutationObserver((changes) => { // Python has drawn anew
+  new MutationObserver((changes) => { // Python has drawn anew; what went wrong is seen, even where it is folded away
+    const wrong = changes.map(({ target }) => target.closest("[role=alert], [data-state=failed]"));
+    for (const line of wrong) if (line?.textContent) line.closest("details")?.setAttribute("open", "");
     if (!changes.some(({ addedNodes: [first] }) => first?.nodeType === Node.ELEMENT_NODE)) return;
     awaited ? arrive() : lock();
     awaited = false;
@@ -91,7 +100,7 @@
     addEventListener("message", ({ source, data }) => {
       if (source !== parent) return;
       if (data === "microgpt:height") tell(); // a host that began to listen after the frame was there
-      if (/^slide:st(art|op)$/.test(data))
+      if (data === "slide:start" || data === "slide:stop")
         for (const e of all("[name=play]")) e.checked = data === "slide:start" && asked.has("play");
     });
   }

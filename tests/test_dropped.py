@@ -229,6 +229,20 @@ def test_a_press_steps_as_the_folder_does_to_the_last_bit(folder: Path) -> None:
     assert checked > 20
 
 
+def test_how_far_it_was_does_not_stay_beside_an_error(folder: Path) -> None:
+    """What was being read or run goes when the work breaks off, whatever breaks it off."""
+    files = files_of(folder)
+    fields = {"page": "own-model", "prompt": PROMPT}
+    for wrong, chosen in (({}, []), ({"seed": "x"}, files), ({"layers": "x"}, files), ({"prompt": ""}, files)):
+        own.forget()
+        _, patches = dispatch(None, "show", fields, {"checkpoint": files})
+        assert "Reading" in patches[0]["html"]
+        while any("again" in one for one in patches):
+            _, patches = dispatch(None, "show", fields | wrong, {"checkpoint": chosen})
+        found = {one["target"]: one["html"] for one in patches}
+        assert found["#prompt-error"] and found["#progress"] == ""
+
+
 def test_a_dead_interpreter_comes_to_the_same_picture(folder: Path) -> None:
     files = files_of(folder)
     state, _, _ = ask(files, "next")

@@ -41,10 +41,10 @@ def run(
     """
     if not model.tokenizer.split(prompt):
         raise UserError(N_("The prompt is empty; give at least one token."))
-    check_sampling(temperature, top_k)
+    check_sampling(temperature, top_k, seed)
     ids, config = model.tokenizer.encode(prompt), model.config
     check_length(config, len(ids))
-    chooser, drawer = Random(seed), Random(seed)
+    chooser, drawer = Random(int(seed)), Random(int(seed))
     passes: list[Pass] = []
     while len(ids) <= config.n_ctx and (not passes or ids[-1] != model.tokenizer.start):
         trace = Trace()

@@ -5,11 +5,12 @@ The rules are those of site/host.js, which sets the controls. Knows no page and 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from html.parser import HTMLParser
-from math import isfinite
 
 from microgpt.errors import N_, UserError
+from microgpt.viz.settings import is_number
 
 
 class Control:
@@ -17,7 +18,7 @@ class Control:
 
     def __init__(self, kind: str) -> None:
         self.kind = kind  # choice, number or text
-        self.values: list[str] = []  # of a choice
+        self.values: list[str] = []  # of a choice; of a number the least and the most, where they are given
         self.default = ""
 
 
@@ -50,6 +51,8 @@ class Reader(HTMLParser):
             control = self.control(name, "choice" if choice else "number" if kind == "number" else "text")
             if choice:
                 control.values.append(has.get("value", "on"))
+            elif control.kind == "number":
+                control.values = [has[key] for key in ("min", "max") if has.get(key)]
             if "checked" in has or not choice:
                 control.default = value
 
@@ -75,6 +78,14 @@ def controls(html: str) -> dict[str, Control]:
     return reader.found
 
 
+def can_be(control: Control, value: str) -> bool:
+    """Whether it can be set to that: to one of its values, or a number between them."""
+    if control.kind == "choice":
+        return value in control.values
+    least, most = float(control.values[0]), float(control.values[-1])
+    return least <= float(value) <= (most if len(control.values) > 1 else math.inf)
+
+
 def differing(html: str, asked: Mapping[str, str]) -> dict[str, str]:
     """Of what is asked, that which the page does not show by itself. Raises UserError for what it cannot show."""
     known, chosen = controls(html), {}
@@ -82,21 +93,14 @@ def differing(html: str, asked: Mapping[str, str]) -> dict[str, str]:
         control = known.get(name)
         if control is None:
             raise UserError(N_("This page has no “%(name)s” to choose; leave it out."), name=name[:40])
-        if control.kind == "choice" and value not in control.values:
+        if control.kind == "number" and not is_number(value):
+            raise UserError(N_("%(name)s is “%(value)s”; give a number."), name=name, value=value[:40])
+        if control.values and not can_be(control, value):
             first, last = control.values[0], control.values[-1]
             raise UserError(
                 N_("%(name)s is %(value)s; this page has %(first)s to %(last)s."),
                 name=name, value=value[:40], first=first, last=last,
             )  # fmt: skip
-        if control.kind == "number" and not number(value):
-            raise UserError(N_("%(name)s is “%(value)s”; give a number."), name=name, value=value[:40])
         if value != control.default:
             chosen[name] = value
     return chosen
-
-
-def number(text: str) -> bool:
-    try:
-        return isfinite(float(text))
-    except ValueError:
-        return False

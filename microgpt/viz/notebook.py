@@ -121,7 +121,7 @@ def lesson(name: str, model: str) -> Page:
 def head_of(picture: Picture, chosen: Mapping[str, Any]) -> tuple[int, int]:
     """The layer and the head that are seen first: of the open ones, a value like 14.3 names both."""
     if not picture.opened:
-        return chosen.get("layer", 0), chosen.get("head", 0)
+        return int(chosen.get("layer", 0)), int(chosen.get("head", 0))
     first = next((one for one in picture.opened if one.value == chosen.get("head")), picture.opened[0])
     return first.layer, first.head
 
@@ -137,10 +137,10 @@ class Shown:
         self._page, self._view, self._theme, self._lang = page, view, theme, lang
         self._large = bool(picture.opened)
         self._pressed, self._style = chosen, style(big=self._large)
-        step = chosen.get("step", picture.at) if page.widget == "stepper" else picture.at
-        tables = plain(picture, step, *head_of(picture, chosen))
-        # the page goes into single quotes, since it is full of double ones
+        # the page goes into single quotes, since it is full of double ones; it knows what can be chosen of it
         framed = self._text(self._style).replace("&", "&amp;").replace("'", "&#39;")
+        step = int(chosen.get("step", picture.at)) if page.widget == "stepper" else picture.at
+        tables = plain(picture, step, *head_of(picture, chosen))
         with language(lang):
             self._html = render(
                 "notebook/output.html", page=page, whole=framed, height=height, view=tables, colours=heat_colours()

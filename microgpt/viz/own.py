@@ -17,7 +17,8 @@ from microgpt.model import Config
 from microgpt.record import Recording
 from microgpt.viz.big import BigPicture
 from microgpt.viz.choice_of_heads import attention, opened
-from microgpt.viz.settings import Settings
+from microgpt.viz.phases import PHASES
+from microgpt.viz.settings import Settings, radio
 from microgpt.viz.steps import Picture, most_tokens
 from microgpt.weights import Model, n_params
 
@@ -147,18 +148,17 @@ def picture(
     recording: Recording, fields: Mapping[str, str], layers: Sequence[int], heads: Sequence[int], at: int
 ) -> Picture:
     """The picture of what was run; `at` is the step that is shown."""
-    trace, config, stage = recording.trace, recording.model.config, int(fields.get("phase", 7))
+    trace, config, last = recording.trace, recording.model.config, len(PHASES)
+    stage = radio(fields, "phase", 1, last, last)
     trace.about |= {
         "dtype": str(recording.model.params["wte"].dtype),
         "stops": sorted(recording.stops),
         "started": recording.ids[0] == recording.model.tokenizer.start,
         "ids": recording.ids[: len(recording.cache)],
     }
-    layer, _, head = fields.get("head", "0").rpartition(".")
     if small(config):
-        return OwnPicture(
-            trace, at, min(int(fields.get("layer", 0)), config.n_layer - 1), min(int(head), config.n_head - 1), stage
-        )
+        layer, head = radio(fields, "layer", 0, config.n_layer - 1), radio(fields, "head", 0, config.n_head - 1)
+        return OwnPicture(trace, at, layer, head, stage)
     # by the prompt alone: other heads at every new token would be hard to follow
     found = opened(attention(trace, config, recording.n_prompt), config.head_dim, layers, heads)
     same = [index for index, one in enumerate(found) if one.value == fields.get("head")]

@@ -16,6 +16,7 @@ from unicodedata import normalize
 
 import jinja2
 
+from microgpt.decode import HOTTEST, MOST
 from microgpt.errors import UserError
 from microgpt.trace import EVENTS
 from microgpt.viz import place
@@ -62,7 +63,7 @@ def environment(lang: str = "en") -> jinja2.Environment:
     env.globals.update(
         DEFAULTS=Settings("", ""), EVENTS=EVENTS, GLOSSARY=GLOSSARY, LANGUAGES=LANGUAGES, LESSONS=LESSONS,
         LEVELS=LEVELS, PAGES=PAGES, PART_NAMES=PART_NAMES, PHASES=PHASES, SHIPPED=SHIPPED, code=code, facts=facts,
-        lang=lang, number=number, shipped=shipped,
+        lang=lang, number=number, shipped=shipped, HOTTEST=HOTTEST, MOST=MOST,
         folder=folder, glossary=glossary, translated=translated, course=True, home="", up="../" if folder(lang) else "",
     )  # fmt: skip
     return env

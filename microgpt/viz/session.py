@@ -25,11 +25,15 @@ def dispatch(
 ) -> tuple[State | None, list[Patch]]:
     """Answer one event of the page. What the reader got wrong is said in a sentence; the picture stays."""
     with language(fields.get("lang", "en")), render.by_itself(fields.get("course") == "none"):
+        stopped: list[Patch] = []
         try:
+            shown = page(fields["page"])
+            stopped = views.stopped(shown.widget or shown.hero)
             state, patches = hooks_of(fields, files)[hook](state, fields)
             return state, [*patches, optional(patch("#prompt-error", ""))]
         except UserError as error:
-            return state, [patch("#prompt-error", render.render("widgets/_sentence.html", text=render.sentence(error)))]
+            said = render.render("widgets/_sentence.html", text=render.sentence(error))
+            return state, [patch("#prompt-error", said), *stopped]
 
 
 def hooks_of(fields: Mapping[str, str], files: Files | None = None) -> dict[str, views.Hook]:

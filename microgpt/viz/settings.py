@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -40,9 +42,22 @@ def parse(fields: Mapping[str, str]) -> Settings:
     )
 
 
-def parse_number(text: str, kind: Callable[[str], Any], message: str) -> Any:
-    """A number typed by a reader. Raises UserError with `message`, which has a %(text)s."""
+def parse_number(text: str, kind: Callable[[str], Any], message: str, **fields: object) -> Any:
+    """A number typed by a reader. Raises UserError with `message`, which has a %(text)s, and the `fields`."""
     try:
-        return kind(text)
+        if is_number(text):
+            return kind(text)
     except ValueError:
-        raise UserError(message, text=text[:40]) from None
+        pass
+    raise UserError(message, text=text[:40], **fields)
+
+
+def is_number(text: str) -> bool:
+    """Whether a page's control for numbers takes it: Python's int and float take more, such as 1_000 and nan."""
+    return bool(re.fullmatch(r"-?([0-9]+|[0-9]*\.[0-9]+)([eE][-+]?[0-9]+)?", text)) and math.isfinite(float(text))
+
+
+def radio(fields: Mapping[str, str], name: str, first: int, last: int, default: int = 0) -> int:
+    """The number of the radio button that is pressed; of those that a picture does not have, the next that it has."""
+    text = fields.get(name, "")
+    return min(max(first, int(text)), last) if re.fullmatch("[0-9]{1,9}", text) else default

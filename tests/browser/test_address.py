@@ -12,6 +12,7 @@ from microgpt.viz.pages import LESSONS
 from tests.browser.conftest import Open
 from tests.browser.engines import Page
 from tests.browser.live import STATE
+from tests.browser.test_sandbox import sandboxed
 from tools.server import serving
 
 CHECKED = """Object.fromEntries([...document.querySelectorAll("[type=radio]:checked")].map((e) => [e.name, e.value]))"""
@@ -43,7 +44,12 @@ def test_the_address_sets_the_controls_that_it_names(new_tab: Open, address: str
         ("lock=3-2", "lock=3-2"),
         ("lock=", "lock="),
         ("model=gpt-5", "model=gpt-5 (names … stories)"),
-        ("temperature=warm", "temperature=warm"),
+        ("temperature=warm", "temperature=warm (0 … 1000)"),
+        ("seed=1e309", "seed=1e309 (0 … 9007199254740991)"),
+        ("seed=-1", "seed=-1 (0 … 9007199254740991)"),
+        ("seed=9007199254740993", "seed=9007199254740993 (0 … 9007199254740991)"),
+        ("top_k=nan", "top_k=nan (0 … 9007199254740991)"),
+        ("temperature=1e3&temperature=1e4", "temperature=1e4 (0 … 1000)"),
         ("step=%3Cb%3E", "step=<b> (0 … 6)"),
     ],
 )
@@ -207,3 +213,86 @@ def test_right_to_left_text_in_the_address_stays_in_its_place(new_tab: Open, add
     page = new_tab()
     page.open(f"{address}embed/kv-cache.html?step={quote('שלום')}")
     assert "(0 … 6)" in page.run(WRONG)
+
+
+ODD = (
+    "", " ", "0", "-0", "00", "7", "-1", "+1", "1.5", ".5", "5.", "1e2", "1E2", "1e-320", "1e-400", "1e308", "1e309",
+    "-1e309", "9007199254740991", "9007199254740993", "1000000000000000001", "9" * 400, "0." + "3" * 60, "1_000", "1,5",
+    "0x10", "nan", "NaN", "inf", "Infinity", "null", "undefined", "true", "٣", "７", "½", "//x", "a=b&c", "<b>", "\"'`",
+    "\\", "%00", "\x00", "a\nb", "\u202e", "\u2028", "__proto__", "x" * 1000,
+)  # fmt: skip
+CONTROLS = (
+    "seed", "top_k", "temperature", "batch", "tokens", "memory", "step", "layer", "head", "phase", "play", "hold",
+    "model", "prompt", "theme", "lang", "format", "preset", "size", "config", "known", "embed_page", "embed_size",
+    "lock", "address", "__proto__", "toString", "viewport", "x[y]",
+)  # fmt: skip
+UNSAID = """(([asked, said]) => Object.entries(asked).filter(([name, value]) => {
+  const found = `:is(input, select, textarea)[name="${CSS.escape(name)}"]:not([type=hidden], [type=file])`;
+  const all = [...document.querySelectorAll(found)], picked = (e) => e.checked || !/radio|checkbox/.test(e.type);
+  return all.length && !all.some((e) => picked(e) && e.value === value) && !said.includes(`${name}=${value}`);
+}))"""
+
+
+@pytest.mark.parametrize("name", ["embed/kv-cache-words", "embed/memory", "embed-builder"])
+def test_whatever_stands_in_the_address_is_shown_or_said_and_the_console_stays_empty(
+    new_tab: Open, engine: str, site: Path, name: str
+) -> None:
+    if engine == "webkit":
+        pytest.skip("WebKit tells of no warnings")
+    with serving(site, sandboxed(site, "allow-scripts", worker=False)) as address:  # nothing is to be run here
+        page = new_tab()
+        for i in range(0, len(ODD), 3):  # each in turn
+            asked = {control: ODD[(i + j) % len(ODD)] for j, control in enumerate(CONTROLS)}
+            page.open(f"{address}{name}.html?" + "&".join(f"{quote(k)}={quote(v)}" for k, v in asked.items()))
+            assert page.run(f"{UNSAID}({json.dumps([asked, page.run(WRONG)])})") == []
+            assert not page.errors
+
+
+def test_an_address_that_names_two_languages_does_not_go_back_and_forth(new_tab: Open, address: str) -> None:
+    page = new_tab()
+    page.open(f"{address}embed/kv-cache.html?lang=es&lang=en&step=2")
+    page.pause(0.5)
+    assert page.run("[location.pathname, document.readyState]") == ["/embed/kv-cache.html", "complete"]
+    assert page.run(CHECKED)["step"] == "2"
+
+
+def test_the_builder_takes_the_steps_that_stay_from_the_address(new_tab: Open, address: str) -> None:
+    page = new_tab()
+    page.open(f"{address}embed-builder.html?embed_page=kv-cache&lock=2-4&step=3")
+    assert page.run("document.querySelector('[name=lock]').value") == "2-4"
+    assert not page.run(WRONG)
+
+
+def test_what_is_said_in_a_form_that_is_folded_away_is_seen(new_tab: Open, address: str) -> None:
+    page = new_tab()
+    page.open(f"{address}embed/kv-cache.html?prompt=%F0%9F%90%8D")
+    page.wait('document.querySelector("#prompt-error").textContent !== ""')
+    page.wait('document.querySelector("#prompt-error").checkVisibility()', seconds=5)
+
+
+MESSAGES = """[null, undefined, 0, 7n, NaN, true, "", "run", "microgpt:height ", ["microgpt:height"], ["slide:start"],
+  ["slide:stop"], {}, { toString: 1 }, { toString: null, valueOf: null }, { type: "microgpt:height", height: 9 },
+  Object.create(null), new Date(NaN), /x/, new Map([[1, 2]]), new ArrayBuffer(8), new Error("x"), [[[[]]]],
+  "slide:start\\n", "x".repeat(5e6), { data: { data: "slide:start" } }, new Blob(["slide:start"])]"""
+
+
+def test_a_frame_hears_its_two_kinds_of_messages_and_lets_all_others_pass(
+    new_tab: Open, engine: str, address: str, tmp_path: Path
+) -> None:
+    if engine == "webkit":
+        pytest.skip("WebKit's driver does not enter a frame of another host")
+    host_page(tmp_path, f'<iframe src="{address}embed/kv-cache.html?play=1"></iframe>')
+    with serving(tmp_path) as host:
+        page = new_tab()
+        page.open(host + "host.html")
+        page.wait("window.heard.length >= 2")
+        inner, playing = frame_of(page, address), "document.querySelector('[name=play]').checked"
+        page.pause(0.3)
+        page.run(f"(window.heard.length = 0, {MESSAGES}.forEach((one) => frames[0].postMessage(one, '*')), 0)")
+        page.pause(0.5)
+        assert inner.evaluate(playing) is True  # type: ignore[attr-defined]
+        assert page.run("window.heard") == []
+        page.run("(frames[0].postMessage('slide:stop', '*'), frames[0].postMessage('microgpt:height', '*'), 0)")
+        page.wait("window.heard.length >= 2", seconds=10)
+        assert inner.evaluate(playing) is False  # type: ignore[attr-defined]
+        assert not page.errors

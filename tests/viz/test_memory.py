@@ -55,7 +55,8 @@ def test_the_calculator_gives_the_presets_figures() -> None:
     [
         ({"batch": "0"}, "batch"), ({"tokens": "many"}, "many"), ({"memory": "-3"}, "memory"),
         ({"config": "{"}, "JSON"), ({"config": "{}"}, "num_hidden_layers"), ({"preset": "x"}, "“x”"),
-        ({"size": "x"}, "“x”"),
+        ({"size": "x"}, "“x”"), ({"tokens": "10000000000"}, "tokens from 1 to 1,000,000,000."),
+        ({"batch": "٣"}, "sequences from 1 to 1,000,000,000."), ({"memory": "1_0"}, "GiB from 1 to 1,000,000,000."),
     ],
 )  # fmt: skip
 def test_what_is_wrong_gets_a_sentence_and_the_last_result_stays(fields: dict[str, Any], says: str) -> None:

@@ -156,6 +156,12 @@ def test_what_is_asked_for_is_chosen() -> None:
         ({"lang": "xx"}, "give one of en, es."),
         ({"zoom": 2}, "This page has no “zoom” to choose"),
         ({"temperature": -1.0}, "temperature"),
+        ({"temperature": "warm"}, "temperature is warm; it must be a number from 0"),
+        ({"seed": 2**53}, "The seed is 9007199254740992; it must be a whole number from 0 to 9007199254740991."),
+        ({"top_k": 1.5}, "top-k is 1.5; it must be a whole number"),
+        ({"head": "x"}, "head is x; this page has 0 to 3."),
+        ({"head": 1.5}, "head is 1.5; this page has 0 to 3."),
+        ({"layer": [1]}, "layer"),
     ],
 )
 def test_what_cannot_be_shown_is_said_in_a_sentence(options: dict[str, object], sentence: str) -> None:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from microgpt.decode import HOTTEST, MOST, check_sampling
+from microgpt.errors import UserError
 from microgpt.record import Recording
 from microgpt.trace import from_json
 from microgpt.viz import views
@@ -15,7 +21,7 @@ from microgpt.viz.browser import receive
 from microgpt.viz.pages import LESSONS
 from microgpt.viz.render import prose, widget
 from microgpt.viz.session import dispatch
-from microgpt.viz.settings import Settings
+from microgpt.viz.settings import Settings, is_number, parse
 from microgpt.viz.steps import Picture
 from microgpt.viz.views import stepper as stepper_view
 from microgpt.weights import SHIPPED, shipped
@@ -124,8 +130,15 @@ def test_one_token_at_a_time_ends_where_a_run_ends() -> None:
         ("prompt", "", "empty"), ("prompt", "   ", "empty"), ("prompt", "emma7", "“7” (number 5"),
         ("prompt", "a" * 40, "41 tokens"),
         ("temperature", "-1", "-1"), ("temperature", "nan", "nan"), ("temperature", "warm", "warm"),
+        ("temperature", "1e999", "1e999"), ("temperature", "1001", f"to {HOTTEST}"), ("temperature", "1e308", "1e+308"),
+        ("temperature", "1.2345678901234567e20", "1.2345678901234567e+20"), ("temperature", "٣", "“٣”"),
+        ("temperature", "1_0", "“1_0”"), ("temperature", "", "“”"),
         ("top_k", "-2", "-2"), ("top_k", "1.5", "1.5"), ("seed", "x", "“x”"), ("model", "gpt-5", "gpt-5"),
+        ("top_k", "1000000000000000001", f"to {MOST}"), ("top_k", "1e3", "“1e3”"), ("top_k", "+1", "“+1”"),
+        ("seed", "9007199254740993", f"from 0 to {MOST}"), ("seed", "-1", f"from 0 to {MOST}"),
+        ("seed", "٤٢", "“٤٢”"), ("seed", "4_2", "“4_2”"), ("seed", " 42", "“ 42”"), ("seed", "9" * 5000, "99999"),
     ],
+    ids=lambda value: ascii(value)[:20],
 )  # fmt: skip
 @pytest.mark.parametrize("hook", ["run", "next"])
 def test_bad_input_gets_a_sentence_and_the_picture_stays(hook: str, field: str, value: str, says: str) -> None:
@@ -209,3 +222,99 @@ def test_a_figure_shows_the_run_on_show_and_not_what_is_being_typed() -> None:
     state, _ = dispatch(None, "run", fields)
     shown = dispatch(state, "figure", {**fields, "prompt": "not run yet", "format": "svg"})[1][0]["text"]
     assert shown == dispatch(None, "figure", {**fields, "format": "svg"})[1][0]["text"]
+
+
+# ---- numbers go to the page and come back ----------------------------------------------------------
+
+NUMBERS = st.one_of(
+    st.integers(-(10**20), 10**20).map(str),
+    st.floats().map(repr),
+    st.sampled_from(["-0", "1e-320", "5e-324", "0.1", ".5", "5.", "1e3", str(MOST), str(MOST + 1), f"{HOTTEST}"]),
+    st.text("0123456789.-+eE_ ٣nax", max_size=12),
+)
+
+
+def through_a_page(text: str) -> Any:
+    """What Python gets back of a JSON text that JavaScript has read, where each number is a float64, and written."""
+
+    def written(number: str) -> float | int:
+        found = float(number)
+        return int(Decimal(repr(found))) if found.is_integer() and abs(found) < 1e21 else found
+
+    return json.loads(text, parse_int=written, parse_float=written)
+
+
+@given(temperature=NUMBERS, top_k=NUMBERS, seed=NUMBERS)
+def test_settings_that_are_taken_come_back_from_a_page_as_they_were(temperature: str, top_k: str, seed: str) -> None:
+    """Else the next token would begin the text anew, each time."""
+    asked = {"model": "names", "prompt": "a", "temperature": temperature, "top_k": top_k, "seed": seed}
+    for one in ("temperature", "top_k", "seed"):  # one by one, so that a good one is not lost for a bad one
+        fields = {**{k: v for k, v in FIELDS.items() if k in asked}, one: asked[one]}
+        try:
+            settings = parse(fields)
+            check_sampling(settings.temperature, settings.top_k, settings.seed)
+        except UserError as error:
+            assert len(str(error)) < 150
+            continue
+        assert through_a_page(json.dumps(settings._asdict(), allow_nan=False)) == settings._asdict()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("seed", str(MOST)), ("seed", "-0"), ("top_k", str(MOST)), ("temperature", "1e-320"), ("temperature", "-0"),
+     ("temperature", str(HOTTEST)), ("temperature", ".1")],
+)  # fmt: skip
+def test_with_every_number_that_is_taken_one_token_goes_on(field: str, value: str) -> None:
+    fields, state = {**FIELDS, "prompt": "a", field: value}, None
+    for n in (2, 3):
+        answer = through_a_page(receive(json.dumps({"state": state, "hook": "next", "fields": fields})))
+        state = answer["state"]
+        assert state["n"] == n
+
+
+@pytest.mark.parametrize("page", [p for p in LESSONS if p.live in ("text", "steps")], ids=lambda p: p.name)
+def test_what_a_page_keeps_between_two_presses_survives_the_page(page: Any) -> None:
+    fields = {**FIELDS, "page": page.name, "model": page.model, "prompt": page.prompt}
+    for hook in {"stepper": ["run", "next"], "training": ["train", "pause"]}.get(
+        page.widget, ["run"] * bool(page.live)
+    ):
+        answer = receive(json.dumps({"state": None, "hook": hook, "fields": fields}))
+        assert through_a_page(answer)["state"] == json.loads(answer)["state"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"seed": MOST + 1}, {"seed": -1}, {"seed": 1.0}, {"seed": "x"}, {"seed": None}, {"seed": 10**5000},
+     {"top_k": MOST + 1}, {"top_k": 1.5}, {"top_k": "3"}, {"top_k": None}, {"temperature": "warm"},
+     {"temperature": None}, {"temperature": 10**5000}, {"temperature": float("nan")}, {"temperature": 1e308}],
+    ids=lambda wrong: "".join(wrong),
+)  # fmt: skip
+def test_a_recording_says_what_is_wrong_with_a_setting_of_any_kind(wrong: dict[str, Any]) -> None:
+    with pytest.raises(UserError, match="from 0 .*to"):
+        Recording(shipped("names"), "a", **wrong)
+
+
+def test_numpy_numbers_are_settings_too_and_minus_zero_is_zero() -> None:
+    numbers: Any = {"temperature": np.float64(-0.0), "top_k": np.int64(3), "seed": np.int64(7)}
+    made = Recording(shipped("names"), "a", **numbers).run()
+    assert json.dumps([made.about[name] for name in ("temperature", "top_k", "seed")]) == "[0.0, 3, 7]"
+
+
+@pytest.mark.parametrize("name", ["layer", "head", "phase", "step"])
+@pytest.mark.parametrize(
+    "value", ["", "x", "-1", "99", "1.5", "٣", "9" * 5000, "nan", "0000000009999"], ids=lambda v: ascii(v)[:20]
+)
+@pytest.mark.parametrize("hook", ["run", "next", "figure"])
+def test_a_choice_that_the_picture_does_not_have_is_said_or_the_next_taken(hook: str, name: str, value: str) -> None:
+    _, patches = dispatch(None, hook, {**FIELDS, name: value})
+    if hook == "figure" and patches[0].get("target") == "#prompt-error":
+        assert "this page has" in patches[0]["html"]
+    elif hook != "figure" and name != "step":
+        text = html(patches, "#stepper")
+        assert len(re.findall(rf'name="{name}"[^>]* checked', text)) == (0 if name == "layer" else 1)  # has one layer
+
+
+@pytest.mark.parametrize("text", ["5.", "+5", " 5", "1_000", "٣", "nan", "inf", "1e309", "0x10", "", "-", "e5", "1e"])
+def test_a_number_is_what_a_control_of_a_page_takes(text: str) -> None:
+    assert not is_number(text)
+    assert all(map(is_number, ["0", "-0", ".5", "1e3", "1E-9", "-1.5e+300", "9" * 30]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -44,7 +45,7 @@ def chosen(widget: str, view: Any, asked: Mapping[str, object]) -> dict[str, int
         if name not in known:
             raise UserError(N_("This page has no “%(name)s” to choose; leave it out."), name=str(name)[:40])
         offer, text = known[name], str(value).strip()
-        if not (text.isascii() and text.isdigit()) or not offer.first <= int(text[:9]) <= offer.last:
+        if not re.fullmatch("[0-9]{1,9}", text) or not offer.first <= int(text) <= offer.last:
             raise UserError(
                 N_("%(name)s is %(value)s; this page has %(first)s to %(last)s."),
                 name=name, value=text[:40], first=offer.first, last=offer.last,

@@ -1,5 +1,5 @@
 """One module a widget: `view(settings)` gives what the widget's templates place; HOOKS, its own live actions;
-FILE_HOOKS, those that take files of the reader's.
+FILE_HOOKS, those that take files of the reader's; STOPPED, what the page takes back where they break off.
 
 A view is computed from real runs of the model. All text, widths and heat levels are finished here; a view
 knows no HTML. A module is loaded when a page needs it.
@@ -30,6 +30,12 @@ def of(page: Page) -> Any:
     """The view that a page is built from, None where it needs none."""
     name = page.widget or page.hero
     return view(name, Settings(page.model, page.prompt)) if name else None
+
+
+def stopped(widget: str) -> list[Patch]:
+    """What the page takes back where its work breaks off with an error."""
+    patches: list[Patch] = getattr(import_module(f"microgpt.viz.views.{widget}"), "STOPPED", [])
+    return patches
 
 
 def hooks(widget: str, files: Files) -> dict[str, Hook]:

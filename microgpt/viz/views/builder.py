@@ -5,6 +5,7 @@ What can be chosen is read from the page itself, so a choice that it does not ha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import parse_qsl
@@ -136,12 +137,12 @@ def settings_for(shown: Page, asked: Mapping[str, str]) -> Settings:
 
 def locked(text: str) -> str:
     """The first step of a range such as 2-5."""
-    first, dash, last = text.partition("-")
-    if not (dash and first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
+    found = re.fullmatch("([0-9]{1,9})-([0-9]{1,9})", text)
+    if not found or int(found[1]) > int(found[2]):
         raise UserError(
             N_("The steps “%(text)s” are no range; give the first and the last, such as 2-5."), text=text[:40]
         )
-    return first
+    return found[1]
 
 
 HOOKS = {"embed": embed}

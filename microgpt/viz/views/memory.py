@@ -125,7 +125,7 @@ def view(settings: Settings) -> View:
         names=names,
         at=names.index("Llama-3-8B"),
         calculated=describe(PRESETS["Llama-3-8B"]),
-        defaults={"size": "bfloat16", "batch": "8", "tokens": "4096", "memory": whole(CARD)},
+        defaults={"size": "bfloat16", "batch": "8", "tokens": "4096", "memory": whole(CARD), "most": str(MOST)},
         sizes=list(SIZES),
     )
 
@@ -196,10 +196,10 @@ def calculate(state: State | None, fields: Mapping[str, str]) -> tuple[State | N
         raise UserError(N_("There is no number format “%(text)s” here."), text=fields["size"][:40])
     known = describe(
         model,
-        counted(fields["tokens"], N_("The context is “%(text)s”; give a whole number of tokens from 1 up.")),
-        counted(fields["batch"], N_("The batch is “%(text)s”; give a whole number of sequences from 1 up.")),
+        counted(fields["tokens"], N_("The context is “%(text)s”; give a whole number of tokens from 1 to %(most)s.")),
+        counted(fields["batch"], N_("The batch is “%(text)s”; give a whole number of sequences from 1 to %(most)s.")),
         SIZES[fields["size"]],
-        counted(fields["memory"], N_("The memory is “%(text)s”; give a whole number of GiB from 1 up.")) * GIB,
+        counted(fields["memory"], N_("The memory is “%(text)s”; give a whole number of GiB from 1 to %(most)s.")) * GIB,
     )
     return state, [patch("#calculated", render.render("widgets/_memory_known.html", known=known))]
 
@@ -211,9 +211,9 @@ def preset(name: str) -> Architecture:
 
 
 def counted(text: str, message: str) -> int:
-    found: Any = parse_number(text, int, message)
+    found: Any = parse_number(text, int, message, most=whole(MOST))
     if not 1 <= found <= MOST:
-        raise UserError(message, text=text[:40])
+        raise UserError(message, text=text[:40], most=whole(MOST))
     return int(found)
 
 

@@ -24,7 +24,7 @@ from microgpt.viz.chosen import Files
 from microgpt.viz.language import say
 from microgpt.viz.panels import facts
 from microgpt.viz.patches import Patch, State, again, file, patch
-from microgpt.viz.settings import Settings, parse
+from microgpt.viz.settings import Settings, parse, radio
 from microgpt.viz.steps import MOST_TOKENS, Picture
 from microgpt.viz.text import whole
 from microgpt.weights import Model
@@ -80,6 +80,7 @@ def save_trace(files: Files, state: State | None, fields: Mapping[str, str]) -> 
     return go_on("trace", files, state, fields)
 
 
+STOPPED = [patch("#progress", "")]
 FILE_HOOKS = {"run": run, "next": next_token, "show": show, "compare": compare, "trace": save_trace}
 
 
@@ -115,11 +116,11 @@ def go_on(hook: str, files: Files, state: State | None, fields: Mapping[str, str
     shown = own.picture(recording, fields, layers, heads, at)
     if hook == "trace":
         saved = excerpt(shown.trace, shown.layers, shown.token_ids()) if isinstance(shown, BigPicture) else shown.trace
-        return fresh, [file("trace-own-model.json", to_json(saved), "application/json"), patch("#progress", "")]
+        return fresh, [file("trace-own-model.json", to_json(saved), "application/json"), *STOPPED]
     html = render.widget("stepper", shown)
     for name in BAR:
         html = html.replace(f' name="{name}">', f' name="{name}" checked>') if name in fields else html
-    return fresh, [patch("#widget", html), patch("#own", about(model, shown)), patch("#progress", "")]
+    return fresh, [patch("#widget", html), patch("#own", about(model, shown)), *STOPPED]
 
 
 def chosen_step(hook: str, recording: Recording, n: int, fields: Mapping[str, str]) -> int:
@@ -127,7 +128,7 @@ def chosen_step(hook: str, recording: Recording, n: int, fields: Mapping[str, st
     if hook == "run" or not n:
         return recording.n_prompt - 1
     newest = len(recording.cache) - 1
-    return newest if hook == "next" else min(int(fields.get("step", newest)), newest)
+    return newest if hook == "next" else radio(fields, "step", 0, newest, newest)
 
 
 def ended_sentence(recording: Recording) -> str:

@@ -14,7 +14,8 @@ from microgpt.record import Recording
 from microgpt.trace import to_json
 from microgpt.viz import render
 from microgpt.viz.patches import Patch, State, file, optional, patch
-from microgpt.viz.settings import Settings, parse
+from microgpt.viz.phases import PHASES
+from microgpt.viz.settings import Settings, parse, radio
 from microgpt.viz.steps import Picture
 from microgpt.weights import Model, shipped
 
@@ -102,8 +103,9 @@ def ended_sentence(recording: Recording) -> str:
 
 def picture(recording: Recording, fields: Mapping[str, str], selected: int) -> Picture:
     """The picture of a recording with the layer, head and stage that the page shows."""
-    layer, head, phase = (int(fields.get(name, default)) for name, default in (("layer", 0), ("head", 0), ("phase", 7)))
-    return Picture(recording.trace, selected, layer, head, phase)
+    config, last = recording.model.config, len(PHASES)
+    layer, head = radio(fields, "layer", 0, config.n_layer - 1), radio(fields, "head", 0, config.n_head - 1)
+    return Picture(recording.trace, selected, layer, head, radio(fields, "phase", 1, last, last))
 
 
 def whole(recording: Recording, fields: Mapping[str, str], selected: int) -> list[Patch]:

@@ -1,0 +1,118 @@
+"""A page that may run scripts and nothing else: every button, the Enter key and the address are heard all the same.
+
+The sandbox is the one of a frame, here by a header over the whole page, so that all three engines can be driven in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from microgpt.viz.pages import LESSONS
+from tests.browser.conftest import Open
+from tests.browser.engines import PlaywrightPage
+from tests.browser.live import STATE
+from tools.server import Fault, serving
+
+ROOT = Path(__file__).resolve().parents[2]
+FORMS = [*[f"embed/{page.name}.html" for page in LESSONS], "look-inside.html", "own-model.html", "embed-builder.html"]
+OPEN = "(document.querySelectorAll('details.own').forEach((e) => { e.open = true; }), 0)"
+HEARD = f"!!{STATE}"  # the bridge has been asked for something
+FIELDS = "form.live input:not([type=file], [type=checkbox], [type=radio])"
+
+
+def sandboxed(site: Path, allowed: str, worker: bool) -> Fault:
+    """Every page with the sandbox of a frame in its header; without `worker`, a Python that never answers."""
+
+    def answer(path: str) -> tuple[int, dict[str, str], Iterator[bytes]] | None:
+        if path == "/worker.js" and not worker:
+            return 200, {"Content-Type": "text/javascript", "Content-Length": "0"}, iter([b""])
+        if not path.endswith(".html"):
+            return None
+        data = (site / path.lstrip("/")).read_bytes()
+        headers = {"Content-Type": "text/html", "Content-Length": str(len(data))}
+        return 200, {**headers, "Content-Security-Policy": f"sandbox {allowed}"}, iter([data])
+
+    return answer
+
+
+@pytest.fixture
+def boxed(site: Path) -> Iterator[Callable[..., str]]:
+    """boxed("allow-scripts") is the address of the site in that sandbox."""
+    with ExitStack() as stack:
+        yield lambda allowed, worker=False: stack.enter_context(serving(site, sandboxed(site, allowed, worker)))
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_press_enter_and_the_address_are_heard_without_the_permission_to_send_forms(
+    new_tab: Open, engine: str, boxed: Callable[..., str], name: str
+) -> None:
+    if engine == "webkit" and not name.startswith("embed/"):
+        pytest.skip("in a page without an origin 'self' is nothing to WebKit: only what is made for frames has scripts")
+    page, address = new_tab(), boxed("allow-scripts")
+    page.open(address + name)
+    page.run(OPEN)
+    fields = page.run(
+        f"[...document.querySelectorAll('{FIELDS}')].filter((e) => e.checkVisibility()).map((e) => e.name)"
+    )
+    page.click("form.live .buttons button")
+    page.wait(HEARD, seconds=10)
+    for field in fields[-1:]:
+        page.open(address + name)
+        page.run(OPEN)
+        page.click(f'form.live [name="{field}"]')
+        page.press("Enter")
+        page.wait(HEARD, seconds=10)
+    for field in [field for field in fields if field in ("prompt", "batch")]:
+        page.open(f"{address}{name}?{field}=7")
+        page.wait(HEARD, seconds=10)
+    assert not [error for error in page.errors if engine != "webkit" or "securitypolicyviolation" not in error]
+
+
+def test_enter_on_a_box_to_tick_sends_nothing(new_tab: Open, engine: str, boxed: Callable[..., str]) -> None:
+    page = new_tab()
+    page.open(boxed("allow-scripts") + "kv-cache.html")
+    page.run("(document.querySelector('[name=answers]').focus(), 0)")
+    page.press("Enter")
+    page.pause(0.3)
+    assert not [error for error in page.errors if engine != "webkit" or "form" in error]
+    assert "?" not in page.run("location.href")
+
+
+PERMISSIONS = {  # what a frame has beside scripts -> what works in it, by engine; docs/embedding.md says the same
+    "allow-scripts": {"Python"},
+    "allow-scripts allow-downloads": {"Python", "Save"},
+    "allow-scripts allow-popups": {"Python", "Open in the course"},
+}
+
+
+@pytest.mark.parametrize("allowed", PERMISSIONS)
+def test_each_permission_gives_what_the_documentation_says(
+    new_tab: Open, engine: str, boxed: Callable[..., str], site: Path, tmp_path: Path, allowed: str
+) -> None:
+    if engine == "webkit":
+        pytest.skip("WebKit's driver tells of no downloads")
+    page = new_tab()
+    assert isinstance(page, PlaywrightPage)
+    works, saved, opened = set[str](), list[str](), list[str]()
+    page.tab.on("download", lambda download: saved.append(download.suggested_filename))
+    page.tab.context.on("page", lambda tab: opened.append(tab.url))
+    with serving(site) as address, serving(tmp_path) as host:
+        frame = f'<iframe width="900" height="900" sandbox="{allowed}" src="{address}embed/kv-cache.html"></iframe>'
+        (tmp_path / "host.html").write_text(f'<!doctype html><title>host</title><link rel="icon" href="data:,">{frame}')
+        page.open(host + "host.html")
+        inner = page.tab.frames[-1]
+        inner.locator('button[data-hook="figure"]').click()
+        inner.locator('[data-boot][data-state="ready"]').wait_for(timeout=60000, state="attached")
+        works.add("Python")
+        inner.locator("a[data-view]").click()
+        page.pause(1.5)
+    works |= {"Save"} if saved else set()
+    works |= {"Open in the course"} if opened else set()
+    assert works == PERMISSIONS[allowed] - ({"Save"} if engine == "firefox" else set())  # whose driver tells of none
+    text = (ROOT / "docs" / "embedding.md").read_text("utf-8")
+    more = allowed.removeprefix("allow-scripts").strip()
+    assert not more or any(f"| `{more}` | *{name}*" in text for name in PERMISSIONS[allowed])
