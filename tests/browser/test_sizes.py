@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Playwright
 from playwright.sync_api import Page as Tab
+from playwright.sync_api import Playwright
 
 from tests.browser.conftest import Open
 from tests.browser.engines import CHROMIUM_FLAGS, PlaywrightPage, own, which
@@ -23,7 +23,8 @@ SPACED = """(() => { const style = new CSSStyleSheet(); style.replaceSync(`* { l
 WRONG = """(() => {
   const all = (selector) => [...document.querySelectorAll(selector)];
   const style = (e, name) => getComputedStyle(e)[name];
-  const above = (e, found) => { for (let p = e; p && p !== document.body; p = p.parentElement) if (found(p)) return p; };
+  const above = (e, found) => {
+    for (let p = e; p && p !== document.body; p = p.parentElement) if (found(p)) return p; };
   const scrolls = (e) => above(e, (p) => /auto|scroll/.test(style(p, "overflowX")));
   const tell = (what, e) => `${what}: ${e.parentElement.className} > ${e.outerHTML.slice(0, 70)}`;
   const root = document.scrollingElement, wide = root.scrollWidth > root.clientWidth, wrong = [];
@@ -54,7 +55,7 @@ BROKEN = """[...document.querySelectorAll(".strip i")].filter((e) => {
   return getComputedStyle(e).fontSize !== "0px" && range.getClientRects().length > 1; }).length"""
 
 
-@pytest.fixture(params=["as they are", "twice as large", "spaced"])
+@pytest.fixture(scope="module", params=["as they are", "twice as large", "spaced"])
 def letters(playwright: Playwright, request: pytest.FixtureRequest) -> Iterator[tuple[str, Tab]]:
     """A tab with the reader's own letters."""
     if not which("chromium") and not own(playwright, "chromium"):
@@ -66,18 +67,18 @@ def letters(playwright: Playwright, request: pytest.FixtureRequest) -> Iterator[
 
 
 @pytest.mark.parametrize("folder", ["", "es/"], ids=["en", "es"])
-def test_nothing_is_lost_at_any_width(letters: tuple[str, Tab], site: Path, folder: str) -> None:
+@pytest.mark.parametrize("name", EVERYWHERE)
+def test_nothing_is_lost_at_any_width(letters: tuple[str, Tab], site: Path, folder: str, name: str) -> None:
     kind, tab = letters
-    for name in EVERYWHERE:
-        tab.goto(f"{(site / folder / name).as_uri()}.html")
-        if kind == "spaced":
-            tab.evaluate(SPACED)
-        if kind == "twice as large":
-            assert tab.evaluate("getComputedStyle(document.documentElement).fontSize") == "32px"
-        for width in WIDTHS:
-            tab.set_viewport_size({"width": width, "height": 1000})
-            assert tab.evaluate(WRONG) == [], (name, width)
-            assert kind != "as they are" or tab.evaluate(BROKEN) == 0, (name, width)
+    tab.goto(f"{(site / folder / name).as_uri()}.html")
+    if kind == "spaced":
+        tab.evaluate(SPACED)
+    if kind == "twice as large":
+        assert tab.evaluate("getComputedStyle(document.documentElement).fontSize") == "32px"
+    for width in WIDTHS:
+        tab.set_viewport_size({"width": width, "height": 1000})
+        assert tab.evaluate(WRONG) == [], width
+        assert kind != "as they are" or tab.evaluate(BROKEN) == 0, width
 
 
 SAMPLE = ["prefill-and-decode", "kv-cache", "with-and-without", "embed/inside", "es/training", "es/embed/fewer-heads"]
