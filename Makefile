@@ -8,7 +8,7 @@ REFERENCES := .references
 HOSTS := .hosts
 PORT ?= 8000
 
-.PHONY: serve build test lint unit browsers references hosts bench messages clean
+.PHONY: serve build test lint unit browsers validator references hosts bench messages clean
 
 serve: $(VENV)/site
 	$(RUN) build.py --serve $(PORT)
@@ -23,11 +23,14 @@ lint: $(VENV)/test
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy
 
-unit: $(VENV)/test browsers
+unit: $(VENV)/test browsers validator
 	$(RUN) -m pytest -n 2 -m "not references and not hosts"
 
 browsers: $(VENV)/test
 	$(RUN) -m tests.browser.install
+
+validator: $(VENV)/test
+	$(RUN) -m tests.browser.validator
 
 references: $(REFERENCES)/ready
 	$(REFERENCES)/bin/python -m pytest -m references tests/test_references.py tests/test_references_checkpoints.py

@@ -189,20 +189,6 @@ def test_nothing_is_lost_at_twice_the_size(chromium: Browser, site: Path, name: 
     context.close()
 
 
-def test_nothing_is_lost_with_letters_twice_as_large(playwright: Playwright, chromium: Browser, site: Path) -> None:
-    """The reader's own setting of the size of letters."""
-    large = playwright.chromium.launch(
-        executable_path=which("chromium"), args=[*CHROMIUM_FLAGS, "--blink-settings=defaultFontSize=32"]
-    )
-    tab = large.new_page(viewport={"width": 1280, "height": 1000})
-    for name in EVERYWHERE:
-        tab.goto((site / f"{name}.html").as_uri())
-        assert tab.evaluate("getComputedStyle(document.documentElement).fontSize") == "32px"
-        assert tab.evaluate(WIDER) <= 0, name
-        assert tab.evaluate(LOST) == [], name
-    large.close()
-
-
 def test_states_are_told_apart_when_colours_are_forced(chromium: Browser, site: Path) -> None:
     """By a line where a colour was: what is new, what is computed again, what is chosen."""
     tab = chromium.new_page(forced_colors="active")

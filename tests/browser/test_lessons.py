@@ -85,6 +85,30 @@ def test_arrow_keys_choose(new_tab: Open, address: str, lesson: SitePage) -> Non
     assert page.run("getComputedStyle(document.activeElement.nextElementSibling).outlineStyle") == "solid"
 
 
+@pytest.mark.parametrize("name", ["old-rows", "kv-cache", "embed/inside", "embed-builder", "look-inside"])
+def test_a_page_loaded_anew_shows_its_own_choices(new_tab: Open, address: str, name: str) -> None:
+    """Firefox would keep those of before, which the texts beside them do not speak of."""
+    page = new_tab()
+    page.open(f"{address}{name}.html")
+    chosen = '[...document.querySelectorAll(":checked:not(option)")].map((e) => e.name + e.value).join()'
+    before = page.run(chosen)
+    page.run('document.querySelectorAll("[type=radio]:not([name=lang])").forEach((e) => e.click())')
+    assert page.run(chosen) != before
+    page.run("void (window.old = true, setTimeout(() => location.reload()))")
+    page.wait('!window.old && document.readyState === "complete"')
+    assert page.run(chosen) == before
+
+
+def test_the_enter_key_sends_no_choice_away(new_tab: Open, address: str) -> None:
+    page = new_tab()
+    page.open(f"{address}old-rows.html")
+    for control in (".pick input", ".ask input", ".print input", ".settings input"):
+        page.run(f"document.querySelector('{control}').focus()")
+        page.press("Enter")
+    page.pause(0.2)
+    assert page.run("location.search") == "" and not page.errors
+
+
 @pytest.mark.parametrize("lesson", LIVE, ids=name_of)
 def test_the_live_lesson_is_the_built_one_byte_for_byte(new_tab: Open, address: str, lesson: SitePage) -> None:
     page = new_tab()

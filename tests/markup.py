@@ -1,0 +1,64 @@
+"""Pages as HTML's rules see them: parsed strictly, with Python's answers in them; and what no grammar sees."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from xml.etree.ElementTree import Element
+
+import html5lib
+
+POINTERS = (
+    "for", "form", "list", "headers", "popovertarget", "commandfor", "aria-activedescendant", "aria-controls",
+    "aria-describedby", "aria-details", "aria-errormessage", "aria-flowto", "aria-labelledby", "aria-owns",
+)  # fmt: skip
+
+
+def strict(text: str) -> Element:
+    """The page; an error where a browser would have to mend it."""
+    tree: Element = html5lib.HTMLParser(strict=True, namespaceHTMLElements=False).parse(text)
+    return tree
+
+
+def fragment(text: str, within: str) -> tuple[str, list[Element]]:
+    """The text before the elements of a fragment, and these, as the element `within` would take them."""
+    inside = f"<svg>{text}</svg>" if within == "g" else text
+    parser = html5lib.HTMLParser(strict=True, namespaceHTMLElements=False)
+    found = parser.parseFragment(inside, container="div" if within == "g" else within)
+    found = found[0] if within == "g" else found
+    return found.text or "", list(found)
+
+
+def answered(tree: Element, patches: Sequence[Mapping[str, str]]) -> Element:
+    """The page with the answer in it, as site/boot.js applies it."""
+    for patch in patches:
+        if "target" not in patch:
+            continue
+        above = {child: parent for parent in tree.iter() for child in parent}
+        (element,) = [e for e in tree.iter() if f"#{e.get('id')}" == patch["target"]]
+        outer = patch["how"] == "outer"
+        before, elements = fragment(patch["html"], above[element].tag if outer else element.tag.rpartition("}")[2])
+        if outer:
+            parent = above[element]
+            at = list(parent).index(element)
+            parent[at : at + 1] = elements
+            elements[-1].tail = element.tail
+        elif patch["how"] == "append":
+            element.extend(elements)
+        else:
+            element[:], element.text = elements, before
+    return tree
+
+
+def amiss(tree: Element) -> Iterator[str]:
+    """What two have and one may: ids. What is pointed at, and is not there."""
+    ids = Counter(e.get("id") for e in tree.iter() if e.get("id"))
+    yield from (f"the id {name} {n} times" for name, n in ids.items() if n > 1)
+    for element in tree.iter():
+        for pointer in POINTERS:
+            for name in element.get(pointer, "").split():
+                if name not in ids:
+                    yield f"{element.tag} points at {name} by {pointer}"
+        href = element.get("href", "")
+        if href.startswith("#") and href[1:] not in ids:
+            yield f"a link to {href}"

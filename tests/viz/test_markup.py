@@ -1,0 +1,77 @@
+"""Every page is sound HTML, as it is built and after each answer of Python: nothing for a browser to mend, no id twice,
+no reference to what is not there. tests/browser/test_validator.py holds the pages to all other rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+from xml.etree.ElementTree import Element
+
+import pytest
+
+from microgpt.viz import show, views
+from microgpt.viz.controls import controls
+from microgpt.viz.language import language
+from microgpt.viz.pages import LESSONS, PAGES
+from microgpt.viz.render import HERE, render_baked, render_embed, render_page
+from microgpt.viz.session import dispatch
+from tests.markup import amiss, answered, strict
+
+LANGUAGES = ("en", "es")
+# what a reader presses, one after the other
+PRESSED = [
+    *((page.name, ("run", "model", "run")) for page in LESSONS if page.live == "text"),
+    *((page.name, ("next", "next", "run", "model")) for page in LESSONS if page.live == "steps"),
+    ("training", ("train", "watch", "run", "watch", "pause", "reset", "watch", "train")),
+    ("memory", ("calculate", "calculate")),
+    ("embed-builder", ("embed", "embed")),
+]
+
+
+def name_of(page: Any) -> str:
+    return str(page.name)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_page_is_sound(page: Any, lang: str) -> None:
+    with language(lang):
+        assert list(amiss(strict(render_page(page, views.of(page))))) == []
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("page", LESSONS, ids=name_of)
+def test_every_lesson_is_sound_in_a_frame_and_baked(page: Any, lang: str) -> None:
+    with language(lang):
+        view = views.of(page)
+        assert list(amiss(strict(render_embed(page, view)))) == []
+        for alone in (False, True):
+            assert list(amiss(strict(render_baked(page, view, HERE, alone, "notices <&>")))) == []
+
+
+@pytest.mark.parametrize("model", ["names", "names-deep", "stories"])
+def test_what_a_notebook_shows_is_sound(model: str) -> None:
+    shown = show("The next day" if model == "stories" else "emma", model=model)
+    output = strict(f"<!doctype html><html><head><title>A notebook</title></head><body>{shown._repr_html_()}")
+    assert list(amiss(output)) == []
+    (frame,) = output.iter("iframe")
+    assert list(amiss(strict(frame.get("srcdoc", "")))) == []
+
+
+def pressed(name: str, hooks: Sequence[str]) -> Iterator[Element]:
+    """The page after each answer."""
+    page = next(page for page in PAGES if page.name == name)
+    text = render_page(page, views.of(page))
+    tree, state = strict(text), None
+    fields = {"page": page.name, **{name: one.default for name, one in controls(text).items() if name != "step"}}
+    for hook in hooks:
+        state, patches = dispatch(state, hook, fields)
+        assert [one["html"] for one in patches if one.get("target") == "#prompt-error"] == [""], hook
+        tree = answered(tree, patches)
+        yield tree
+
+
+@pytest.mark.parametrize(("name", "hooks"), PRESSED, ids=[f"{name}-{hooks[0]}" for name, hooks in PRESSED])
+def test_every_page_stays_sound_when_python_answers(name: str, hooks: tuple[str, ...]) -> None:
+    for hook, tree in zip(hooks, pressed(name, hooks), strict=True):
+        assert list(amiss(tree)) == [], hook
