@@ -230,10 +230,7 @@ def check_room(config: Config, dtype: str) -> None:
 
 def tokenizer_of(text: str, facts: Facts) -> CheckpointTokenizer:
     library = Plain(text)
-    try:
-        return CheckpointTokenizer(library, json.loads(text), facts.config.vocab_size, facts.start, facts.stops)
-    except (TypeError, ValueError, KeyError, AttributeError):
-        raise UserError(N_("%(name)s cannot be read. Fetch it anew."), name=TOKENIZER) from None
+    return CheckpointTokenizer(library, library.about, facts.config.vocab_size, facts.start, facts.stops)
 
 
 def name_in(config: str) -> str:
