@@ -8,11 +8,11 @@ knows no model.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator
 
 from microgpt.cutting import Part, refuse, setting
 from microgpt.errors import N_, UserError
+from microgpt.tokenizer_limits import check_added, check_tokens
 
 LARGEST_ID = 2**32 - 1
 
@@ -37,8 +37,10 @@ class Added:
         raw: dict[str, int] = {}
         normal: dict[str, int] = {}
         free = len(vocab)
-        for token in tokens:
-            content = setting(token, "content", str)
+        contents = [setting(token, "content", str) for token in tokens]
+        check_added(len(tokens), sum(map(len, contents)))
+        check_tokens(contents)
+        for token, content in zip(tokens, contents, strict=True):
             check_id(content, token["id"])
             for flag in ("lstrip", "rstrip", "single_word"):
                 if setting(token, flag, bool):
@@ -63,15 +65,21 @@ class Finder:
         if "" in ids:
             refuse("normalized", ["false"])  # a normaliser left nothing of a token, which would be everywhere
         self.ids = ids
-        self.pattern = re.compile("|".join(map(re.escape, sorted(ids, key=len, reverse=True)))) if ids else None
+        self.lengths: dict[str, list[int]] = {}  # of those that begin with a letter, the longest first
+        for begun, length in sorted({(text[0], len(text)) for text in ids}, reverse=True):
+            self.lengths.setdefault(begun, []).append(length)
 
     def __call__(self, text: str, begins: bool) -> Iterator[tuple[str, int | None, bool]]:
         """What is found and what stands between: each piece, its id if it was found, whether it begins the text."""
-        at = 0
-        for match in self.pattern.finditer(text) if self.pattern else ():
-            if at < match.start():
-                yield text[at : match.start()], None, begins and at == 0
-            yield match[0], self.ids[match[0]], False
-            at = match.end()
-        if at < len(text):
-            yield text[at:], None, begins and at == 0
+        at = end = 0
+        while at < len(text):
+            length = next((n for n in self.lengths.get(text[at], ()) if text[at : at + n] in self.ids), 0)
+            if not length:
+                at += 1
+                continue
+            if end < at:
+                yield text[end:at], None, begins and end == 0
+            yield text[at : at + length], self.ids[text[at : at + length]], False
+            at = end = at + length
+        if end < len(text):
+            yield text[end:], None, begins and end == 0

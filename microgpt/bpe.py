@@ -8,9 +8,9 @@ refuses by name. `dropout` is for training: it is left out. Knows no model and n
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
+from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -18,7 +18,8 @@ from microgpt.added import Added, check_id
 from microgpt.cutting import CUTS, NORMALIZERS, Part, one_of, refuse, setting, steps
 from microgpt.errors import N_, UserError
 from microgpt.joining import DECODERS
-from microgpt.nesting import nested
+from microgpt.matching import allow
+from microgpt.tokenizer_limits import check_made, check_part, check_steps, check_text, check_tokens, parsed
 
 Encode = Callable[[str], list[int]]
 
@@ -34,16 +35,16 @@ class Plain:
 
     def __init__(self, text: str) -> None:
         try:
-            if nested(text.encode("utf-8", "replace")):
-                raise ValueError("its brackets do not match, or are nested too deep")
-            about = json.loads(text)
+            allow()
+            about = parsed(text)
             model = about["model"]
             model.setdefault("type", "BPE" if "merges" in model else "WordLevel")
-            check_first(steps(about.get("normalizer")), steps(about.get("pre_tokenizer")))
-            self._normalizers = [one_of(NORMALIZERS, part) for part in steps(about.get("normalizer"))]
-            self._cuts = [one_of(CUTS, part) for part in steps(about.get("pre_tokenizer"))]
-            self._around = [one_of(AROUND, part) for part in steps(about.get("post_processor"))]
-            self._decoders = [one_of(DECODERS, part) for part in steps(about.get("decoder"))]
+            check_first(work(about, "normalizer"), work(about, "pre_tokenizer"))
+            self._normalizers = [one_of(NORMALIZERS, part) for part in work(about, "normalizer")]
+            self._cuts = [one_of(CUTS, part) for part in work(about, "pre_tokenizer")]
+            self._around = [one_of(AROUND, part) for part in work(about, "post_processor")]
+            self._decoders = [one_of(DECODERS, part) for part in work(about, "decoder")]
+            self.about = {name: about.get(name) for name in ("decoder", "added_tokens")}  # in its own words
             self._joiner = " " if about.get("decoder") is None else ""
             self._encode: Encode = one_of(MODELS, model)
             self._vocab: dict[str, int] = model["vocab"]
@@ -56,7 +57,6 @@ class Plain:
                 N_("tokenizer.json cannot be read (%(why)s). Fetch it anew."),
                 why=textwrap.shorten(f"{type(error).__name__}: {error}", 100),
             ) from None
-        self._known: dict[str, list[int]] = {}  # words that were encoded before
 
     def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
         return {**self._vocab, **self._added.ids} if with_added_tokens else dict(self._vocab)
@@ -64,6 +64,8 @@ class Plain:
     def encode(self, text: str, add_special_tokens: bool = True) -> Encoded:
         """The ids of `text`; if asked, with those that the file puts around a text."""
         ids: list[int] = []
+        allow()
+        check_text(text)
         text = text.encode("utf-8", "replace").decode()  # halves of characters, which no file can hold
         for raw, known, first in self._added.raw(text, True):
             if known is not None:
@@ -73,32 +75,40 @@ class Plain:
                 ids += self._words(part, begins) if found is None else [found]
         for around in self._around if add_special_tokens else ():
             ids = around(ids)
+            check_made(len(ids))
         return Encoded(ids)
 
     def _normalize(self, text: str) -> str:
         for step in self._normalizers:
             text = step(text)
+            check_made(len(text))
         return text
 
     def _words(self, text: str, begins: bool) -> list[int]:
         pieces = [(text, begins)]
         for cut in self._cuts:
             pieces = [small for piece, first in pieces for small in cut(piece, first) if small[0]]
-        ids: list[int] = []
-        for piece, _ in pieces:
-            if piece not in self._known:
-                self._known[piece] = self._encode(piece)
-            ids += self._known[piece]
-        return ids
+            check_made(sum(len(piece) for piece, _ in pieces))
+        return [i for piece, _ in pieces for i in self._encode(piece)]
 
     def decode(self, ids: Sequence[int], skip_special_tokens: bool = True) -> str:
         """The text of `ids`."""
+        allow()
         pieces = [self._pieces[i] for i in ids if i in self._pieces]
         if skip_special_tokens:
             pieces = [piece for piece in pieces if piece not in self._added.special]
         for step in self._decoders:
             pieces = step(pieces)
+            check_made(sum(map(len, pieces)))
         return self._joiner.join(pieces)
+
+
+def work(about: Part, name: str) -> list[Part]:
+    """The steps of one part of the work."""
+    check_part(about, name)
+    found = steps(about.get(name))
+    check_steps(len(found))
+    return found
 
 
 def check_first(normalizers: list[Part], cuts: list[Part]) -> None:
@@ -126,7 +136,6 @@ def bpe(model: Part) -> Encode:
         if model.get(key):
             refuse(key, ["null"])
     ranks = {pair: rank for rank, pair in enumerate(merges(model["merges"], vocab))}
-    never = len(model["merges"]) + 1
 
     def letters(word: str) -> list[str]:
         found: list[str] = []
@@ -148,15 +157,29 @@ def bpe(model: Part) -> Encode:
     def encode(word: str) -> list[int]:
         if whole and word in vocab:
             return [vocab[word]]
-        parts = letters(word)
-        while len(parts) > 1:
-            rank, at = min((ranks.get(pair, never), i) for i, pair in enumerate(pairwise(parts)))
-            if rank == never:
-                break
-            parts[at : at + 2] = ["".join(parts[at : at + 2])]
-        return [vocab[part] for part in parts]
+        return [vocab[part] for part in join(letters(word), ranks)]
 
     return encode
+
+
+def join(parts: list[str], ranks: dict[tuple[str, str], int]) -> list[str]:
+    """Parts, joined in pairs. A word may be long: so the pairs wait in a heap, and parts know their neighbours."""
+    before, behind = [*range(-1, len(parts) - 1)], [*range(1, len(parts) + 1)]
+    waiting = [(ranks[pair], i, pair) for i, pair in enumerate(pairwise(parts)) if pair in ranks]
+    heapify(waiting)
+    while waiting:
+        _, i, pair = heappop(waiting)
+        other = behind[i]
+        if other == len(parts) or (parts[i], parts[other]) != pair:
+            continue  # one of the two was joined meanwhile
+        parts[i], parts[other] = "".join(pair), ""
+        behind[i] = behind[other]
+        if behind[i] < len(parts):
+            before[behind[i]] = i
+        for at in (before[i], i):
+            if at >= 0 and behind[at] < len(parts) and (pair := (parts[at], parts[behind[at]])) in ranks:
+                heappush(waiting, (ranks[pair], at, pair))
+    return [part for part in parts if part]
 
 
 def merges(listed: list[str | list[str]], vocab: dict[str, int]) -> Iterator[tuple[str, str]]:
@@ -193,6 +216,7 @@ def vocabulary(model: Part) -> dict[str, int]:
     """Token -> id, one of each."""
     vocab: dict[str, int] = model["vocab"]
     tokens: dict[int, str] = {}
+    check_tokens(vocab)
     "".join(vocab).encode()  # raises for half a character
     for token, i in vocab.items():
         check_id(token, i)
@@ -205,7 +229,9 @@ def vocabulary(model: Part) -> dict[str, int]:
 
 
 def no_token(piece: str) -> UserError:
-    return UserError(N_("This model has no token for “%(piece)s”. Leave it out, or write it another way."), piece=piece)
+    return UserError(
+        N_("This model has no token for “%(piece)s”. Leave it out, or write it another way."), piece=piece[:40]
+    )
 
 
 def template(part: Part) -> Callable[[list[int]], list[int]]:

@@ -7,14 +7,16 @@ no model.
 from __future__ import annotations
 
 import codecs
-import json
+import os
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from microgpt.checkpoint_config import Facts
 from microgpt.errors import N_, UserError
+from microgpt.tokenizer_limits import TOKEN, check_growth, check_library, growth, parsed
 
 
 class CheckpointTokenizer:
@@ -65,7 +67,8 @@ def read_tokenizer(folder: Path, facts: Facts) -> CheckpointTokenizer:
         raise UserError(N_("To read %(path)s, install tokenizers: pip install '.[checkpoints]'"), path=path) from None
     try:
         text = path.read_text("utf-8")
-        library, about = tokenizers.Tokenizer.from_str(text), json.loads(text)
+        about = parsed(text)
+        library = Library(tokenizers, text, about)
     except FileNotFoundError:
         raise UserError(
             N_(
@@ -74,18 +77,87 @@ def read_tokenizer(folder: Path, facts: Facts) -> CheckpointTokenizer:
             ),
             folder=folder,
         ) from None
+    except UserError:
+        raise
+    except (OSError, ValueError, TypeError, LookupError, Failed) as error:
+        raise UserError(
+            N_("%(path)s cannot be read (%(why)s). Fetch it anew."), path=path, why=shortly(error)
+        ) from None
+    return CheckpointTokenizer(library, about, facts.config.vocab_size, facts.start, facts.stops)
+
+
+class Failed(Exception):
+    """The library did not do what it was asked to."""
+
+
+class Library:
+    """The tokenizers library. What it cannot do becomes a sentence, and so does what is more than memory holds."""
+
+    def __init__(self, tokenizers: Any, text: str, about: dict[str, Any]) -> None:
+        check_library(about)
+        self._tokenizer = asked(tokenizers.Tokenizer.from_str, text)
+        if getattr(self._tokenizer.model, "dropout", None) is not None:
+            self._tokenizer.model.dropout = None  # for training: it leaves out merges by chance
+        asked(self._tokenizer.no_truncation)
+        asked(self._tokenizer.no_padding)
+        self._there = growth(about.get("normalizer"), about.get("pre_tokenizer"))
+        self._back = growth(about.get("decoder"))
+
+    def get_vocab(self, with_added_tokens: bool) -> dict[str, int]:
+        found: dict[str, int] = self._tokenizer.get_vocab(with_added_tokens=with_added_tokens)
+        return found
+
+    def encode(self, text: str, add_special_tokens: bool) -> Any:
+        text = text.encode("utf-8", "replace").decode()  # halves of characters, which the library does not take
+        check_growth(len(text), self._there)
+        try:
+            return asked(self._tokenizer.encode, text, add_special_tokens=add_special_tokens)
+        except Failed as error:
+            raise UserError(
+                N_("The tokenizer fails on this text (%(why)s). Change the text, or fetch tokenizer.json anew."),
+                why=shortly(error),
+            ) from None
+
+    def decode(self, ids: list[int], skip_special_tokens: bool) -> str:
+        check_growth(TOKEN * len(ids), self._back)
+        try:
+            return str(asked(self._tokenizer.decode, ids, skip_special_tokens=skip_special_tokens))
+        except Failed as error:
+            raise UserError(
+                N_("The tokenizer fails to read its tokens (%(why)s). Fetch tokenizer.json anew."), why=shortly(error)
+            ) from None
+
+
+def asked(call: Callable[..., Any], *values: Any, **named: Any) -> Any:
+    """What the library answers. Raises Failed for all that it raises; where it panics, that is no Exception."""
+    try:
+        with quiet():
+            return call(*values, **named)
     except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as error:  # the library raises plain Exception; where it panics, not even that
-        raise UserError(
-            N_("%(path)s cannot be read (%(why)s). Fetch it anew."),
-            path=path, why=textwrap.shorten(str(error) or type(error).__name__, 100),
-        ) from None  # fmt: skip
-    if getattr(library.model, "dropout", None) is not None:
-        library.model.dropout = None  # for training: it leaves out merges by chance
-    library.no_truncation()
-    library.no_padding()
-    return CheckpointTokenizer(library, about, facts.config.vocab_size, facts.start, facts.stops)
+    except BaseException as error:
+        raise Failed(str(error) or type(error).__name__) from None
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without the report of a panic, which the library writes past Python."""
+    try:
+        shown = os.dup(2)
+    except OSError:  # there is nowhere to write to
+        yield
+        return
+    try:
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+        yield
+    finally:
+        os.dup2(shown, 2)
+        os.close(shown)
+
+
+def shortly(error: Exception) -> str:
+    return textwrap.shorten(str(error), 100)
 
 
 # ---- how a piece reads ----------------------------------------------------------------------------

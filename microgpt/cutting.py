@@ -10,12 +10,14 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 from microgpt.characters import SPACE, category, letters, written
 from microgpt.checkpoint_tokenizer import BYTES
 from microgpt.errors import N_, UserError
+from microgpt.matching import Pattern
 from microgpt.patterns import translated
+from microgpt.tokenizer_limits import check_made
 
 Part = dict[str, Any]
 T = TypeVar("T")
@@ -62,23 +64,46 @@ def refuse(what: str, known: Iterable[str]) -> NoReturn:
     )  # fmt: skip
 
 
-def looked_for(part: Part) -> re.Pattern[str]:
+class Literal(NamedTuple):
+    """A text to look for, as a pattern looks."""
+
+    text: str
+
+    def search(self, text: str, at: int = 0) -> tuple[int, int] | None:
+        start = text.find(self.text, at)
+        return None if start < 0 else (start, start + len(self.text))
+
+
+class OfRe(NamedTuple):
+    """A pattern of our own, for which Python's engine is quick on any text."""
+
+    pattern: re.Pattern[str]
+
+    def search(self, text: str, at: int = 0) -> tuple[int, int] | None:
+        match = self.pattern.search(text, at)
+        return match and match.span()
+
+
+Looked: TypeAlias = Literal | OfRe | Pattern
+
+
+def looked_for(part: Part) -> Looked:
     """The pattern of a step: a text, or a regular expression."""
     pattern = part["pattern"]
     if "String" in pattern:
-        return re.compile(re.escape(setting(pattern, "String", str)))
+        return Literal(setting(pattern, "String", str))
     return translated(setting(pattern, "Regex", str))
 
 
-def spans(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int, bool]]:
+def spans(pattern: Looked, text: str) -> Iterator[tuple[int, int, bool]]:
     """What the pattern finds and what stands between: from, to, whether it was found.
 
-    Where nothing is found behind the last find, Python looks for something in the same place; the library goes on.
+    Where nothing is found behind the last find, it is looked for one letter further on.
     """
     at = end = 0
     last = -1
-    while at <= len(text) and (match := pattern.search(text, at)):
-        start, stop = match.span()
+    while at <= len(text) and (found := pattern.search(text, at)):
+        start, stop = found
         if start == stop == last:
             at += 1
             continue
@@ -103,6 +128,7 @@ def replace(part: Part) -> Normalize:
         found = list(spans(pattern, text))
         if any(start == stop for start, stop, is_match in found if is_match):
             refuse("Replace “”", ["Replace “…”"])  # where there is nothing, the library itself does not always know
+        check_made(sum(len(content) if is_match else stop - start for start, stop, is_match in found))
         return "".join(content if is_match else text[start:stop] for start, stop, is_match in found)
 
     return change
@@ -127,12 +153,12 @@ NORMALIZERS: dict[str, Callable[[Part], Normalize]] = {
 # ---- cut ------------------------------------------------------------------------------------------
 
 
-def isolated(pattern: re.Pattern[str]) -> Cut:
+def isolated(pattern: Looked) -> Cut:
     """What the pattern finds, and what stands between."""
     return lambda text, begins: [(text[a:b], begins and a == 0) for a, b, _ in spans(pattern, text)]
 
 
-def only(pattern: re.Pattern[str], found: bool) -> Cut:
+def only(pattern: Looked, found: bool) -> Cut:
     """What the pattern finds alone, or what stands between alone."""
     return lambda text, begins: [
         (text[a:b], begins and a == 0) for a, b, is_it in spans(pattern, text) if is_it is found
@@ -140,7 +166,7 @@ def only(pattern: re.Pattern[str], found: bool) -> Cut:
 
 
 def split(part: Part) -> Cut:
-    ways: dict[str, Callable[[re.Pattern[str]], Cut]] = {
+    ways: dict[str, Callable[[Looked], Cut]] = {
         "Isolated": isolated,
         "Removed": partial(only, found=setting(part, "invert", bool)),
     }
@@ -198,10 +224,10 @@ CUTS: dict[str, Callable[[Part], Cut]] = {
     "Split": split,
     "Metaspace": metaspace,
     "Digits": lambda part: isolated(
-        re.compile(f"[{written(category('N'))}]" + "+" * (not setting(part, "individual_digits", bool)))
+        OfRe(re.compile(f"[{written(category('N'))}]" + "+" * (not setting(part, "individual_digits", bool))))
     ),
     "Whitespace": lambda part: only(
-        re.compile(f"[{written(letters())}]+|[^{written((*letters(), *SPACE))}]+"), found=True
+        OfRe(re.compile(f"[{written(letters())}]+|[^{written((*letters(), *SPACE))}]+")), found=True
     ),
-    "WhitespaceSplit": lambda part: only(re.compile(f"[{written(SPACE)}]+"), found=False),
+    "WhitespaceSplit": lambda part: only(OfRe(re.compile(f"[{written(SPACE)}]+")), found=False),
 }

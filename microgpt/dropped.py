@@ -241,13 +241,9 @@ def check_room(config: Config, dtype: str) -> None:
 
 
 def tokenizer_of(text: str, facts: Facts) -> CheckpointTokenizer:
-    try:
-        about = parsed(text)
-    except ValueError as error:
-        raise UserError(N_("%(path)s cannot be read (%(why)s). Fetch it anew."), path=TOKENIZER, why=error) from None
     library = Plain(text)
     try:
-        return CheckpointTokenizer(library, about, facts.config.vocab_size, facts.start, facts.stops)
+        return CheckpointTokenizer(library, library.about, facts.config.vocab_size, facts.start, facts.stops)
     except (TypeError, ValueError, LookupError, AttributeError):
         raise UserError(N_("%(name)s cannot be read. Fetch it anew."), name=TOKENIZER) from None
 

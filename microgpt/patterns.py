@@ -1,18 +1,20 @@
-r"""The patterns by which tokenizers cut a text into words, in the words of Python's `re`.
+r"""The patterns by which tokenizers cut a text into words, taken apart for matching.py.
 
 They are written for Oniguruma, as Ruby has it. There \p{L} is a class, $ ends any line, {1,3}+ is a repetition
-repeated: some of it Python has not, and some it reads as something else. So a pattern is taken apart, and only what is
-known to mean the same, or can be said in Python's way, is let through. Knows patterns; knows no tokens.
+repeated. Only what is known to mean the same here is let through. Knows patterns; knows no tokens.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
-from microgpt.characters import SPACE, Runs, category, others, written
+from microgpt.characters import SPACE, Runs, category, others
 from microgpt.errors import N_, UserError
+from microgpt.matching import Part, Pattern, ahead, behind, either, kept, one, place, repeated, series
 from microgpt.nesting import DEPTH
 
 ESCAPED = r"\\[nrtfv]|\\[ !-/:-@\[-`{-~]|\\x[0-7][0-9A-Fa-f]|\\x\{[0-9A-Fa-f]{1,6}\}|\\u[0-9A-Fa-f]{4}"
@@ -23,7 +25,8 @@ ITEM = re.compile(rf"(?P<many>{MANY})|(?P<first>{ONE})(?:-(?P<last>{ONE}))?|-", 
 # letters that have the same capitals to both: not the i, and no pair that is also a character of its own, as ss is ß
 FOLDED = r"(?:(?:(?![Ss][SsTt]|[Ff][FfLl])[A-HJ-Za-hj-z'’])+|\[[A-HJ-Za-hj-z'’]+\])"
 PARTS = {
-    "repeated": r"(?:[*+?]|\{\d+,\d*\}|\{,\d+\})[+?]?|\{\d+\}\+?(?!\?)",  # there, {3}? may also be nothing
+    # there, {3}? may also be nothing
+    "repeated": r"(?:[*+?]|\{\d{1,4},\d{0,4}\}|\{,\d{1,4}\})[+?]?|\{\d{1,4}\}\+?(?!\?)",
     "begun": r"\((?:\?(?:[:=!]|<[=!])|(?!\?))",
     "ended": r"\)",
     "either": r"\|",
@@ -35,42 +38,80 @@ PARTS = {
 }
 PART = re.compile("|".join(f"(?P<{kind}>{part})" for kind, part in PARTS.items()), re.DOTALL)
 # there, any newline ends a line, but the last one begins none; \Z may stand before the last one
-PLACES = {"^": r"(?m:^(?!\Z))", "$": "(?m:$)", r"\A": r"\A", r"\Z": r"(?=\n?\Z)", r"\z": r"\Z"}
+PLACES: dict[str, Callable[[str, int], bool]] = {
+    "^": lambda text, at: at < len(text) and (at == 0 or text[at - 1] == "\n"),
+    "$": lambda text, at: at == len(text) or text[at] == "\n",
+    r"\A": lambda text, at: at == 0,
+    r"\Z": lambda text, at: text[at:] in ("", "\n"),
+    r"\z": lambda text, at: at == len(text),
+}
+ALSO = {"k": "\u212a", "s": "\u017f"}  # the sign of kelvins, the long s
 
 
-def translated(pattern: str) -> re.Pattern[str]:
-    """The same pattern for `re`. Raises UserError for what cannot be translated."""
-    out: list[str] = []
-    open_groups: list[int] = []  # where they begin in `out`
-    last: int | None = None  # where begins what a repetition would repeat
+class Open(NamedTuple):
+    """A group that is being read: how it began, and its alternatives."""
+
+    begun: str
+    found: list[list[Part]]
+
+
+def translated(pattern: str) -> Pattern:
+    """What looks for it. Raises UserError for what cannot be translated."""
+    groups = [Open("(", [[]])]
+    free = False  # whether a repetition may follow
     for kind, part in parts(pattern):
+        here = groups[-1].found[-1]
         if kind == "repeated":
-            if last is None or (part[1:] == "+" and last < len(out) - 1):  # of groups, older Pythons have it wrong
+            if not free:
                 raise unreadable(part)
-            if part[0] == "{" and part[-1] == "+":
-                out[last:] = ["(?:", *out[last:], part[:-1], ")+"]
-            else:
-                out.append(part)
-            last = None
-        elif kind == "ended":
-            if not open_groups:
-                raise unreadable(part)
-            last = open_groups.pop()
-            out.append(part)
-            last = last if out[last] == "(?:" else None  # a place cannot be repeated
+            here[-1] = many_times(here[-1], part)
         elif kind == "begun":
-            open_groups.append(len(out))
-            out.append("(?:" if part == "(" else part)  # none refers to what a group found
-            last = None
+            groups.append(Open(part, [[]]))
+        elif kind == "either":
+            groups[-1].found.append([])
+        elif kind == "ended":
+            if len(groups) == 1:
+                raise unreadable(part)
+            group = groups.pop()
+            groups[-1].found[-1].append(closed(group))
+            free = group.begun in ("(", "(?:")  # a place cannot be repeated
+            continue
         else:
-            last = None if kind in ("either", "place") else len(out)
-            out.append(said(kind, part))
-        if len(open_groups) > DEPTH:
+            here.append(said(kind, part))
+        free = kind in ("folded", "any", "held", "one")
+        if len(groups) > DEPTH:
             raise unreadable("(" * DEPTH)
-    try:
-        return re.compile("".join(out))
-    except (re.error, OverflowError):
-        raise unreadable(pattern) from None
+    if len(groups) > 1:
+        raise unreadable(groups[-1].begun)
+    return Pattern(closed(groups[0]))
+
+
+def closed(group: Open) -> Part:
+    inner = either([series(found) for found in group.found])
+    if group.begun in ("(", "(?:"):  # none refers to what a group found
+        return inner
+    if "<" in group.begun and inner.least != inner.most:
+        raise unreadable(group.begun)
+    return (behind if "<" in group.begun else ahead)(inner, "=" in group.begun)
+
+
+def many_times(part: Part, how: str) -> Part:
+    """A part, repeated as `how` says: "*", "{1,3}?"."""
+    sign = re.match(r"[*+?]|\{(\d*)(,?)(\d*)\}", how)
+    assert sign
+    if part.least == 0:
+        raise unreadable(how)  # how often there is nothing, is told in several ways
+    if how[0] == "{":
+        least = int(sign[1] or 0)
+        most: float = int(sign[3]) if sign[3] else math.inf if sign[2] else least
+    else:
+        least, most = {"*": (0, math.inf), "+": (1, math.inf), "?": (0, 1)}[how[0]]
+    if least > most or how[-2:] == "}+" and not least:
+        raise unreadable(how)
+    found = repeated(part, least, most, lazy=how[1:].endswith("?"))
+    if not how[1:].endswith("+"):
+        return found
+    return many_times(found, "+") if how[0] == "{" else kept(found)
 
 
 def parts(pattern: str) -> Iterator[tuple[str, str]]:
@@ -84,14 +125,26 @@ def parts(pattern: str) -> Iterator[tuple[str, str]]:
         at = match.end()
 
 
-def said(kind: str, part: str) -> str:
-    """What a piece is for `re`."""
-    if kind == "held":
-        without = part.startswith("[^")
-        return f"[{'^' * without}{written(held(part[1 + without : -1]) if part[0] == '[' else many(part))}]"
+def said(kind: str, part: str) -> Part:
+    """What looks for one piece."""
+    if kind == "place":
+        return place(PLACES[part])
+    if kind == "any":
+        return one(others(((10, 10),)))
     if kind == "one":
-        return re.escape(chr(code(part)))
-    return PLACES[part] if kind == "place" else part
+        return one(((code(part), code(part)),))
+    if kind == "folded":
+        ways = part[len("(?i:") : -1].split("|")
+        return either([series([one(folded(letter)) for letter in re.findall(r"\[.*?\]|.", way)]) for way in ways])
+    without = part.startswith("[^")
+    runs = held(part[1 + without : -1]) if part[0] == "[" else many(part)
+    return one(others(runs) if without else runs)
+
+
+def folded(letters: str) -> Runs:
+    """Letters, small and capital."""
+    found = {c for letter in letters.strip("[]") for c in (letter.upper(), letter.lower(), ALSO.get(letter.lower()))}
+    return tuple((ord(c), ord(c)) for c in found if c)
 
 
 def held(items: str) -> Runs:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from microgpt.characters import SPACE, category, others, written
 from microgpt.cutting import GPT2_WORDS, isolated, only
 from microgpt.errors import UserError
+from microgpt.matching import allow
 from microgpt.patterns import translated
 from tests.test_bpe import LLAMA3_WORDS, QWEN_WORDS
 
@@ -32,6 +33,7 @@ PUBLISHED = [
     GPT2_WORDS, LLAMA3_WORDS, QWEN_WORDS, CL100K, O200K, r"\s+$", "[一-龥ࠀ-一가-퟿]+", r"\s?[!-/:-~！-／：-～‘-‟　-。]+",
     r"[^\S\r\n]+", r"(?=(\d{3})+(?!\d))", "[0-9][0-9][0-9]", r"\p{^L}+|\P{^N}", "^the|x", "day$", r"\Z|day", r"\z|a",
     r"\p{N}{1,3}+", r"(?:a|b){2}+", r"\x41|\x{1F44D}|\u00e9", r"[\-a\]\d.$^&-]+", "x*", "|a", "(?=e)", "(?i:k|[st])+",
+    "(?:a|b)++b?", "(?:the|t)+?e",
 ]  # fmt: skip
 BITS = [
     "a", "b", "c", "t", "e", "x", "the", "The", "day", " ", "  ", "\n", "\r\n", "\t", "12345", "1", "'s", "'LL", "é",
@@ -50,12 +52,13 @@ REPEATED = ["", "", "", "*", "+", "?", "*?", "++", "?+", "{2}", "{1,3}", "{1,3}+
 PLACE = ["^", "$", r"\A", r"\Z", r"\z", "(?=a)", r"(?!\S)", "(?<=a)", "(?<! )"]
 ATOM = st.tuples(st.sampled_from(ATOMS), st.sampled_from(REPEATED)).map("".join)
 GROUP = st.tuples(
-    st.lists(st.sampled_from(ATOMS), max_size=2).map("|".join), st.sampled_from(["", "*", "+?", "{1,2}+"])
+    st.lists(st.sampled_from(ATOMS), min_size=1, max_size=2).map("|".join), st.sampled_from(["", "*", "+?", "{1,2}+"])
 ).map(lambda found: f"({found[0]}){found[1]}")
 PATTERN = st.lists(st.one_of(ATOM, ATOM, GROUP, st.sampled_from(PLACE)), min_size=1, max_size=4).map("".join)
 
 
 def compare(pattern: str, text: str) -> None:
+    allow()
     ours = translated(pattern)
     for behavior, inverted, cut in (
         ("isolated", False, isolated(ours)), ("removed", False, only(ours, False)), ("removed", True, only(ours, True)),
@@ -102,11 +105,12 @@ def test_what_python_reads_otherwise(pattern: str, text: str, pieces: list[str])
         ("a|[[:alpha:]]+", "[[:alpha:]]+"), ("[a-z&&[^e]]", "[a-z&&[^e]]"), (r"\pL+", r"\pL+"), ("(?m).", "(?m)."),
         ("(?i)the", "(?i)the"), ("(?x) a", "(?x) a"), (r"\w+", r"\w+"), (r"\bthe", r"\bthe"), (r"a\h", r"\h"),
         (r"\G", r"\G"), ("(?>a)", "(?>a)"), ("(?<n>a)", "(?<n>a)"), (r"(a)\1", r"\1"), ("a{2}?", "{2}?"), ("a**", "*"),
-        ("^*", "*"), ("(?=a)+", "+"), ("(?:a|b)++", "++"), ("(", "("), (")", ")"), ("a{", "{"), ("[", "["), ("*a", "*"),
+        ("^*", "*"), ("(?=a)+", "+"), ("(a*)*", "*"), ("a{,2}+", "{,2}+"),
+        ("(", "("), (")", ")"), ("a{", "{"), ("[", "["), ("*a", "*"),
         ("[]a]", "[]a]"), (r"[\s-a]", r"[\s-a]"), ("[a-c-e]", "[a-c-e]"), ("[b-a]", "b-a"),
         ("[!--]", "[!--]"), (r"\p{Greek}", r"\p{Greek}"), (r"\p{Zz}", r"\p{Zz}"), ("(?i:ss)", "(?i:ss)"),
-        ("(?i:fi)", "(?i:fi)"), ("(?i:é)", "(?i:é)"), (r"\x{110000}", r"\x{110000}"), ("a{3,1}", "a{3,1}"),
-        ("(?<=a|bb)c", "(?<=a|bb)c"),
+        ("(?i:fi)", "(?i:fi)"), ("(?i:é)", "(?i:é)"), (r"\x{110000}", r"\x{110000}"), ("a{3,1}", "{3,1}"),
+        ("(?<=a|bb)c", "(?<="),
         ("(" * 50, "(" * 40), ("a" * 100 + "{" * 100, "{" * 40), ("\\", "\\"),
     ],
 )  # fmt: skip
@@ -122,16 +126,21 @@ def everything() -> str:
     return "".join(c for c in map(chr, range(0x110000)) if unicodedata.category(c) not in ("Cn", "Cs"))
 
 
+def findall(pattern: str) -> list[str]:
+    allow(10**8)
+    return [piece for piece, _ in only(translated(pattern), True)(everything(), True)]
+
+
 @pytest.mark.parametrize("name", ["L", "Lu", "Ll", "Lt", "Lm", "Lo", "N", "Nd", "P", "S", "Z"])
 def test_categories_are_those_of_the_library(name: str) -> None:
     there = Split(Regex(rf"\p{{{name}}}+"), "removed", True).pre_tokenize_str(everything())
-    assert "".join(piece for piece, _ in there) == "".join(translated(rf"\p{{{name}}}").findall(everything()))
+    assert "".join(piece for piece, _ in there) == "".join(findall(rf"\p{{{name}}}"))
 
 
 @pytest.mark.parametrize("letter", sorted({*string.ascii_lowercase} - {"i"}))
 def test_letters_have_the_same_capitals(letter: str) -> None:
     there = Split(Regex(f"(?i:{letter})"), "removed", True).pre_tokenize_str(everything())
-    assert [piece for piece, _ in there] == translated(f"(?i:{letter})").findall(everything())
+    assert [piece for piece, _ in there] == findall(f"(?i:{letter})")
 
 
 def test_sets_of_characters() -> None:
@@ -140,4 +149,4 @@ def test_sets_of_characters() -> None:
     assert others(((0, 5), (3, 8), (9, 9), (0x10FFFF, 0x10FFFF))) == ((10, 0x10FFFE),)
     assert written(((0x62, 0x63), (0x61, 0x61))) == r"\U00000061-\U00000063"
     spaces = translated(r"\s")
-    assert not spaces.fullmatch("\x1c") and spaces.fullmatch("\x85")
+    assert not spaces.search("\x1c") and spaces.search("\x85")
