@@ -32,9 +32,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="attack-") as folder:
         order = Order(options.seed, Path(folder))
         for name in options.parts or PARTS:
-            cases = [options.only] if options.only else part_of(name).cases(options.scale)
-            rows.append(row(name, cases, order, options.processes))
-            print(f"{name}: {len(cases):,} cases, {len(rows[-1].wrong):,} failures", file=sys.stderr, flush=True)
+            rows.append(row(name, order, options.scale, options.only, options.processes))
+            done = f"{len(rows[-1].seen):,} cases, {len(rows[-1].wrong):,} failures, {rows[-1].seconds:.0f} s"
+            print(f"{name}: {done}", file=sys.stderr, flush=True)
     print(table(rows))
     for line in failures(rows, options.seed):
         print(line)
@@ -43,10 +43,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 1 if any(one.wrong for one in rows) else 0
 
 
-def row(name: str, cases: Sequence[str], order: Order, processes: int = PROCESSES) -> Row:
-    """One part, from its first case to its last."""
+def row(name: str, order: Order, scale: float, only: str | None = None, processes: int = PROCESSES) -> Row:
+    """One part, from its first case to its last, or one case of it."""
     part, start = part_of(name), time.monotonic()
-    seen = seen_of(name, cases, order, processes)
+    part.prepare(order)
+    seen = seen_of(name, [only] if only else part.cases(scale, order), order, processes)
     return Row(name, part.tried, seen, part.summary(seen), time.monotonic() - start)
 
 

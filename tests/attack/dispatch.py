@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -31,7 +32,8 @@ EVERY = sorted({hook for hooks in HOOKS.values() for hook in hooks})
 PICTURE = 0.05  # of the messages have a text that can be drawn
 
 
-class Blob(NamedTuple):
+@dataclass
+class Blob:
     """A file as a page hands it over."""
 
     name: str
@@ -52,7 +54,7 @@ class Message(NamedTuple):
     files: dict[str, list[Blob]]
 
 
-def named(scale: float) -> list[str]:
+def named(scale: float, order: Order) -> list[str]:
     return [str(i) for i in range(max(1, round(100_000 * scale)))]
 
 

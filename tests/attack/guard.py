@@ -27,7 +27,6 @@ def part_of(name: str) -> Part:
 def seen_of(name: str, cases: Sequence[str], order: Order, processes: int = PROCESSES) -> list[Seen]:
     """What came of all these cases of a part."""
     part = part_of(name)
-    part.prepare(order)
     size = max(1, min(part.at_once, -(-len(cases) // processes)))
     batches = [cases[at : at + size] for at in range(0, len(cases), size)]
     with ThreadPoolExecutor(processes) as pool:  # a thread waits for a process

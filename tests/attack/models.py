@@ -18,7 +18,7 @@ WITHIN = 2e-13  # of the largest logit, or of 1
 DRAWN = 100  # models of one batch: the strategy draws them together
 
 
-def named(scale: float) -> list[str]:
+def named(scale: float, order: Order) -> list[str]:
     return [str(i) for i in range(max(1, round(10_000 / DRAWN * scale)) * DRAWN)]
 
 

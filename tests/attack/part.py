@@ -40,12 +40,12 @@ def nothing(order: Order) -> None:
 
 
 class Part(NamedTuple):
-    """A part: `cases(scale)` are the names, `attack` yields what came of each of them, in any order."""
+    """A part: `cases(scale, order)` are the names, `attack` yields what came of each of them, in any order."""
 
     tried: str
-    cases: Callable[[float], list[str]]
+    cases: Callable[[float, Order], list[str]]
     attack: Callable[[Sequence[str], Order], Iterator[Seen]]
-    prepare: Callable[[Order], None] = nothing  # once, before all cases
+    prepare: Callable[[Order], None] = nothing  # once, before all else
     at_once: int = 500  # cases that one process tries
     patience: float = 60  # seconds within which it must say something
     memory: int = 0  # bytes of address space that it may have; 0 for no bound
