@@ -230,8 +230,8 @@ def same(out: Path, wanted: Path) -> None:
 
 
 PART = Part(
-    tried="builds into folders with files of the user: other zones, locales, hash seeds and names, damaged caches, full "
-    "disks, killed at any time, two at once",
+    tried="builds into folders that hold files of the user: other zones, locales, hash seeds and names, damaged caches, "
+    "full disks, killed at any time, two at once",
     cases=named,
     attack=attack,
     prepare=prepare,

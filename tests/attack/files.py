@@ -1,5 +1,5 @@
-"""Files that somebody made to harm, and valid ones with bytes or fields changed: each is read, or refused in a sentence,
-soon and in little memory. Hostile files come out of the tables of the tests; changed ones are drawn here."""
+"""Files that somebody made to harm, and valid ones with bytes or fields changed: each is read, or refused in a
+sentence, soon and in little memory. The first come out of the tables of the tests; the second are drawn here."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from microgpt.bpe import Plain
 from microgpt.checkpoint import load_checkpoint
 from microgpt.configjson import from_config_json
 from microgpt.decode import recompute
@@ -191,11 +192,8 @@ def named(scale: float, order: Order) -> list[str]:
     """Those of the tables that are there, and changed files by their numbers."""
     tables = [f"files: {case.name} | {reader}" for case in table("hostile") for reader in case.readers]
     tables += [f"tokenizers: {case.name}" for case in table("hostile_tokenizers")]
-    return (
-        some(tables, scale) + [f"changed: {i}" for i in range(max(1, round(CHANGED * scale)))]
-        if tables
-        else [f"changed: {i}" for i in range(max(1, round(CHANGED * scale)))]
-    )
+    found = some(tables, scale) if tables else []
+    return found + [f"changed: {i}" for i in range(max(1, round(CHANGED * scale)))]
 
 
 def table(name: str) -> list[Any]:
@@ -214,9 +212,8 @@ def attack(names: Sequence[str], order: Order) -> Iterator[Seen]:
 
 
 def judged(name: str, order: Order, place: Path) -> Seen:
-    about = ""
     try:
-        about = tried(name, order, place)
+        tried(name, order, place)
         return Seen(name, kind="read")
     except UserError as error:
         sound = str(error) and "\n" not in str(error) and len(str(error)) < 2000
@@ -224,13 +221,14 @@ def judged(name: str, order: Order, place: Path) -> Seen:
     except Exception as error:
         at = extract_tb(error.__traceback__)[-1]
         wrong = f"{type(error).__name__} ({Path(at.filename).name}, {at.name})"
-        return Seen(name, wrong, "exceptions", about=f"{str(error)[:300]} {about}")
+        return Seen(name, wrong, "exceptions", about=str(error)[:300])
 
 
-def tried(name: str, order: Order, place: Path) -> str:
+def tried(name: str, order: Order, place: Path) -> None:
     kind, _, rest = name.partition(": ")
     if kind == "tokenizers":
-        return tokenized(rest)
+        tokenized(rest)
+        return
     if kind == "files":
         module, (case, _, reader) = import_module("tests.hostile"), rest.rpartition(" | ")
         found = next(one for one in module.CASES if one.name == case)
@@ -245,17 +243,13 @@ def tried(name: str, order: Order, place: Path) -> str:
     file = rng.choice(choice)
     files[file] = changed(rng, files[file], file.endswith(".json"))
     READERS[reader][1](files, place)
-    return f"{reader} {file}"
 
 
-def tokenized(name: str) -> str:
+def tokenized(name: str) -> None:
     """Ids, or a sentence."""
-    from microgpt.bpe import Plain
-
     found = next(one for one in table("hostile_tokenizers") if one.name == name)
     plain = Plain(found.file())
     plain.decode(plain.encode(found.text).ids)
-    return name
 
 
 PART = Part(
