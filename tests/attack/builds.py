@@ -230,7 +230,7 @@ def same(out: Path, wanted: Path) -> None:
 
 
 PART = Part(
-    tried="builds into folders that hold files of the user: other zones, locales, hash seeds and names, damaged caches, "
+    tried="builds beside files of the user: in other zones, locales, hash seeds and folders, with damaged caches and "
     "full disks, killed at any time, two at once",
     cases=named,
     attack=attack,
