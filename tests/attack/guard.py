@@ -17,6 +17,7 @@ from traceback import format_exc
 from tests.attack.part import Order, Part, Seen
 
 PROCESSES = 2
+START = 120  # seconds for a process to begin, on a machine that does much else
 
 
 def part_of(name: str) -> Part:
@@ -58,6 +59,8 @@ def until_silent(name: str, cases: Sequence[str], order: Order) -> Iterator[Seen
     process.start()
     theirs.close()
     try:
+        if ours.poll(START):
+            ours.recv()
         while ours.poll(part.patience):
             said: Seen | str | None = ours.recv()
             if said is None:
@@ -78,6 +81,7 @@ def child(pipe: Connection, name: str, cases: list[str], order: Order) -> None:
     part = part_of(name)
     if part.memory:
         resource.setrlimit(resource.RLIMIT_AS, (part.memory, part.memory))
+    pipe.send("here")
     try:
         for seen in part.attack(cases, order):
             pipe.send(seen)
