@@ -209,3 +209,33 @@ def test_a_figure_shows_the_run_on_show_and_not_what_is_being_typed() -> None:
     state, _ = dispatch(None, "run", fields)
     shown = dispatch(state, "figure", {**fields, "prompt": "not run yet", "format": "svg"})[1][0]["text"]
     assert shown == dispatch(None, "figure", {**fields, "format": "svg"})[1][0]["text"]
+
+
+@pytest.mark.parametrize(
+    ("page", "hook", "fields", "says"),
+    [
+        ("kv-cache", "no such", {}, "no such"),
+        ("next-token", "next", {}, "next"),  # a button of other pages
+        ("glossary", "run", {}, "run"),  # a page without a widget
+        ("index", "model", {}, "model"),
+        ("nowhere", "run", {}, "nowhere"),
+        ("kv-cache", "run", {"prompt": None}, "empty"),
+        ("kv-cache", "run", {"prompt": 7}, "empty"),
+        ("next-token", "model", {"model": True}, "“”"),
+        ("memory", "calculate", {"preset": ["Llama-3-8B"]}, "“”"),
+        ("kv-cache", "run", {"lang": {}, "prompt": ""}, "empty"),
+    ],
+)
+def test_a_message_that_no_page_sends_gets_a_sentence(page: str, hook: str, fields: Any, says: str) -> None:
+    state, _ = dispatch(None, "next", FIELDS)
+    after, patches = dispatch(state, hook, {**FIELDS, "page": page, **fields})
+    assert after == state
+    assert [p["target"] for p in patches] == ["#prompt-error"]
+    assert says in re.sub("<[^>]*>", "", patches[0]["html"])
+
+
+def test_a_field_that_is_not_sent_is_empty() -> None:
+    for name in ("page", "model", "prompt"):
+        fields = {key: value for key, value in FIELDS.items() if key != name}
+        state, patches = dispatch(None, "run", fields)
+        assert state is None and [p["target"] for p in patches] == ["#prompt-error"]
