@@ -99,7 +99,7 @@ def asked(shown: Page, rng: Random) -> dict[str, Any]:
 def message(rng: Random, n: int) -> Message:
     """Pages and hooks that there are, with fields of which some, or all, are hostile."""
     shown = rng.choice(LIVE if rng.random() < 0.995 else PAGES)
-    hook = rng.choice(HOOKS.get(shown.name, EVERY) if rng.random() < 0.99 else (*EVERY, hostile(rng, n)))
+    hook = rng.choice((HOOKS.get(shown.name) or EVERY) if rng.random() < 0.99 else (*EVERY, hostile(rng, n)))
     usual = asked(shown, rng)
     fields = {**usual, "format": rng.choice(("svg", "png", "moving", ""))}
     names = [*fields, *OTHERS]
