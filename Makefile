@@ -8,7 +8,7 @@ REFERENCES := .references
 HOSTS := .hosts
 PORT ?= 8000
 
-.PHONY: serve build test lint unit browsers validator references hosts bench messages clean
+.PHONY: serve build test lint unit browsers validator references hosts attack bench messages clean
 
 serve: $(VENV)/site
 	$(RUN) build.py --serve $(PORT)
@@ -38,6 +38,9 @@ references: $(REFERENCES)/ready
 hosts: $(HOSTS)/ready # books, slides and notebooks around our pages, as their own tools build them
 	$(HOSTS)/bin/python -m tests.browser.install
 	$(HOSTS)/bin/python -m pytest -m hosts tests/hosts
+
+attack: $(VENV)/test browsers # hostile input, damaged files, broken networks, dead interpreters: docs/trust.md
+	$(RUN) -m tests.attack
 
 bench: $(VENV)/test browsers
 	$(RUN) -m bench $(if $(MICROGPT),--microgpt $(MICROGPT))

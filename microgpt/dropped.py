@@ -28,7 +28,6 @@ from microgpt.checkpoint_tokenizer import CheckpointTokenizer
 from microgpt.configjson import fields_of
 from microgpt.errors import N_, UserError
 from microgpt.model import Array, Config, param_shapes
-from microgpt.nesting import parsed
 from microgpt.safetensors_header import PREFIX, check_count, read_header, shown
 from microgpt.weights import Model, n_params
 

@@ -8,6 +8,7 @@ those.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 
 from microgpt.errors import N_, UserError
@@ -23,13 +24,20 @@ from microgpt.viz.settings import Settings, parse
 def dispatch(
     state: State | None, hook: str, fields: Mapping[str, str], files: Files | None = None
 ) -> tuple[State | None, list[Patch]]:
-    """Answer one event of the page. What the reader got wrong is said in a sentence; the picture stays."""
+    """Answer one event of the page. What the reader got wrong is said in a sentence; the picture stays.
+
+    A field that was not sent, or is no text, is an empty one.
+    """
+    fields = defaultdict(str, {name: text for name, text in fields.items() if isinstance(text, str)})
     with language(fields.get("lang", "en")), render.by_itself(fields.get("course") == "none"):
         stopped: list[Patch] = []
         try:
             shown = page(fields["page"])
             stopped = views.stopped(shown.widget or shown.hero)
-            state, patches = hooks_of(fields, files)[hook](state, fields)
+            hooks = hooks_of(fields, files)
+            if hook not in hooks:
+                raise UserError(N_("This page has no “%(hook)s”. Reload it, and try again."), hook=hook[:40])
+            state, patches = hooks[hook](state, fields)
             return state, [*patches, optional(patch("#prompt-error", ""))]
         except UserError as error:
             said = render.render("widgets/_sentence.html", text=render.sentence(error))
@@ -39,12 +47,8 @@ def dispatch(
 def hooks_of(fields: Mapping[str, str], files: Files | None = None) -> dict[str, views.Hook]:
     """What can be asked of the page that the fields name."""
     shown = page(fields["page"])
-    return {
-        "run": run,
-        "model": change_model,
-        "figure": save_figure,
-        **views.hooks(shown.widget or shown.hero, files or {}),
-    }
+    own: dict[str, views.Hook] = {"run": run, "model": change_model, "figure": save_figure} if shown.widget else {}
+    return own | (views.hooks(shown.widget or shown.hero, files or {}) if shown.widget or shown.hero else {})
 
 
 def run(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
@@ -65,7 +69,7 @@ def run(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, l
 def change_model(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
     """Another model, with the prompt of its own page."""
     prompt = prompt_for(fields["model"])
-    shown = {**fields, "prompt": prompt, "layer": "0", "head": "0"}
+    shown = defaultdict(str, {**fields, "prompt": prompt, "layer": "0", "head": "0"})
     state, patches = hooks_of(fields)["run"](None, shown)
     return state, [*patches, patch("#prompt", render.render("widgets/_prompt.html", prompt=prompt), "outer")]
 

@@ -24,8 +24,8 @@ def parse(fields: Mapping[str, str]) -> Settings:
     """The settings that the page's controls spell out; a control that the page does not have has its default."""
     default = Settings("", "")
     return Settings(
-        model=fields["model"],
-        prompt=fields["prompt"],
+        model=fields.get("model", ""),
+        prompt=fields.get("prompt", ""),
         temperature=parse_number(
             fields.get("temperature", str(default.temperature)),
             float,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -114,7 +115,7 @@ def test_without_javascript_it_is_the_lesson(new_tab: Open, engine: str, lesson:
 
 
 CARRIED = re.compile(r'(<script type="text/plain" data-file="([^"]+)">)([^<]*)</script>')
-HARM = {
+HARM: dict[str, Callable[[str], str]] = {
     "cut": lambda data: data[: len(data) // 2],
     "no base64": lambda data: data[:1000] + "!" + data[1001:],
     "another letter": lambda data: data[:200] + ("B" if data[200] == "A" else "A") + data[201:],

@@ -318,3 +318,33 @@ def test_a_choice_that_the_picture_does_not_have_is_said_or_the_next_taken(hook:
 def test_a_number_is_what_a_control_of_a_page_takes(text: str) -> None:
     assert not is_number(text)
     assert all(map(is_number, ["0", "-0", ".5", "1e3", "1E-9", "-1.5e+300", "9" * 30]))
+
+
+@pytest.mark.parametrize(
+    ("page", "hook", "fields", "says"),
+    [
+        ("kv-cache", "no such", {}, "no such"),
+        ("next-token", "next", {}, "next"),  # a button of other pages
+        ("glossary", "run", {}, "run"),  # a page without a widget
+        ("index", "model", {}, "model"),
+        ("nowhere", "run", {}, "nowhere"),
+        ("kv-cache", "run", {"prompt": None}, "empty"),
+        ("kv-cache", "run", {"prompt": 7}, "empty"),
+        ("next-token", "model", {"model": True}, "“”"),
+        ("memory", "calculate", {"preset": ["Llama-3-8B"]}, "“”"),
+        ("kv-cache", "run", {"lang": {}, "prompt": ""}, "empty"),
+    ],
+)
+def test_a_message_that_no_page_sends_gets_a_sentence(page: str, hook: str, fields: Any, says: str) -> None:
+    state, _ = dispatch(None, "next", FIELDS)
+    after, patches = dispatch(state, hook, {**FIELDS, "page": page, **fields})
+    assert after == state
+    assert [p["target"] for p in patches] == ["#prompt-error"]
+    assert says in re.sub("<[^>]*>", "", patches[0]["html"])
+
+
+def test_a_field_that_is_not_sent_is_empty() -> None:
+    for name in ("page", "model", "prompt"):
+        fields = {key: value for key, value in FIELDS.items() if key != name}
+        state, patches = dispatch(None, "run", fields)
+        assert state is None and [p["target"] for p in patches] == ["#prompt-error"]

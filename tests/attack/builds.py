@@ -1,0 +1,240 @@
+"""Builds under strange circumstances, into folders in which their users keep files of their own: these stay, the site
+is whole (the old one, or the new one with the very bytes of any other build), and a failure is said in a sentence."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from build import ROOT, build
+from tests.attack.part import Order, Part, Seen, some
+from tests.attack.served import site_in
+from tools.runtime import VERSION, default_cache
+
+OLDER = "https://older.example.org/"  # the address in the site that is there before
+MINE = {
+    "notes.txt": "years of work", "CNAME": "course.example.org", ".git/config": "[core]", "my page.html": "<p>mine",
+    "runtime-notes/mine.js": "mine()", "es/mine.html": "<p>mío", ".htaccess": "Deny from none",
+}  # fmt: skip
+MB = 1_000_000
+
+
+class Around(NamedTuple):
+    """What is unusual. `fails` says that this build cannot come to an end."""
+
+    variables: dict[str, str | None] = {}
+    flags: tuple[str, ...] = ()
+    folder: str = "site"
+    umask: int = 0o022
+    largest: int = 0  # bytes that a file may have: a disk that is full
+    spoil: Callable[[Path], dict[str, str]] | None = None  # does harm to a cache of its own; gives variables
+    fails: bool = False
+
+
+def spoilt(name: str, keep: int) -> Callable[[Path], dict[str, str]]:
+    """A copy of the cache with one file cut short; a folder beside it has the right one."""
+
+    def spoil(place: Path) -> dict[str, str]:
+        good = default_cache() / f"pyodide-{VERSION}"
+        shutil.copytree(good, place / "cache" / good.name)
+        path = place / "cache" / good.name / name
+        path.write_bytes(path.read_bytes()[:keep])
+        return {"MICROGPT_CACHE": str(place / "cache"), "MICROGPT_RUNTIME_DIR": str(good)}
+
+    return spoil
+
+
+def a_file(place: Path) -> dict[str, str]:
+    (place / "cache").write_text("mine")
+    return {"MICROGPT_CACHE": str(place / "cache")}
+
+
+def half_compiled(place: Path) -> dict[str, str]:
+    """A copy of the whole cache in which every second file of bytecode is cut short."""
+    shutil.copytree(default_cache(), place / "cache")
+    for path in sorted((place / "cache" / "bytecode").rglob("*.pyc"))[::2]:
+        path.write_bytes(path.read_bytes()[:100])
+    return {"MICROGPT_CACHE": str(place / "cache")}
+
+
+AROUND = {
+    **{f"hash seed {seed}": Around({"PYTHONHASHSEED": str(seed)}) for seed in (0, 1, 4294967295)},
+    **{f"time zone {zone}": Around({"TZ": zone}) for zone in ("Asia/Tokyo", "Pacific/Chatham", "nonsense")},
+    **{f"locale {name}": Around({"LC_ALL": name, "LANG": name}) for name in ("C", "POSIX", "tr_TR.UTF-8", "xx_XX")},
+    **{f"umask {umask:03o}": Around(umask=umask) for umask in (0o000, 0o077)},
+    "no UTF-8": Around({"PYTHONUTF8": "0", "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii"}),
+    "optimised": Around(flags=("-O",)),
+    "optimised twice": Around(flags=("-OO",)),
+    "warnings are errors": Around(flags=("-W", "error")),
+    "no bytecode": Around(flags=("-B",)),
+    "no home": Around({"HOME": None, "MICROGPT_CACHE": str(default_cache())}),
+    "nothing around": Around({name: None for name in os.environ} | {"MICROGPT_CACHE": str(default_cache())}),
+    "a date of 1970": Around({"SOURCE_DATE_EPOCH": "0"}),
+    "a folder with spaces": Around(folder="my new site"),
+    "a folder with marks": Around(folder="sité <b>&'\"%(x)s 课程 \u202e"),
+    "a long folder": Around(folder="n" * 200),
+    "a deep folder": Around(folder="/".join("n" * 50 for _ in range(12))),
+    "a folder like a flag": Around(folder="--out"),
+    "a hidden folder": Around(folder=".site"),
+    "a cache without a part of Python": Around(spoil=spoilt("pyodide.asm.wasm", 1000)),
+    "a cache with an empty file": Around(spoil=spoilt("python_stdlib.zip", 0)),
+    "a cache with half of its bytecode": Around(spoil=half_compiled),
+    "a cache that is a file": Around(spoil=a_file, fails=True),
+    **{f"a disk that is full after {n} MB": Around(largest=round(n * MB), fails=True) for n in (0.01, 0.3, 2)},
+}  # fmt: skip
+KILLS = [f"killed at {share:.2f}" for share in (0.1, 0.3, 0.5, 0.7, 0.8, 0.9)]
+KILLS += [f"killed {ms} ms after the last page" for ms in (0, 5, 10, 20, 30, 40, 60, 90, 150)]
+KILLS += ["interrupted at 0.50", "interrupted 20 ms after the last page", "ended at 0.70"]
+OTHERS = ["two builds at once", "a folder of somebody else"]
+
+
+def prepare(order: Order) -> None:
+    start = time.monotonic()
+    site_in(order)
+    if not (order.folder / "older").exists():
+        build(order.folder / "older", OLDER)
+    (order.folder / "seconds").write_text(str((time.monotonic() - start) / 2))
+
+
+def named(scale: float, order: Order) -> list[str]:
+    return some([*AROUND, *KILLS, *OTHERS], scale)
+
+
+def attack(names: Sequence[str], order: Order) -> Iterator[Seen]:
+    for name in names:
+        place = order.folder / re.sub(r"\W+", "-", name)
+        place.mkdir()
+        try:
+            yield Seen(name, kind=tried(name, order, place))
+        except AssertionError as error:
+            yield Seen(name, str(error).splitlines()[0][:300], "failures")
+        finally:
+            shutil.rmtree(place)
+
+
+def tried(name: str, order: Order, place: Path) -> str:
+    if name == "a folder of somebody else":
+        return foreign(place)
+    around = AROUND.get(name, Around())
+    out = place / around.folder
+    shutil.copytree(order.folder / "older", out)
+    mine(out)
+    more = around.spoil(place) if around.spoil else {}
+    if name in KILLS:
+        stop(started(out, place, around, more), name, order)
+        half = tree(out)
+        old, new = tree(order.folder / "older"), tree(site_in(order))
+        strange = [file for file, data in half.items() if file in {*old, *new} and data not in both(file, old, new)]
+        assert not strange, f"neither old nor new: {strange[:3]}"
+        assert not (lost := [file for file in old if file in new and file not in half]), f"gone: {lost[:3]}"
+        check_mine(out)
+    if name == "two builds at once":
+        both_at_once = [started(out, place, around, more) for _ in range(2)]
+        assert all(one.wait(300) in (0, 1) for one in both_at_once), "one of two builds broke off"
+    builder = started(out, place, around, more)
+    said = builder.communicate(timeout=300)[1].decode("utf-8", "replace")
+    check_mine(out)
+    assert "Traceback" not in said, f"a traceback: {said.strip().splitlines()[-1]}"
+    assert (builder.returncode == 0) != around.fails, f"ended with {builder.returncode}: {said[-200:]}"
+    same(out, order.folder / "older" if around.fails else site_in(order))
+    beside = {path.name for path in place.iterdir()} - {around.folder.split("/")[0], "cache"}
+    assert not beside, f"left behind: {beside}"
+    return "the old one stays, with a sentence" if around.fails else "the same bytes"
+
+
+def both(file: str, *trees: dict[str, bytes]) -> list[bytes]:
+    """What that file is in each of the trees. The list of what a build wrote may name both."""
+    return [one[file] for one in trees if file in one]
+
+
+def foreign(place: Path) -> str:
+    """A folder in which no build has ever been: it is not touched."""
+    out = place / "site"
+    out.mkdir()
+    mine(out)
+    builder = started(out, place, Around(), {})
+    said = builder.communicate(timeout=300)[1].decode()
+    assert builder.returncode == 1 and "Traceback" not in said, f"ended with {builder.returncode}: {said[-200:]}"
+    assert set(tree(out)) == set(MINE), "something else is there now"
+    check_mine(out)
+    return "not touched, with a sentence"
+
+
+# ---- one build --------------------------------------------------------------------------------------
+
+
+def started(out: Path, place: Path, around: Around, more: dict[str, str]) -> subprocess.Popen[bytes]:
+    variables = {**os.environ, **around.variables, **more}
+    command = [sys.executable, *around.flags, str(ROOT / "build.py"), f"--out={out}"]
+
+    def bounded() -> None:
+        if around.largest:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (around.largest, around.largest))
+
+    return subprocess.Popen(
+        command, cwd=place, env={name: value for name, value in variables.items() if value is not None},
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, umask=around.umask, preexec_fn=bounded,
+    )  # fmt: skip
+
+
+def stop(builder: subprocess.Popen[bytes], name: str, order: Order) -> None:
+    """At a share of the time that a build takes, or so long after it has said that the last pages are written."""
+    assert builder.stderr
+    if found := re.search(r"(\d+) ms", name):
+        while (line := builder.stderr.readline()) and not line.startswith(b"style"):
+            pass
+        time.sleep(int(found[1]) / 1000)
+    else:
+        time.sleep(float(name.split(" at ")[1]) * float((order.folder / "seconds").read_text()))
+    kinds = {"killed": signal.SIGKILL, "interrupted": signal.SIGINT, "ended": signal.SIGTERM}
+    with suppress(ProcessLookupError):
+        builder.send_signal(kinds[name.split(" ")[0]])
+    builder.communicate(timeout=60)
+
+
+# ---- what is there ----------------------------------------------------------------------------------
+
+
+def mine(out: Path) -> None:
+    for name, text in MINE.items():
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (out / name).write_text(text, "utf-8")
+
+
+def check_mine(out: Path) -> None:
+    there = tree(out)
+    lost = [name for name, text in MINE.items() if there.get(name) != text.encode()]
+    assert not lost, f"files of the user are gone or changed: {', '.join(lost)}"
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def same(out: Path, wanted: Path) -> None:
+    """All files of the site are there, with these bytes, and beside them only those of the user."""
+    there, new = tree(out), tree(wanted)
+    wrong = sorted(name for name in {*there, *new} - set(MINE) if there.get(name) != new.get(name))
+    assert not wrong, f"{len(wrong)} files are not as they should be, among them {wrong[0]}"
+
+
+PART = Part(
+    tried="builds beside files of the user: in other zones, locales, hash seeds and folders, with damaged caches and "
+    "full disks, killed at any time, two at once",
+    cases=named,
+    attack=attack,
+    prepare=prepare,
+    at_once=10,
+    patience=400,
+)

@@ -1,0 +1,262 @@
+"""Files that somebody made to harm, and valid ones with bytes or fields changed: each is read, or refused in a
+sentence, soon and in little memory. The first come out of the tables of the tests; the second are drawn here."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from random import Random
+from traceback import extract_tb
+from typing import Any
+
+import numpy as np
+
+from microgpt.bpe import Plain
+from microgpt.checkpoint import load_checkpoint
+from microgpt.configjson import from_config_json
+from microgpt.decode import recompute
+from microgpt.dropped import Loading
+from microgpt.errors import UserError
+from microgpt.look import tensors_of
+from microgpt.viz.session import dispatch
+from microgpt.weights import load, save, shipped
+from tests.attack.answers import wrong_in
+from tests.attack.dispatch import USUAL, Blob
+from tests.attack.part import Order, Part, Seen, some
+from tests.checkpoints import GPT2, LLAMA, byte_level, gpt2_tensors, llama_tensors, write
+
+SECONDS = 20  # for one file, on a machine that does other things too
+CHANGED = 20_000
+VALUES: tuple[Any, ...] = (
+    None, True, -1, 0, 1, 2, 3, 0.5, -1e308, 1e999, 2**31, 2**53 + 1, 2**63, 10**40, "", "x", "\ud800", "9" * 5000, [],
+    [[]], {}, {"type": "BPE"}, ["a", "b"], [0, 10**18], [-1, 2], "F8_E4M3", "I64", "../../x", "\x00", "<b>",
+)  # fmt: skip
+
+Files = Mapping[str, bytes]
+
+
+# ---- who reads them ---------------------------------------------------------------------------------
+
+
+def folder(files: Files, place: Path) -> None:
+    """What --model does, and a text."""
+    model = load_checkpoint(laid(files, place))
+    run(model)
+
+
+def dropped(files: Files, place: Path) -> None:
+    """What the page does with files that were dropped on it, and a text."""
+    loading = Loading(blobs(files))
+    model = None
+    while model is None:
+        model = loading.go_on(1.0)
+    run(model)
+
+
+def page(files: Files, place: Path) -> None:
+    """The page itself, with its answers."""
+    fields = {**USUAL, "page": "own-model", "prompt": "day", "layers": "", "heads": ""}
+    for _ in range(60):
+        state, patches = dispatch(None, "run", fields, {"checkpoint": blobs(files)})
+        assert not (wrong := wrong_in(state, patches)), wrong
+        if not any("again" in patch for patch in patches):
+            return
+    raise AssertionError("it is never done")
+
+
+def look(files: Files, place: Path) -> None:
+    """python -m microgpt.weights, and the page for the same."""
+    name = next(name for name in files if name.endswith(".safetensors"))
+    fields = {**USUAL, "page": "look-inside"}
+    state, patches = dispatch(None, "look", fields, {"weights": [b for b in blobs(files) if b.name == name]})
+    assert not (wrong := wrong_in(state, patches)), wrong
+    tensors_of(laid(files, place) / name)
+
+
+def ours(files: Files, place: Path) -> None:
+    """Our own form of weights."""
+    path = laid(files, place) / "names.npz"
+    tensors_of(path)
+    run(load(path))
+
+
+def config(files: Files, place: Path) -> None:
+    """The field of the page on memory."""
+    text = files["config.json"].decode("utf-8", "replace")
+    fields = {"page": "memory", "config": text, "size": "bfloat16", "tokens": "9", "batch": "8", "memory": "24"}
+    state, patches = dispatch(None, "calculate", fields)
+    assert not (wrong := wrong_in(state, patches)), wrong
+    from_config_json(text)
+
+
+READERS: dict[str, tuple[int, Callable[[Files, Path], None]]] = {  # how often each is chosen
+    "folder": (4, folder), "dropped": (4, dropped), "look": (3, look), "ours": (2, ours), "config": (2, config),
+    "page": (1, page),
+}  # fmt: skip
+
+
+def run(model: Any) -> None:
+    ids = model.tokenizer.encode("day")[: model.config.n_ctx]
+    with np.errstate(all="ignore"):
+        model.tokenizer.decode([int(recompute(model.params, model.config, ids).argmax())])
+
+
+def laid(files: Files, place: Path) -> Path:
+    for name, data in files.items():
+        (place / name).write_bytes(data)
+    return place
+
+
+def blobs(files: Files) -> list[Blob]:
+    return [Blob(name, data, len(data)) for name, data in files.items() if name != "names.npz"]
+
+
+# ---- what they read ---------------------------------------------------------------------------------
+
+
+@cache
+def valid(kind: str) -> dict[str, bytes]:
+    """The files of a small checkpoint, and a model of ours."""
+    rng = np.random.default_rng(0)
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        if kind == "gpt2":
+            write(place, GPT2, gpt2_tensors(rng), byte_level())
+        else:
+            write(place, LLAMA, llama_tensors(rng), byte_level("<begin>"))
+        save(place / "names.npz", shipped("names"))
+        return {path.name: path.read_bytes() for path in sorted(place.iterdir())}
+
+
+def changed(rng: Random, data: bytes, is_json: bool) -> bytes:
+    """The same file with something else in it."""
+    if is_json and rng.random() < 0.7:
+        return other_field(rng, data)
+    if data[8:10] == b'{"' and rng.random() < 0.6:  # the header of a .safetensors file
+        length = int.from_bytes(data[:8], "little")
+        header = other_field(rng, data[8 : 8 + length])
+        size = len(header) if rng.random() < 0.9 else rng.choice((0, 1, len(header) + 9, 2**40, 2**63, 2**64 - 1))
+        return size.to_bytes(8, "little") + header + data[8 + length :]
+    at, n = rng.randrange(len(data) + 1), rng.choice((1, 1, 2, 8, 100, 4096))
+    kind = rng.randrange(5)
+    if kind == 0:
+        return data[:at]
+    if kind == 1:
+        return data[:at] + rng.randbytes(n) + data[at + n :]
+    if kind == 2:
+        other = rng.randrange(len(data) + 1)
+        return data[:at] + data[other : other + n] + data[at:]
+    if kind == 3:
+        return data[:at] + data[at + n :]
+    bit = min(rng.choice((at, at % 300)), len(data) - 1)
+    return data[:bit] + bytes([data[bit] ^ 1 << rng.randrange(8)]) + data[bit + 1 :]
+
+
+def other_field(rng: Random, data: bytes) -> bytes:
+    """JSON with another value, or another name, somewhere."""
+    try:
+        whole = json.loads(data)
+    except ValueError:
+        return data[: len(data) // 2]
+    for _ in range(rng.choice((1, 1, 1, 2, 4))):
+        place = whole
+        while isinstance(place, (dict, list)) and place:
+            keys = list(place) if isinstance(place, dict) else list(range(len(place)))
+            key = rng.choice(keys[:40])
+            if not isinstance(place[key], (dict, list)) or not place[key] or rng.random() < 0.3:
+                kind = rng.random()
+                if kind < 0.2:
+                    del place[key]
+                elif kind < 0.3 and isinstance(place, dict):
+                    place[str(rng.choice(VALUES))] = place.pop(key)
+                elif kind < 0.4:
+                    place[key] = place[rng.choice(keys)]
+                else:
+                    place[key] = rng.choice(VALUES)
+                break
+            place = place[key]
+    return json.dumps(whole).encode()
+
+
+# ---- the cases --------------------------------------------------------------------------------------
+
+
+def named(scale: float, order: Order) -> list[str]:
+    """Those of the tables that are there, and changed files by their numbers."""
+    tables = [f"files: {case.name} | {reader}" for case in table("hostile") for reader in case.readers]
+    tables += [f"tokenizers: {case.name}" for case in table("hostile_tokenizers")]
+    found = some(tables, scale) if tables else []
+    return found + [f"changed: {i}" for i in range(max(1, round(CHANGED * scale)))]
+
+
+def table(name: str) -> list[Any]:
+    module = f"tests.{name}"
+    return list(import_module(module).CASES) if find_spec(module) else []
+
+
+def attack(names: Sequence[str], order: Order) -> Iterator[Seen]:
+    warnings.simplefilter("ignore")  # numbers overflow in such files
+    for name in names:
+        start = time.monotonic()
+        with tempfile.TemporaryDirectory() as folder:
+            seen = judged(name, order, Path(folder))
+        late = time.monotonic() - start > SECONDS
+        yield seen._replace(wrong=f"takes more than {SECONDS} s") if late and not seen.wrong else seen
+
+
+def judged(name: str, order: Order, place: Path) -> Seen:
+    try:
+        tried(name, order, place)
+        return Seen(name, kind="read")
+    except UserError as error:
+        sound = str(error) and "\n" not in str(error) and len(str(error)) < 2000
+        return Seen(name, "" if sound else f"no sentence: {str(error)[:200]!r}", "refused in a sentence")
+    except Exception as error:
+        at = extract_tb(error.__traceback__)[-1]
+        wrong = f"{type(error).__name__} ({Path(at.filename).name}, {at.name})"
+        return Seen(name, wrong, "exceptions", about=str(error)[:300])
+
+
+def tried(name: str, order: Order, place: Path) -> None:
+    kind, _, rest = name.partition(": ")
+    if kind == "tokenizers":
+        tokenized(rest)
+        return
+    if kind == "files":
+        module, (case, _, reader) = import_module("tests.hostile"), rest.rpartition(" | ")
+        found = next(one for one in module.CASES if one.name == case)
+        module.READERS[reader](module.laid(found), place)
+        raise AssertionError("read as if nothing were wrong")
+    rng = Random(order.of(name))
+    reader = rng.choices([*READERS], [often for often, _ in READERS.values()])[0]
+    files = dict(valid(rng.choice(("gpt2", "llama"))))
+    choice = {
+        "look": ["model.safetensors"], "ours": ["names.npz"], "config": ["config.json"],
+    }.get(reader, ["config.json", "model.safetensors", "tokenizer.json"])  # fmt: skip
+    file = rng.choice(choice)
+    files[file] = changed(rng, files[file], file.endswith(".json"))
+    READERS[reader][1](files, place)
+
+
+def tokenized(name: str) -> None:
+    """Ids, or a sentence."""
+    found = next(one for one in table("hostile_tokenizers") if one.name == name)
+    plain = Plain(found.file())
+    plain.decode(plain.encode(found.text).ids)
+
+
+PART = Part(
+    tried="files made to harm, and valid ones with bits, bytes or fields changed, before everything that reads files",
+    cases=named,
+    attack=attack,
+    at_once=1000,
+    patience=3 * SECONDS,
+    memory=4 << 30,
+)

@@ -1,0 +1,58 @@
+"""Python's files come damaged, late or not at all, in three engines: the page says so in a line, or Python starts; the
+page steps all the while, and once the fault is gone a press heals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tests.attack.part import Order, Part, Seen, some
+from tests.attack.served import HARMLESS, KINDS, fetched, served, site_in, slug
+from tests.attack.tabs import Wait, engines, opened, pressed, readable, stepping, tried
+from tests.browser.engines import Page
+from tests.browser.live import LINE
+
+STEPS = 4  # of the prompt, which a first press runs
+
+
+def prepare(order: Order) -> None:
+    site_in(order)
+
+
+def named(scale: float, order: Order) -> list[str]:
+    files = fetched(site_in(order))
+    return [one for engine in engines() for one in some([f"{engine}: {f}: {k}" for f in files for k in KINDS], scale)]
+
+
+def attack(names: Sequence[str], order: Order) -> Iterator[Seen]:
+    faults = {slug(name): (kind, file) for name in names for _, file, kind in [name.split(": ")]}
+
+    def trial(page: Page, name: str) -> Wait:
+        _, file, kind = name.split(": ")
+        opened(page, site.page(slug(name)))
+        answer = yield from pressed(page, "next")
+        yield from stepping(page)
+        if answer:
+            assert kind in HARMLESS, "Python has started, with such a file"
+            assert answer["state"]["n"] == STEPS
+            return "started"
+        line = page.run(LINE)
+        assert kind not in HARMLESS, f"Python did not start: {line}"
+        assert not (wrong := readable(line)), wrong
+        site.heal(slug(name))
+        answer = yield from pressed(page, "next")
+        assert answer, f"not healed: {page.run(LINE)}"
+        assert answer["state"]["n"] == STEPS
+        return "said in a line, and healed by a press"
+
+    with served(site_in(order), lambda case: faults.get(case, ("", ""))) as site:
+        yield from tried(names, trial)
+
+
+PART = Part(
+    tried="each file of Python's start missing, damaged, late, endless or another one in its place, in each engine",
+    cases=named,
+    attack=attack,
+    prepare=prepare,
+    at_once=30,
+    patience=300,
+)
