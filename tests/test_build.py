@@ -109,7 +109,7 @@ def test_a_folder_that_is_not_ours_stays_as_it_is(tmp_path: Path, capsys: pytest
     (tmp_path / "runtime.txt").write_text("python-3.11")
     (tmp_path / "runtime-notes").mkdir()
     assert build.main(["--out", str(tmp_path)]) == 1
-    assert "Choose another --out" in capsys.readouterr().err
+    assert "choose another --out" in capsys.readouterr().err
     assert tree(tmp_path) == {"thesis.txt": b"years of work", "runtime.txt": b"python-3.11"}
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import build
 from microgpt.errors import UserError
+from tools import bake
 
 ROOT = Path(__file__).resolve().parents[2]
 MANIFEST = "microgpt-kv-sha256.txt"
@@ -235,9 +236,12 @@ def test_a_build_killed_at_any_moment_leaves_whole_files_and_the_next_one_heals(
     assert last > 10
 
 
-def test_a_site_and_a_lesson_of_ones_own_replace_each_other(out: Path) -> None:
-    own = ["--prompt", "emma", "--single-file", "--out", str(out)]
-    assert build.main(own) == 0
-    assert tree(out).keys() == {"index.html", "embed.html", *USERS}
+def test_a_site_and_a_lesson_of_ones_own_replace_each_other(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bake, "fetch_runtime", lambda cache: {})
+    monkeypatch.setattr(bake, "pack_runtime", lambda *_: "runtime-0")
+    assert build.main(["--prompt", "emma", "--out", str(out)]) == 0
+    there = tree(out)
+    assert {"index.html", "embed.html", "boot.js"} <= there.keys() and not {"a.html", "es/gone/x.html"} & there.keys()
+    assert USERS.items() <= there.items()
     build.build(out, write=site(OLD))
     assert tree(out) == OLD | USERS
