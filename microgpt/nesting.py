@@ -21,7 +21,7 @@ DIGITS = 20  # of a whole number that fits into 64 bits; Python reads longer one
 
 def nested(data: bytes, depth: int = DEPTH) -> bool:
     """Whether brackets are nested deeper than that. Ends at the first that is."""
-    brackets = STRING.sub(b"", data).translate(None, NO_BRACKETS).replace(b"[]", b"").replace(b"{}", b"")
+    brackets = STRING.sub(b"", data).translate(None, NO_BRACKETS)
     deeper = filter(depth.__lt__, accumulate(map(STEP.__getitem__, brackets)))
     return next(deeper, None) is not None
 
