@@ -14,7 +14,7 @@ from typing import NamedTuple
 from microgpt.characters import Runs, joined
 from microgpt.errors import N_, UserError
 
-STEPS = 150_000  # for one text: less than a second; the patterns in use take up to 100,000 for a text of the longest
+STEPS = 300_000  # for one text: a third of a second; the patterns in use take up to 100,000 for the longest text
 RUN = 4  # characters of one class that are a step
 
 

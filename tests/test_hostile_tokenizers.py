@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import time
 import tracemalloc
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from microgpt.checkpoint_config import facts_of
 from microgpt.checkpoint_tokenizer import CheckpointTokenizer, read_tokenizer
 from microgpt.errors import UserError
 from tests.checkpoints import GPT2
-from tests.hostile_tokenizers import CASES, Case
+from tests.hostile_tokenizers import CASES, Case, doubling
 from tests.test_bpe import KINDS, both, tokenizers
 
 SECONDS, BYTES = 5, 150_000_000  # of work, on a machine that may be slow; and of memory
@@ -75,6 +76,13 @@ def test_the_library_is_asked_for_no_more(case: Case, tmp_path: Path, capfd: pyt
         sentence(lambda: tokenizer.decode(tokenizer.encode(text)))
     assert time.process_time() - begun < 4 * SECONDS
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("n", [7, 512, 3999])
+def test_the_letters_of_a_long_word_are_joined_as_the_library_joins_them(n: int) -> None:
+    library, plain = tokenizers.Tokenizer.from_str(doubling(10)), Plain(doubling(10))
+    text = "".join(random.Random(n).choices("aaaab", k=n)) if n < 3999 else "a" * n
+    assert plain.encode(text).ids == library.encode(text).ids
 
 
 # ---- any file -------------------------------------------------------------------------------------

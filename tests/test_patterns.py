@@ -16,6 +16,7 @@ from microgpt.cutting import GPT2_WORDS, isolated, only
 from microgpt.errors import UserError
 from microgpt.matching import allow
 from microgpt.patterns import translated
+from microgpt.tokenizer_limits import TEXT as TEXT_LIMIT
 from tests.test_bpe import LLAMA3_WORDS, QWEN_WORDS
 
 tokenizers: Any = pytest.importorskip("tokenizers", reason="the library to compare with: pip install '.[checkpoints]'")
@@ -27,6 +28,7 @@ CL100K = (
 )
 O200K = (
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
     r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 PUBLISHED = [
@@ -73,6 +75,17 @@ def compare(pattern: str, text: str) -> None:
 @settings(max_examples=60)
 def test_published_patterns_cut_as_they_do_there(pattern: str, text: str) -> None:
     compare(pattern, text)
+
+
+@pytest.mark.parametrize("pattern", [GPT2_WORDS, LLAMA3_WORDS, QWEN_WORDS, CL100K, O200K])
+@pytest.mark.parametrize(
+    "part", ["a", "A", " ", "\n", " \n", "a1.b, ", ".a", "1 2", "Aa", "'", "\ta", "漢", "the day "]
+)
+def test_steps_are_enough_for_what_is_in_use(pattern: str, part: str) -> None:
+    """On any text that is not too long to be read."""
+    allow()
+    text = (part * TEXT_LIMIT)[:TEXT_LIMIT]
+    assert "".join(piece for piece, _ in isolated(translated(pattern))(text, True)) == text
 
 
 @given(patterns=st.lists(PATTERN, min_size=1, max_size=2), text=SHORT)
