@@ -73,6 +73,10 @@ class Page(ABC):
     def open(self, url: str) -> None: ...
 
     @abstractmethod
+    def reload(self) -> None:
+        """As the reader's key for it does."""
+
+    @abstractmethod
     def run(self, script: str) -> Any:
         """The value of a JavaScript expression in the page; a promise is waited for."""
 
@@ -124,6 +128,9 @@ class PlaywrightPage(Page):
     def open(self, url: str) -> None:
         self.tab.goto(url)
 
+    def reload(self) -> None:
+        self.tab.reload()
+
     def run(self, script: str) -> Any:
         return self.tab.evaluate(script)
 
@@ -163,6 +170,9 @@ class WebKitPage(Page):
         self.driver.get(url)
         if self.javascript:
             self.run(COLLECT)
+
+    def reload(self) -> None:
+        self.driver.refresh()
 
     def run(self, script: str) -> Any:
         wrapped = "const done = arguments[0]; Promise.resolve().then(() => (" + script + ")).then(done)"

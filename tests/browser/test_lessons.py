@@ -94,8 +94,7 @@ def test_a_page_loaded_anew_shows_its_own_choices(new_tab: Open, address: str, n
     before = page.run(chosen)
     page.run('document.querySelectorAll("[type=radio]:not([name=lang])").forEach((e) => e.click())')
     assert page.run(chosen) != before
-    page.run("void (window.old = true, setTimeout(() => location.reload()))")
-    page.wait('!window.old && document.readyState === "complete"')
+    page.reload()
     assert page.run(chosen) == before
 
 
