@@ -1,8 +1,7 @@
-/* The bridge, page side. An event of an element with data-hook goes to Python as {hook, fields}, and files
-   as handles; the answer, a list of {target, html, how}, {file, text, type} or {again: hook}, is applied.
-   On first need all of Python is fetched, or taken out of the page, and checked: the address of the
-   runtime holds the hash of runtime.json, and that the hashes of all files. Then the worker starts. It is
-   watched, and the state is kept here, so that a dead one can be replaced. It knows no page and no widget. */
+/* The bridge, page side. An event of an element with data-hook goes to Python as {hook, fields}, and files as
+   handles; the answer, a list of {target, html, how}, {file, text, type} or {again: hook}, is applied. All of
+   Python is fetched on first need and checked: the address of the runtime holds the hash of runtime.json, and that
+   all others. The worker is watched; the state is kept here, so that a dead one can be replaced. Knows no page. */
 "use strict";
 (() => {
   const IDLE = 15, START = 60, STEP = 20; // seconds without a byte, of a start, of a step
@@ -41,7 +40,6 @@
     status("failed", forbidden ? { why: "policy", forbidden } : said, answered ? "stopped" : "failed");
     [worker, answered, waiting, busy] = [null, false, [], false];
   }
-  const give_up_soon = (error) => setTimeout(give_up, 50, error); // what is forbidden is told later
 
   async function fetched(name, hash, load, cache = "default") { // the bytes of the file that has this hash
     const idle = new AbortController(), signal = AbortSignal.any([idle.signal, load.signal]), chunks = [];
@@ -50,7 +48,7 @@
     try {
       const answer = await (inside ? unpacked(carried[name]) : fetch(base + name, { signal, cache }));
       const { ok, status } = answer;
-      if (!ok) throw fault(status === 404 || status === 410 ? "missing" : "server", { status });
+      if (!ok) throw fault(/404|410/.test(status) ? "missing" : "server", { status });
       const reader = answer.body.getReader();
       for (let part; (part = (await reader.read()).value); chunks.push(part)) {
         silence = clearTimeout(silence) ?? wait();
@@ -67,17 +65,15 @@
       if (inside) throw fault("carried", { name });
       if (cache === "default") return fetched(name, hash, load, "reload"); // past the browser's cache
       if (idle.signal.aborted) throw fault("silence", { name, seconds: IDLE });
-      throw fault(error.about?.why ?? (await unreadable(name)), { name, ...error.about });
+      if (error.about) throw fault(error.about.why, { name, ...error.about });
+      const open = self.origin === "null" && (await fetch(base + name, { mode: "no-cors" }).catch(() => null));
+      throw fault(open ? "origin" : "network", { name }); // there is an answer, but not for such a frame
     } finally {
       clearTimeout(silence);
     }
   }
   const unpacked = async (base64) => // WebKit reads no Blob in a page without an origin
     new Response((await fetch(`data:;base64,${base64}`)).body.pipeThrough(new DecompressionStream("gzip")));
-  async function unreadable(name) { // there may be an answer that a frame without an origin is not given
-    const come = self.origin === "null" && (await fetch(base + name, { mode: "no-cors" }).catch(() => null));
-    return come ? "origin" : "network";
-  }
   async function sha256(bytes) {
     if (!self.crypto?.subtle) return digest(bytes);
     const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
@@ -124,7 +120,7 @@
       const code = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
       status("starting");
       worker = new Worker(policy.createScriptURL(code));
-      Object.assign(worker, { onmessage: heard, onerror: give_up_soon });
+      Object.assign(worker, { onmessage: heard, onerror: (event) => setTimeout(give_up, 50, event) });
       const start = { base, packages, module: me.dataset.module, files: got };
       worker.postMessage(start, Object.values(got).map(({ buffer }) => buffer));
     } finally {
@@ -140,7 +136,7 @@
       watch(answered ? STEP : START);
       worker.postMessage({ message: JSON.stringify({ state, hook, fields }), files });
     } catch (error) {
-      give_up_soon(error);
+      setTimeout(give_up, 50, error); // what a policy forbids is told a little later
     }
   }
   function heard({ data: { answer, message, ...progress } }) {
@@ -148,8 +144,7 @@
     if (!answer) return watch(START), status(progress.status, progress);
     watch(0);
     const { state: next, patches } = JSON.parse(answer);
-    const placed = ({ target, optional }) => !target || optional || document.querySelector(target);
-    const lost = patches.find((patch) => !placed(patch));
+    const lost = patches.find(({ target, optional }) => target && !optional && !all(target)[0]);
     if (lost) return give_up(fault("target", lost)); // the page keeps what it shows, and its state
     [state, busy, answered] = [next, false, true];
     patches.forEach(apply);
@@ -172,13 +167,10 @@
     const named = (list, what) => Object.fromEntries(list.map((e) => [e.name, what(e)]));
     return [named(chosen, (e) => e.value), named(chosen.filter((e) => e.files), (e) => [...e.files])];
   }
-  function on(type, find) {
+  for (const [type, asking] of [["change", "[data-hook]"], ["click", "button[data-hook]"]])
     document.addEventListener(type, (event) => {
-      const element = find(event);
-      if (element && type !== "change") event.preventDefault();
+      const element = event.target.closest(asking);
+      if (element && type === "click") event.preventDefault(); // Enter clicks a button too; no form is sent
       if (element) send(element.dataset.hook, ...asked_by(element));
     });
-  }
-  on("change", ({ target }) => target.closest("[data-hook]"));
-  on("click", ({ target }) => target.closest("button[data-hook]")); // Enter clicks one too; no form is sent
 })();

@@ -1,7 +1,6 @@
-/* A page and what is around it. The address sets the controls that it names, and what the page does not have is said.
-   The host of a frame learns its height, and may ask for it; a slide show starts and stops what plays. A link with
-   data-view leads to what is on the screen, data-copy copies. It knows no page and no widget, and nothing of Python:
-   it fills in forms. */
+/* A page and what is around it. The address sets the controls that it names; what the page does not have is said.
+   The host of a frame learns its height; a slide show starts and stops what plays. A link with data-view leads to
+   what is on the screen, data-copy copies. Knows no page, no widget, nothing of Python: it fills in forms. */
 "use strict";
 (() => {
   const script = document.currentScript.src;

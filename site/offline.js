@@ -7,11 +7,9 @@
 const PATIENCE = 4000; // milliseconds without an answer, then what is kept is given
 const PYTHON = /^(.*\/runtime-)\w+\//; // its folder, named after what is in it
 let silent = 0; // when patience last ran out: the next requests do not wait as long again
-
 const ours = (url) => url.startsWith(registration.scope);
 const place = (url) => url.split(/[?#]/)[0].replace(/\/index\.html$/, "/");
 const kept = async () => caches.open(registration.scope); // a store of its own: others may share the origin
-
 self.oninstall = () => skipWaiting();
 self.onactivate = (event) => event.waitUntil(clients.claim());
 self.onmessage = (event) => event.waitUntil(Promise.allSettled(event.data.filter(ours).map(add)));

@@ -13,9 +13,7 @@ async function start({ base, packages, module, files }) {
     const headers = { "Content-Type": name.endsWith(".wasm") ? "application/wasm" : "" };
     return new Response(files[name] ?? null, { headers, status: files[name] ? 200 : 404 });
   };
-  const failed = new Promise((_, reject) => {
-    self.onerror = self.onunhandledrejection = (event) => reject(event.reason ?? event);
-  });
+  const failed = new Promise((_, fail) => (onerror = onunhandledrejection = (e) => fail(e.reason ?? e)));
   const starting = self.loadPyodide({ indexURL: base, packages, checkIntegrity: false });
   return (await Promise.race([starting, failed])).pyimport(module).receive;
 }
