@@ -29,12 +29,13 @@
     }
     const rest = [...asked].filter(([name]) => !document.getElementsByName(name).length);
     for (const e of all("[data-rest]")) e.value = new URLSearchParams(rest); // what no other control takes
-    if (asked.has("lock") && !lock()) wrong.push(`lock=${asked.get("lock")}`);
+    if (asked.has("lock") && !lock() && !all("[name=lock]").length) wrong.push(`lock=${asked.get("lock")}`);
     const said = wrong.join(", ");
     for (const line of all("[data-wrong]")) line.textContent = said && `${line.dataset.wrong} ${said}`;
   }
   function lock() { // steps outside of a range cannot be chosen, and are not there to see
-    const [from, to] = asked.get("lock")?.match(/^(\d+)-(\d+)$/)?.slice(1) ?? [], steps = all("[name=step]");
+    const [from, to] = asked.get("lock")?.match(/^(\d+)-(\d+)$/)?.slice(1) ?? [];
+    const steps = all("[type=radio][name=step]");
     const open = steps.filter((e) => +e.value >= from && +e.value <= to);
     for (const step of open.length ? steps : []) {
       step.disabled = !open.includes(step);
@@ -59,7 +60,7 @@
 
   arrive();
   let awaited = ask();
-  new MutationObserver((changes) => { // Python has drawn anew; what went wrong is seen, even where it is folded away
+  new MutationObserver((changes) => { // Python has drawn anew; what went wrong is seen, even if folded away
     const wrong = changes.map(({ target }) => target.closest("[role=alert], [data-state=failed]"));
     for (const line of wrong) if (line?.textContent) line.closest("details")?.setAttribute("open", "");
     if (!changes.some(({ addedNodes: [first] }) => first?.nodeType === Node.ELEMENT_NODE)) return;

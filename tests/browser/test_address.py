@@ -258,7 +258,7 @@ def test_an_address_that_names_two_languages_does_not_go_back_and_forth(new_tab:
 
 def test_the_builder_takes_the_steps_that_stay_from_the_address(new_tab: Open, address: str) -> None:
     page = new_tab()
-    page.open(f"{address}embed-builder.html?embed_page=kv-cache&lock=2-4&step=3")
+    page.open(f"{address}embed-builder.html?embed_page=kv-cache&lock=2-4")
     assert page.run("document.querySelector('[name=lock]').value") == "2-4"
     assert not page.run(WRONG)
 

@@ -72,16 +72,6 @@ def test_a_press_enter_and_the_address_are_heard_without_the_permission_to_send_
     assert not [error for error in page.errors if engine != "webkit" or "securitypolicyviolation" not in error]
 
 
-def test_enter_on_a_box_to_tick_sends_nothing(new_tab: Open, engine: str, boxed: Callable[..., str]) -> None:
-    page = new_tab()
-    page.open(boxed("allow-scripts") + "kv-cache.html")
-    page.run("(document.querySelector('[name=answers]').focus(), 0)")
-    page.press("Enter")
-    page.pause(0.3)
-    assert not [error for error in page.errors if engine != "webkit" or "form" in error]
-    assert "?" not in page.run("location.href")
-
-
 PERMISSIONS = {  # what a frame has beside scripts -> what works in it, by engine; docs/embedding.md says the same
     "allow-scripts": {"Python"},
     "allow-scripts allow-downloads": {"Python", "Save"},
