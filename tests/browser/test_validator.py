@@ -50,6 +50,7 @@ def others(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.timeout(600)
 def test_the_validator_finds_no_error(site: Path, others: Path) -> None:
     if why := missing():
         if os.environ.get("CI") and shutil.which("java"):
