@@ -109,7 +109,7 @@ def read_header(read: Read, size: int) -> Header:
 def parsed(data: bytes) -> dict[str, Any]:
     """The object that `data` is in JSON; what would cost much time or memory is refused before it is parsed."""
     check_count(data.count(b'"data_offsets"'))
-    if data.count(b",") > COMMAS or data.count(b'"') > 3 * COMMAS:
+    if max(data.count(b","), data.count(b"[")) > COMMAS or data.count(b'"') > 3 * COMMAS:
         raise UserError(N_("The header lists more than %(limit)s things; no more are read here."), limit=f"{COMMAS:,}")
     if nested(data, DEPTH):
         raise UserError(N_("The header is not an object of tensors: its brackets are nested too deep."))
