@@ -148,8 +148,9 @@ def quiet() -> Iterator[None]:
         yield
         return
     try:
-        with open(os.devnull, "wb") as nowhere:
-            os.dup2(nowhere.fileno(), 2)
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 2)
+        os.close(nowhere)
         yield
     finally:
         os.dup2(shown, 2)

@@ -42,8 +42,9 @@
   }
 
   async function fetched(name, hash, load, cache = "default") { // the bytes of the file that has this hash
-    const idle = new AbortController(), signal = AbortSignal.any([idle.signal, load.signal]), chunks = [];
-    const wait = () => setTimeout(() => idle.abort(), 1000 * IDLE);
+    const stop = new AbortController(), { signal } = stop, chunks = [];
+    const wait = () => setTimeout(() => stop.abort(), 1000 * IDLE);
+    load.signal.addEventListener("abort", () => stop.abort()); // AbortSignal.any is forgotten by WebKit
     let silence = wait(), size = 0;
     try {
       const answer = await (inside ? unpacked(carried[name]) : fetch(base + name, { signal, cache }));
@@ -64,7 +65,7 @@
       if (load.signal.aborted) throw error; // another file has failed
       if (inside) throw fault("carried", { name });
       if (cache === "default") return fetched(name, hash, load, "reload"); // past the browser's cache
-      if (idle.signal.aborted) throw fault("silence", { name, seconds: IDLE });
+      if (signal.aborted) throw fault("silence", { name, seconds: IDLE });
       if (error.about) throw fault(error.about.why, { name, ...error.about });
       const open = self.origin === "null" && (await fetch(base + name, { mode: "no-cors" }).catch(() => null));
       throw fault(open ? "origin" : "network", { name }); // there is an answer, but not for such a frame
