@@ -48,8 +48,8 @@
     let silence = wait(), size = 0;
     try {
       const answer = await (inside ? unpacked(carried[name]) : fetch(base + name, { signal, cache }));
-      const { ok, status } = answer;
-      if (!ok) throw fault(/404|410/.test(status) ? "missing" : "server", { status });
+      const { status } = answer, gone = status === 404 || status === 410;
+      if (!answer.ok) throw fault(gone ? "missing" : "server", { status });
       const reader = answer.body.getReader();
       for (let part; (part = (await reader.read()).value); chunks.push(part)) {
         silence = clearTimeout(silence) ?? wait();
@@ -77,8 +77,8 @@
     new Response((await fetch(`data:;base64,${base64}`)).body.pipeThrough(new DecompressionStream("gzip")));
   async function sha256(bytes) {
     if (!self.crypto?.subtle) return digest(bytes);
-    const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-    return Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("");
+    const hash = [...new Uint8Array(await crypto.subtle.digest("SHA-256", bytes))];
+    return hash.map((byte) => byte.toString(16).padStart(2, "0")).join("");
   }
   function digest(bytes) { // SHA-256 as in FIPS 180-4, for pages on plain http: there browsers offer none
     const primes = [], w = new Int32Array(64), turn = (x, n) => (x >>> n) | (x << (32 - n));
@@ -86,8 +86,7 @@
     const fractions = (some, root) => Int32Array.from(some, (p) => (root(p) % 1) * 2 ** 32);
     const k = fractions(primes, Math.cbrt), sum = fractions(primes.slice(0, 8), Math.sqrt);
     const padded = new Uint8Array((bytes.length + 72) & ~63), view = new DataView(padded.buffer);
-    padded.set(bytes);
-    padded[bytes.length] = 128;
+    padded.fill(128, bytes.length, bytes.length + 1).set(bytes);
     view.setBigUint64(padded.length - 8, 8n * BigInt(bytes.length));
     for (let at = 0; at < padded.length; at += 64) {
       let [a, b, c, d, e, f, g, h] = sum;

@@ -3,7 +3,6 @@
    can be kept a page gets what it would get without this. One copy is kept of each address, whatever its
    query says, and of Python's folders the one that was asked for last; nothing that the host marks no-store.
    A page names what it loaded before this was there. */
-"use strict";
 const PATIENCE = 4000; // milliseconds without an answer, then what is kept is given
 const PYTHON = /^(.*\/runtime-)\w+\//; // its folder, named after what is in it
 let silent = 0; // when patience last ran out: the next requests do not wait as long again
