@@ -24,7 +24,7 @@ lint: $(VENV)/test
 	$(RUN) -m mypy
 
 unit: $(VENV)/test browsers validator
-	$(RUN) -m pytest -n 2 -m "not references and not hosts"
+	$(RUN) -m pytest -n 2 --dist worksteal -m "not references and not hosts"
 
 browsers: $(VENV)/test
 	$(RUN) -m tests.browser.install

@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from microgpt import nesting
 from microgpt.errors import N_, UserError
-from microgpt.nesting import nested
 
 LARGEST = 40_000_000  # characters of a file; Llama 3's has 17 million
 VALUES = 1_000_000  # in a file; Llama 3's has 700,000
@@ -36,9 +36,7 @@ def parsed(text: str) -> dict[str, Any]:
     check(len(text), LARGEST, N_("tokenizer.json has %(n)s characters; up to %(limit)s are read here."))
     check(text.count(","), VALUES, N_("tokenizer.json lists %(n)s things; up to %(limit)s are read here."))
     check(text.count("{"), OBJECTS, N_("tokenizer.json holds %(n)s objects; up to %(limit)s are read here."))
-    if nested(text.encode("utf-8", "replace")):
-        raise ValueError("its brackets do not match, or are nested too deep")
-    about = json.loads(text)
+    about = nesting.parsed(text)
     if not isinstance(about, dict):
         raise TypeError("it is no object")
     return about

@@ -16,8 +16,8 @@ OWN = {  # what of the repository runs in the browser
     "templates": ("**/*.html", "**/*.svg", "**/*.css"),
     "locale": ("*/LC_MESSAGES/*.mo",),
 }
-# What of site/ goes along: as it is, the styles as one file. worker.js becomes part of the runtime (packing.py).
-SITE = ("boot.js", "host.js", "offline.js", "*.svg", "css/*.css", "cards/*.png")
+SITE = ("*.js", "*.svg", "css/*.css", "cards/*.png")  # what of site/ goes along: as it is, the styles as one file
+WORKER = "worker.js"  # but this, which becomes part of the runtime (packing.py)
 
 
 def own_files() -> dict[str, bytes]:
@@ -37,9 +37,11 @@ def notices() -> str:
 
 
 def site_files() -> dict[str, Path]:
-    """Name -> file of what a page loads from site/, besides its style."""
+    """Name -> file of what a page loads from site/, besides its style and what the runtime holds."""
     folder = ROOT / "site"
-    return {p.relative_to(folder).as_posix(): p for p in listed(folder, SITE) if p.suffix != ".css"}
+    return {
+        p.relative_to(folder).as_posix(): p for p in listed(folder, SITE) if p.suffix != ".css" and p.name != WORKER
+    }
 
 
 def listed(folder: Path, patterns: Iterable[str]) -> list[Path]:

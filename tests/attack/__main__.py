@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 import time
@@ -52,4 +53,8 @@ def row(name: str, order: Order, scale: float, only: str | None = None, processe
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr, flush=True)
+        os._exit(130)  # threads wait for processes, which end when this one does

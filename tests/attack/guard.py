@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from importlib import import_module
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection
+from threading import Thread
 from traceback import format_exc
 
 from tests.attack.part import Order, Part, Seen
@@ -30,9 +31,9 @@ def seen_of(name: str, cases: Sequence[str], order: Order, processes: int = PROC
     part = part_of(name)
     size = max(1, min(part.at_once, -(-len(cases) // processes)))
     batches = [cases[at : at + size] for at in range(0, len(cases), size)]
-    with ThreadPoolExecutor(processes) as pool:  # a thread waits for a process
-        going = [pool.submit(lambda batch: list(tried(name, batch, order)), batch) for batch in batches]
-        return [seen for done in as_completed(going) for seen in done.result()]
+    pool = ThreadPoolExecutor(processes)  # a thread waits for a process
+    going = [pool.submit(lambda batch: list(tried(name, batch, order)), batch) for batch in batches]
+    return [seen for done in as_completed(going) for seen in done.result()]
 
 
 def tried(name: str, cases: Sequence[str], order: Order) -> Iterator[Seen]:
@@ -78,6 +79,7 @@ def until_silent(name: str, cases: Sequence[str], order: Order) -> Iterator[Seen
 
 def child(pipe: Connection, name: str, cases: list[str], order: Order) -> None:
     os.setsid()
+    Thread(target=end_with_parent, daemon=True).start()
     part = part_of(name)
     if part.memory:
         resource.setrlimit(resource.RLIMIT_AS, (part.memory, part.memory))
@@ -90,3 +92,10 @@ def child(pipe: Connection, name: str, cases: list[str], order: Order) -> None:
         pipe.send(f"the attack itself broke: {format_exc(limit=-3)}")
     pipe.close()
     os._exit(0)  # no goodbyes: what was started is ended by whoever waits
+
+
+def end_with_parent() -> None:
+    """Nothing goes on when the attack is stopped: a session of its own hears no Ctrl-C."""
+    if parent := parent_process():
+        parent.join()
+        os.killpg(0, signal.SIGKILL)

@@ -50,7 +50,7 @@ def test_a_page_asks_its_own_site_alone_and_leaves_nothing_behind(new_tab: Open,
     press(page, "next")
     assert all(url.startswith((address, "blob:")) for url in page.requests)
     kept = page.run(KEPT)
-    assert {name for name in kept.pop("caches")} <= {"site"}  # what is read without a network
+    assert {name for name in kept.pop("caches")} <= {address}  # what is read without a network
     assert kept == {"cookie": "", "local": 0, "session": 0, "databases": []}
 
 

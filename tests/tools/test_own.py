@@ -72,7 +72,7 @@ def test_only_what_is_listed_goes_beside_the_pages(
     monkeypatch.setattr(build, "notices", lambda: "")
     build.write_site(tmp_path / "out")
     names = {path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*") if path.is_file()}
-    scripts = {"boot.js", "worker.js", "host.js", "offline.js"}
+    scripts = {"boot.js", "host.js", "offline.js"}  # the worker is in the runtime
     cards = {f"cards/{path.name}" for path in (ROOT / "site" / "cards").iterdir()}
     assert names == {*scripts, *cards, "icon.svg", "style.css", "style-big.css", "NOTICES.txt"}
 
@@ -86,7 +86,7 @@ def test_only_what_is_listed_goes_beside_a_lesson(
     monkeypatch.setattr(bake, "ROOT", sources, raising=False)
     bake.bake(bake.recipe("stepper", "", "", {}, "en", "directory"), lambda line: None, tmp_path / "out")
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
-        "index.html", "embed.html", "style.css", "boot.js", "worker.js", "host.js", "offline.js", "icon.svg",
+        "index.html", "embed.html", "style.css", "boot.js", "host.js", "offline.js", "icon.svg",
     }  # fmt: skip
 
 
