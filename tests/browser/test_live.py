@@ -133,7 +133,7 @@ def test_a_dead_interpreter_is_replaced_and_the_state_is_kept(page: Page) -> Non
       Worker.prototype.postMessage = function () { post.call(this, { message: "{" }); };
       document.querySelector("button[data-hook=next]").click(); Worker.prototype.postMessage = post; })()""")
     page.wait(f'{STATE} === "failed"')
-    assert re.search("stopped with an error", page.run(LINE))
+    assert re.search("ended with an error", page.run(LINE))
     assert press(page, "next")["state"]["n"] == n + 1
 
 
