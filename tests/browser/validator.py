@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 
 PACKAGE = "vnu-jar@26.9.27"
 SHA256 = "22f15dd39a33bed929d2a5c0cddf5946849a647eca9272bf4d5d00bc7e7a4d47"  # of the program itself
+SECONDS = 600  # for 30 MB
 JAR = Path(sys.prefix) / "vnu.jar"
 
 
@@ -35,7 +36,10 @@ def fetch() -> str:
         return "npm is not installed"
     with TemporaryDirectory(dir=JAR.parent) as folder:
         command = ["npm", "pack", PACKAGE, "--silent", "--pack-destination", folder]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            return f"npm pack {PACKAGE} took more than {SECONDS} seconds"
         archive = next(Path(folder).glob("*.tgz"), None)
         if done.returncode or archive is None:
             return f"npm pack {PACKAGE} failed"
