@@ -33,7 +33,8 @@ def dispatch(
         stopped: list[Patch] = []
         try:
             shown = page(fields["page"])
-            stopped = views.stopped(shown.widget or shown.hero)
+            widget = shown.widget or shown.hero
+            stopped = views.stopped(widget) if widget else []
             hooks = hooks_of(fields, files)
             if hook not in hooks:
                 raise UserError(N_("This page has no “%(hook)s”. Reload it, and try again."), hook=hook[:40])

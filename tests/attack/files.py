@@ -8,6 +8,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -177,9 +178,9 @@ def other_field(rng: Random, data: bytes) -> bytes:
                 elif kind < 0.3 and isinstance(place, dict):
                     place[str(rng.choice(VALUES))] = place.pop(key)
                 elif kind < 0.4:
-                    place[key] = place[rng.choice(keys)]
+                    place[key] = deepcopy(place[rng.choice(keys)])
                 else:
-                    place[key] = rng.choice(VALUES)
+                    place[key] = deepcopy(rng.choice(VALUES))
                 break
             place = place[key]
     return json.dumps(whole).encode()

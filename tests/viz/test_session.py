@@ -343,6 +343,15 @@ def test_a_message_that_no_page_sends_gets_a_sentence(page: str, hook: str, fiel
     assert says in re.sub("<[^>]*>", "", patches[0]["html"])
 
 
+@pytest.mark.parametrize("hook", ["next", "trace", "run"])
+def test_a_state_without_a_place_in_the_text_is_none(hook: str) -> None:
+    """As the page of a lesson without steps keeps it."""
+    stateless, known = dispatch(None, hook, FIELDS), dispatch(None, "next", FIELDS)[0]
+    assert known is not None
+    state, patches = dispatch({"settings": known["settings"]}, hook, FIELDS)
+    assert patches == stateless[1]
+
+
 def test_a_field_that_is_not_sent_is_empty() -> None:
     for name in ("page", "model", "prompt"):
         fields = {key: value for key, value in FIELDS.items() if key != name}

@@ -36,7 +36,7 @@ def run(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Pat
 def next_token(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Patch]]:
     """One more token; after a change of the settings, the prompt first."""
     settings = parse(fields)
-    if state is None or state["settings"] != settings._asdict():
+    if state is None or "n" not in state or state["settings"] != settings._asdict():
         recording = recorded(settings, 0)
         recording.run_prompt()
         return remember(settings, recording), whole(recording, fields, selected=recording.n_prompt - 1)
@@ -52,9 +52,10 @@ def next_token(state: State | None, fields: Mapping[str, str]) -> tuple[State, l
 
 def save_trace(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
     """The trace of what is on the page, as a file."""
-    settings = Settings(**state["settings"]) if state else parse(fields)
-    recording = recorded(settings, state["n"] if state else 0)
-    if not state:
+    begun = state is not None and "n" in state
+    settings = Settings(**state["settings"]) if state and begun else parse(fields)
+    recording = recorded(settings, state["n"] if state and begun else 0)
+    if not begun:
         recording.run()
     return state, [file(f"trace-{settings.model}.json", to_json(recording.trace), "application/json")]
 
