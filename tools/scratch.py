@@ -34,7 +34,19 @@ def scratch(parent: Path) -> Iterator[Path]:
                 Path(file.name).rename(folder / HELD)  # has its name only once it is locked
             yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):
+            remove(folder)
+
+
+def remove(folder: Path) -> None:
+    """What tells that it is ours goes last: a build that is killed meanwhile leaves a folder that is still known."""
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path.name != HELD:
+            path.unlink()
+    (folder / HELD).unlink(missing_ok=True)
+    folder.rmdir()
 
 
 def clear(parent: Path) -> None:
@@ -43,7 +55,7 @@ def clear(parent: Path) -> None:
         if not folder.is_symlink() and (folder / HELD).is_file():
             with suppress(OSError), (folder / HELD).open("rb") as file:
                 if lock(file):
-                    shutil.rmtree(folder)
+                    remove(folder)
 
 
 def lock(file: BinaryIO) -> bool:

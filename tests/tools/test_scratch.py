@@ -34,6 +34,21 @@ def test_it_is_hidden_and_gone_in_the_end(tmp_path: Path) -> None:
     assert not list((tmp_path / "a" / "b").iterdir())
 
 
+def test_a_build_that_is_killed_while_it_clears_up_leaves_what_is_still_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(path: Path) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), monkeypatch.context() as patched, scratch(tmp_path) as folder:
+        (folder / "a").mkdir()
+        (folder / "z").write_text("z")
+        patched.setattr("shutil.rmtree", killed)
+    assert (folder / HELD).is_file()
+    with scratch(tmp_path):
+        assert not folder.exists()
+
+
 def test_only_what_a_killed_build_left_is_cleared_away(tmp_path: Path) -> None:
     command = [sys.executable, "-c", BUILD, str(tmp_path)]
     pipe = subprocess.PIPE
