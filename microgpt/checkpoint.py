@@ -24,7 +24,7 @@ from microgpt.checkpoint_files import open_tensors
 from microgpt.checkpoint_names import NAMES, Names, Source
 from microgpt.checkpoint_tokenizer import CheckpointTokenizer, read_tokenizer
 from microgpt.errors import N_, UserError
-from microgpt.files import open_file, read_text
+from microgpt.files import read_text
 from microgpt.model import Array, Params, param_shapes
 from microgpt.safetensors_header import quoted, shown
 from microgpt.weights import Model, check_fields
@@ -35,7 +35,6 @@ Precision = Literal["float32", "float64"]
 def load_checkpoint(folder: Path, dtype: Precision = "float32") -> Model:
     """The model in `folder`. Raises UserError, one sentence, for whatever cannot be read or run here."""
     facts, params = load_params(folder, dtype)
-    check_file(folder / "tokenizer.json")
     tokenizer: CheckpointTokenizer = read_tokenizer(folder, facts)
     return Model(folder.resolve().name, facts.config, params, tokenizer)
 
@@ -68,16 +67,6 @@ def text_in(path: Path) -> str | None:
         return read_text(path, LONGEST_CONFIG)
     except FileNotFoundError:
         return None
-    except OSError as error:
-        raise UserError(N_("%(path)s cannot be read (%(why)s)."), path=path, why=error.strerror) from None
-
-
-def check_file(path: Path) -> None:
-    """Raise UserError for what is there, but is no file that can be read."""
-    try:
-        open_file(path).close()
-    except FileNotFoundError:
-        pass
     except OSError as error:
         raise UserError(N_("%(path)s cannot be read (%(why)s)."), path=path, why=error.strerror) from None
 

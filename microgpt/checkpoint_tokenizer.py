@@ -16,7 +16,8 @@ from typing import Any
 
 from microgpt.checkpoint_config import Facts
 from microgpt.errors import N_, UserError
-from microgpt.tokenizer_limits import TOKEN, check_growth, check_library, growth, parsed
+from microgpt.files import read_text
+from microgpt.tokenizer_limits import LARGEST, TOKEN, check_growth, check_library, growth, parsed
 
 
 class CheckpointTokenizer:
@@ -66,7 +67,7 @@ def read_tokenizer(folder: Path, facts: Facts) -> CheckpointTokenizer:
     except ImportError:
         raise UserError(N_("To read %(path)s, install tokenizers: pip install '.[checkpoints]'"), path=path) from None
     try:
-        text = path.read_text("utf-8")
+        text = read_text(path, LARGEST)
         about = parsed(text)
         library = Library(tokenizers, text, about)
     except FileNotFoundError:
