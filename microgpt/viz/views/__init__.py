@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from microgpt.viz.chosen import Files
@@ -32,15 +33,19 @@ def of(page: Page) -> Any:
     return view(name, Settings(page.model, page.prompt)) if name else None
 
 
+def module(widget: str) -> ModuleType | None:
+    """The module of a widget; None for a page without one, which has nothing live."""
+    return import_module(f"microgpt.viz.views.{widget}") if widget else None
+
+
 def stopped(widget: str) -> list[Patch]:
     """What the page takes back where its work breaks off with an error."""
-    patches: list[Patch] = getattr(import_module(f"microgpt.viz.views.{widget}"), "STOPPED", [])
+    patches: list[Patch] = getattr(module(widget), "STOPPED", [])
     return patches
 
 
 def hooks(widget: str, files: Files) -> dict[str, Hook]:
     """The live actions that this widget alone has, or has in its own way; those that take files get them."""
-    module = import_module(f"microgpt.viz.views.{widget}")
-    own: dict[str, Hook] = getattr(module, "HOOKS", {})
-    takes: dict[str, FileHook] = getattr(module, "FILE_HOOKS", {})
+    own: dict[str, Hook] = getattr(module(widget), "HOOKS", {})
+    takes: dict[str, FileHook] = getattr(module(widget), "FILE_HOOKS", {})
     return own | {name: partial(hook, files) for name, hook in takes.items()}

@@ -36,7 +36,8 @@ def run(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Pat
 def next_token(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Patch]]:
     """One more token; after a change of the settings, the prompt first."""
     settings = parse(fields)
-    if state is None or "n" not in state or state["settings"] != settings._asdict():
+    state = begun(state)
+    if state is None or state["settings"] != settings._asdict():
         recording = recorded(settings, 0)
         recording.run_prompt()
         return remember(settings, recording), whole(recording, fields, selected=recording.n_prompt - 1)
@@ -50,12 +51,17 @@ def next_token(state: State | None, fields: Mapping[str, str]) -> tuple[State, l
     return remember(settings, recording), one_more(recording, fields)
 
 
+def begun(state: State | None) -> State | None:
+    """The state of a stepper; that of another page has no place in a text."""
+    return state if state and "n" in state else None
+
+
 def save_trace(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
     """The trace of what is on the page, as a file."""
-    begun = state is not None and "n" in state
-    settings = Settings(**state["settings"]) if state and begun else parse(fields)
-    recording = recorded(settings, state["n"] if state and begun else 0)
-    if not begun:
+    state = begun(state)
+    settings = Settings(**state["settings"]) if state else parse(fields)
+    recording = recorded(settings, state["n"] if state else 0)
+    if not state:
         recording.run()
     return state, [file(f"trace-{settings.model}.json", to_json(recording.trace), "application/json")]
 
