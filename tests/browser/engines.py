@@ -138,6 +138,9 @@ class PlaywrightPage(Page):
         self.tab.locator(selector).first.click()
 
     def fill(self, selector: str, text: str) -> None:
+        self.tab.focus(selector)
+        self.tab.keyboard.press("ControlOrMeta+a")
+        self.tab.keyboard.press("Delete")  # for Firefox, where `fill` writes behind what a number field holds
         self.tab.fill(selector, text)
 
     def choose(self, selector: str, *paths: Path) -> None:

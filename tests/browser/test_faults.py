@@ -306,7 +306,7 @@ def test_python_that_died_says_so_and_goes_on_from_the_same_state(
 ) -> None:
     code, words = DEATHS[death]
     receive = "postMessage({ answer: await receive("
-    dies = f"if (!data.message) return; if (/66/.test(data.message)) {{ {code} }}"
+    dies = f"if (!data.message) return; if (JSON.parse(data.message).fields.seed === '66') {{ {code} }}"
 
     def change(text: str) -> str:
         return text.replace("data.message && " + receive, "{ " + dies + receive).replace(
