@@ -23,7 +23,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from microgpt.checkpoint import load_checkpoint
+from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.errors import UserError
 from microgpt.trace import to_json
 from microgpt.viz import views

@@ -33,9 +33,8 @@ import numpy as np
 
 from bench.measure import interleave
 from microgpt.cache import KVCache
+from microgpt.config import Array, Config, Params, n_params, split
 from microgpt.decode import CHUNK, decode_step, generate, prefill
-from microgpt.model import Array, Config, Params
-from microgpt.weights import n_params, views
 
 GPT2 = Config(
     n_layer=12, n_embd=768, n_head=12, n_kv_head=12, head_dim=64, n_mlp=3072, n_ctx=1024, vocab_size=50257,
@@ -66,7 +65,7 @@ def random_params() -> Params:
     vector = np.empty(n_params(GPT2), np.float32)
     np.random.default_rng(0).standard_normal(out=vector, dtype=np.float32)
     vector *= np.float32(0.02)
-    params = views(vector, GPT2)
+    params = split(vector, GPT2)
     for name, array in params.items():
         if name.endswith("_norm"):
             array += np.float32(1)

@@ -25,7 +25,7 @@ import numpy as np
 from bench.measure import Result, at_most, interleave, ratios, spread, timed
 from microgpt import model as model_module
 from microgpt.cache import KVCache
-from microgpt.model import Array, Hook
+from microgpt.config import Array, Hook
 from microgpt.trace import Trace
 from microgpt.weights import Model, shipped
 

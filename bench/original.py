@@ -24,7 +24,8 @@ from statistics import median
 from typing import NamedTuple
 
 from bench.measure import Result, at_least, ratios
-from microgpt.train import Run, prepare, samples, train
+from microgpt.recipes import Run, prepare
+from microgpt.train import samples, train
 
 STEPS, SAMPLES, ROUNDS = 20, 20, 9
 TRAIN_GOAL, SAMPLE_GOAL = 800, 200

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from microgpt.config import Array, Config
 from microgpt.errors import N_, UserError
-from microgpt.model import Array, Config
 
 
 class LayerCache:

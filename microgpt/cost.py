@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from microgpt.model import Array, Config, Report, window_of
+from microgpt.config import Array, Config, Report, window_of
 from microgpt.trace import Event
 
 PARTS = ("qkv", "scores", "mixing", "out", "mlp", "head")

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from microgpt.cache import KVCache
+from microgpt.config import Array, Config, Hook, Params
 from microgpt.errors import N_, UserError
-from microgpt.model import Array, Config, Hook, Params, forward, softmax
+from microgpt.model import forward, softmax
 
 LAST = slice(-1, None)  # decoding needs the logits of the last position only
 CHUNK = 128  # tokens of a prompt that `generate` runs at a time: the scores of all at once would outgrow the cache

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from microgpt.model import Array
+from microgpt.config import Array
 from microgpt.trace import Trace
 
 EVERYWHERE = ("attn_weights", "cache_append", "sample", "recompute_macs")  # kept in all layers

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from microgpt.model import Array, Config
+from microgpt.config import Array, Config
 
 
 def no_rotation(config: Config, positions: range, dtype: np.dtype[Any]) -> Callable[[Array], Array]:

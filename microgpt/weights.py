@@ -1,6 +1,6 @@
 """Weights in and out of .npz files: the arrays, the config and the vocabulary, nothing executable.
 
-All parameters of a model are views of one flat vector (`views`), so that an optimiser can treat them as
+All parameters of a model are views of one flat vector (config.split), so that an optimiser can treat them as
 one. Every array that comes from a file is checked against `param_shapes` before anything uses it.
 Knows files and shapes; does not know what the parameters mean.
 """
@@ -21,10 +21,10 @@ from typing import IO, Any
 
 import numpy as np
 
+from microgpt.config import Array, Config, Params, n_params, param_shapes, split
 from microgpt.errors import N_, UserError
-from microgpt.files import open_file
-from microgpt.model import MLPS, NORMS, Array, Config, Params, param_shapes
-from microgpt.nesting import parsed
+from microgpt.files import open_file, parsed
+from microgpt.model import MLPS, NORMS
 from microgpt.rope import ROTATIONS, SCALINGS
 from microgpt.tokenizer import TOKENIZERS, Tokenizer
 
@@ -43,24 +43,10 @@ class Model:
     tokenizer: Tokenizer
 
 
-def views(vector: Array, config: Config) -> Params:
-    """Cut one flat vector into the parameters of `config`, without copying."""
-    params, at = {}, 0
-    for name, shape in param_shapes(config).items():
-        params[name] = vector[at : at + math.prod(shape)].reshape(shape)
-        at += math.prod(shape)
-    return params
-
-
-def n_params(config: Config) -> int:
-    """How many numbers the model has."""
-    return sum(map(math.prod, param_shapes(config).values()))
-
-
 def init(config: Config, rng: Random, scale: float = 0.08) -> Array:
     """The flat vector of fresh parameters: matrices drawn from gauss(0, scale), gains 1, biases 0."""
     vector = np.zeros(n_params(config))
-    for name, array in views(vector, config).items():
+    for name, array in split(vector, config).items():
         if array.ndim == 2:
             array[:] = [[rng.gauss(0, scale) for _ in row] for row in array]
         elif not name.endswith(".bias"):
@@ -115,7 +101,7 @@ def load(path: Path, name: str | None = None) -> Model:
     check_config(path, config, tokenizer.vocabulary, len(arrays))
     check(path, config, arrays)
     vector = np.concatenate([arrays[key].astype(np.float64).ravel() for key in param_shapes(config)])
-    return Model(name or Path(path).stem, config, views(vector, config), tokenizer)
+    return Model(name or Path(path).stem, config, split(vector, config), tokenizer)
 
 
 def array_in(data: bytes) -> Array:
@@ -195,9 +181,3 @@ def check(path: Path, config: Config, arrays: Params) -> None:
             )  # fmt: skip
         if not np.isfinite(arrays[key]).all():
             raise UserError(N_("%(path)s: %(key)s holds NaN or infinity; the training went wrong."), path=path, key=key)
-
-
-if __name__ == "__main__":
-    from microgpt.look import main
-
-    raise SystemExit(main())

@@ -18,9 +18,10 @@ from microgpt import backward as backward_module
 from microgpt import model as model_module
 from microgpt.backward import Tape, backward
 from microgpt.cache import KVCache, LayerCache
-from microgpt.model import Array, Config, Params, Report, forward, param_shapes
+from microgpt.config import Array, Config, Params, Report, param_shapes
+from microgpt.model import forward
 from microgpt.train import loss_and_grads
-from tests.strategies import Case, cases, normal_like, parallel, unwritten
+from tests.support.strategies import Case, cases, normal_like, parallel, unwritten
 
 TINY = 1e-40  # the step h; its square vanishes beside 1
 TOLERANCE = 1e-11

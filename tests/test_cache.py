@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microgpt.cache import KVCache, LayerCache
+from microgpt.config import Array, Config, Params
 from microgpt.errors import UserError
-from microgpt.model import Array, Config, Params, forward
-from tests.strategies import Case, cases, configs
+from microgpt.model import forward
+from tests.support.strategies import Case, cases, configs
 
 H, N_CTX, D = 2, 8, 4
 

@@ -8,12 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microgpt.cache import KVCache
+from microgpt.config import Config, Params, n_params, param_shapes
 from microgpt.cost import PARTS, Counter, cached, count, kv_bytes, naive, needed, reads
 from microgpt.decode import prefill, recompute
-from microgpt.model import Config, Params, param_shapes
 from microgpt.record import Recording
 from microgpt.trace import Trace
-from microgpt.weights import n_params
 
 MICROGPT = Config()
 

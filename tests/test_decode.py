@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microgpt.cache import KVCache
+from microgpt.config import Config, Params, Report, split
 from microgpt.decode import CHUNK, decode_step, generate, prefill, probabilities, recompute, sample
 from microgpt.errors import UserError
-from microgpt.model import Config, Params, Report
-from microgpt.weights import init, shipped, views
-from tests.strategies import Case, assert_close, cases
+from microgpt.weights import init, shipped
+from tests.support.strategies import Case, assert_close, cases
 
 TEMPERATURES = st.one_of(st.just(0.0), st.floats(0.0, 5.0))
 LOGITS = st.lists(st.floats(-50, 50), min_size=1, max_size=30)
@@ -49,7 +49,7 @@ def test_generate_gives_the_tokens_that_recomputing_gives(
 
 def test_generate_runs_a_long_prompt_in_chunks_and_says_the_same() -> None:
     config = Config(n_ctx=3 * CHUNK, vocab_size=5)
-    params = views(init(config, Random(0)), config)
+    params = split(init(config, Random(0)), config)
     ids, passes = Random(1).choices(range(5), k=2 * CHUNK + 1), []
 
     def hook(report: Report) -> None:

@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microgpt.cache import KVCache
+from microgpt.config import Array, Config, Params, Report, n_params, param_shapes
 from microgpt.decode import decode_step, prefill, recompute
-from microgpt.model import Array, Config, Params, Report, causal_mask, forward, param_shapes
-from microgpt.weights import init, n_params, shipped
-from tests.strategies import REAL, Case, assert_close, cases, parallel
+from microgpt.model import causal_mask, forward
+from microgpt.weights import init, shipped
+from tests.support.strategies import REAL, Case, assert_close, cases, parallel
 
 REPORTS = {
     "embed", "resid_pre", "attn_norm", "q", "k", "v", "cache_append", "attn_scores", "attn_weights", "head_out",

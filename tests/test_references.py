@@ -15,10 +15,11 @@ from hypothesis import given, settings
 
 from microgpt.backward import Tape, backward
 from microgpt.cache import KVCache
+from microgpt.config import Array, Config, Report
 from microgpt.decode import decode_step
-from microgpt.model import Array, Config, Report, forward
+from microgpt.model import forward
 from microgpt.train import loss_and_grads
-from tests.strategies import REAL, Case, assert_close, cases, unwritten
+from tests.support.strategies import REAL, Case, assert_close, cases, unwritten
 
 torch: Any = pytest.importorskip("torch", reason="needs PyTorch, which nothing else here does: make references")
 F = torch.nn.functional

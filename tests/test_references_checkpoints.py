@@ -25,13 +25,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microgpt.cache import KVCache
-from microgpt.checkpoint import load_checkpoint, load_params
-from microgpt.checkpoint_config import Facts, facts_of
+from microgpt.checkpoints.facts import Facts, facts_of
+from microgpt.checkpoints.folder import load_checkpoint, load_params
+from microgpt.config import Array, Params
 from microgpt.decode import decode_step, generate, prefill, recompute
 from microgpt.errors import UserError
-from microgpt.model import Array, Params, forward
-from tests.checkpoints import byte_level
-from tests.strategies import assert_close
+from microgpt.model import forward
+from tests.support.checkpoints import byte_level
+from tests.support.strategies import assert_close
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 torch: Any = pytest.importorskip("torch", reason="needs PyTorch, which nothing else here does: make references")

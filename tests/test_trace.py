@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from microgpt.cache import KVCache
+from microgpt.config import Config, Report
 from microgpt.cost import MLP_INPUTS
 from microgpt.decode import decode_step, prefill
 from microgpt.errors import UserError
-from microgpt.model import Config, Report, forward
+from microgpt.model import forward
 from microgpt.record import Recording
 from microgpt.trace import EVENTS, Event, Trace, from_json, to_json
 from microgpt.weights import shipped

@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 
 from microgpt import train as train_module
+from microgpt.config import Config, split
 from microgpt.decode import generate
 from microgpt.errors import UserError
-from microgpt.model import Config
-from microgpt.stories import PEOPLE, sentences
+from microgpt.recipes import N_NAMES, PEOPLE, first_thousand, prepare, sentences
 from microgpt.tokenizer import START
-from microgpt.train import N_NAMES, first_thousand, loss_and_grads, main, prepare, samples, train
-from microgpt.weights import load, shipped, views
+from microgpt.train import loss_and_grads, main, samples, train
+from microgpt.weights import load, shipped
 
 ROOT = Path(__file__).resolve().parents[1]
 NAMES_SHA256 = "0a30b5557f192f32ab962680889aac5f6fda0f4cecf40a6d0b5694f58ea8cc4d"
@@ -84,7 +84,7 @@ def test_a_model_learns_its_text_by_heart() -> None:
     text = next(iter(run.texts))
     losses = list(train(run.config, run.vector, [text] * 150, 150, 0.01))
     assert losses[0] > 4 and losses[-1] < 0.05
-    params = views(run.vector, run.config)
+    params = split(run.vector, run.config)
     assert list(generate(params, run.config, text[:1], 24, stop=text[-1])) == list(text[1:])
 
 
@@ -94,7 +94,7 @@ def test_one_step_of_adam_moves_each_parameter_by_the_rate() -> None:
     text = next(iter(run.texts))
     before = run.vector.copy()
     gradient = np.full_like(before, np.nan)
-    loss_and_grads(views(before, run.config), run.config, text, views(gradient, run.config))
+    loss_and_grads(split(before, run.config), run.config, text, split(gradient, run.config))
     list(train(run.config, run.vector, [text], 1, 0.01))
     np.testing.assert_allclose(run.vector - before, -0.01 * gradient / (np.abs(gradient) + 1e-8), rtol=0, atol=1e-12)
 
@@ -115,7 +115,7 @@ def test_ten_steps_of_adam_equal_the_textbook_form() -> None:
     m, v = np.zeros_like(vector), np.zeros_like(vector)
     for step, text in enumerate(texts):
         g = np.full_like(vector, np.nan)
-        loss = loss_and_grads(views(vector, run.config), run.config, text, views(g, run.config))
+        loss = loss_and_grads(split(vector, run.config), run.config, text, split(g, run.config))
         assert abs(loss - losses[step]) < 1e-9
         m, v = 0.85 * m + 0.15 * g, 0.99 * v + 0.01 * g**2
         m_hat, v_hat = m / (1 - 0.85 ** (step + 1)), v / (1 - 0.99 ** (step + 1))

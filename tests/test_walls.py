@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = sorted((ROOT / "microgpt").rglob("*.py"))
-STDLIB_ONLY_BUT = {"numpy", "microgpt"}
 
 
 def imports(path: Path) -> set[str]:
@@ -27,24 +27,70 @@ def name_of(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts)
 
 
+# package -> the packages that it may import besides itself; "" is what stands at the top of microgpt/
+ARROWS: dict[str, set[str]] = {
+    "": set(),
+    "architectures": {""},
+    "tokenizers": {""},
+    "checkpoints": {"", "architectures", "tokenizers"},
+    "experiments": {""},
+    "viz": {"", "architectures", "checkpoints", "experiments", "tokenizers"},
+}
+
+
+def package_of(module: str) -> str:
+    """The package inside microgpt/ that a module of ours belongs to."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 and (ROOT / "microgpt" / parts[1]).is_dir() else ""
+
+
+def ours(path: Path) -> set[str]:
+    """The modules of microgpt/ that a module imports, wherever in it."""
+    known = {name_of(module).removesuffix(".__init__") for module in MODULES}
+    return {module for module in imports(path) if module in known}
+
+
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_maths_knows_nothing_of_pages_and_pages_touch_no_browser(path: Path) -> None:
-    used, name = imports(path), name_of(path)
-    if not name.startswith("microgpt.viz"):
-        assert not [u for u in used if u.startswith(("microgpt.viz", "jinja2", "tools", "build"))]
-    if name != "microgpt.viz.browser":
-        assert not [u for u in used if u.split(".")[0] in ("js", "pyodide", "pyodide_js")]
-    assert not [u for u in used if u.split(".")[0] in ("torch", "pickle", "requests")]
+def test_packages_import_only_what_lies_below_them(path: Path) -> None:
+    package = package_of(name_of(path))
+    below = ARROWS[package]
+    for module in ours(path) - {"microgpt"}:
+        assert package_of(module) in below | {package}, module
 
 
-def test_the_model_knows_only_the_cache_and_the_rotation() -> None:
-    ours = {u for u in imports(ROOT / "microgpt" / "model.py") if u.startswith("microgpt")}
-    assert ours == {"microgpt.cache", "microgpt.cache.KVCache", "microgpt.rope", "microgpt.rope.ROTATIONS"}
+def test_no_module_imports_what_imports_it() -> None:
+    graph = {name_of(path).removesuffix(".__init__"): ours(path) - {"microgpt"} for path in MODULES}
+    assert list(TopologicalSorter(graph).static_order())  # raises CycleError, with the circle
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_each_library_has_its_place(path: Path) -> None:
+    used, name = {module.split(".")[0] for module in imports(path)}, name_of(path)
+    assert not used & {"tools", "build", "tests", "bench", "torch", "pickle", "requests"}
+    assert not used & {"js", "pyodide", "pyodide_js"} or name == "microgpt.viz.browser"
+    assert "jinja2" not in used or name.startswith("microgpt.viz.")
+
+
+FOLDERS = sorted({path.parent for path in MODULES} - {ROOT / "microgpt" / "viz", ROOT / "microgpt"})
+
+
+def test_the_top_is_what_a_student_reads() -> None:
+    """At most 15 modules, in reading order in the docstring of the package."""
+    top = {path.stem for path in (ROOT / "microgpt").glob("*.py")} - {"__init__"}
+    read = re.findall(
+        r"^    (\w+)\.py", ast.get_docstring(ast.parse((ROOT / "microgpt/__init__.py").read_text())) or "", re.M
+    )
+    assert len(top) <= 15 and set(read) == top and len(read) == len(top)
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.relative_to(ROOT).as_posix())
+def test_a_folder_holds_at_most_a_dozen_modules(folder: Path) -> None:
+    assert len(list(folder.glob("*.py"))) <= 12
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_only_the_build_and_training_write_files(path: Path) -> None:
-    writers = {"microgpt.weights", "microgpt.train", "microgpt.files"}  # the last: what a notebook saves
+    writers = {"microgpt.weights", "microgpt.files"}  # the last: what a notebook saves
     text = path.read_text("utf-8")
     if name_of(path) not in writers:
         assert not re.search(r"write_text|write_bytes|open\([^)]*[\"']w|np\.savez|mkdir|unlink", text)

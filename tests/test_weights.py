@@ -18,14 +18,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from microgpt.config import Array, Config, n_params, param_shapes, split
 from microgpt.errors import UserError
-from microgpt.model import Array, Config, param_shapes
 from microgpt.tokenizer import START, CharTokenizer, WordTokenizer
-from microgpt.weights import SHIPPED, Model, init, load, n_params, save, shipped, views
-from tests.strategies import Case, cases
+from microgpt.weights import (
+    SHIPPED,
+    Model,
+    init,
+    load,
+    save,
+    shipped,
+)
+from tests.support.strategies import Case, cases
 
 CONFIG = Config(n_embd=4, n_head=2, n_kv_head=1, head_dim=2, n_mlp=3, n_ctx=5, vocab_size=4)
-SMALL = Model("small", CONFIG, views(init(CONFIG, Random(1)), CONFIG), CharTokenizer(["a", "b", "c", START]))
+SMALL = Model("small", CONFIG, split(init(CONFIG, Random(1)), CONFIG), CharTokenizer(["a", "b", "c", START]))
 
 
 def write(path: Path, about: Any = None, arrays: dict[str, Array | None] | None = None) -> Path:
@@ -66,7 +73,7 @@ def test_what_was_saved_comes_back(case: Case, words: bool) -> None:
 @settings(max_examples=60)
 def test_parameters_are_views_of_one_vector(case: Case) -> None:
     vector = np.arange(float(n_params(case.config)))
-    params = views(vector, case.config)
+    params = split(vector, case.config)
     assert {name: array.shape for name, array in params.items()} == param_shapes(case.config)
     assert np.array_equal(np.concatenate([array.ravel() for array in params.values()]), vector)
     vector += 1
@@ -75,7 +82,7 @@ def test_parameters_are_views_of_one_vector(case: Case) -> None:
 
 def test_fresh_gains_are_one_and_biases_zero() -> None:
     config = replace(CONFIG, norm="layer", bias=True, mlp="gelu")
-    for name, array in views(init(config, Random(1)), config).items():
+    for name, array in split(init(config, Random(1)), config).items():
         if array.ndim == 1:
             assert (array == (0.0 if name.endswith(".bias") else 1.0)).all(), name
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from microgpt.model import Array, Config, attn_scores, mix, softmax, window_of
+from microgpt.config import Array, Config, window_of
+from microgpt.model import attn_scores, mix, softmax
 from microgpt.trace import Trace
 
 

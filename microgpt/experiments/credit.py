@@ -13,8 +13,9 @@ import numpy as np
 
 from microgpt.backward import Grads, Tape, backward
 from microgpt.cache import KVCache
+from microgpt.config import Array, Config, Params, Report
 from microgpt.decode import decode_step
-from microgpt.model import Array, Config, Params, Report, forward, softmax
+from microgpt.model import forward, softmax
 
 
 class Arrivals(NamedTuple):

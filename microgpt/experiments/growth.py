@@ -14,8 +14,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from microgpt.config import Array, Config, window_of
 from microgpt.cost import PARTS, pass_macs, seen
-from microgpt.model import Array, Config, window_of
 
 BASELINES = ("cached", "needed", "naive")  # with the cache; only what the last token needs; all tokens again
 GROUPS = {

@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt.cache import KVCache
+from microgpt.config import Array, Config, Params
 from microgpt.decode import decode_step
-from microgpt.model import MLPS, Array, Config, Params, forward, linear
+from microgpt.model import MLPS, forward, linear
 from microgpt.trace import Trace
 
 # Within a layer, in the order of computation; between them lies the residual stream.

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from microgpt.config import Array, Config, Hook, Report
 from microgpt.decode import check_length, check_sampling, generate, recompute, sample
 from microgpt.errors import N_, UserError
-from microgpt.model import Array, Config, Hook, Report
 from microgpt.trace import Trace
 from microgpt.weights import Model
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from microgpt.cache import KVCache, LayerCache
+from microgpt.config import Array, Config, Params
 from microgpt.decode import decode_step
-from microgpt.model import Array, Config, Params
 
 
 def right(params: Params, config: Config, token_ids: Sequence[int]) -> Array:

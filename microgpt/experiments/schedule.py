@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt.cache import KVCache
+from microgpt.config import Array, Config, Hook, Report, param_shapes
 from microgpt.cost import Counter, closed_form, kv_bytes
 from microgpt.decode import decode_step, prefill
 from microgpt.errors import UserError
-from microgpt.model import Array, Config, Hook, Report, param_shapes
 from microgpt.weights import Model
 
 

@@ -17,8 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt.cache import KVCache
+from microgpt.config import Array, Config, Params
 from microgpt.decode import generate
-from microgpt.model import Array, Config, Params, forward
+from microgpt.model import forward
 from microgpt.trace import Trace
 
 

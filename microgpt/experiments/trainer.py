@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from itertools import islice
 from random import Random
 
-from microgpt.model import Params
-from microgpt.train import first_thousand, samples, train
-from microgpt.weights import Model, views
+from microgpt.config import Params, split
+from microgpt.recipes import first_thousand
+from microgpt.train import samples, train
+from microgpt.weights import Model
 
 
 class Trainer:
@@ -43,5 +44,5 @@ class Trainer:
 
     def model(self) -> Model:
         """The model as it is now, on weights of its own."""
-        params: Params = views(self.run.vector.copy(), self.run.config)
+        params: Params = split(self.run.vector.copy(), self.run.config)
         return Model("names", self.run.config, params, self.run.tokenizer)

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from microgpt.cache import KVCache
+from microgpt.config import Array, Config, Params
 from microgpt.decode import decode_step
 from microgpt.experiments.mistakes import see_all
-from microgpt.model import Array, Config, Params
 from microgpt.train import loss_and_grads
 
 

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from microgpt.config import Array
 from microgpt.decode import likeliest
 from microgpt.errors import N_, UserError
-from microgpt.model import Array
 from microgpt.record import Recording
 from microgpt.viz.choice_of_heads import RANKS, Open, attention, check, opened
 from microgpt.viz.heat import Cell

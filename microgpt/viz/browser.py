@@ -10,8 +10,8 @@ import base64
 import json
 from typing import Any
 
+from microgpt.checkpoints.safetensors import shown
 from microgpt.errors import UserError
-from microgpt.safetensors_header import shown
 from microgpt.viz.chosen import UNREADABLE
 from microgpt.viz.session import dispatch
 

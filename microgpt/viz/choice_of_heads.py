@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from microgpt.config import Array, Config
 from microgpt.errors import N_, UserError
-from microgpt.model import Array, Config
 from microgpt.trace import Trace
 
 MOST = 12  # heads that one page opens: its size and its pace depend on them

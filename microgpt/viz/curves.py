@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from microgpt.config import Config
 from microgpt.errors import N_
 from microgpt.experiments import growth
 from microgpt.experiments.growth import BASELINES
-from microgpt.model import Config
 from microgpt.viz.chart import Chart, Series, line_chart
 from microgpt.viz.text import number, whole
 

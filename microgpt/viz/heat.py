@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from microgpt.model import Array
+from microgpt.config import Array
 from microgpt.viz.text import number
 
 LEVELS = 12  # steps of the scale on each side of zero

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from microgpt import inventory
+from microgpt.architectures import inventory
+from microgpt.architectures.inventory import Tensor
+from microgpt.architectures.roles import ROLES
+from microgpt.config import Config
 from microgpt.errors import N_
-from microgpt.inventory import Tensor
-from microgpt.model import Config
-from microgpt.roles import ROLES
 from microgpt.viz.text import number, percent, whole
 
 PART_NAMES = {
@@ -18,16 +18,6 @@ PART_NAMES = {
     "norms": N_("norms"),
     "head": N_("output head"),
 }
-LLAMA = {
-    "wte": "model.embed_tokens", "attn_norm": "input_layernorm", "wq": "self_attn.q_proj", "wk": "self_attn.k_proj",
-    "wv": "self_attn.v_proj", "wo": "self_attn.o_proj", "mlp_norm": "post_attention_layernorm",
-    "fc1": "mlp.up_proj", "gate": "mlp.gate_proj", "fc2": "mlp.down_proj", "final_norm": "model.norm",
-    "lm_head": "lm_head",
-}  # fmt: skip
-GPT2 = {
-    "wte": "wte", "wpe": "wpe", "attn_norm": "ln_1", "wq": "attn.c_attn", "wk": "attn.c_attn", "wv": "attn.c_attn",
-    "wo": "attn.c_proj", "mlp_norm": "ln_2", "fc1": "mlp.c_fc", "fc2": "mlp.c_proj", "final_norm": "ln_f",
-}  # fmt: skip
 
 
 class Row(NamedTuple):

@@ -12,11 +12,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from microgpt.arrays import TraceArrays
-from microgpt.checkpoint import Precision, load_checkpoint
+from microgpt.checkpoints.assemble import Precision
+from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.errors import N_, UserError
 from microgpt.files import write_whole
 from microgpt.record import Recording
+from microgpt.trace import TraceArrays
 from microgpt.viz import views
 from microgpt.viz.big_page import check_widget, drawn_by, page_for, picture_for, pressed
 from microgpt.viz.choices import choose
@@ -24,7 +25,7 @@ from microgpt.viz.language import LANGUAGES, language
 from microgpt.viz.pages import LESSONS, Page, prompt_for
 from microgpt.viz.plain import plain
 from microgpt.viz.policy import policy
-from microgpt.viz.render import Site, by_itself, render, render_baked
+from microgpt.viz.render import by_itself, render
 from microgpt.viz.settings import Settings
 from microgpt.viz.steps import Picture
 from microgpt.viz.style import STYLE, heat_colours, style
@@ -135,8 +136,7 @@ class Shown:
         """`view` is what the page draws; `picture` is that of the run, of which the tables show one layer and head."""
         self.trace = TraceArrays(picture.trace)
         self._page, self._view, self._theme, self._lang = page, view, theme, lang
-        self._large = bool(picture.opened)
-        self._pressed, self._style = chosen, style(big=self._large)
+        self._pressed, self._style = chosen, style(big=bool(picture.opened))
         # the page goes into single quotes, since it is full of double ones; it knows what can be chosen of it
         framed = self._text(self._style).replace("&", "&amp;").replace("'", "&#39;")
         step = int(chosen.get("step", picture.at)) if page.widget == "stepper" else picture.at
@@ -156,23 +156,6 @@ class Shown:
             )  # fmt: skip
         return choose(text, self._pressed)
 
-    def _live(self) -> str:
-        """The page with that form, and all of Python, which the tools of the project's folder fetch and pack."""
-        try:
-            from tools.carry import runtime
-            from tools.own import notices
-            from tools.single import single
-        except ImportError:
-            raise UserError(
-                N_(
-                    "Python can be carried along only from the project’s folder: start there, after "
-                    "pip install -e “.[site]”, or leave python=True out; the page steps without it."
-                )
-            ) from None
-        with language(self._lang):
-            text = render_baked(self._page, self._view, Site(), True, notices())
-        return single(choose(text, {**self._pressed, "theme": self._theme}), runtime())
-
     def _repr_html_(self) -> str:
         return self._html
 
@@ -183,23 +166,17 @@ class Shown:
             "a trusted notebook shows it, .save(path) writes it as a page, .trace has its numbers>"
         )
 
-    def save(self, path: str | Path, assets: str = "inline", python: bool = False) -> Path:
+    def save(self, path: str | Path, assets: str = "inline") -> Path:
         """Write the page to `path`: one file, or with assets="directory" its style in a folder beside it.
 
-        It steps without Python. With python=True the one file carries all of Python too, and takes a text of the
-        reader's own; this needs the project's folder.
+        It steps without Python. `build.py --single-file` makes one that carries all of Python, too.
         """
         path = Path(path)
-        if assets not in ASSETS or (python and assets != "inline"):
-            known = "inline" if python else ", ".join(ASSETS)
-            raise UserError(N_("assets is “%(assets)s”; here it can be %(known)s."), assets=assets, known=known)
-        if python and self._large:
+        if assets not in ASSETS:
             raise UserError(
-                N_("The weights of a checkpoint do not travel; leave python=True out: the page steps without.")
+                N_("assets is “%(assets)s”; here it can be %(known)s."), assets=assets, known=", ".join(ASSETS)
             )
-        if python:
-            files = {path: self._live()}
-        elif assets == "inline":
+        if assets == "inline":
             files = {path: self._text(self._style)}
         else:
             folder = f"{path.stem}_files"

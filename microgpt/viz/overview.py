@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from microgpt.model import Array
+from microgpt.config import Array
 from microgpt.viz.choice_of_heads import Open
 from microgpt.viz.text import number, whole
 

@@ -10,17 +10,17 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from microgpt.checkpoint import Precision
-from microgpt.dropped import Loading, Readable, mark, megabytes
+from microgpt.checkpoints.assemble import Precision
+from microgpt.checkpoints.loading import Loading, Readable, mark, megabytes
+from microgpt.config import Config, n_params
 from microgpt.errors import N_, UserError
-from microgpt.model import Config
 from microgpt.record import Recording
 from microgpt.viz.big import BigPicture
 from microgpt.viz.choice_of_heads import attention, opened
 from microgpt.viz.phases import PHASES
 from microgpt.viz.settings import Settings, radio
 from microgpt.viz.steps import Picture, most_tokens
-from microgpt.weights import Model, n_params
+from microgpt.weights import Model
 
 SLICE = 1.0  # seconds of work between two signs of life
 SMALL = {"n_layer": 4, "n_head": 4, "head_dim": 8}  # up to here a model is drawn with all its numbers, as ours are

@@ -11,12 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt import cost
+from microgpt.config import Array, Config, n_params
 from microgpt.decode import likeliest, probabilities
 from microgpt.errors import N_
-from microgpt.model import Array, Config
 from microgpt.trace import Trace
 from microgpt.viz.text import number, percent, whole
-from microgpt.weights import n_params
 
 PART_NAMES = {
     "qkv": N_("q, k, v"),

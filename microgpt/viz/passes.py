@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from microgpt.architectures import PRESETS
+from microgpt.architectures.known import PRESETS
 from microgpt.cache import KVCache
 from microgpt.decode import prefill
 from microgpt.errors import N_

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from microgpt import cost
-from microgpt.model import Array, Config
+from microgpt.config import Array, Config
 from microgpt.tokenizer import START
 from microgpt.trace import Event, Trace
 from microgpt.viz.heat import Cell, Scale, Strip, rounded_up

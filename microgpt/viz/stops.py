@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from microgpt import inventory
+from microgpt.architectures import inventory
+from microgpt.config import Array, Config
 from microgpt.errors import N_
 from microgpt.experiments.journey import MADE_WITH, Stop
-from microgpt.model import Array, Config
 from microgpt.viz.heat import Cell, Scale, Strip, scale_for
 from microgpt.viz.inventories import shape_text
 from microgpt.viz.text import whole

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from microgpt.config import Array
 from microgpt.errors import N_
-from microgpt.model import Array
 from microgpt.viz.heat import LEVELS, rounded_up
 from microgpt.viz.language import say
 from microgpt.viz.text import number, whole

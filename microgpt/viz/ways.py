@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from microgpt.config import Array, Config, Params
 from microgpt.errors import N_
 from microgpt.experiments.sharing import change, latent, off, run, with_kv_heads, with_latent, written
-from microgpt.model import Array, Config, Params
 from microgpt.trace import Trace
 from microgpt.viz.heat import Scale, Strip, scale_for
 from microgpt.viz.text import bound, number, percent, show, whole

@@ -19,19 +19,26 @@ from typing import Any
 
 import numpy as np
 
-from microgpt.bpe import Plain
-from microgpt.checkpoint import load_checkpoint
-from microgpt.configjson import from_config_json
+from microgpt.checkpoints.__main__ import tensors_of
+from microgpt.checkpoints.config_json import from_config_json
+from microgpt.checkpoints.folder import load_checkpoint
+from microgpt.checkpoints.loading import Loading
 from microgpt.decode import recompute
-from microgpt.dropped import Loading
 from microgpt.errors import UserError
-from microgpt.look import tensors_of
+from microgpt.tokenizers.tokenizer_json import PlainTokenizer
 from microgpt.viz.session import dispatch
 from microgpt.weights import load, save, shipped
 from tests.attack.answers import wrong_in
 from tests.attack.dispatch import USUAL, Blob
 from tests.attack.part import Order, Part, Seen, some
-from tests.checkpoints import GPT2, LLAMA, byte_level, gpt2_tensors, llama_tensors, write
+from tests.support.checkpoints import (
+    GPT2,
+    LLAMA,
+    byte_level,
+    gpt2_tensors,
+    llama_tensors,
+    write,
+)
 
 SECONDS = 20  # for one file, on a machine that does other things too
 CHANGED = 20_000
@@ -73,7 +80,7 @@ def page(files: Files, place: Path) -> None:
 
 
 def look(files: Files, place: Path) -> None:
-    """python -m microgpt.weights, and the page for the same."""
+    """python -m microgpt.checkpoints, and the page for the same."""
     name = next(name for name in files if name.endswith(".safetensors"))
     fields = {**USUAL, "page": "look-inside"}
     state, patches = dispatch(None, "look", fields, {"weights": [b for b in blobs(files) if b.name == name]})
@@ -231,7 +238,7 @@ def tried(name: str, order: Order, place: Path) -> None:
         tokenized(rest)
         return
     if kind == "files":
-        module, (case, _, reader) = import_module("tests.hostile"), rest.rpartition(" | ")
+        module, (case, _, reader) = import_module("tests.support.hostile"), rest.rpartition(" | ")
         found = next(one for one in module.CASES if one.name == case)
         module.READERS[reader](module.laid(found), place)
         raise AssertionError("read as if nothing were wrong")
@@ -249,7 +256,7 @@ def tried(name: str, order: Order, place: Path) -> None:
 def tokenized(name: str) -> None:
     """Ids, or a sentence."""
     found = next(one for one in table("hostile_tokenizers") if one.name == name)
-    plain = Plain(found.file())
+    plain = PlainTokenizer(found.file())
     plain.decode(plain.encode(found.text).ids)
 
 

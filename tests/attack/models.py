@@ -9,10 +9,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as seeded
 
 from microgpt.cache import KVCache
+from microgpt.config import Array
 from microgpt.decode import decode_step, recompute
-from microgpt.model import Array, forward
+from microgpt.model import forward
 from tests.attack.part import Order, Part, Seen
-from tests.strategies import Case, cases, parallel
+from tests.support.strategies import Case, cases, parallel
 
 WITHIN = 2e-13  # of the largest logit, or of 1
 DRAWN = 100  # models of one batch: the strategy draws them together

@@ -13,7 +13,7 @@ from microgpt.trace import from_json
 from tests.browser.conftest import Open
 from tests.browser.engines import Page
 from tests.browser.live import LINE, STATE, html, open_live, press
-from tests.test_dropped import PROMPT, expected_trace, made
+from tests.checkpoints.test_loading import PROMPT, expected_trace, made
 
 FIELD = "input[type=file]"
 STEPS = 'document.querySelectorAll("#tokens .T").length'

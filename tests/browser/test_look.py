@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from microgpt.checkpoint_files import header
+from microgpt.checkpoints.files import header
 from microgpt.viz import render, views
 from microgpt.viz.pages import page as page_named
 from microgpt.viz.style import read

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from microgpt.config import Config
 from microgpt.experiments.afterlife import asked_again, cached, furthest
-from microgpt.model import Config
 from microgpt.trace import Trace
 
 

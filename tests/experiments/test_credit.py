@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 
 from microgpt.cache import KVCache, LayerCache
+from microgpt.config import Array, Config, Params
 from microgpt.decode import decode_step
 from microgpt.experiments.credit import arrivals, by_query, gradients, losses
-from microgpt.model import Array, Config, Params
 from microgpt.weights import shipped
-from tests.strategies import Case, cases, normal_like
+from tests.support.strategies import Case, cases, normal_like
 
 TINY = 1e-40
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from microgpt.config import Config
 from microgpt.cost import PARTS, cached, naive, needed
 from microgpt.experiments.growth import BASELINES, GROUPS, crossing, exponent, spread, summed, work
-from microgpt.model import Config
-from tests.strategies import configs
+from tests.support.strategies import configs
 from tests.test_cost import GPT2, MICROGPT
 
 FORMS = {"cached": cached, "naive": naive, "needed": needed}

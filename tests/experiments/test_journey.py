@@ -10,15 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microgpt import inventory
-from microgpt.architectures import PRESETS
+from microgpt.architectures import inventory
+from microgpt.architectures.known import PRESETS
 from microgpt.cache import KVCache
+from microgpt.config import Config, n_params
 from microgpt.experiments import journey
 from microgpt.experiments.validity import another
-from microgpt.model import Config, forward
+from microgpt.model import forward
 from microgpt.record import Recording
 from microgpt.trace import Trace
-from microgpt.weights import SHIPPED, Model, n_params, shipped
+from microgpt.weights import SHIPPED, Model, shipped
 
 TEXTS = {"names": "emma", "names-deep": "emma", "stories": "the next day is bright"}
 FIRST = ("attn_norm", "q", "k", "v")  # in layer 0 these come from the token and its place alone

@@ -9,7 +9,7 @@ from microgpt.experiments.mistakes import no_mask, no_offset, no_reset, right
 from microgpt.model import softmax
 from microgpt.record import Recording
 from microgpt.weights import shipped
-from tests.strategies import Case, cases, parallel
+from tests.support.strategies import Case, cases, parallel
 
 
 @given(cases())

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microgpt.cache import KVCache
+from microgpt.config import n_params, param_shapes
 from microgpt.cost import kv_bytes, naive
 from microgpt.decode import generate
 from microgpt.errors import UserError
@@ -22,11 +23,10 @@ from microgpt.experiments.schedule import (
     run,
     weights_read,
 )
-from microgpt.model import param_shapes
 from microgpt.tokenizer import START, CharTokenizer
 from microgpt.trace import Trace
-from microgpt.weights import SHIPPED, Model, n_params, shipped
-from tests.strategies import Case, cases
+from microgpt.weights import SHIPPED, Model, shipped
+from tests.support.strategies import Case, cases
 from tests.test_cost import GPT2, LLAMA3
 
 

@@ -8,12 +8,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from microgpt.cache import KVCache
+from microgpt.config import Config
 from microgpt.decode import prefill
 from microgpt.experiments.sharing import Change, change, choices, latent, off, run, with_kv_heads, with_latent, written
-from microgpt.model import Config, softmax
+from microgpt.model import softmax
 from microgpt.record import Recording
 from microgpt.weights import shipped
-from tests.strategies import Case, assert_close, cases
+from tests.support.strategies import Case, assert_close, cases
 
 
 def test_choices_are_whole_groups() -> None:

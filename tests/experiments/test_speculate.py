@@ -10,7 +10,7 @@ from microgpt.experiments.schedule import largest_difference, run
 from microgpt.experiments.speculate import share, speculate, undo
 from microgpt.weights import shipped
 from tests.experiments.test_schedule import model_of
-from tests.strategies import Case, cases
+from tests.support.strategies import Case, cases
 
 NAMES, DEEP = shipped("names"), shipped("names-deep")
 PROMPTS = ["a", "emm", "k", "ma", "jo", "sha", "el", "zzz", "abcdefghijklmn"]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from microgpt.decode import recompute
 from microgpt.experiments.validity import after_one_training_step, another, cache_rows, staleness, unmasked_rows
 from microgpt.weights import shipped
-from tests.strategies import Case, cases
+from tests.support.strategies import Case, cases
 
 
 @given(cases(min_tokens=3))

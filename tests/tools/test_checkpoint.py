@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import build
-from microgpt.checkpoint import load_checkpoint
+from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.record import Recording
 from microgpt.trace import from_json
-from tests import checkpoints
+from tests.support import checkpoints
 from tools.manifest import MANIFEST
 
 FILES = {"index.html", "embed.html", "trace.json", "style.css", "host.js", "offline.js", "icon.svg"}

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from microgpt.config import Config, param_shapes
 from microgpt.errors import N_, UserError
-from microgpt.model import Config, param_shapes
 from microgpt.weights import Model
 
 WORDS = """the next day is bright and sun shines over all of them a dog ran to its house where he had seen her before

@@ -13,10 +13,10 @@ from xml.etree.ElementTree import Element
 import numpy as np
 import pytest
 
+from microgpt.config import Array, Config
 from microgpt.cost import cached, naive
 from microgpt.errors import UserError
 from microgpt.excerpt import EVERYWHERE, OPENED, excerpt
-from microgpt.model import Array, Config
 from microgpt.record import Recording
 from microgpt.trace import Trace, from_json, to_json
 from microgpt.viz.big import BigPicture, big_view

@@ -7,8 +7,8 @@ from xml.etree.ElementTree import Element
 import numpy as np
 import pytest
 
+from microgpt.config import Config
 from microgpt.cost import PARTS, cached, naive, needed
-from microgpt.model import Config
 from microgpt.record import Recording
 from microgpt.viz.pages import page
 from microgpt.viz.render import widget

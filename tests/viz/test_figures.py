@@ -343,6 +343,11 @@ def test_the_page_sends_its_fields_and_gets_a_file(one: Page) -> None:
     assert still["file"] == f"{one.name}-{name}{offer.last}.svg" and moving["file"] == f"{one.name}-moving.svg"
     assert still["text"] == figure(one, Settings(one.model, one.prompt), {name: offer.last})
     assert moving["text"] == animated(one, Settings(one.model, one.prompt), {name: offer.last})
+    padded = figure_file({**fields, name: f" {offer.last}\n"})
+    assert (padded["file"], padded["text"]) == (
+        still["file"],
+        still["text"],
+    )  # a name of a file has no spaces at its ends
 
 
 def prompts(model: str) -> st.SearchStrategy[str]:

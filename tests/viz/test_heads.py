@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 import pytest
 
-from microgpt.architectures import PRESETS
+from microgpt.architectures.known import PRESETS
 from microgpt.cache import KVCache
 from microgpt.experiments.sharing import change, choices, latent, run, with_kv_heads, with_latent
 from microgpt.model import forward

@@ -8,16 +8,16 @@ from xml.etree.ElementTree import Element
 import numpy as np
 import pytest
 
-from microgpt import inventory
-from microgpt.architectures import PRESETS
+from microgpt.architectures import inventory
+from microgpt.architectures.known import PRESETS
+from microgpt.config import n_params, param_shapes
 from microgpt.experiments import journey
-from microgpt.model import param_shapes
 from microgpt.record import Recording
 from microgpt.viz.pages import page
 from microgpt.viz.render import widget
 from microgpt.viz.settings import Settings
 from microgpt.viz.views.inside import View, view
-from microgpt.weights import n_params, shipped
+from microgpt.weights import shipped
 from tests.viz.test_pages import classes, find, numbers, numbers_of, parse, shown_as, text
 
 RUNS = [("names", "emm"), ("names-deep", "a"), ("stories", "The next day is bright")]

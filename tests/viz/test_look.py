@@ -9,8 +9,8 @@ import struct
 import pytest
 from hypothesis import given, settings
 
+from microgpt.checkpoints.safetensors import Header, Tensor, read_header
 from microgpt.errors import UserError
-from microgpt.safetensors_header import Header, Tensor, read_header
 from microgpt.viz import views
 from microgpt.viz.chosen import only
 from microgpt.viz.pages import page
@@ -18,7 +18,7 @@ from microgpt.viz.published import EXAMPLES, published
 from microgpt.viz.render import render, render_page
 from microgpt.viz.session import dispatch
 from microgpt.viz.views.look import COLUMNS, FIELD, GROUPS, ROWS, looked
-from tests.test_safetensors_header import good_files
+from tests.checkpoints.test_safetensors import good_files
 from tests.viz.test_pages import find, numbers, parse, text
 
 FIELDS = {"page": "look-inside", "lang": "en", FIELD: "C:\\fakepath\\x.safetensors"}
@@ -139,5 +139,5 @@ def test_the_example_on_the_page_is_a_header_that_can_be_read() -> None:
 def test_the_page_says_that_without_javascript_there_is_the_command_line() -> None:
     tree = parse(render_page(page("look-inside"), views.of(page("look-inside"))))
     assert "command line" in text(find(tree, "no-js")[0])
-    assert any("python -m microgpt.weights" in text(e) for e in find(tree, "file-start"))
+    assert any("python -m microgpt.checkpoints" in text(e) for e in find(tree, "file-start"))
     assert len(find(tree, "mosaic")) == len(EXAMPLES)

@@ -15,7 +15,7 @@ from microgpt.viz.language import language
 from microgpt.viz.pages import LESSONS, PAGES
 from microgpt.viz.render import HERE, render_baked, render_embed, render_page
 from microgpt.viz.session import dispatch
-from tests.markup import amiss, answered, strict
+from tests.support.markup import amiss, answered, strict
 
 LANGUAGES = ("en", "es")
 # what a reader presses, one after the other

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from microgpt.architectures import PRESETS
+from microgpt.architectures.known import PRESETS
 from microgpt.viz.session import dispatch
 from microgpt.viz.settings import Settings
 from microgpt.viz.views.memory import amount, describe, view

@@ -226,13 +226,6 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path: Path, monkey
         shown.save(path, assets="zip")
 
 
-def test_python_is_carried_only_from_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "tools.carry", None)
-    with pytest.raises(UserError, match="project’s folder"):
-        show("emma").save(tmp_path / "emma.html", python=True)
-    assert not list(tmp_path.iterdir())
-
-
 def test_an_installed_package_finds_what_lies_inside_it(tmp_path: Path) -> None:
     """As the wheel lays it out; tests/hosts/test_notebook.py installs a real one."""
     ignore = shutil.ignore_patterns("__pycache__")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from microgpt.checkpoint import load_checkpoint
+from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.errors import UserError
 from microgpt.record import Recording
 from microgpt.viz import show
@@ -17,7 +17,7 @@ from microgpt.viz.controls import controls
 from microgpt.viz.notebook import Shown
 from microgpt.viz.style import style
 from microgpt.viz.thin import folded
-from tests import checkpoints
+from tests.support import checkpoints
 from tests.viz.test_big import view
 from tests.viz.test_notebook import LEFT, LEFT_EVERYWHERE, LEFT_STYLES, framed, parse, tables, words
 
@@ -117,11 +117,8 @@ def test_what_cannot_be_shown_is_said_in_a_sentence(folder: Path, options: dict[
         show(**{"prompt": PROMPT, "model": folder, **options})
 
 
-def test_it_is_saved_as_a_page_and_its_weights_do_not_travel(folder: Path, tmp_path: Path) -> None:
+def test_it_is_saved_as_a_page(folder: Path, tmp_path: Path) -> None:
     found = shown(folder)
     assert found.save(tmp_path / "a.html").read_text("utf-8") == framed(found)
     found.save(tmp_path / "b.html", assets="directory")
     assert (tmp_path / "b_files" / "style.css").read_text("utf-8") == style(big=True)
-    with pytest.raises(UserError, match="do not travel"):
-        found.save(tmp_path / "c.html", python=True)
-    assert not (tmp_path / "c.html").exists()

@@ -11,9 +11,9 @@ import html5lib
 import numpy as np
 import pytest
 
+from microgpt.config import Config
 from microgpt.cost import PARTS, cached, count, kv_bytes, naive, reads
 from microgpt.decode import probabilities
-from microgpt.model import Config
 from microgpt.trace import Trace
 from microgpt.viz import views
 from microgpt.viz.pages import LESSONS, PAGES, Page

@@ -72,10 +72,11 @@ def figure_file(fields: Mapping[str, str], kind: str = "still", settings: Settin
     """
     page = lesson(fields["page"])
     settings = settings or parse({"model": page.model, "prompt": page.prompt, **fields})
-    names = offers(page.widget, views.view(page.widget, settings))
-    choice = {name: fields[name] for name in names if name in fields}
+    view = views.view(page.widget, settings)
+    asked = {name: fields[name] for name in offers(page.widget, view) if name in fields}
+    at = chosen(page.widget, view, asked)
     draw = animated if kind == "moving" else figure
-    return file(file_name(page, choice, kind), draw(page, settings, choice), TYPE)
+    return file(file_name(page, {name: at[name] for name in asked}, kind), draw(page, settings, at), TYPE)
 
 
 def card(page: Page) -> str:

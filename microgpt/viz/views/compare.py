@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from microgpt.architectures import PRESETS
+from microgpt.architectures.known import PRESETS
+from microgpt.config import Array, Config
 from microgpt.cost import PARTS, count, kv_bytes
 from microgpt.decode import likeliest
 from microgpt.experiments import growth
 from microgpt.experiments.growth import BASELINES, GROUPS
-from microgpt.model import Array, Config
 from microgpt.record import Recording
 from microgpt.trace import Trace
 from microgpt.viz.chart import Chart

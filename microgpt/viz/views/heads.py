@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from microgpt.architectures import PRESETS, Architecture
+from microgpt.architectures import Architecture
+from microgpt.architectures.known import PRESETS
+from microgpt.config import param_shapes
 from microgpt.cost import PARTS, cached
 from microgpt.experiments.sharing import choices
-from microgpt.model import param_shapes
 from microgpt.record import Recording
 from microgpt.tokenizer import WordTokenizer
 from microgpt.trace import Trace

@@ -6,14 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from microgpt import inventory
-from microgpt.architectures import PRESETS
+from microgpt.architectures import inventory
+from microgpt.architectures.known import PRESETS
+from microgpt.checkpoints.names import GPT2, LLAMA, published
 from microgpt.experiments import journey
 from microgpt.experiments.validity import another
 from microgpt.record import Recording
 from microgpt.trace import Trace
 from microgpt.viz.heat import Strip
-from microgpt.viz.inventories import GPT2, LLAMA, Inventory, inventory_of
+from microgpt.viz.inventories import Inventory, inventory_of
 from microgpt.viz.settings import Settings
 from microgpt.viz.stops import NAMES, Journey, held, journey_view, scales_for
 from microgpt.viz.text import bound, number, percent, show, whole
@@ -85,7 +86,7 @@ def view(settings: Settings) -> View:
     swaps = [swap(model, ids, at) for at in range(1 if n_prompt > 2 else 0, n_prompt - 1)]
     alone = journey.mlp_alone(model.params, c, ids)
     inventories = [inventory_of(model.name, c)]
-    inventories += [inventory_of(name, PRESETS[name].config, known) for name, known in LARGE.items()]
+    inventories += [inventory_of(name, PRESETS[name].config, published(family)) for name, family in LARGE.items()]
     parts = inventory.totals(c)
     order = ["embedding", "attention", "mlp"]
     kinds = ["q", "attn_scores", "v"]

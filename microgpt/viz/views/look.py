@@ -10,13 +10,22 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from microgpt.contents import OTHER, Contents, Group, Row, contents, spans
+from microgpt.architectures.roles import ORDER, ROLES
+from microgpt.checkpoints.contents import (
+    OTHER,
+    Contents,
+    Group,
+    Row,
+    contents,
+    spans,
+)
+from microgpt.checkpoints.names import GPT2, LLAMA
+from microgpt.checkpoints.names import published as names_in
+from microgpt.checkpoints.safetensors import PREFIX, Header, read_header, shown
 from microgpt.errors import N_
-from microgpt.roles import ORDER, ROLES
-from microgpt.safetensors_header import PREFIX, Header, read_header, shown
 from microgpt.viz import render
 from microgpt.viz.chosen import Files, only
-from microgpt.viz.inventories import GPT2, LLAMA, shape_text, share_text, size_text
+from microgpt.viz.inventories import shape_text, share_text, size_text
 from microgpt.viz.patches import Patch, State, patch
 from microgpt.viz.published import EXAMPLES, published
 from microgpt.viz.settings import Settings
@@ -107,7 +116,7 @@ class View(NamedTuple):
 
 def view(_: Settings) -> View:
     examples = [looked(name, *published(name)) for name in EXAMPLES]
-    called = {"gpt2": GPT2["fc1"], "llama": LLAMA["fc1"], "ours": "fc1"}
+    called = {"gpt2": names_in(GPT2)["fc1"], "llama": names_in(LLAMA)["fc1"], "ours": "fc1"}
     return View(whole(PREFIX), list(EXAMPLES), examples, called)
 
 

@@ -7,18 +7,18 @@ from dataclasses import asdict
 from functools import partial
 from typing import NamedTuple
 
-from microgpt.architectures import PRESETS
+from microgpt.architectures.known import PRESETS
+from microgpt.config import Array, Report, n_params
 from microgpt.decode import likeliest, probabilities
 from microgpt.errors import N_
 from microgpt.experiments import loop
 from microgpt.experiments.loop import Pass
-from microgpt.model import Array, Report
 from microgpt.trace import Trace
 from microgpt.viz.heat import Strip, scale_for
 from microgpt.viz.panels import Guess, candidates
 from microgpt.viz.settings import Settings
 from microgpt.viz.text import bound, number, percent, show, whole
-from microgpt.weights import Model, n_params, shipped
+from microgpt.weights import Model, shipped
 
 N_GUESSES = 6  # likeliest next tokens that are shown
 TEMPERATURES = (0.5, 1.0, 2.0)

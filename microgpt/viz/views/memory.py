@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from microgpt.architectures import PRESETS, Architecture
-from microgpt.configjson import from_config_json
+from microgpt.architectures import Architecture
+from microgpt.architectures.known import PRESETS
+from microgpt.checkpoints.config_json import from_config_json
 from microgpt.cost import kv_bytes
 from microgpt.errors import N_, UserError
 from microgpt.record import Recording

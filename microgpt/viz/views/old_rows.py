@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from microgpt.config import Array
 from microgpt.errors import N_
 from microgpt.experiments.validity import after_one_training_step, another, cache_rows, staleness, unmasked_rows
-from microgpt.model import Array
 from microgpt.record import Recording
 from microgpt.trace import Trace
 from microgpt.viz.settings import Settings

@@ -11,11 +11,11 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from microgpt.checkpoint_names import NAMES
-from microgpt.dropped import LIMIT, Loading, megabytes
+from microgpt.checkpoints.loading import LIMIT, Loading, megabytes
+from microgpt.checkpoints.names import FAMILY_OF
+from microgpt.config import Config
 from microgpt.errors import N_, UserError
 from microgpt.excerpt import excerpt
-from microgpt.model import Config
 from microgpt.record import Recording
 from microgpt.trace import to_json
 from microgpt.viz import own, render
@@ -49,7 +49,7 @@ class View(NamedTuple):
 
 
 def view(_: Settings) -> View:
-    return View(", ".join(NAMES), megabytes(LIMIT), whole(SINGLE), whole(MOST_TOKENS))
+    return View(", ".join(FAMILY_OF), megabytes(LIMIT), whole(SINGLE), whole(MOST_TOKENS))
 
 
 # ---- what can be pressed --------------------------------------------------------------------------

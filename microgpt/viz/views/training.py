@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from microgpt.config import Array
 from microgpt.errors import N_
 from microgpt.experiments import mistakes
 from microgpt.experiments.credit import arrivals, by_query, gap, gradients, losses, taped
 from microgpt.experiments.trainer import Trainer
-from microgpt.model import Array, softmax
+from microgpt.model import softmax
 from microgpt.record import Recording
 from microgpt.trace import Trace
 from microgpt.train import samples

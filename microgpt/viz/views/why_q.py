@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from microgpt.config import Config
 from microgpt.experiments.afterlife import furthest
-from microgpt.model import Config
 from microgpt.record import Recording
 from microgpt.trace import Trace
 from microgpt.viz.heat import Strip

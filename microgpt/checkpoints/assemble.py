@@ -1,0 +1,122 @@
+"""Tensors by their published names -> our parameters: looked up, cut apart, turned round, checked.
+
+Where the tensors come from, a folder or a page, it is not told. Knows names and shapes; knows no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+import numpy as np
+
+from microgpt.checkpoints.facts import Facts
+from microgpt.checkpoints.names import FAMILY_OF, Source, is_computed, source_of
+from microgpt.checkpoints.safetensors import quoted, shown
+from microgpt.config import Array, Params, param_shapes
+from microgpt.errors import N_, UserError
+from microgpt.weights import check_fields
+
+Precision = Literal["float32", "float64"]
+
+
+def assemble(
+    tensors: Mapping[str, Array],
+    facts: Facts,
+    dtype: Precision = "float32",
+    where: str = "checkpoint",
+    release: Callable[[str], object] = lambda name: None,
+) -> Params:
+    """Our parameters out of `tensors`, which are looked up one after the other. `where` is what errors call them.
+
+    `release` is told the name of each tensor of which no view is kept.
+    """
+    check_fields(where, facts.config)
+    family, shapes = FAMILY_OF[facts.kind], param_shapes(facts.config)
+    found = {key.removeprefix(family.saved): key for key in tensors}
+    sources = {name: source_of(name, family) for name in shapes}
+    if len(found) < len(tensors):
+        raise UserError(
+            N_("%(where)s has the same tensor twice, with and without “%(prefix)s” before its name."),
+            where=where, prefix=family.saved,
+        )  # fmt: skip
+    check_names(found, sources, facts, where)
+    if facts.config.tied and "lm_head.weight" in found:
+        check_tied(tensors[found["lm_head.weight"]], tensors[found[sources["wte"].name]], where)
+    params: Params = {}
+    key, theirs = "", np.empty(0)
+    for name, source in sources.items():
+        if key != found[source.name]:  # q, k and v of one tensor come one after the other
+            key, theirs = found[source.name], tensors[found[source.name]]
+        check_shape(theirs.shape, uncut(shapes[name], source), source.name, where)
+        view = cut(theirs, source)
+        array = view if view.flags.forc else np.ascontiguousarray(view)  # products with rows in pieces take longer
+        with np.errstate(over="ignore"):  # what comes of it is looked at below
+            params[name] = array.astype(dtype, copy=False)
+        if not np.isfinite(params[name]).all():
+            raise UserError(
+                N_("%(where)s: %(name)s holds NaN or infinity; the file is damaged, or too large for %(dtype)s."),
+                where=where, name=source.name, dtype=dtype,
+            )  # fmt: skip
+        if params[name] is not view:
+            release(key)
+    return params
+
+
+def cut(array: Array, source: Source) -> Array:
+    """The part that is meant, [out, in]: a view."""
+    if source.third is not None:
+        width = array.shape[-1] // 3
+        array = array[..., source.third * width : (source.third + 1) * width]
+    return array.T if source.transposed else array
+
+
+def uncut(shape: tuple[int, ...], source: Source) -> tuple[int, ...]:
+    """The shape of the tensor from which `cut` makes one of `shape`."""
+    shape = shape[::-1] if source.transposed else shape
+    return shape if source.third is None else (*shape[:-1], 3 * shape[-1])
+
+
+def check_names(found: Mapping[str, str], sources: Mapping[str, Source], facts: Facts, where: str) -> None:
+    """Raise UserError unless all that is needed is there, and nothing that this model could not have."""
+    needed = {source.name for source in sources.values()}
+    missing = [name for name in needed if name not in found]
+    if missing == ["lm_head.weight"]:
+        raise UserError(
+            N_(
+                "%(where)s has no lm_head.weight, and its config.json does not say that the embedding is the output "
+                "head. If it is, write “tie_word_embeddings”: true."
+            ),
+            where=where,
+        )
+    if missing:
+        raise UserError(
+            N_("%(where)s lacks %(count)s tensors that its config.json asks for, among them %(name)s."),
+            where=where, count=len(missing), name=min(missing),
+        )  # fmt: skip
+    family, head = FAMILY_OF[facts.kind], "lm_head.weight" if facts.config.tied else ""
+    extra = [key for name, key in found.items() if name not in {*needed, head} and not is_computed(key, family)]
+    if extra:
+        raise UserError(
+            N_("%(where)s has %(count)s tensors that no %(kind)s of this config.json has, among them %(name)s."),
+            where=where, count=len(extra), kind=facts.kind, name=shown(min(extra)),
+        )  # fmt: skip
+
+
+def check_shape(shape: tuple[int, ...], expected: tuple[int, ...], name: str, where: str) -> None:
+    if shape != expected:
+        raise UserError(
+            N_("%(where)s: %(name)s has shape %(shape)s; its config.json says %(expected)s."),
+            where=where, name=name, shape=quoted(shape), expected=expected,
+        )  # fmt: skip
+
+
+def check_tied(head: Array, embedding: Array, where: str) -> None:
+    if not np.array_equal(head, embedding):
+        raise UserError(
+            N_(
+                "%(where)s: config.json says that the embedding is the output head, but lm_head.weight differs. "
+                "Write “tie_word_embeddings”: false, if the file is right."
+            ),
+            where=where,
+        )

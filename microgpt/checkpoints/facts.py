@@ -1,0 +1,170 @@
+"""What a checkpoint's config.json says of the arithmetic, beyond the shapes that config_json.py reads from it.
+
+What our `forward` cannot compute is refused here, by the name of its field. Of generation_config.json it knows what
+ends a text. Knows fields; reads no file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from microgpt.checkpoints.config_json import (
+    Fields,
+    as_json,
+    boolean,
+    fields_of,
+    from_fields,
+    integer,
+    kind_of,
+    known_value,
+    positive_number,
+    token_ids,
+)
+from microgpt.checkpoints.names import FAMILY_OF
+from microgpt.checkpoints.safetensors import shown
+from microgpt.config import Config
+from microgpt.errors import N_, UserError
+from microgpt.files import parsed
+
+GENERATION = "generation_config.json"  # its name
+LONGEST_CONFIG = 1_000_000  # bytes of either file; those in use have a few thousand
+EPS = {"gpt2": ("layer_norm_epsilon", 1e-5)}  # others: rms_norm_eps
+GELUS = {"gelu_new": "gelu", "gelu_pytorch_tanh": "gelu", "gelu": "gelu_exact", "relu": "relu"}
+SILUS = {"silu": "swiglu", "swish": "swiglu"}
+SCALINGS = {"default": "none", "linear": "linear", "llama3": "llama3"}
+DYNAMIC = "dynamic"  # no other than the default until a text outgrows the context, which none does here
+THETA = 10_000.0
+OLD_CONTEXT = "original_max_position_embeddings"
+BOS = {"gpt2": 50256, "llama": 1, "mistral": 1}  # where config.json may leave them out; null says that there is none
+EOS = {"gpt2": 50256, "llama": 2, "mistral": 2}
+EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts", "moe_intermediate_size")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the files say: the family of names, the architecture, and the ids of special tokens."""
+
+    kind: str
+    config: Config
+    start: int  # begins a text; -1: none
+    stops: frozenset[int]  # any of these ends it
+
+
+def facts_of(text: str, generation: str | None = None) -> Facts:
+    """What config.json says, and generation_config.json, if there is one.
+
+    Raises UserError for what cannot be read, or of a model that cannot be run here.
+    """
+    fields = fields_of(text)
+    kind = kind_of(fields)
+    check_kind(kind, fields)
+    config = from_fields(fields).config
+    config = replace(config, **(gpt2_arithmetic(fields) if kind == "gpt2" else llama_arithmetic(fields)))
+    name, default = EPS.get(kind, ("rms_norm_eps", 1e-6))
+    config = replace(config, norm_eps=positive_number(fields, name, default))
+    start = min(token_ids(fields, "bos_token_id", config.vocab_size, BOS.get(kind)), default=-1)
+    stops = token_ids(fields, "eos_token_id", config.vocab_size, EOS.get(kind))
+    return Facts(kind, config, start, stops if generation is None else stops_of(generation, config.vocab_size))
+
+
+def stops_of(generation: str, vocab_size: int) -> frozenset[int]:
+    """What ends a text by generation_config.json. Where there is one, transformers goes by it alone."""
+    try:
+        fields = parsed(generation)
+        if not isinstance(fields, dict):
+            raise ValueError("it is not an object in braces")
+    except ValueError as error:
+        raise UserError(
+            N_("%(path)s cannot be read (%(why)s). Fetch it anew."), path=GENERATION, why=str(error)[:80]
+        ) from None
+    try:
+        return token_ids(fields, "eos_token_id", vocab_size)
+    except UserError as error:
+        raise UserError("%(path)s: %(said)s", path=GENERATION, said=error) from None
+
+
+def check_kind(kind: str, fields: Fields) -> None:
+    """Raise UserError for a model that is not of a family known here, or whose numbers are not as they were trained."""
+    known = ", ".join(FAMILY_OF)
+    if fields.get("quantization_config") is not None:
+        raise UserError(
+            N_("This checkpoint is quantised (“quantization_config”). Read here are float32, float16 and bfloat16: use "
+               "the original that it was made from.")
+        )  # fmt: skip
+    experts = [name for name in EXPERTS if fields.get(name)]
+    if experts or kind == "mixtral":
+        raise UserError(
+            N_("This is a mixture of experts (“%(name)s”), which cannot be run here. Use a model of one of these types "
+               "with one MLP a layer: %(known)s."),
+            name=(*experts, kind)[0], known=known,
+        )  # fmt: skip
+    if kind not in FAMILY_OF:
+        raise UserError(
+            N_("“model_type” is “%(kind)s”, which cannot be run here. What can: %(known)s."),
+            kind=shown(kind[:40]), known=known,
+        )  # fmt: skip
+
+
+def gpt2_arithmetic(fields: Fields) -> dict[str, Any]:
+    for name in ("scale_attn_by_inverse_layer_idx", "add_cross_attention"):
+        if boolean(fields, name, False):
+            raise UserError(N_("“%(name)s” is true, which cannot be run here; it must be false."), name=name)
+    scaled = boolean(fields, "scale_attn_weights", True)
+    return {
+        "mlp": known_value(fields, "activation_function", "gelu_new", GELUS),
+        "attn_scale": 0.0 if scaled else 1.0,
+    }
+
+
+def llama_arithmetic(fields: Fields) -> dict[str, Any]:
+    return {"mlp": known_value(fields, "hidden_act", "silu", SILUS), **rotation(fields)}
+
+
+def rotation(fields: Fields) -> dict[str, Any]:
+    """How positions turn q and k: what transformers makes of the fields of its version 5 and of those before."""
+    rope = rope_of(fields)
+    kind = rope.get("rope_type", rope.get("type", "default"))
+    turned = fields.get("partial_rotary_factor") or rope.get("partial_rotary_factor") or 1
+    if turned != 1:
+        raise UserError(
+            N_("“partial_rotary_factor” is %(value)s; only whole heads can be turned here: 1."), value=as_json(turned)
+        )
+    found: dict[str, Any] = {"rope_theta": positive_number(rope, "rope_theta")}
+    if kind == DYNAMIC:
+        positive_number(rope, "factor")  # not used, but a file without it is not whole
+        return found
+    if not isinstance(kind, str) or kind not in SCALINGS:
+        raise UserError(
+            N_("“rope_type” is “%(kind)s”, which cannot be run here. What can: %(known)s."),
+            kind=shown(kind[:40]) if isinstance(kind, str) else as_json(kind), known=", ".join((*SCALINGS, DYNAMIC)),
+        )  # fmt: skip
+    found["rope_scaling"] = SCALINGS[kind]
+    if kind != "default":
+        found["rope_factor"] = positive_number(rope, "factor")
+    if kind == "llama3":
+        found["rope_low_freq"] = positive_number(rope, "low_freq_factor")
+        found["rope_high_freq"] = positive_number(rope, "high_freq_factor")
+        context = {OLD_CONTEXT: integer(fields, "max_position_embeddings")}
+        found["rope_old_ctx"] = integer(next(of for of in (fields, rope, context) if OLD_CONTEXT in of), OLD_CONTEXT)
+    return found
+
+
+def rope_of(fields: Fields) -> Fields:
+    """The one object that counts, where there may be two: `rope_scaling`, unless it is empty. With its rope_theta."""
+    objects = {name: fields.get(name) for name in ("rope_scaling", "rope_parameters")}
+    for name, rope in objects.items():
+        if rope is not None and not isinstance(rope, dict):
+            raise UserError(N_("“%(name)s” is %(value)s; it must be an object."), name=name, value=as_json(rope))
+        for key, value in (rope or {}).items():
+            if isinstance(value, dict) or key.endswith("_attention"):
+                raise UserError(
+                    N_("“%(name)s” has an object for each type of layer, such as “%(key)s”, which cannot be run here; "
+                       "it must be one for all layers."),
+                    name=name, key=shown(key[:40]),
+                )  # fmt: skip
+    rope = objects["rope_scaling"] or objects["rope_parameters"] or {}
+    return {"rope_theta": fields.get("rope_theta", THETA), **rope}
+
+
+# ---- one field ------------------------------------------------------------------------------------

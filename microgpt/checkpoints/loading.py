@@ -1,0 +1,262 @@
+"""A checkpoint out of files that a reader handed over, read piece by piece: for a browser, where there is no folder.
+
+    loading = Loading(files)
+    while (model := loading.go_on(seconds)) is None: ...    # show loading.read of loading.total
+
+Everything that can be checked is checked before the first number is read. Then one tensor after the other is read and
+becomes what the model computes with, so that memory holds the model and one tensor more. No library is needed.
+Knows files by name and size; knows no page.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from microgpt.checkpoints.assemble import (
+    Precision,
+    assemble,
+    check_names,
+    check_shape,
+    uncut,
+)
+from microgpt.checkpoints.config_json import fields_of
+from microgpt.checkpoints.facts import GENERATION, LONGEST_CONFIG, Facts, facts_of
+from microgpt.checkpoints.files import (
+    ENDING,
+    FORMATS,
+    INDEX,
+    LONGEST_INDEX,
+    OTHERS,
+    WHOLE,
+    numbers,
+    weight_map,
+)
+from microgpt.checkpoints.names import FAMILY_OF, is_computed, source_of
+from microgpt.checkpoints.safetensors import PREFIX, check_count, read_header, shown
+from microgpt.checkpoints.tokenizer import TOKENIZER, tokenizer_of
+from microgpt.config import Array, Config, n_params, param_shapes
+from microgpt.errors import N_, UserError
+from microgpt.weights import Model
+
+CONFIG = "config.json"
+LIMIT = 1_500_000_000  # bytes of parameters; a 32-bit interpreter can have 4 GB in all
+TEXTS = {  # the most bytes that are read of each; tokenizer.json of the models that run here has up to 17 million
+    CONFIG: LONGEST_CONFIG, GENERATION: LONGEST_CONFIG, INDEX: LONGEST_INDEX, TOKENIZER: 20_000_000,
+}  # fmt: skip
+SAMPLES, SAMPLE = 4, 4096  # places in a file, and bytes at each, that tell it from another of its name and size: few,
+# since a browser takes some milliseconds for each, at every answer
+
+
+class Readable(Protocol):
+    """A file: its name without a folder, how many bytes it has, when it was changed, and some of its bytes."""
+
+    name: str
+    size: int
+    changed: float  # milliseconds since 1970
+
+    def read(self, start: int, stop: int) -> bytes: ...
+
+
+class Piece(NamedTuple):
+    """Where a tensor is; `start` counts from the beginning of its file."""
+
+    file: Readable
+    start: int
+    stop: int
+    dtype: str
+    shape: tuple[int, ...]
+
+
+def single(config: Config) -> Precision:
+    """What a model is computed in, if nobody says otherwise."""
+    return "float32"
+
+
+class Loading:
+    """A model on its way: `read` of `total` bytes, `done` of `count` tensors."""
+
+    def __init__(self, files: Sequence[Readable], dtype: Callable[[Config], Precision] = single) -> None:
+        text = text_of(files, CONFIG)
+        optional = any(file.name == GENERATION for file in files)
+        self.facts = facts_of(text, text_of(files, GENERATION) if optional else None)
+        self.name = name_in(text)
+        self.dtype = dtype(self.facts.config)
+        self.places = places(weights_of(files))
+        check_room(self.facts.config, self.dtype)
+        self.wanted, self.turned = plan(self.places, self.facts)
+        vocabulary = text_of(files, TOKENIZER)
+        self.tokenizer = tokenizer_of(vocabulary, self.facts)
+        self.arrays: dict[str, Array] = {}
+        self.read, self.total = 0, sum(self.places[name].stop - self.places[name].start for name in self.wanted)
+
+    @property
+    def done(self) -> int:
+        return len(self.arrays)
+
+    @property
+    def count(self) -> int:
+        return len(self.wanted)
+
+    def go_on(self, seconds: float = math.inf) -> Model | None:
+        """Read for about so long; the model, once all is read."""
+        end = time.monotonic() + seconds
+        while self.done < self.count:
+            name = self.wanted[self.done]
+            self.arrays[name] = self.tensor(name)
+            self.read += self.places[name].stop - self.places[name].start
+            if time.monotonic() > end:
+                return None
+        where = self.places[self.wanted[0]].file.name
+        params = assemble(self.arrays, self.facts, self.dtype, shown(where), lambda name: self.arrays.pop(name, None))
+        return Model(self.name, self.facts.config, params, self.tokenizer)
+
+    def tensor(self, name: str) -> Array:
+        """One tensor in the precision of the model. What will be transposed is laid out as it will be read then.
+
+        NumPy without a library for matrices, as browsers have it, takes ten times as long on columns.
+        """
+        file, start, stop, dtype, shape = self.places[name]
+        data = file.read(start, stop)
+        if len(data) < stop - start:
+            raise UserError(N_("%(name)s was cut short as it was read. Choose it again."), name=shown(file.name))
+        with np.errstate(over="ignore"):  # `assemble` looks at what comes of it
+            array = numbers(data, dtype, shape).astype(self.dtype, copy=False)
+        return np.ascontiguousarray(array.T).T if name in self.turned else array
+
+
+# ---- which files ----------------------------------------------------------------------------------
+
+
+def mark(files: Sequence[Readable]) -> str:
+    """What tells these files from others: name, size, date, and SAMPLES places in each, both ends among them.
+
+    The checkpoints of one training run differ in their numbers alone; a file that was edited, perhaps in few of them.
+    """
+    said: list[object] = []
+    for file in sorted(files, key=lambda file: file.name):
+        said += [file.name, file.size, file.changed]
+        last = max(0, file.size - SAMPLE)
+        for start in sorted({last * i // (SAMPLES - 1) for i in range(SAMPLES)}):
+            said.append(file.read(start, min(start + SAMPLE, file.size)))
+    return sha256(repr(said).encode()).hexdigest()[:16]
+
+
+def text_of(files: Sequence[Readable], name: str) -> str:
+    """The text of the file of that name."""
+    found = next((file for file in files if file.name == name), None)
+    if found is None:
+        raise UserError(
+            N_("%(name)s is missing. Choose it together with the other files of the checkpoint’s folder."), name=name
+        )
+    if found.size > TEXTS[name]:
+        raise UserError(
+            N_("%(name)s has %(size)s MB; a text of up to %(limit)s MB is read here."),
+            name=name, size=megabytes(found.size), limit=megabytes(TEXTS[name]),
+        )  # fmt: skip
+    try:
+        return found.read(0, found.size).decode("utf-8")
+    except UnicodeDecodeError:
+        raise UserError(N_("%(name)s is not a text in UTF-8. Fetch it anew."), name=name) from None
+
+
+def weights_of(files: Sequence[Readable]) -> dict[str, Readable]:
+    """The files that hold the tensors, by name: one, or all that an index names."""
+    found = {file.name: file for file in files if file.name.endswith(ENDING)}
+    if not found:
+        other = next((file.name for file in files if file.name.endswith(OTHERS)), None)
+        if other:
+            raise UserError(
+                N_("%(other)s is not read here, since such files may hold code. Convert it to .safetensors, for "
+                   "instance with save_pretrained of transformers."),
+                other=shown(other),
+            )  # fmt: skip
+        raise UserError(
+            N_("%(name)s is missing: choose the .safetensors file together with the other files of the folder."),
+            name=WHOLE,
+        )
+    if len(found) == 1 and not any(file.name == INDEX for file in files):
+        return found
+    if WHOLE in found:
+        return {WHOLE: found[WHOLE]}
+    if not any(file.name == INDEX for file in files):
+        raise UserError(
+            N_("There are %(n)s .safetensors files. If they are one model, choose its %(index)s too; else choose one."),
+            n=len(found), index=INDEX,
+        )  # fmt: skip
+    text = text_of(files, INDEX)
+    try:
+        named = sorted(set(weight_map(text).values()))
+    except ValueError as error:
+        raise UserError(N_("%(path)s cannot be read (%(why)s). Fetch it anew."), path=INDEX, why=error) from None
+    for name in named:
+        if name not in found:
+            raise UserError(
+                N_("%(name)s is missing, which %(index)s names. Choose it too."), name=shown(name), index=INDEX
+            )
+    return {name: found[name] for name in named}
+
+
+def places(files: dict[str, Readable]) -> dict[str, Piece]:
+    """Every tensor of the files, by the headers alone."""
+    found: dict[str, Piece] = {}
+    for file in files.values():
+        header = read_header(file.read, file.size)
+        at = PREFIX + header.length
+        for one in header.tensors:
+            if one.name in found:
+                raise UserError(N_("Two files hold the tensor %(name)s. Choose one model’s."), name=shown(one.name))
+            found[one.name] = Piece(file, at + one.start, at + one.stop, one.dtype, one.shape)
+        check_count(len(found))
+    return found
+
+
+# ---- what of them ---------------------------------------------------------------------------------
+
+
+def plan(places: dict[str, Piece], facts: Facts) -> tuple[list[str], set[str]]:
+    """The tensors to read, and which of them are stored the other way round. Raises UserError where they do not fit."""
+    family, shapes = FAMILY_OF[facts.kind], param_shapes(facts.config)
+    sources = {name: source_of(name, family) for name in shapes}
+    bare = {key.removeprefix(family.saved): key for key in places}
+    where = shown(next(iter(places.values())).file.name) if places else ENDING
+    check_names(bare, sources, facts, where)
+    wanted = [key for key in bare.values() if not is_computed(key, family)]
+    for key in wanted:
+        if places[key].dtype not in FORMATS:
+            raise UserError(
+                N_("%(where)s holds %(name)s as %(dtype)s: quantised, or no real numbers. Read here are %(known)s."),
+                where=where, name=shown(key), dtype=places[key].dtype, known=", ".join(FORMATS),
+            )  # fmt: skip
+    for name, source in sources.items():
+        check_shape(places[bare[source.name]].shape, uncut(shapes[name], source), source.name, where)
+    if facts.config.tied and "lm_head.weight" in bare:
+        check_shape(places[bare["lm_head.weight"]].shape, shapes["wte"], "lm_head.weight", where)
+    return wanted, {bare[source.name] for source in sources.values() if source.transposed}
+
+
+def check_room(config: Config, dtype: str) -> None:
+    """Raise UserError for a model that this place is too small for."""
+    needed = n_params(config) * np.dtype(dtype).itemsize
+    if needed > LIMIT:
+        raise UserError(
+            N_("This model needs %(size)s MB of memory; there is room for %(limit)s MB in a page. At the command line "
+               "there is more: python build.py --model FOLDER --prompt TEXT --out lesson."),
+            size=megabytes(needed), limit=megabytes(LIMIT),
+        )  # fmt: skip
+
+
+def name_in(config: str) -> str:
+    """What the model is called in its config.json; else its type."""
+    fields = fields_of(config)
+    name = str(fields.get("_name_or_path") or fields.get("model_type") or "")
+    return shown(name.rstrip("/").split("/")[-1][-60:])
+
+
+def megabytes(size: int) -> str:
+    return f"{math.ceil(size / 1e6):,}"

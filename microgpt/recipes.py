@@ -1,0 +1,184 @@
+"""What the models that ship learn from, and for how long: the recipes by which anyone can make their weights again.
+
+Two learn first names; `stories` learns sentences of a small grammar. They are short and plain, but each has something
+that the end must look back for: who it is about (she, he), what the weather is (sun, rain, snow), which thing was named
+before. That gives the attention heads something to find. Everything is deterministic.
+"""
+
+from __future__ import annotations
+
+import errno
+import string
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import cycle, islice
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from microgpt.config import Array, Config
+from microgpt.errors import N_, UserError
+from microgpt.files import open_file
+from microgpt.tokenizer import START, CharTokenizer, WordTokenizer
+from microgpt.weights import SHIPPED, init
+
+DATA = Path(__file__).parent / "data"
+LONGEST = 20_000_000  # bytes of such a list
+N_NAMES = 32_033  # in the whole list
+
+
+class Run(NamedTuple):
+    """What a named model is trained with; `rng` goes on to draw the samples."""
+
+    config: Config
+    tokenizer: CharTokenizer
+    texts: Iterable[Sequence[int]]
+    vector: Array
+    rng: Random
+    steps: int
+    rate: float
+    decay: float = 0.0
+
+
+def names_run(data: Path | None, n_layer: int, steps: int, rate: float) -> Run:
+    """microgpt's own order: one generator shuffles the names, draws the weights, and later the samples."""
+    if data is None:
+        raise UserError(N_("This model learns from a list of names, one a line: give it with --data FILE."))
+    try:
+        with open_file(data) as file:
+            text = file.read(LONGEST + 1)
+        if len(text) > LONGEST:
+            raise OSError(errno.EFBIG, f"it is longer than {LONGEST // 10**6} MB")
+        lines = [line.strip() for line in text.decode("utf-8-sig").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise UserError(
+            N_("%(path)s cannot be read (%(why)s). Give a text file, one name a line."), path=data, why=why
+        ) from None
+    for at, line in enumerate(lines, 1):
+        if strange := set(line) - set(string.ascii_lowercase):
+            raise UserError(
+                N_("%(path)s, line %(at)s: “%(line)s” has the character “%(first)s”; a name is made of a to z."),
+                path=data, at=at, line=line[:40], first=min(strange, key=line.index),
+            )  # fmt: skip
+    names = [line for line in lines if line]
+    if not names:
+        raise UserError(N_("%(path)s holds no names. Give a text file, one name a line."), path=data)
+    rng = Random(42)
+    rng.shuffle(names)
+    return run_on(names, rng, n_layer, steps, rate)
+
+
+def first_thousand() -> Run:
+    """The run of `names` without the whole list: its thousand steps see a thousand names, which lie in the package.
+
+    Shuffling any list as long as the whole one leaves the generator where microgpt draws its weights.
+    """
+    rng = Random(42)
+    rng.shuffle(list(range(N_NAMES)))
+    names = (DATA / "names-1000.txt").read_text("utf-8").split()
+    return run_on(names, rng, n_layer=1, steps=len(names), rate=0.01)
+
+
+def run_on(names: Sequence[str], rng: Random, n_layer: int, steps: int, rate: float) -> Run:
+    """A run on names in this order; the weights are drawn from `rng`."""
+    tokenizer, config = CharTokenizer([*string.ascii_lowercase, START]), Config(n_layer=n_layer)
+    vector = init(config, rng)
+    longest = config.n_ctx + 1
+    texts = ([*tokenizer.encode(name), tokenizer.start][:longest] for name in cycle(names))
+    return Run(config, tokenizer, texts, vector, rng, steps, rate)
+
+
+def stories_run(steps: int, rate: float) -> Run:
+    """Sentences of the project's own grammar; the vocabulary is what a long stretch of it uses."""
+    words = sorted({word for sentence in islice(sentences(0), 20_000) for word in sentence.split()})
+    tokenizer = WordTokenizer([*words, START])
+    config = Config(
+        n_layer=2, n_embd=32, n_head=4, n_kv_head=2, head_dim=8, n_mlp=64, n_ctx=24, vocab_size=len(words) + 1,
+        position="rope", norm="rms", embd_norm=False, final_norm=True, mlp="swiglu", tied=True,
+    )  # fmt: skip
+    rng = Random(42)
+    texts = ([*tokenizer.encode(sentence), tokenizer.start] for sentence in sentences(1))
+    return Run(config, tokenizer, texts, init(config, rng), rng, steps, rate, decay=0.03)
+
+
+def prepare(name: str, data: Path | None, steps: int | None = None) -> Run:
+    """How the model of that name is trained."""
+    if name == "names":
+        return names_run(data, 1, steps or 1000, 0.01)
+    if name == "names-deep":  # deeper models want smaller steps, and more of them
+        return names_run(data, 4, steps or 20_000, 0.003)
+    if name == "stories":
+        return stories_run(steps or 12_000, 0.005)
+    raise UserError(N_("There is no model “%(name)s”. Choose one of: %(known)s."), name=name, known=", ".join(SHIPPED))
+
+
+# ---- the sentences of `stories` -------------------------------------------------------------------
+
+PEOPLE = (("girl", "she", "her"), ("boy", "he", "his"), ("woman", "she", "her"), ("man", "he", "his"))
+THINGS = ("ball", "book", "boat", "kite", "hat", "cup", "lamp", "flower")
+COLOURS = ("red", "blue", "green", "yellow", "little")
+ANIMALS = ("cat", "dog", "bird", "horse", "fox", "mouse")
+PLACES = ("garden", "sea", "river", "hill", "park", "house")
+
+# what kind of day it is -> how such a day is called, what the sky does, what people do
+DAYS = {
+    "sun": (
+        ("bright", "warm", "clear"),
+        ("the sun is warm", "the birds sing", "the sky is blue"),
+        ("walks to the", "plays by the"),
+    ),
+    "rain": (("dark", "wet", "grey"), ("the rain is loud", "the river is high"), ("runs from the", "looks at the")),
+    "snow": (("cold", "white", "still"), ("the snow is deep", "the lake is ice"), ("stays in the", "looks at the")),
+}
+
+
+def day(rng: Random) -> str:
+    """The next day is bright and ..."""
+    names, skies, deeds = DAYS[rng.choices(list(DAYS), weights=(3, 2, 2))[0]]
+    which = rng.choices(("next", "first", "last", "long"), weights=(4, 1, 1, 1))[0]
+    start = f"the {which} day is {rng.choice(names)} and "
+    who, she, her = rng.choice(PEOPLE)
+    deed = f"the {who} {rng.choice(deeds)} {rng.choice(PLACES)}"
+    return start + rng.choices((skies[0], rng.choice(skies), deed), weights=(2, 1, 1))[0]
+
+
+def weather(rng: Random) -> str:
+    """It rains , so the girl takes her hat"""
+    who, she, her = rng.choice(PEOPLE)
+    falls, thing = rng.choice((("rains", "umbrella"), ("snows", "coat")))
+    if rng.random() < 0.5:
+        return f"it {falls} , so the {who} takes {her} {thing}"
+    return f"when it {falls} , the {who} wants {her} {thing}"
+
+
+def thing(rng: Random) -> str:
+    """The boy has a red ball and he likes the ball"""
+    who, she, her = rng.choice(PEOPLE)
+    colour, what = rng.choice(COLOURS), rng.choice(THINGS)
+    verb = rng.choice(("has", "finds", "sees", "draws"))
+    return f"the {who} {verb} a {colour} {what} and {she} likes the {what}"
+
+
+def chase(rng: Random) -> str:
+    """The dog sees a cat and the cat runs to the garden"""
+    one, other = rng.sample(ANIMALS, 2)
+    if rng.random() < 0.5:
+        return f"the {one} sees a {other} and the {other} runs to the {rng.choice(PLACES)}"
+    who, she, her = rng.choice(PEOPLE)
+    return f"the {who} calls {her} {one} and the {one} comes to the {who}"
+
+
+def evening(rng: Random) -> str:
+    """In the evening the woman is tired and she sleeps"""
+    who, she, her = rng.choice(PEOPLE)
+    when, mood, act = rng.choice(
+        (("evening", "tired", "sleeps"), ("morning", "happy", "sings"), ("night", "still", "dreams"))
+    )
+    return f"in the {when} the {who} is {mood} and {she} {act}"
+
+
+def sentences(seed: int) -> Iterator[str]:
+    """Sentences without end, each closed by a full stop."""
+    rng = Random(seed)
+    while True:
+        yield rng.choice((day, weather, thing, chase, evening))(rng) + " ."

@@ -1,0 +1,106 @@
+"""Shapes of known models against what is published of them."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from microgpt.architectures import Architecture
+from microgpt.architectures import parameters as parameters
+from microgpt.architectures.known import PRESETS
+from microgpt.checkpoints.config_json import from_config_json
+from microgpt.config import n_params
+from microgpt.cost import kv_bytes
+from microgpt.weights import SHIPPED, shipped
+from tests.checkpoints.test_config_json import FILES
+
+EVERY = [*PRESETS.values(), *(from_config_json(json.dumps(fields)) for fields in FILES.values())]
+
+
+@pytest.mark.parametrize(
+    ("name", "total"),
+    [
+        ("GPT-2 124M", 124_439_808), ("SmolLM2-135M", 134_515_008), ("Llama-2-7B", 6_738_415_616),
+        ("Llama-3-8B", 8_030_261_248), ("Llama-3-70B", 70_553_706_496), ("Mistral-7B", 7_241_732_096),
+        ("Gemma-2B", 2_506_172_416), ("DeepSeek-V3", 671_026_419_200),
+    ],
+)  # fmt: skip
+def test_parameters_are_the_published_totals(name: str, total: int) -> None:
+    assert PRESETS[name].n_params == total == sum(map(math.prod, parameters(PRESETS[name]).values()))
+
+
+@pytest.mark.parametrize(
+    ("name", "per_token", "sharing"),
+    [
+        ("GPT-2 124M", 36_864, "MHA"), ("SmolLM2-135M", 23_040, "GQA"), ("Llama-2-7B", 524_288, "MHA"),
+        ("Llama-3-8B", 131_072, "GQA"), ("DeepSeek-V3", 70_272, "MLA"), ("Gemma-2B", 18_432, "MQA"),
+    ],
+)  # fmt: skip
+def test_bytes_a_token_are_the_published_ones(name: str, per_token: int, sharing: str) -> None:
+    assert PRESETS[name].bytes_per_token() == per_token
+    assert PRESETS[name].sharing == sharing
+
+
+def test_bytes_without_sharing() -> None:
+    assert PRESETS["SmolLM2-135M"].bytes_if_mha() == 69_120
+    assert PRESETS["Llama-2-7B"].bytes_if_mha() == PRESETS["Llama-2-7B"].bytes_per_token()
+    assert PRESETS["DeepSeek-V3"].row == 576
+
+
+def test_smollms_projections_have_the_shapes_of_its_file() -> None:
+    shapes = parameters(PRESETS["SmolLM2-135M"])
+    assert (shapes["layer0.wq"], shapes["layer0.wk"], shapes["layer29.wv"]) == ((576, 576), (192, 576), (192, 576))
+    assert "lm_head" not in shapes
+    assert "lm_head" in parameters(PRESETS["Llama-3-8B"])
+
+
+def test_a_token_runs_few_of_the_experts() -> None:
+    model = PRESETS["DeepSeek-V3"]
+    assert round((model.n_params - model.n_idle) / 1e9) in (37, 38)  # published: 37 B activated
+    assert model.weight_bytes_read() == 2 * (model.n_params - model.n_idle)
+    assert model.weight_bytes_read(batch=32) == model.weight_bytes()
+    assert model.weight_bytes_read() < model.weight_bytes_read(batch=2) < model.weight_bytes()
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_our_own_models_follow_the_same_formulas(name: str) -> None:
+    config = shipped(name).config
+    model = Architecture(name, "", config)
+    assert model.n_params == n_params(config)
+    assert model.cache_bytes(5, 3, 8) == 3 * kv_bytes(config, 5, 8)
+
+
+@pytest.mark.parametrize(("name", "about"), [("Llama-3-8B", 122_500), ("SmolLM2-135M", 11_700)])
+def test_where_the_cache_outweighs_the_weights(name: str, about: int) -> None:
+    assert abs((PRESETS[name].crossing() or 0) - about) < 100
+
+
+@pytest.mark.parametrize("model", EVERY, ids=lambda m: m.name)
+@given(batch=st.integers(1, 100), size=st.sampled_from((1, 2, 4)))
+def test_the_crossing_is_the_first_length_at_which_the_cache_is_no_less(
+    model: Architecture, batch: int, size: int
+) -> None:
+    at, read = model.crossing(batch, size), model.weight_bytes_read(2, batch)
+    if at is None:
+        assert model.window and model.cache_bytes(10**12, batch, size) < read
+    else:
+        assert model.cache_bytes(at, batch, size) >= read > model.cache_bytes(at - 1, batch, size)
+
+
+def test_a_window_limits_what_is_kept() -> None:
+    model = PRESETS["Mistral-7B"]
+    assert model.cache_bytes(4096) == model.cache_bytes(32_768) == 4096 * model.bytes_per_token()
+    assert model.cache_bytes(4095) < model.cache_bytes(4096)
+    assert model.crossing() is None
+
+
+@given(st.sampled_from(EVERY), st.integers(0, 10**13), st.integers(1, 10_000), st.sampled_from((0.5, 1, 2)))
+def test_as_many_sequences_as_fit_and_no_more(model: Architecture, memory: int, tokens: int, size: float) -> None:
+    n = model.sequences(memory, tokens, weight_size=size)
+    if n:
+        assert model.weight_bytes(size) + model.cache_bytes(tokens, batch=n) <= memory
+    assert model.weight_bytes(size) + model.cache_bytes(tokens, batch=n + 1) > memory

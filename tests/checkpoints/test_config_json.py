@@ -1,0 +1,211 @@
+"""A reader's config.json: the architecture that it describes, and its mistakes by name."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from microgpt.architectures import Architecture
+from microgpt.architectures.known import PRESETS
+from microgpt.checkpoints.config_json import TYPES, from_config_json
+from microgpt.errors import UserError
+
+LLAMA3: dict[str, Any] = {
+    "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
+    "intermediate_size": 14336, "vocab_size": 128256, "max_position_embeddings": 8192, "tie_word_embeddings": False,
+}  # fmt: skip
+GPT2: dict[str, Any] = {"n_embd": 768, "n_layer": 12, "n_head": 12, "n_positions": 1024, "vocab_size": 50257}
+LATENT = {"kv_lora_rank": 512, "qk_rope_head_dim": 64, "qk_nope_head_dim": 128, "v_head_dim": 128}
+EXPERTS = {
+    "moe_intermediate_size": 1408, "n_routed_experts": 64, "n_shared_experts": 2, "num_experts_per_tok": 6,
+    "first_k_dense_replace": 1,
+}  # fmt: skip
+# as published, without the fields that say nothing about shapes
+FILES: dict[str, dict[str, Any]] = {
+    "Llama-3-8B": {**LLAMA3, "model_type": "llama"},
+    "GPT-2": {**GPT2, "model_type": "gpt2"},
+    "DeepSeek-V2-Lite": {
+        "model_type": "deepseek_v2", **LATENT, **EXPERTS, "num_hidden_layers": 27, "hidden_size": 2048,
+        "num_attention_heads": 16, "num_key_value_heads": 16, "q_lora_rank": None, "intermediate_size": 10944,
+        "vocab_size": 102400, "max_position_embeddings": 163840,
+    },
+    "DeepSeek-V3": {
+        "model_type": "deepseek_v3", **LATENT, "moe_intermediate_size": 2048, "n_routed_experts": 256,
+        "n_shared_experts": 1, "num_experts_per_tok": 8, "first_k_dense_replace": 3, "num_hidden_layers": 61,
+        "hidden_size": 7168, "num_attention_heads": 128, "num_key_value_heads": 128, "q_lora_rank": 1536,
+        "intermediate_size": 18432, "vocab_size": 129280, "max_position_embeddings": 163840,
+    },
+    "Mixtral-8x7B": {
+        **LLAMA3, "model_type": "mixtral", "num_local_experts": 8, "num_experts_per_tok": 2, "vocab_size": 32000,
+        "sliding_window": None,
+    },
+    "Mistral-7B": {
+        **LLAMA3, "model_type": "mistral", "vocab_size": 32000, "sliding_window": 4096,
+        "max_position_embeddings": 32768,
+    },
+    "Qwen2.5-7B": {
+        "model_type": "qwen2", "hidden_size": 3584, "intermediate_size": 18944, "max_position_embeddings": 131072,
+        "num_attention_heads": 28, "num_hidden_layers": 28, "num_key_value_heads": 4, "sliding_window": 131072,
+        "use_sliding_window": False, "tie_word_embeddings": False, "vocab_size": 152064,
+    },
+    "Qwen3-0.6B": {
+        "model_type": "qwen3", "hidden_size": 1024, "intermediate_size": 3072, "max_position_embeddings": 40960,
+        "num_attention_heads": 16, "num_hidden_layers": 28, "num_key_value_heads": 8, "head_dim": 128,
+        "sliding_window": None, "use_sliding_window": False, "tie_word_embeddings": True, "vocab_size": 151936,
+        "attention_bias": False, "max_window_layers": 28,
+    },
+    "Gemma-2B": {
+        "model_type": "gemma", "hidden_size": 2048, "intermediate_size": 16384, "max_position_embeddings": 8192,
+        "num_attention_heads": 8, "num_hidden_layers": 18, "num_key_value_heads": 1, "head_dim": 256,
+        "vocab_size": 256000,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "total"),
+    [
+        ("Llama-3-8B", 8_030_261_248), ("GPT-2", 124_439_808), ("DeepSeek-V2-Lite", 15_706_484_224),
+        ("DeepSeek-V3", 671_026_419_200), ("Mixtral-8x7B", 46_702_792_704), ("Qwen2.5-7B", 7_615_616_512),
+        ("Gemma-2B", 2_506_172_416), ("Mistral-7B", 7_241_732_096),
+        ("Qwen3-0.6B", 596_049_920),
+    ],
+)  # fmt: skip
+def test_published_files_give_the_published_totals(name: str, total: int) -> None:
+    assert from_config_json(json.dumps(FILES[name])).n_params == total
+
+
+@pytest.mark.parametrize("name", ["Llama-3-8B", "DeepSeek-V3", "Mistral-7B", "Gemma-2B"])
+def test_a_file_gives_its_preset(name: str) -> None:
+    found, preset = from_config_json(json.dumps(FILES[name])), PRESETS[name]
+    assert found.config == preset.config
+    assert (found.latent, found.experts, found.window) == (preset.latent, preset.experts, preset.window)
+
+
+def test_the_type_may_be_missing() -> None:
+    assert from_config_json(json.dumps(LLAMA3)).config == PRESETS["Llama-3-8B"].config
+    assert from_config_json(json.dumps(GPT2)).config == PRESETS["GPT-2 124M"].config
+    assert from_config_json(json.dumps({**LLAMA3, "head_dim": 64})).config.head_dim == 64
+    assert from_config_json(json.dumps(without(LLAMA3, "num_key_value_heads"))).sharing == "MHA"
+
+
+def test_biases_are_counted() -> None:
+    plain = from_config_json(json.dumps(LLAMA3)).n_params
+    some = from_config_json(json.dumps({**LLAMA3, "attention_bias": True, "mlp_bias": True})).n_params
+    assert some - plain == 32 * (4096 + 1024 + 1024 + 4096 + 14336 + 14336 + 4096)
+
+
+def test_a_family_without_biases_has_none_whatever_its_file_says() -> None:
+    both = {"attention_bias": True, "mlp_bias": True}
+    for kind, expected in {"mistral": (False, False), "qwen2": (True, False), "qwen3": (True, True)}.items():
+        config = from_config_json(json.dumps({**LLAMA3, **both, "model_type": kind})).config
+        assert (config.qkv_bias, config.wo_bias, config.mlp_bias) == (*expected, False)
+
+
+def test_key_heads_that_the_file_leaves_out_are_the_familys() -> None:
+    some = without({**LLAMA3, "num_attention_heads": 64}, "num_key_value_heads")
+    for kind, expected in {"llama": 64, "mistral": 8, "qwen2": 32, "qwen3": 32, "gemma": 16}.items():
+        assert from_config_json(json.dumps({**some, "model_type": kind})).config.n_kv_head == expected
+        null = {**some, "model_type": kind, "num_key_value_heads": None}
+        assert from_config_json(json.dumps(null)).config.n_kv_head == 64
+
+
+ON = {"use_sliding_window": True, "sliding_window": 7}
+FULL, SLIDING = ["full_attention"] * 24, ["sliding_attention"] * 8
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "window"),
+    [
+        ("llama", ON, (0, 0)), ("mistral", {}, (4096, 0)), ("mistral", {"sliding_window": None}, (0, 0)),
+        ("mistral", {**ON, "use_sliding_window": False}, (7, 0)), ("qwen2", {"sliding_window": 7}, (0, 0)),
+        ("qwen2", ON, (7, 28)), ("qwen3", {**ON, "max_window_layers": 3}, (7, 3)),
+        ("qwen3", {**ON, "max_window_layers": 32}, (0, 0)), ("qwen3", {**ON, "sliding_window": None}, (0, 0)),
+        ("qwen2", {"use_sliding_window": True}, (4096, 28)), ("qwen2", {**ON, "layer_types": FULL + SLIDING}, (7, 24)),
+        ("qwen2", {**ON, "layer_types": FULL + SLIDING, "max_window_layers": 3}, (7, 24)),
+        ("qwen2", {"layer_types": ["full_attention"] * 32}, (0, 0)),
+    ],
+)  # fmt: skip
+def test_only_a_qwen_can_switch_its_window_off(kind: str, fields: dict[str, Any], window: tuple[int, int]) -> None:
+    config = from_config_json(json.dumps({**LLAMA3, "model_type": kind, **fields})).config
+    assert (config.window, config.window_from) == window
+
+
+def without(fields: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if key != name}
+
+
+V2 = FILES["DeepSeek-V2-Lite"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        (without(LLAMA3, "hidden_size"), "no “hidden_size”"), (without(LLAMA3, "vocab_size"), "no “vocab_size”"),
+        (without(GPT2, "n_head"), "no “n_head”"), (without(V2, "kv_lora_rank"), "no “kv_lora_rank”"),
+        (without(V2, "n_routed_experts"), "no “n_routed_experts”"),
+        ({**LLAMA3, "num_hidden_layers": -1}, "“num_hidden_layers” is -1"),
+        ({**LLAMA3, "num_hidden_layers": 0}, "“num_hidden_layers” is 0"),
+        ({**LLAMA3, "num_hidden_layers": 10**6}, "“num_hidden_layers” is 1000000.*2,000"),
+        ({**LLAMA3, "num_hidden_layers": 1.5}, "“num_hidden_layers” is 1.5"),
+        ({**LLAMA3, "head_dim": "64"}, '“head_dim” is "64"'), ({**LLAMA3, "head_dim": 0}, "“head_dim” is 0"),
+        ({**LLAMA3, "head_dim": float("nan")}, "“head_dim” is NaN"),
+        ({**LLAMA3, "num_key_value_heads": 5}, "“num_key_value_heads” is 5"),
+        ({**LLAMA3, "num_attention_heads": 24, "num_key_value_heads": 8}, "“hidden_size” is 4096"),
+        ({**LLAMA3, "vocab_size": True}, "“vocab_size” is true"), ({**LLAMA3, "vocab_size": []}, "“vocab_size”"),
+        ({**LLAMA3, "hidden_size": 10**12}, "“hidden_size”.*10,000,000"), ({**GPT2, "n_embd": 770}, "“n_embd” is 770"),
+        ({**LLAMA3, "tie_word_embeddings": "no"}, "“tie_word_embeddings” is no"),
+        ({**LLAMA3, "model_type": "falcon"}, "“model_type” is “falcon”"), ({**LLAMA3, "model_type": [1]}, "model_type"),
+        ({**V2, "num_experts_per_tok": 65}, "“num_experts_per_tok” is 65"),
+        ({**V2, "first_k_dense_replace": 28}, "“first_k_dense_replace” is 28"),
+        ([], "object"), (7, "object"), (None, "object"), ({}, "no “num_hidden_layers”"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named(fields: Any, says: str) -> None:
+    with pytest.raises(UserError, match=says):
+        from_config_json(json.dumps(fields))
+
+
+@pytest.mark.parametrize("text", ["", "hello", '{"a": 1', "[" * 100_000])
+def test_what_is_no_json_is_said(text: str) -> None:
+    with pytest.raises(UserError, match="JSON"):
+        from_config_json(text)
+
+
+def test_a_number_of_any_length_is_a_number_too_large() -> None:
+    """Python itself reads no more than 4,300 digits, and says so in words for programmers."""
+    with pytest.raises(UserError, match="“n_embd” is Infinity; it must be a whole number from 1"):
+        from_config_json('{"n_embd": 1' + "0" * 5000 + "}")
+
+
+ODD = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5), st.lists(st.integers(), max_size=2)
+)
+
+
+@given(
+    st.sampled_from(sorted(FILES)),
+    st.dictionaries(st.sampled_from(sorted({k for f in FILES.values() for k in f})), ODD),
+)
+def test_any_config_gets_an_answer_or_a_sentence(name: str, changes: dict[str, Any]) -> None:
+    try:
+        found = from_config_json(json.dumps({**FILES[name], **changes}))
+    except UserError as error:
+        assert len(str(error)) < 300
+    else:
+        assert isinstance(found, Architecture)
+        assert found.n_params > 0 and found.bytes_per_token() > 0
+
+
+def test_every_known_type_is_tried() -> None:
+    assert {fields["model_type"] for fields in FILES.values()} == set(TYPES)
+
+
+@given(st.text())
+def test_any_text_gets_an_answer_or_a_sentence(text: str) -> None:
+    with pytest.raises(UserError):
+        from_config_json(text)

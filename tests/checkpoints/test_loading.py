@@ -1,0 +1,504 @@
+"""A checkpoint as files that a reader chose: the model of its folder, in slices; what is wrong, in a sentence."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from microgpt import cost
+from microgpt.checkpoints import loading as dropped
+from microgpt.checkpoints.folder import load_checkpoint
+from microgpt.checkpoints.loading import Loading, mark
+from microgpt.errors import UserError
+from microgpt.record import Recording
+from microgpt.trace import from_json
+from microgpt.viz import own
+from microgpt.viz.big import big_view
+from microgpt.viz.chosen import Files
+from microgpt.viz.session import dispatch
+from microgpt.viz.views import own_model
+from tests.support.checkpoints import (
+    GPT2,
+    LLAMA,
+    byte_level,
+    file_of,
+    gpt2_tensors,
+    llama_tensors,
+    write,
+)
+
+PROMPT = "a day of é"
+WIDE = {**LLAMA, "head_dim": 16, "hidden_size": 32, "max_position_embeddings": 40}  # drawn as a large model
+
+
+class OnDisk:
+    """What a browser hands over, here from a path. `asked` counts the bytes that were read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.asked = path, [0]
+        self.name, self.size, self.changed = path.name, path.stat().st_size, path.stat().st_mtime_ns / 1e6
+
+    def read(self, start: int, stop: int) -> bytes:
+        self.asked.append(stop - start)
+        with self.path.open("rb") as file:
+            file.seek(start)
+            return file.read(stop - start)
+
+
+def files_of(folder: Path) -> list[OnDisk]:
+    return [OnDisk(path) for path in sorted(folder.iterdir())]
+
+
+def wide_tensors(rng: np.random.Generator) -> dict[str, np.ndarray]:
+    shapes: dict[str, tuple[int, ...]] = {"input_layernorm": (32,), "post_attention_layernorm": (32,)}
+    shapes |= {"self_attn.q_proj": (64, 32), "self_attn.k_proj": (32, 32), "self_attn.v_proj": (32, 32)}
+    shapes |= {"self_attn.o_proj": (32, 64), "mlp.gate_proj": (10, 32), "mlp.up_proj": (10, 32)}
+    shapes |= {"mlp.down_proj": (32, 10)}
+    found: dict[str, tuple[int, ...]] = {
+        f"model.layers.{i}.{name}.weight": shape for i in range(2) for name, shape in shapes.items()
+    }
+    found |= {"model.embed_tokens.weight": (264, 32), "model.norm.weight": (32,), "lm_head.weight": (264, 32)}
+    return {name: rng.normal(0, 0.5, shape).astype(np.float32) for name, shape in found.items()}
+
+
+KINDS: dict[str, tuple[dict[str, Any], Callable[[np.random.Generator], dict[str, np.ndarray]], str | None]] = {
+    "gpt2": (GPT2, gpt2_tensors, None),
+    "llama": (LLAMA, llama_tensors, "<begin>"),
+    "wide": (WIDE, wide_tensors, "<begin>"),
+}
+
+
+def made(folder: Path, kind: str, **how: Any) -> Path:
+    config, tensors, start = KINDS[kind]
+    return write(folder / kind, config, tensors(np.random.default_rng(5)), byte_level(start), **how)
+
+
+@pytest.fixture(params=KINDS)
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    return made(tmp_path, request.param)
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept() -> None:
+    own.forget()
+
+
+# ---- loading --------------------------------------------------------------------------------------
+
+
+def test_the_model_is_the_one_of_the_folder(folder: Path) -> None:
+    model, expected = Loading(files_of(folder)).go_on(), load_checkpoint(folder)
+    assert model and model.config == expected.config and model.params.keys() == expected.params.keys()
+    for name, array in model.params.items():
+        assert np.array_equal(array, expected.params[name]) and array.dtype == np.float32, name
+    assert model.tokenizer.vocabulary == expected.tokenizer.vocabulary
+    assert (model.tokenizer.start, model.tokenizer.stops) == (expected.tokenizer.start, expected.tokenizer.stops)
+    assert model.tokenizer.encode(PROMPT) == expected.tokenizer.encode(PROMPT)
+
+
+def test_tokens_are_those_of_the_folder_whatever_the_file_counts(tmp_path: Path) -> None:
+    """A page and the command line number added tokens alike, and leave no merge out."""
+    folder = made(tmp_path, "llama")
+    path = folder / "tokenizer.json"
+    about = json.loads(path.read_text("utf-8"))
+    for token, i in zip(about["added_tokens"], (900, 5, 262), strict=True):
+        token["id"] = i
+    about["model"]["dropout"] = 0.9
+    path.write_text(json.dumps(about), "utf-8")
+    model, expected = Loading(files_of(folder)).go_on(), load_checkpoint(folder)
+    assert model and model.tokenizer.vocabulary == expected.tokenizer.vocabulary
+    assert model.tokenizer.vocabulary[261:] == ["<stop>", "<begin>", "<end>"]
+    text = "a day of days <stop> a day<end>"
+    plain = model.tokenizer.encode(text)
+    assert all(expected.tokenizer.encode(text) == plain for _ in range(20))
+
+
+def test_rows_of_a_matrix_lie_in_one_piece(tmp_path: Path) -> None:
+    """On columns a browser takes ten times as long. GPT-2's files have columns."""
+    model = Loading(files_of(made(tmp_path, "gpt2"))).go_on()
+    assert model and all(array.flags.c_contiguous for array in model.params.values())
+
+
+def test_it_is_read_in_slices_and_each_tensor_once(tmp_path: Path) -> None:
+    files = files_of(made(tmp_path, "llama", shards=3))
+    loading = Loading(files)
+    weights = [file for file in files if file.name.endswith(".safetensors")]
+    headers = sum(sum(file.asked) for file in weights)
+    assert headers < loading.total / 2  # nothing but headers so far
+    slices = 0
+    while loading.go_on(0) is None:
+        slices += 1
+        assert loading.done == slices and loading.read <= loading.total
+    assert slices == loading.count - 1 or slices == loading.count
+    assert sum(sum(file.asked) for file in weights) - headers == loading.read == loading.total
+
+
+def test_16_bit_numbers_become_32_bits(tmp_path: Path) -> None:
+    folder = made(tmp_path, "llama")
+    tensors = llama_tensors(np.random.default_rng(5))
+    halves = {
+        name: ("BF16", array.shape, (array.view(np.uint32) >> 16).astype("<u2").tobytes())
+        for name, array in tensors.items()
+    }
+    (folder / "model.safetensors").write_bytes(file_of(halves))
+    model, expected = Loading(files_of(folder)).go_on(), load_checkpoint(folder)
+    assert model and all(np.array_equal(array, expected.params[name]) for name, array in model.params.items())
+
+
+def test_what_ends_a_text_may_be_said_in_a_file_of_its_own(folder: Path) -> None:
+    before = mark(files_of(folder))
+    for stops in ([5], [7]):  # of one size
+        (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": stops}), "utf-8")
+        model = Loading(files_of(folder)).go_on()
+        assert model and model.tokenizer.stops == set(stops) == load_checkpoint(folder).tokenizer.stops
+        assert mark(files_of(folder)) != before
+        before = mark(files_of(folder))
+
+
+def test_files_are_told_apart(tmp_path: Path) -> None:
+    folder = made(tmp_path, "llama")
+    before = mark(files_of(folder))
+    assert mark(list(reversed(files_of(folder)))) == before
+    config = {**LLAMA, "rope_theta": 10001.0}
+    (folder / "config.json").write_text(json.dumps(config), "utf-8")
+    assert mark(files_of(folder)) != before
+
+
+def test_checkpoints_of_one_run_differ_by_their_numbers_and_an_edited_file_by_its_date(tmp_path: Path) -> None:
+    weights = made(tmp_path, "llama") / "model.safetensors"
+    data, marks = weights.read_bytes(), set()
+    header = 8 + int.from_bytes(data[:8], "little")
+    for numbers, changed in ((data[header:], 1e9), (bytes(len(data) - header), 1e9), (data[header:], 1e9 + 1)):
+        weights.write_bytes(data[:header] + numbers)
+        os.utime(weights, (changed, changed))
+        marks.add(mark([OnDisk(weights)]))
+    assert len(marks) == 3
+
+
+# ---- the page -------------------------------------------------------------------------------------
+
+
+def ask(files: list[OnDisk], hook: str, state: Any = None, **fields: str) -> tuple[Any, dict[str, str], list[str]]:
+    """The last answer to a press, and what was said on the way, as the page sends and shows it."""
+    chosen: Files = {"checkpoint": files}
+    said: list[str] = []
+    while True:
+        state, patches = dispatch(state, hook, {"page": "own-model", "lang": "en", "prompt": PROMPT, **fields}, chosen)
+        found = {patch["target"]: patch["html"] for patch in patches if "target" in patch}
+        if "file" in patches[0]:
+            found["file"] = patches[0]["text"]
+        if not any("again" in patch for patch in patches):
+            return state, found, said
+        said.append(found["#progress"])
+        assert len(said) < 1000
+
+
+def expected_trace(folder: Path, steps: int) -> Recording:
+    """What `load_checkpoint` gives, run as far; its rows in one piece as in a browser, for the same last bits."""
+    config = Loading(files_of(folder)).facts.config
+    model = load_checkpoint(folder, own.precision(config))
+    model = replace(model, params={name: np.ascontiguousarray(array) for name, array in model.params.items()})
+    n, most = len(model.tokenizer.encode(PROMPT)), min(32, config.n_ctx)
+    recording = Recording(model, PROMPT, max_new=most - n)
+    while len(recording.cache) < steps and not recording.ended:
+        recording.step()
+    return recording
+
+
+def test_a_press_steps_as_the_folder_does_to_the_last_bit(folder: Path) -> None:
+    files = files_of(folder)
+    state, found, said = ask(files, "show")
+    assert 'id="stepper"' in found["#widget"] and "Reading" in said[0]
+    n = state["n"]
+    state, found, said = ask(files, "next", state)
+    if "#widget" in found:
+        assert state["n"] == n + 1 and f'value="{n}" id="step-{n}" checked' in found["#widget"]
+    assert not any("Reading" in line for line in said)  # it is kept
+    recording = expected_trace(folder, state["n"])
+    _, found, _ = ask(files, "trace", state)
+    theirs = from_json(found["file"])
+    assert theirs.about["tokens"] == recording.trace.about["tokens"]
+    checked = 0
+    for event in theirs:
+        if event.name in ("q", "k", "v", "attn_weights", "head_out", "attn_scores") and not isinstance(
+            event.value, int
+        ):
+            ours = recording.trace[event.name, event.pos, event.layer]
+            assert np.array_equal(event.value.astype(ours.dtype), ours), event.name
+            checked += 1
+    assert checked > 20
+
+
+def test_how_far_it_was_does_not_stay_beside_an_error(folder: Path) -> None:
+    """What was being read or run goes when the work breaks off, whatever breaks it off."""
+    files = files_of(folder)
+    fields = {"page": "own-model", "prompt": PROMPT}
+    for wrong, chosen in (({}, []), ({"seed": "x"}, files), ({"layers": "x"}, files), ({"prompt": ""}, files)):
+        own.forget()
+        _, patches = dispatch(None, "show", fields, {"checkpoint": files})
+        assert "Reading" in patches[0]["html"]
+        while any("again" in one for one in patches):
+            _, patches = dispatch(None, "show", fields | wrong, {"checkpoint": chosen})
+        found = {one["target"]: one["html"] for one in patches}
+        assert found["#prompt-error"] and found["#progress"] == ""
+
+
+def test_a_dead_interpreter_comes_to_the_same_picture(folder: Path) -> None:
+    files = files_of(folder)
+    state, _, _ = ask(files, "next")
+    state, before, _ = ask(files, "compare", state, step="1")
+    own.forget()
+    again, after, _ = ask(files, "show", state, step="1")
+    assert (again, after["#widget"]) == (state, before["#widget"])
+
+
+def test_run_ends_where_the_model_or_the_picture_does(folder: Path) -> None:
+    files = files_of(folder)
+    state, found, _ = ask(files, "run")
+    recording = expected_trace(folder, 99)
+    assert state["n"] == len(recording.cache) and found["#widget"].count('class="T ') == state["n"]
+    _, found, _ = ask(files, "next", state)
+    assert "picture is full" in found["#prompt-error"] or "chosen to stop" in found["#prompt-error"]
+    assert "#widget" not in found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_prompt_that_begins_with_token_0_is_no_start(kind: str, tmp_path: Path) -> None:
+    config, tensors, _ = KINDS[kind]
+    none = {**config, "bos_token_id": None, "eos_token_id": None}
+    folder = write(tmp_path, none, tensors(np.random.default_rng(5)), byte_level())
+    files = files_of(folder)
+    model = Loading(files).go_on()
+    assert model and model.tokenizer.encode("! a day")[0] == 0
+    _, found, _ = ask(files, "show", prompt="! a day")
+    assert "from the prompt" in found["#widget"] and "starts every text" not in found["#widget"]
+    large = big_view(load_checkpoint(folder), "! a day", 2)
+    assert [large.kind(i) for i in range(2)] == ["prompt", "prompt"]
+
+
+def test_small_models_have_numbers_and_large_ones_strips(tmp_path: Path) -> None:
+    _, small, _ = ask(files_of(made(tmp_path, "llama")), "show")
+    _, large, _ = ask(files_of(made(tmp_path, "wide")), "show")
+    assert "<svg" not in small["#widget"] and 'class="strip thin' in large["#widget"]
+    assert "float64" in small["#own"] and "float32" in large["#own"]
+
+
+def test_the_reader_opens_heads(tmp_path: Path) -> None:
+    files = files_of(made(tmp_path, "wide"))
+    state, found, _ = ask(files, "show")
+    _, found, _ = ask(files, "show", state, layers="1", heads="0, 3", head="1.3")
+    assert 'value="1.0"' in found["#widget"] and 'value="1.3" checked' in found["#widget"]
+    assert 'value="0.0"' not in found["#widget"] and "heads that you chose" in found["#widget"]
+    for fields, sentence in (
+        ({"layers": "2"}, "no layer 2; this model has 0 to 1"), ({"heads": "9"}, "no head 9; this model has 0 to 3"),
+        ({"layers": "x"}, "give numbers such as"),
+    ):  # fmt: skip
+        _, found, _ = ask(files, "show", state, **fields)
+        assert sentence in found["#prompt-error"] and "#widget" not in found
+
+
+def test_a_large_model_is_compared_where_one_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own, "QUICK", 0)
+    files = files_of(made(tmp_path, "wide"))
+    state, found, _ = ask(files, "show")
+    steps = state["n"]
+    assert found["#widget"].count("was not run again") == steps
+    state, found, _ = ask(files, "compare", state, step="2", check="on")
+    assert state["compared"] == [2] and found["#widget"].count("was not run again") == steps - 1
+    assert 'name="check" checked' in found["#widget"]
+    state, _, _ = ask(files, "next", state)
+    assert state["compared"] == [2]
+    recording = next(iter(own._kept.values()))
+    counted = recording.trace["recompute_macs", 2]
+    assert counted.tolist() == cost.naive(recording.config, 3).tolist()
+    monkeypatch.setattr(own, "SLICE", 0.0)
+    monkeypatch.setattr(own, "PART", 2)
+    state, found, said = ask(files, "compare", state, step="6")
+    assert state["compared"] == [2, 6]
+    assert any("Running step 7 again without the cache: 4 of 7 tokens" in line for line in said)
+    logits = recording.trace["logits", 6][0]
+    assert 0 < np.abs(recording.trace["recompute_logits", 6] - logits).max() < 1e-4
+    assert recording.trace["recompute_macs", 6].tolist() == cost.naive(recording.config, 7).tolist()
+
+
+def test_other_files_begin_anew(tmp_path: Path) -> None:
+    one, two = files_of(made(tmp_path, "llama")), files_of(made(tmp_path, "gpt2"))
+    state, _, _ = ask(one, "run")
+    state, found, said = ask(two, "next", state)
+    assert "Reading" in said[0] and state["n"] == len(byte_level().encode(PROMPT).ids)
+
+
+def test_work_is_cut_into_slices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = files_of(made(tmp_path, "wide"))
+    whole = ask(files, "run")
+    own.forget()
+    monkeypatch.setattr(own, "SLICE", 0.0)
+    state, found, said = ask(files, "run")
+    assert (state, found["#widget"]) == (whole[0], whole[1]["#widget"])
+    assert sum("Running the model" in line for line in said) > 5 and sum("Reading" in line for line in said) > 5
+
+
+# ---- what is wrong --------------------------------------------------------------------------------
+
+
+def without(name: str) -> Callable[[Path], object]:
+    return lambda folder: (folder / name).unlink()
+
+
+def renamed(old: str, new: str) -> Callable[[Path], object]:
+    return lambda folder: (folder / old).rename(folder / new)
+
+
+def twice(folder: Path) -> None:
+    shutil.copyfile(folder / "model.safetensors", folder / "b.safetensors")
+    (folder / "model.safetensors").rename(folder / "a.safetensors")
+
+
+def written(name: str, data: bytes) -> Callable[[Path], object]:
+    return lambda folder: (folder / name).write_bytes(data)
+
+
+def cut_short(folder: Path) -> None:
+    path = folder / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-4])
+
+
+def nan(folder: Path) -> None:
+    tensors = llama_tensors(np.random.default_rng(5))
+    tensors["lm_head.weight"][0, 0] = np.nan
+    write(folder, LLAMA, tensors, byte_level("<begin>"))
+
+
+def overflowing(folder: Path) -> None:
+    tensors = wide_tensors(np.random.default_rng(5))
+    for name in ("model.norm.weight", "lm_head.weight"):
+        tensors[name] *= np.float32(1e30)
+    write(folder, WIDE, tensors, byte_level("<begin>"))
+
+
+def huge(folder: Path) -> None:
+    config = {**LLAMA, "vocab_size": 1_000_000, "hidden_size": 4096}
+    (folder / "config.json").write_text(json.dumps(config), "utf-8")
+
+
+def more_layers(folder: Path) -> None:
+    (folder / "config.json").write_text(json.dumps({**LLAMA, "num_hidden_layers": 3}), "utf-8")
+
+
+def other_words(folder: Path) -> None:
+    (folder / "config.json").write_text(json.dumps({**LLAMA, "vocab_size": 200}), "utf-8")
+
+
+def quantised(folder: Path) -> None:
+    tensors = llama_tensors(np.random.default_rng(5))
+    stored = {name: ("F32", array.shape, array.tobytes()) for name, array in tensors.items()}
+    stored["lm_head.weight"] = ("I8", (264, 8), bytes(264 * 8))
+    (folder / "model.safetensors").write_bytes(file_of(stored))
+
+
+FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
+TOKEN = {"id": 264, "content": "z", **dict.fromkeys(FLAGS, False)}
+
+
+def told(parts: dict[str, Any]) -> Callable[[Path], object]:
+    """A tokenizer.json that says something else in these parts."""
+
+    def spoil(folder: Path) -> None:
+        path = folder / "tokenizer.json"
+        path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | parts), "utf-8")
+
+    return spoil
+
+
+WRONG: list[tuple[Callable[[Path], object], str]] = [
+    (without("config.json"), "config.json is missing. Choose it together with"),
+    (without("tokenizer.json"), "tokenizer.json is missing. Choose it together with"),
+    (without("model.safetensors"), "model.safetensors is missing: choose the .safetensors file"),
+    (renamed("model.safetensors", "pytorch_model.bin"), "pytorch_model.bin is not read here, since such files may"),
+    (written("generation_config.json", b"{"), "generation_config.json cannot be read"),
+    (written("generation_config.json", b"\xff"), "generation_config.json is not a text in UTF-8"),
+    (written("generation_config.json", b'{"eos_token_id": 1.5}'), "“eos_token_id” is 1.5; it must be a token"),
+    (twice, "There are 2 .safetensors files. If they are one model, choose its model.safetensors.index.json too"),
+    (huge, "there is room for 1,500 MB in a page. At the command line there is more: python build.py --model"),
+    (written("config.json", b"{"), "This is not JSON"),
+    (written("config.json", b"\xff"), "config.json is not a text in UTF-8"),
+    (written("tokenizer.json", b"{}"), "tokenizer.json cannot be read"),
+    (cut_short, "a part is missing"),
+    (written("model.safetensors", b"PK\x03\x04" + bytes(20)), "begins like a zip archive"),
+    (nan, "lm_head.weight holds NaN or infinity"),
+    (overflowing, "overflow at token 1: its files are damaged"),
+    (
+        written("tokenizer.json", b'{"model": {"vocab": {"a": "x"}, "merges": []}}'),
+        "gives the token “a” the id &#34;x&#34;; it",
+    ),
+    (
+        told({"added_tokens": [TOKEN | {"id": math.inf}]}),
+        "gives the token “z” the id Infinity; it must be a whole number",
+    ),
+    (told({"added_tokens": [TOKEN | {"id": "7"}, TOKEN]}), "gives the token “z” the id &#34;7&#34;; it must"),
+    (told({"added_tokens": [TOKEN | {"id": True}]}), "gives the token “z” the id true; it must be a whole number"),
+    (
+        told(
+            {"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "(?i)a"}, "behavior": "Isolated", "invert": False}}
+        ),
+        "a pattern with “(?i)a”, which cannot be followed here. Try it at the command line: python build.py",
+    ),
+    (more_layers, "lacks 9 tensors that its config.json asks for"),
+    (other_words, "has shape (264, 8); its config.json says (200, 8)"),
+    (quantised, "holds lm_head.weight as I8: quantised"),
+]
+
+
+@pytest.mark.parametrize(("spoil", "sentence"), WRONG, ids=[sentence[:40] for _, sentence in WRONG])
+def test_what_is_wrong_is_said_and_the_picture_stays(
+    tmp_path: Path, spoil: Callable[[Path], object], sentence: str
+) -> None:
+    folder = made(tmp_path, "llama")
+    spoil(folder)
+    before = {"settings": {}, "n": 3, "compared": []}
+    state, found, _ = ask(files_of(folder), "next", before)
+    assert sentence in found["#prompt-error"].replace("<bdi>", "").replace("</bdi>", "")
+    assert "#widget" not in found and state == before
+
+
+def test_a_missing_part_is_named(tmp_path: Path) -> None:
+    folder = made(tmp_path, "llama", shards=3)
+    (folder / "model-00002-of-00003.safetensors").unlink()
+    with pytest.raises(UserError, match="is missing, which"):
+        Loading(files_of(folder))
+    for data in (b"{}", b"[]", b'{"weight_map": 3}'):
+        (folder / "model.safetensors.index.json").write_bytes(data)
+        with pytest.raises(UserError, match="cannot be read"):
+            Loading(files_of(folder))
+
+
+def test_no_file_and_a_text_that_is_too_long(tmp_path: Path) -> None:
+    assert "No file is chosen" in ask([], "next")[1]["#prompt-error"]
+    files = files_of(made(tmp_path, "wide"))
+    assert "a page shows at most 32" in ask(files, "next", prompt="z" * 40)[1]["#prompt-error"]
+
+
+def test_no_room_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(dropped, "assemble", full)
+    found = ask(files_of(made(tmp_path, "llama")), "next")[1]
+    assert "has no room for this model" in found["#prompt-error"] and own.current.loading is None
+
+
+def test_a_text_of_many_bytes_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(dropped.TEXTS, "tokenizer.json", 1000)
+    files = files_of(made(tmp_path, "llama"))
+    with pytest.raises(UserError, match="tokenizer.json has 1 MB|tokenizer.json has"):
+        Loading(files)
+    assert own_model.FIELD == "checkpoint"

@@ -1,0 +1,269 @@
+"""Good files are read as the safetensors library reads them; all else ends in one sentence, soon, in little room."""
+
+from __future__ import annotations
+
+import json
+import struct
+import time
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from safetensors import SafetensorError
+from safetensors import deserialize as untyped
+
+from microgpt.checkpoints.safetensors import (
+    ALLOWED,
+    BITS,
+    COMMAS,
+    LONGEST,
+    META,
+    Header,
+    read_header,
+    shown,
+)
+from microgpt.errors import UserError
+
+
+def packed(header: Any, data: bytes = b"", length: int | None = None) -> bytes:
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack("<Q", len(text) if length is None else length) + text + data
+
+
+def opened(file: bytes) -> Header:
+    return read_header(lambda start, stop: file[start:stop], len(file))
+
+
+def deserialize(file: bytes) -> list[tuple[str, dict[str, Any]]]:
+    """What the library reads, or its SafetensorError."""
+    found: list[tuple[str, dict[str, Any]]] = untyped(file)  # type: ignore[no-untyped-call]
+    return found
+
+
+def entry(dtype: str = "U8", shape: Any = (1,), start: Any = 0, stop: Any = 1) -> dict[str, Any]:
+    return {"dtype": dtype, "shape": shape, "data_offsets": [start, stop]}
+
+
+@st.composite
+def good_files(draw: st.DrawFn) -> bytes:
+    """Tensors of all types and sizes, in any order of their names, with free words and padding."""
+    names = draw(st.lists(st.text(st.characters(codec="utf-8"), max_size=12), unique=True, max_size=6))
+    header: dict[str, Any] = {}
+    at = 0
+    for name in names:
+        if name == META:
+            continue
+        dtype, shape = draw(st.sampled_from(sorted(BITS))), draw(st.lists(st.integers(0, 4), max_size=4))
+        if BITS[dtype] < 8:
+            shape = [*shape, 8]  # whole bytes
+        bits = BITS[dtype]
+        for side in shape:
+            bits *= side
+        header[name] = entry(dtype, shape, at, at + bits // 8)
+        at += bits // 8
+    if draw(st.booleans()):
+        header[META] = {"format": draw(st.text(st.characters(codec="utf-8"), max_size=5))}
+    shuffled = {name: header[name] for name in draw(st.permutations(sorted(header)))}
+    text = json.dumps(shuffled, ensure_ascii=draw(st.booleans())).encode() + b" " * draw(st.integers(0, 9))
+    return packed(text, bytes(at))
+
+
+@given(good_files())
+def test_a_good_file_is_read_as_the_library_reads_it(file: bytes) -> None:
+    ours = opened(file)
+    theirs = dict(deserialize(file))
+    assert {t.name: (t.dtype, list(t.shape), t.nbytes) for t in ours.tensors} == {
+        name: (one["dtype"], one["shape"], len(one["data"])) for name, one in theirs.items()
+    }
+    assert ours.tensors == sorted(ours.tensors, key=lambda t: (t.start, t.stop))
+    assert ours.size == len(file) and ours.length == struct.unpack("<Q", file[:8])[0]
+
+
+TOKENS = st.sampled_from(
+    [*b'[]{},:"\\-.0123456789eE \0\xff']
+    + [
+        b"null",
+        b"true",
+        b"NaN",
+        b"-1",
+        b"1e9",
+        b"9" * 30,
+        b'"dtype"',
+        b'"a":',
+        b"\\ud800",
+        b"[[",
+        b'"F4"',
+        b"\xe2\x80\xae",
+    ]
+)
+
+
+@st.composite
+def broken_files(draw: st.DrawFn) -> bytes:
+    """A good file in which a few bytes were changed, put in or taken out; the length is set right again, or is not."""
+    file = bytearray(draw(good_files()))
+    for _ in range(draw(st.integers(1, 4))):
+        token = draw(TOKENS)
+        piece = bytes([token]) if isinstance(token, int) else token
+        at = draw(st.integers(0, len(file)))
+        file[at : at + draw(st.integers(0, 3))] = piece
+    if draw(st.booleans()) and len(file) > 8:
+        end = file.rfind(b"}") + 1 or len(file)
+        file[:8] = struct.pack("<Q", max(0, end - 8))
+    return bytes(file)
+
+
+@settings(max_examples=400)
+@given(st.one_of(st.binary(max_size=200), st.binary(max_size=60).map(packed), broken_files()))
+@example(b"")
+@example(packed(b""))
+@example(packed(b"{}"))
+def test_any_bytes_give_a_header_or_one_sentence(file: bytes) -> None:
+    """And what we read, the library reads too: nothing is let through that it refuses."""
+    try:
+        found = opened(file)
+    except UserError as error:
+        said = str(error)
+        assert said.endswith(".") and "\n" not in said and said.isprintable() and len(said) < 600
+    else:
+        assert len(deserialize(file)) == len(found.tensors)
+
+
+WRONG = {
+    "length": (packed(b"{}", length=99), "99 bytes long, but only 2 follow"),
+    "allowed": (packed(b"{}", length=ALLOWED + 1), "only 2 follow"),
+    "empty": (packed(b""), "not JSON"),
+    "zip": (b"PK\x03\x04" + bytes(40), "zip archive"),
+    "utf-8": (packed(b'{"\xff": 1}'), "byte 2"),
+    "JSON": (packed(b'{"a" 1}'), "not JSON"),
+    "list": (packed(b"[1]"), "something else"),
+    "deep": (packed(b"[" * 200_000 + b"]" * 200_000), "nested"),
+    "brackets": (packed(b"{" * 200_000), "nested"),
+    "twice": (packed(b'{"a": 1, "a": 2}'), "“a” twice"),
+    "field twice": (packed(b'{"a": {"dtype": "U8", "dtype": "U8"}}'), "“dtype” twice"),
+    "no entry": (packed({"a": 3}), "“a” must be an object"),
+    "type": (packed({"a": entry("Q4_K")}, b"1"), "Q4_K; the format knows BOOL"),
+    "type is a list": (packed({"a": entry(["F32"])}, b"1"), "['F32']"),  # type: ignore[arg-type]
+    "negative": (packed({"a": entry(shape=[-1])}, b"1"), "[-1]"),
+    "minus nothing": (packed(b'{"a": {"dtype": "U8", "shape": [-0], "data_offsets": [0, 0]}}'), "[-0.0]"),
+    "boolean": (packed({"a": entry(shape=[True])}, b"1"), "[True]"),
+    "float": (packed({"a": entry(shape=[1.0])}, b"1"), "[1.0]"),
+    "NaN": (packed(b'{"a": {"dtype": "U8", "shape": [NaN], "data_offsets": [0, 1]}}', b"1"), "[nan]"),
+    "huge": (packed(b'{"a": {"dtype": "U8", "shape": [%s], "data_offsets": []}}' % (b"9" * 10**5), b"1"), "[inf]"),
+    "sides": (packed({"a": entry(shape=[1] * 33)}, b"1"), "up to 32"),
+    "product": (packed({"a": entry(shape=[2**32, 2**32, 2**32])}, b"1"), "bits"),
+    "product of nothing": (packed({"a": entry(shape=[2**32, 2**32, 0], stop=0)}), "bits"),
+    "size": (packed({"a": entry("F32", [2])}, b"1"), "64 bits, but its range has 1 bytes"),
+    "backwards": (packed({"a": entry(start=1, stop=0)}, b"1"), "smaller one first"),
+    "three": (packed({"a": {**entry(), "data_offsets": [0, 1, 1]}}, b"1"), "two whole numbers"),
+    "overlap": (packed({"a": entry(), "b": entry()}, b"1"), "“b” begins at byte 0 of the numbers, but “a” ends at 1"),
+    "gap": (packed({"a": entry(), "b": entry(start=2, stop=3)}, b"123"), "a gap"),
+    "short": (packed({"a": entry()}), "a part is missing"),
+    "long": (packed({"a": entry()}, b"12"), "end after 1 bytes, but the file has 2"),
+    "surrogate": (packed(b'{"a\\ud800": {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]}}', b"1"), r"a\ud800"),
+    "bidi": (packed({"a\u202eb": 1}), r"a\u202eb"),
+    "control": (packed({"a\n\x1b[31m": 1}), r"a\n\x1b[31m"),
+    "words": (packed({META: {"a": 1}}), "object of texts"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_wrong_is_named(case: str) -> None:
+    file, says = WRONG[case]
+    with pytest.raises(UserError) as caught:
+        opened(file)
+    assert says in str(caught.value)
+    with pytest.raises(SafetensorError) if "twice" not in case and case != "sides" else pytest.raises(UserError):
+        deserialize(file) if "twice" not in case and case != "sides" else opened(file)
+
+
+class Endless:
+    """A file of any size that is never there as a whole."""
+
+    def __init__(self, length: int, text: bytes) -> None:
+        self.start, self.text = struct.pack("<Q", length), text
+
+    def read(self, start: int, stop: int) -> bytes:
+        if stop <= 8:
+            return self.start[start:stop]
+        return (self.text * (1 + (stop - start) // len(self.text)))[: stop - start]
+
+
+MANY = b"".join(b'"%06d":{"dtype":"U8","shape":[],"data_offsets":[%d,%d]},' % (i, i, i + 1) for i in range(90_000))
+LARGE = {
+    "more than the format allows": (ALLOWED + 1, b"x"),
+    "more than is read here": (LONGEST + 1, b"x"),
+    "brackets": (LONGEST, b"["),
+    "empty lists": (LONGEST, b"[]"),
+    "commas": (LONGEST, b","),
+    "a single name": (LONGEST, '{"😀'.encode() + b"a" * LONGEST),
+    "quotes": (LONGEST, b'"'),
+    "backslashes": (LONGEST, b'"\\'),
+    "numbers": (LONGEST, b'{"a": [' + b"9" * 4_000 + b"," * COMMAS),
+    "many tensors": (len(MANY) + 1, b"{" + MANY[:-1] + b"}"),
+}
+
+
+def seconds_of(work: Callable[[], object]) -> float:
+    begin = time.process_time()
+    work()
+    return time.process_time() - begin
+
+
+@pytest.fixture(scope="module")
+def yardstick() -> float:
+    """What plain JSON takes for many tensors, on this machine and now: about a tenth of a second on a quiet one."""
+    text = b"{" + MANY[:-1] + b"}"
+    return min(seconds_of(lambda: json.loads(text)) for _ in range(3))
+
+
+@pytest.mark.parametrize("case", LARGE)
+def test_a_large_header_is_refused_soon_and_in_little_memory(case: str, yardstick: float) -> None:
+    file = Endless(*LARGE[case])
+
+    def refused() -> None:
+        with pytest.raises(UserError):
+            read_header(file.read, 2**40)
+
+    seconds = min(seconds_of(refused) for _ in range(2))
+    tracemalloc.start()
+    refused()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert seconds < 10 * yardstick, (seconds, yardstick)
+    assert peak < 150e6, peak
+
+
+@settings(max_examples=100)
+@given(broken_files())
+def test_a_small_header_needs_little_memory(file: bytes) -> None:
+    tracemalloc.start()
+    try:
+        opened(file)
+    except UserError:
+        pass
+    finally:
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peak < 100_000 + 60 * len(file)
+
+
+def test_only_the_header_is_read() -> None:
+    asked: list[tuple[int, int]] = []
+    file = packed({"a": entry(shape=[1000], stop=1000)}, bytes(1000))
+
+    def read(start: int, stop: int) -> bytes:
+        asked.append((start, stop))
+        return file[start:stop]
+
+    read_header(read, len(file))
+    assert asked == [(0, 8), (8, len(file) - 1000)]
+
+
+def test_names_are_shown_so_that_they_cannot_deceive() -> None:
+    assert shown("h.0.attn.c_attn.weight") == "h.0.attn.c_attn.weight"
+    assert shown("a\u202e\u2066\0\x1b\ud800 b") == "a\\u202e\\u2066\\x00\\x1b\\ud800 b"
+    assert len(shown("x" * 10**6)) == 81

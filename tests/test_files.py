@@ -1,0 +1,79 @@
+"""JSON is looked at before it is parsed: how deep it goes is counted rightly, and that does not take for ever."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from microgpt.files import DEPTH, THINGS, nested, parsed
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+PIECES = st.sampled_from(['"', "\\", "[", "]", "{", "}", "a", "\\\\", '\\"', ",", "é"])
+
+
+def depth_of(found: object) -> int:
+    inside = found.values() if isinstance(found, dict) else found if isinstance(found, list) else None
+    return 0 if inside is None else 1 + max(map(depth_of, inside), default=0)
+
+
+@given(ANYTHING, st.booleans())
+def test_what_json_says_is_what_python_reads(found: object, plain: bool) -> None:
+    text = json.dumps(found, ensure_ascii=plain)
+    assert parsed(text) == json.loads(text)
+
+
+@given(ANYTHING, st.integers(0, 6))
+def test_depth_is_counted_outside_of_strings_alone(found: object, depth: int) -> None:
+    assert nested(json.dumps(found).encode(), depth) == (depth_of(found) > depth)
+
+
+@given(st.lists(PIECES).map("".join))
+def test_what_is_no_json_is_a_value_error_and_nothing_else(text: str) -> None:
+    try:
+        expected = json.loads(text)
+    except ValueError:
+        with pytest.raises(ValueError):
+            parsed(text)
+    else:
+        assert parsed(text) == expected
+
+
+HOSTILE = {
+    "escaped quotes, never closed": '{"a":"' + '\\"' * 10_000_000,
+    "quotes": '"' * 5_000_001,
+    "backslashes": '"' + "\\" * 20_000_001,
+    "brackets": "[" * 20_000_000,
+    "brackets, closed again": "[" * 10_000_000 + "]" * 10_000_000,
+    "empty lists": "[]" * 10_000_000,
+    "as deep as is allowed": ("[" * DEPTH + "]" * DEPTH) * 10_000,
+    "digits": "9" * 20_000_000 + "x",
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_twenty_million_letters_are_looked_through_once(case: str) -> None:
+    """What met each byte again and again took a minute for a hundredth of this."""
+    begin = time.process_time()
+    with pytest.raises(ValueError):
+        parsed(HOSTILE[case])
+    assert time.process_time() - begin < 10
+
+
+def test_a_list_of_more_things_than_any_file_has_is_not_parsed() -> None:
+    for text in ("[" + "[]," * THINGS + "0]", "[" + "0," * THINGS + "0]", '{"a":' * 10 + "[" + "{}," * THINGS):
+        with pytest.raises(ValueError, match="lists more than 1,500,000 things"):
+            parsed(text)
+
+
+@pytest.mark.parametrize("digits", [20, 21, 309, 4_301, 1_000_000])
+def test_a_number_of_any_length_is_read(digits: int) -> None:
+    found = parsed("-" + "9" * digits)
+    assert found == (-(10**digits) + 1 if digits < 20 else float("-" + "9" * digits))
+    assert parsed("12345678901234567890") == 12345678901234567890

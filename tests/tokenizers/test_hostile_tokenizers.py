@@ -1,0 +1,193 @@
+"""A tokenizer.json may say anything: what comes of it is ids and a text, the library's own, or a sentence, at once."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+import tracemalloc
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from microgpt.checkpoints.facts import facts_of
+from microgpt.checkpoints.tokenizer import read_tokenizer
+from microgpt.errors import UserError
+from microgpt.tokenizers.checkpoint_tokenizer import CheckpointTokenizer
+from microgpt.tokenizers.tokenizer_json import PlainTokenizer
+from tests.support.checkpoints import GPT2
+from tests.support.hostile_tokenizers import CASES, Case, doubling
+from tests.tokenizers.test_tokenizer_json import KINDS, both, tokenizers
+
+SECONDS, BYTES = 5, 150_000_000  # of work, on a machine that may be slow; and of memory
+FACTS = facts_of(json.dumps(GPT2 | {"vocab_size": 500}))
+TEXTS = [
+    "", "the next day is bright", " The  day\r\n", "👩‍👩‍👧 e\u0301 ½ ﷺ", "x" * 300, "\ud800a\udfff",
+    "<|endoftext|><s>12345",
+    "\x00\x1c\ufeff\u202e", "Москва 天地", "▁▁Ġ",
+]  # fmt: skip
+
+
+def sentence(call: Any, *values: Any) -> Any:
+    """What comes of it, or the sentence. Nothing else may leave."""
+    try:
+        return call(*values)
+    except UserError as error:
+        assert len(str(error)) < 600 and str(error).endswith(".")
+        return error
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_what_would_take_for_ever_ends_at_once(case: Case) -> None:
+    file = case.file()
+    begun = time.process_time()
+    plain = sentence(PlainTokenizer, file)
+    if isinstance(plain, PlainTokenizer):
+        encoded = sentence(plain.encode, case.text)
+        if not isinstance(encoded, UserError):
+            sentence(plain.decode, encoded.ids)
+    assert time.process_time() - begun < SECONDS
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if "pattern" not in case.name], ids=lambda case: case.name)
+def test_no_file_takes_all_of_memory(case: Case) -> None:
+    file = case.file()
+    tracemalloc.start()
+    try:
+        plain = sentence(PlainTokenizer, file)
+        if isinstance(plain, PlainTokenizer):
+            sentence(lambda: plain.decode(plain.encode(case.text).ids))
+        assert tracemalloc.get_traced_memory()[1] < BYTES
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_the_library_is_asked_for_no_more(case: Case, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """What it cannot do, on which it panics, or what would fill memory, is a sentence; nothing else is written."""
+    (tmp_path / "tokenizer.json").write_text(case.file(), "utf-8")
+    text = case.text[:10_000]
+    begun = time.process_time()
+    tokenizer = sentence(read_tokenizer, tmp_path, FACTS)
+    if isinstance(tokenizer, CheckpointTokenizer):
+        sentence(lambda: tokenizer.decode(tokenizer.encode(text)))
+    assert time.process_time() - begun < 4 * SECONDS
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("n", [7, 512, 3999])
+def test_the_letters_of_a_long_word_are_joined_as_the_library_joins_them(n: int) -> None:
+    library, plain = tokenizers.Tokenizer.from_str(doubling(10)), PlainTokenizer(doubling(10))
+    text = "".join(random.Random(n).choices("aaaab", k=n)) if n < 3999 else "a" * n
+    assert plain.encode(text).ids == library.encode(text).ids
+
+
+# ---- any file -------------------------------------------------------------------------------------
+
+NUMBERS = [0, 1, -1, 255, 400, 2**31, 2**32, 2**64, 10**400, 0.5, -0.0, 1e308, float("inf"), float("nan")]
+WORDS = ["", "a", " ", "▁", "ab", "<s>", "[UNK]", "A", "Isolated", "Removed", "first", "never", "ByteLevel", "Replace",
+         "Sequence", "WordLevel", "BPE", "\ud800", "👩", r"\s+", "(a+)+", "("]  # fmt: skip
+LEAF = st.one_of(st.none(), st.booleans(), st.sampled_from(NUMBERS), st.sampled_from(WORDS))
+ANY = st.recursive(
+    LEAF,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.sampled_from(["type", "id", "content", "pattern", "String", "Regex", *WORDS[:8]]), inner,
+                        max_size=3),
+    ),
+    max_leaves=5,
+)  # fmt: skip
+FLAG = st.fixed_dictionaries({
+    "id": st.sampled_from([0, 5, 400, 2**33]), "content": st.sampled_from(WORDS),
+    **{name: st.booleans() for name in ("single_word", "lstrip", "rstrip", "normalized", "special")},
+})  # fmt: skip
+STEP = st.one_of(
+    st.sampled_from(["NFC", "NFKC", "Lowercase", "ByteLevel", "Fuse", "ByteFallback", "Whitespace", "Strip",
+                     "Metaspace", "Digits", "Precompiled", "Nmt", "BPEDecoder"]).map(lambda kind: {"type": kind}),
+    st.builds(lambda pattern, content: {"type": "Replace", "pattern": pattern, "content": content},
+              st.builds(lambda kind, text: {kind: text}, st.sampled_from(["String", "Regex"]), st.sampled_from(WORDS)),
+              st.sampled_from(WORDS)),
+    st.sampled_from(WORDS).map(lambda text: {"type": "Prepend", "prepend": text}),
+    st.builds(lambda text, n: {"type": "Strip", "content": text, "start": n, "stop": n}, st.sampled_from(WORDS),
+              st.sampled_from(NUMBERS)),
+)  # fmt: skip
+
+
+def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where something stands in a file; of what there are many, the first few."""
+    inner = list(value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ())
+    for key, held in inner[:12]:
+        yield (*at, key)
+        yield from places(held, (*at, key))
+
+
+def changed(kind: str, data: st.DataObject) -> str:
+    """The file of a pipeline in use, with one to three changes."""
+    about = json.loads(both(kind)[0].to_str())
+    for _ in range(data.draw(st.integers(1, 3))):
+        where = sorted(places(about), key=str)
+        *way, last = data.draw(st.sampled_from(where))
+        held: Any = about
+        for key in way:
+            held = held[key]
+        how = data.draw(st.sampled_from(["drop", "any", "any", "leaf", "swap", "step", "token"]))
+        if how == "drop":
+            del held[last]
+        elif how == "swap":
+            other: Any = about
+            for key in data.draw(st.sampled_from(where)):
+                other = other[key]
+            held[last] = json.loads(json.dumps(other))
+        else:
+            held[last] = data.draw({"any": ANY, "leaf": LEAF, "step": STEP, "token": FLAG}[how])
+    return json.dumps(about)
+
+
+@given(kind=st.sampled_from(sorted(KINDS)), data=st.data())
+@settings(max_examples=400, deadline=None)
+def test_a_changed_file_is_followed_as_the_library_does_or_refused(kind: str, data: st.DataObject) -> None:
+    file = changed(kind, data)
+    plain = sentence(PlainTokenizer, file)
+    if isinstance(plain, UserError):
+        return
+    try:
+        library = tokenizers.Tokenizer.from_str(file)
+        if getattr(library.model, "dropout", None) is not None:
+            library.model.dropout = None
+        library.no_truncation()
+        library.no_padding()
+    except BaseException:
+        library = None
+    for text in TEXTS:
+        for special in (True, False):
+            found = sentence(plain.encode, text, special)
+            if isinstance(found, UserError):
+                continue
+            texts = {skip: sentence(plain.decode, found.ids, skip) for skip in (True, False)}
+            if library is not None and text.isprintable():
+                try:
+                    there = library.encode(text, add_special_tokens=special).ids
+                    back = {skip: library.decode(there, skip_special_tokens=skip) for skip in (True, False)}
+                except BaseException:
+                    continue  # where it fails, ours may be better
+                assert found.ids == there
+                assert all(isinstance(texts[skip], UserError) or texts[skip] == back[skip] for skip in back)
+
+
+@given(kind=st.sampled_from(sorted(KINDS)), data=st.data())
+@settings(max_examples=200, deadline=None)
+def test_a_changed_file_in_a_folder_is_read_or_refused(
+    kind: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    (folder / "tokenizer.json").write_text(changed(kind, data), "utf-8")
+    tokenizer = sentence(read_tokenizer, folder, FACTS)
+    if isinstance(tokenizer, CheckpointTokenizer):
+        for text in TEXTS:
+            ids = sentence(tokenizer.encode, text)
+            if not isinstance(ids, UserError):
+                sentence(tokenizer.decode, ids)

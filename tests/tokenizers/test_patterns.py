@@ -1,0 +1,165 @@
+r"""A pattern cuts a text as the tokenizers library cuts it by the same pattern, or is refused."""
+
+from __future__ import annotations
+
+import string
+import unicodedata
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from microgpt.errors import UserError
+from microgpt.tokenizers.limits import TEXT as TEXT_LIMIT
+from microgpt.tokenizers.oniguruma.matching import allow
+from microgpt.tokenizers.oniguruma.patterns import translated
+from microgpt.tokenizers.oniguruma.unicode_classes import SPACE, category, others, written
+from microgpt.tokenizers.pre_tokenizers import GPT2_WORDS, isolated, only
+from tests.tokenizers.test_tokenizer_json import LLAMA3_WORDS, QWEN_WORDS
+
+tokenizers: Any = pytest.importorskip("tokenizers", reason="the library to compare with: pip install '.[checkpoints]'")
+Regex, Split = tokenizers.Regex, tokenizers.pre_tokenizers.Split
+
+CL100K = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]"
+    r"|\s+(?!\S)|\s"
+)
+O200K = (
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+PUBLISHED = [
+    GPT2_WORDS, LLAMA3_WORDS, QWEN_WORDS, CL100K, O200K, r"\s+$", "[一-龥ࠀ-一가-퟿]+", r"\s?[!-/:-~！-／：-～‘-‟　-。]+",
+    r"[^\S\r\n]+", r"(?=(\d{3})+(?!\d))", "[0-9][0-9][0-9]", r"\p{^L}+|\P{^N}", "^the|x", "day$", r"\Z|day", r"\z|a",
+    r"\p{N}{1,3}+", r"(?:a|b){2}+", r"\x41|\x{1F44D}|\u00e9", r"[\-a\]\d.$^&-]+", "x*", "|a", "(?=e)", "(?i:k|[st])+",
+    "(?:a|b)++b?", "(?:the|t)+?e",
+]  # fmt: skip
+BITS = [
+    "a", "b", "c", "t", "e", "x", "the", "The", "day", " ", "  ", "\n", "\r\n", "\t", "12345", "1", "'s", "'LL", "é",
+    "Σ", "ς", "漢", "ß", "ſ", "K", "k", "-", "&", "]", "}", ".", "$", "^", "!", "A", "\x0b", "\x1c", "\x85", "\u3000",
+    "①", "½", "👍", "e\u0301", "/",
+]  # fmt: skip
+SHORT = st.text("aabctE1 2\n\t'sé漢ß-&].$^", max_size=9)  # some patterns try every way to cut a text
+TEXT = st.lists(st.sampled_from(BITS), min_size=1, max_size=9).map("".join)
+
+ATOMS = [
+    r"\p{L}", r"\P{L}", r"\p{^N}", r"\s", r"\S", r"\d", r"\D", ".", "a", "b", "the", " ", "-", "&", "]", "}", "é",
+    r"\x41", r"\.", "[a-c]", "[^a-c]", r"[^\S\n]", "[-a]", "[a-]", "[a&b]", "[!-/]", r"[^\P{L}]", "[^^]", r"[\]\[]",
+    "(?i:'s|'ll)", "(?i:the)", r"\n",
+]  # fmt: skip
+REPEATED = ["", "", "", "*", "+", "?", "*?", "++", "?+", "{2}", "{1,3}", "{1,3}+", "{2}+", "{,2}", "{2,}?"]
+PLACE = ["^", "$", r"\A", r"\Z", r"\z", "(?=a)", r"(?!\S)", "(?<=a)", "(?<! )"]
+ATOM = st.tuples(st.sampled_from(ATOMS), st.sampled_from(REPEATED)).map("".join)
+GROUP = st.tuples(
+    st.lists(st.sampled_from(ATOMS), min_size=1, max_size=2).map("|".join), st.sampled_from(["", "*", "+?", "{1,2}+"])
+).map(lambda found: f"({found[0]}){found[1]}")
+PATTERN = st.lists(st.one_of(ATOM, ATOM, GROUP, st.sampled_from(PLACE)), min_size=1, max_size=4).map("".join)
+
+
+def compare(pattern: str, text: str) -> None:
+    allow()
+    ours = translated(pattern)
+    for behavior, inverted, cut in (
+        ("isolated", False, isolated(ours)), ("removed", False, only(ours, False)), ("removed", True, only(ours, True)),
+    ):  # fmt: skip
+        there = Split(Regex(pattern), behavior, inverted).pre_tokenize_str(text)
+        here = [(piece, begins) for piece, begins in cut(text, True) if piece]
+        assert here == [(piece, span[0] == 0) for piece, span in there], (pattern, behavior, inverted)
+
+
+@pytest.mark.parametrize("pattern", PUBLISHED)
+@given(text=TEXT)
+@settings(max_examples=60)
+def test_published_patterns_cut_as_they_do_there(pattern: str, text: str) -> None:
+    compare(pattern, text)
+
+
+@pytest.mark.parametrize("pattern", [GPT2_WORDS, LLAMA3_WORDS, QWEN_WORDS, CL100K, O200K])
+@pytest.mark.parametrize(
+    "part", ["a", "A", " ", "\n", " \n", "a1.b, ", ".a", "1 2", "Aa", "'", "\ta", "漢", "the day "]
+)
+def test_steps_are_enough_for_what_is_in_use(pattern: str, part: str) -> None:
+    """On any text that is not too long to be read."""
+    allow()
+    text = (part * TEXT_LIMIT)[:TEXT_LIMIT]
+    assert "".join(piece for piece, _ in isolated(translated(pattern))(text, True)) == text
+
+
+@given(patterns=st.lists(PATTERN, min_size=1, max_size=2), text=SHORT)
+@settings(max_examples=400)
+def test_any_pattern_that_is_let_through_cuts_as_it_does_there(patterns: list[str], text: str) -> None:
+    compare("|".join(patterns), text)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "pieces"),
+    [
+        (r"\p{N}{1,3}+", "a12345", ["a", "12345"]),  # not the three digits that are never given back
+        ("(?:a|b){2}+", "ababa", ["abab", "a"]),
+        ("day$", "a day\nday", ["a ", "day", "\n", "day"]),
+        ("^a", "a\na", ["a", "\n", "a"]),
+        (r"a\Z", "aa\n", ["a", "a", "\n"]),
+        (r"\n?^", "a\n\n", ["a", "\n", "\n"]),
+        ("x*", "axb", ["a", "x", "b"]),
+        ("[^\\S\n]+", "a \n\tb", ["a", " ", "\n", "\t", "b"]),
+    ],
+)
+def test_what_python_reads_otherwise(pattern: str, text: str, pieces: list[str]) -> None:
+    compare(pattern, text)
+    assert [piece for piece, _ in isolated(translated(pattern))(text, True) if piece] == pieces
+
+
+@pytest.mark.parametrize(
+    ("pattern", "part"),
+    [
+        ("a|[[:alpha:]]+", "[[:alpha:]]+"), ("[a-z&&[^e]]", "[a-z&&[^e]]"), (r"\pL+", r"\pL+"), ("(?m).", "(?m)."),
+        ("(?i)the", "(?i)the"), ("(?x) a", "(?x) a"), (r"\w+", r"\w+"), (r"\bthe", r"\bthe"), (r"a\h", r"\h"),
+        (r"\G", r"\G"), ("(?>a)", "(?>a)"), ("(?<n>a)", "(?<n>a)"), (r"(a)\1", r"\1"), ("a{2}?", "{2}?"), ("a**", "*"),
+        ("^*", "*"), ("(?=a)+", "+"), ("(a*)*", "*"), ("a{,2}+", "{,2}+"),
+        ("(", "("), (")", ")"), ("a{", "{"), ("[", "["), ("*a", "*"),
+        ("[]a]", "[]a]"), (r"[\s-a]", r"[\s-a]"), ("[a-c-e]", "[a-c-e]"), ("[b-a]", "b-a"),
+        ("[!--]", "[!--]"), (r"\p{Greek}", r"\p{Greek}"), (r"\p{Zz}", r"\p{Zz}"), ("(?i:ss)", "(?i:ss)"),
+        ("(?i:fi)", "(?i:fi)"), ("(?i:é)", "(?i:é)"), (r"\x{110000}", r"\x{110000}"), ("a{3,1}", "{3,1}"),
+        ("(?<=a|bb)c", "(?<="),
+        ("(" * 50, "(" * 40), ("a" * 100 + "{" * 100, "{" * 40), ("\\", "\\"),
+    ],
+)  # fmt: skip
+def test_what_may_mean_something_else_is_refused(pattern: str, part: str) -> None:
+    with pytest.raises(UserError) as caught:
+        translated(pattern)
+    assert f"a pattern with “{part}”, which cannot be followed here. Try it at the command line" in str(caught.value)
+
+
+@cache
+def everything() -> str:
+    """Every character that has a category in this Python: the library may know more."""
+    return "".join(c for c in map(chr, range(0x110000)) if unicodedata.category(c) not in ("Cn", "Cs"))
+
+
+def findall(pattern: str) -> list[str]:
+    allow(10**8)
+    return [piece for piece, _ in only(translated(pattern), True)(everything(), True)]
+
+
+@pytest.mark.parametrize("name", ["L", "Lu", "Ll", "Lt", "Lm", "Lo", "N", "Nd", "P", "S", "Z"])
+def test_categories_are_those_of_the_library(name: str) -> None:
+    there = Split(Regex(rf"\p{{{name}}}+"), "removed", True).pre_tokenize_str(everything())
+    assert "".join(piece for piece, _ in there) == "".join(findall(rf"\p{{{name}}}"))
+
+
+@pytest.mark.parametrize("letter", sorted({*string.ascii_lowercase} - {"i"}))
+def test_letters_have_the_same_capitals(letter: str) -> None:
+    there = Split(Regex(f"(?i:{letter})"), "removed", True).pre_tokenize_str(everything())
+    assert [piece for piece, _ in there] == findall(f"(?i:{letter})")
+
+
+def test_sets_of_characters() -> None:
+    assert category("Nd")[0] == (0x30, 0x39) and category("Zl", "Zp") == ((0x2028, 0x2029),) and category("Xx") == ()
+    assert others(()) == ((0, 0x10FFFF),) and others(others(SPACE)) == SPACE
+    assert others(((0, 5), (3, 8), (9, 9), (0x10FFFF, 0x10FFFF))) == ((10, 0x10FFFE),)
+    assert written(((0x62, 0x63), (0x61, 0x61))) == r"\U00000061-\U00000063"
+    spaces = translated(r"\s")
+    assert not spaces.search("\x1c") and spaces.search("\x85")
