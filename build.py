@@ -27,12 +27,12 @@ from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.errors import UserError
 from microgpt.trace import to_json
 from microgpt.viz import views
-from microgpt.viz.language import LANGUAGES, folder, language
+from microgpt.viz.course import PAGES
 from microgpt.viz.notebook import is_folder
-from microgpt.viz.pages import PAGES
-from microgpt.viz.render import Site, render_embed, render_page
-from microgpt.viz.style import STYLE, STYLE_BIG, read
-from microgpt.viz.whole import framed
+from microgpt.viz.rendering.inline import framed
+from microgpt.viz.rendering.render import Site, render_embed, render_page
+from microgpt.viz.rendering.style import STYLE, STYLE_BIG, read
+from microgpt.viz.text.language import LANGUAGES, folder, language
 from tools.bake import ASSETS, bake, recipe
 from tools.checkpoint import bake_checkpoint
 from tools.compare import compared

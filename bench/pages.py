@@ -22,7 +22,7 @@ from pathlib import Path
 from playwright.sync_api import Playwright
 
 from bench.measure import Result, at_least
-from microgpt.viz.pages import LESSONS
+from microgpt.viz.course import LESSONS
 from tests.browser.engines import CHROMIUM_FLAGS, tab, which
 from tools.server import Fault, serving
 

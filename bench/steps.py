@@ -16,7 +16,7 @@ from playwright.sync_api import Playwright
 from bench.measure import Result, at_most
 from bench.start import NEXT
 from bench.watch import Seen, seen, watch
-from microgpt.viz.pages import PAGES, Page
+from microgpt.viz.course import PAGES, Page
 from tests.browser.engines import Page as Tab
 from tests.browser.engines import tab
 

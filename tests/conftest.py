@@ -7,7 +7,7 @@ from hypothesis import settings
 
 from microgpt.record import Recording
 from microgpt.trace import Trace
-from microgpt.viz.pages import LESSONS
+from microgpt.viz.course import LESSONS
 from microgpt.weights import shipped
 
 settings.register_profile("steady", deadline=None)  # a busy machine is no failure

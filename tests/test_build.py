@@ -22,7 +22,7 @@ import pytest
 
 import build
 from microgpt.errors import UserError
-from microgpt.viz.pages import PAGES
+from microgpt.viz.course import PAGES
 from tools.compare import compared
 from tools.manifest import MANIFEST
 

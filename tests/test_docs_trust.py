@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from microgpt.viz.policy import policy
+from microgpt.viz.rendering.policy import policy
 from tests.attack.__main__ import PARTS
 from tests.attack.table import BEGIN, DOCUMENT, END
 

@@ -13,8 +13,8 @@ import pytest
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
-from microgpt.viz.language import LANGUAGES
-from microgpt.viz.phases import PHASES
+from microgpt.viz.drawing.phases import PHASES
+from microgpt.viz.text.language import LANGUAGES
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -14,14 +14,14 @@ from typing import NamedTuple
 
 from microgpt.errors import N_, UserError
 from microgpt.viz import views
-from microgpt.viz.choices import choose
-from microgpt.viz.controls import controls
-from microgpt.viz.language import LANGUAGES, language
+from microgpt.viz.course import Page, prompt_for
 from microgpt.viz.notebook import lesson
-from microgpt.viz.pages import Page, prompt_for
-from microgpt.viz.render import Site, render_baked
+from microgpt.viz.rendering.choices import choose
+from microgpt.viz.rendering.controls import controls
+from microgpt.viz.rendering.render import Site, render_baked
+from microgpt.viz.rendering.style import style
 from microgpt.viz.settings import Settings
-from microgpt.viz.style import style
+from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import shipped
 from tools.carry import runtime
 from tools.own import notices, own_files, site_files

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 from microgpt.errors import UserError
+from microgpt.viz.course import PAGES
 from microgpt.viz.figures import card
-from microgpt.viz.pages import PAGES
 from tools.figure import pngs, write
 
 CARDS = Path(__file__).resolve().parents[1] / "site" / "cards"

@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from microgpt.errors import N_, UserError
-from microgpt.excerpt import excerpt
 from microgpt.trace import to_json
-from microgpt.viz import style as styles
-from microgpt.viz.big import BigPicture
-from microgpt.viz.big_page import check_widget, drawn_by, page_for, picture_for, pressed
-from microgpt.viz.choices import choose
-from microgpt.viz.language import LANGUAGES, language
+from microgpt.viz.course import Page
+from microgpt.viz.large.excerpt import excerpt
+from microgpt.viz.large.picture import BigPicture
+from microgpt.viz.lessons.from_checkpoint import check_widget, drawn_by, page_for, picture_for, pressed
 from microgpt.viz.notebook import lesson
-from microgpt.viz.pages import Page
-from microgpt.viz.policy import policy
-from microgpt.viz.render import Site, render_baked
-from microgpt.viz.whole import still, whole
+from microgpt.viz.rendering import style as styles
+from microgpt.viz.rendering.choices import choose
+from microgpt.viz.rendering.inline import still, whole
+from microgpt.viz.rendering.policy import policy
+from microgpt.viz.rendering.render import Site, render_baked
+from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import Model
 from tools.bake import ASSETS, FORMS, write
 from tools.own import ROOT

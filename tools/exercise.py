@@ -19,13 +19,14 @@ from typing import Any
 import numpy as np
 
 from microgpt import viz
-from microgpt.viz import canvas, views
+from microgpt.viz import views
 from microgpt.viz.browser import receive
-from microgpt.viz.controls import controls
-from microgpt.viz.language import LANGUAGES
-from microgpt.viz.pages import PAGES, Page
-from microgpt.viz.render import render_page
+from microgpt.viz.course import PAGES, Page
+from microgpt.viz.figures import canvas
+from microgpt.viz.rendering.controls import controls
+from microgpt.viz.rendering.render import render_page
 from microgpt.viz.session import dispatch
+from microgpt.viz.text.language import LANGUAGES
 
 WRONG = ({"prompt": "@"}, {"prompt": "zzz zzz"}, {"prompt": ""}, {"temperature": "x"}, {"model": "x"}, {"config": "{"})
 
@@ -68,7 +69,7 @@ def ask(hook: str, fields: dict[str, str], state: Any = None) -> tuple[Any, str]
 
 
 class Held:
-    """A file that is not on a disk; see microgpt/viz/chosen.py."""
+    """A file that is not on a disk; see microgpt/viz/given_files.py."""
 
     def __init__(self, name: str, data: bytes) -> None:
         self.name, self.size, self.changed, self.data = name, len(data), 0.0, data

@@ -20,11 +20,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from microgpt.errors import N_, UserError
+from microgpt.viz.course import page
 from microgpt.viz.figures import animated, figure
-from microgpt.viz.language import LANGUAGES, language
-from microgpt.viz.pages import page
-from microgpt.viz.render import sentence
+from microgpt.viz.rendering.render import sentence
 from microgpt.viz.settings import Settings, parse_number
+from microgpt.viz.text.language import LANGUAGES, language
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
 MOST = 8  # pixels for one unit of the drawing, each way

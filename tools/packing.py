@@ -20,7 +20,7 @@ from pyodide_lock import PyodideLockSpec
 from pyodide_lock.spec import InfoSpec, PackageSpec
 from pyodide_lock.utils import update_package_sha256
 
-from microgpt.viz.style import read
+from microgpt.viz.rendering.style import read
 from tools.bytecode import compiled
 from tools.runtime import CORE
 

@@ -1,7 +1,7 @@
 """One HTML file that holds everything: style, bridge, Pyodide, NumPy, our Python, templates and weights.
 
-It runs live from a double click. Here is only what `microgpt.viz.whole` cannot bring along itself: the files, and a
-packer that makes gzip smaller than Python's own can, always the same bytes.
+It runs live from a double click. Here is only what microgpt/viz/rendering/inline.py cannot bring along itself: the
+files, and a packer that makes gzip smaller than Python's own can, always the same bytes.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from functools import cache
 
 import deflate
 
-from microgpt.viz.style import read
-from microgpt.viz.whole import whole
+from microgpt.viz.rendering.inline import whole
+from microgpt.viz.rendering.style import read
 
 
 def single(html: str, runtime: Mapping[str, bytes]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from microgpt.checkpoints.safetensors import shown
 from microgpt.errors import UserError
-from microgpt.viz.chosen import UNREADABLE
+from microgpt.viz.given_files import UNREADABLE
 from microgpt.viz.session import dispatch
 
 SCALE = 2  # pixels of a picture to one of the figure
@@ -35,7 +35,7 @@ async def in_pixels(state: Any, patches: list[dict[str, str]]) -> str:
     """The same answer, each figure that is to be a PNG as the base64 of one."""
     from js import OffscreenCanvas
 
-    from microgpt.viz import canvas
+    from microgpt.viz.figures import canvas
 
     for patch in patches:
         if patch.get("type") == "image/png":
@@ -48,7 +48,7 @@ async def in_pixels(state: Any, patches: list[dict[str, str]]) -> str:
 
 
 class Handle:
-    """A file that the reader chose; see microgpt/viz/chosen.py. It stays where it is: each read takes a slice of it."""
+    """A file that the reader chose (see given_files.py). It stays where it is: each read takes a slice of it."""
 
     def __init__(self, file: Any) -> None:
         self.name, self.size, self.changed = str(file.name), int(file.size), float(file.lastModified)

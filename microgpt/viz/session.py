@@ -12,13 +12,14 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from microgpt.errors import N_, UserError
-from microgpt.viz import render, views
-from microgpt.viz.chosen import Files
+from microgpt.viz import views
+from microgpt.viz.course import page, prompt_for
 from microgpt.viz.figures import figure_file
-from microgpt.viz.language import language
-from microgpt.viz.pages import page, prompt_for
+from microgpt.viz.given_files import Files
 from microgpt.viz.patches import Patch, State, optional, patch
+from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings, parse
+from microgpt.viz.text.language import language
 
 
 def dispatch(

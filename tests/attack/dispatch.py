@@ -11,7 +11,7 @@ from random import Random
 from traceback import extract_tb
 from typing import Any, NamedTuple
 
-from microgpt.viz.pages import PAGES, Page
+from microgpt.viz.course import PAGES, Page
 from microgpt.viz.session import dispatch, hooks_of
 from tests.attack.answers import through_javascript, wrong_in
 from tests.attack.part import Order, Part, Seen

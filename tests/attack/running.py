@@ -16,7 +16,7 @@ from tests.browser.engines import Page
 from tests.browser.live import LINE
 from tools.own import own_files
 
-HOME = "microgpt/viz/views/stepper.py"  # whose buttons get the hooks below
+HOME = "microgpt/viz/lessons/stepper.py"  # whose buttons get the hooks below
 HOOKS = '''
 
 def _wrong(kind, state, fields):

@@ -16,7 +16,7 @@ from axe_playwright_python.base import AXE_FILE_PATH
 from playwright.sync_api import Browser, Playwright
 from playwright.sync_api import Page as Tab
 
-from microgpt.viz.pages import LESSONS, PAGES
+from microgpt.viz.course import LESSONS, PAGES
 from tests.browser.conftest import Open
 from tests.browser.engines import CHROMIUM_FLAGS, own, which
 from tests.browser.live import open_live, press

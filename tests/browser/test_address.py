@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
-from microgpt.viz.pages import LESSONS
+from microgpt.viz.course import LESSONS
 from tests.browser.conftest import Open
 from tests.browser.engines import Page
 from tests.browser.live import STATE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from microgpt.viz.big import big_view
+from microgpt.viz.large.picture import big_view
 from tests.browser.conftest import Open
 from tests.browser.test_stepping import SEEN, settle
 from tests.viz.large import PROMPT, large

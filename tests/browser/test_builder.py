@@ -6,7 +6,7 @@ from html import unescape
 
 import pytest
 
-from microgpt.viz.embedding import HOSTS
+from microgpt.viz.apps.embed_codes import HOSTS
 from microgpt.viz.session import dispatch
 from tests.browser.conftest import Open
 from tests.browser.live import STATE

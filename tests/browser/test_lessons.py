@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from microgpt.viz import views
-from microgpt.viz.pages import LESSONS
-from microgpt.viz.pages import Page as SitePage
-from microgpt.viz.render import prose, widget
+from microgpt.viz.course import LESSONS
+from microgpt.viz.course import Page as SitePage
+from microgpt.viz.rendering.render import prose, widget
 from microgpt.viz.settings import Settings
 from tests.browser.conftest import Open
 from tests.browser.engines import Page

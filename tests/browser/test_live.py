@@ -12,10 +12,10 @@ from playwright.sync_api import Playwright
 
 from microgpt.record import Recording
 from microgpt.trace import from_json
-from microgpt.viz.pages import PAGES
-from microgpt.viz.pages import Page as SitePage
-from microgpt.viz.render import widget
-from microgpt.viz.steps import Picture
+from microgpt.viz.course import PAGES
+from microgpt.viz.course import Page as SitePage
+from microgpt.viz.drawing.picture import Picture
+from microgpt.viz.rendering.render import widget
 from microgpt.weights import shipped
 from tests.browser.engines import Page, tab
 from tests.browser.live import LINE, STATE, html, open_live, press

@@ -9,11 +9,12 @@ import pytest
 from safetensors.numpy import save_file
 
 from microgpt.checkpoints.files import header
-from microgpt.viz import render, views
-from microgpt.viz.pages import page as page_named
-from microgpt.viz.style import read
-from microgpt.viz.views.look import looked
-from microgpt.viz.whole import whole
+from microgpt.viz import views
+from microgpt.viz.apps.look import looked
+from microgpt.viz.course import page as page_named
+from microgpt.viz.rendering import render
+from microgpt.viz.rendering.inline import whole
+from microgpt.viz.rendering.style import read
 from tests.browser.conftest import Open
 from tests.browser.engines import Page
 from tests.browser.live import LINE, STATE, html, open_live

@@ -17,7 +17,7 @@ from playwright.sync_api import Page as Tab
 from playwright.sync_api import Playwright
 from pypdf import PdfReader
 
-from microgpt.viz.pages import LESSONS
+from microgpt.viz.course import LESSONS
 from tests.browser.engines import CHROMIUM_FLAGS, own, which
 
 STEPPERS = [page.name for page in LESSONS if page.widget == "stepper"]

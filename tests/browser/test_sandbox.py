@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from microgpt.viz.pages import LESSONS
+from microgpt.viz.course import LESSONS
 from tests.browser.conftest import Open
 from tests.browser.engines import PlaywrightPage
 from tests.browser.live import STATE

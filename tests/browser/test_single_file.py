@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import build
-from microgpt.viz.render import Site
-from microgpt.viz.style import read
-from microgpt.viz.whole import whole
+from microgpt.viz.rendering.inline import whole
+from microgpt.viz.rendering.render import Site
+from microgpt.viz.rendering.style import read
 from tests.browser.conftest import Open
 from tests.browser.live import LINE, STATE
 from tools.bake import recipe, rendered

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from microgpt.viz.pages import PAGES
-from microgpt.viz.phases import PHASES, code
+from microgpt.viz.course import PAGES
+from microgpt.viz.drawing.phases import PHASES, code
 from tests.browser.conftest import Open
 from tests.browser.engines import Page
 from tools.server import serving

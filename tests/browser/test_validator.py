@@ -14,11 +14,11 @@ import html5lib
 import pytest
 
 from microgpt.viz import show, views
+from microgpt.viz.course import LESSONS
 from microgpt.viz.figures import figure_file
-from microgpt.viz.pages import LESSONS
-from microgpt.viz.render import HERE, render_baked
-from microgpt.viz.style import read
-from microgpt.viz.whole import whole
+from microgpt.viz.rendering.inline import whole
+from microgpt.viz.rendering.render import HERE, render_baked
+from microgpt.viz.rendering.style import read
 from tests.browser.validator import JAR, missing
 from tests.viz.test_markup import PRESSED, pressed
 

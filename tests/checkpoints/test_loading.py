@@ -21,11 +21,10 @@ from microgpt.checkpoints.loading import Loading, mark
 from microgpt.errors import UserError
 from microgpt.record import Recording
 from microgpt.trace import from_json
-from microgpt.viz import own
-from microgpt.viz.big import big_view
-from microgpt.viz.chosen import Files
+from microgpt.viz.apps import dropped_model, own_model
+from microgpt.viz.given_files import Files
+from microgpt.viz.large.picture import big_view
 from microgpt.viz.session import dispatch
-from microgpt.viz.views import own_model
 from tests.support.checkpoints import (
     GPT2,
     LLAMA,
@@ -89,7 +88,7 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def nothing_kept() -> None:
-    own.forget()
+    dropped_model.forget()
 
 
 # ---- loading --------------------------------------------------------------------------------------
@@ -205,7 +204,7 @@ def ask(files: list[OnDisk], hook: str, state: Any = None, **fields: str) -> tup
 def expected_trace(folder: Path, steps: int) -> Recording:
     """What `load_checkpoint` gives, run as far; its rows in one piece as in a browser, for the same last bits."""
     config = Loading(files_of(folder)).facts.config
-    model = load_checkpoint(folder, own.precision(config))
+    model = load_checkpoint(folder, dropped_model.precision(config))
     model = replace(model, params={name: np.ascontiguousarray(array) for name, array in model.params.items()})
     n, most = len(model.tokenizer.encode(PROMPT)), min(32, config.n_ctx)
     recording = Recording(model, PROMPT, max_new=most - n)
@@ -243,7 +242,7 @@ def test_how_far_it_was_does_not_stay_beside_an_error(folder: Path) -> None:
     files = files_of(folder)
     fields = {"page": "own-model", "prompt": PROMPT}
     for wrong, chosen in (({}, []), ({"seed": "x"}, files), ({"layers": "x"}, files), ({"prompt": ""}, files)):
-        own.forget()
+        dropped_model.forget()
         _, patches = dispatch(None, "show", fields, {"checkpoint": files})
         assert "Reading" in patches[0]["html"]
         while any("again" in one for one in patches):
@@ -256,7 +255,7 @@ def test_a_dead_interpreter_comes_to_the_same_picture(folder: Path) -> None:
     files = files_of(folder)
     state, _, _ = ask(files, "next")
     state, before, _ = ask(files, "compare", state, step="1")
-    own.forget()
+    dropped_model.forget()
     again, after, _ = ask(files, "show", state, step="1")
     assert (again, after["#widget"]) == (state, before["#widget"])
 
@@ -307,7 +306,7 @@ def test_the_reader_opens_heads(tmp_path: Path) -> None:
 
 
 def test_a_large_model_is_compared_where_one_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own, "QUICK", 0)
+    monkeypatch.setattr(dropped_model, "QUICK", 0)
     files = files_of(made(tmp_path, "wide"))
     state, found, _ = ask(files, "show")
     steps = state["n"]
@@ -317,11 +316,11 @@ def test_a_large_model_is_compared_where_one_asks(tmp_path: Path, monkeypatch: p
     assert 'name="check" checked' in found["#widget"]
     state, _, _ = ask(files, "next", state)
     assert state["compared"] == [2]
-    recording = next(iter(own._kept.values()))
+    recording = next(iter(dropped_model._kept.values()))
     counted = recording.trace["recompute_macs", 2]
     assert counted.tolist() == cost.naive(recording.config, 3).tolist()
-    monkeypatch.setattr(own, "SLICE", 0.0)
-    monkeypatch.setattr(own, "PART", 2)
+    monkeypatch.setattr(dropped_model, "SLICE", 0.0)
+    monkeypatch.setattr(dropped_model, "PART", 2)
     state, found, said = ask(files, "compare", state, step="6")
     assert state["compared"] == [2, 6]
     assert any("Running step 7 again without the cache: 4 of 7 tokens" in line for line in said)
@@ -340,8 +339,8 @@ def test_other_files_begin_anew(tmp_path: Path) -> None:
 def test_work_is_cut_into_slices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = files_of(made(tmp_path, "wide"))
     whole = ask(files, "run")
-    own.forget()
-    monkeypatch.setattr(own, "SLICE", 0.0)
+    dropped_model.forget()
+    monkeypatch.setattr(dropped_model, "SLICE", 0.0)
     state, found, said = ask(files, "run")
     assert (state, found["#widget"]) == (whole[0], whole[1]["#widget"])
     assert sum("Running the model" in line for line in said) > 5 and sum("Reading" in line for line in said) > 5
@@ -493,7 +492,7 @@ def test_no_room_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(dropped, "assemble", full)
     found = ask(files_of(made(tmp_path, "llama")), "next")[1]
-    assert "has no room for this model" in found["#prompt-error"] and own.current.loading is None
+    assert "has no room for this model" in found["#prompt-error"] and dropped_model.current.loading is None
 
 
 def test_a_text_of_many_bytes_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

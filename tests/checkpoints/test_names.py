@@ -14,8 +14,8 @@ from microgpt.checkpoints.names import FAMILIES, known
 from microgpt.checkpoints.safetensors import Tensor
 from microgpt.config import param_shapes
 from microgpt.cost import kv_bytes
-from microgpt.viz.glossary import GLOSSARY
-from microgpt.viz.published import EXAMPLES, published
+from microgpt.viz.apps.examples import EXAMPLES, published
+from microgpt.viz.text.glossary import GLOSSARY
 from microgpt.weights import SHIPPED, shipped
 
 LLAMA = "model.layers.7."

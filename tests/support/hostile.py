@@ -25,9 +25,8 @@ from microgpt.checkpoints.__main__ import tensors_of
 from microgpt.checkpoints.config_json import from_config_json
 from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.checkpoints.loading import Loading
-from microgpt.viz import own
-from microgpt.viz.chosen import Files
-from microgpt.viz.views import look, own_model
+from microgpt.viz.apps import dropped_model, look, own_model
+from microgpt.viz.given_files import Files
 from microgpt.weights import load
 from tests.support.checkpoints import llama
 
@@ -91,11 +90,11 @@ def from_drop(files: Mapping[str, bytes], folder: Path) -> object:
 
 def in_page(files: Mapping[str, bytes], folder: Path) -> object:
     """The page “Your model”."""
-    own.forget()
+    dropped_model.forget()
     chosen: Files = {own_model.FIELD: held(files)}
     model = None
     while model is None:
-        model, _ = own.loaded(chosen[own_model.FIELD])
+        model, _ = dropped_model.loaded(chosen[own_model.FIELD])
     return model
 
 

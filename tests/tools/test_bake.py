@@ -12,11 +12,11 @@ import pytest
 
 import build
 from microgpt.errors import UserError
-from microgpt.viz.pages import LESSONS, Page
-from microgpt.viz.policy import hashed
-from microgpt.viz.render import Site
-from microgpt.viz.style import read
-from microgpt.viz.whole import whole
+from microgpt.viz.course import LESSONS, Page
+from microgpt.viz.rendering.inline import whole
+from microgpt.viz.rendering.policy import hashed
+from microgpt.viz.rendering.render import Site
+from microgpt.viz.rendering.style import read
 from tools import bake
 from tools.manifest import MANIFEST
 

@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from microgpt.viz.pages import PAGES
+from microgpt.viz.course import PAGES
 from tools.cards import CARDS
 
 

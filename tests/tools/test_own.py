@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import build
-from microgpt.viz import style
+from microgpt.viz.rendering import style
 from tools import bake, own
 from tools.own import ROOT
 

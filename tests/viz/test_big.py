@@ -16,15 +16,16 @@ import pytest
 from microgpt.config import Array, Config
 from microgpt.cost import cached, naive
 from microgpt.errors import UserError
-from microgpt.excerpt import EVERYWHERE, OPENED, excerpt
 from microgpt.record import Recording
 from microgpt.trace import Trace, from_json, to_json
-from microgpt.viz.big import BigPicture, big_view
-from microgpt.viz.choice_of_heads import MOST, attention, distances, opened
-from microgpt.viz.overview import LEVELS, level_of, short
-from microgpt.viz.steps import MOST_TOKENS, Picture
-from microgpt.viz.style import style
-from microgpt.viz.thin import Y, folded, thin_scale
+from microgpt.viz.drawing.picture import MOST_TOKENS, Picture
+from microgpt.viz.drawing.strips import Y, folded, thin_scale
+from microgpt.viz.large.excerpt import EVERYWHERE, OPENED, excerpt
+from microgpt.viz.large.heads import attention, distances, opened
+from microgpt.viz.large.overview import LEVELS, level_of, short
+from microgpt.viz.large.picture import BigPicture, big_view
+from microgpt.viz.rendering.style import MOST_OPEN as MOST
+from microgpt.viz.rendering.style import style
 from microgpt.weights import shipped
 from tests.viz.large import PROMPT, SHAPES, WORDS, large
 from tests.viz.test_pages import classes, find, numbers, parse, text

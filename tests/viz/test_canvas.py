@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from microgpt.viz.canvas import paint, size
+from microgpt.viz.course import LESSONS, Page
 from microgpt.viz.figures import figure
-from microgpt.viz.pages import LESSONS, Page
+from microgpt.viz.figures.canvas import paint, size
 from microgpt.viz.settings import Settings
 
 SVG = "{http://www.w3.org/2000/svg}"

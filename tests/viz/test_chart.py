@@ -8,7 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microgpt.viz.chart import BOTTOM, HEIGHT, LEFT, LINE, RIGHT, TOP, WIDTH, Series, apart, axis, line_chart, short
+from microgpt.viz.drawing.chart import (
+    BOTTOM,
+    HEIGHT,
+    LEFT,
+    LINE,
+    RIGHT,
+    TOP,
+    WIDTH,
+    Series,
+    apart,
+    axis,
+    line_chart,
+    short,
+)
 
 
 @given(st.lists(st.floats(0, HEIGHT - BOTTOM), min_size=1, max_size=8))

@@ -10,8 +10,8 @@ from xml.etree.ElementTree import Element
 
 import pytest
 
-from microgpt.viz.pages import LESSONS, page
-from microgpt.viz.render import render_page
+from microgpt.viz.course import LESSONS, page
+from microgpt.viz.rendering.render import render_page
 from tests.viz.claims import WANTED, Claim
 from tests.viz.test_pages import parse, text, view_of
 

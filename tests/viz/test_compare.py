@@ -10,11 +10,11 @@ import pytest
 from microgpt.config import Config
 from microgpt.cost import PARTS, cached, naive, needed
 from microgpt.record import Recording
-from microgpt.viz.pages import page
-from microgpt.viz.render import widget
+from microgpt.viz.course import page
+from microgpt.viz.lessons.compare import Compare, view
+from microgpt.viz.rendering.render import widget
 from microgpt.viz.settings import Settings
-from microgpt.viz.text import of_hundred
-from microgpt.viz.views.compare import Compare, view
+from microgpt.viz.text.formats import of_hundred
 from microgpt.weights import shipped
 from tests.viz.test_pages import find, numbers, parse, shown_as, text
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from microgpt.errors import UserError
 from microgpt.viz import views
-from microgpt.viz.controls import controls
-from microgpt.viz.embedding import HOSTS, Frame, address, codes, site_address
-from microgpt.viz.pages import LESSONS, page
-from microgpt.viz.render import ROOT, language, render_embed, render_page
+from microgpt.viz.apps.builder import NAMED
+from microgpt.viz.apps.embed_codes import HOSTS, Frame, address, codes, site_address
+from microgpt.viz.course import LESSONS, page
+from microgpt.viz.rendering.controls import controls
+from microgpt.viz.rendering.render import ROOT, language, render_embed, render_page
 from microgpt.viz.session import dispatch
-from microgpt.viz.views.builder import NAMED
 
 SITE = "https://example.org/course/"
 BUILDER = page("embed-builder")

@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 
 from microgpt.errors import UserError
 from microgpt.viz import views
+from microgpt.viz.course import LESSONS, Page, page
+from microgpt.viz.drawing.heat import Cell, Strip
+from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.figures import animated, figure, figure_file
-from microgpt.viz.figures.choice import offers
+from microgpt.viz.figures.cases import offers
 from microgpt.viz.figures.layout import WIDTH, cells, hatch
 from microgpt.viz.figures.paint import HEAT, INK, MONO, SMALL
 from microgpt.viz.figures.words import extent, fit, lines, runs
-from microgpt.viz.heat import Cell, Strip
-from microgpt.viz.language import LANGUAGES, language
-from microgpt.viz.pages import LESSONS, Page, page
 from microgpt.viz.settings import Settings
-from microgpt.viz.steps import Picture
+from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import SHIPPED, shipped
 
 ROOT = Path(__file__).resolve().parents[2]

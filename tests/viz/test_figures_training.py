@@ -8,9 +8,9 @@ from collections import Counter
 import pytest
 
 from microgpt.errors import UserError
+from microgpt.viz.course import page
 from microgpt.viz.figures import figure
 from microgpt.viz.figures.paint import HEAT
-from microgpt.viz.pages import page
 from microgpt.viz.settings import Settings
 from tests.viz.test_figures import SVG, drawn, placed, texts, view_of
 

@@ -10,11 +10,11 @@ import pytest
 
 from microgpt.errors import UserError
 from microgpt.viz import views
+from microgpt.viz.course import page
 from microgpt.viz.figures import figure
 from microgpt.viz.figures.paint import INK
-from microgpt.viz.language import LANGUAGES, language
-from microgpt.viz.pages import page
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import shipped
 from tests.viz.test_figures import SVG, drawn, placed, texts, view_of
 

@@ -13,10 +13,10 @@ from microgpt.cache import KVCache
 from microgpt.experiments.sharing import change, choices, latent, run, with_kv_heads, with_latent
 from microgpt.model import forward
 from microgpt.record import Recording
-from microgpt.viz.pages import page
-from microgpt.viz.render import prose, widget
+from microgpt.viz.course import page
+from microgpt.viz.lessons.heads import View, view
+from microgpt.viz.rendering.render import prose, widget
 from microgpt.viz.settings import Settings
-from microgpt.viz.views.heads import View, view
 from microgpt.weights import shipped
 from tests.viz.test_pages import find, numbers, numbers_of, parse, shown_as, text
 

@@ -13,10 +13,10 @@ from microgpt.architectures.known import PRESETS
 from microgpt.config import n_params, param_shapes
 from microgpt.experiments import journey
 from microgpt.record import Recording
-from microgpt.viz.pages import page
-from microgpt.viz.render import widget
+from microgpt.viz.course import page
+from microgpt.viz.lessons.inside import View, view
+from microgpt.viz.rendering.render import widget
 from microgpt.viz.settings import Settings
-from microgpt.viz.views.inside import View, view
 from microgpt.weights import shipped
 from tests.viz.test_pages import classes, find, numbers, numbers_of, parse, shown_as, text
 

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from microgpt.checkpoints.safetensors import Header, Tensor, read_header
 from microgpt.errors import UserError
 from microgpt.viz import views
-from microgpt.viz.chosen import only
-from microgpt.viz.pages import page
-from microgpt.viz.published import EXAMPLES, published
-from microgpt.viz.render import render, render_page
+from microgpt.viz.apps.examples import EXAMPLES, published
+from microgpt.viz.apps.look import COLUMNS, FIELD, GROUPS, ROWS, looked
+from microgpt.viz.course import page
+from microgpt.viz.given_files import only
+from microgpt.viz.rendering.render import render, render_page
 from microgpt.viz.session import dispatch
-from microgpt.viz.views.look import COLUMNS, FIELD, GROUPS, ROWS, looked
 from tests.checkpoints.test_safetensors import good_files
 from tests.viz.test_pages import find, numbers, parse, text
 

@@ -9,10 +9,10 @@ import pytest
 
 from microgpt.decode import probabilities
 from microgpt.experiments import loop
-from microgpt.viz.pages import page
-from microgpt.viz.render import prose, widget
+from microgpt.viz.course import page
+from microgpt.viz.lessons.loop import View, view
+from microgpt.viz.rendering.render import prose, widget
 from microgpt.viz.settings import Settings
-from microgpt.viz.views.loop import View, view
 from microgpt.weights import Model, shipped
 from tests.viz.test_pages import find, numbers, numbers_of, parse, shown_as, text
 

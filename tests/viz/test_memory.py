@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from microgpt.architectures.known import PRESETS
+from microgpt.viz.lessons.memory import amount, describe, view
 from microgpt.viz.session import dispatch
 from microgpt.viz.settings import Settings
-from microgpt.viz.views.memory import amount, describe, view
 
 FIELDS = {
     "page": "memory", "preset": "Llama-3-8B", "size": "bfloat16", "batch": "8", "tokens": "4096", "memory": "24",

@@ -22,13 +22,13 @@ from microgpt.errors import UserError
 from microgpt.record import Recording
 from microgpt.trace import EVENTS
 from microgpt.viz import show
-from microgpt.viz.controls import controls
-from microgpt.viz.heat import LEVELS
+from microgpt.viz.course import LESSONS, Page
+from microgpt.viz.drawing.heat import LEVELS
+from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.notebook import Shown
-from microgpt.viz.pages import LESSONS, Page
-from microgpt.viz.policy import hashed
-from microgpt.viz.steps import Picture
-from microgpt.viz.style import heat_colours, style
+from microgpt.viz.rendering.controls import controls
+from microgpt.viz.rendering.policy import hashed
+from microgpt.viz.rendering.style import heat_colours, style
 from microgpt.weights import shipped
 
 ROOT = Path(__file__).resolve().parents[2]

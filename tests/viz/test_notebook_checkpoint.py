@@ -13,10 +13,10 @@ from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.errors import UserError
 from microgpt.record import Recording
 from microgpt.viz import show
-from microgpt.viz.controls import controls
+from microgpt.viz.drawing.strips import folded
 from microgpt.viz.notebook import Shown
-from microgpt.viz.style import style
-from microgpt.viz.thin import folded
+from microgpt.viz.rendering.controls import controls
+from microgpt.viz.rendering.style import style
 from tests.support import checkpoints
 from tests.viz.test_big import view
 from tests.viz.test_notebook import LEFT, LEFT_EVERYWHERE, LEFT_STYLES, framed, parse, tables, words

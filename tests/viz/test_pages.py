@@ -16,12 +16,12 @@ from microgpt.cost import PARTS, cached, count, kv_bytes, naive, reads
 from microgpt.decode import probabilities
 from microgpt.trace import Trace
 from microgpt.viz import views
-from microgpt.viz.pages import LESSONS, PAGES, Page
-from microgpt.viz.pages import page as page_named
-from microgpt.viz.phases import PHASES, code
-from microgpt.viz.policy import policy
-from microgpt.viz.render import ROOT, render_page
-from microgpt.viz.steps import Picture
+from microgpt.viz.course import LESSONS, PAGES, Page
+from microgpt.viz.course import page as page_named
+from microgpt.viz.drawing.phases import PHASES, code
+from microgpt.viz.drawing.picture import Picture
+from microgpt.viz.rendering.policy import policy
+from microgpt.viz.rendering.render import ROOT, render_page
 
 
 def parse(text: str) -> Element:

@@ -9,11 +9,11 @@ import pytest
 
 from microgpt.decode import generate
 from microgpt.experiments import schedule
-from microgpt.viz.pages import page
-from microgpt.viz.passes import size
-from microgpt.viz.render import prose, widget
+from microgpt.viz.course import page
+from microgpt.viz.lessons.prefill import MAX_NEW, Prefill, view
+from microgpt.viz.lessons.prefill.passes import size
+from microgpt.viz.rendering.render import prose, widget
 from microgpt.viz.settings import Settings
-from microgpt.viz.views.prefill import MAX_NEW, Prefill, view
 from microgpt.weights import shipped
 from tests.test_cost import GPT2, LLAMA3
 from tests.viz.test_pages import classes, find, numbers, parse, text

@@ -18,12 +18,12 @@ from microgpt.record import Recording
 from microgpt.trace import from_json
 from microgpt.viz import views
 from microgpt.viz.browser import receive
-from microgpt.viz.pages import LESSONS
-from microgpt.viz.render import prose, widget
+from microgpt.viz.course import LESSONS
+from microgpt.viz.drawing.picture import Picture
+from microgpt.viz.lessons import stepper as stepper_view
+from microgpt.viz.rendering.render import prose, widget
 from microgpt.viz.session import dispatch
 from microgpt.viz.settings import Settings, is_number, parse
-from microgpt.viz.steps import Picture
-from microgpt.viz.views import stepper as stepper_view
 from microgpt.weights import SHIPPED, shipped
 
 FIELDS = {

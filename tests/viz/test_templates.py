@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from microgpt.viz.glossary import GLOSSARY
-from microgpt.viz.pages import LESSONS, PAGES
-from microgpt.viz.render import ROOT
+from microgpt.viz.course import LESSONS, PAGES
+from microgpt.viz.rendering.render import ROOT
+from microgpt.viz.text.glossary import GLOSSARY
 
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
 # names that hold a digit, and the width of a number format

@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from microgpt.viz import live_training as live
+from microgpt.viz.lessons import training
+from microgpt.viz.lessons.training import live
 from microgpt.viz.patches import Patch, State
 from microgpt.viz.session import dispatch
 from microgpt.viz.settings import Settings
-from microgpt.viz.views import training
 
 FIELDS = {"page": "training", "model": "names", "prompt": "emma"}
 

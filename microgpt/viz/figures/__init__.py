@@ -16,15 +16,16 @@ from urllib.parse import urlencode
 from markupsafe import Markup, escape
 
 from microgpt.errors import N_, UserError
-from microgpt.viz import render, views
+from microgpt.viz import views
+from microgpt.viz.course import LESSONS, Page
+from microgpt.viz.course import page as page_named
 from microgpt.viz.figures import layout, paint, words
-from microgpt.viz.figures.choice import FIGURES, chosen, of, offers
-from microgpt.viz.glossary import GLOSSARY
-from microgpt.viz.language import LANG, folder, translated
-from microgpt.viz.pages import LESSONS, Page
-from microgpt.viz.pages import page as page_named
+from microgpt.viz.figures.cases import FIGURES, chosen, of, offers
 from microgpt.viz.patches import Patch, file
+from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings, parse
+from microgpt.viz.text.glossary import GLOSSARY
+from microgpt.viz.text.language import LANG, folder, translated
 
 __all__ = ["animated", "card", "figure", "figure_file"]
 

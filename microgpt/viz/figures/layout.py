@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from microgpt.viz.drawing.heat import Cell
 from microgpt.viz.figures.paint import HEAT, SMALL
 from microgpt.viz.figures.words import extent, fit
-from microgpt.viz.heat import Cell
 
 WIDTH = 960
 EDGE, PAD, INSET = 24, 16, 8  # around the card, inside of it, and inside of a box in it

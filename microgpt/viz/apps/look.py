@@ -1,0 +1,270 @@
+"""Look inside a file: what a .safetensors file holds, by its header. Two built-in examples; then the reader's own file.
+
+The examples are headers as GPT-2 124M and SmolLM2-135M have them, made from their shapes by formula and read back by
+the code that reads the reader's file. Only a header is ever read. All text is finished here; knows no HTML.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from microgpt.architectures.roles import ORDER, ROLES
+from microgpt.checkpoints.contents import (
+    OTHER,
+    Contents,
+    Group,
+    Row,
+    contents,
+    spans,
+)
+from microgpt.checkpoints.names import GPT2, LLAMA
+from microgpt.checkpoints.names import published as names_in
+from microgpt.checkpoints.safetensors import PREFIX, Header, read_header, shown
+from microgpt.errors import N_
+from microgpt.viz.apps.examples import EXAMPLES, published
+from microgpt.viz.drawing.inventories import shape_text, share_text, size_text
+from microgpt.viz.given_files import Files, only
+from microgpt.viz.patches import Patch, State, patch
+from microgpt.viz.rendering import render
+from microgpt.viz.settings import Settings
+from microgpt.viz.text.formats import percent, whole
+
+FIELD = "weights"  # the control in which the file is chosen
+WIDTH, HEIGHT = 1000, 240  # of the picture, in its own units
+COLUMNS, GROUPS, ROWS = 400, 60, 400  # the most that a page shows
+OPEN = 24  # the most lines that are shown unfolded
+HALF = 2  # bytes of a 16-bit number
+START = 240  # characters of a header that are shown
+SAID = {"bias": N_("bias"), "scale": N_("scale")}
+
+
+class Line(NamedTuple):
+    """A tensor, or several that are alike."""
+
+    name: str
+    times: str  # "" for one
+    role: str
+    symbol: str  # "" where the name is not known
+    kind: str  # "" for the matrix itself
+    sentence: str
+    term: str
+    dtype: str
+    shape: str
+    size: str
+    nbytes: str
+
+
+class Part(NamedTuple):
+    """A group of lines and what is written on it."""
+
+    where: str
+    layers: str  # "0–27, 29"
+    n: int
+    total: str  # parameters, of one layer
+    lines: list[Line]
+    more: str  # lines that are not shown; "" for none
+    open: bool
+
+
+class Share(NamedTuple):
+    """What a role holds of the file."""
+
+    role: str
+    symbol: str
+    share: str
+    nbytes: str
+    width: int
+
+
+class Looked(NamedTuple):
+    """A file as the page shows it."""
+
+    name: str
+    size: str
+    length: str
+    header_share: str
+    start: str
+    n_tensors: str
+    params: str
+    types: list[tuple[str, str]]
+    family: str
+    part: str  # layers that are here, where the file is a part of a model
+    tied: bool
+    figures: list[tuple[str, str]]
+    factors: list[tuple[str, str]]
+    per_token: str
+    areas: list[tuple[str, str]]  # role -> path in the picture
+    shares: list[Share]
+    parts: list[Part]
+    more: str  # groups that are not shown
+    metadata: list[tuple[str, str]]
+    wide: int = WIDTH
+    high: int = HEIGHT
+
+
+class View(NamedTuple):
+    """The page as it is built."""
+
+    prefix: str
+    labels: list[str]
+    examples: list[Looked]
+    called: dict[str, str]  # one and the same matrix, in two models and here
+    field: str = FIELD
+
+
+def view(_: Settings) -> View:
+    examples = [looked(name, *published(name)) for name in EXAMPLES]
+    called = {"gpt2": names_in(GPT2)["fc1"], "llama": names_in(LLAMA)["fc1"], "ours": "fc1"}
+    return View(whole(PREFIX), list(EXAMPLES), examples, called)
+
+
+def look(files: Files, state: State | None, _: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
+    """The reader's own file."""
+    file = only(files, FIELD)
+    header = read_header(file.read, file.size)
+    start = file.read(PREFIX, PREFIX + min(header.length, 4 * START)).decode("utf-8", "ignore")
+    found = looked(file.name, header, start)
+    return state, [patch("#looked", render.render("widgets/_looked.html", looked=found))]
+
+
+FILE_HOOKS = {"look": look}
+
+
+# ---- text -----------------------------------------------------------------------------------------
+
+
+def looked(name: str, header: Header, start: str) -> Looked:
+    """Everything that the page says of a file."""
+    found = contents(header.tensors)
+    usual = max(found.groups, key=lambda group: len(group.layers), default=None)
+    return Looked(
+        name=shown(name),
+        size=size_text(header.size),
+        length=whole(header.length),
+        header_share=share_text(header.length / header.size),
+        start=shown_start(start),
+        n_tensors=whole(len(header.tensors)),
+        params=whole(found.size),
+        types=[(dtype, whole(n)) for dtype, n in found.dtypes.items()],
+        family=found.family,
+        part="" if found.whole or not found.layers else numbers(found.layers),
+        tied=found.tied,
+        figures=figures(found),
+        factors=factors(found),
+        per_token=whole(HALF * found.shape.cached) if found.shape.cached else "",
+        areas=areas(found.columns),
+        shares=shares(found.columns),
+        parts=[part(group, group is usual) for group in found.groups[:GROUPS]],
+        more=whole(len(found.groups) - GROUPS) if len(found.groups) > GROUPS else "",
+        metadata=[(shown(key), shown(value)) for key, value in list(header.metadata.items())[:20]],
+    )  # fmt: skip
+
+
+def shown_start(text: str) -> str:
+    short = text[:START]
+    return "".join(shown(c) for c in short) + ("…" if len(text) > START else "")
+
+
+def symbol(role: str) -> str:
+    return ROLES[role].symbol if role in ROLES else N_("not known to this page")
+
+
+def numbers(layers: tuple[int, ...]) -> str:
+    """0 1 2 5 -> '0–2, 5'; what is very long is cut."""
+    found = spans(layers)
+    said = ", ".join(str(a) if a == b else f"{a}–{b}" for a, b in found[:12])
+    return said + (", …" if len(found) > 12 else "")
+
+
+def figures(found: Contents) -> list[tuple[str, str]]:
+    """What the shapes say, each with its name."""
+    s = found.shape
+    said = [
+        (N_("layers"), len(found.layers)), (N_("numbers in the stream (n_embd)"), s.n_embd),
+        (N_("tokens it knows"), s.n_vocab), (N_("positions"), s.n_ctx), (N_("numbers inside the MLP"), s.n_mlp),
+        (N_("numbers in q, all heads"), s.q_width), (N_("numbers in k, all heads"), s.kv_width),
+    ]  # fmt: skip
+    return [(name, whole(n)) for name, n in said if n and found.family]
+
+
+def factors(found: Contents) -> list[tuple[str, str]]:
+    """What the bytes that a token takes in the cache are multiplied from, where all layers are alike."""
+    s = found.shape
+    if not s.row:
+        return []
+    layers, size = (whole(len(found.layers)), N_("layers")), (whole(HALF), N_("bytes a number"))
+    if not s.kv_width:
+        return [layers, (whole(s.row), N_("numbers in the shared row")), size]
+    if s.head_dim and s.kv_width % s.head_dim == 0:
+        heads = [
+            (whole(s.kv_width // s.head_dim), N_("key and value heads")), (whole(s.head_dim), N_("numbers a head"))
+        ]  # fmt: skip
+    else:
+        heads = [(whole(s.kv_width), N_("numbers in k, all heads"))]
+    return [("2", N_("K and V")), layers, *heads, size]
+
+
+def part(group: Group, usual: bool) -> Part:
+    return Part(
+        where=group.where,
+        layers=numbers(group.layers),
+        n=len(group.layers),
+        total=whole(sum(row.size * row.times for row in group.rows)),
+        lines=[line(row) for row in group.rows[:ROWS]],
+        more=whole(len(group.rows) - ROWS) if len(group.rows) > ROWS else "",
+        open=usual and len(group.rows) <= OPEN,
+    )
+
+
+def line(row: Row) -> Line:
+    role = ROLES.get(row.role)
+    return Line(
+        name=shown(row.name),
+        times=whole(row.times) if row.times > 1 else "",
+        role=row.role,
+        symbol=role.symbol if role else "",
+        kind=SAID.get(row.kind, ""),
+        sentence=role.sentence if role and row.kind == "weight" else "",
+        term=role.term if role else "",
+        dtype=row.dtype,
+        shape=shape_text(row.shape),
+        size=whole(row.size * row.times),
+        nbytes=size_text(row.nbytes * row.times),
+    )
+
+
+# ---- the picture ----------------------------------------------------------------------------------
+
+
+def shares(columns: list[dict[str, int]]) -> list[Share]:
+    """What each role holds of the file; all norm gains together."""
+    held: Counter[str] = Counter()
+    for column in columns:
+        for role, nbytes in column.items():
+            norm = role in ROLES and ROLES[role].part == "norms"
+            held["attn_norm" if norm else role] += nbytes
+    total = sum(held.values())
+    return [
+        Share(role, symbol(role), share_text(held[role] / total), size_text(held[role]), percent(held[role] / total))
+        for role in [*ORDER, OTHER]
+        if held[role]
+    ]
+
+
+def areas(columns: list[dict[str, int]]) -> list[tuple[str, str]]:
+    """One path a role. A column a layer, as wide as its share of the bytes; in it the roles, as high as theirs."""
+    columns = [column for column in columns[:COLUMNS] if column]
+    total = sum(sum(column.values()) for column in columns)
+    paths: dict[str, list[str]] = {}
+    x = 0.0
+    for column in columns:
+        here, y = sum(column.values()), 0.0
+        wide = WIDTH * here / total
+        for role, nbytes in column.items():
+            high = HEIGHT * nbytes / here
+            paths.setdefault(role, []).append(f"M{x:.1f} {y:.1f}h{wide:.2f}v{high:.2f}h-{wide:.2f}z")
+            y += high
+        x += wide
+    return [(role, "".join(paths[role])) for role in [*ORDER, OTHER] if role in paths]

@@ -1,0 +1,275 @@
+"""PAGES: what exists. One entry a page, in reading order. Knows no HTML."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from microgpt.errors import N_, UserError
+from microgpt.weights import SHIPPED
+
+
+class Page(NamedTuple):
+    """A page of the site; `name` is its file name without .html.
+
+    A lesson has a widget: microgpt/viz/lessons/<widget>.py computes what templates/widgets/<widget>.html and
+    templates/lessons/<widget>.html place. `live` says what the reader can send to Python: "text" (a prompt for one
+    of `models`), "steps" (the same, and token by token), "own" (the widget brings its own form) or nothing.
+    """
+
+    name: str
+    label: str  # two or three words, for the map
+    title: str  # the question that the page asks
+    summary: str
+    widget: str = ""
+    model: str = ""
+    prompt: str = ""
+    try_: str = ""
+    notice: str = ""
+    number: int = 0  # of the lesson; two pages may share one
+    live: str = "text"
+    models: tuple[str, ...] = SHIPPED
+    extra: str = ""  # a second widget below, which answers to the first leave alone
+    hero: str = ""  # the view that a page without a widget shows
+    frames: bool = False  # it shows other pages of the site in frames
+    big: bool = False  # it can show a large model, which needs more style
+
+
+PAGES = (
+    Page(
+        "index",
+        N_("Start"),
+        N_("The KV cache of a GPT, made visible"),
+        N_(
+            "A small, real GPT runs in this page. Watch it keep a key and a value for every token, "
+            "and throw every query away."
+        ),
+        model="names",
+        prompt="emm",
+        hero="why_q",
+    ),
+    Page(
+        "next-token",
+        N_("Next token"),
+        N_("How does a GPT write a sentence, one token at a time?"),
+        N_(
+            "A GPT does one thing: it reads a text and says what may come next. To write a sentence it does so again "
+            "and again, each time with one more token at the end. Here is every pass of that loop."
+        ),
+        "loop",
+        "stories",
+        "The next day is bright",
+        N_("go from pass to pass, and follow one pass from the text to the token that it adds."),
+        N_("every pass runs the whole text, and most of it has run before."),
+        number=1,
+    ),
+    Page(
+        "inside",
+        N_("Inside"),
+        N_("What happens to one token on its way through the model?"),
+        N_(
+            "A token enters as one row of numbers and leaves as a guess about the next one. Here is every stop in "
+            "between, with its real shape and its real numbers; then the place where tokens meet; then all that the "
+            "model is made of."
+        ),
+        "inside",
+        "names",
+        "emm",
+        N_("follow one token from top to bottom, then swap another and see which stops notice."),
+        N_("of all that a step makes, only k and v outlive it, and tokens meet in attention alone."),
+        number=2,
+    ),
+    Page(
+        "kv-cache",
+        N_("Letters"),
+        N_("Why does a GPT keep K and V, and throw Q away?"),
+        N_(
+            "A GPT writes one token at a time. For every token it computes three small vectors: a query q, a key k "
+            "and a value v. Two of them are kept for all later steps. Here is each one of them, in a model that "
+            "has learned to write first names letter by letter."
+        ),
+        "stepper",
+        "names",
+        "emm",
+        N_("step from token to token, or walk the seven stages of one step."),
+        N_("every step adds one row of K and V, reads all the rows, and leaves no row of q."),
+        number=3,
+        live="steps",
+    ),
+    Page(
+        "kv-cache-words",
+        N_("Words"),
+        N_("The same cache, with words: two layers, and heads that share"),
+        N_(
+            "This model writes short sentences word by word. It has two layers, and each pair of query heads shares "
+            "one key head and one value head, so its cache is half of what it would be without sharing. Its keys are "
+            "rotated by their position before they are kept."
+        ),
+        "stepper",
+        "stories",
+        "The next day is bright",
+        N_("step from token to token, or walk the seven stages of one step."),
+        N_("every step adds one row of K and V to each layer, and leaves no row of q."),
+        number=3,
+        live="steps",
+    ),
+    Page(
+        "with-and-without",
+        N_("With and without"),
+        N_("What does the cache save, and is the answer the same?"),
+        N_(
+            "One text, run twice by the same model. With the cache, each step runs one token and reads what was kept "
+            "of the others. Without it, nothing is kept, and every step runs the whole text again."
+        ),
+        "compare",
+        "names",
+        "emm",
+        N_("go through the steps, and watch the rows that are computed again."),
+        N_("the logits are the same in both runs, while the work without the cache grows and grows."),
+        number=4,
+    ),
+    Page(
+        "why-q",
+        N_("Why not q"),
+        N_("How long does each q, k and v live?"),
+        N_(
+            "Every row that the model makes is born at one step. Here is each of them, with the steps at which it was "
+            "read. One kind dies young."
+        ),
+        "why_q",
+        "names",
+        "emm",
+        N_("follow one token from left to right; then ask its q again, below."),
+        N_("a q is read in one column only, and would say nothing new in any other."),
+        number=5,
+    ),
+    Page(
+        "old-rows",
+        N_("Old rows"),
+        N_("Why does a row, once written, stay right?"),
+        N_(
+            "A cache is only as good as its oldest row. Change something and see which rows a fresh run would write "
+            "differently, layer by layer."
+        ),
+        "old_rows",
+        "names-deep",
+        "emma",
+        N_("change an early token, then append one."),
+        N_("a change spoils rows below and to the right of it, never above; an appended token spoils none."),
+        number=6,
+    ),
+    Page(
+        "training",
+        N_("Training"),
+        N_("Does training need a cache?"),
+        N_(
+            "A model learns from whole texts at once, so nothing is ever computed twice. It could use a cache all the "
+            "same. Here is what would flow through it, and the training itself."
+        ),
+        "training",
+        "names",
+        "emma",
+        N_("look at the mask, then train the model below from its first step."),
+        N_("the losses are the same with and without a cache; early rows learn most from those who read them later."),
+        number=7,
+        extra="train_live",
+    ),
+    Page(
+        "prefill-and-decode",
+        N_("Prefill and decode"),
+        N_("Why is the first token slow to come, and each later one quick?"),
+        N_(
+            "Before a model can write, it must read the prompt. It reads all of it in one big pass, then writes one "
+            "token a pass. Both use the same function and fill the same cache, but they keep a processor busy in very "
+            "different ways."
+        ),
+        "prefill",
+        "stories",
+        "The next day is bright",
+        N_("run the prompt at once, in chunks, or token by token."),
+        N_("the rows come out the same; how often the weights must be read does not."),
+        number=8,
+    ),
+    Page(
+        "memory",
+        N_("Memory"),
+        N_("What does the cache cost in memory?"),
+        N_(
+            "The work that a cache saves is paid for with room. How much follows from a few numbers, for this model "
+            "and for the largest ones."
+        ),
+        "memory",
+        "names",
+        "emm",
+        N_("choose a model and see what its cache is multiplied from; compare two that differ in one factor."),
+        N_("weights are read once for all texts of a step, the cache of each text for itself."),
+        number=9,
+        live="own",
+    ),
+    Page(
+        "fewer-heads",
+        N_("Fewer heads"),
+        N_("Does every query head need its own keys and values?"),
+        N_(
+            "What is kept for a token grows with the number of key and value heads. Several query heads can share one, "
+            "or all can read a single short row. Here is one model in each of these ways."
+        ),
+        "heads",
+        "stories",
+        "The next day is bright",
+        N_("take heads away, and see what is kept and what the model then writes."),
+        N_("the query heads stay; only what they read becomes less."),
+        number=10,
+    ),
+    Page(
+        "glossary",
+        N_("Glossary"),
+        N_("The words of this course"),
+        N_("One short meaning each, and the page where the word is at work."),
+    ),
+    Page(
+        "look-inside",
+        N_("Look inside"),
+        N_("What is inside a file of weights?"),
+        N_(
+            "A published model is a file, or a few, of named tensors. What they are can be read from its first bytes: "
+            "here for two well-known models, and for any safetensors file of yours, which never leaves your computer."
+        ),
+        hero="look",
+    ),
+    Page(
+        "own-model",
+        N_("Your model"),
+        N_("What does a model of your own keep?"),
+        N_(
+            "Choose the files of a checkpoint, such as GPT-2 or SmolLM2-135M, and step through a text of yours: its "
+            "real q, k and v, computed in this page. The files never leave your computer."
+        ),
+        hero="own_model",
+        big=True,
+    ),
+    Page(
+        "embed-builder",
+        N_("Embed"),
+        N_("Put it into your course"),
+        N_(
+            "Every page of the course can stand in a frame: in a lecture, a book, a slide, a notebook. Choose what "
+            "your readers see first, copy the code, paste it."
+        ),
+        hero="builder",
+        frames=True,
+    ),
+)
+LESSONS = tuple(page for page in PAGES if page.widget)
+
+
+def page(name: str) -> Page:
+    """The page of that name."""
+    for one in PAGES:
+        if one.name == name:
+            return one
+    raise UserError(N_("There is no page “%(name)s”."), name=name)
+
+
+def prompt_for(model: str) -> str:
+    """A prompt that `model` knows: that of its own stepper, or of the one whose name its own begins with."""
+    return next((p.prompt for p in LESSONS if p.widget == "stepper" and model.startswith(p.model)), "")

@@ -1,0 +1,132 @@
+"""A line chart as numbers that a template can place: points, ticks, labels, and the same figures as a table.
+
+Everything is in the units of the drawing (WIDTH x HEIGHT, y downwards). Knows no HTML and no colour: a line's
+`kind` is a class, and each line is told apart by its dash and its name as well.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from microgpt.viz.text.formats import number, whole
+
+WIDTH, HEIGHT = 440, 280
+LEFT, RIGHT, TOP, BOTTOM = 52, 100, 12, 40  # margins: for the ticks, for the names of the lines
+LINE = 15  # the least distance between two names
+
+
+class Series(NamedTuple):
+    """A line before it is drawn: its name, its class, its (x, y) points in order of x."""
+
+    name: str
+    kind: str
+    points: Sequence[tuple[float, float]]
+
+
+class Line(NamedTuple):
+    """A line as drawn: `points` for an SVG polyline, and where its name stands."""
+
+    name: str
+    kind: str
+    points: str
+    label_y: str
+
+
+class Tick(NamedTuple):
+    """A tick: where on its axis, and what it says."""
+
+    at: str
+    text: str
+
+
+class Chart(NamedTuple):
+    """What the template places. `table` has one row an x, one column a line."""
+
+    title: str
+    x_label: str
+    y_label: str
+    lines: list[Line]
+    x_ticks: list[Tick]
+    y_ticks: list[Tick]
+    names: list[str]
+    table: list[tuple[str, list[str]]]
+    width: int = WIDTH
+    height: int = HEIGHT
+    left: int = LEFT
+    right: int = WIDTH - RIGHT
+    top: int = TOP
+    bottom: int = HEIGHT - BOTTOM
+    label_x: int = WIDTH - RIGHT + 8
+    grows: str = ""  # the id of a group to which lines are added later
+
+
+def line_chart(
+    title: str,
+    series: Sequence[Series],
+    x_label: str,
+    y_label: str,
+    log: bool = False,
+    rows: int = 8,
+    text: Callable[[float], str] | None = None,
+) -> Chart:
+    """Draw `series` on two linear axes from 0, or on two logarithmic ones (`log`; all x and y above 0).
+
+    `rows` is the most rows of the table (spread over all x); `text` writes a y (default: by its size).
+    """
+    text = text or short
+    xs = sorted({x for one in series for x, _ in one.points})
+    ys = [y for one in series for _, y in one.points]
+    x_at, x_ticks = axis(xs[0] if log else 0.0, xs[-1], LEFT, WIDTH - RIGHT, log)
+    y_at, y_ticks = axis(min(ys) if log else 0.0, max(ys), HEIGHT - BOTTOM, TOP, log)
+    lines = [
+        Line(one.name, one.kind, " ".join(f"{x_at(x):.1f},{y_at(y):.1f}" for x, y in one.points), "") for one in series
+    ]
+    wanted = [y_at(one.points[-1][1]) for one in series]
+    lines = [line._replace(label_y=f"{y:.1f}") for line, y in zip(lines, apart(wanted), strict=True)]
+    found = [dict(one.points) for one in series]
+    table = [(short(x), [text(one[x]) if x in one else "" for one in found]) for x in spread(xs, rows)]
+    ticks_of_x = [Tick(f"{x_at(x):.1f}", short(x)) for x in x_ticks]
+    ticks_of_y = [Tick(f"{y_at(y):.1f}", text(y)) for y in y_ticks]
+    return Chart(title, x_label, y_label, lines, ticks_of_x, ticks_of_y, [one.name for one in series], table)
+
+
+def axis(low: float, high: float, start: int, end: int, log: bool) -> tuple[Callable[[float], float], list[float]]:
+    """Where a value stands between `start` and `end`, and the values that get a tick."""
+    if log:
+        low, high = 10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high))
+        steps = round(math.log10(high / low))
+        ticks = [low * 10.0**i for i in range(0, steps + 1, max(1, math.ceil(steps / 5)))]
+        return lambda v: start + (end - start) * math.log10(v / low) / math.log10(high / low), ticks
+    size = (high - low) / 4 or 1.0
+    step = next(f * 10.0**p for p in range(-9, 16) for f in (1, 2, 5) if f * 10.0**p >= size)
+    high = step * math.ceil(high / step - 1e-9) or step
+    ticks = [step * i for i in range(round(high / step) + 1)]
+    return lambda v: start + (end - start) * (v - low) / (high - low), ticks
+
+
+def apart(wanted: list[float]) -> list[float]:
+    """The same heights, moved as little as keeps each a LINE away from its neighbours, none below the axis."""
+    placed, order = list(wanted), sorted(range(len(wanted)), key=wanted.__getitem__)
+    floor, ceiling = -math.inf, float(HEIGHT - BOTTOM + LINE)
+    for i in order:
+        placed[i] = floor = max(placed[i], floor + LINE)
+    for i in reversed(order):
+        placed[i] = ceiling = min(placed[i], ceiling - LINE)
+    return placed
+
+
+def spread(xs: list[float], n: int) -> list[float]:
+    """At most n of `xs`, the first and the last among them."""
+    if len(xs) <= n:
+        return xs
+    return [xs[round(i * (len(xs) - 1) / (n - 1))] for i in range(n)]
+
+
+def short(value: float) -> str:
+    """A figure for a tick: 0.5, 20, 1,000, 3 M."""
+    for size, unit in ((1e15, " P"), (1e12, " T"), (1e9, " G"), (1e6, " M")):
+        if abs(value) >= size:
+            return f"{value / size:.3g}{unit}"
+    return whole(value) if value == int(value) else number(value, 2 if abs(value) < 10 else 1)

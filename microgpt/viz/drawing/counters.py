@@ -1,0 +1,110 @@
+"""What stands below the picture of a step: its multiply-adds, the bytes that are held, the likeliest next tokens.
+
+Out of the trace alone, as finished text and bar widths. Knows no HTML and nothing of rows, heads and stages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from microgpt import cost
+from microgpt.config import Array, Config, n_params
+from microgpt.decode import likeliest, probabilities
+from microgpt.errors import N_
+from microgpt.trace import Trace
+from microgpt.viz.text.formats import number, percent, whole
+
+PART_NAMES = {
+    "qkv": N_("q, k, v"),
+    "scores": N_("scores"),
+    "mixing": N_("mixing"),
+    "out": N_("output projection"),
+    "mlp": N_("MLP"),
+    "head": N_("output head"),
+    "total": N_("total"),
+}
+N_GUESSES = 5  # likeliest next tokens that are shown
+
+
+class Cost(NamedTuple):
+    """Multiply-adds of one part of a step, counted with the cache and without, beside the closed forms."""
+
+    part: str
+    with_cache: str
+    without: str
+    width_with: int
+    width_without: int
+    form_with: str
+    form_without: str
+
+
+class Guess(NamedTuple):
+    """A candidate for the next token."""
+
+    token: str
+    logit: str
+    probability: str
+    width: int
+    chosen: bool
+
+
+def costs(trace: Trace, config: Config, i: int) -> list[Cost]:
+    """By part, then the total. Where a step was not run again without the cache, the formula says what it takes."""
+    ours = add_total(cost.count(config, [e for e in trace if e.pos == i]))
+    form, form_without = add_total(cost.cached(config, i + 1)), add_total(cost.naive(config, i + 1))
+    compared = ("recompute_macs", i) in trace
+    without = add_total(trace["recompute_macs", i]) if compared else form_without
+    return [
+        Cost(part, whole(a), whole(b), percent(a / without[-1]), percent(b / without[-1]), whole(c), whole(d))
+        for part, a, b, c, d in zip((*cost.PARTS, "total"), ours, without, form, form_without, strict=True)
+    ]
+
+
+def held(trace: Trace, config: Config, i: int) -> dict[str, str]:
+    """What K and V take after step i: numbers, bytes as computed here, bytes in the usual 16 bits."""
+    rows = [e.value for e in trace if e.name in ("k", "v") and e.pos <= i]
+    numbers = sum(np.size(row) for row in rows)
+    return {
+        "bits": str(8 * np.asarray(rows[0]).itemsize),
+        "numbers": whole(numbers),
+        "here": whole(sum(np.asarray(row).nbytes for row in rows)),
+        "half": whole(2 * numbers),
+        "reserved": whole(cost.kv_bytes(config, config.n_ctx, 8)),
+    }
+
+
+def guesses(trace: Trace, i: int, token: Callable[[int], str]) -> list[Guess]:
+    """The likeliest next tokens as the choice sees them, and the chosen one if it is not among them."""
+    logits = trace["logits", i][0]
+    chances = probabilities(logits, trace.about["temperature"] or 1.0, trace.about["top_k"])
+    return candidates(logits, chances, trace.number("sample", i), N_GUESSES, token)
+
+
+def candidates(logits: Array, chances: Array, chosen: int | None, n: int, token: Callable[[int], str]) -> list[Guess]:
+    """The `n` likeliest tokens; the chosen one takes the last place if it is not among them."""
+    best = likeliest(logits, n)
+    if chosen is not None and chosen not in best:
+        best[-1] = chosen
+    return [
+        Guess(token(t), number(logits[t]), number(chances[t]), percent(float(chances[t])), t == chosen) for t in best
+    ]
+
+
+def facts(config: Config) -> dict[str, str]:
+    """What a card says of a model."""
+    return {
+        "params": whole(n_params(config)),
+        "layers": whole(config.n_layer),
+        "heads": whole(config.n_head),
+        "kv_heads": whole(config.n_kv_head),
+        "context": whole(config.n_ctx),
+        "bytes": whole(cost.kv_bytes(config, 1, 2)),
+    }
+
+
+def add_total(parts: Iterable[int] | Array) -> list[int]:
+    values = [int(x) for x in parts]
+    return [*values, sum(values)]

@@ -1,0 +1,114 @@
+"""Tensor inventories as text: what each tensor is for, what others call it, how much each part holds. Knows no HTML."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from microgpt.architectures import inventory
+from microgpt.architectures.inventory import Tensor
+from microgpt.architectures.roles import ROLES
+from microgpt.config import Config
+from microgpt.errors import N_
+from microgpt.viz.text.formats import number, percent, whole
+
+PART_NAMES = {
+    "embedding": N_("embedding"),
+    "attention": N_("attention"),
+    "mlp": N_("MLP"),
+    "norms": N_("norms"),
+    "head": N_("output head"),
+}
+
+
+class Row(NamedTuple):
+    """A tensor, bias and all."""
+
+    name: str
+    known_as: str  # in the published file; "" where it is the same
+    role: str
+    shape: str  # "" where there is no tensor
+    each: str
+    all: str
+
+
+class Share(NamedTuple):
+    """One part of a model's parameters."""
+
+    name: str
+    total: str
+    share: str
+    width: int
+
+
+class Inventory(NamedTuple):
+    """A model's tensors: those outside the layers before and behind, and those of each layer."""
+
+    name: str
+    n_layer: int
+    groups: list[tuple[str, list[Row]]]  # "before", "layer" or "after"
+    total: str
+    shares: list[Share]
+    rope: bool
+    tied: bool
+    gigabytes: str  # in 16-bit numbers
+    layer_total: str  # parameters of one layer
+
+
+def inventory_of(name: str, config: Config, known_as: dict[str, str] | None = None) -> Inventory:
+    """All tensors of `config`, by formula."""
+    found = inventory.tensors(config)
+    total = sum(t.size * t.times for t in found)
+    inside = [t for t in found if is_in_layer(t)]
+    before = [t for t in found if t.name in ("wte", "wpe", "embd_norm")]
+    after = [t for t in found if t.name in ("final_norm", "lm_head")]
+    groups = [("before", before), ("layer", inside), ("after", after)]
+    return Inventory(
+        name=name,
+        n_layer=config.n_layer,
+        groups=[(where, [row(t, known_as or {}) for t in some]) for where, some in groups if some],
+        total=whole(total),
+        shares=[
+            Share(PART_NAMES[part], whole(size), share_text(size / total), percent(size / total))
+            for part, size in inventory.totals(config).items()
+        ],
+        rope=config.position == "rope",
+        tied=config.tied,
+        gigabytes=size_text(2 * total),
+        layer_total=whole(sum(t.size for t in inside)),
+    )
+
+
+def share_text(share: float) -> str:
+    """In percent; what is not nothing never reads as nothing."""
+    if share == 0:
+        return whole(0)
+    return number(100 * share, 1) if share >= 0.0005 else "< " + number(0.1, 1)
+
+
+def is_in_layer(tensor: Tensor) -> bool:
+    return tensor.name not in ("wte", "wpe", "embd_norm", "final_norm", "lm_head")
+
+
+def row(t: Tensor, known_as: dict[str, str]) -> Row:
+    other = known_as.get(t.name, "")
+    return Row(
+        name=t.name,
+        known_as="" if other == t.name else other,
+        role=ROLES[t.name].sentence,
+        shape=" + ".join(shape_text(s) for s in t.shapes),
+        each=whole(t.size),
+        all=whole(t.size * t.times),
+    )
+
+
+def shape_text(shape: tuple[int, ...]) -> str:
+    """[128256, 4096]: no thousands separators, they would read as further sizes."""
+    return "[" + ", ".join(map(str, shape)) + "]"
+
+
+def size_text(n: int) -> str:
+    """Bytes in the unit that suits them."""
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if n >= size:
+            return f"{number(n / size, 1)} {unit}"
+    return f"{whole(n)} B"

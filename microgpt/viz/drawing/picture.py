@@ -1,0 +1,207 @@
+"""Trace -> what a template needs: text, heat levels, bar widths, counts. Templates only place it.
+
+Everything is looked up in the trace by position and layer; nothing is computed that the model should
+have computed. Knows no HTML; classes such as "L0 H2" only say which layer and heads a piece belongs to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from microgpt import cost
+from microgpt.config import Array, Config
+from microgpt.tokenizer import START
+from microgpt.trace import Event, Trace
+from microgpt.viz.drawing.counters import costs, guesses, held
+from microgpt.viz.drawing.heat import Cell, Scale, Strip, rounded_up
+from microgpt.viz.text.formats import bound, number, percent, show
+
+MOST_TOKENS = 32  # that a page steps through without becoming slow
+DRAWN = ("attn_norm", "q", "k", "v", "head_out")  # what is drawn as heat, on one scale
+
+
+class Meeting(NamedTuple):
+    """q meets one key row: the score, the weight, and how often this row has been read so far."""
+
+    row: int
+    token: str
+    score: str
+    weight: str
+    width: int
+    reads: int
+
+
+def most_tokens(config: Config) -> int:
+    """How many tokens a picture can have: all that it says of reads holds where every token sees all before it."""
+    return min(MOST_TOKENS, config.n_ctx, config.window or config.n_ctx)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A view of a trace. `picture.step(i)` and `picture.row(i)` are what the templates draw."""
+
+    trace: Trace
+    selected: int = -1  # the step that is shown first; -1 is the last one of the prompt
+    layer: int = 0
+    head: int = 0
+    phase: int = 7
+    _steps: dict[int, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        return self.trace.about
+
+    @cached_property
+    def config(self) -> Config:
+        return Config(**self.about["config"])
+
+    @property
+    def opened(self) -> tuple[Any, ...]:
+        """The heads that are drawn, where a model has too many to draw them all (big.py); empty: all are."""
+        return ()
+
+    @property
+    def tokens(self) -> list[str]:
+        return self.about["tokens"]  # type: ignore[no-any-return]
+
+    @property
+    def n(self) -> int:
+        """Steps so far."""
+        return len(self.tokens)
+
+    @property
+    def at(self) -> int:
+        """The step that is shown first."""
+        return min(self.n, self.about["n_prompt"]) - 1 if self.selected < 0 else min(self.selected, self.n - 1)
+
+    @cached_property
+    def scale(self) -> Scale:
+        """One heat scale for all that is drawn in the trace; decimals as a strip has room for."""
+        highest = max(peak(event) for event in self.trace if event.name in DRAWN)
+        return Scale(rounded_up(highest), 2 if self.config.head_dim <= 4 else 1)
+
+    def cells(self, name: str, row: Array, layer: int) -> list[Cell]:
+        """A row of q, k, v or head_out as cells with their numbers."""
+        return self.scale.strip(row).cells
+
+    @cached_property
+    def reads(self) -> dict[tuple[str, int, int], list[int]]:
+        return cost.reads(self.trace)
+
+    @property
+    def read_again(self) -> str:
+        """Which of q, k and v are read at a later step than their own."""
+        found = {kind for (kind, _, row), steps in self.reads.items() if any(step > row for step in steps)}
+        return ", ".join(kind for kind in "qkv" if kind in found)
+
+    def rows_read(self, i: int) -> int:
+        """Rows of K that step i reads, in one layer."""
+        return sum(kind == "k" and layer == 0 and i in steps for (kind, layer, _), steps in self.reads.items())
+
+    def kind(self, i: int) -> str:
+        """start, prompt or generated."""
+        return "generated" if i >= self.about["n_prompt"] else "start" if i == 0 else "prompt"
+
+    def per_layer(self, name: str, pos: int) -> list[Any]:
+        return [
+            self.scale.strip(self.trace[name, pos, layer][0], f"L L{layer}") for layer in range(self.config.n_layer)
+        ]
+
+    def per_head(self, name: str, pos: int) -> list[Any]:
+        """One strip a layer and query head; a key or value head that several query heads share gets one strip."""
+        strips: list[Strip] = []
+        for layer in range(self.config.n_layer):
+            rows = self.trace[name, pos, layer][0].reshape(-1, self.config.head_dim)
+            group = self.config.n_head // len(rows)
+            for i, row in enumerate(rows):
+                shared = " ".join(f"H{head}" for head in range(i * group, (i + 1) * group))
+                strips.append(self.scale.strip(row, f"L L{layer} H {shared}"))
+        return strips
+
+    def row_token(self, i: int) -> str:
+        return show(self.tokens[i])
+
+    def row(self, i: int) -> dict[str, Any]:
+        """Row i of the cache: its token, K and V."""
+        return {"i": i, "token": self.row_token(i), "k": self.per_head("k", i), "v": self.per_head("v", i)}
+
+    def of_head(self, layer: int, head: int) -> str:
+        """The classes of what belongs to one head alone; "" when it is not drawn."""
+        return f"L L{layer} H H{head}"
+
+    def meetings(self, i: int) -> list[tuple[str, list[Meeting]]]:
+        """For each layer and head that is drawn: q of step i against rows 0 to i."""
+        found = []
+        for layer in range(self.config.n_layer):
+            scores, weights = self.trace["attn_scores", i, layer], self.trace["attn_weights", i, layer]
+            counts = [sum(step <= i for step in self.reads["k", layer, row]) for row in range(i + 1)]
+            for head in range(self.config.n_head):
+                if not (where := self.of_head(layer, head)):
+                    continue
+                pairs = zip(scores[head, 0].tolist(), weights[head, 0].tolist(), counts, strict=True)
+                meets = [
+                    Meeting(row, show(self.tokens[row]), number(s), number(w), percent(w), reads)
+                    for row, (s, w, reads) in enumerate(pairs)
+                ]
+                found.append((where, meets))
+        return found
+
+    def step(self, i: int) -> dict[str, Any]:
+        """Everything that belongs to step i alone."""
+        if i not in self._steps:
+            self._steps[i] = self._step(i)
+        return self._steps[i]
+
+    def _step(self, i: int) -> dict[str, Any]:
+        return {
+            "i": i,
+            "number": i + 1,
+            "token": show(self.tokens[i]),
+            "kind": self.kind(i),
+            "x": self.per_layer("attn_norm", i),
+            "q": self.per_head("q", i),
+            "k": self.per_head("k", i),
+            "v": self.per_head("v", i),
+            "meetings": self.meetings(i),
+            "mixed": self.per_head("head_out", i),
+            "rows": self.trace.number("cache_append", i, 0),
+            "added": (self.trace.number("cache_append", i, 0) or 0)
+            - (self.trace.number("cache_append", i - 1, 0) or 0),
+            "q_reads": len(self.reads["q", 0, i]),
+            "first_row_reads": sum(step <= i for step in self.reads["k", 0, 0]),
+            "costs": costs(self.trace, self.config, i),
+            "bytes": held(self.trace, self.config, i),
+            "guesses": guesses(self.trace, i, self.vocabulary_token),
+            "choice": self.choice(i),
+            "stops": self.stops(i),
+            "given": show(self.tokens[i + 1]) if i + 1 < self.about["n_prompt"] and i + 1 < self.n else None,
+            "difference": self.difference(i),
+        }
+
+    def difference(self, i: int) -> str:
+        """How far the logits with and without the cache are apart; "" where they were not compared."""
+        if ("recompute_logits", i) not in self.trace:
+            return ""
+        return bound(np.abs(self.trace["logits", i][0] - self.trace["recompute_logits", i]).max())
+
+    def vocabulary_token(self, token_id: int) -> str:
+        return show(self.about["vocabulary"][token_id])
+
+    def stops(self, i: int) -> bool:
+        """Whether step i chose the token that ends a text."""
+        return self.choice(i) == START
+
+    def choice(self, i: int) -> str | None:
+        """The token that step i chose, or None where the prompt goes on."""
+        chosen = self.trace.number("sample", i)
+        return None if chosen is None else self.vocabulary_token(chosen)
+
+
+@lru_cache(maxsize=10_000)
+def peak(event: Event) -> float:
+    """The largest number of an event, either way; remembered, since a live trace is drawn anew at every step."""
+    return float(np.abs(event.value).max())

@@ -1,0 +1,1 @@
+"""A large model on a page: some heads opened, the others at a glance."""

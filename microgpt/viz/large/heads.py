@@ -1,0 +1,93 @@
+"""Which layers and heads of a large model a page opens, chosen from the trace by one rule or by the author.
+
+The rule: the first, the middle and the last layer, and in each the head that looks back least, the one in the middle
+and the one that looks back furthest. How far a head looks back is the mean distance of its weights, from 0 (the
+token itself) to 1 (the first token), over the steps behind the first. Knows traces; knows no page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from microgpt.config import Array, Config
+from microgpt.errors import N_, UserError
+from microgpt.trace import Trace
+from microgpt.viz.rendering.style import MOST_OPEN
+
+NUMBERS = 50_000  # its size and its pace depend on what the open heads hold together: heads x head_dim x tokens
+RANKS = (N_("near"), N_("between"), N_("far"))
+
+
+class Open(NamedTuple):
+    """A head that can be looked into. `rank` is its place in RANKS, -1 when the author chose it."""
+
+    layer: int
+    head: int
+    distance: float
+    rank: int = -1
+
+    @property
+    def value(self) -> str:
+        return f"{self.layer}.{self.head}"
+
+
+def attention(trace: Trace, config: Config, n: int) -> Array:
+    """All weights of all heads, [n_layer, n_head, n, n]: query, key; 0 for keys yet to come."""
+    found = np.zeros((config.n_layer, config.n_head, n, n))
+    for layer in range(config.n_layer):
+        for i in range(n):
+            found[layer, :, i, : i + 1] = trace["attn_weights", i, layer][:, 0]
+    return found
+
+
+def distances(weights: Array) -> Array:
+    """How far each head looks back, [n_layer, n_head], 0 to 1; see the module's docstring."""
+    n = weights.shape[-1]
+    if n < 2:
+        return np.zeros(weights.shape[:2])
+    steps = np.arange(1, n)
+    back = np.clip(steps[:, None] - np.arange(n), 0, None) / steps[:, None]  # [n - 1, n]
+    mean: Array = (weights[:, :, 1:] * back).sum(-1).mean(-1)
+    return mean
+
+
+def opened(weights: Array, head_dim: int, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> list[Open]:
+    """What the page opens. Without `layers` or `heads` the rule decides. Raises UserError for what there is not.
+
+    Where a page has no room for three heads in each layer, the rule takes the nearest and the furthest, or the latter.
+    """
+    n_layer, n_head, n, _ = weights.shape
+    most = max(1, min(MOST_OPEN, NUMBERS // (head_dim * n)))
+    check("layers", layers, n_layer)
+    check("heads", heads, n_head)
+    far, found = distances(weights), []
+    chosen = sorted(set(layers)) or sorted({0, (n_layer - 1) // 2, n_layer - 1})
+    room = most // len(chosen)
+    ranks = (0, 1, 2) if room > 2 else (0, 2) if room == 2 else (2,)
+    for layer in chosen:
+        if heads:
+            found += [Open(layer, head, float(far[layer, head])) for head in sorted(set(heads))]
+            continue
+        by_distance = np.argsort(far[layer], kind="stable").tolist()
+        ranked = [by_distance[0], by_distance[(n_head - 1) // 2], by_distance[-1]]
+        for rank in ranks:
+            head = ranked[rank]
+            if (layer, head) not in [(one.layer, one.head) for one in found]:
+                found.append(Open(layer, head, float(far[layer, head]), rank))
+    if len(found) > most:
+        raise UserError(
+            N_("%(n)s heads would be open; a page with this text opens at most %(most)s. Name fewer layers or heads."),
+            n=len(found), most=most,
+        )  # fmt: skip
+    return found
+
+
+def check(name: str, numbers: Sequence[int], count: int) -> None:
+    for value in numbers:
+        if not 0 <= value < count:
+            raise UserError(
+                N_("%(name)s has %(value)s; this model has 0 to %(last)s."), name=name, value=value, last=count - 1
+            )

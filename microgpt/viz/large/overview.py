@@ -1,0 +1,128 @@
+"""All heads of a model at once: the attention of each as a small picture, one path a level of the weight.
+
+A row of a picture is a query, a column is a key. A weight below the first level is not drawn, which also bounds the
+size: a row of weights comes to 1. Knows no HTML.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from microgpt.config import Array
+from microgpt.viz.large.heads import Open
+from microgpt.viz.text.formats import number, whole
+
+LEVELS = (0.05, 0.2, 0.4, 0.7)  # a cell has the level of the largest of these that its weight reaches
+HALF = 0.5  # of a head's weight: with more it is counted as a head of that kind
+
+
+class Thumb(NamedTuple):
+    """One head: what each level draws, and whether the page opens it (its index there, or -1)."""
+
+    layer: int
+    head: int
+    paths: list[tuple[int, str]]
+    opened: int
+    target: str  # the id of the radio button that opens it
+
+
+class Kind(NamedTuple):
+    """Heads that do one simple thing: how many, and the one that does it most."""
+
+    heads: str
+    layer: int
+    head: int
+    share: str
+
+
+class Overview(NamedTuple):
+    """What the template places; `layers` are columns of thumbs from the first layer to the last."""
+
+    n: int
+    n_layer: int
+    n_head: int
+    heads: str  # how many there are in all
+    layers: list[list[Thumb]]
+    levels: list[str]
+    half: str
+    first: Kind | None  # the first token has most of the weight
+    before: Kind | None  # the token just before has most of it
+    short: str  # in the heads that rest on the first token: how long its V row is, against the others; "" if not short
+
+    @property
+    def wide(self) -> bool:
+        """So many layers for its heads that the picture needs the whole width."""
+        return self.n_layer >= 2 * self.n_head
+
+
+def overview(weights: Array, values: Array, opened: list[Open]) -> Overview:
+    """The picture of `weights` [n_layer, n_head, n, n]; `values` are the V rows, [n_layer, n, n_kv_head, head_dim]."""
+    n_layer, n_head, n, _ = weights.shape
+    at = {(one.layer, one.head): index for index, one in enumerate(opened)}
+
+    def thumb(layer: int, head: int) -> Thumb:
+        index = at.get((layer, head), -1)
+        return Thumb(layer, head, drawn(weights[layer, head]), index, f"open-{index}" if index >= 0 else "")
+
+    steps = np.arange(2, n)  # from the third step on, where the first token and the one before are two
+    return Overview(
+        n=n,
+        n_layer=n_layer,
+        n_head=n_head,
+        heads=whole(n_layer * n_head),
+        layers=[[thumb(layer, head) for head in range(n_head)] for layer in range(n_layer)],
+        levels=[number(level) for level in LEVELS],
+        half=number(HALF, 1),
+        first=kind(weights[:, :, steps, 0]) if n > 2 else None,
+        before=kind(weights[:, :, steps, steps - 1]) if n > 2 else None,
+        short=short(weights[:, :, steps, 0], values) if n > 2 else "",
+    )
+
+
+def kind(shares: Array) -> Kind:
+    """The heads of which these shares [n_layer, n_head, steps] are, on the mean, more than HALF."""
+    mean = shares.mean(-1)
+    layer, head = (int(x) for x in np.unravel_index(mean.argmax(), mean.shape))
+    return Kind(whole((mean > HALF).sum()), layer, head, number(mean[layer, head]))
+
+
+def short(shares: Array, values: Array) -> str:
+    """How long the first V row is, where its token has more than HALF: the middle one of these heads, others' mean = 1.
+
+    The weights of a head always come to 1; what it has no use for can rest on a row that adds little.
+    """
+    lengths = np.linalg.norm(values.astype(np.float64), axis=-1)  # [n_layer, n, n_kv_head]
+    first, others = lengths[:, 0], lengths[:, 1:].mean(1)  # [n_layer, n_kv_head]
+    times = np.divide(first, others, out=np.ones_like(first), where=others > 0)
+    resting = np.sort(np.repeat(times, shares.shape[1] // times.shape[1], axis=1)[shares.mean(-1) > HALF])
+    middle = resting[len(resting) // 2] if resting.size else 1.0
+    return number(middle) if middle < HALF else ""
+
+
+def level_of(weights: Array) -> Array:
+    """0 where nothing is drawn, else the level, from 1."""
+    return np.searchsorted(np.array(LEVELS), weights, side="right")
+
+
+def drawn(weights: Array) -> list[tuple[int, str]]:
+    """Level -> a path through the middle of its cells, for one head [n, n]."""
+    levels, found = level_of(weights), []
+    for level in range(1, len(LEVELS) + 1):
+        text, pen = "", (0, 0)
+        for y, row in enumerate((levels == level).tolist()):
+            x = 0
+            while x < len(row):
+                if not row[x]:
+                    x += 1
+                    continue
+                end = x
+                while end < len(row) and row[end]:
+                    end += 1
+                text += f"m{x - pen[0]} {y - pen[1]}h{end - x}" if text else f"M{x} {y}.5h{end - x}"
+                pen = end, y
+                x = end
+        if text:
+            found.append((level, text))
+    return found

@@ -1,0 +1,229 @@
+"""The picture of a large model: a few of its heads opened, their rows as thin strips, and all heads at once.
+
+It is the stepper's picture with other strips: a piece carries the classes of the opened heads that it belongs to
+("O O3") instead of its layer and head. Counters and costs are those of the whole trace. Knows no HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from microgpt.config import Array
+from microgpt.decode import likeliest
+from microgpt.errors import N_, UserError
+from microgpt.record import Recording
+from microgpt.viz.drawing.counters import N_GUESSES
+from microgpt.viz.drawing.heat import Cell
+from microgpt.viz.drawing.picture import Picture, most_tokens
+from microgpt.viz.drawing.strips import (
+    SHARE,
+    Thin,
+    ThinScale,
+    folded,
+    run_length,
+    thin_scale,
+)
+from microgpt.viz.large.heads import RANKS, Open, attention, check, opened
+from microgpt.viz.large.overview import Overview, overview
+from microgpt.viz.text.formats import number, whole
+from microgpt.weights import Model
+
+NEW = 8  # tokens that the model adds, if there is room
+SCALES = {"q, k": ("q", "k"), "v": ("v", "head_out"), "x": ("attn_norm",)}  # q and k meet; v is what is mixed
+SCALE_OF = {name: kind for kind, names in SCALES.items() for name in names}
+COLUMNS = 8  # of a table of numbers
+
+
+class Listed(NamedTuple):
+    """The numbers of one row as lines of COLUMNS, each behind the index that it begins with."""
+
+    where: str
+    kind: str
+    lines: list[str]
+
+
+@dataclass(frozen=True)
+class BigPicture(Picture):
+    """What the templates draw of a trace of which `heads` are opened; the one at `at_head` is shown first."""
+
+    heads: tuple[Open, ...] = ()
+    at_head: int = 0
+    by_rule: bool = True  # the heads were not chosen by the author
+    layers_by_rule: bool = True
+
+    @property
+    def opened(self) -> tuple[Open, ...]:
+        return self.heads
+
+    @cached_property
+    def layers(self) -> list[int]:
+        """The layers in which a head is opened."""
+        return sorted({one.layer for one in self.heads})
+
+    @cached_property
+    def map(self) -> Overview:
+        values = [[self.trace["v", i, layer][0] for i in range(self.n)] for layer in range(self.config.n_layer)]
+        return overview(attention(self.trace, self.config, self.n), np.array(values), list(self.heads))
+
+    @cached_property
+    def facts(self) -> dict[str, str]:
+        """Figures of the shape and of the strips, for the words around them."""
+        c = self.config
+        return {
+            "head_dim": whole(c.head_dim), "n_embd": whole(c.n_embd), "run": run_length(c.n_embd), "share": f"{SHARE}",
+            "layers": whole(c.n_layer), "heads": whole(c.n_head), "kv_heads": whole(c.n_kv_head),
+            "tokens": whole(self.n), "least": number(min(one.distance for one in self.heads)),
+            "most": number(max(one.distance for one in self.heads)),
+        }  # fmt: skip
+
+    def rank(self, one: Open) -> str:
+        return RANKS[one.rank] if one.rank >= 0 else ""
+
+    @cached_property
+    def scales(self) -> dict[tuple[str, int], ThinScale]:
+        """A scale for each kind of row and each layer, over everything of it that the page draws.
+
+        In a trained model the numbers of the first layers can be a tenth of those of the last and less: on one scale
+        for all layers they would be blank.
+        """
+        found: dict[tuple[str, int], ThinScale] = {}
+        for kind, names in SCALES.items():
+            drawn = [row for name in names for i in range(self.n) for row in self.rows(name, i)]
+            found |= {(kind, at): thin_scale(values for layer, _, values in drawn if layer == at) for at in self.layers}
+        return found
+
+    def legend(self) -> list[tuple[str, int, list[tuple[str, ThinScale]]]]:
+        """For each layer with an opened head: the classes of its heads, its number and its scales."""
+        return [
+            (self.where(list(self.heads_of(layer))), layer, [(kind, self.scales[kind, layer]) for kind in SCALES])
+            for layer in self.layers
+        ]
+
+    def heads_of(self, layer: int) -> dict[int, int]:
+        """The opened heads of a layer, by their place among all that are opened."""
+        return {index: one.head for index, one in enumerate(self.heads) if one.layer == layer}
+
+    def where(self, at: Sequence[int]) -> str:
+        return " ".join(["O", *(f"O{index}" for index in at)])
+
+    def rows(self, name: str, pos: int) -> Iterator[tuple[int, str, Array]]:
+        """What is drawn of an event: layer, classes and numbers, of each opened head, or of each layer with one."""
+        for layer in self.layers:
+            here = self.heads_of(layer)
+            values = self.trace[name, pos, layer][0]
+            if name == "attn_norm":
+                yield layer, self.where(list(here)), folded(values)
+                continue
+            rows = values.reshape(-1, self.config.head_dim)
+            group = self.config.n_head // len(rows)
+            for i, row in enumerate(rows):
+                if at := [index for index, head in here.items() if head // group == i]:
+                    yield layer, self.where(at), row
+
+    def strips(self, name: str, pos: int) -> list[Thin]:
+        kind = SCALE_OF[name]
+        return [self.scales[kind, layer].strip(values, where) for layer, where, values in self.rows(name, pos)]
+
+    def per_layer(self, name: str, pos: int) -> list[Any]:
+        return self.strips(name, pos)
+
+    def per_head(self, name: str, pos: int) -> list[Any]:
+        return self.strips(name, pos)
+
+    def cells(self, name: str, row: Array, layer: int) -> list[Cell]:
+        """As few as a table has room for; on the scale of its layer."""
+        few, scale = folded(row, COLUMNS), self.scales[SCALE_OF[name], layer]
+        return [Cell(scale.heat(x), text) for x, text in zip(few.tolist(), scale.texts(few), strict=True)]
+
+    def of_head(self, layer: int, head: int) -> str:
+        at = next((index for index, one in enumerate(self.heads) if (one.layer, one.head) == (layer, head)), None)
+        return "" if at is None else self.where([at])
+
+    def kind(self, i: int) -> str:
+        """start, prompt or generated; not every model has a token that starts a text."""
+        return "prompt" if i == 0 and not self.about["started"] else super().kind(i)
+
+    def listed(self, i: int) -> list[Listed]:
+        """The numbers behind the strips of step i: its q, k, v, their mixture and its x.
+
+        As lines of text: with an element for every number, a page would be slow to step through.
+        """
+        found = []
+        for name, kind in (("q", "q"), ("k", "k"), ("v", "v"), ("head_out", "o"), ("attn_norm", "x")):
+            for layer, where, values in self.rows(name, i):
+                texts = self.scales[SCALE_OF[name], layer].texts(values)
+                width, starts = max(map(len, texts)) + 1, range(0, len(texts), COLUMNS)
+                found.append(Listed(where, kind, [line(at, texts[at : at + COLUMNS], width) for at in starts]))
+        return found
+
+    def stops(self, i: int) -> bool:
+        return self.trace.number("sample", i) in self.about["stops"]
+
+    def token_ids(self) -> list[int]:
+        """The tokens that appear on the page: those of the text, the chosen ones, and the likeliest of each step."""
+        found = set(self.about["ids"])
+        for i in range(self.n):
+            found |= set(likeliest(self.trace["logits", i][0], N_GUESSES))
+            found |= {self.trace.number("sample", i)} - {None}
+        return sorted(found)
+
+    def _step(self, i: int) -> dict[str, Any]:
+        return super()._step(i) | {"listed": self.listed(i)}
+
+
+def line(at: int, texts: list[str], width: int) -> str:
+    """Numbers under each other, behind the index of the first of them."""
+    return f"{at:>4} " + "".join(f"{text:>{width}}" for text in texts)
+
+
+def tokens_for(model: Model, prompt: str, new: int | None) -> int:
+    """How many tokens the model may add. Raises UserError for a text that is longer than a page shows."""
+    n, limit = len(model.tokenizer.encode(prompt)), most_tokens(model.config)
+    if new is not None and new < 0:
+        raise UserError(N_("The model cannot add %(new)s tokens; give 0 or more."), new=new)
+    if n > limit:
+        raise UserError(
+            N_("The prompt has %(n)s tokens; a page shows at most %(limit)s. Shorten it."), n=n, limit=limit
+        )
+    if new is not None and n + new > limit:
+        raise UserError(
+            N_(
+                "%(n)s tokens and %(new)s new ones are more than the %(limit)s that a page shows; "
+                "there is room for %(room)s."
+            ),
+            n=n, new=new, limit=limit, room=limit - n,
+        )  # fmt: skip
+    new = min(NEW, limit - n) if new is None else new
+    if n and n + new < 2:
+        raise UserError(
+            N_("A text of one token has nothing to look back at; give a longer prompt, or more new tokens.")
+        )
+    return new
+
+
+def big_view(
+    model: Model, prompt: str, new: int | None = None, layers: Sequence[int] = (), heads: Sequence[int] = ()
+) -> BigPicture:
+    """Run `prompt` and what the model adds, and open heads: those that are asked for, or those of the rule."""
+    check("layers", layers, model.config.n_layer)  # before the run, which can take minutes
+    check("heads", heads, model.config.n_head)
+    recording = Recording(model, prompt, max_new=tokens_for(model, prompt, new))
+    trace = recording.run()
+    if len(recording.cache) < 2:
+        raise UserError(
+            N_("The model ends this text at once, and one token has nothing to look back at; give a longer text.")
+        )
+    tokenizer, config = model.tokenizer, model.config
+    trace.about |= {
+        "dtype": str(model.params["wte"].dtype),
+        "stops": sorted(recording.stops),
+        "started": recording.ids[0] == tokenizer.start,
+        "ids": recording.ids[: len(recording.cache)],
+    }
+    found = opened(attention(trace, config, len(trace.about["tokens"])), config.head_dim, layers, heads)
+    return BigPicture(trace, heads=tuple(found), by_rule=not heads, layers_by_rule=not layers)

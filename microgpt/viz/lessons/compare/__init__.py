@@ -1,0 +1,287 @@
+"""With the cache and without: two runs of one text side by side, step by step, and how their work grows.
+
+The rows, logits and multiply-adds of both runs are those of a recording; the growth comes from the closed forms.
+Knows no HTML.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from microgpt.architectures.known import PRESETS
+from microgpt.config import Array, Config
+from microgpt.cost import PARTS, count, kv_bytes
+from microgpt.decode import likeliest
+from microgpt.experiments import growth
+from microgpt.experiments.growth import BASELINES, GROUPS
+from microgpt.record import Recording
+from microgpt.trace import Trace
+from microgpt.viz.drawing.chart import Chart
+from microgpt.viz.lessons.compare.curves import (
+    CURVES,
+    FAR,
+    KINDS,
+    POWERS,
+    WAYS,
+    Slopes,
+    curves,
+    slopes,
+)
+from microgpt.viz.settings import Settings
+from microgpt.viz.text.formats import (
+    bound,
+    number,
+    of_hundred,
+    percent,
+    show,
+    whole,
+)
+from microgpt.weights import Model, shipped
+
+GPT2 = PRESETS["GPT-2 124M"].config
+N_GUESSES = 4  # likeliest next tokens that are shown
+DEPTHS, REFERENCE_N = (1, 2, 4), 16  # the published totals: microgpt with so many layers and its whole context
+
+
+class Row(NamedTuple):
+    """One token of a step; `new` is the step's own."""
+
+    token: str
+    new: bool
+
+
+class Part(NamedTuple):
+    """Multiply-adds of one part of a step, and the widths of their bars: one scale for all parts and steps."""
+
+    part: str
+    with_cache: str
+    without: str
+    width_with: int
+    width_without: int
+
+
+class Guess(NamedTuple):
+    """A candidate for the next token, and its logit in both runs."""
+
+    token: str
+    with_cache: str
+    without: str
+
+
+class Total(NamedTuple):
+    """Multiply-adds so far, in one of the three ways."""
+
+    name: str
+    kind: str
+    text: str
+    width: int
+
+
+class Step(NamedTuple):
+    """One step of both runs. `follows` is the token that comes next; `chosen` says that the model chose it."""
+
+    number: int
+    rows: list[Row]
+    parts: list[Part]
+    total_with: str
+    total_without: str
+    guesses: list[Guess]
+    difference: str
+    follows: str
+    chosen: bool
+    stops: bool
+    totals: list[Total]
+
+
+@dataclass(frozen=True)
+class Compare:
+    """Everything that the page places. A dict by group is of GROUPS, one by way of BASELINES."""
+
+    trace: Trace
+    model: str
+    n: int
+    n_layer: int
+    n_ctx: str
+    context_ends: bool  # before the curves do
+    n_vocab: str
+    steps: list[Step]
+    labels: list[str]
+    at: int
+    difference: str  # over all steps
+    same_choice: bool  # the likeliest token is the same in both runs, at every step
+    saved_rows: str  # rows that a rerun computes again, over all steps
+    ratio: str  # all again / with the cache
+    ratio_needed: str
+    one_layer: str  # only needed / with the cache, if the model had one layer
+    deep: dict[str, str]  # the same with more
+    reference: dict[str, object]
+    shares: dict[str, str]  # of the work with the cache, by group, in percent
+    saved: dict[str, str]  # multiply-adds, by group
+    saved_share: dict[str, str]  # in percent
+    largest_share: int  # index into projections, mlp, attention, head
+    smallest_share: int
+    largest: str  # in percent
+    ways: list[str]
+    charts: list[Chart]
+    chart_names: list[str]
+    chart_notes: list[str]
+    slopes: list[list[Slopes]]
+    linear: Chart
+    powers: dict[str, str]
+    totals_far: dict[str, str]
+    ratio_far: str
+    far: str
+    half_far: str
+    doubled: list[str]  # options
+    doubled_right: int
+    attention_doubled: dict[str, str]
+    rows_options: list[str]
+    rows_right: int
+    pairs: dict[str, str]  # (query, key) pairs a head: of the last step, and of all steps together
+    crossing: str
+    gpt2_crossing: str
+    gpt2_n_ctx: str
+    row_bytes: str
+    cache_bytes: list[tuple[str, str]]  # (tokens, bytes in 16-bit numbers)
+    order: dict[str, str]
+
+
+def view(settings: Settings) -> Compare:
+    """Run the text to its end in both ways."""
+    model = shipped(settings.model)
+    return view_of(model, Recording(model, settings.prompt, settings.temperature, settings.top_k, settings.seed).run())
+
+
+def view_of(model: Model, trace: Trace) -> Compare:
+    """The view of a text that has been run."""
+    config, n = model.config, len(trace.about["tokens"])
+    steps = both_runs(trace, config, model.tokenizer.stops)
+    work = {b: {g: growth.work(config, b, g, n) for g in GROUPS} for b in BASELINES}
+    far = {b: growth.work(config, b, "total", FAR) for b in BASELINES}
+    saved = {g: work["naive"][g] - work["cached"][g] for g in GROUPS}
+    twice = {b: round(2 ** growth.exponent(config, b, "attention", FAR)) for b in BASELINES}
+    groups, factors = ["projections", "mlp", "attention", "head"], [2, 4, 8]
+    layers = max(config.n_layer, DEPTHS[-1])
+    return Compare(
+        trace=trace,
+        model=model.name,
+        n=n,
+        n_layer=config.n_layer,
+        n_ctx=whole(config.n_ctx),
+        context_ends=config.n_ctx < FAR,
+        n_vocab=whole(config.vocab_size),
+        steps=steps,
+        labels=[f"{step.number} {step.rows[-1].token}" for step in steps],
+        at=trace.about["n_prompt"] - 1,
+        difference=bound(max(difference(trace, i) for i in range(n))),
+        same_choice=all(trace["logits", i][0].argmax() == trace["recompute_logits", i].argmax() for i in range(n)),
+        saved_rows=whole(n * (n - 1) // 2),
+        ratio=ratio(config, "naive", n),
+        ratio_needed=ratio(config, "needed", n),
+        one_layer=ratio(replace(config, n_layer=1), "needed", n),
+        deep={"layers": whole(layers), "ratio": ratio(replace(config, n_layer=layers), "needed", n)},
+        reference={"n": whole(REFERENCE_N), "rows": [(whole(depth), reference_sums(depth)) for depth in DEPTHS]},
+        shares={g: of_hundred(work["cached"][g] / work["cached"]["total"]) for g in GROUPS},
+        saved={g: whole(x) for g, x in saved.items()},
+        saved_share={g: of_hundred(x / saved["total"]) for g, x in saved.items()},
+        largest_share=max(range(len(groups)), key=lambda i: work["cached"][groups[i]]),
+        largest=of_hundred(max(work["cached"][g] for g in groups) / work["cached"]["total"]),
+        smallest_share=min(range(len(groups)), key=lambda i: work["cached"][groups[i]]),
+        ways=[WAYS[b] for b in BASELINES],
+        charts=[curves(config, group, log=True) for group in CURVES],
+        chart_names=[name for name, _ in CURVES.values()],
+        chart_notes=[note for _, note in CURVES.values()],
+        slopes=[slopes(config, group) for group in CURVES],
+        linear=curves(config, "total", log=False),
+        powers={"one": POWERS[1], "two": POWERS[2], "three": POWERS[3]},
+        totals_far={b: whole(x) for b, x in far.items()},
+        ratio_far=whole(far["naive"] / far["cached"]),
+        far=whole(FAR),
+        half_far=whole(FAR // 2),
+        doubled=[whole(f) for f in factors],
+        doubled_right=factors.index(twice["naive"]),
+        attention_doubled={b: whole(x) for b, x in twice.items()},
+        rows_options=[f"{n}, {n}", f"1, {n}", "1, 1"],
+        rows_right=1,
+        pairs={
+            "cached": whole(n),
+            "naive": whole(n * (n + 1) // 2),
+            "cached_all": whole(n * (n + 1) // 2),
+            "naive_all": whole(n * (n + 1) * (n + 2) // 6),
+        },
+        crossing=whole(growth.crossing(config)),
+        gpt2_crossing=whole(growth.crossing(GPT2)),
+        gpt2_n_ctx=whole(GPT2.n_ctx),
+        row_bytes=whole(kv_bytes(config, 1, 2)),
+        cache_bytes=[(whole(t), whole(kv_bytes(config, t, 2))) for t in (1, 10, 100, FAR)],
+        order=three_numbers(0.1, 0.2, 0.3),
+    )
+
+
+def ratio(config: Config, baseline: str, n: int) -> str:
+    """How many times the work of the cache this way takes for n tokens."""
+    return number(growth.work(config, baseline, "total", n) / growth.work(config, "cached", "total", n))
+
+
+def reference_sums(n_layer: int) -> list[tuple[str, str]]:
+    """Multiply-adds and how many times those of the cache, for the three ways."""
+    config = Config(n_layer=n_layer)
+    return [(whole(growth.work(config, b, "total", REFERENCE_N)), ratio(config, b, REFERENCE_N)) for b in BASELINES]
+
+
+def three_numbers(a: float, b: float, c: float) -> dict[str, str]:
+    """The same three numbers, added in two orders."""
+    return {"a": repr(a), "b": repr(b), "c": repr(c), "left": repr((a + b) + c), "right": repr(a + (b + c))}
+
+
+def difference(trace: Trace, i: int) -> float:
+    """The largest difference between the logits of step i in the two runs."""
+    return float(np.abs(trace["logits", i][0] - trace["recompute_logits", i]).max())
+
+
+def both_runs(trace: Trace, config: Config, stops: frozenset[int]) -> list[Step]:
+    """Every step, with the multiply-adds that were counted in both runs."""
+    n = len(trace.about["tokens"])
+    ours = [count(config, [e for e in trace if e.pos == i]) for i in range(n)]
+    again = [trace["recompute_macs", i] for i in range(n)]
+    most, all_again = float(np.max(again)), float(np.sum(again))
+    found = []
+    for i in range(n):
+        so_far = {
+            "cached": int(np.sum(ours[: i + 1])),
+            "needed": growth.work(config, "needed", "total", i + 1),  # a closed form: nobody runs it here
+            "naive": int(np.sum(again[: i + 1])),
+        }
+        totals = [Total(WAYS[b], KINDS[b], whole(x), percent(x / all_again)) for b, x in so_far.items()]
+        found.append(one_step(trace, i, ours[i], again[i], most, stops)._replace(totals=totals))
+    return found
+
+
+def one_step(trace: Trace, i: int, ours: Array, again: Array, most: float, stops: frozenset[int]) -> Step:
+    """Step i; `most` is the part that the longest bar stands for, `stops` are the tokens that end a text."""
+    tokens, vocabulary = trace.about["tokens"], trace.about["vocabulary"]
+    logits, logits_again = trace["logits", i][0], trace["recompute_logits", i]
+    chosen = trace.number("sample", i)
+    follows = tokens[i + 1] if chosen is None else vocabulary[chosen]
+    return Step(
+        number=i + 1,
+        rows=[Row(show(token), at == i) for at, token in enumerate(tokens[: i + 1])],
+        parts=[
+            Part(part, whole(a), whole(b), percent(a / most), percent(b / most))
+            for part, a, b in zip(PARTS, ours.tolist(), again.tolist(), strict=True)
+        ],
+        total_with=whole(ours.sum()),
+        total_without=whole(again.sum()),
+        guesses=[
+            Guess(show(vocabulary[t]), number(logits[t], 4), number(logits_again[t], 4))
+            for t in likeliest(logits, N_GUESSES)
+        ],
+        difference=bound(difference(trace, i)),
+        follows=show(follows),
+        chosen=chosen is not None,
+        stops=chosen in stops,
+        totals=[],
+    )

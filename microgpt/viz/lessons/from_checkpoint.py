@@ -1,0 +1,101 @@
+"""A page of the course for a large model: which pages can be, what each draws, and what it says of the model.
+
+Knows no HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from markupsafe import escape
+
+from microgpt.errors import N_, UserError
+from microgpt.viz.course import LESSONS, Page
+from microgpt.viz.large.picture import BigPicture, big_view
+from microgpt.viz.lessons import compare, why_q
+from microgpt.viz.text.formats import show
+from microgpt.viz.text.language import say
+from microgpt.weights import Model
+
+# What can be made from a checkpoint: widget -> its view, of the model and of the picture of its run.
+WIDGETS: dict[str, Callable[[Model, BigPicture], Any]] = {
+    "stepper": lambda model, picture: picture,
+    "why_q": lambda model, picture: why_q.view_of(picture.trace, picture),
+    "compare": lambda model, picture: compare.view_of(model, picture.trace),
+}
+FIRST = [0]  # the layer and the head that a page other than the stepper draws
+
+TITLE = N_("Why does %(model)s keep K and V, and throw Q away?")
+SUMMARY = N_(
+    "%(model)s writes one token at a time, through %(layers)s layers with %(heads)s heads each. In every layer, each "
+    "head asks with a query of %(head_dim)s numbers; keys and values are kept for all later steps. Here are some of "
+    "these heads at work on a real text, and all of them at once."
+)
+SHARED = N_(
+    "%(model)s writes one token at a time, through %(layers)s layers. In each, %(heads)s heads ask, each with a query "
+    "of %(head_dim)s numbers, and share %(kv_heads)s heads of keys and values, which are kept for all later steps. "
+    "Here are some of these heads at work on a real text, and all of them at once."
+)
+TRY = N_(
+    "step from token to token, or walk the stages of one step; then press a framed head in the picture of all heads."
+)
+NOTICE = N_("every step adds one row of K and V to each layer, reads all the rows, and leaves no row of q.")
+
+
+def check_widget(page: Page, asked: str, opened: Sequence[int]) -> None:
+    """Raise UserError unless `page`, which was asked for by that name, can be made, with these layers and heads."""
+    if page.widget not in WIDGETS:
+        known = dict.fromkeys(one.name for one in LESSONS if one.widget in WIDGETS and one.widget != "stepper")
+        raise UserError(
+            N_("The widget “%(widget)s” cannot be made from a checkpoint; these can: %(known)s."),
+            widget=asked, known=", ".join(["stepper", *known]),
+        )  # fmt: skip
+    if page.widget != "stepper" and opened:
+        raise UserError(N_("layers and heads are for the stepper; leave them out."))
+
+
+def picture_for(
+    page: Page, model: Model, prompt: str, new: int | None, layers: Sequence[int], heads: Sequence[int]
+) -> BigPicture:
+    """Run `prompt` and what the model adds, and open what the page shows."""
+    return big_view(model, prompt, new, *((layers, heads) if page.widget == "stepper" else (FIRST, FIRST)))
+
+
+def drawn_by(page: Page, model: Model, picture: BigPicture) -> Any:
+    """What the templates of that page place."""
+    return WIDGETS[page.widget](model, picture)
+
+
+def pressed(page: Page, view: BigPicture, start: Mapping[str, Any]) -> dict[str, Any]:
+    """`start` as the page's controls have it: on the stepper, layer and head are one choice."""
+    chosen = dict(start)
+    if page.widget != "stepper":
+        return chosen
+    layer, head = chosen.pop("layer", None), chosen.pop("head", None)
+    if layer is None and head is None:
+        return chosen
+    fitting = [one for one in view.opened if layer in (None, one.layer) and head in (None, one.head)]
+    if not fitting:
+        raise UserError(
+            N_("Layer %(layer)s, head %(head)s is not open on this page; open it with the options layers and heads."),
+            layer="–" if layer is None else layer, head="–" if head is None else head,
+        )  # fmt: skip
+    return {**chosen, "head": fitting[0].value}
+
+
+def page_for(page: Page, model: Model, prompt: str, view: BigPicture) -> Page:
+    """`page` for that model and text, in the language that is set. No live form: the weights do not travel."""
+
+    def words(message: str) -> str:
+        text = say(message, model=show(model.name).replace("␣", " "), **view.facts)
+        return str(escape(text)).replace("%", "%%")  # templates take a page's words for messages, not for text
+
+    page = page._replace(model=model.name, prompt=prompt, models=(model.name,), live="", extra="")
+    if page.widget != "stepper":
+        return page  # the others say nothing of their model
+    c = model.config
+    return page._replace(
+        title=words(TITLE), summary=words(SUMMARY if c.n_kv_head == c.n_head else SHARED), try_=words(TRY),
+        notice=words(NOTICE),
+    )  # fmt: skip

@@ -1,0 +1,137 @@
+"""The ways in which query heads come by keys and values, tried on one model and one text, ready to be placed.
+
+Each way is a real model: its weights are changed, the same text is run, the same prompt is written on. All rows that
+are drawn are those of layer 0. Knows no HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from microgpt.config import Array, Config, Params
+from microgpt.errors import N_
+from microgpt.experiments.sharing import change, latent, off, run, with_kv_heads, with_latent, written
+from microgpt.trace import Trace
+from microgpt.viz.drawing.heat import Scale, Strip, scale_for
+from microgpt.viz.text.formats import bound, number, percent, show, whole
+from microgpt.weights import Model
+
+WIDE = 4  # a head with more numbers than this is drawn with one decimal
+EXACT = 1e-9  # a smaller difference is rounding
+ORIGINS = {
+    "own": N_("as it was trained"),
+    "repeated": N_("each head repeated"),
+    "averaged": N_("neighbours averaged"),
+    "short": N_("one short row"),
+}
+
+
+class Query(NamedTuple):
+    """A query head: its row at the last token, and the percentage of its attention that went to other rows."""
+
+    head: int
+    q: Strip
+    moved: str
+    width: int
+
+
+class Group(NamedTuple):
+    """Query heads, and what they share: for each kind (k, v, or c, the short row), its rows, oldest first."""
+
+    at: int
+    queries: list[Query]
+    held: list[tuple[str, list[Strip]]]
+
+
+class Way(NamedTuple):
+    """One way, and what it makes of the model. Nothing was trained again."""
+
+    kind: str
+    n: int  # key and value heads; 0: one short row
+    origin: str
+    row: str  # numbers that a token adds to a layer
+    width: int  # of its bar
+    groups: list[Group]
+    rebuilt: list[tuple[str, list[Strip]]]  # keys and values of the last token that are computed, not kept
+    off: str  # percentage by which the rows of layer 0 are off, or a bound
+    same: int  # steps with the same likeliest token
+    logits: str  # the largest difference, or a bound
+    exact: bool
+    text: list[str]
+    same_text: bool
+
+
+class Trial:
+    """A model and a text: `shared` and `short` give the ways."""
+
+    def __init__(self, model: Model, token_ids: Sequence[int], n_prompt: int) -> None:
+        self.model, self.ids, self.prompt = model, token_ids, token_ids[:n_prompt]
+        self.config: Config = model.config
+        self.before = run(model.params, self.config, token_ids)
+        self.text = self.write(model.params, self.config)
+        rows = (self.before[name, 0, 0] for name in "qkv")
+        self.scale: Scale = scale_for(*rows, digits=2 if self.config.head_dim <= WIDE else 1)
+        self.most = 2 * self.config.n_head * self.config.head_dim
+
+    def write(self, params: Params, config: Config) -> list[str]:
+        """The prompt without the start token, and what the model adds to it."""
+        tokenizer = self.model.tokenizer
+        ids = [*self.prompt[1:], *written(params, config, self.prompt, tokenizer.start)]
+        return [show(tokenizer.vocabulary[i]) for i in ids]
+
+    def strips(self, rows: Array) -> list[Strip]:
+        """One strip a row of [n, numbers]."""
+        return [self.scale.strip(row) for row in rows]
+
+    def shared(self, n: int) -> Way:
+        """n key heads and n value heads."""
+        own = self.config.n_kv_head
+        params, config = with_kv_heads(self.model.params, self.config, n)
+        after = run(params, config, self.ids)
+        queries, size = self.queries(after), self.config.n_head // n
+        groups = [
+            Group(
+                i,
+                queries[i * size : (i + 1) * size],
+                [(name, self.strips(after[name, 0, 0][:, i])) for name in ("k", "v")],
+            )
+            for i in range(n)
+        ]
+        origin = "own" if n == own else "averaged" if n < own else "repeated"
+        kind = "MHA" if n == config.n_head else "MQA" if n == 1 else "GQA"
+        way = Way(kind, n, origin, "", 0, groups, [], "", 0, "", False, [], False)
+        return self.judged(way, params, config, after, 2 * n * config.head_dim)
+
+    def short(self, d_c: int) -> Way:
+        """K and V of all heads from one row of d_c numbers a token."""
+        params = with_latent(self.model.params, self.config, d_c)
+        after = run(params, self.config, self.ids)
+        down, _ = latent(self.model.params, 0, d_c)
+        kept = after["attn_norm", 0, 0] @ down.T  # [n, d_c]: all that has to stay
+        scale = scale_for(kept, digits=self.scale.digits)
+        group = Group(0, self.queries(after), [("c", [scale.strip(row) for row in kept])])
+        rebuilt = [(name, self.strips(after[name, 0, 0][-1])) for name in ("k", "v")]
+        lost = off(self.before, after)
+        way = Way("MLA", 0, "short", "", 0, [group], rebuilt, "", 0, "", False, [], False)
+        way = way._replace(off=bound(lost) if lost < EXACT else number(100 * lost, 1))
+        return self.judged(way, params, self.config, after, d_c)
+
+    def queries(self, after: Trace) -> list[Query]:
+        moved = change(self.before, after, self.config).moved.tolist()
+        rows = self.strips(after["q", 0, 0][-1])
+        return [Query(i, q, number(100 * x, 0), percent(x)) for i, (q, x) in enumerate(zip(rows, moved, strict=True))]
+
+    def judged(self, way: Way, params: Params, config: Config, after: Trace, row: int) -> Way:
+        """The way with what it costs and what it does to the model."""
+        found = change(self.before, after, self.config)
+        text, exact = self.write(params, config), found.logits < EXACT
+        return way._replace(
+            row=whole(row),
+            width=percent(row / self.most),
+            same=found.same,
+            logits=bound(found.logits) if exact else number(found.logits),
+            exact=exact,
+            text=text,
+            same_text=text == self.text,
+        )

@@ -1,0 +1,236 @@
+"""From text to next token: the loop pass by pass, and the choices that it might have made. Knows no HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import NamedTuple
+
+from microgpt.architectures.known import PRESETS
+from microgpt.config import Array, Report, n_params
+from microgpt.decode import likeliest, probabilities
+from microgpt.errors import N_
+from microgpt.experiments import loop
+from microgpt.experiments.loop import Pass
+from microgpt.trace import Trace
+from microgpt.viz.drawing.counters import Guess, candidates
+from microgpt.viz.drawing.heat import Strip, scale_for
+from microgpt.viz.settings import Settings
+from microgpt.viz.text.formats import bound, number, percent, show, whole
+from microgpt.weights import Model, shipped
+
+N_GUESSES = 6  # likeliest next tokens that are shown
+TEMPERATURES = (0.5, 1.0, 2.0)
+SEEDS = range(5)  # of the drawn sentences; the first five, not the best five
+KEPT = ("embed", "logits", "sample")  # what the page's own trace holds of every pass; all of it would be megabytes
+LARGE = ("GPT-2 124M", "Llama-3-8B")
+
+
+class Chip(NamedTuple):
+    """A token of the text, its id, and whether an earlier pass has run it already."""
+
+    token: str
+    token_id: str
+    again: bool
+
+
+class Stop(NamedTuple):
+    """A place on the way through the model: its name, layer, shape, and a mark a row: again, new or nothing."""
+
+    name: str
+    layer: int
+    shape: str
+    cells: list[str]
+
+
+class PassView(NamedTuple):
+    """One pass, in the order of its computation."""
+
+    number: int
+    chips: list[Chip]
+    n: int
+    again: int
+    token: str  # the last one, which all is about
+    pos: int
+    strips: list[tuple[str, Strip]]  # what its vector is made of
+    turns: list[str]  # angles of the rotary positions, in radians
+    stops: list[Stop]
+    guesses: list[Guess]
+    choice: str
+    draw: str
+    ends: bool  # the model has chosen to stop, or nothing more fits
+    text: list[str]  # of the next pass, without the choice
+    so_far: str
+    so_far_again: str
+    width_new: int
+    width_again: int
+
+
+class View(NamedTuple):
+    """The whole loop on one text."""
+
+    trace: Trace
+    passes: list[PassView]
+    labels: list[str]
+    at: int
+    learned: bool
+    n_embd: int
+    n_layer: int
+    n_vocab: str
+    n_params: str
+    temperature: str
+    start: str
+    total: str
+    total_again: str
+    total_new: str
+    share_again: str
+    difference: str
+    rows_last: int
+    n_new: int
+    large: list[tuple[str, str]]  # name, layers
+    open_text: str
+    open_best: str
+    open_other: str
+    open_table: list[tuple[str, str, str]]  # temperature, probability of both
+    other_text: str
+    drawn: list[str]
+    rows_options: list[str]
+    rows_right: int
+    logits_options: list[str]
+    logits_right: int
+
+
+def view(settings: Settings) -> View:
+    model = shipped(settings.model)
+    trace = Trace({"model": model.name, "config": asdict(model.config), "prompt": settings.prompt})
+
+    def keep(report: Report) -> None:
+        if report[0] in KEPT:
+            trace(report)
+
+    passes = loop.run(model, settings.prompt, settings.temperature, settings.top_k, settings.seed, keep)
+    tokens = [model.tokenizer.vocabulary[i] for i in passes[-1].token_ids]
+    trace.about |= {"n_prompt": len(passes[0].token_ids), "tokens": tokens, "passes": len(passes)}
+    trace.about |= {"vocabulary": model.tokenizer.vocabulary}
+    c, last = model.config, passes[-1]
+    total, again = loop.token_passes(passes)
+    at = loop.most_open(passes)
+    first_ids, others = passes[0].token_ids, likeliest(passes[at].logits, N_GUESSES)
+    other = next(i for i in reversed(others) if i != passes[at].choice)
+    n = len(last.token_ids)
+    rows_options = sorted({0, 1, last.again, n})
+    logits_options = sorted({1, n, c.n_embd})
+    return View(
+        trace=trace,
+        passes=pass_views(model, passes),
+        labels=[f"{i} {word(model, one.choice)}" for i, one in enumerate(passes, start=1)],
+        at=min(1, len(passes) - 1),
+        learned=c.position == "learned",
+        n_embd=c.n_embd,
+        n_layer=c.n_layer,
+        n_vocab=whole(c.vocab_size),
+        n_params=whole(n_params(c)),
+        temperature=number(settings.temperature or 1.0, 1),
+        start=word(model, model.tokenizer.start),
+        total=whole(total),
+        total_again=whole(again),
+        total_new=whole(total - again),
+        share_again=number(100 * again / total, 0),
+        difference=bound(max(one.difference for one in passes)),
+        rows_last=n,
+        n_new=len(passes),
+        large=[(name, whole(PRESETS[name].config.n_layer)) for name in LARGE],
+        open_text=text_of(model, passes[at].token_ids),
+        open_best=word(model, others[0]),
+        open_other=word(model, other),
+        open_table=[
+            (number(t, 1), chance(passes[at].logits, t, others[0]), chance(passes[at].logits, t, other))
+            for t in TEMPERATURES
+        ],
+        other_text=text_of(model, loop.continued(model, [*passes[at].token_ids, other])),
+        drawn=[text_of(model, loop.continued(model, first_ids, 1.0, seed)) for seed in SEEDS],
+        rows_options=[whole(x) for x in rows_options],
+        rows_right=rows_options.index(last.again),
+        logits_options=[whole(x) for x in logits_options],
+        logits_right=logits_options.index(len(last.trace["logits", 0])),
+    )
+
+
+def pass_views(model: Model, passes: list[Pass]) -> list[PassView]:
+    """All passes, on one heat scale and one scale of bars."""
+    made_of = [parts(model, one) for one in passes]
+    scale = scale_for(*(values for rows in made_of for _, values in rows))
+    total, _ = loop.token_passes(passes)
+    found = []
+    for i, (one, rows) in enumerate(zip(passes, made_of, strict=True)):
+        so_far, again = loop.token_passes(passes[: i + 1])
+        drawn = pass_view(model, i + 1, one, [(name, scale.strip(values)) for name, values in rows])
+        found.append(
+            drawn._replace(
+                so_far=whole(so_far),
+                so_far_again=whole(again),
+                width_new=percent((so_far - again) / total),
+                width_again=percent(again / total),
+            )
+        )
+    return found
+
+
+def parts(model: Model, one: Pass) -> list[tuple[str, Array]]:
+    """What the vector of the last token is made of as it enters the stack."""
+    token_id, pos = one.token_ids[-1], len(one.token_ids) - 1
+    if model.config.position != "learned":
+        return [(N_("its row of the table"), one.trace["embed", 0][-1])]
+    return [
+        (N_("its row of the table"), model.params["wte"][token_id]),
+        (N_("plus the row of its position"), model.params["wpe"][pos]),
+        (N_("the sum goes in"), one.trace["embed", 0][-1]),
+    ]
+
+
+def pass_view(model: Model, i: int, one: Pass, strips: list[tuple[str, Strip]]) -> PassView:
+    n, c = len(one.trace["embed", 0]), model.config
+    marks = ["again"] * one.again + ["new"] * (n - one.again)
+    layers = [Stop(N_("layer"), layer, shape(one.trace["mlp_out", 0, layer]), marks) for layer in range(c.n_layer)]
+    logits = one.trace["logits", 0]
+    head = Stop(N_("logits"), -1, shape(logits), [""] * (n - len(logits)) + marks[-len(logits) :])
+    stopped = one.choice == model.tokenizer.start
+    return PassView(
+        number=i,
+        chips=[
+            Chip(word(model, token_id), whole(token_id), mark == "again")
+            for token_id, mark in zip(one.token_ids, marks, strict=True)
+        ],
+        n=n,
+        again=one.again,
+        token=word(model, one.token_ids[-1]),
+        pos=n - 1,
+        strips=strips,
+        turns=[number(angle, 3) for angle in loop.turns(c, n - 1)] if c.position == "rope" else [],
+        stops=[Stop(N_("embedding"), -1, shape(one.trace["embed", 0]), marks), *layers, head],
+        guesses=candidates(one.logits, probabilities(one.logits), one.choice, N_GUESSES, partial(word, model)),
+        choice=word(model, one.choice),
+        draw=word(model, one.draw),
+        ends=stopped or n == c.n_ctx,
+        text=[word(model, token_id) for token_id in one.token_ids],
+        so_far="", so_far_again="", width_new=0, width_again=0,
+    )  # fmt: skip
+
+
+def chance(logits: Array, temperature: float, token_id: int) -> str:
+    return number(probabilities(logits, temperature)[token_id])
+
+
+def shape(value: Array) -> str:
+    """[5, 32]"""
+    return "[" + ", ".join(whole(size) for size in value.shape) + "]"
+
+
+def word(model: Model, token_id: int) -> str:
+    return show(model.tokenizer.vocabulary[token_id])
+
+
+def text_of(model: Model, token_ids: Sequence[int]) -> str:
+    """Tokens as a reader would write them."""
+    return model.tokenizer.decode(list(token_ids))

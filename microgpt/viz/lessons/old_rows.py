@@ -1,0 +1,125 @@
+"""Why old rows stay right: each experiment is a table, position by layer, of how far the cached rows are off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from microgpt.config import Array
+from microgpt.errors import N_
+from microgpt.experiments.validity import after_one_training_step, another, cache_rows, staleness, unmasked_rows
+from microgpt.record import Recording
+from microgpt.trace import Trace
+from microgpt.viz.settings import Settings
+from microgpt.viz.text.formats import number, percent, show
+from microgpt.weights import Model, shipped
+
+
+class Row(NamedTuple):
+    """One position: the token that was cached, the one that stands there now, and one entry a layer."""
+
+    i: int
+    token: str
+    now: str
+    changed: bool
+    off: list[tuple[str, int]]  # text and bar width; "" where the row is still right
+
+
+class Experiment(NamedTuple):
+    """What was done, and what it did to the rows that were cached before."""
+
+    kind: str  # append, unmasked (append, without a mask), change, move or weights
+    at: int
+    token: str
+    now: str
+    rows: list[Row]
+    n_stale: int
+    n_rows: int
+    stale_by_layer: list[int]
+
+
+class View(NamedTuple):
+    """The experiments on one text, the harmless one first."""
+
+    trace: Trace
+    n: int
+    n_layer: int
+    experiments: list[Experiment]
+    labels: list[str]
+    first_change: int  # which experiment changes the earliest token of the prompt
+    only_first_layer_safe: bool
+
+
+LABELS = {
+    "append": N_("append one"),
+    "unmasked": N_("append one, no mask"),
+    "move": N_("drop the first"),
+    "weights": N_("train one step"),
+}
+
+
+def view(settings: Settings) -> View:
+    model = shipped(settings.model)
+    recording = Recording(model, settings.prompt, settings.temperature, settings.top_k, settings.seed)
+    recording.run_prompt()
+    ids = recording.ids[: recording.n_prompt]
+    before = cache_rows(model.params, model.config, ids)
+
+    def tried(kind: str, at: int, new_ids: Sequence[int], rows: Array) -> Experiment:
+        return experiment(model, kind, at, ids, new_ids, staleness(before, rows))
+
+    def run(new_ids: Sequence[int]) -> Array:
+        return cache_rows(model.params, model.config, new_ids)
+
+    experiments = []
+    if len(ids) < model.config.n_ctx:
+        experiments.append(tried("append", len(ids), recording.ids, run(recording.ids)))
+        off = staleness(*(unmasked_rows(model.params, model.config, x) for x in (ids, recording.ids)))
+        experiments.append(experiment(model, "unmasked", len(ids), ids, recording.ids, off))
+    for at in range(1, len(ids)):
+        swapped = [*ids[:at], another(model.config, ids[at], model.tokenizer.start), *ids[at + 1 :]]
+        experiments.append(tried("change", at, swapped, run(swapped)))
+    moved = [ids[0], *ids[2:]]
+    if len(ids) > 2:
+        experiments.append(tried("move", 1, moved, run(moved)))
+    trained = after_one_training_step(model.params, model.config, ids)
+    experiments.append(tried("weights", 0, ids, cache_rows(trained, model.config, ids)))
+    changes = [i for i, e in enumerate(experiments) if e.kind == "change"]
+    return View(
+        trace=recording.trace,
+        n=len(ids),
+        n_layer=model.config.n_layer,
+        experiments=experiments,
+        labels=[f"{e.token} → {e.now}" if e.kind == "change" else LABELS[e.kind] for e in experiments],
+        first_change=changes[0],
+        only_first_layer_safe=all(e.stale_by_layer[0] == 1 for e in (experiments[i] for i in changes)),
+    )
+
+
+def experiment(model: Model, kind: str, at: int, ids: Sequence[int], new_ids: Sequence[int], off: Array) -> Experiment:
+    """`off` [n_layer, rows compared] as a table; rows that are gone are left out."""
+    largest = float(off.max()) or 1.0
+
+    def entry(x: float) -> tuple[str, int]:
+        return ("", 0) if x == 0 else (amount(x), percent(x / largest))
+
+    def word(tokens: Sequence[int], i: int) -> str:
+        return show(model.tokenizer.vocabulary[tokens[i]])
+
+    rows = [
+        Row(i, word(ids, i), word(new_ids, i), ids[i] != new_ids[i], [entry(x) for x in off[:, i].tolist()])
+        for i in range(off.shape[1])
+    ]
+    stale = off > 0
+    here = min(at, len(ids) - 1)
+    return Experiment(
+        kind, at, word(ids, here), word(new_ids, min(at, len(new_ids) - 1)), rows,
+        int(stale.sum()), int(np.size(stale)), stale.sum(axis=-1).tolist(),
+    )  # fmt: skip
+
+
+def amount(x: float) -> str:
+    """A difference that is not nothing never reads as nothing."""
+    return number(x) if x >= 0.005 else "< " + number(0.01)

@@ -1,0 +1,189 @@
+"""Prefill and decode on one timeline: in which passes a text is run, and what each pass computes and reads.
+
+The passes, rows and tokens are those of real runs, with bytes as if all numbers had 16 bits. Knows no HTML.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import NamedTuple
+
+from microgpt.errors import N_, UserError
+from microgpt.experiments import schedule
+from microgpt.experiments.schedule import A100, Pass, Run
+from microgpt.record import Recording
+from microgpt.trace import Trace
+from microgpt.viz.drawing.chart import Chart
+from microgpt.viz.lessons.prefill.passes import (
+    LARGE,
+    Estimate,
+    Sharing,
+    Speculation,
+    chart,
+    estimate,
+    large_pass,
+    sharing,
+    speculation,
+    undone,
+)  # fmt: skip
+from microgpt.viz.settings import Settings
+from microgpt.viz.text.formats import bound, number, percent, show, whole
+from microgpt.weights import shipped
+
+MAX_NEW = 8  # decode passes that are shown
+MODEL = "Llama-3-8B"  # the one that the prose speaks of
+
+
+class Block(NamedTuple):
+    """One pass as drawn. `cells` has one entry a row of the cache: "new", "old" or ""; bytes are text and width."""
+
+    phase: str
+    tokens: list[str]
+    cells: list[str]
+    start: str
+    end: str
+    macs: tuple[str, int]
+    weights: tuple[str, int]
+    cache: tuple[str, int]
+    intensity: str
+
+
+class Phase(NamedTuple):
+    """All passes of a phase together."""
+
+    name: str
+    passes: str
+    tokens: str
+    macs: str
+    bytes: str
+    intensity: str
+
+
+class Way(NamedTuple):
+    """The prompt run in one way, then decode."""
+
+    size: int  # tokens in a pass
+    blocks: list[Block]
+    gaps: int  # passes fewer than in the longest way
+    phases: list[Phase]
+    difference: str  # of the rows, from those of the first way
+    next_token: str
+
+
+@dataclass(frozen=True)
+class Prefill:
+    """Everything that the page places."""
+
+    trace: Trace
+    model: str
+    n_prompt: int
+    columns: list[str]  # the tokens that have a row at the end
+    ways: list[Way]
+    difference: str  # of the rows of all ways
+    same_next: bool
+    row_bytes: str
+    estimates: list[Estimate]
+    prefill: Estimate  # of MODEL
+    decode: Estimate
+    faster: str  # how many tokens of the prompt take as long as one of decode
+    machine: str
+    balance: str
+    enough: str  # tokens in a pass from which computing takes longer than reading
+    chart: Chart
+    passes_options: list[str]
+    passes_right: int
+    most_read: int  # by decode: 0 the weights, 1 the cache
+    different_way: int  # whose rows differ: 0 at once, 1 in chunks, 2 token by token, 3 none
+    speculation: Speculation
+    undone: tuple[int, str]
+    sharing: Sharing
+    full: UserError
+    n_ctx: str
+    one_more: str
+
+
+def view(settings: Settings) -> Prefill:
+    """Run the prompt at once, in chunks and token by token."""
+    model = shipped(settings.model)
+    ids = Recording(model, settings.prompt).ids  # it says what is wrong with a prompt
+    n, config = len(ids), model.config
+    trace = Trace({"model": model.name, "config": asdict(config), "prompt": settings.prompt, "n_prompt": n})
+    sizes = sorted({n, -(-n // 3), 1}, reverse=True)
+    runs = [schedule.run(model, ids, size, MAX_NEW, hook=trace if size == n else None) for size in sizes]
+    names = [[show(model.tokenizer.vocabulary[i]) for i in run.token_ids] for run in runs]
+    trace.about |= {"tokens": names[0][: len(runs[0].cache)], "vocabulary": model.tokenizer.vocabulary}
+    differences = [schedule.largest_difference(run.cache, runs[0].cache, n) for run in runs]
+    large = {phase: large_pass(MODEL, phase) for phase in ("prefill", "decode")}
+    a_token = {phase: A100.seconds(one) / one.n for phase, one in large.items()}
+    estimates = [estimate(name, phase) for name in LARGE for phase in ("prefill", "chunk", "decode")]
+    return Prefill(
+        trace=trace,
+        model=model.name,
+        n_prompt=n,
+        columns=names[0][: len(runs[0].cache)],
+        ways=[
+            Way(
+                size,
+                blocks(run, runs, text, n),
+                max(len(one.passes) for one in runs) - len(run.passes),
+                phases(run),
+                bound(difference),
+                text[n],
+            )
+            for size, run, text, difference in zip(sizes, runs, names, differences, strict=True)
+        ],
+        difference=bound(max(differences)),
+        same_next=len({text[n] for text in names}) == 1,
+        row_bytes=whole(runs[0].passes[0].new_bytes // runs[0].passes[0].n),
+        estimates=estimates,
+        prefill=estimate(MODEL, "prefill"),
+        decode=estimate(MODEL, "decode"),
+        faster=whole(a_token["decode"] / a_token["prefill"]),
+        machine=A100.name,
+        balance=number(A100.balance, 0),
+        enough=whole(schedule.compute_bound_from(LARGE[MODEL][0], A100)),
+        chart=chart(),
+        passes_options=[whole(x) for x in (n * n, n, 1)],
+        passes_right=2,
+        most_read=0 if estimate(MODEL, "decode").weights_first else 1,
+        different_way=next((2 if size == 1 else 1 for size, x in zip(sizes, differences, strict=True) if x > 1e-9), 3),
+        speculation=speculation(),
+        undone=undone(model, ids),
+        sharing=sharing(model, ids),
+        full=schedule.full(model),
+        n_ctx=whole(config.n_ctx),
+        one_more=whole(config.n_ctx + 1),
+    )
+
+
+def blocks(run: Run, runs: list[Run], names: list[str], n: int) -> list[Block]:
+    """The passes of a run, their bars on one scale for all runs."""
+    macs = max(p.macs for one in runs for p in one.passes)
+    read = max(p.bytes_read for one in runs for p in one.passes)
+    return [
+        Block(
+            phase=N_("prefill") if p.end <= n else N_("decode"),
+            tokens=names[p.start : p.end],
+            cells=["old"] * p.start + ["new"] * p.n + [""] * (len(run.cache) - p.end),
+            start=whole(p.start),
+            end=whole(p.end),
+            macs=(whole(p.macs), percent(p.macs / macs)),
+            weights=(whole(p.weight_bytes), percent(p.weight_bytes / read)),
+            cache=(whole(p.cache_bytes), percent(p.cache_bytes / read)),
+            intensity=number(p.intensity),
+        )
+        for p in run.passes
+    ]
+
+
+def phases(run: Run) -> list[Phase]:
+    """Prefill and decode, each summed over its passes; decode is missing where the context is full."""
+    both = [(N_("prefill"), run.passes[: run.n_prefill]), (N_("decode"), run.passes[run.n_prefill :])]
+    return [summed(name, passes) for name, passes in both if passes]
+
+
+def summed(name: str, passes: list[Pass]) -> Phase:
+    macs, read = sum(p.macs for p in passes), sum(p.bytes_read for p in passes)
+    return Phase(
+        name, whole(len(passes)), whole(sum(p.n for p in passes)), whole(macs), whole(read), number(macs / read)
+    )

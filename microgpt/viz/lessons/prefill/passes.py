@@ -1,0 +1,183 @@
+"""Passes of large models, and rows that are given back or shared, as text: what the page on prefill quotes.
+
+Large models are not run: their passes are the closed forms of `schedule`. The rest is run on models that are here.
+Knows no HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from microgpt.architectures.known import PRESETS
+from microgpt.cache import KVCache
+from microgpt.decode import prefill
+from microgpt.errors import N_
+from microgpt.experiments import schedule, speculate
+from microgpt.experiments.growth import spread
+from microgpt.experiments.schedule import A100, Pass
+from microgpt.viz.drawing.chart import Chart, Series, line_chart, short
+from microgpt.viz.text.formats import bound, number, show, whole
+from microgpt.weights import Model, shipped
+
+# of PRESETS, each with the length of a prompt
+LARGE = {name: (PRESETS[name].config, n) for name, n in (("GPT-2 124M", 1000), ("Llama-3-8B", 2000))}
+CHUNK = 256  # tokens, of a chunked prefill
+WIDEST = 4096  # tokens in a pass; how far the chart goes
+TARGET, DRAFT, DRAFT_PROMPT, N_DRAFT = "names-deep", "names", "a", 3  # two models with one vocabulary
+
+
+class Estimate(NamedTuple):
+    """A pass of a large model in 16-bit numbers, and the least time that the machine needs for it."""
+
+    model: str
+    phase: str
+    n: str
+    start: str
+    macs: str
+    weights: str
+    cache: str
+    intensity: str
+    bound_by: str
+    milliseconds: str
+    weights_first: bool  # more bytes of weights are read than of the cache
+
+
+class Round(NamedTuple):
+    """A draft and its verification; `drafted` are (token, accepted). Rows are the target's."""
+
+    drafted: list[tuple[str, bool]]
+    chosen: str  # "" when the text ends with what was drafted
+    draft_passes: int
+    before: str
+    appended: str
+    kept: str
+
+
+class Speculation(NamedTuple):
+    """A text that two models wrote together."""
+
+    target: str
+    draft: str
+    prompt: str
+    text: str
+    rounds: list[Round]
+    target_passes: str
+    draft_passes: str
+    plain_passes: str
+    same: bool  # as what the target writes alone
+    difference: str  # of the target's rows, from those of plain decoding
+
+
+class Sharing(NamedTuple):
+    """Two texts that begin alike."""
+
+    first: str
+    second: str
+    rows: int
+    run: int
+    rows_difference: str
+    logits_difference: str
+
+
+def large_pass(name: str, phase: str) -> Pass:
+    """The whole prompt in one pass, a chunk in its middle, or one token behind it."""
+    config, n = LARGE[name]
+    tokens, start = {"prefill": (n, 0), "chunk": (CHUNK, n // 2), "decode": (1, n)}[phase]
+    return schedule.estimate(config, tokens, start)
+
+
+def estimate(name: str, phase: str) -> Estimate:
+    one = large_pass(name, phase)
+    return Estimate(
+        model=name,
+        phase={"prefill": N_("prefill"), "chunk": N_("a chunk of it"), "decode": N_("decode")}[phase],
+        n=whole(one.n),
+        start=whole(one.start),
+        macs=short(one.macs),
+        weights=size(one.weight_bytes),
+        cache=size(one.cache_bytes),
+        intensity=number(one.intensity, 0 if one.intensity >= 10 else 2),
+        bound_by=N_("compute") if one.intensity > A100.balance else N_("memory"),
+        milliseconds=number(1000 * A100.seconds(one)),
+        weights_first=one.weight_bytes > one.cache_bytes,
+    )
+
+
+def size(n: int) -> str:
+    """15,009,857,536 -> '15 GB'."""
+    text = short(n)
+    return text + ("B" if " " in text else " B")
+
+
+def chart() -> Chart:
+    """Multiply-adds per byte read against the tokens in a pass."""
+    lengths = spread(WIDEST)
+    series = [
+        Series(name, kind, [(n, schedule.estimate(config, n, 0).intensity) for n in lengths])
+        for (name, (config, _)), kind in zip(LARGE.items(), ("needed", "with"), strict=True)
+    ]
+    series.append(Series(A100.name, "again", [(n, A100.balance) for n in lengths]))
+    return line_chart(
+        N_("Multiply-adds per byte read"),
+        series,
+        N_("tokens in the pass"),
+        N_("first pass of a text, 16-bit numbers"),
+        log=True,
+    )
+
+
+def speculation() -> Speculation:
+    """The deep model writes a name; the shallow one drafts it."""
+    target, draft = shipped(TARGET), shipped(DRAFT)
+    ids = target.tokenizer.encode(DRAFT_PROMPT)
+    written, rounds, cache = speculate.speculate(target, draft, ids, N_DRAFT, target.config.n_ctx)
+    plain = schedule.run(target, ids, 0, target.config.n_ctx)
+    vocabulary = [show(token) for token in target.tokenizer.vocabulary]
+    return Speculation(
+        target=TARGET,
+        draft=DRAFT,
+        prompt=DRAFT_PROMPT,
+        text=target.tokenizer.decode(written),
+        rounds=[
+            Round(
+                [(vocabulary[token], i < r.accepted) for i, token in enumerate(r.drafted)],
+                "" if r.chosen is None else vocabulary[r.chosen],
+                r.draft_passes,
+                whole(r.rows_before),
+                whole(r.rows_appended),
+                whole(r.rows_kept),
+            )
+            for r in rounds
+        ],
+        target_passes=whole(len(rounds)),
+        draft_passes=whole(sum(r.draft_passes for r in rounds)),
+        plain_passes=whole(len(written) - len(ids)),
+        same=written == plain.token_ids,
+        difference=bound(schedule.largest_difference(cache, plain.cache, min(len(cache), len(plain.cache)))),
+    )
+
+
+def undone(model: Model, ids: Sequence[int]) -> tuple[int, str]:
+    """Rows appended and cropped, and the bound for what that changes."""
+    wrong = list(ids[1:])[: model.config.n_ctx - len(ids) + 1][:N_DRAFT]
+    found = speculate.undo(model, ids, wrong)
+    return found.appended, bound(found.difference)
+
+
+def sharing(model: Model, ids: list[int]) -> Sharing:
+    """The prompt, and the same with the last token that the model would rather have had."""
+    logits = prefill(model.params, model.config, ids[:-1], KVCache(model.config))
+    best = np.argsort(-logits, kind="stable").tolist()
+    other = next(token for token in best if token not in (ids[-1], model.tokenizer.start))
+    found = speculate.share(model, ids, [*ids[:-1], other])
+    return Sharing(
+        model.tokenizer.decode(ids),
+        model.tokenizer.decode([*ids[:-1], other]),
+        found.rows,
+        found.run,
+        bound(found.rows_difference),
+        bound(found.logits_difference),
+    )

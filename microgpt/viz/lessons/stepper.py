@@ -1,0 +1,141 @@
+"""The stepper's view is the picture of a recording; live, a text grows token by token.
+
+A recording is remembered between two answers to save time; without it, it is run again from the start, so an
+answer depends on the state and the fields alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from microgpt.errors import N_, UserError
+from microgpt.record import Recording
+from microgpt.trace import to_json
+from microgpt.viz.drawing.phases import PHASES
+from microgpt.viz.drawing.picture import Picture
+from microgpt.viz.patches import Patch, State, file, optional, patch
+from microgpt.viz.rendering import render
+from microgpt.viz.settings import Settings, parse, radio
+from microgpt.weights import Model, shipped
+
+
+def view(settings: Settings) -> Picture:
+    """The text to its end."""
+    return Picture(new_recording(settings).run())
+
+
+def run(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Patch]]:
+    """The reader's text to its end, from the start."""
+    settings = parse(fields)
+    recording = recorded(settings, 0)
+    recording.run()
+    return remember(settings, recording), whole(recording, fields, selected=-1)
+
+
+def next_token(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Patch]]:
+    """One more token; after a change of the settings, the prompt first."""
+    settings = parse(fields)
+    state = begun(state)
+    if state is None or state["settings"] != settings._asdict():
+        recording = recorded(settings, 0)
+        recording.run_prompt()
+        return remember(settings, recording), whole(recording, fields, selected=recording.n_prompt - 1)
+    recording = recorded(settings, state["n"])
+    if recording.ended:
+        raise UserError(ended_sentence(recording), n_ctx=recording.model.config.n_ctx)
+    scale = Picture(recording.trace).scale
+    recording.step()
+    if Picture(recording.trace).scale != scale:  # every colour means another number now
+        return remember(settings, recording), whole(recording, fields, selected=state["n"])
+    return remember(settings, recording), one_more(recording, fields)
+
+
+def begun(state: State | None) -> State | None:
+    """The state of a stepper; that of another page has no place in a text."""
+    return state if state and "n" in state else None
+
+
+def save_trace(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
+    """The trace of what is on the page, as a file."""
+    state = begun(state)
+    settings = Settings(**state["settings"]) if state else parse(fields)
+    recording = recorded(settings, state["n"] if state else 0)
+    if not state:
+        recording.run()
+    return state, [file(f"trace-{settings.model}.json", to_json(recording.trace), "application/json")]
+
+
+HOOKS = {"run": run, "next": next_token, "trace": save_trace}
+
+
+# ---- recordings -----------------------------------------------------------------------------------
+
+_kept: dict[Settings, Recording] = {}
+
+
+@lru_cache(maxsize=len(render.SHIPPED))
+def model(name: str) -> Model:
+    return shipped(name)
+
+
+def new_recording(s: Settings) -> Recording:
+    return Recording(model(s.model), s.prompt, s.temperature, s.top_k, s.seed)
+
+
+def recorded(settings: Settings, n: int) -> Recording:
+    """A recording that has run exactly n steps: the kept one if it has, else a new one."""
+    kept = _kept.pop(settings, None)
+    if kept is None or len(kept.cache) != n:
+        kept = new_recording(settings)
+        while len(kept.cache) < n:
+            kept.step()
+    _kept.clear()
+    _kept[settings] = kept
+    return kept
+
+
+def remember(settings: Settings, recording: Recording) -> State:
+    return {"settings": settings._asdict(), "n": len(recording.cache)}
+
+
+def ended_sentence(recording: Recording) -> str:
+    if len(recording.cache) == recording.model.config.n_ctx:
+        return N_("The context is full: this model sees at most %(n_ctx)s tokens. Start again with a shorter prompt.")
+    return N_("The model has chosen to stop here. Change the prompt, the seed or the temperature to go on.")
+
+
+# ---- patches --------------------------------------------------------------------------------------
+
+
+def picture(recording: Recording, fields: Mapping[str, str], selected: int) -> Picture:
+    """The picture of a recording with the layer, head and stage that the page shows."""
+    config, last = recording.model.config, len(PHASES)
+    layer, head = radio(fields, "layer", 0, config.n_layer - 1), radio(fields, "head", 0, config.n_head - 1)
+    return Picture(recording.trace, selected, layer, head, radio(fields, "phase", 1, last, last))
+
+
+def whole(recording: Recording, fields: Mapping[str, str], selected: int) -> list[Patch]:
+    shown = picture(recording, fields, selected)
+    return [patch("#stepper", render.widget("stepper", shown), "outer"), prose(shown)]
+
+
+def one_more(recording: Recording, fields: Mapping[str, str]) -> list[Patch]:
+    """The newest step alone: a token, a row, what belongs to the step; nothing that stands is drawn again."""
+    i = len(recording.cache) - 1
+    shown = picture(recording, fields, selected=i)
+
+    def part(name: str) -> str:
+        return render.render(f"widgets/_{name}.html", view=shown, i=i)
+
+    return [
+        patch("#tokens", part("token"), "append"),
+        patch("#rows", part("row"), "append"),
+        patch("#steps", part("step"), "append"),
+        patch("#nav", part("nav"), "outer"),
+        prose(shown),
+    ]
+
+
+def prose(shown: Picture) -> Patch:
+    return optional(patch("#prose", render.prose("stepper", shown, live=True)))

@@ -1,0 +1,97 @@
+"""The lives of the rows: for every q, k and v the steps at which it was read, and what an old q could still do."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from microgpt.config import Config
+from microgpt.experiments.afterlife import furthest
+from microgpt.record import Recording
+from microgpt.trace import Trace
+from microgpt.viz.drawing.heat import Strip
+from microgpt.viz.drawing.picture import Picture
+from microgpt.viz.settings import Settings
+from microgpt.viz.text.formats import bound, number, percent, show, whole
+from microgpt.weights import shipped
+
+
+class Life(NamedTuple):
+    """One token: for q, k and v, at which steps its row was read (in every layer alike), and how often."""
+
+    i: int
+    token: str
+    tracks: list[tuple[str, list[bool], int]]  # kind, read at step j or not, reads
+
+
+class Old(NamedTuple):
+    """A query after the last step: its numbers, whom it asked, and whether it would now get another answer."""
+
+    i: int
+    token: str
+    q: list[Strip]
+    asked: list[tuple[str, str, int]]  # token, weight, bar width; head 0 of layer 0
+    difference: str
+    later: int  # steps that have come since
+    later_reads: int
+
+
+class View(NamedTuple):
+    """One text, run to its end."""
+
+    trace: Trace
+    n: int
+    n_layer: int
+    lives: list[Life]
+    olds: list[Old]
+    labels: list[str]
+    at: int
+    reads: dict[str, str]  # of all rows of one layer, by kind
+    held_for_nothing: str  # numbers that a cache of q would hold at the end
+    saved: dict[str, str]
+
+
+def view(settings: Settings) -> View:
+    model = shipped(settings.model)
+    trace = Recording(model, settings.prompt, settings.temperature, settings.top_k, settings.seed).run()
+    return view_of(trace)
+
+
+def view_of(trace: Trace, picture: Picture | None = None) -> View:
+    """The view of a text that has been run; `picture` says how its rows are drawn."""
+    picture = picture or Picture(trace)
+    config, n, reads = picture.config, picture.n, picture.reads
+    lives = [
+        Life(
+            i,
+            show(picture.tokens[i]),
+            [(kind, [j in reads[kind, 0, i] for j in range(n)], len(reads[kind, 0, i])) for kind in "qkv"],
+        )
+        for i in range(n)
+    ]
+    totals = {kind: sum(len(reads[kind, 0, i]) for i in range(n)) for kind in "qkv"}
+    q_numbers = n * config.n_layer * config.n_head * config.head_dim
+    return View(
+        trace=trace,
+        n=n,
+        n_layer=config.n_layer,
+        lives=lives,
+        olds=[old(picture, config, i) for i in range(n)],
+        labels=[show(token) for token in picture.tokens],
+        at=min(1, n - 1),
+        reads={kind: whole(total) for kind, total in totals.items()},
+        held_for_nothing=whole(q_numbers),
+        saved={"last": whole(len(reads["q", 0, 0])), "first_k": whole(len(reads["k", 0, 0]))},
+    )
+
+
+def old(picture: Picture, config: Config, i: int) -> Old:
+    weights = picture.trace["attn_weights", i, 0][0, 0].tolist()
+    return Old(
+        i,
+        show(picture.tokens[i]),
+        [strip._replace(where="") for strip in picture.per_head("q", i)[:1]],
+        [(show(picture.tokens[j]), number(w), percent(w)) for j, w in enumerate(weights)],
+        bound(furthest(picture.trace, config, i, picture.n)),
+        picture.n - 1 - i,
+        sum(step > i for step in picture.reads["q", 0, i]),
+    )

@@ -1,0 +1,83 @@
+"""A run as plain tables, one a step, for places that show neither style sheets nor frames: untrusted notebooks.
+
+Only inline colours and <details> are left there, so one layer and one head are drawn. Knows no HTML.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from microgpt.errors import N_, UserError
+from microgpt.viz.drawing.counters import Guess, guesses
+from microgpt.viz.drawing.heat import Cell
+from microgpt.viz.drawing.picture import Picture
+from microgpt.viz.drawing.strips import run_length
+from microgpt.viz.text.formats import number, show
+
+
+class Row(NamedTuple):
+    """One position in the cache as a step sees it."""
+
+    i: int
+    token: str
+    k: list[Cell]
+    weight: str
+    v: list[Cell]
+    new: bool
+
+
+class Step(NamedTuple):
+    """One step: q, the rows that it reads, what it mixes from them, and what comes next."""
+
+    number: int
+    token: str
+    shown: bool
+    q: list[Cell]
+    rows: list[Row]
+    mixed: list[Cell]
+    guesses: list[Guess]
+
+
+class Plain(NamedTuple):
+    """What the template places."""
+
+    prompt: str
+    model: str
+    layer: int
+    head: int
+    width: int  # cells in a strip
+    run: str  # how many numbers share a cell, which shows the largest of them; "" for one
+    n: int
+    steps: list[Step]
+
+
+def plain(picture: Picture, step: int, layer: int, head: int) -> Plain:
+    """The tables of one layer and head, where `step` stands open."""
+    trace, c = picture.trace, picture.config
+    for name, value, count in (("layer", layer, c.n_layer), ("head", head, c.n_head)):
+        if not 0 <= value < count:
+            raise UserError(
+                N_("%(name)s is %(value)s; this page has %(first)s to %(last)s."),
+                name=name, value=value, first=0, last=count - 1,
+            )  # fmt: skip
+    shared = head * c.n_kv_head // c.n_head  # the key and value head that this query head reads
+
+    def cells(name: str, i: int, at: int) -> list[Cell]:
+        return picture.cells(name, trace[name, i, layer][0].reshape(-1, c.head_dim)[at], layer)
+
+    kept = [(cells("k", i, shared), cells("v", i, shared)) for i in range(picture.n)]
+
+    def step_at(i: int) -> Step:
+        weights = trace["attn_weights", i, layer][head, 0].tolist()
+        rows = [
+            Row(j, show(picture.tokens[j]), kept[j][0], number(weights[j]), kept[j][1], j == i) for j in range(i + 1)
+        ]
+        q, mixed = cells("q", i, head), cells("head_out", i, head)
+        likeliest = guesses(picture.trace, i, picture.vocabulary_token)
+        return Step(i + 1, show(picture.tokens[i]), i == step, q, rows, mixed, likeliest)
+
+    about: dict[str, Any] = picture.about
+    steps = [step_at(i) for i in range(picture.n)]
+    width = len(kept[0][0])
+    run = run_length(c.head_dim, width) if width < c.head_dim else ""
+    return Plain(about["prompt"], about["model"], layer, head, width, run, picture.n, steps)

@@ -1,0 +1,140 @@
+"""One Jinja2 environment; templates in, HTML text out. Writes no file and touches no browser.
+
+The templates lie beside the package (`templates/` next to `microgpt/`) in the repository and in the
+browser, and inside it where it is installed. All their text goes through gettext; without a catalogue it
+is English as written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from typing import Any, NamedTuple
+from unicodedata import normalize
+
+import jinja2
+
+from microgpt.decode import HOTTEST, MOST
+from microgpt.errors import UserError
+from microgpt.trace import EVENTS
+from microgpt.viz.course import LESSONS, PAGES, Page
+from microgpt.viz.drawing.counters import PART_NAMES, facts
+from microgpt.viz.drawing.heat import LEVELS
+from microgpt.viz.drawing.phases import PHASES, code
+from microgpt.viz.rendering.policy import policy
+from microgpt.viz.settings import Settings
+from microgpt.viz.text import place
+from microgpt.viz.text.formats import number
+from microgpt.viz.text.glossary import GLOSSARY, Term
+from microgpt.viz.text.language import (
+    LANG,
+    LANGUAGES,
+    catalogue,
+    folder,
+    language,
+    translated,
+)
+from microgpt.weights import SHIPPED, shipped
+
+__all__ = ["LANGUAGES", "SHIPPED", "environment", "language", "prose", "render", "render_page", "sentence", "widget"]
+
+
+class Site(NamedTuple):
+    """What pages must know of the site that they belong to."""
+
+    runtime: str = "runtime"  # the folder of the Python that runs in them
+    address: str = ""  # where the site will be, if that is known: https://example.org/course/
+
+
+HERE = Site()
+COURSE = ContextVar("COURSE", default=True)  # whether there are other pages to lead to
+ROOT = place.ROOT
+
+
+@cache
+def environment(lang: str = "en") -> jinja2.Environment:
+    """The environment for one language; autoescape on, a missing name is an error."""
+    env = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(ROOT / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        extensions=["jinja2.ext.i18n"],
+        auto_reload=False,
+    )
+    env.policies["ext.i18n.trimmed"] = True
+    env.install_gettext_translations(catalogue(lang), newstyle=True)  # type: ignore[attr-defined]
+    env.globals.update(
+        DEFAULTS=Settings("", ""), EVENTS=EVENTS, GLOSSARY=GLOSSARY, LANGUAGES=LANGUAGES, LESSONS=LESSONS,
+        LEVELS=LEVELS, PAGES=PAGES, PART_NAMES=PART_NAMES, PHASES=PHASES, SHIPPED=SHIPPED, code=code, facts=facts,
+        lang=lang, number=number, shipped=shipped, HOTTEST=HOTTEST, MOST=MOST,
+        folder=folder, glossary=glossary, translated=translated, course=True, home="", up="../" if folder(lang) else "",
+    )  # fmt: skip
+    return env
+
+
+def glossary() -> list[Term]:
+    """The glossary in the order of its words, as they are in the language that is set."""
+    return sorted(GLOSSARY.values(), key=lambda term: normalize("NFKD", translated([term.word])[0]).lower())
+
+
+def render(template: str, **context: Any) -> str:
+    """The text of one template, in the language that is set."""
+    return environment(LANG.get()).get_template(template).render({"course": COURSE.get(), **context})
+
+
+@contextmanager
+def by_itself(alone: bool = True) -> Iterator[None]:
+    """What is rendered within belongs to no course: nothing leads to another page."""
+    token = COURSE.set(not alone)
+    try:
+        yield
+    finally:
+        COURSE.reset(token)
+
+
+def render_page(page: Page, view: Any = None, site: Site = HERE) -> str:
+    """A whole page; a lesson needs the view of its widget."""
+    around = {"page": page, "view": view, "live": False, "alone": False, "path": f"{page.name}.html", "site": site}
+    around["policy"] = policy(site.address, frames=page.frames)
+    if not page.widget:
+        return render(f"pages/{page.name}.html", **around)
+    at = LESSONS.index(page)
+    before, after = LESSONS[at - 1] if at else None, LESSONS[at + 1] if at + 1 < len(LESSONS) else None
+    return render("pages/lesson.html", **around, before=before, after=after)
+
+
+def render_embed(page: Page, view: Any, site: Site = HERE) -> str:
+    """The widget of a lesson alone, for the frames of other pages. It lies in embed/, beside the lessons."""
+    return render(
+        "pages/embed.html", page=page, view=view, live=False, alone=True, path=f"embed/{page.name}.html", site=site,
+        policy=policy(site.address), home="../", up="../../" if folder(LANG.get()) else "../",
+    )  # fmt: skip
+
+
+def render_baked(page: Page, view: Any, site: Site, alone: bool, notices: str) -> str:
+    """A lesson that belongs to no course, with its prose or the widget `alone`; it lies where its style lies."""
+    with by_itself():
+        return render(
+            "pages/baked.html", page=page, view=view, live=True, alone=alone, path="", site=site, policy=policy(),
+            up="", notices=notices,
+        )  # fmt: skip
+
+
+def widget(name: str, view: Any, page: Page | None = None) -> str:
+    """The inside of #widget."""
+    return render(f"widgets/{name}.html", view=view, page=page)
+
+
+def prose(name: str, view: Any, page: Page | None = None, live: bool = False) -> str:
+    """The inside of #prose; `live` when it speaks of the reader's own run."""
+    return render(f"lessons/{name}.html", view=view, page=page, live=live)
+
+
+def sentence(error: UserError) -> str:
+    """A UserError in the language that is set."""
+    text = catalogue(LANG.get()).gettext(error.message)
+    return text % error.fields if error.fields else text

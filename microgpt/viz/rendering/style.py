@@ -1,0 +1,53 @@
+"""The style of all pages as one text, what else they load, and the colours of the heat scale. Writes no file."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from microgpt.viz.drawing.phases import PHASES
+from microgpt.viz.drawing.picture import MOST_TOKENS
+from microgpt.viz.rendering.render import render
+from microgpt.viz.text.place import ROOT
+from microgpt.weights import SHIPPED, shipped
+
+STYLE = "style.css"
+BIG = "8-big.css"  # of site/css: for pages of a large model alone
+STYLE_BIG = "style-big.css"  # all of the style, for such a page of the site
+MOST_OPEN = 12  # heads that a page of a large model opens: its size and its pace depend on them
+CASES = 32  # the most cases that one choice on a page may have
+
+
+@cache
+def style(big: bool = False) -> str:
+    """All of site/css in the order of its file names, then the rules that only differ by a number.
+
+    What only a large model needs goes along with `big`.
+    """
+    configs = [shipped(name).config for name in SHIPPED]
+    states = render(
+        "states.css",
+        steps=MOST_TOKENS if big else max(c.n_ctx for c in configs),
+        layers=max(c.n_layer for c in configs),
+        heads=max(c.n_head for c in configs),
+        phases=len(PHASES),
+        cases=CASES,
+        opened=MOST_OPEN if big else 0,
+    )
+    paths = [path for path in sorted((ROOT / "site" / "css").glob("[0-9]-*.css")) if not path.is_symlink()]
+    return "".join(path.read_text("utf-8") for path in paths if big or path.name != BIG) + states
+
+
+def read(name: str) -> str:
+    """A file of the site by its name, for a page that carries it."""
+    if name in (STYLE, STYLE_BIG):
+        return style(big=name == STYLE_BIG)
+    return (ROOT / "site" / name).read_text("utf-8")
+
+
+@cache
+def heat_colours() -> dict[str, tuple[str, str]]:
+    """Heat class -> its background and its ink in the light theme, read from the style: for places without one."""
+    text = (ROOT / "site" / "css" / "5-heat.css").read_text("utf-8")
+    rules = re.findall(r"^\.([znp]\d*) \{ background: light-dark\((#\w+), .*?; color: light-dark\((#\w+),", text, re.M)
+    return {name: (background, ink) for name, background, ink in rules}

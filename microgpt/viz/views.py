@@ -1,0 +1,55 @@
+"""What a page shows, by the name of its widget: `view(widget, settings)` gives what the widget's templates place.
+
+The module of a widget has HOOKS, its own live actions; FILE_HOOKS, those that take files of the reader's; STOPPED, what
+the page takes back where they break off. It is loaded when a page needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from microgpt.viz.course import Page
+from microgpt.viz.given_files import Files
+from microgpt.viz.patches import Patch, State
+from microgpt.viz.settings import Settings
+
+APPS = ("look", "own_model", "builder")  # the widgets that are no lesson's
+Hook = Callable[[State | None, Mapping[str, str]], tuple[State | None, list[Patch]]]
+FileHook = Callable[[Files, State | None, Mapping[str, str]], tuple[State | None, list[Patch]]]
+
+
+def view(widget: str, settings: Settings) -> Any:
+    """What the templates of that widget place."""
+    return module_of(widget).view(settings)
+
+
+def of(page: Page) -> Any:
+    """The view that a page is built from, None where it needs none."""
+    name = page.widget or page.hero
+    return view(name, Settings(page.model, page.prompt)) if name else None
+
+
+def module(widget: str) -> ModuleType | None:
+    """The module of a widget; None for a page without one, which has nothing live."""
+    return module_of(widget) if widget else None
+
+
+def module_of(widget: str) -> ModuleType:
+    return import_module(f"microgpt.viz.{'apps' if widget in APPS else 'lessons'}.{widget}")
+
+
+def stopped(widget: str) -> list[Patch]:
+    """What the page takes back where its work breaks off with an error."""
+    patches: list[Patch] = getattr(module(widget), "STOPPED", [])
+    return patches
+
+
+def hooks(widget: str, files: Files) -> dict[str, Hook]:
+    """The live actions that this widget alone has, or has in its own way; those that take files get them."""
+    own: dict[str, Hook] = getattr(module(widget), "HOOKS", {})
+    takes: dict[str, FileHook] = getattr(module(widget), "FILE_HOOKS", {})
+    return own | {name: partial(hook, files) for name, hook in takes.items()}
