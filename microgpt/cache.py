@@ -1,15 +1,17 @@
 """The KV cache: for each layer, one row of K and one row of V for every token so far.
 
-A KVCache is a list of LayerCaches. Memory for n_ctx rows is reserved at once; `len` says how many are
-used. Appending copies the new rows in and hands back all rows as views: nothing old is copied, nothing
-old is rewritten. `crop` gives rows back, newest first.
+`Cache` and `LayerCache` are all that `forward` asks of a cache: somewhere to put new rows, and all rows that a query
+may read, with their positions. How the rows are kept is the cache's own affair. `KVCache` is the plain one: memory for
+n_ctx rows is reserved at once, and `len` says how many are used. Appending copies the new rows in and hands back all
+rows as views: nothing old is copied, nothing old is rewritten. `crop` gives rows back, newest first.
 
-It does not know what the rows mean, nor of attention or positions: row i belongs to the i-th token.
+A cache does not know what the rows mean, nor of attention.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,7 +19,31 @@ from microgpt.config import Array, Config
 from microgpt.errors import N_, UserError
 
 
-class LayerCache:
+class LayerCache(Protocol):
+    """The rows of one layer."""
+
+    def append(self, k: Array, v: Array) -> tuple[Array, Array, Sequence[int]]:
+        """Keep n new rows, k and v [n, n_kv_head, head_dim]. Return all rows that a query may read.
+
+        Keys and values [n_kv_head, t, head_dim], and the positions of the t rows in the text: a range where they are
+        one after the other, up to the newest.
+        """
+
+
+class Cache(Protocol):
+    """A cache of all layers, as `forward` sees it."""
+
+    @property
+    def next_position(self) -> int:
+        """The position of the next token. It is not the number of rows: a cache may have given up old ones."""
+
+    def __getitem__(self, layer: int, /) -> LayerCache: ...
+
+    def check_room(self, n: int) -> None:
+        """Raise UserError unless there is room for n more tokens."""
+
+
+class KVLayer:
     """K and V of one layer: two buffers [n_kv_head, n_ctx, head_dim], of which the first `len` rows are used."""
 
     def __init__(self, n_kv_head: int, n_ctx: int, head_dim: int, dtype: np.dtype[Any] | type = np.float64) -> None:
@@ -60,7 +86,7 @@ class LayerCache:
                 held=self._len, n_ctx=n_ctx, n=n,
             )  # fmt: skip
 
-    def append(self, k: Array, v: Array) -> tuple[Array, Array]:
+    def append(self, k: Array, v: Array) -> tuple[Array, Array, range]:
         """Add n rows, k and v [n, n_kv_head, head_dim]; return all keys and values [n_kv_head, len, head_dim]."""
         n_kv_head, _, head_dim = self._keys.shape
         if k.shape != v.shape or k.shape[1:] != (n_kv_head, head_dim):
@@ -73,7 +99,7 @@ class LayerCache:
         self._keys[:, old:new] = k.swapaxes(0, 1)
         self._values[:, old:new] = v.swapaxes(0, 1)
         self._len = new
-        return self._keys[:, :new], self._values[:, :new]
+        return self._keys[:, :new], self._values[:, :new], range(new)
 
     def crop(self, n: int) -> None:
         """Keep the first n rows and forget the newer ones: the undo of append."""
@@ -93,15 +119,18 @@ class KVCache:
     """
 
     def __init__(self, config: Config, dtype: np.dtype[Any] | type = np.float64) -> None:
-        self.layers = [
-            LayerCache(config.n_kv_head, config.n_ctx, config.head_dim, dtype) for _ in range(config.n_layer)
-        ]
+        self.layers = [KVLayer(config.n_kv_head, config.n_ctx, config.head_dim, dtype) for _ in range(config.n_layer)]
 
-    def __getitem__(self, layer: int) -> LayerCache:
+    def __getitem__(self, layer: int) -> KVLayer:
         return self.layers[layer]
 
     def __len__(self) -> int:
         """Tokens held. Every layer holds the same number; while a forward pass is under way, the last one tells."""
+        return len(self.layers[-1])
+
+    @property
+    def next_position(self) -> int:
+        """The position of the next token: as many as there are rows, since none is given up but the newest."""
         return len(self.layers[-1])
 
     @property

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from microgpt.cache import KVCache
+from microgpt.cache import Cache, KVCache
 from microgpt.config import Array, Config, Hook, Params
 from microgpt.errors import N_, UserError
 from microgpt.model import forward, softmax
@@ -26,20 +26,20 @@ MOST = 2**53 - 1  # of a seed and of top-k: up to here whoever reads them as JSO
 
 
 def prefill(
-    params: Params, config: Config, token_ids: Sequence[int], cache: KVCache, hook: Hook | None = None, chunk: int = 0
+    params: Params, config: Config, token_ids: Sequence[int], cache: Cache, hook: Hook | None = None, chunk: int = 0
 ) -> Array:
     """Run a prompt into the cache, `chunk` tokens a pass (0: all at once); return the last logits [vocab_size]."""
     if not token_ids:
         raise UserError(N_("The prompt is empty; give at least one token."))
     check_ids(config, token_ids)
-    check_length(config, len(cache) + len(token_ids))
+    check_length(config, cache.next_position + len(token_ids))
     size = chunk if chunk > 0 else len(token_ids)
     for at in range(0, len(token_ids), size):
         logits = forward(params, config, token_ids[at : at + size], cache, hook, LAST)
     return logits[0]  # type: ignore[no-any-return]
 
 
-def decode_step(params: Params, config: Config, token_id: int, cache: KVCache, hook: Hook | None = None) -> Array:
+def decode_step(params: Params, config: Config, token_id: int, cache: Cache, hook: Hook | None = None) -> Array:
     """Run one token behind the cache, which grows by one row; return its logits [vocab_size]."""
     if not 0 <= token_id < config.vocab_size:
         check_ids(config, [token_id])

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from microgpt.cache import KVCache
+from microgpt.cache import Cache
 from microgpt.config import Array, Config, Hook, Params, window_of
 from microgpt.rope import ROTATIONS
 
@@ -27,7 +27,7 @@ def forward(
     params: Params,
     config: Config,
     token_ids: Sequence[int],
-    cache: KVCache,
+    cache: Cache,
     hook: Hook | None = None,
     head_rows: slice = slice(None),
 ) -> Array:
@@ -38,7 +38,7 @@ def forward(
     """
     norm = NORMS[config.norm]
     cache.check_room(len(token_ids))
-    start = len(cache)
+    start = cache.next_position
     positions = range(start, start + len(token_ids))
     rotate = ROTATIONS[config.position](config, positions, params["wte"].dtype)
 
@@ -58,10 +58,11 @@ def forward(
         hook and hook(("k", k, start, layer))
         v = project(a, params, here + "wv", config)  # [n, d] -> [n, n_kv_head, head_dim]
         hook and hook(("v", v, start, layer))
-        keys, values = cache[layer].append(k, v)  # two of [n_kv_head, t, head_dim]: the old rows and the new
+        keys, values, rows = cache[layer].append(k, v)  # two of [n_kv_head, t, head_dim], old and new; t positions
         hook and hook(("cache_append", keys.shape[1], start, layer))
 
-        scores = attn_scores(q, keys, config.attn_scale, window_of(config, layer))  # [n_head, n, t]
+        mask = causal_mask(positions, rows, window_of(config, layer))  # [n, t]
+        scores = attn_scores(q, keys, mask, config.attn_scale)  # [n_head, n, t]
         hook and hook(("attn_scores", scores, start, layer))
         weights = softmax(scores)  # [n_head, n, t], each row sums to 1
         hook and hook(("attn_weights", weights, start, layer))
@@ -143,24 +144,37 @@ def project(x: Array, params: Params, name: str, config: Config) -> Array:
     return rms(y, params, name + ".norm", config.norm_eps) if config.qk_norm and name + ".norm" in params else y
 
 
-def attn_scores(q: Array, keys: Array, scale: float = 0.0, window: int = 0) -> Array:
-    """Each query row against every key row it may see: q . k / sqrt(head_dim), plus -inf for the others."""
+def causal_mask(queries: range, rows: Sequence[int], window: int = 0) -> Array | None:
+    """Added to the scores, [n, t]: 0 where the query at a position sees a row, -inf where it is later or out of reach.
+
+    None where there is nothing to hide: without a window, a single new token sees all that is cached, itself included.
+    """
+    if len(queries) == 1 and not window:
+        return None
+    if isinstance(rows, range):
+        return slid_mask(len(queries), len(rows), window)
+    behind = np.asarray(queries)[:, None] - np.asarray(rows)  # [n, t]: how far each row lies back
+    return np.where((behind >= 0) & (behind < (window or np.inf)), np.float32(0), np.float32(-np.inf))
+
+
+@functools.lru_cache(maxsize=32)
+def slid_mask(n: int, t: int, window: int) -> Array:
+    """The mask of the last n tokens of t rows, one after the other: each line is the one above it, slid by one."""
+    sees = np.full(n + t - 1, -np.inf, np.float32)  # all lines are views of this
+    sees[max(0, t - window) if window else 0 : t] = 0  # the last token's
+    return np.lib.stride_tricks.sliding_window_view(sees, t)[::-1]
+
+
+def attn_scores(q: Array, keys: Array, mask: Array | None = None, scale: float = 0.0) -> Array:
+    """Each query row against every key row: q . k / sqrt(head_dim), and -inf for those that the mask hides."""
     n, n_head, head_dim = q.shape
     n_kv_head, t, _ = keys.shape
     grouped = q.swapaxes(0, 1).reshape(n_kv_head, -1, head_dim)  # query heads that share a key head: one matmul
     scores: Array = (grouped @ keys.swapaxes(1, 2)).reshape(n_head, n, t)
     scores *= scale or head_dim**-0.5  # in place: of a long prompt they are the largest array there is
-    if n > 1 or window:  # without a window, a single new token sees all that is cached, itself included
-        scores += causal_mask(n, t, window)
+    if mask is not None:
+        scores += mask
     return scores
-
-
-@functools.lru_cache(maxsize=32)
-def causal_mask(n: int, t: int, window: int = 0) -> Array:
-    """Added to the scores of n new tokens of t, [n, t]: 0 for rows it sees, -inf for those later or out of reach."""
-    sees = np.full(n + t - 1, -np.inf, np.float32)  # each row is the one above it, slid by one: views of this
-    sees[max(0, t - window) if window else 0 : t] = 0  # the last token's row
-    return np.lib.stride_tricks.sliding_window_view(sees, t)[::-1]
 
 
 def softmax(x: Array) -> Array:

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from microgpt import backward as backward_module
 from microgpt import model as model_module
 from microgpt.backward import Tape, backward
-from microgpt.cache import KVCache, LayerCache
+from microgpt.cache import KVCache, KVLayer
 from microgpt.config import Array, Config, Params, Report, param_shapes
 from microgpt.model import forward
 from microgpt.train import loss_and_grads
@@ -90,14 +90,14 @@ def test_entry_by_entry_in_the_three_architectures(variant: str) -> None:
         np.testing.assert_allclose(grad, expected, rtol=1e-11, atol=1e-12, err_msg=name)
 
 
-class Nudged(LayerCache):
+class Nudged(KVLayer):
     """A cache whose rows move a complex step as they arrive."""
 
     def nudge(self, dk: Array, dv: Array) -> Nudged:
         self.step_k, self.step_v = 1j * TINY * dk, 1j * TINY * dv
         return self
 
-    def append(self, k: Array, v: Array) -> tuple[Array, Array]:
+    def append(self, k: Array, v: Array) -> tuple[Array, Array, range]:
         return super().append(k + self.step_k, v + self.step_v)
 
 
@@ -169,6 +169,7 @@ def test_every_part_of_the_forward_pass_has_its_backward_in_the_same_order() -> 
         "averaging",
         "window_of",
         "causal_mask",
+        "slid_mask",
     }
     parts = [name for name in functions(model_module) if name not in without]
     assert functions(backward_module) == ["backward", *(f"{name}_backward" for name in parts)]

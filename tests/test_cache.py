@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microgpt.cache import KVCache, LayerCache
+from microgpt.cache import KVCache, KVLayer
 from microgpt.config import Array, Config, Params
 from microgpt.errors import UserError
 from microgpt.model import forward
@@ -21,26 +24,27 @@ def rows(n: int, seed: int = 0) -> tuple[Array, Array]:
     return k, v
 
 
-def filled(n: int) -> LayerCache:
-    cache = LayerCache(H, N_CTX, D)
+def filled(n: int) -> KVLayer:
+    cache = KVLayer(H, N_CTX, D)
     cache.append(*rows(n))
     return cache
 
 
-def contents(cache: LayerCache) -> tuple[int, bytes, bytes]:
+def contents(cache: KVLayer) -> tuple[int, bytes, bytes]:
     return len(cache), cache.keys.tobytes(), cache.values.tobytes()
 
 
 @given(st.lists(st.integers(0, 3), max_size=8), st.integers(0, 2**32 - 1))
 @settings(max_examples=200)
 def test_rows_come_back_in_order_however_they_were_cut(sizes: list[int], seed: int) -> None:
-    cache, k_all, v_all, at = LayerCache(H, 24, D), *rows(sum(sizes), seed), 0
+    cache, k_all, v_all, at = KVLayer(H, 24, D), *rows(sum(sizes), seed), 0
     for size in sizes:
-        keys, values = cache.append(k_all[at : at + size], v_all[at : at + size])
+        keys, values, positions = cache.append(k_all[at : at + size], v_all[at : at + size])
         at += size
         assert len(cache) == at
         assert np.array_equal(keys, k_all[:at].swapaxes(0, 1)) and np.array_equal(values, v_all[:at].swapaxes(0, 1))
         assert np.array_equal(keys, cache.keys) and np.array_equal(values, cache.values)
+        assert positions == range(at)
 
 
 @given(st.integers(0, N_CTX), st.data())
@@ -59,7 +63,7 @@ def test_crop_keeps_the_oldest_rows_and_their_place_is_written_again() -> None:
     cache.crop(2)
     assert np.array_equal(cache.keys, old)
     k, v = rows(1, seed=7)
-    keys, values = cache.append(k, v)
+    keys, values, _ = cache.append(k, v)
     assert np.array_equal(keys[:, 2], k[0]) and np.array_equal(values[:, 2], v[0])
 
 
@@ -67,13 +71,13 @@ def test_append_hands_out_views_and_moves_no_old_row() -> None:
     cache = filled(3)
     first = cache.keys
     before = first.copy()
-    keys, values = cache.append(*rows(2, seed=1))
+    keys, values, _ = cache.append(*rows(2, seed=1))
     assert np.shares_memory(keys, first) and np.shares_memory(values, cache.values)
     assert np.array_equal(first, before)
 
 
 def test_append_copies_what_it_is_given() -> None:
-    cache = LayerCache(H, N_CTX, D)
+    cache = KVLayer(H, N_CTX, D)
     k, v = rows(2)
     cache.append(k, v)
     before = contents(cache)
@@ -167,3 +171,65 @@ def test_every_layer_has_a_cache_of_its_own(config: Config) -> None:
     shape = (1, config.n_kv_head, config.head_dim)
     cache[0].append(np.zeros(shape), np.zeros(shape))
     assert [len(layer) for layer in cache.layers] == [1] + [0] * (config.n_layer - 1)
+
+
+class Heap:
+    """A layer whose rows lie in any order: it tells where each belongs, and nothing else."""
+
+    def __init__(self, config: Config, rng: np.random.Generator) -> None:
+        self.k: Array = np.empty((config.n_kv_head, 0, config.head_dim))
+        self.v, self.positions, self.rng = self.k, np.empty(0, int), rng
+
+    def append(self, k: Array, v: Array) -> tuple[Array, Array, list[int]]:
+        n, order = self.k.shape[1], self.rng.permutation(self.k.shape[1] + len(k))
+        self.k = np.concatenate([self.k, k.swapaxes(0, 1)], axis=1)[:, order]
+        self.v = np.concatenate([self.v, v.swapaxes(0, 1)], axis=1)[:, order]
+        self.positions = np.concatenate([self.positions, range(n, n + len(k))])[order]
+        return self.k, self.v, self.positions.tolist()
+
+
+class Short:
+    """A layer that gives up every row that no later query will read: a window's worth is left, and the new ones."""
+
+    def __init__(self, config: Config, rng: np.random.Generator) -> None:
+        self.k: Array = np.empty((config.n_kv_head, 0, config.head_dim))
+        self.v, self.seen, self.window = self.k, 0, config.window
+
+    def append(self, k: Array, v: Array) -> tuple[Array, Array, range]:
+        kept = self.window - 1
+        self.k = np.concatenate([self.k[:, max(0, self.k.shape[1] - kept) :], k.swapaxes(0, 1)], axis=1)
+        self.v = np.concatenate([self.v[:, max(0, self.v.shape[1] - kept) :], v.swapaxes(0, 1)], axis=1)
+        self.seen += len(k)
+        return self.k, self.v, range(self.seen - self.k.shape[1], self.seen)
+
+
+class Foreign:
+    """A cache that has nothing of ours: only what the protocol asks for."""
+
+    def __init__(self, layers: Sequence[Heap | Short]) -> None:
+        self.layers, self.next_position = layers, 0
+
+    def __getitem__(self, layer: int) -> Heap | Short:
+        return self.layers[layer]
+
+    def check_room(self, n: int) -> None:
+        pass
+
+
+@settings(max_examples=60, deadline=None)
+@given(cases(), st.integers(0, 2**32 - 1), st.sampled_from([Heap, Short]), st.integers(1, 5), st.integers(1, 4))
+def test_any_cache_that_keeps_the_protocol_gives_the_same_logits(
+    case: Case, seed: int, kind: type[Heap] | type[Short], window: int, size: int
+) -> None:
+    """forward asks for the next position, for rows and for their positions: not for how many there are, or in order."""
+    config = replace(case.config, window=window, window_from=0) if kind is Short else case.config
+    rng = np.random.default_rng(seed)
+    cache = Foreign([kind(config, rng) for _ in range(config.n_layer)])
+    plain = KVCache(config)
+    for at in range(0, len(case.token_ids), size):
+        ids = case.token_ids[at : at + size]
+        expected, found = forward(case.params, config, ids, plain), forward(case.params, config, ids, cache)
+        cache.next_position += len(ids)
+        assert np.abs(expected - found).max() < 1e-10 * max(1, np.abs(expected).max())
+    if kind is Short:
+        assert all(layer.k.shape[1] < window + size for layer in cache.layers)

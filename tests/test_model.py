@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from microgpt.cache import KVCache
 from microgpt.config import Array, Config, Params, Report, n_params, param_shapes
 from microgpt.decode import decode_step, prefill, recompute
-from microgpt.model import causal_mask, forward
+from microgpt.model import forward, slid_mask
 from microgpt.weights import init, shipped
 from tests.support.strategies import REAL, Case, assert_close, cases, parallel
 
@@ -200,9 +200,9 @@ def test_a_window_hides_the_rows_that_are_too_old_and_no_others(case: Case, wind
 
 def test_masks_of_a_long_prompt_take_no_room() -> None:
     """Each is a view of one vector, whether 8,192 tokens come in chunks or at once."""
-    causal_mask.cache_clear()
+    slid_mask.cache_clear()
     for n, t in [*((128, t) for t in range(128, 8193, 128)), (8192, 8192)]:
-        first, last = np.lib.array_utils.byte_bounds(causal_mask(n, t))
+        first, last = np.lib.array_utils.byte_bounds(slid_mask(n, t, 0))
         assert last - first < 70_000
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from microgpt.config import Array, Config, window_of
-from microgpt.model import attn_scores, mix, softmax
+from microgpt.model import attn_scores, causal_mask, mix, softmax
 from microgpt.trace import Trace
 
 
@@ -18,7 +18,8 @@ def asked_again(trace: Trace, config: Config, row: int, layer: int, n: int) -> t
     if not row < n:
         raise ValueError(f"row {row} does not exist after {n} steps")
     keys, values = (cached(trace, name, layer, n)[:, : row + 1] for name in ("k", "v"))
-    weights = softmax(attn_scores(trace["q", row, layer], keys, config.attn_scale, window_of(config, layer)))
+    mask = causal_mask(range(row, row + 1), range(row + 1), window_of(config, layer))
+    weights = softmax(attn_scores(trace["q", row, layer], keys, mask, config.attn_scale))
     return weights, mix(weights, values)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from microgpt.cache import KVCache, LayerCache
+from microgpt.cache import Cache, KVCache
 from microgpt.config import Array, Config, Params
 from microgpt.decode import decode_step
 
@@ -21,15 +21,14 @@ def right(params: Params, config: Config, token_ids: Sequence[int]) -> Array:
     return stepwise(params, config, token_ids, KVCache(config, params["wte"].dtype))
 
 
-def stepwise(params: Params, config: Config, token_ids: Sequence[int], cache: KVCache) -> Array:
+def stepwise(params: Params, config: Config, token_ids: Sequence[int], cache: Cache) -> Array:
     return np.array([decode_step(params, config, token_id, cache) for token_id in token_ids])
 
 
 class Standing(KVCache):
     """A cache that grows, but says it is empty: every token gets position 0."""
 
-    def __len__(self) -> int:
-        return 0
+    next_position = 0
 
 
 def no_offset(params: Params, config: Config, token_ids: Sequence[int]) -> Array:
@@ -44,35 +43,34 @@ def no_reset(params: Params, config: Config, token_ids: Sequence[int], before: S
     return stepwise(params, config, token_ids, cache)
 
 
-class SeesAllLayer(LayerCache):
-    """A row is written in its place, and every step is handed all rows, those of later tokens too."""
+class SeesAllLayer:
+    """K and V [n_kv_head, n, head_dim]. A row is written in its place, and every step is handed all of them."""
 
-    at = 0
+    def __init__(self, n_kv_head: int, n: int, head_dim: int, dtype: np.dtype[Any]) -> None:
+        self.keys: Array = np.zeros((n_kv_head, n, head_dim), dtype)
+        self.values, self.at = np.zeros_like(self.keys), 0
 
-    def append(self, k: Array, v: Array) -> tuple[Array, Array]:
-        self._keys[:, self.at], self._values[:, self.at] = k[0], v[0]
-        return self.keys, self.values
+    def append(self, k: Array, v: Array) -> tuple[Array, Array, range]:
+        self.keys[:, self.at], self.values[:, self.at] = k[0], v[0]
+        return self.keys, self.values, range(self.keys.shape[1])
 
 
-class SeesAll(KVCache):
-    """A cache of n rows that are all there from the beginning; `go` says whose turn it is."""
+class SeesAll:
+    """A cache of n rows that are all there from the beginning; `next_position` says whose turn it is."""
 
     def __init__(self, config: Config, n: int, dtype: np.dtype[Any]) -> None:
-        shape = (config.n_kv_head, config.n_ctx, config.head_dim)
-        self.seeing = [SeesAllLayer(*shape, dtype) for _ in range(config.n_layer)]
-        self.layers = list(self.seeing)
-        for layer in self.seeing:
-            layer._len = n
-            layer._keys[:] = layer._values[:] = 0
+        self.layers = [SeesAllLayer(config.n_kv_head, n, config.head_dim, dtype) for _ in range(config.n_layer)]
+        self.next_position = 0
 
-    def __len__(self) -> int:
-        return self.seeing[-1].at
+    def __getitem__(self, layer: int) -> SeesAllLayer:
+        return self.layers[layer]
 
     def check_room(self, n: int) -> None:
         """There is room: the rows are there already."""
 
     def go(self, i: int) -> None:
-        for layer in self.seeing:
+        self.next_position = i
+        for layer in self.layers:
             layer.at = i
 
 
@@ -81,7 +79,7 @@ def no_mask(params: Params, config: Config, token_ids: Sequence[int]) -> Array:
     return see_all(params, config, token_ids)[0]
 
 
-def see_all(params: Params, config: Config, token_ids: Sequence[int]) -> tuple[Array, KVCache]:
+def see_all(params: Params, config: Config, token_ids: Sequence[int]) -> tuple[Array, SeesAll]:
     """The logits and the cached rows of a text in which every token reads every token.
 
     A row of one layer needs all rows of the layer below, so the text is swept once for each layer until the rows are

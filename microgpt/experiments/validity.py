@@ -14,7 +14,7 @@ import numpy as np
 from microgpt.cache import KVCache
 from microgpt.config import Array, Config, Params
 from microgpt.decode import decode_step
-from microgpt.experiments.mistakes import see_all
+from microgpt.experiments.mistakes import SeesAll, see_all
 from microgpt.train import loss_and_grads
 
 
@@ -31,8 +31,8 @@ def unmasked_rows(params: Params, config: Config, token_ids: Sequence[int]) -> A
     return rows_of(see_all(params, config, token_ids)[1])
 
 
-def rows_of(cache: KVCache) -> Array:
-    n = len(cache[0])
+def rows_of(cache: KVCache | SeesAll) -> Array:
+    n = cache[0].keys.shape[1]
     sides = [[side.swapaxes(0, 1).reshape(n, -1) for side in (layer.keys, layer.values)] for layer in cache.layers]
     return np.array([np.concatenate(pair, axis=-1) for pair in sides])
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from microgpt.cache import KVCache, LayerCache
+from microgpt.cache import KVCache, KVLayer
 from microgpt.config import Array, Config, Params
 from microgpt.decode import decode_step
 from microgpt.experiments.credit import arrivals, by_query, gradients, losses
@@ -18,10 +18,10 @@ from tests.support.strategies import Case, cases, normal_like
 TINY = 1e-40
 
 
-class Forgetful(LayerCache):
+class Forgetful(KVLayer):
     """Rows keep their numbers and lose their history: a complex step that moved them is dropped once they are old."""
 
-    def append(self, k: Array, v: Array) -> tuple[Array, Array]:
+    def append(self, k: Array, v: Array) -> tuple[Array, Array, range]:
         self._keys.imag[:, : len(self)] = self._values.imag[:, : len(self)] = 0
         return super().append(k, v)
 
