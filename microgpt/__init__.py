@@ -22,4 +22,47 @@ Beside them: `architectures` (models by their shapes alone), `tokenizers` and `c
 `experiments` (one question each, through the same forward pass) and `viz` (the pages; the only part that knows HTML).
 """
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from microgpt.cache import KVCache as KVCache
+    from microgpt.checkpoints.folder import load_checkpoint as load_checkpoint
+    from microgpt.config import Config as Config
+    from microgpt.decode import decode_step as decode_step
+    from microgpt.decode import generate as generate
+    from microgpt.decode import prefill as prefill
+    from microgpt.decode import recompute as recompute
+    from microgpt.errors import UserError as UserError
+    from microgpt.model import forward as forward
+    from microgpt.record import Recording as Recording
+    from microgpt.trace import Trace as Trace
+    from microgpt.viz.notebook import show as show
+    from microgpt.weights import Model as Model
+    from microgpt.weights import load as load
+    from microgpt.weights import save as save
+    from microgpt.weights import shipped as shipped
+
 __version__ = "0.1.0"
+
+HOMES = {  # the public names, and where each is at home
+    "Config": "config", "forward": "model", "KVCache": "cache",
+    "prefill": "decode", "decode_step": "decode", "generate": "decode", "recompute": "decode",
+    "Trace": "trace", "Recording": "record", "UserError": "errors",
+    "Model": "weights", "shipped": "weights", "load": "weights", "save": "weights",
+    "load_checkpoint": "checkpoints.folder", "show": "viz.notebook",
+}  # fmt: skip
+__all__ = list(HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    """A public name, loaded when it is asked for: `import microgpt` alone costs nothing."""
+    if name not in HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"microgpt.{HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *HOMES})

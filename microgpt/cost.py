@@ -55,7 +55,7 @@ def count(config: Config, events: Iterable[Event]) -> Array:
     """Multiply-adds over PARTS of the forward passes in `events`."""
     counter = Counter(config)
     for event in events:
-        counter(event)
+        counter(event.report)
     return counter.macs
 
 

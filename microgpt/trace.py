@@ -6,14 +6,7 @@ full precision, so that anyone can check a drawn number against another implemen
 
 Knows no model, no page and no file.
 
-The JSON form, version 1::
-
-    {"format": "microgpt-trace", "version": 1,
-     "about": {"model": ..., "config": {...}, "prompt": ..., "n_prompt": ..., "tokens": [...], ...},
-     "events": [{"name": "q", "pos": 3, "layer": 0, "shape": [1, 4, 4], "values": [0.25, ...]}, ...]}
-
-`values` are the numbers of the array in row-major order; a masked score (minus infinity) is null. An
-event with an empty shape is a single whole number. `pos` is the position of the first row of the value.
+The JSON form is described in docs/trace.md, and by a schema beside it.
 """
 
 from __future__ import annotations
@@ -22,7 +15,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -62,12 +55,22 @@ EVENTS = {
 
 
 class Event(NamedTuple):
-    """A report, kept: `value` is a read-only array or a whole number; layer is -1 outside the layers."""
+    """A report, kept: `value` is a read-only array or a whole number; layer is -1 outside the layers.
+
+    `seq` is the sequence that it belongs to, where several texts share one trace. `forward` runs one sequence and does
+    not know its number: `Trace.sequence` does.
+    """
 
     name: str
     value: Array | int
     pos: int
     layer: int = -1
+    seq: int = 0
+
+    @property
+    def report(self) -> Report:
+        """As the hook was told it."""
+        return self.name, self.value, self.pos, self.layer
 
     def __eq__(self, other: object) -> bool:
         return self is other  # arrays do not compare to one yes or no
@@ -76,19 +79,26 @@ class Event(NamedTuple):
         return id(self)
 
 
+Key: TypeAlias = tuple[str, int] | tuple[str, int, int] | tuple[str, int, int, int]  # name, position, layer, sequence
+
+
 @dataclass
 class Trace:
     """A hook that records. `about` describes the run; events can be read in order or looked up."""
 
     about: dict[str, Any] = field(default_factory=dict)
-    _raw: list[Report] = field(default_factory=list)
+    _raw: list[Report | tuple[str, Any, int, int, int]] = field(default_factory=list)
     _events: list[Event] = field(default_factory=list)
-    _index: dict[tuple[str, int, int], Event] = field(default_factory=dict)
+    _index: dict[tuple[str, int, int, int], Event] = field(default_factory=dict)
 
     @property
     def keep(self) -> Hook:
         """The hook itself: forward(..., trace.keep) does what forward(..., trace) does, sooner."""
         return self._raw.append
+
+    def sequence(self, seq: int) -> Hook:
+        """The hook of one of several texts: its reports stand among the others' in the order in which they came."""
+        return lambda report: self._raw.append((*report, seq))
 
     def __call__(self, report: Report) -> None:
         # forward never writes into what it has reported: copied and frozen when first read, off the model's clock
@@ -97,35 +107,38 @@ class Trace:
     @property
     def events(self) -> list[Event]:
         """All events, in the order in which they were reported."""
-        for name, value, pos, layer in self._raw:
+        for name, value, pos, layer, *rest in self._raw:
             if not isinstance(value, int):
                 value = np.array(value)
                 value.flags.writeable = False
-            event = Event(name, value, pos, layer)
+            event = Event(name, value, pos, layer, *rest)
             self._events.append(event)
-            self._index[name, event.pos, event.layer] = event
+            self._index[name, pos, layer, event.seq] = event
         self._raw.clear()
         return self._events
 
     def __iter__(self) -> Iterator[Event]:
         return iter(self.events)
 
-    def __getitem__(self, key: tuple[str, int] | tuple[str, int, int]) -> Array:
-        """The array of trace["q", pos, layer], or of trace["logits", pos]. KeyError when it was never reported."""
-        name, pos, layer = (*key, -1)[:3]
-        _ = self.events
-        return self._index[name, pos, layer].value  # type: ignore[return-value]
+    def __getitem__(self, key: Key) -> Array:
+        """The array of trace["q", pos, layer] or trace["logits", pos], with the sequence behind the layer where there
+        are several. KeyError when it was never reported."""
+        return self._index[self._whole(key)].value  # type: ignore[return-value]
 
-    def __contains__(self, key: tuple[str, int] | tuple[str, int, int]) -> bool:
+    def __contains__(self, key: Key) -> bool:
         """Whether it was reported."""
-        _ = self.events
-        return (*key, -1)[:3] in self._index
+        return self._whole(key) in self._index
 
-    def number(self, name: str, pos: int, layer: int = -1) -> int | None:
+    def number(self, name: str, pos: int, layer: int = -1, seq: int = 0) -> int | None:
         """The whole number that was reported as `name`, or None."""
-        _ = self.events
-        event = self._index.get((name, pos, layer))
+        event = self._index.get(self._whole((name, pos, layer, seq)))
         return None if event is None else int(event.value)
+
+    def _whole(self, key: Key) -> tuple[str, int, int, int]:
+        _ = self.events  # what was reported since is looked up too
+        name, pos, *rest = key
+        layer, seq = (*rest, *(-1, 0)[len(rest) :])
+        return name, pos, layer, seq
 
 
 def to_json(trace: Trace) -> str:
@@ -138,6 +151,7 @@ def to_json(trace: Trace) -> str:
 
 def event_to_dict(event: Event) -> dict[str, Any]:
     where = {"pos": event.pos} | ({"layer": event.layer} if event.layer >= 0 else {})
+    where |= {"seq": event.seq} if event.seq else {}
     if isinstance(event.value, int):
         return {"name": event.name, **where, "shape": [], "values": [event.value]}
     values = [x if math.isfinite(x) else None for x in event.value.ravel().tolist()]
@@ -156,7 +170,8 @@ def from_json(text: str) -> Trace:
                 raise TypeError(f"the name {event['name']}")
             numbers = [-math.inf if x is None else x for x in event["values"]]
             value = np.array(numbers, dtype=np.float64).reshape(event["shape"]) if event["shape"] else int(numbers[0])
-            trace((event["name"], value, int(event["pos"]), int(event.get("layer", -1))))
+            tell = trace.sequence(int(event["seq"])) if "seq" in event else trace.keep
+            tell((event["name"], value, int(event["pos"]), int(event.get("layer", -1))))
     except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError) as error:
         raise UserError(N_("This is not a trace that this version can read (%(why)s)."), why=error) from None
     return trace
@@ -164,7 +179,6 @@ def from_json(text: str) -> Trace:
 
 # ---- a run as arrays ------------------------------------------------------------------------------
 
-Key = tuple[str, int] | tuple[str, int, int]
 OVER_KEYS = {"attn_scores": -np.inf, "attn_weights": 0.0}  # one number a key: what stands for keys yet to come
 
 

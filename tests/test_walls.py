@@ -43,11 +43,14 @@ LAYERS = (
     {"viz.apps", "viz.figures", "viz.notebook"},
     {"viz.session"},
     {"viz.browser", "viz"},
+    {"microgpt", "__main__"},  # the public names, and the command
 )
 
 
 def package_of(module: str) -> str:
     parts = module.split(".")[1:]
+    if parts in ([], ["__main__"]):
+        return module.rpartition(".")[2]
     if parts[:1] == ["viz"]:
         return ".".join(parts[:2])
     return parts[0] if parts and (ROOT / "microgpt" / parts[0]).is_dir() else ""
@@ -90,7 +93,7 @@ FOLDERS = sorted({path.parent for path in MODULES} - {ROOT / "microgpt" / "viz",
 
 def test_the_top_is_what_a_student_reads() -> None:
     """At most 15 modules, in reading order in the docstring of the package."""
-    top = {path.stem for path in (ROOT / "microgpt").glob("*.py")} - {"__init__"}
+    top = {path.stem for path in (ROOT / "microgpt").glob("*.py")} - {"__init__", "__main__"}
     read = re.findall(
         r"^    (\w+)\.py", ast.get_docstring(ast.parse((ROOT / "microgpt/__init__.py").read_text())) or "", re.M
     )

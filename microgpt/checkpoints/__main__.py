@@ -27,8 +27,8 @@ from microgpt.weights import array_header
 NUMPY = {"f8": "F64", "f4": "F32", "f2": "F16"}
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m microgpt.checkpoints", description="What a weights file holds.")
+def main(argv: Sequence[str] | None = None, prog: str = "python -m microgpt.checkpoints") -> int:
+    parser = argparse.ArgumentParser(prog=prog, description="What a weights file holds.")
     parser.add_argument("file", type=Path, help=".safetensors, .npz of ours, or a folder with one or with an index")
     parser.add_argument("--json", action="store_true", help="every tensor, for programs")
     options = parser.parse_args(argv)

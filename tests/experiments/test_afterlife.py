@@ -24,7 +24,7 @@ def test_it_would_show_if_a_row_had_changed(trace: Trace) -> None:
     config, n = Config(**trace.about["config"]), len(trace.about["tokens"])
     other = Trace(trace.about)
     for e in trace:
-        other(e._replace(value=np.add(e.value, 0.1)) if (e.name, e.pos) == ("v", 0) else e)
+        other((e._replace(value=np.add(e.value, 0.1)) if (e.name, e.pos) == ("v", 0) else e).report)
     assert furthest(other, config, n - 1, n) > 1e-3
 
 

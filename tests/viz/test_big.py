@@ -235,7 +235,7 @@ def test_each_layer_has_a_scale_of_its_own() -> None:
     first, *_, last = shown.layers
     small = Trace(shown.trace.about)
     for event in shown.trace:
-        small(event._replace(value=np.multiply(event.value, 1e-3)) if event.layer == first else event)
+        small((event._replace(value=np.multiply(event.value, 1e-3)) if event.layer == first else event).report)
     scaled = replace(shown, trace=small)
     for kind in ("q", "v", "attn_norm"):
         paths = [[strip.paths for strip in picture.strips(kind, 1)] for picture in (shown, scaled)]

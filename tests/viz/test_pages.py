@@ -232,7 +232,7 @@ def test_tokens_from_a_hostile_vocabulary_are_escaped(trace: Trace) -> None:
     """Whatever a vocabulary holds is text, set apart from its neighbours."""
     evil = Trace({**trace.about, "tokens": ["<b>&", "‮x", *trace.about["tokens"][2:]]})
     for event in trace:
-        evil(event)
+        evil(event.report)
     html = render_page(page_named("kv-cache"), Picture(evil))
     assert "<b>&" not in html and "&lt;b&gt;&amp;" in html
     assert "‮" not in html

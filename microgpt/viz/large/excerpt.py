@@ -36,9 +36,9 @@ def excerpt(trace: Trace, layers: Collection[int], token_ids: Sequence[int]) -> 
     }
     part = Trace(about)
     for event in trace:
-        name, value, pos, layer = event
+        name, value, pos, layer = event.report
         if name in EVERYWHERE and isinstance(value, int):
-            part(event)
+            part(event.report)
         elif name in EVERYWHERE or (name in OPENED and layer in layers):
             part((name, shortest(np.asarray(value)), pos, layer))
         elif name in OVER_VOCABULARY:

@@ -1,0 +1,127 @@
+"""The command `microgpt`: a page of one text, its trace, or what a file of weights holds.
+
+    microgpt emma                     writes emma.html, one page that steps by itself
+    microgpt trace emma               prints every number of the run, as docs/trace.md describes it
+    microgpt inspect model.safetensors
+
+Everything that it does is a function of the package; this module reads options and says what is wrong with them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+import webbrowser
+from collections.abc import Sequence
+from pathlib import Path
+
+from microgpt import __version__
+from microgpt.checkpoints.__main__ import main as inspect
+from microgpt.checkpoints.folder import load_checkpoint
+from microgpt.errors import UserError
+from microgpt.files import write_whole
+from microgpt.record import Recording
+from microgpt.trace import to_json
+from microgpt.viz.notebook import is_folder, show
+from microgpt.viz.text.language import LANGUAGES
+from microgpt.weights import SHIPPED, Model, shipped
+
+COMMANDS = ("page", "trace", "inspect")
+LONGEST = 60  # letters of a prompt that become the name of a file
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; return 0, or 1 with a sentence on the error stream."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words[:1] == ["inspect"]:
+        return inspect(words[1:], "microgpt inspect")
+    if words and words[0] not in (*COMMANDS, "-h", "--help", "--version"):
+        words.insert(0, "page")
+    options = parser().parse_args(words)
+    try:
+        options.prompt.encode()
+    except UnicodeEncodeError:
+        return failed("The text holds bytes that are not UTF-8; give it as text.")
+    try:
+        write_page(options) if options.command == "page" else write_trace(options)
+    except UserError as error:
+        return failed(str(error))
+    except BrokenPipeError:  # whoever reads it has enough, as `head` has; Python flushes once more as it ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(
+        prog="microgpt",
+        description="The KV cache of a GPT made visible. `microgpt TEXT` is short for `microgpt page TEXT`.",
+    )
+    top.add_argument("--version", action="version", version=f"microgpt {__version__}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    page = commands.add_parser("page", help="write one self-contained page on a text")
+    page.add_argument(
+        "--widget", default="stepper", metavar="NAME", help="another page of the course (default: stepper)"
+    )
+    page.add_argument("--lang", default="en", choices=sorted(LANGUAGES), help="its language (default: en)")
+    page.add_argument("--open", action="store_true", help="open it in the browser")
+    page.add_argument("--force", action="store_true", help="replace a file of that name")
+    trace = commands.add_parser("trace", help="print what the hooks report of a run, as JSON")
+    for command, what in (
+        (page, "where to (default: the text, with .html)"),
+        (trace, "a file (default: to the screen)"),
+    ):
+        command.add_argument("prompt", metavar="TEXT", help="what the model goes on from")
+        command.add_argument(
+            "--model", default="", help=f"{', '.join(SHIPPED)}, or the folder of a checkpoint (default: {SHIPPED[0]})"
+        )
+        command.add_argument("--new", type=int, metavar="N", help="of a checkpoint: how many tokens it adds")
+        command.add_argument("--out", type=Path, metavar="FILE", help=what)
+    commands.add_parser("inspect", help="list what a file of weights holds")
+    return top
+
+
+def write_page(options: argparse.Namespace) -> None:
+    """Write the page, and say where it is."""
+    path: Path = options.out or Path(name_for(options.prompt))
+    if path.exists() and not options.force:
+        raise UserError("“%(path)s” is there already; choose another --out, or replace it with --force.", path=path)
+    new = {} if options.new is None else {"new": options.new}
+    show(options.prompt, options.model, options.widget, lang=options.lang, **new).save(path)
+    print(path)
+    if options.open and not webbrowser.open(path.resolve().as_uri()):
+        raise UserError("No browser could be opened; open “%(path)s” yourself.", path=path)
+
+
+def write_trace(options: argparse.Namespace) -> None:
+    """Print the trace, or write it to a file."""
+    recording = Recording(model_of(options.model), options.prompt, max_new=options.new)
+    recording.run()
+    text = to_json(recording.trace)
+    if options.out:
+        write_whole({options.out: text})
+    else:
+        print(text, end="", flush=True)
+
+
+def model_of(name: str) -> Model:
+    """A shipped model, or that of a folder."""
+    if is_folder(name):
+        return load_checkpoint(Path(name))
+    return shipped(name or SHIPPED[0])
+
+
+def name_for(prompt: str) -> str:
+    """The name of a file for a text: its letters and digits."""
+    letters = re.sub(r"[^\w]+", "-", prompt[:LONGEST]).strip("-_")
+    return f"{letters or 'microgpt'}.html"
+
+
+def failed(sentence: str) -> int:
+    print(f"microgpt: {sentence}", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
