@@ -1,4 +1,4 @@
-# make serve: build the site and open it at http://127.0.0.1:8000     make test: everything that must hold
+# make serve: build the site, open it at http://127.0.0.1:8000    make check: for every day    make test: all that must hold
 # Both set up what they need in .venv, and fetch the browser runtime once into a cache folder.
 
 PYTHON ?= python3
@@ -8,7 +8,7 @@ REFERENCES := .references
 HOSTS := .hosts
 PORT ?= 8000
 
-.PHONY: serve build test lint unit browsers validator references hosts attack bench messages clean
+.PHONY: serve build test check lint unit browsers validator references hosts attack bench messages clean
 
 serve: $(VENV)/site
 	$(RUN) build.py --serve $(PORT)
@@ -17,6 +17,9 @@ build: $(VENV)/site
 	$(RUN) build.py
 
 test: lint unit
+
+check: lint # what needs no browser: for every day
+	$(RUN) -m pytest -n 2 --dist worksteal -m "not references and not hosts" --ignore tests/browser --ignore tests/hosts
 
 lint: $(VENV)/test
 	$(RUN) -m ruff check .

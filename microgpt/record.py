@@ -63,6 +63,7 @@ class Recording:
                 "temperature": temperature,
                 "top_k": top_k,
                 "seed": seed,
+                "nbytes_reserved": self.cache.nbytes_reserved,
                 "tokens": [],
                 "vocabulary": model.tokenizer.vocabulary,
             }

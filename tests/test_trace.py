@@ -16,6 +16,8 @@ from microgpt.errors import UserError
 from microgpt.model import forward
 from microgpt.record import Recording
 from microgpt.trace import EVENTS, Event, Trace, from_json, to_json
+from microgpt.viz.drawing.counters import held
+from microgpt.viz.text.formats import whole
 from microgpt.weights import shipped
 
 
@@ -40,6 +42,17 @@ def test_every_event_is_listed_with_its_shape(recording: Recording) -> None:
         assert list(np.shape(event.value)) == expected, event.name
         seen.add(event.name)
     assert seen == set(EVENTS)
+
+
+@pytest.mark.parametrize("max_new", [None, 0, 2])
+def test_the_trace_knows_how_much_memory_was_reserved(max_new: int | None) -> None:
+    """Room for what was run, in the numbers that were used; a page says so."""
+    recording = Recording(shipped("names"), "emm", max_new=max_new)
+    trace, c = recording.run(), recording.model.config
+    rows = c.n_ctx if max_new is None else 4 + max_new
+    expected = 2 * c.n_layer * c.n_kv_head * c.head_dim * rows * 8
+    assert trace.about["nbytes_reserved"] == recording.cache.nbytes_reserved == expected
+    assert held(trace, 3)["reserved"] == whole(expected)
 
 
 def test_forward_reports_each_name_once_a_layer(recording: Recording) -> None:

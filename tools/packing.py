@@ -20,6 +20,7 @@ from pyodide_lock import PyodideLockSpec
 from pyodide_lock.spec import InfoSpec, PackageSpec
 from pyodide_lock.utils import update_package_sha256
 
+from microgpt import __version__
 from microgpt.viz.rendering.style import read
 from tools.bytecode import compiled
 from tools.runtime import CORE
@@ -61,7 +62,7 @@ def pack_runtime(
     for package in ("jinja2", "markupsafe"):
         write_wheel(out, package, distribution(package).version, bytecode(installed(package)))
     beside = {cached_name(n): data for n, data in compiled(own, core, cache).items()}
-    write_wheel(out, "microgpt", "0.1.0", {**own, **beside})  # with its source, which the pages show
+    write_wheel(out, "microgpt", __version__, {**own, **beside})  # with its source, which the pages show
     wheels = sorted(out.glob("*.whl"))
     (out / "pyodide-lock.json").write_bytes(lock(wheels))
     files = {

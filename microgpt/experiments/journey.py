@@ -23,7 +23,6 @@ from microgpt.trace import Trace
 # Within a layer, in the order of computation; between them lies the residual stream.
 ATTENTION = ("attn_norm", "q", "k", "v", "attn_scores", "attn_weights", "head_out", "attn_out")
 MLP = ("mlp_norm", "mlp_hidden", "mlp_out")
-MIXING = ("attn_scores", "attn_weights", "head_out")  # the stops that read the rows of other tokens
 MADE_WITH = {  # stop -> the parameters that it multiplies with or adds, without their layer
     "embed": ("wte", "wpe"),
     "attn_norm": ("attn_norm",),

@@ -161,9 +161,7 @@ def estimate(config: Config, n: int, start: int, bytes_per_value: int = 2) -> Pa
     return pass_of(config, n, start, int(macs.sum()), bytes_per_value)
 
 
-def compute_bound_from(config: Config, machine: Machine, start: int = 0) -> int:
-    """The fewest tokens in a pass for which computing takes longer than reading."""
-    n = 1
-    while estimate(config, n, start).intensity < machine.balance:
-        n += 1
-    return n
+def compute_bound_from(config: Config, machine: Machine, start: int = 0) -> int | None:
+    """The fewest tokens in a pass for which computing takes longer than reading; None if its context has no room."""
+    passes = range(1, config.n_ctx - start + 1)
+    return next((n for n in passes if estimate(config, n, start).intensity >= machine.balance), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -93,7 +94,14 @@ def test_decode_waits_for_memory_and_a_long_prefill_for_the_arithmetic() -> None
     assert A100.seconds(token) == token.bytes_read / A100.bytes
     assert A100.seconds(prompt) == prompt.macs / A100.macs
     first = compute_bound_from(LLAMA3, A100)
-    assert estimate(LLAMA3, first - 1, 0).intensity < A100.balance <= estimate(LLAMA3, first, 0).intensity
+    assert first and estimate(LLAMA3, first - 1, 0).intensity < A100.balance <= estimate(LLAMA3, first, 0).intensity
+
+
+def test_a_machine_whose_balance_no_prompt_reaches_is_told() -> None:
+    """With a window the work grows no faster than the bytes: a search without an end would never find one."""
+    config = replace(LLAMA3, window=64)
+    assert compute_bound_from(config, A100._replace(macs=A100.macs * 10**6)) is None
+    assert compute_bound_from(config, A100, start=config.n_ctx) is None
 
 
 def test_weights_outweigh_the_cache_up_to_the_published_length() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -9,9 +10,11 @@ import pytest
 
 from microgpt.config import Config
 from microgpt.cost import PARTS, cached, naive, needed
+from microgpt.experiments import growth
 from microgpt.record import Recording
 from microgpt.viz.course import page
-from microgpt.viz.lessons.compare import Compare, view
+from microgpt.viz.lessons.compare import Compare, doubled_options, view
+from microgpt.viz.lessons.compare.curves import FAR
 from microgpt.viz.rendering.render import widget
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import of_hundred
@@ -99,6 +102,14 @@ def test_questions_have_one_right_answer() -> None:
         by_part = dict(zip(PARTS, sums.tolist(), strict=True))
         groups = [by_part["qkv"] + by_part["out"], by_part["mlp"], by_part["scores"] + by_part["mixing"]]
         assert [*groups, by_part["head"]][made.largest_share] == max(*groups, by_part["head"])
+
+
+@pytest.mark.parametrize("window", [0, 5, 64, 128, 200, 256, 384, 512, 600, 1024])
+def test_the_answers_hold_the_right_one_for_every_window(window: int) -> None:
+    config = replace(shipped("names").config, window=window)
+    right = round(2 ** growth.exponent(config, "naive", "attention", FAR))
+    options = doubled_options(right)
+    assert right in options and len(set(options)) == 3 and options == sorted(options)
 
 
 def test_a_small_share_is_not_said_to_be_nothing() -> None:

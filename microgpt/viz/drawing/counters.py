@@ -63,7 +63,7 @@ def costs(trace: Trace, config: Config, i: int) -> list[Cost]:
     ]
 
 
-def held(trace: Trace, config: Config, i: int) -> dict[str, str]:
+def held(trace: Trace, i: int) -> dict[str, str]:
     """What K and V take after step i: numbers, bytes as computed here, bytes in the usual 16 bits."""
     rows = [e.value for e in trace if e.name in ("k", "v") and e.pos <= i]
     numbers = sum(np.size(row) for row in rows)
@@ -72,7 +72,7 @@ def held(trace: Trace, config: Config, i: int) -> dict[str, str]:
         "numbers": whole(numbers),
         "here": whole(sum(np.asarray(row).nbytes for row in rows)),
         "half": whole(2 * numbers),
-        "reserved": whole(cost.kv_bytes(config, config.n_ctx, 8)),
+        "reserved": whole(trace.about["nbytes_reserved"]),
     }
 
 

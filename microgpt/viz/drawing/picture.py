@@ -61,7 +61,7 @@ class Picture:
 
     @property
     def opened(self) -> tuple[Any, ...]:
-        """The heads that are drawn, where a model has too many to draw them all (big.py); empty: all are."""
+        """The heads that are drawn, where a model has too many to draw them all (viz/large); empty: all are."""
         return ()
 
     @property
@@ -174,7 +174,7 @@ class Picture:
             "q_reads": len(self.reads["q", 0, i]),
             "first_row_reads": sum(step <= i for step in self.reads["k", 0, 0]),
             "costs": costs(self.trace, self.config, i),
-            "bytes": held(self.trace, self.config, i),
+            "bytes": held(self.trace, i),
             "guesses": guesses(self.trace, i, self.vocabulary_token),
             "choice": self.choice(i),
             "stops": self.stops(i),

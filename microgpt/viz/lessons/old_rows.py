@@ -13,7 +13,7 @@ from microgpt.experiments.validity import after_one_training_step, another, cach
 from microgpt.record import Recording
 from microgpt.trace import Trace
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.formats import number, percent, show
+from microgpt.viz.text.formats import number, percent, show, whole
 from microgpt.weights import Model, shipped
 
 
@@ -49,7 +49,7 @@ class View(NamedTuple):
     experiments: list[Experiment]
     labels: list[str]
     first_change: int  # which experiment changes the earliest token of the prompt
-    only_first_layer_safe: bool
+    ask_first: list[str]  # how many rows of the first layer a change makes stale: two wrong answers, the right one
 
 
 LABELS = {
@@ -94,8 +94,15 @@ def view(settings: Settings) -> View:
         experiments=experiments,
         labels=[f"{e.token} → {e.now}" if e.kind == "change" else LABELS[e.kind] for e in experiments],
         first_change=changes[0],
-        only_first_layer_safe=all(e.stale_by_layer[0] == 1 for e in (experiments[i] for i in changes)),
+        ask_first=answers(experiments[changes[0]]),
     )
+
+
+def answers(change: Experiment) -> list[str]:
+    """All rows; those from the change on; the right one. Where two of these are one, another number stands in."""
+    n, right = len(change.rows), int(change.stale_by_layer[0])
+    wrong = [count for count in dict.fromkeys((n, n - change.at, 0, n + 1)) if count != right]
+    return [whole(count) for count in (*wrong[:2], right)]
 
 
 def experiment(model: Model, kind: str, at: int, ids: Sequence[int], new_ids: Sequence[int], off: Array) -> Experiment:

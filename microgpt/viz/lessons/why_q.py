@@ -47,7 +47,6 @@ class View(NamedTuple):
     at: int
     reads: dict[str, str]  # of all rows of one layer, by kind
     held_for_nothing: str  # numbers that a cache of q would hold at the end
-    saved: dict[str, str]
 
 
 def view(settings: Settings) -> View:
@@ -80,7 +79,6 @@ def view_of(trace: Trace, picture: Picture | None = None) -> View:
         at=min(1, n - 1),
         reads={kind: whole(total) for kind, total in totals.items()},
         held_for_nothing=whole(q_numbers),
-        saved={"last": whole(len(reads["q", 0, 0])), "first_k": whole(len(reads["k", 0, 0]))},
     )
 
 

@@ -163,7 +163,7 @@ def view_of(model: Model, trace: Trace) -> Compare:
     far = {b: growth.work(config, b, "total", FAR) for b in BASELINES}
     saved = {g: work["naive"][g] - work["cached"][g] for g in GROUPS}
     twice = {b: round(2 ** growth.exponent(config, b, "attention", FAR)) for b in BASELINES}
-    groups, factors = ["projections", "mlp", "attention", "head"], [2, 4, 8]
+    groups, factors = ["projections", "mlp", "attention", "head"], doubled_options(twice["naive"])
     layers = max(config.n_layer, DEPTHS[-1])
     return Compare(
         trace=trace,
@@ -285,3 +285,12 @@ def one_step(trace: Trace, i: int, ours: Array, again: Array, most: float, stops
         stops=chosen in stops,
         totals=[],
     )
+
+
+def doubled_options(right: int) -> list[int]:
+    """Three answers to "how much more work is a text twice as long", the right one among them: 2, 4 and 8 if it fits.
+
+    A window makes other factors: of the three, the nearest gives way.
+    """
+    usual = [2, 4, 8]
+    return usual if right in usual else sorted([*sorted(usual, key=lambda x: abs(x - right))[1:], right])

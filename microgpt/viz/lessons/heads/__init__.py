@@ -49,7 +49,6 @@ class View:
     model: str
     n: int
     token: str
-    n_prompt: int
     n_layer: int
     n_head: int
     n_kv_head: int
@@ -107,7 +106,6 @@ def view(settings: Settings) -> View:
         model=model.name,
         n=n,
         token=show(trace.about["tokens"][-1]),
-        n_prompt=recording.n_prompt,
         n_layer=config.n_layer,
         n_head=config.n_head,
         n_kv_head=config.n_kv_head,

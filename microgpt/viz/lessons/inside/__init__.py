@@ -64,7 +64,6 @@ class View(NamedTuple):
     inventories: list[Inventory]
     inventory_labels: list[str]
     near: list[tuple[str, list[str]]]
-    wider: str  # how many times wider the inside of the MLP is
     smol: dict[str, str]
     llama: dict[str, str]
     kept_share: str
@@ -111,7 +110,6 @@ def view(settings: Settings) -> View:
         inventories=inventories,
         inventory_labels=[one.name for one in inventories],
         near=[near(model, token_id) for token_id in dict.fromkeys(ids[1:])],
-        wider=number(c.n_mlp / c.n_embd, 0),
         smol=heads_of("SmolLM2-135M"),
         llama=heads_of("Llama-3-8B"),
         kept_share=number(100 * held(ways[0], "sequence") / held(ways[0]), 0),

@@ -81,7 +81,6 @@ class Prefill:
     ways: list[Way]
     difference: str  # of the rows of all ways
     same_next: bool
-    row_bytes: str
     estimates: list[Estimate]
     prefill: Estimate  # of MODEL
     decode: Estimate
@@ -134,14 +133,13 @@ def view(settings: Settings) -> Prefill:
         ],
         difference=bound(max(differences)),
         same_next=len({text[n] for text in names}) == 1,
-        row_bytes=whole(runs[0].passes[0].new_bytes // runs[0].passes[0].n),
         estimates=estimates,
         prefill=estimate(MODEL, "prefill"),
         decode=estimate(MODEL, "decode"),
         faster=whole(a_token["decode"] / a_token["prefill"]),
         machine=A100.name,
         balance=number(A100.balance, 0),
-        enough=whole(schedule.compute_bound_from(LARGE[MODEL][0], A100)),
+        enough=whole(schedule.compute_bound_from(LARGE[MODEL][0], A100) or 0),
         chart=chart(),
         passes_options=[whole(x) for x in (n * n, n, 1)],
         passes_right=2,

@@ -28,6 +28,7 @@ from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.patches import Patch, State, again, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.text.formats import number, whole
+from microgpt.weights import shipped
 
 AT_ONCE = 5  # training steps an answer: few enough to be watched, and for a press of Pause to be heard at once
 SHOWN = 100  # steps between two looks at what the model writes
@@ -91,7 +92,7 @@ HOOKS: dict[str, Any] = {"train": train_on, "pause": pause, "reset": reset, "wat
 def curve(values: list[float], old: int, steps: int) -> str:
     """Two lines from step `old` on: each step's loss, and the mean of the last few."""
     x_at, _ = axis(0.0, steps, LEFT, WIDTH - RIGHT, False)
-    y_at, _ = axis(0.0, float(np.log(27)), HEIGHT - BOTTOM, TOP, False)
+    y_at, _ = axis(0.0, float(np.log(shipped("names").config.vocab_size)), HEIGHT - BOTTOM, TOP, False)
     start = max(0, old - 1)
     means = [float(np.mean(values[max(0, i + 1 - SMOOTH) : i + 1])) for i in range(start, len(values))]
 
