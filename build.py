@@ -35,13 +35,13 @@ from microgpt.viz.rendering.style import STYLE, STYLE_BIG, read
 from microgpt.viz.text.language import LANGUAGES, folder, language
 from tools.bake import ASSETS, bake, recipe
 from tools.checkpoint import bake_checkpoint
-from tools.compare import compared
-from tools.manifest import written
-from tools.own import notices, own_files, site_files
-from tools.packing import pack_runtime
-from tools.renew import refuse_unknown, renew
-from tools.runtime import default_cache, fetch_runtime
-from tools.scratch import scratch
+from tools.output.compare import compared
+from tools.output.manifest import written
+from tools.output.own import notices, own_files, site_files
+from tools.output.renew import refuse_unknown, renew
+from tools.output.scratch import scratch
+from tools.runtime.fetch import default_cache, fetch_runtime
+from tools.runtime.packing import pack_runtime
 from tools.server import refused, serve
 
 ROOT = Path(__file__).resolve().parent
@@ -162,7 +162,7 @@ def build(out: Path, address: str = "", write: Write | None = None) -> None:
 
 
 def check(out: Path, write: Write) -> int:
-    """0 when `out` is what would be built, see tools/compare.py; else 1. Names the files that differ or are missing."""
+    """0 when `out` is what would be built, see compare.py; else 1. Names the files that differ or are missing."""
     if not out.is_dir():
         raise UserError("There is no folder %(out)s to check; name it with --out.", out=out)
     with tempfile.TemporaryDirectory() as folder:

@@ -15,7 +15,7 @@ from bench import checkpoints, embeds, hooks, learning, original, pages, start, 
 from bench.measure import Result
 from bench.watch import address, built_site
 from microgpt.errors import UserError
-from tests.browser.engines import which
+from tools.browsers import which
 
 README = Path(__file__).parent / "README.md"
 

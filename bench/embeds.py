@@ -17,7 +17,7 @@ from playwright.sync_api import Playwright
 
 from bench.measure import Result, at_most, interleave
 from microgpt.viz.course import LESSONS
-from tests.browser.engines import PlaywrightPage, tab
+from tools.browsers import PlaywrightPage, tab
 from tools.server import serving
 
 ROUNDS = 5

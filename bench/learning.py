@@ -13,7 +13,7 @@ from playwright.sync_api import Playwright
 from bench.measure import Result, at_most, ratios, spread, timed
 from bench.watch import seen, watch
 from microgpt.experiments.trainer import Trainer
-from tests.browser.engines import Page, tab
+from tools.browsers import Page, tab
 
 ROUNDS = 5
 FRAME_GOAL = 50.0

@@ -23,7 +23,7 @@ from playwright.sync_api import Playwright
 
 from bench.measure import Result, at_least
 from microgpt.viz.course import LESSONS
-from tests.browser.engines import CHROMIUM_FLAGS, tab, which
+from tools.browsers import CHROMIUM_FLAGS, tab, which
 from tools.server import Fault, serving
 
 LIGHTHOUSE = "lighthouse@13.5.0"

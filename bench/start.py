@@ -21,10 +21,10 @@ from playwright.sync_api import Playwright
 
 from bench.measure import Result, at_most, interleave, ratios, spread
 from bench.watch import Seen, address, seen, watch
-from tests.browser.altered import altered
-from tests.browser.engines import Page, tab, which
-from tools.packing import lock
-from tools.runtime import default_cache, fetch_runtime
+from tools.altered import altered
+from tools.browsers import Page, tab, which
+from tools.runtime.fetch import default_cache, fetch_runtime
+from tools.runtime.packing import lock
 
 ROUNDS = {"chromium": 7, "firefox": 3}
 REST = 2.0  # seconds

@@ -17,8 +17,8 @@ from bench.measure import Result, at_most
 from bench.start import NEXT
 from bench.watch import Seen, seen, watch
 from microgpt.viz.course import PAGES, Page
-from tests.browser.engines import Page as Tab
-from tests.browser.engines import tab
+from tools.browsers import Page as Tab
+from tools.browsers import tab
 
 FRAME = 1000 / 60
 GOAL = 50.0

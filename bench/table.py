@@ -12,8 +12,8 @@ from datetime import date
 import numpy as np
 
 from bench.measure import Result
-from tests.browser.engines import which
-from tools.runtime import VERSION
+from tools.browsers import which
+from tools.runtime.fetch import VERSION
 
 INTRO = """# Speed and size
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from build import build
-from tests.browser.engines import Page
+from tools.browsers import Page
 from tools.server import Fault, serving
 
 # A mark that was left before this frame began has been painted, with everything its task changed.

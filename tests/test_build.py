@@ -23,8 +23,8 @@ import pytest
 import build
 from microgpt.errors import UserError
 from microgpt.viz.course import PAGES
-from tools.compare import compared
-from tools.manifest import MANIFEST
+from tools.output.compare import compared
+from tools.output.manifest import MANIFEST
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -22,7 +22,7 @@ from microgpt.viz.course import LESSONS
 from microgpt.viz.large.excerpt import excerpt
 from microgpt.weights import SHIPPED, shipped
 from tests.support.checkpoints import LLAMA, byte_level, llama_tensors, write
-from tools.bytecode import node
+from tools.runtime.bytecode import node
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 TEXT = (DOCS / "trace.md").read_text("utf-8")

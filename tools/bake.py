@@ -23,11 +23,11 @@ from microgpt.viz.rendering.style import style
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import shipped
-from tools.carry import runtime
-from tools.own import notices, own_files, site_files
-from tools.packing import pack_runtime
-from tools.runtime import default_cache, fetch_runtime
-from tools.single import single
+from tools.output.own import notices, own_files, site_files
+from tools.runtime.carry import runtime
+from tools.runtime.fetch import default_cache, fetch_runtime
+from tools.runtime.packing import pack_runtime
+from tools.runtime.single import single
 
 ASSETS = ("directory", "inline")
 FORMS = {"index.html": False, "embed.html": True}  # file -> whether the widget stands alone in it

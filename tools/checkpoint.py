@@ -26,7 +26,7 @@ from microgpt.viz.rendering.render import Site, render_baked
 from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import Model
 from tools.bake import ASSETS, FORMS, write
-from tools.own import ROOT
+from tools.output.own import ROOT
 
 TRACE = "trace.json"
 BESIDE = ("host.js", "offline.js", "icon.svg")  # of the site: what a page without Python loads, besides its style

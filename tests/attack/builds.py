@@ -19,8 +19,8 @@ from typing import NamedTuple
 from build import ROOT, build
 from tests.attack.part import Order, Part, Seen, some
 from tests.attack.served import site_in
-from tools.manifest import MANIFEST
-from tools.runtime import VERSION, default_cache
+from tools.output.manifest import MANIFEST
+from tools.runtime.fetch import VERSION, default_cache
 
 OLDER = "https://older.example.org/"  # the address in the site that is there before
 MINE = {

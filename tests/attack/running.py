@@ -12,9 +12,9 @@ from microgpt.viz.session import dispatch
 from tests.attack.part import Order, Part, Seen, some
 from tests.attack.served import served
 from tests.attack.tabs import Wait, engines, opened, pressed, readable, stepping, tried
-from tests.browser.engines import Page
 from tests.browser.live import LINE
-from tools.own import own_files
+from tools.browsers import Page
+from tools.output.own import own_files
 
 HOME = "microgpt/viz/lessons/stepper.py"  # whose buttons get the hooks below
 HOOKS = '''

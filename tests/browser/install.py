@@ -13,7 +13,7 @@ import sys
 
 from playwright.sync_api import sync_playwright
 
-from tests.browser.engines import ENGINES, own, which
+from tools.browsers import ENGINES, own, which
 
 DEBIAN = {"chromium": ["chromium"], "firefox": ["firefox-esr"], "webkit": ["webkit2gtk-driver", "xvfb"]}
 

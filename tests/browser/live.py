@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.browser.engines import Page
+from tools.browsers import Page
 
 STATE = 'document.querySelector("[data-boot]").dataset.state'
 LINE = 'document.querySelector("[data-boot]").textContent'

@@ -18,8 +18,8 @@ from playwright.sync_api import Page as Tab
 
 from microgpt.viz.course import LESSONS, PAGES
 from tests.browser.conftest import Open
-from tests.browser.engines import CHROMIUM_FLAGS, own, which
 from tests.browser.live import open_live, press
+from tools.browsers import CHROMIUM_FLAGS, own, which
 
 NAMES = [page.name for page in PAGES]
 EVERYWHERE = [*NAMES, *(f"embed/{page.name}" for page in LESSONS)]

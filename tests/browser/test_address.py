@@ -11,9 +11,9 @@ import pytest
 
 from microgpt.viz.course import LESSONS
 from tests.browser.conftest import Open
-from tests.browser.engines import Page
 from tests.browser.live import STATE
 from tests.browser.test_sandbox import sandboxed
+from tools.browsers import Page
 from tools.server import serving
 
 CHECKED = """Object.fromEntries([...document.querySelectorAll("[type=radio]:checked")].map((e) => [e.name, e.value]))"""

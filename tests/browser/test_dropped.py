@@ -11,9 +11,9 @@ import pytest
 
 from microgpt.trace import from_json
 from tests.browser.conftest import Open
-from tests.browser.engines import Page
 from tests.browser.live import LINE, STATE, html, open_live, press
 from tests.checkpoints.test_loading import PROMPT, expected_trace, made
+from tools.browsers import Page
 
 FIELD = "input[type=file]"
 STEPS = 'document.querySelectorAll("#tokens .T").length'

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.altered import altered
 from tests.browser.conftest import Open
-from tests.browser.engines import Page
 from tests.browser.live import LINE, STATE, open_live, press
 from tests.browser.test_stepping import assert_steps_through
+from tools.altered import altered
+from tools.browsers import Page
 from tools.server import serving
 
 WASM, STDLIB, WORKER = "/runtime/pyodide.asm.wasm", "/runtime/python_stdlib.zip", "/runtime/worker.js"

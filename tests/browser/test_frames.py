@@ -17,7 +17,7 @@ import pytest
 
 from build import build
 from tests.browser.conftest import Open
-from tests.browser.engines import Page, PlaywrightPage, WebKitPage
+from tools.browsers import Page, PlaywrightPage, WebKitPage
 from tools.server import Fault, Handler, serving
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,8 +12,8 @@ from microgpt.viz.course import Page as SitePage
 from microgpt.viz.rendering.render import prose, widget
 from microgpt.viz.settings import Settings
 from tests.browser.conftest import Open
-from tests.browser.engines import Page
 from tests.browser.live import html, open_live, press
+from tools.browsers import Page
 from tools.server import serving
 
 CHOOSING = [page for page in LESSONS if page.widget != "stepper"]

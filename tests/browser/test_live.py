@@ -17,8 +17,8 @@ from microgpt.viz.course import Page as SitePage
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.rendering.render import widget
 from microgpt.weights import shipped
-from tests.browser.engines import Page, tab
 from tests.browser.live import LINE, STATE, html, open_live, press
+from tools.browsers import Page, tab
 
 STEPPERS = [page for page in PAGES if page.widget == "stepper"]
 

@@ -16,12 +16,12 @@ from microgpt.viz.rendering import render
 from microgpt.viz.rendering.inline import whole
 from microgpt.viz.rendering.style import read
 from tests.browser.conftest import Open
-from tests.browser.engines import Page
 from tests.browser.live import LINE, STATE, html, open_live
 from tests.browser.test_single_file import WATCH
-from tools.carry import runtime
+from tools.browsers import Page
+from tools.runtime.carry import runtime
+from tools.runtime.single import packed
 from tools.server import serving
-from tools.single import packed
 
 FIELD = "input[type=file]"
 FRAME = '<!doctype html><title>host</title><iframe width="1200" height="900" sandbox="allow-scripts" src="{}"></iframe>'

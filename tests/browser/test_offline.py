@@ -13,9 +13,9 @@ from threading import Event
 import pytest
 
 from tests.browser.conftest import Open
-from tests.browser.engines import Page
 from tests.browser.live import LINE, open_live, press
 from tests.browser.test_stepping import assert_steps_through
+from tools.browsers import Page
 from tools.server import serving
 
 Answer = tuple[int, dict[str, str], Iterator[bytes]]

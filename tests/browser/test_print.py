@@ -18,7 +18,7 @@ from playwright.sync_api import Playwright
 from pypdf import PdfReader
 
 from microgpt.viz.course import LESSONS
-from tests.browser.engines import CHROMIUM_FLAGS, own, which
+from tools.browsers import CHROMIUM_FLAGS, own, which
 
 STEPPERS = [page.name for page in LESSONS if page.widget == "stepper"]
 TEXTS = "(found) => found.map((e) => e.textContent)"

@@ -13,8 +13,8 @@ import pytest
 
 from microgpt.viz.course import LESSONS
 from tests.browser.conftest import Open
-from tests.browser.engines import PlaywrightPage
 from tests.browser.live import STATE
+from tools.browsers import PlaywrightPage
 from tools.server import Fault, serving
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -15,9 +15,9 @@ from microgpt.viz.rendering.style import read
 from tests.browser.conftest import Open
 from tests.browser.live import LINE, STATE
 from tools.bake import recipe, rendered
-from tools.carry import runtime
+from tools.runtime.carry import runtime
+from tools.runtime.single import packed
 from tools.server import serving
-from tools.single import packed
 
 ORDER = ["--prompt", "The next day", "--model", "stories", "--single-file"]
 WATCH = """(() => { window.violations = [];

@@ -10,7 +10,7 @@ import pytest
 from microgpt.viz.course import PAGES
 from microgpt.viz.drawing.phases import PHASES, code
 from tests.browser.conftest import Open
-from tests.browser.engines import Page
+from tools.browsers import Page
 from tools.server import serving
 
 STEPPERS = [page.name for page in PAGES if page.widget == "stepper"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.browser.conftest import Open
-from tests.browser.engines import Page
 from tests.browser.live import STATE, open_live, press
+from tools.browsers import Page
 
 STEPS = 'Number(document.querySelector("#trained").textContent.match(/Step ([\\d,]+)/)?.[1].replace(",", "") ?? 0)'
 

@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tools import npm
-from tools.manifest import digest
+from tools.output.manifest import digest
+from tools.runtime import npm
 
 PACKAGE = "vnu-jar@26.9.27"
 SHA256 = "22f15dd39a33bed929d2a5c0cddf5946849a647eca9272bf4d5d00bc7e7a4d47"  # of the program itself

@@ -11,7 +11,7 @@ from playwright.sync_api import Page as Tab
 from playwright.sync_api import Playwright, sync_playwright
 
 from tests.browser.conftest import address, site  # noqa: F401
-from tests.browser.engines import own, tab, which
+from tools.browsers import own, tab, which
 from tools.server import serving
 
 Visit = Callable[[Path, str], Tab]

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import FrameLocator, Locator, Page, Playwright, sync_playwright
 
-from tests.browser.engines import CHROMIUM_FLAGS, which
+from tools.browsers import CHROMIUM_FLAGS, which
 
 pytestmark = [pytest.mark.hosts, pytest.mark.timeout(300)]
 

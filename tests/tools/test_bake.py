@@ -18,7 +18,7 @@ from microgpt.viz.rendering.policy import hashed
 from microgpt.viz.rendering.render import Site
 from microgpt.viz.rendering.style import read
 from tools import bake
-from tools.manifest import MANIFEST
+from tools.output.manifest import MANIFEST
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN = ["--prompt", "The next day", "--model", "stories", "--step", "2", "--layer", "1", "--head", "3", "--phase", "4"]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from microgpt.errors import UserError
-from tools import bytecode
-from tools.bytecode import compiled
+from tools.runtime import bytecode
+from tools.runtime.bytecode import compiled
 
 SOURCES = {"a/x.py": b"1", "y.py": b"2", "notes.txt": b"3"}
 PYC = {"a/x.pyc": b"bytecode of 1", "y.pyc": b"bytecode of 2"}

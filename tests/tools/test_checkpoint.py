@@ -14,7 +14,7 @@ from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.record import Recording
 from microgpt.trace import from_json
 from tests.support import checkpoints
-from tools.manifest import MANIFEST
+from tools.output.manifest import MANIFEST
 
 FILES = {"index.html", "embed.html", "trace.json", "style.css", "host.js", "offline.js", "icon.svg"}
 REFERENCE = re.compile(r'\b(?:href|src|srcset|data-go|action)="([^"]*)"')

@@ -10,7 +10,7 @@ import pytest
 
 import build
 from microgpt.errors import UserError
-from tools.compare import alike
+from tools.output.compare import alike
 
 TRACE: dict[str, Any] = {"format": "microgpt-trace", "about": {"n": 3}, "events": [{"values": [0.25, 1e6, None, -3.0]}]}
 

@@ -12,8 +12,9 @@ import pytest
 
 import build
 from microgpt.viz.rendering import style
-from tools import bake, own
-from tools.own import ROOT
+from tools import bake
+from tools.output import own
+from tools.output.own import ROOT
 
 STRAY = (
     "microgpt/notes-secret.env", "microgpt/data/names.npz~", "microgpt/data/names-1000.txt.orig", "microgpt/.env.py",

@@ -197,8 +197,8 @@ def test_a_failure_at_any_moment_brings_everything_back(
 KILLED = """
 import os, sys
 from pathlib import Path
-from tools.renew import renew
-from tools.scratch import scratch
+from tools.output.renew import renew
+from tools.output.scratch import scratch
 out, new, last = Path(sys.argv[1]), eval(sys.argv[2]), int(sys.argv[3])
 move, moved = os.replace, []
 def until(*places):

@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 
 from microgpt.errors import UserError
-from tools import runtime
-from tools.manifest import digest
-from tools.packing import pack_runtime
-from tools.runtime import CDN_NUMPY, CORE, NPM_NUMPY, default_cache, fetch_runtime
+from tools.output.manifest import digest
+from tools.runtime import fetch as runtime
+from tools.runtime.fetch import CDN_NUMPY, CORE, NPM_NUMPY, default_cache, fetch_runtime
+from tools.runtime.packing import pack_runtime
 from tools.server import serving
 
 
@@ -165,7 +165,7 @@ def test_where_npm_gives_nothing_the_release_is_asked(
 
 def test_a_folder_in_place_of_a_file_is_told_without_assertions_too(npm: Callable[[str], None], tmp_path: Path) -> None:
     npm("mkdir -p package/pyodide.mjs; tar -czf folder.tgz package")
-    code = "import sys, pathlib; from tools.runtime import *\ntry: from_npm(pathlib.Path(sys.argv[1]))\n"
+    code = "import sys, pathlib; from tools.runtime.fetch import *\ntry: from_npm(pathlib.Path(sys.argv[1]))\n"
     code += "except Unavailable as error: print(error)"
     command = [sys.executable, "-O", "-c", code, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).resolve().parents[2])
@@ -190,7 +190,7 @@ def test_an_npm_that_comes_to_no_end_is_given_up(
     """And what it has started with it, which would hold its output open."""
     npm("sleep 50 & echo $! > $PIDS; sleep 50")
     monkeypatch.setenv("PIDS", str(tmp_path / "pid"))
-    monkeypatch.setattr("tools.npm.SECONDS", 0.5)
+    monkeypatch.setattr("tools.runtime.npm.SECONDS", 0.5)
     monkeypatch.delenv("MICROGPT_RUNTIME_URL")
     monkeypatch.setattr(runtime, "CDN", mirror)
     before = time.monotonic()

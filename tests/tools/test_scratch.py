@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from tools.scratch import HELD, PREFIX, alone, scratch
+from tools.output.scratch import HELD, PREFIX, alone, scratch
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = """
 import sys
 from pathlib import Path
-from tools.scratch import scratch
+from tools.output.scratch import scratch
 with scratch(Path(sys.argv[1])) as folder:
     (folder / "site").mkdir()
     (folder / "site" / "x").write_text("x")
@@ -76,7 +76,7 @@ def test_only_what_a_killed_build_left_is_cleared_away(tmp_path: Path) -> None:
 
 
 def test_one_build_waits_for_another(tmp_path: Path) -> None:
-    code = "import sys; from pathlib import Path; from tools.scratch import alone\n"
+    code = "import sys; from pathlib import Path; from tools.output.scratch import alone\n"
     code += "with alone(Path(sys.argv[1])): print('in')"
     with alone(tmp_path):
         waiting = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, cwd=ROOT)

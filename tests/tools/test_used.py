@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tools.exercise import answers
-from tools.packing import USED
-from tools.used import BY_NAME, run, used
+from tools.runtime.exercise import answers
+from tools.runtime.packing import USED
+from tools.runtime.used import BY_NAME, run, used
 
 
 def test_all_pages_run_on_what_is_packed(tmp_path: Path) -> None:
-    """If a module is missing: python -m tools.used."""
+    """If a module is missing: python -m tools.runtime.used."""
     there = run(tmp_path)["answers"]
     here = answers()
     assert len(there) == len(here) > 200

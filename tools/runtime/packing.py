@@ -22,8 +22,8 @@ from pyodide_lock.utils import update_package_sha256
 
 from microgpt import __version__
 from microgpt.viz.rendering.style import read
-from tools.bytecode import compiled
-from tools.runtime import CORE
+from tools.runtime.bytecode import compiled
+from tools.runtime.fetch import CORE
 
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the date of every file in every archive
 ABI = "2025_0"
@@ -32,7 +32,7 @@ PACKAGES = ("jinja2", "markupsafe", "microgpt", "numpy")
 SCRIPTS = ("pyodide.mjs", "pyodide.asm.js")  # of the core: they become part of the worker
 DEPENDS = {"jinja2": ["markupsafe"], "microgpt": ["numpy", "jinja2"]}
 
-# What of NumPy and of the standard library the pages load; `python -m tools.used` finds it, a test runs on it.
+# What of NumPy and of the standard library the pages load; `python -m tools.runtime.used` finds it, a test runs on it.
 USED = Path(__file__).with_name("used.txt")
 
 

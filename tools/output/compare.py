@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from tools.manifest import MANIFEST, OTHER, as_text, digests, standing
-from tools.scratch import PREFIX
+from tools.output.manifest import MANIFEST, OTHER, as_text, digests, standing
+from tools.output.scratch import PREFIX
 
 CLOSE = 1e-12
 FORMAT = "microgpt-trace"  # see microgpt/trace.py

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from importlib.metadata import distribution
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 OWN = {  # what of the repository runs in the browser
     "microgpt": ("**/*.py", "py.typed", "data/*.npz", "data/*.txt"),
     "templates": ("**/*.html", "**/*.svg", "**/*.css"),

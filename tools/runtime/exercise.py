@@ -1,6 +1,6 @@
 """Press everything: every hook of every page, with good fields and bad ones, in CPython and in Pyodide alike.
 
-`answers()` is what the pages would be told. tools/used.py learns from it which modules a reader's browser needs.
+`answers()` is what the pages would be told. used.py learns from it which modules a reader's browser needs.
 """
 
 from __future__ import annotations

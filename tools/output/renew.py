@@ -17,8 +17,8 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from microgpt.errors import N_, UserError
-from tools.manifest import MANIFEST, as_text, digests, standing, written
-from tools.scratch import alone
+from tools.output.manifest import MANIFEST, as_text, digests, standing, written
+from tools.output.scratch import alone
 
 SHOWN = 3  # of what is in the way, so many are named
 

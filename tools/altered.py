@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from tools.packing import folder_name
+from tools.runtime.packing import folder_name
 
 
 def altered(site: Path, out: Path, change: Callable[[str], str]) -> Path:

@@ -16,9 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from microgpt.errors import N_, UserError
-from tools.manifest import MANIFEST, as_text, digests, written
-from tools.process import finished
-from tools.scratch import scratch
+from tools.output.manifest import MANIFEST, as_text, digests, written
+from tools.output.scratch import scratch
+from tools.runtime.process import finished
 
 SECONDS = 900  # after which a compilation is given up; it takes some ten
 

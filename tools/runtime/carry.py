@@ -5,9 +5,9 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from tools.own import own_files
-from tools.packing import pack_runtime
-from tools.runtime import default_cache, fetch_runtime
+from tools.output.own import own_files
+from tools.runtime.fetch import default_cache, fetch_runtime
+from tools.runtime.packing import pack_runtime
 
 
 def runtime() -> dict[str, bytes]:

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from tools.process import finished
+from tools.runtime.process import finished
 
 SECONDS = 900  # for one package
 

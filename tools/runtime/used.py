@@ -1,6 +1,6 @@
 """Which files of NumPy and of the standard library the pages need: found by running all of them in Pyodide.
 
-    python -m tools.used        write the list anew, tools/used.txt
+    python -m tools.runtime.used        write the list anew, tools/runtime/used.txt
 
 `run` starts a packed runtime under Node, as a browser would start it, and presses everything there (exercise.py).
 What loads nothing while everything is pressed is left out of what readers fetch (packing.py).
@@ -16,11 +16,11 @@ import tempfile
 from pathlib import Path
 
 from microgpt.errors import N_, UserError
-from tools.bytecode import IMPORTS, SECONDS, node
-from tools.own import own_files
-from tools.packing import PACKAGES, SCRIPTS, USED, pack_runtime
-from tools.process import finished
-from tools.runtime import default_cache, fetch_runtime
+from tools.output.own import own_files
+from tools.runtime.bytecode import IMPORTS, SECONDS, node
+from tools.runtime.fetch import default_cache, fetch_runtime
+from tools.runtime.packing import PACKAGES, SCRIPTS, USED, pack_runtime
+from tools.runtime.process import finished
 
 EXERCISE = Path(__file__).with_name("exercise.py")
 # Codecs that are looked up by name, and what Python asks for when it ends or when a module is missing.
@@ -51,7 +51,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             files = run(Path(folder), all_of_it=True)["files"]
     except UserError as error:
-        print(f"tools.used: {error}", file=sys.stderr)
+        print(f"tools.runtime.used: {error}", file=sys.stderr)
         return 1
     found = {used(name) for name in files} | {f"encodings/{name}" for name in BY_NAME}
     USED.write_bytes("".join(f"{name}\n" for name in sorted(found - {""})).encode())

@@ -15,10 +15,10 @@ from http.client import HTTPException
 from pathlib import Path
 
 from microgpt.errors import N_, UserError
-from tools import npm
-from tools.manifest import digest
-from tools.npm import Unavailable
-from tools.scratch import scratch
+from tools.output.manifest import digest
+from tools.output.scratch import scratch
+from tools.runtime import npm
+from tools.runtime.npm import Unavailable
 
 VERSION = "0.29.5"
 CDN = f"https://cdn.jsdelivr.net/pyodide/v{VERSION}/full/"

@@ -1,0 +1,1 @@
+"""Python for the browser: fetched, trimmed, compiled, packed, always the same bytes."""
