@@ -6,7 +6,8 @@ other arguments. A variant of the architecture is a field of `Config`; the cache
 
 Shapes in the comments: n = tokens in this call, t = tokens so far (cached + n), d = n_embd. No batch dimension. Weight
 matrices are [out, in]. One `hook`, if there is one, is told what was computed, a report a line, directly below the
-line of maths that it reports. This module does not know of pages, traces, files or training.
+line of maths that it reports. `hook and` costs 20 ns where there is none; to call one that does nothing would cost 50.
+This module does not know of pages, traces, files or training.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ def forward(
 
 def embed(params: Params, config: Config, token_ids: Sequence[int], positions: range) -> Array:
     """One row of wte a token; learned positions are added, rotary ones come later, inside attention."""
-    x: Array = params["wte"].take(token_ids, axis=0)  # [n] -> [n, d]
+    x: Array = params["wte"].take(token_ids, axis=0)  # wte[token_ids], in a third of the time: [n] -> [n, d]
     if config.position == "learned":
         x = x + params["wpe"][positions.start : positions.stop]
     return x
@@ -109,7 +110,7 @@ def rms_plain(x: Array, params: Params, name: str, eps: float) -> Array:
 
 @functools.cache
 def averaging(d: int, dtype: np.dtype[Any]) -> Array:
-    """A column of 1/d: `x.dot` of it is the mean of each row. On rows as short as ours, `mean` takes thrice as long."""
+    """A column of 1/d: `x.dot` of it is the mean of each row. On rows as short as ours, `mean` takes 6 times that."""
     return np.full((d, 1), 1 / d, dtype)
 
 
@@ -132,7 +133,7 @@ NORMS: dict[str, Callable[[Array, Params, str, float], Array]] = {
 
 
 def linear(x: Array, params: Params, name: str) -> Array:
-    """x @ W.T, and + b where the model has one. On matrices as small as ours, `dot` is quicker than `@`."""
+    """x @ W.T, and + b where the model has one. On matrices as small as ours, `@` takes 2.4 times as long as `dot`."""
     y: Array = x.dot(params[name].T)  # [n, in] -> [n, out]
     bias = params.get(name + ".bias")
     return y if bias is None else y + bias
@@ -179,9 +180,9 @@ def attn_scores(q: Array, keys: Array, mask: Array | None = None, scale: float =
 
 def softmax(x: Array) -> Array:
     """Over the last axis: e^x / sum(e^x), with the largest x taken off first so that nothing overflows."""
-    e: Array = x - np.maximum.reduce(x, axis=-1, keepdims=True)
-    np.exp(e, e)
-    e /= np.add.reduce(e, axis=-1, keepdims=True)
+    e: Array = x - x.max(axis=-1, keepdims=True)
+    np.exp(e, e)  # in place, as the division: the scores of a long prompt are the largest array there is
+    e /= e.sum(axis=-1, keepdims=True)
     return e
 
 

@@ -148,7 +148,7 @@ LONG = {  # one thing from top to bottom, and lists of all that a lesson shows
 
 @pytest.mark.parametrize("path", OURS, ids=name_of)
 def test_modules_say_what_they_are_and_functions_are_short(path: Path) -> None:
-    """What a cap on the length of modules was for: one idea a module, said in its docstring, in functions to be read."""
+    """What a cap on the length of modules was for: one idea, said in the docstring, in functions to be read."""
     tree = ast.parse(path.read_text("utf-8"))
     assert ast.get_docstring(tree)
     for node in ast.walk(tree):
