@@ -1,7 +1,7 @@
-/* The bridge, page side. An event of an element with data-hook goes to Python as {hook, fields}, and files as
-   handles; the answer, a list of {target, html, how}, {file, text, type} or {again: hook}, is applied. All of
-   Python is fetched on first need and checked: the address of the runtime holds the hash of runtime.json, and that
-   all others. The worker is watched; the state is kept here, so that a dead one can be replaced. Knows no page. */
+/* The bridge, page side. An event of an element with data-hook goes to Python as {hook, fields}, and files
+   as handles; the answer, a list of {target, html, how}, {file, text, type} or {again: hook}, is applied.
+   Python is fetched on first need and checked: the runtime's address holds the hash of runtime.json, and that
+   all others. The worker is watched; the state is kept here, so a dead one can be replaced. Knows no page. */
 "use strict";
 (() => {
   const IDLE = 15, START = 60, STEP = 20; // seconds without a byte, of a start, of a step
@@ -67,7 +67,7 @@
       if (cache === "default") return fetched(name, hash, load, "reload"); // past the browser's cache
       if (signal.aborted) throw fault("silence", { name, seconds: IDLE });
       if (error.about) throw fault(error.about.why, { name, ...error.about });
-      const open = self.origin === "null" && (await fetch(base + name, { mode: "no-cors" }).catch(() => null));
+      const open = self.origin === "null" && (await fetch(base + name, { mode: "no-cors" }).catch(() => 0));
       throw fault(open ? "origin" : "network", { name }); // there is an answer, but not for such a frame
     } finally {
       clearTimeout(silence);

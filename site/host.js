@@ -1,10 +1,10 @@
-/* A page and what is around it. The address sets the controls that it names; what the page does not have is said.
-   The host of a frame learns its height; a slide show starts and stops what plays. A link with data-view leads to
-   what is on the screen, data-copy copies. Knows no page, no widget, nothing of Python: it fills in forms. */
+/* A page and what is around it. The address sets the controls that it names; what the page has not is said.
+   The host of a frame learns its height; a slide show starts and stops what plays. A link with data-view
+   leads to what is on the screen, data-copy copies. Knows no page and no widget: it fills in forms. */
 "use strict";
 (() => {
   const script = document.currentScript.src;
-  const asked = new URLSearchParams(location.search), root = document.documentElement, framed = parent !== self;
+  const asked = new URL(location).searchParams, root = document.documentElement, framed = parent !== self;
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const choice = (control) => /radio|checkbox/.test(control?.type);
   const at_first = (e) => (e.options ? (all("[selected]", e)[0] ?? e.options[0]).value : e.defaultValue);
@@ -70,8 +70,8 @@
 
   for (const type of ["pointerdown", "focusin"])
     document.addEventListener(type, ({ target }) => {
-      const link = target.closest?.("a[data-view]"), drawn_anew = own().length;
-      const differs = (e) => (choice(e) ? e.checked && (drawn_anew || !e.defaultChecked) : e.value !== at_first(e));
+      const link = target.closest?.("a[data-view]"), anew = own().length;
+      const differs = (e) => (choice(e) ? e.checked && (anew || !e.defaultChecked) : e.value !== at_first(e));
       const controls = all("input:not([type=hidden]), select").filter((e) => e.name && differs(e));
       const said = [...new URLSearchParams(link?.dataset.view), ...controls.map((e) => [e.name, e.value])];
       if (link) link.search = new URLSearchParams(said);
@@ -80,11 +80,11 @@
     const source = document.querySelector(target.closest("[data-copy]")?.dataset.copy ?? "no-such");
     if (!source) return;
     getSelection().selectAllChildren(source);
-    navigator.clipboard?.writeText(source.textContent).catch(() => {}); // where a frame forbids it, it is selected
+    navigator.clipboard?.writeText(source.textContent).catch(() => {}); // else it is selected
   });
   async function stay() { // what this visit has loaded is there without a network too
     const policy = self.trustedTypes?.createPolicy("offline", { createScriptURL: (url) => url });
-    const url = new URL("offline.js", script).href, loaded = new Promise((done) => addEventListener("load", done));
+    const url = new URL("offline.js", script).href, loaded = new Promise((f) => addEventListener("load", f));
     await navigator.serviceWorker.register(policy?.createScriptURL(url) ?? url);
     const [{ active }] = await Promise.all([navigator.serviceWorker.ready, loaded]);
     active.postMessage([location.href, ...performance.getEntriesByType("resource").map(({ name }) => name)]);

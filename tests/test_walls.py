@@ -88,7 +88,16 @@ def test_each_library_has_its_place(path: Path) -> None:
     assert "jinja2" not in used or name.startswith("microgpt.viz.")
 
 
-FOLDERS = sorted({path.parent for path in MODULES} - {ROOT / "microgpt" / "viz", ROOT / "microgpt"})
+@pytest.mark.parametrize("folder", ["tools", "bench"])
+def test_what_is_around_the_package_needs_no_tests(folder: str) -> None:
+    """tools/ imports the package alone; bench/ imports tools too."""
+    allowed = {"tools": {"microgpt", "tools"}, "bench": {"microgpt", "tools", "bench", "build"}}[folder]
+    for path in (ROOT / folder).rglob("*.py"):
+        used = {module.split(".")[0] for module in imports(path)}
+        assert used & {"microgpt", "tools", "tests", "bench", "build"} <= allowed, path.name
+
+
+FOLDERS = sorted({path.parent for path in [*MODULES, *(ROOT / "tools").rglob("*.py")]} - {ROOT / "microgpt"})
 
 
 def test_the_top_is_what_a_student_reads() -> None:
@@ -162,4 +171,5 @@ def test_scripts_are_four_and_small_enough_to_be_read() -> None:
     scripts = {p.name: p.read_text("utf-8").splitlines() for p in (ROOT / "site").rglob("*.js")}
     assert scripts.keys() == {"boot.js", "worker.js", "host.js", "offline.js"}
     assert sum(map(len, scripts.values())) <= 350
+    assert max(len(line) for lines in scripts.values() for line in lines) <= 110
     assert {p.suffix for p in (ROOT / "site").rglob("*") if p.is_file()} <= {".js", ".css", ".svg", ".png"}
