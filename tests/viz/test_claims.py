@@ -15,8 +15,8 @@ from microgpt.viz.rendering.render import render_page
 from tests.viz.claims import WANTED, Claim
 from tests.viz.test_pages import parse, text, view_of
 
-MODULES = sorted(Path(__file__).parent.glob("claims_*.py"))
-CLAIMS: list[Claim] = [one for path in MODULES for one in import_module(f"tests.viz.{path.stem}").CLAIMS]
+MODULES = sorted(path for path in (Path(__file__).parent / "claims").glob("*.py") if path.stem != "__init__")
+CLAIMS: list[Claim] = [one for path in MODULES for one in import_module(f"tests.viz.claims.{path.stem}").CLAIMS]
 
 
 @cache
@@ -33,7 +33,7 @@ def test_the_claim_stands_on_its_page(claim: Claim) -> None:
 
 
 def test_every_lesson_carries_claims() -> None:
-    assert {lesson.widget for lesson in LESSONS} == {path.stem.removeprefix("claims_") for path in MODULES}
+    assert {lesson.widget for lesson in LESSONS} == {path.stem for path in MODULES}
 
 
 @pytest.mark.parametrize(("source", "words"), [(source, w) for source, words in WANTED.items() for w in words])

@@ -15,7 +15,7 @@ from microgpt.viz.figures.layout import length
 from microgpt.viz.figures.paint import INK
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.language import LANGUAGES, language
-from tests.viz.test_figures import SVG, drawn, placed, texts, view_of
+from tests.viz.figures.test_figures import SVG, drawn, placed, texts, view_of
 
 ONE = page("old-rows")
 VIEW = view_of(ONE)

@@ -27,7 +27,7 @@ from microgpt.viz.settings import Settings
 from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import SHIPPED, shipped
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SVG = "{http://www.w3.org/2000/svg}"
 DRAWN = {"svg", "title", "desc", "g", "rect", "line", "path", "text", "tspan", "a", "style"}
 STEPPERS = [one for one in LESSONS if one.widget == "stepper"]

@@ -12,7 +12,7 @@ from microgpt.viz.course import page
 from microgpt.viz.figures import figure
 from microgpt.viz.figures.paint import HEAT
 from microgpt.viz.settings import Settings
-from tests.viz.test_figures import SVG, drawn, placed, texts, view_of
+from tests.viz.figures.test_figures import SVG, drawn, placed, texts, view_of
 
 ONE = page("training")
 VIEW = view_of(ONE)

@@ -31,7 +31,7 @@ from microgpt.viz.rendering.policy import hashed
 from microgpt.viz.rendering.style import heat_colours, style
 from microgpt.weights import shipped
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
 
 # What JupyterLab 4 leaves of an output that is not trusted (@jupyterlab/apputils 4.7), as far as it is used here.

@@ -1,4 +1,4 @@
-"""What a lesson claims, and where: each module tests/viz/claims_<widget>.py lists those of its lesson."""
+"""What a lesson claims, and where: each module tests/viz/claims/<widget>.py lists those of its lesson."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Claim(NamedTuple):
     says: tuple[str, ...]  # patterns that the element's text matches, whitespace folded
 
 
-# What the course has to carry: each source's claims, by words that the entries of claims_<widget>.py use for them.
+# What the course has to carry: each source's claims, by words that the entries of claims/<widget>.py use for them.
 WANTED = {
     "REFERENCE 2": ("closed forms", "only what the last token needs", r"O\(n\)", "6 d keys", "a thousand tokens"),
     "REFERENCE 3": (

@@ -16,7 +16,7 @@ from microgpt.viz.figures.paint import INK
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import shipped
-from tests.viz.test_figures import SVG, drawn, placed, texts, view_of
+from tests.viz.figures.test_figures import SVG, drawn, placed, texts, view_of
 
 ONE = page("why-q")
 VIEW = view_of(ONE)
