@@ -49,6 +49,7 @@ class Facts:
     config: Config
     start: int  # begins a text; -1: none
     stops: frozenset[int]  # any of these ends it
+    name: str = ""  # what the file calls the model; else its type
 
 
 def facts_of(text: str, generation: str | None = None) -> Facts:
@@ -65,7 +66,10 @@ def facts_of(text: str, generation: str | None = None) -> Facts:
     config = replace(config, norm_eps=positive_number(fields, name, default))
     start = min(token_ids(fields, "bos_token_id", config.vocab_size, BOS.get(kind)), default=-1)
     stops = token_ids(fields, "eos_token_id", config.vocab_size, EOS.get(kind))
-    return Facts(kind, config, start, stops if generation is None else stops_of(generation, config.vocab_size))
+    if generation is not None:
+        stops = stops_of(generation, config.vocab_size)
+    called = str(fields.get("_name_or_path") or kind).rstrip("/").split("/")[-1]
+    return Facts(kind, config, start, stops, shown(called[-60:]))
 
 
 def stops_of(generation: str, vocab_size: int) -> frozenset[int]:

@@ -25,7 +25,6 @@ from microgpt.checkpoints.assemble import (
     check_shape,
     uncut,
 )
-from microgpt.checkpoints.config_json import fields_of
 from microgpt.checkpoints.facts import GENERATION, LONGEST_CONFIG, Facts, facts_of
 from microgpt.checkpoints.files import (
     ENDING,
@@ -82,10 +81,8 @@ class Loading:
     """A model on its way: `read` of `total` bytes, `done` of `count` tensors."""
 
     def __init__(self, files: Sequence[Readable], dtype: Callable[[Config], Precision] = single) -> None:
-        text = text_of(files, CONFIG)
         optional = any(file.name == GENERATION for file in files)
-        self.facts = facts_of(text, text_of(files, GENERATION) if optional else None)
-        self.name = name_in(text)
+        self.facts = facts_of(text_of(files, CONFIG), text_of(files, GENERATION) if optional else None)
         self.dtype = dtype(self.facts.config)
         self.places = places(weights_of(files))
         check_room(self.facts.config, self.dtype)
@@ -114,7 +111,7 @@ class Loading:
                 return None
         where = self.places[self.wanted[0]].file.name
         params = assemble(self.arrays, self.facts, self.dtype, shown(where), lambda name: self.arrays.pop(name, None))
-        return Model(self.name, self.facts.config, params, self.tokenizer)
+        return Model(self.facts.name, self.facts.config, params, self.tokenizer)
 
     def tensor(self, name: str) -> Array:
         """One tensor in the precision of the model. What will be transposed is laid out as it will be read then.
@@ -249,13 +246,6 @@ def check_room(config: Config, dtype: str) -> None:
                "there is more: python build.py --model FOLDER --prompt TEXT --out lesson."),
             size=megabytes(needed), limit=megabytes(LIMIT),
         )  # fmt: skip
-
-
-def name_in(config: str) -> str:
-    """What the model is called in its config.json; else its type."""
-    fields = fields_of(config)
-    name = str(fields.get("_name_or_path") or fields.get("model_type") or "")
-    return shown(name.rstrip("/").split("/")[-1][-60:])
 
 
 def megabytes(size: int) -> str:

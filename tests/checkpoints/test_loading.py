@@ -86,6 +86,22 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return made(tmp_path, request.param)
 
 
+def test_each_text_is_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tokenizer.json may have nine megabytes, and a browser parses them slowly."""
+    folder, read = made(tmp_path, "llama"), list[str]()
+    real = json.loads
+
+    def loads(text: Any, **how: Any) -> Any:
+        read.append(text if isinstance(text, str) else bytes(text).decode())
+        return real(text, **how)
+
+    files = files_of(folder)
+    monkeypatch.setattr(json, "loads", loads)
+    Loading(files).go_on()
+    for name in ("config.json", "tokenizer.json"):
+        assert read.count((folder / name).read_text("utf-8")) == 1
+
+
 @pytest.fixture(autouse=True)
 def nothing_kept() -> None:
     dropped_model.forget()
