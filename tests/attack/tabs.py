@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -104,7 +105,10 @@ def pressed(page: Page, hook: str) -> Wait:
 
 def readable(line: str) -> str:
     """What is wrong with a line that says why Python is not there."""
-    wrong = [part for part in ("undefined", "null", "NaN", "[object", "{", "}", "…") if part in line]
+    ours = re.sub(
+        r"(?<=ended with an error )\(.{3,200}\)(?=\. Press)", "", line
+    )  # a quotation: whatever the error says
+    wrong = [part for part in ("undefined", "null", "NaN", "[object", "{", "}", "…") if part in ours]
     if "keeps working" not in line or wrong:
         return f"an unreadable line: {line}"
     return ""
