@@ -12,7 +12,7 @@ from tests.browser.live import LINE
 from tools.browsers import Page
 
 STEPS = 4  # of the prompt, which a first press runs
-SHARE = {"chromium": 1 / 2, "firefox": 1 / 5, "webkit": 1 / 10}  # of all cases: the start of Python costs that much
+SHARE = {"chromium": 2 / 5, "firefox": 1 / 6, "webkit": 1 / 12}  # of all cases: the start of Python costs that much
 
 
 def prepare(order: Order) -> None:
