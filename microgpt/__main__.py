@@ -37,7 +37,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == ["inspect"]:
         return inspect(words[1:], "microgpt inspect")
-    if words and words[0] not in (*COMMANDS, "-h", "--help", "--version"):
+    if not words:
+        parser().print_help()
+        return 0
+    if words[0] not in (*COMMANDS, "-h", "--help", "--version"):
         words.insert(0, "page")
     options = parser().parse_args(words)
     try:
@@ -48,6 +51,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         write_page(options) if options.command == "page" else write_trace(options)
     except UserError as error:
         return failed(str(error))
+    except KeyboardInterrupt:
+        failed("stopped")
+        return 130
     except BrokenPipeError:  # whoever reads it has enough, as `head` has; Python flushes once more as it ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0

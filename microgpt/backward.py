@@ -13,14 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from microgpt.config import Array, Config, Hook, Params, Report
-from microgpt.model import (
-    ERF,
-    GELU_SCALE,
-    NORMS,
-    averaging,
-    linear,
-    silu,
-)
+from microgpt.model import ERF, GELU_SCALE, NORMS, averaging, linear, silu
 from microgpt.rope import ROTATIONS
 
 Grads = Params  # the same names and shapes

@@ -170,7 +170,7 @@ def from_json(text: str) -> Trace:
                 raise TypeError(f"the name {event['name']}")
             numbers = [-math.inf if x is None else x for x in event["values"]]
             value = np.array(numbers, dtype=np.float64).reshape(event["shape"]) if event["shape"] else int(numbers[0])
-            tell = trace.sequence(int(event["seq"])) if "seq" in event else trace.keep
+            tell = trace.sequence(int(event.get("seq", 0)))
             tell((event["name"], value, int(event["pos"]), int(event.get("layer", -1))))
     except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError) as error:
         raise UserError(N_("This is not a trace that this version can read (%(why)s)."), why=error) from None

@@ -1,4 +1,4 @@
-/* A page and what is around it. The address sets the controls that it names; what the page has not is said.
+/* A page and what is around it. The address sets the controls that it names; what is wrong in it is said.
    The host of a frame learns its height; a slide show starts and stops what plays. A link with data-view
    leads to what is on the screen, data-copy copies. Knows no page and no widget: it fills in forms. */
 "use strict";
@@ -80,7 +80,7 @@
     const source = document.querySelector(target.closest("[data-copy]")?.dataset.copy ?? "no-such");
     if (!source) return;
     getSelection().selectAllChildren(source);
-    navigator.clipboard?.writeText(source.textContent).catch(() => {}); // else it is selected
+    navigator.clipboard?.writeText(source.textContent).catch(() => {}); // or it is selected alone
   });
   async function stay() { // what this visit has loaded is there without a network too
     const policy = self.trustedTypes?.createPolicy("offline", { createScriptURL: (url) => url });

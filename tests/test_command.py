@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
@@ -24,6 +25,14 @@ def test_each_public_name_is_the_one_of_its_module() -> None:
         assert found is getattr(sys.modules[f"microgpt.{home}"], name) and name in dir(microgpt)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         microgpt.nothing  # noqa: B018
+
+
+def test_what_a_type_checker_sees_is_what_there_is() -> None:
+    """The names are written twice, for those who read types and for those who run: the same ones."""
+    tree = ast.parse(Path(microgpt.__file__).read_text("utf-8"))
+    (block,) = [node for node in tree.body if isinstance(node, ast.If)]
+    seen = {a.name: str(n.module) for n in block.body if isinstance(n, ast.ImportFrom) for a in n.names}
+    assert seen == {name: f"microgpt.{home}" for name, home in microgpt.HOMES.items()}
 
 
 def test_importing_the_package_loads_nothing_else() -> None:
@@ -128,3 +137,16 @@ def test_each_command_has_help(words: list[str], capsys: pytest.CaptureFixture[s
     with pytest.raises(SystemExit) as ended:
         main(words)
     assert ended.value.code == 0 and "microgpt" in capsys.readouterr().out
+
+
+def test_without_a_word_it_says_what_it_can_do(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = ran(capsys)
+    assert (code, err) == (0, "") and "microgpt TEXT" in out
+
+
+def test_a_break_ends_in_a_word(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("microgpt.__main__.show", stop)
+    assert ran(capsys, "emma", "--out", "nowhere.html") == (130, "", "microgpt: stopped\n")

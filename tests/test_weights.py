@@ -21,14 +21,7 @@ from hypothesis import strategies as st
 from microgpt.config import Array, Config, n_params, param_shapes, split
 from microgpt.errors import UserError
 from microgpt.tokenizer import START, CharTokenizer, WordTokenizer
-from microgpt.weights import (
-    SHIPPED,
-    Model,
-    init,
-    load,
-    save,
-    shipped,
-)
+from microgpt.weights import SHIPPED, Model, init, load, save, shipped
 from tests.support.strategies import Case, cases
 
 CONFIG = Config(n_embd=4, n_head=2, n_kv_head=1, head_dim=2, n_mlp=3, n_ctx=5, vocab_size=4)

@@ -18,24 +18,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from microgpt.checkpoints.assemble import (
-    Precision,
-    assemble,
-    check_names,
-    check_shape,
-    uncut,
-)
+from microgpt.checkpoints.assemble import Precision, assemble, check_names, check_shape, uncut
 from microgpt.checkpoints.facts import GENERATION, LONGEST_CONFIG, Facts, facts_of
-from microgpt.checkpoints.files import (
-    ENDING,
-    FORMATS,
-    INDEX,
-    LONGEST_INDEX,
-    OTHERS,
-    WHOLE,
-    numbers,
-    weight_map,
-)
+from microgpt.checkpoints.files import ENDING, FORMATS, INDEX, LONGEST_INDEX, OTHERS, WHOLE, numbers, weight_map
 from microgpt.checkpoints.names import FAMILY_OF, is_computed, source_of
 from microgpt.checkpoints.safetensors import PREFIX, check_count, read_header, shown
 from microgpt.checkpoints.tokenizer import TOKENIZER, tokenizer_of

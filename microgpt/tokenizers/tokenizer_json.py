@@ -15,13 +15,7 @@ from typing import NamedTuple
 from microgpt.errors import N_, UserError
 from microgpt.tokenizers.added_tokens import Added, check_id
 from microgpt.tokenizers.decoders import DECODERS
-from microgpt.tokenizers.limits import (
-    check_made,
-    check_part,
-    check_steps,
-    check_text,
-    parsed,
-)
+from microgpt.tokenizers.limits import check_made, check_part, check_steps, check_text, parsed
 from microgpt.tokenizers.models import MODELS, Encode
 from microgpt.tokenizers.normalizers import NORMALIZERS
 from microgpt.tokenizers.oniguruma.matching import allow

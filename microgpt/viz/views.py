@@ -12,12 +12,11 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from microgpt.viz.course import Page
+from microgpt.viz.course import LESSONS, Page
 from microgpt.viz.given_files import Files
 from microgpt.viz.patches import Patch, State
 from microgpt.viz.settings import Settings
 
-APPS = ("look", "own_model", "builder")  # the widgets that are no lesson's
 Hook = Callable[[State | None, Mapping[str, str]], tuple[State | None, list[Patch]]]
 FileHook = Callable[[Files, State | None, Mapping[str, str]], tuple[State | None, list[Patch]]]
 
@@ -39,7 +38,8 @@ def module(widget: str) -> ModuleType | None:
 
 
 def module_of(widget: str) -> ModuleType:
-    return import_module(f"microgpt.viz.{'apps' if widget in APPS else 'lessons'}.{widget}")
+    folder = "lessons" if any(page.widget == widget for page in LESSONS) else "apps"
+    return import_module(f"microgpt.viz.{folder}.{widget}")
 
 
 def stopped(widget: str) -> list[Patch]:

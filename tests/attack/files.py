@@ -31,14 +31,7 @@ from microgpt.weights import load, save, shipped
 from tests.attack.answers import wrong_in
 from tests.attack.dispatch import USUAL, Blob
 from tests.attack.part import Order, Part, Seen, some
-from tests.support.checkpoints import (
-    GPT2,
-    LLAMA,
-    byte_level,
-    gpt2_tensors,
-    llama_tensors,
-    write,
-)
+from tests.support.checkpoints import GPT2, LLAMA, byte_level, gpt2_tensors, llama_tensors, write
 
 SECONDS = 20  # for one file, on a machine that does other things too
 CHANGED = 20_000

@@ -11,14 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Playwright, sync_playwright
 
 from build import build
-from tools.browsers import (
-    ENGINES,
-    Page,
-    own,
-    screen,
-    tab,
-    which,
-)
+from tools.browsers import ENGINES, Page, own, screen, tab, which
 from tools.server import serving
 
 Open = Callable[..., Page]

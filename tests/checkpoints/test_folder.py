@@ -23,15 +23,7 @@ from microgpt.checkpoints.names import FAMILY_OF
 from microgpt.config import Array, Params, param_shapes
 from microgpt.errors import UserError
 from microgpt.record import Recording
-from tests.support.checkpoints import (
-    GPT2,
-    LLAMA,
-    byte_level,
-    file_of,
-    gpt2_tensors,
-    llama_tensors,
-    write,
-)
+from tests.support.checkpoints import GPT2, LLAMA, byte_level, file_of, gpt2_tensors, llama_tensors, write
 
 RNG = np.random.default_rng(7)
 GPT2_FILE, LLAMA_FILE = gpt2_tensors(RNG), llama_tensors(RNG)

@@ -18,15 +18,7 @@ from microgpt.errors import UserError
 from microgpt.record import Recording
 from microgpt.weights import Model
 from tests.support.checkpoints import GPT2, byte_level, gpt2_tensors, write
-from tests.support.hostile import (
-    CONFIG,
-    GENERATION,
-    INDEX,
-    READERS,
-    WHOLE,
-    Held,
-    good,
-)
+from tests.support.hostile import CONFIG, GENERATION, INDEX, READERS, WHOLE, Held, good
 
 LIKE_QWEN = {"model_type": "qwen3", "use_sliding_window": True, "sliding_window": 4, "max_window_layers": 1}
 SCALED = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}

@@ -9,14 +9,7 @@ from pathlib import Path
 import pytest
 
 from microgpt.errors import UserError
-from tests.support.hostile import (
-    CASES,
-    READERS,
-    WHOLE,
-    Case,
-    laid,
-    many,
-)
+from tests.support.hostile import CASES, READERS, WHOLE, Case, laid, many
 
 MEMORY = 150_000_000  # bytes
 SECONDS = 5.0  # of work: one on a quiet machine is enough for the slowest

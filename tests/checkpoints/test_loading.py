@@ -25,15 +25,7 @@ from microgpt.viz.apps import dropped_model, own_model
 from microgpt.viz.given_files import Files
 from microgpt.viz.large.picture import big_view
 from microgpt.viz.session import dispatch
-from tests.support.checkpoints import (
-    GPT2,
-    LLAMA,
-    byte_level,
-    file_of,
-    gpt2_tensors,
-    llama_tensors,
-    write,
-)
+from tests.support.checkpoints import GPT2, LLAMA, byte_level, file_of, gpt2_tensors, llama_tensors, write
 
 PROMPT = "a day of é"
 WIDE = {**LLAMA, "head_dim": 16, "hidden_size": 32, "max_position_embeddings": 40}  # drawn as a large model

@@ -16,15 +16,7 @@ import pytest
 from microgpt.checkpoints.files import open_tensors
 from microgpt.errors import UserError
 from microgpt.files import open_file, read_text
-from tests.support.hostile import (
-    CONFIG,
-    GENERATION,
-    INDEX,
-    OURS,
-    TOKENIZER,
-    WHOLE,
-    good,
-)
+from tests.support.hostile import CONFIG, GENERATION, INDEX, OURS, TOKENIZER, WHOLE, good
 from tests.support.hostile import write as lay
 
 ROOT = Path(__file__).parents[2]

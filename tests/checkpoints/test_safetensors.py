@@ -15,16 +15,7 @@ from hypothesis import strategies as st
 from safetensors import SafetensorError
 from safetensors import deserialize as untyped
 
-from microgpt.checkpoints.safetensors import (
-    ALLOWED,
-    BITS,
-    COMMAS,
-    LONGEST,
-    META,
-    Header,
-    read_header,
-    shown,
-)
+from microgpt.checkpoints.safetensors import ALLOWED, BITS, COMMAS, LONGEST, META, Header, read_header, shown
 from microgpt.errors import UserError
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -16,13 +15,6 @@ from tools import figure as tool
 
 ROOT = Path(__file__).resolve().parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
-
-
-def size(png: bytes) -> tuple[int, int]:
-    """Width and height, out of the header."""
-    assert png[:8] == b"\x89PNG\r\n\x1a\n"
-    width, height = struct.unpack(">II", png[16:24])
-    return width, height
 
 
 def command(arguments: list[str]) -> tuple[int, str]:
@@ -45,13 +37,6 @@ def test_any_choice_and_language(tmp_path: Path) -> None:
     assert tool.main(["memory", "--choose", "known=1", "--lang", "es", "--out", str(out)]) == 0
     tree = ElementTree.fromstring(out.read_text("utf-8"))
     assert tree.get("lang") == "es" and "SmolLM2-135M" in {e.text for e in tree.iter(f"{SVG}text")}
-
-
-def test_a_png_has_so_many_pixels(tmp_path: Path) -> None:
-    out, svg = tmp_path / "a.png", figure("old-rows", Settings("names-deep", "emma"))
-    height = int(ElementTree.fromstring(svg).get("height", 0))
-    assert command(["old-rows", "--scale", "1.5", "--out", str(out)]) == (0, "")
-    assert size(out.read_bytes()) == (1440, round(1.5 * height))
 
 
 @pytest.mark.parametrize(

@@ -11,14 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from microgpt.architectures.roles import ORDER, ROLES
-from microgpt.checkpoints.contents import (
-    OTHER,
-    Contents,
-    Group,
-    Row,
-    contents,
-    spans,
-)
+from microgpt.checkpoints.contents import OTHER, Contents, Group, Row, contents, spans
 from microgpt.checkpoints.names import GPT2, LLAMA
 from microgpt.checkpoints.names import published as names_in
 from microgpt.checkpoints.safetensors import PREFIX, Header, read_header, shown

@@ -49,8 +49,7 @@ def figure(shown: str | Page, settings: Settings, choice: Mapping[str, object] |
     """The SVG of what the page shows of this run when `choice` is made; `address` is where the site is, if known."""
     page = lesson(shown)
     view = views.view(page.widget, settings)
-    at = chosen(page.widget, view, choice or {})
-    return framed(page, settings, [panel(page, view, at)], differences(page, settings, view, at), address)
+    return still(page, settings, view, chosen(page.widget, view, choice or {}), address)
 
 
 def animated(
@@ -59,7 +58,16 @@ def animated(
     """The same, going through all steps (or cases) from the first to the last, some times over; then it rests."""
     page = lesson(shown)
     view = views.view(page.widget, settings)
-    at = chosen(page.widget, view, choice or {})
+    return moving(page, settings, view, chosen(page.widget, view, choice or {}), address)
+
+
+def still(page: Page, settings: Settings, view: Any, at: Mapping[str, int], address: str = "") -> str:
+    """The case that `at` chooses of a view."""
+    return framed(page, settings, [panel(page, view, at)], differences(page, settings, view, at), address)
+
+
+def moving(page: Page, settings: Settings, view: Any, at: Mapping[str, int], address: str = "") -> str:
+    """Every case of its first choice, one after the other."""
     name, offer = next(iter(offers(page.widget, view).items()))
     panels = [panel(page, view, {**at, name: i}, whole=True) for i in range(offer.first, offer.last + 1)]
     return framed(page, settings, panels, differences(page, settings, view, {**at, name: offer.at}), address)
@@ -76,8 +84,8 @@ def figure_file(fields: Mapping[str, str], kind: str = "still", settings: Settin
     view = views.view(page.widget, settings)
     asked = {name: fields[name] for name in offers(page.widget, view) if name in fields}
     at = chosen(page.widget, view, asked)
-    draw = animated if kind == "moving" else figure
-    return file(file_name(page, {name: at[name] for name in asked}, kind), draw(page, settings, at), TYPE)
+    draw = moving if kind == "moving" else still
+    return file(file_name(page, {name: at[name] for name in asked}, kind), draw(page, settings, view, at), TYPE)
 
 
 def card(page: Page) -> str:

@@ -20,14 +20,7 @@ from microgpt.record import Recording
 from microgpt.viz.drawing.counters import N_GUESSES
 from microgpt.viz.drawing.heat import Cell
 from microgpt.viz.drawing.picture import Picture, most_tokens
-from microgpt.viz.drawing.strips import (
-    SHARE,
-    Thin,
-    ThinScale,
-    folded,
-    run_length,
-    thin_scale,
-)
+from microgpt.viz.drawing.strips import SHARE, Thin, ThinScale, folded, run_length, thin_scale
 from microgpt.viz.large.heads import RANKS, Open, attention, check, opened
 from microgpt.viz.large.overview import Overview, overview
 from microgpt.viz.text.formats import number, whole

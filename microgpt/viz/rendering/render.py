@@ -28,14 +28,7 @@ from microgpt.viz.settings import Settings
 from microgpt.viz.text import place
 from microgpt.viz.text.formats import number
 from microgpt.viz.text.glossary import GLOSSARY, Term
-from microgpt.viz.text.language import (
-    LANG,
-    LANGUAGES,
-    catalogue,
-    folder,
-    language,
-    translated,
-)
+from microgpt.viz.text.language import LANG, LANGUAGES, catalogue, folder, language, translated
 from microgpt.weights import SHIPPED, shipped
 
 __all__ = ["LANGUAGES", "SHIPPED", "environment", "language", "prose", "render", "render_page", "sentence", "widget"]

@@ -350,6 +350,20 @@ def test_the_page_sends_its_fields_and_gets_a_file(one: Page) -> None:
     )  # a name of a file has no spaces at its ends
 
 
+@pytest.mark.parametrize("kind", ["still", "moving"])
+def test_a_figure_runs_the_model_once(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a lesson shows may be thousands of passes."""
+    one, made, real = LESSONS[0], list[str](), views.view
+
+    def counted(widget: str, settings: Settings) -> Any:
+        made.append(widget)
+        return real(widget, settings)
+
+    monkeypatch.setattr(views, "view", counted)
+    figure_file({"page": one.name}, kind)
+    assert made == [one.widget]
+
+
 def prompts(model: str) -> st.SearchStrategy[str]:
     vocabulary = [t for t in shipped(model).tokenizer.vocabulary if t != "<s>"]
     joint = " " if any(len(t) > 1 for t in vocabulary) else ""

@@ -18,15 +18,7 @@ from microgpt.viz.notebook import Shown
 from microgpt.viz.rendering.controls import controls
 from microgpt.viz.rendering.style import style
 from tests.support import checkpoints
-from tests.viz.notebook.test_notebook import (
-    LEFT,
-    LEFT_EVERYWHERE,
-    LEFT_STYLES,
-    framed,
-    parse,
-    tables,
-    words,
-)
+from tests.viz.notebook.test_notebook import LEFT, LEFT_EVERYWHERE, LEFT_STYLES, framed, parse, tables, words
 from tests.viz.test_big import view
 
 PROMPT = "day day"

@@ -20,25 +20,9 @@ from microgpt.experiments.growth import BASELINES, GROUPS
 from microgpt.record import Recording
 from microgpt.trace import Trace
 from microgpt.viz.drawing.chart import Chart
-from microgpt.viz.lessons.compare.curves import (
-    CURVES,
-    FAR,
-    KINDS,
-    POWERS,
-    WAYS,
-    Slopes,
-    curves,
-    slopes,
-)
+from microgpt.viz.lessons.compare.curves import CURVES, FAR, KINDS, POWERS, WAYS, Slopes, curves, slopes
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.formats import (
-    bound,
-    number,
-    of_hundred,
-    percent,
-    show,
-    whole,
-)
+from microgpt.viz.text.formats import bound, number, of_hundred, percent, show, whole
 from microgpt.weights import Model, shipped
 
 GPT2 = PRESETS["GPT-2 124M"].config

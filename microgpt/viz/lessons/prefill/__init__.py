@@ -115,6 +115,8 @@ def view(settings: Settings) -> Prefill:
     large = {phase: large_pass(MODEL, phase) for phase in ("prefill", "decode")}
     a_token = {phase: A100.seconds(one) / one.n for phase, one in large.items()}
     estimates = [estimate(name, phase) for name in LARGE for phase in ("prefill", "chunk", "decode")]
+    enough = schedule.compute_bound_from(LARGE[MODEL][0], A100)
+    assert enough is not None, f"{MODEL} never keeps this machine busy"
     return Prefill(
         trace=trace,
         model=model.name,
@@ -139,7 +141,7 @@ def view(settings: Settings) -> Prefill:
         faster=whole(a_token["decode"] / a_token["prefill"]),
         machine=A100.name,
         balance=number(A100.balance, 0),
-        enough=whole(schedule.compute_bound_from(LARGE[MODEL][0], A100) or 0),
+        enough=whole(enough),
         chart=chart(),
         passes_options=[whole(x) for x in (n * n, n, 1)],
         passes_right=2,

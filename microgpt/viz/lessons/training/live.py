@@ -15,15 +15,7 @@ from microgpt.errors import N_, UserError
 from microgpt.experiments.trainer import Trainer
 from microgpt.record import Recording
 from microgpt.viz.course import prompt_for
-from microgpt.viz.drawing.chart import (
-    BOTTOM,
-    HEIGHT,
-    LEFT,
-    RIGHT,
-    TOP,
-    WIDTH,
-    axis,
-)
+from microgpt.viz.drawing.chart import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, axis
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.patches import Patch, State, again, patch
 from microgpt.viz.rendering import render
