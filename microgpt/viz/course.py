@@ -11,9 +11,11 @@ from microgpt.weights import SHIPPED
 class Page(NamedTuple):
     """A page of the site; `name` is its file name without .html.
 
-    A lesson has a widget: microgpt/viz/lessons/<widget>.py computes what templates/widgets/<widget>.html and
-    templates/lessons/<widget>.html place. `live` says what the reader can send to Python: "text" (a prompt for one
-    of `models`), "steps" (the same, and token by token), "own" (the widget brings its own form) or nothing.
+    A lesson has a widget: microgpt/viz/lessons/<widget>.py computes what templates/lessons/<widget>/ places: in
+    widget.html the picture, in prose.html the text below it, in figure.svg the figure to save; style.css says how the
+    widget looks. An app is a page that is no lesson, made in the same way: viz/apps/, templates/apps/. `live` says
+    what the reader can send to Python: "text" (a prompt for one of `models`), "steps" (the same, and token by token),
+    "own" (the widget brings its own form) or nothing.
     """
 
     name: str
@@ -28,10 +30,21 @@ class Page(NamedTuple):
     number: int = 0  # of the lesson; two pages may share one
     live: str = "text"
     models: tuple[str, ...] = SHIPPED
-    extra: str = ""  # a second widget below, which answers to the first leave alone
-    hero: str = ""  # the view that a page without a widget shows
+    extra: str = ""  # a second template of the widget, below it, which answers to the first leave alone
+    app: str = ""
+    hero: str = ""  # the widget of which a page that has none shows a part
     frames: bool = False  # it shows other pages of the site in frames
     big: bool = False  # it can show a large model, which needs more style
+
+    @property
+    def folder(self) -> str:
+        """Where what it places lies, beside the package."""
+        return f"templates/lessons/{self.widget}" if self.widget else f"templates/apps/{self.app}"
+
+    @property
+    def shown(self) -> str:
+        """The lesson or app whose view the page shows; "" where it needs none."""
+        return self.widget or self.app or self.hero
 
 
 PAGES = (
@@ -171,7 +184,7 @@ PAGES = (
         N_("look at the mask, then train the model below from its first step."),
         N_("the losses are the same with and without a cache; early rows learn most from those who read them later."),
         number=7,
-        extra="train_live",
+        extra="live",
     ),
     Page(
         "prefill-and-decode",
@@ -234,7 +247,7 @@ PAGES = (
             "A published model is a file, or a few, of named tensors. What they are can be read from its first bytes: "
             "here for two well-known models, and for any safetensors file of yours, which never leaves your computer."
         ),
-        hero="look",
+        app="look",
     ),
     Page(
         "own-model",
@@ -244,7 +257,7 @@ PAGES = (
             "Choose the files of a checkpoint, such as GPT-2 or SmolLM2-135M, and step through a text of yours: its "
             "real q, k and v, computed in this page. The files never leave your computer."
         ),
-        hero="own_model",
+        app="own_model",
         big=True,
     ),
     Page(
@@ -255,7 +268,7 @@ PAGES = (
             "Every page of the course can stand in a frame: in a lecture, a book, a slide, a notebook. Choose what "
             "your readers see first, copy the code, paste it."
         ),
-        hero="builder",
+        app="builder",
         frames=True,
     ),
 )

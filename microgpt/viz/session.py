@@ -34,14 +34,14 @@ def dispatch(
         stopped: list[Patch] = []
         try:
             shown = page(fields["page"])
-            stopped = views.stopped(shown.widget or shown.hero)
+            stopped = views.stopped(shown.shown)
             hooks = hooks_of(fields, files)
             if hook not in hooks:
                 raise UserError(N_("This page has no “%(hook)s”. Reload it, and try again."), hook=hook[:40])
             state, patches = hooks[hook](state, fields)
             return state, [*patches, optional(patch("#prompt-error", ""))]
         except UserError as error:
-            said = render.render("widgets/_sentence.html", text=render.sentence(error))
+            said = render.render("live/sentence.html", text=render.sentence(error))
             return state, [patch("#prompt-error", said), *stopped]
 
 
@@ -49,7 +49,7 @@ def hooks_of(fields: Mapping[str, str], files: Files | None = None) -> dict[str,
     """What can be asked of the page that the fields name."""
     shown = page(fields["page"])
     own: dict[str, views.Hook] = {"run": run, "model": change_model, "figure": save_figure} if shown.widget else {}
-    return own | views.hooks(shown.widget or shown.hero, files or {})
+    return own | views.hooks(shown.shown, files or {})
 
 
 def run(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
@@ -72,7 +72,7 @@ def change_model(state: State | None, fields: Mapping[str, str]) -> tuple[State 
     prompt = prompt_for(fields["model"])
     shown = defaultdict(str, {**fields, "prompt": prompt, "layer": "0", "head": "0"})
     state, patches = hooks_of(fields)["run"](None, shown)
-    return state, [*patches, patch("#prompt", render.render("widgets/_prompt.html", prompt=prompt), "outer")]
+    return state, [*patches, patch("#prompt", render.render("live/prompt.html", prompt=prompt), "outer")]
 
 
 def save_figure(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:

@@ -28,8 +28,7 @@ def view(widget: str, settings: Settings) -> Any:
 
 def of(page: Page) -> Any:
     """The view that a page is built from, None where it needs none."""
-    name = page.widget or page.hero
-    return view(name, Settings(page.model, page.prompt)) if name else None
+    return view(page.shown, Settings(page.model, page.prompt)) if page.shown else None
 
 
 def module(widget: str) -> ModuleType | None:

@@ -60,7 +60,7 @@ def expected(path: Path) -> str:
     """What the same code says in CPython."""
     found, data = header(path), path.read_bytes()
     start = data[8 : 8 + min(found.length, 960)].decode("utf-8", "ignore")
-    return render.render("widgets/_looked.html", looked=looked(path.name, found, start))
+    return render.render("apps/look/_looked.html", looked=looked(path.name, found, start))
 
 
 def chosen(page: Page, path: Path) -> None:

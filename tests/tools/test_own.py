@@ -101,7 +101,7 @@ def test_a_package_holds_what_a_site_does() -> None:
     """pip install takes the same files, by the same patterns."""
     data = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["package-data"]
     assert tuple(p for p in own.OWN["microgpt"] if p != "**/*.py") == tuple(data["microgpt"])
-    assert own.OWN["templates"] == tuple(data["microgpt.templates"])
+    assert [*own.OWN["templates"], own.STYLES] == data["microgpt.templates"]  # Python makes one style of them
     assert own.OWN["locale"] == tuple(data["microgpt.locale"])
     assert own.SITE == tuple(data["microgpt.site"])
 
@@ -113,5 +113,6 @@ def test_every_tracked_file_goes_along() -> None:
         pytest.skip("no checkout of git here, so it cannot be told what belongs to the project")
     asked = [git, "-c", "safe.directory=*", "ls-files", "-z", *own.OWN, "site"]
     tracked = subprocess.run(asked, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
-    out = {*own.own_files(), *(path.relative_to(ROOT).as_posix() for path in own.listed(ROOT / "site", own.SITE))}
+    out = {*own.own_files(), *(path.relative_to(ROOT).as_posix() for path in ROOT.glob(f"templates/{own.STYLES}"))}
+    out |= {path.relative_to(ROOT).as_posix() for path in own.listed(ROOT / "site", own.SITE)}
     assert [name for name in tracked if name and not name.endswith((".po", ".pot")) and name not in out] == []

@@ -44,6 +44,6 @@ def test_glossary_terms_are_linked_where_they_are_used_and_lead_to_lessons() -> 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda p: p.name)
 def test_every_lesson_links_its_words_and_asks(lesson: object) -> None:
-    source = (ROOT / "templates" / "lessons" / f"{lesson.widget}.html").read_text("utf-8")  # type: ignore[attr-defined]
+    source = (ROOT / "templates" / "lessons" / lesson.widget / "prose.html").read_text("utf-8")  # type: ignore[attr-defined]
     assert "m.term(" in source
     assert "m.ask(" in source

@@ -13,9 +13,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 OWN = {  # what of the repository runs in the browser
     "microgpt": ("**/*.py", "py.typed", "data/*.npz", "data/*.txt"),
-    "templates": ("**/*.html", "**/*.svg", "**/*.css"),
+    "templates": ("**/*.html", "**/*.svg", "states.css"),
     "locale": ("*/LC_MESSAGES/*.mo",),
 }
+STYLES = "**/style.css"  # of lessons and apps, beside their templates: part of the style of the site
 SITE = ("*.js", "*.svg", "css/*.css", "cards/*.png")  # what of site/ goes along: as it is, the styles as one file
 WORKER = "worker.js"  # but this, which becomes part of the runtime (packing.py)
 

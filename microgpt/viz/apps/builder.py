@@ -77,9 +77,9 @@ def embed(state: State | None, fields: Mapping[str, str]) -> tuple[State | None,
     """The preview and every code for what the fields say."""
     choice = chosen(fields)
     return state, [
-        patch("#preview", render.render("widgets/_preview.html", choice=choice)),
+        patch("#preview", render.render("apps/builder/_preview.html", choice=choice)),
         *[
-            patch(f"#code-{one.slug}", render.render("widgets/_code.html", code=one.code))
+            patch(f"#code-{one.slug}", render.render("apps/builder/_code.html", code=one.code))
             for one in choice.codes
         ],
     ]  # fmt: skip

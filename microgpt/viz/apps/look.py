@@ -119,7 +119,7 @@ def look(files: Files, state: State | None, _: Mapping[str, str]) -> tuple[State
     header = read_header(file.read, file.size)
     start = file.read(PREFIX, PREFIX + min(header.length, 4 * START)).decode("utf-8", "ignore")
     found = looked(file.name, header, start)
-    return state, [patch("#looked", render.render("widgets/_looked.html", looked=found))]
+    return state, [patch("#looked", render.render("apps/look/_looked.html", looked=found))]
 
 
 FILE_HOOKS = {"look": look}

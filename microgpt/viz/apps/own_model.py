@@ -143,7 +143,9 @@ def ended_sentence(recording: Recording) -> str:
 
 def about(model: Model, shown: Picture) -> str:
     """The model in a line."""
-    return render.render("widgets/_own.html", name=model.name, facts=facts(model.config), dtype=shown.about["dtype"])
+    return render.render(
+        "apps/own_model/_model.html", name=model.name, facts=facts(model.config), dtype=shown.about["dtype"]
+    )
 
 
 def reading(loading: Loading | None) -> Patch:
@@ -163,7 +165,7 @@ def comparing(i: int, ran: int) -> Patch:
 
 
 def progress(message: str, **figures: Any) -> Patch:
-    return patch("#progress", render.render("widgets/_sentence.html", text=say(message, **figures)))
+    return patch("#progress", render.render("live/sentence.html", text=say(message, **figures)))
 
 
 # ---- what is asked for ----------------------------------------------------------------------------

@@ -3,8 +3,8 @@
     figure("kv-cache", Settings("names", "emm"), {"step": 4, "head": 1})
 
 A figure is made of text, rectangles and lines with attributes alone, so that browsers, Inkscape and slide programs
-draw it alike; it loads nothing and runs nothing. What it shows comes out of the widget's view; templates/figures/
-places it. Writes no file.
+draw it alike; it loads nothing and runs nothing. What it shows comes out of the widget's view; the figure.svg
+beside the widget places it. Writes no file.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def figure_file(fields: Mapping[str, str], kind: str = "still", settings: Settin
 
 def card(page: Page) -> str:
     """What a link to the page shows, 1200 x 630: its title, and its figure; of the glossary, its words."""
-    own = page._replace(widget=page.widget or page.hero)
+    own = page._replace(widget=page.shown)
     pictured = own if own.widget in FIGURES else next(one for one in LESSONS if one.widget == "stepper")
     view = views.view(pictured.widget, Settings(pictured.model, pictured.prompt))
     return render.render(
@@ -138,7 +138,7 @@ def panel(page: Page, view: Any, at: Mapping[str, int], whole: bool = False, sho
 
     `short` leaves out what stands before the main thing.
     """
-    template = render.environment(LANG.get()).get_template(f"figures/{page.widget}.svg")
+    template = render.environment(LANG.get()).get_template(f"lessons/{page.widget}/figure.svg")
     asked = {"page": page, "view": view, "at": at, "i": next(iter(at.values())), "whole": whole, "short": short}
     made: Any = template.make_module({**around(), **asked})
     pen = layout.Pen()

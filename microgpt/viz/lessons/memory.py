@@ -200,7 +200,7 @@ def calculate(state: State | None, fields: Mapping[str, str]) -> tuple[State | N
         SIZES[fields["size"]],
         counted(fields["memory"], N_("The memory is “%(text)s”; give a whole number of GiB from 1 to %(most)s.")) * GIB,
     )
-    return state, [patch("#calculated", render.render("widgets/_memory_known.html", known=known))]
+    return state, [patch("#calculated", render.render("lessons/memory/_known.html", known=known))]
 
 
 def preset(name: str) -> Architecture:

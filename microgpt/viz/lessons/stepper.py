@@ -126,7 +126,7 @@ def one_more(recording: Recording, fields: Mapping[str, str]) -> list[Patch]:
     shown = picture(recording, fields, selected=i)
 
     def part(name: str) -> str:
-        return render.render(f"widgets/_{name}.html", view=shown, i=i)
+        return render.render(f"lessons/stepper/_{name}.html", view=shown, i=i)
 
     return [
         patch("#tokens", part("token"), "append"),

@@ -94,7 +94,7 @@ def render_page(page: Page, view: Any = None, site: Site = HERE) -> str:
     around = {"page": page, "view": view, "live": False, "alone": False, "path": f"{page.name}.html", "site": site}
     around["policy"] = policy(site.address, frames=page.frames)
     if not page.widget:
-        return render(f"pages/{page.name}.html", **around)
+        return render(f"apps/{page.app}/page.html" if page.app else f"pages/{page.name}.html", **around)
     at = LESSONS.index(page)
     before, after = LESSONS[at - 1] if at else None, LESSONS[at + 1] if at + 1 < len(LESSONS) else None
     return render("pages/lesson.html", **around, before=before, after=after)
@@ -119,12 +119,12 @@ def render_baked(page: Page, view: Any, site: Site, alone: bool, notices: str) -
 
 def widget(name: str, view: Any, page: Page | None = None) -> str:
     """The inside of #widget."""
-    return render(f"widgets/{name}.html", view=view, page=page)
+    return render(f"lessons/{name}/widget.html", view=view, page=page)
 
 
 def prose(name: str, view: Any, page: Page | None = None, live: bool = False) -> str:
     """The inside of #prose; `live` when it speaks of the reader's own run."""
-    return render(f"lessons/{name}.html", view=view, page=page, live=live)
+    return render(f"lessons/{name}/prose.html", view=view, page=page, live=live)
 
 
 def sentence(error: UserError) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from microgpt.viz.course import PAGES
 from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.drawing.picture import MOST_TOKENS
 from microgpt.viz.rendering.render import render
@@ -20,7 +21,8 @@ CASES = 32  # the most cases that one choice on a page may have
 
 @cache
 def style(big: bool = False) -> str:
-    """All of site/css in the order of its file names, then the rules that only differ by a number.
+    """All of site/css in the order of its file names, with the styles of lessons and apps before the last of them
+    (9-), then the rules that only differ by a number.
 
     What only a large model needs goes along with `big`.
     """
@@ -34,7 +36,10 @@ def style(big: bool = False) -> str:
         cases=CASES,
         opened=MOST_OPEN if big else 0,
     )
-    paths = [path for path in sorted((ROOT / "site" / "css").glob("[0-9]-*.css")) if not path.is_symlink()]
+    order = {path: path.name for path in (ROOT / "site" / "css").glob("[0-9]-*.css")}
+    for page in PAGES:
+        order[ROOT / page.folder / "style.css"] = f"8-{page.widget or page.app}"
+    paths = [path for path in sorted(order, key=order.__getitem__) if path.is_file() and not path.is_symlink()]
     return "".join(path.read_text("utf-8") for path in paths if big or path.name != BIG) + states
 
 

@@ -44,7 +44,7 @@ def sent(file: OnDisk) -> tuple[str, str]:
 
 
 def on_page(header: Header, name: str = "x") -> str:
-    return render("widgets/_looked.html", looked=looked(name, header, ""))
+    return render("apps/look/_looked.html", looked=looked(name, header, ""))
 
 
 @pytest.mark.parametrize("model", EXAMPLES)
@@ -54,7 +54,7 @@ def test_a_file_of_the_reader_is_shown_as_the_example_is(model: str) -> None:
     file = OnDisk(data, model, header.size)  # the numbers are not even there
     target, html = sent(file)
     assert target == "#looked" and file.asked == 8 + header.length
-    assert html == render("widgets/_looked.html", looked=looked(model, header, start))
+    assert html == render("apps/look/_looked.html", looked=looked(model, header, start))
     built = render_page(page("look-inside"), views.of(page("look-inside")))
     assert html in built
 

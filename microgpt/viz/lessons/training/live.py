@@ -53,7 +53,7 @@ def train_on(state: State | None, fields: Mapping[str, str]) -> tuple[State, lis
     trainer.advance(AT_ONCE)
     patches = [patch("#loss-lines", curve(trainer.losses, old, trainer.run.steps), "append"), count(trainer)]
     if fresh or len(trainer.losses) // SHOWN > old // SHOWN:
-        written = render.render("widgets/_written.html", steps=len(trainer.losses), names=trainer.names(6))
+        written = render.render("lessons/training/_written.html", steps=len(trainer.losses), names=trainer.names(6))
         patches.append(patch("#written", written, "append"))
     if not trainer.done:
         patches.append(again("train"))
@@ -91,13 +91,13 @@ def curve(values: list[float], old: int, steps: int) -> str:
     def points(ys: list[float]) -> str:
         return " ".join(f"{x_at(start + i + 1):.1f},{y_at(y):.1f}" for i, y in enumerate(ys))
 
-    return render.render("widgets/_curve.html", each=points(values[start:]), mean=points(means))
+    return render.render("lessons/training/_curve.html", each=points(values[start:]), mean=points(means))
 
 
 def count(trainer: Trainer) -> Patch:
     done, values = len(trainer.losses), trainer.losses
     text = render.render(
-        "widgets/_trained.html", done=whole(done), of=whole(trainer.run.steps),
+        "lessons/training/_trained.html", done=whole(done), of=whole(trainer.run.steps),
         loss=number(values[-1], 4) if values else "", mean=number(float(np.mean(values[-SMOOTH:]))) if values else "",
     )  # fmt: skip
     return patch("#trained", text)
