@@ -32,8 +32,9 @@ from microgpt.viz.notebook import is_folder
 from microgpt.viz.rendering.inline import framed
 from microgpt.viz.rendering.render import Site, render_embed, render_page
 from microgpt.viz.rendering.style import STYLE, STYLE_BIG, read
+from microgpt.viz.request import request
 from microgpt.viz.text.language import LANGUAGES, folder, language
-from tools.bake import ASSETS, bake, recipe
+from tools.bake import ASSETS, Recipe, bake
 from tools.checkpoint import bake_checkpoint
 from tools.output.compare import compared
 from tools.output.manifest import written
@@ -112,11 +113,8 @@ def ordered(options: argparse.Namespace) -> tuple[Path, Write]:
             raise UserError("--%(name)s is for a checkpoint; give its folder as --model.", name=name)
     if not lesson:
         return options.out or ROOT / "dist", partial(write_site, address=checked_address(options.base_url))
-    order = recipe(
-        options.widget or "stepper", options.model, options.prompt, start, options.lang or "en",
-        options.assets or ASSETS[0],
-    )  # fmt: skip
-    return options.out or ROOT / "my-lesson", partial(bake, order, say)
+    asked = request(options.widget or "stepper", options.model, options.prompt, start, options.lang or "en")
+    return options.out or ROOT / "my-lesson", partial(bake, Recipe(asked, options.assets or ASSETS[0]), say)
 
 
 def write_checkpoint(options: argparse.Namespace, start: dict[str, int | None], out: Path) -> None:

@@ -8,21 +8,16 @@ Writes into the folder that it is given; build.py moves it into place.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from microgpt.errors import N_, UserError
 from microgpt.viz import views
-from microgpt.viz.course import Page, prompt_for
-from microgpt.viz.notebook import lesson
-from microgpt.viz.rendering.choices import choose
-from microgpt.viz.rendering.controls import controls
+from microgpt.viz.controls import View, on_show
 from microgpt.viz.rendering.render import Site, render_baked
 from microgpt.viz.rendering.style import style
-from microgpt.viz.settings import Settings
-from microgpt.viz.text.language import LANGUAGES, language
-from microgpt.weights import shipped
+from microgpt.viz.request import Request
+from microgpt.viz.text.language import language
 from tools.output.own import notices, own_files, site_files
 from tools.runtime.carry import runtime
 from tools.runtime.fetch import default_cache, fetch_runtime
@@ -34,49 +29,29 @@ FORMS = {"index.html": False, "embed.html": True}  # file -> whether the widget 
 
 
 class Recipe(NamedTuple):
-    """What is baked. `start` names what is chosen at first: step, layer, head, phase."""
+    """What is baked."""
 
-    page: Page
-    start: Mapping[str, int]
-    lang: str
+    asked: Request
     assets: str
-
-
-def recipe(widget: str, model: str, prompt: str, start: Mapping[str, int | None], lang: str, assets: str) -> Recipe:
-    """Check what was asked for; what is left out ("" or None) is the page's own. Raises UserError for what is wrong."""
-    if model:
-        shipped(model)  # says which there are
-    page = lesson(widget, model)
-    model = model or page.model
-    if model not in page.models:
-        raise UserError(
-            N_("The page “%(page)s” does not know the model “%(model)s”; it has %(models)s."),
-            page=page.name, model=model, models=", ".join(page.models),
-        )  # fmt: skip
-    if lang not in LANGUAGES:
-        raise UserError(
-            N_("There is no language “%(lang)s”; there is %(known)s."), lang=lang, known=", ".join(LANGUAGES)
-        )
-    prompt = prompt or (page.prompt if model == page.model else prompt_for(model))
-    chosen = {name: value for name, value in start.items() if value is not None}
-    return Recipe(page._replace(model=model, prompt=prompt), chosen, lang, assets)
 
 
 def bake(order: Recipe, say: Callable[[str], None], out: Path) -> None:
     """Write the lesson into the new folder `out`."""
-    forms = rendered(order, Site())  # before all that takes time: it knows whether text and choices fit
+    asked, notes = order.asked, notices()
+    view = views.view(asked.page.widget, asked.settings)
+    on_show(view, asked.chosen)  # before all that takes time: it knows whether text and choices fit
     out.mkdir(parents=True)
     if order.assets == "inline":
         say("runtime: packing it into the page (the first time takes a while)")
         carried = runtime()
-        for name, html in forms.items():
+        for name, html in rendered(asked, view, Site(), notes).items():
             write(out / name, single(html, carried))
             say(f"{name}: {(out / name).stat().st_size / 1e6:.1f} MB, everything in it")
         return
     kept = default_cache()
     say("runtime: packing it beside the page (the first time takes a while)")
     packed = pack_runtime(fetch_runtime(kept), out, own_files(), kept)
-    for name, html in rendered(order, Site(packed)).items():
+    for name, html in rendered(asked, view, Site(packed), notes).items():
         write(out / name, html)
     write(out / "style.css", style())
     for name, path in site_files().items():
@@ -84,17 +59,10 @@ def bake(order: Recipe, say: Callable[[str], None], out: Path) -> None:
             shutil.copyfile(path, out / name)
 
 
-def rendered(order: Recipe, site: Site) -> dict[str, str]:
+def rendered(asked: Request, view: View, site: Site, notes: str) -> dict[str, str]:
     """Both forms by their names, as pages of a site, with what is chosen at first."""
-    page, forms = order.page, {}
-    view = views.view(page.widget, Settings(page.model, page.prompt))
-    for name, alone in FORMS.items():
-        with language(order.lang):
-            html = render_baked(page, view, site, alone, notices())
-        there = controls(html)
-        # a model with one layer has no button for it: its first layer is on show all the same
-        forms[name] = choose(html, {key: value for key, value in order.start.items() if value or key in there})
-    return forms
+    with language(asked.lang):
+        return {name: render_baked(asked.page, view, site, alone, notes, asked.chosen) for name, alone in FORMS.items()}
 
 
 def write(path: Path, text: str) -> None:

@@ -11,19 +11,17 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from microgpt.errors import N_, UserError
 from microgpt.trace import to_json
 from microgpt.viz.course import Page
 from microgpt.viz.large.excerpt import excerpt
 from microgpt.viz.large.picture import BigPicture
 from microgpt.viz.lessons.from_checkpoint import check_widget, drawn_by, page_for, picture_for, pressed
-from microgpt.viz.notebook import lesson
 from microgpt.viz.rendering import style as styles
-from microgpt.viz.rendering.choices import choose
 from microgpt.viz.rendering.inline import still, whole
 from microgpt.viz.rendering.policy import policy
 from microgpt.viz.rendering.render import Site, render_baked
-from microgpt.viz.text.language import LANGUAGES, language
+from microgpt.viz.request import check_looks, given, lesson
+from microgpt.viz.text.language import language
 from microgpt.weights import Model
 from tools.bake import ASSETS, FORMS, write
 from tools.output.own import ROOT
@@ -47,15 +45,12 @@ def bake_checkpoint(
     assets: str = ASSETS[0],
 ) -> None:
     """Write the lesson into the new folder `out`. Raises UserError for what the model or the page does not have."""
-    page = lesson(widget, "")
+    page = lesson(widget)
     check_widget(page, widget, [*layers, *heads])
-    if lang not in LANGUAGES:
-        raise UserError(
-            N_("There is no language “%(lang)s”; there is %(known)s."), lang=lang, known=", ".join(LANGUAGES)
-        )
+    check_looks(lang)
     say(f"{model.name}: running the text, with the cache and without")
     view = picture_for(page, model, prompt, new, layers, heads)
-    chosen = pressed(page, view, {name: value for name, value in (start or {}).items() if value is not None})
+    chosen = pressed(page, view, given(start or {}))
     forms = rendered(model, prompt, view, chosen, lang, page)
     out.mkdir(parents=True)
     for name, html in forms.items():
@@ -74,14 +69,12 @@ def rendered(
     model: Model, prompt: str, view: BigPicture, chosen: Mapping[str, Any], lang: str = "en", page: Page | None = None
 ) -> dict[str, str]:
     """Both forms by their names, with what is chosen at first; the stepper's where no page is named."""
-    forms, page = {}, page or lesson("stepper", "")
+    forms, page = {}, page or lesson("stepper")
     drawn = drawn_by(page, model, view)
     with language(lang):
         page = page_for(page, model, prompt, view)
         for name, alone in FORMS.items():
-            forms[name] = choose(
-                render_baked(page, drawn, Site(), alone, (ROOT / "LICENSE").read_text("utf-8")), chosen
-            )
+            forms[name] = render_baked(page, drawn, Site(), alone, (ROOT / "LICENSE").read_text("utf-8"), chosen)
     return forms
 
 

@@ -20,10 +20,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from microgpt.errors import N_, UserError
-from microgpt.viz.course import page
-from microgpt.viz.figures import animated, figure
+from microgpt.viz.figures import animated, figure, lesson
 from microgpt.viz.rendering.render import sentence
-from microgpt.viz.settings import Settings, parse_number
+from microgpt.viz.request import settings_for
+from microgpt.viz.settings import parse_number
 from microgpt.viz.text.language import LANGUAGES, language
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
@@ -60,7 +60,7 @@ def arguments() -> argparse.ArgumentParser:
 
 def make(options: argparse.Namespace) -> None:
     """Draw and write what is asked for. Raises UserError."""
-    shown, out = page(options.page), options.out
+    out = options.out
     kind = out.suffix.lower()
     if kind not in (".svg", ".png"):
         raise UserError(N_("“%(path)s” is no picture; give --out a name that ends in .svg or .png."), path=out)
@@ -75,10 +75,8 @@ def make(options: argparse.Namespace) -> None:
         if not equals:
             raise UserError(N_("--choose is “%(text)s”; give a name and a value, such as step=4."), text=text)
         choice[name] = value
-    settings = Settings(
-        shown.model if options.model is None else options.model,
-        shown.prompt if options.prompt is None else options.prompt,
-    )
+    shown = lesson(options.page)
+    settings = settings_for(shown, options.model or "", options.prompt)
     svg = (animated if options.animate else figure)(shown, settings, choice, options.address)
     write(out, next(iter(pngs([svg], scale))) if kind == ".png" else svg.encode())
 

@@ -18,7 +18,8 @@ from microgpt.viz.figures import figure_file
 from microgpt.viz.given_files import Files
 from microgpt.viz.patches import Patch, State, optional, patch
 from microgpt.viz.rendering import render
-from microgpt.viz.settings import Settings, parse
+from microgpt.viz.request import settings_from
+from microgpt.viz.settings import Settings
 from microgpt.viz.text.language import language
 
 
@@ -54,12 +55,8 @@ def hooks_of(fields: Mapping[str, str], files: Files | None = None) -> dict[str,
 
 def run(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
     """The widget and its prose for the reader's own text."""
-    shown, settings = page(fields["page"]), parse(fields)
-    if settings.model not in shown.models:
-        raise UserError(
-            N_("This page does not know the model “%(model)s”; it has %(models)s."),
-            model=settings.model, models=", ".join(shown.models),
-        )  # fmt: skip
+    shown = page(fields["page"])
+    settings = settings_from(shown, {"model": "", "prompt": "", **fields})
     view = views.view(shown.widget, settings)
     return {**(state or {}), "settings": settings._asdict()}, [
         patch("#widget", render.widget(shown.widget, view, page=shown)),

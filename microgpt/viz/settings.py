@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
+from microgpt.decode import HOTTEST, MOST
 from microgpt.errors import N_, UserError
+from microgpt.record import Recording
+from microgpt.trace import Trace
+from microgpt.viz.controls import Field, is_number
+from microgpt.weights import SHIPPED, Model, shipped
 
 
 class Settings(NamedTuple):
@@ -19,27 +24,52 @@ class Settings(NamedTuple):
     top_k: int = 0
     seed: int = 42
 
+    def recording(self) -> Recording:
+        """The run, not yet begun. Raises UserError for what its model cannot use."""
+        return Recording(model(self.model), self.prompt, self.temperature, self.top_k, self.seed)
+
+    def trace(self) -> Trace:
+        """What the run tells, once it has come to its end; kept, since a page and its figure ask for the same."""
+        return ran(self)
+
+
+DEFAULTS = Settings("", "")
+SAMPLING = (
+    Field("temperature", str(DEFAULTS.temperature), 0, HOTTEST),
+    Field("top_k", str(DEFAULTS.top_k), 0, MOST),
+    Field("seed", str(DEFAULTS.seed), 0, MOST),
+)
+
+
+@lru_cache(maxsize=2)
+def ran(settings: Settings) -> Trace:
+    return settings.recording().run()
+
 
 def parse(fields: Mapping[str, str]) -> Settings:
     """The settings that the page's controls spell out; a control that the page does not have has its default."""
-    default = Settings("", "")
     return Settings(
         model=fields.get("model", ""),
         prompt=fields.get("prompt", ""),
         temperature=parse_number(
-            fields.get("temperature", str(default.temperature)),
+            fields.get("temperature", str(DEFAULTS.temperature)),
             float,
             N_("The temperature is “%(text)s”; give a number."),
         ),
         top_k=parse_number(
-            fields.get("top_k", str(default.top_k)),
+            fields.get("top_k", str(DEFAULTS.top_k)),
             int,
             N_("Top-k is “%(text)s”; give a whole number, 0 for all tokens."),
         ),
         seed=parse_number(
-            fields.get("seed", str(default.seed)), int, N_("The seed is “%(text)s”; give a whole number.")
+            fields.get("seed", str(DEFAULTS.seed)), int, N_("The seed is “%(text)s”; give a whole number.")
         ),
     )
+
+
+@lru_cache(maxsize=len(SHIPPED))
+def model(name: str) -> Model:
+    return shipped(name)
 
 
 def parse_number(text: str, kind: Callable[[str], Any], message: str, **fields: object) -> Any:
@@ -50,11 +80,6 @@ def parse_number(text: str, kind: Callable[[str], Any], message: str, **fields: 
     except ValueError:
         pass
     raise UserError(message, text=text[:40], **fields)
-
-
-def is_number(text: str) -> bool:
-    """Whether a page's control for numbers takes it: Python's int and float take more, such as 1_000 and nan."""
-    return bool(re.fullmatch(r"-?([0-9]+|[0-9]*\.[0-9]+)([eE][-+]?[0-9]+)?", text)) and math.isfinite(float(text))
 
 
 def radio(fields: Mapping[str, str], name: str, first: int, last: int, default: int = 0) -> int:

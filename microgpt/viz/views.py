@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import NamedTuple
 
+from microgpt.viz.controls import Choice, View
 from microgpt.viz.course import LESSONS, Page
 from microgpt.viz.given_files import Files
 from microgpt.viz.patches import Patch, State
@@ -21,14 +22,21 @@ Hook = Callable[[State | None, Mapping[str, str]], tuple[State | None, list[Patc
 FileHook = Callable[[Files, State | None, Mapping[str, str]], tuple[State | None, list[Patch]]]
 
 
-def view(widget: str, settings: Settings) -> Any:
+def view(widget: str, settings: Settings) -> View:
     """What the templates of that widget place."""
-    return module_of(widget).view(settings)
+    found: View = module_of(widget).view(settings)
+    return found
 
 
-def of(page: Page) -> Any:
-    """The view that a page is built from, None where it needs none."""
-    return view(page.shown, Settings(page.model, page.prompt)) if page.shown else None
+class Empty(NamedTuple):
+    """The view of a page that shows nothing but words."""
+
+    choices: tuple[Choice, ...] = ()
+
+
+def of(page: Page) -> View:
+    """The view that a page is built from."""
+    return view(page.shown, Settings(page.model, page.prompt)) if page.shown else Empty()
 
 
 def module(widget: str) -> ModuleType | None:

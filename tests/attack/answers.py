@@ -27,7 +27,7 @@ def wrong_in(state: Any, patches: Any) -> str:
     for patch in patches:
         if set(patch) - {"optional"} not in FORMS or not all(isinstance(value, str) for value in patch.values()):
             return f"no patch: {str(patch)[:200]}"
-        if "html" in patch and (patch["how"] not in HOW or not re.fullmatch(r"#[a-z-]+", patch["target"])):
+        if "html" in patch and (patch["how"] not in HOW or not re.fullmatch(r"#[a-z0-9-]+", patch["target"])):
             return f"leads nowhere: {patch['target']} {patch['how']}"
         if found := unescaped(patch.get("html", "")) or unsafe_file(patch):
             return found

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 
 import build
+from microgpt.viz import views
 from microgpt.viz.rendering.inline import whole
 from microgpt.viz.rendering.render import Site
 from microgpt.viz.rendering.style import read
+from microgpt.viz.request import request
 from tests.browser.conftest import Open
 from tests.browser.live import LINE, STATE
-from tools.bake import recipe, rendered
+from tools.bake import rendered
 from tools.runtime.carry import runtime
 from tools.runtime.single import packed
 from tools.server import serving
@@ -60,7 +62,8 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return read(name) + (PROBE if name == "host.js" else "")
 
     out = tmp_path_factory.mktemp("host")
-    html = rendered(recipe("stepper", "stories", "The next day", {}, "en", "inline"), Site())["index.html"]
+    asked = request("stepper", "stories", "The next day")
+    html = rendered(asked, views.view("stepper", asked.settings), Site(), "")["index.html"]
     (out / "page.html").write_text(whole(html, told, runtime(), packed), "utf-8")
     (out / "host.html").write_text(HOST, "utf-8")
     return out

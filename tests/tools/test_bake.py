@@ -12,11 +12,13 @@ import pytest
 
 import build
 from microgpt.errors import UserError
+from microgpt.viz import views
 from microgpt.viz.course import LESSONS, Page
 from microgpt.viz.rendering.inline import whole
 from microgpt.viz.rendering.policy import hashed
 from microgpt.viz.rendering.render import Site
 from microgpt.viz.rendering.style import read
+from microgpt.viz.request import request
 from tools import bake
 from tools.output.manifest import MANIFEST
 
@@ -52,7 +54,7 @@ def inline(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--model", "gpt-9"], "There is no model “gpt-9”. Choose one of: names, names-deep, stories."),
+        (["--model", "gpt-9"], "does not know the model “gpt-9”; it has names, names-deep, stories."),
         (["--prompt", "emm@"], "does not know the character “@” (number 4 of the text)"),
         (["--prompt", "emm", "--model", "stories"], "does not know the word “emm”"),
         (["--widget", "nix"], "There is no widget “nix”; there is stepper, next-token"),
@@ -60,7 +62,7 @@ def inline(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--step", "-1"], "step is -1; this page has 0 to"),
         (["--layer", "7", "--model", "stories"], "layer is 7; this page has 0 to 1."),
         (["--step", "2", "--widget", "memory"], "This page has no “step” to choose"),
-        (["--prompt", "emma", "--lang", "xx"], "There is no language “xx”; there is en, es"),
+        (["--prompt", "emma", "--lang", "xx"], "language is “xx”; give one of en, es"),
     ],
 )
 def test_what_cannot_be_baked_gets_one_sentence(
@@ -74,9 +76,9 @@ def test_what_cannot_be_baked_gets_one_sentence(
 
 def test_a_page_that_does_not_know_the_model_says_which_it_knows(monkeypatch: pytest.MonkeyPatch) -> None:
     page = LESSONS[0]._replace(models=("stories",))
-    monkeypatch.setattr(bake, "lesson", lambda widget, model: page)
+    monkeypatch.setattr("microgpt.viz.request.lesson", lambda widget, model: page)
     with pytest.raises(UserError, match="does not know the model “names”; it has stories"):
-        bake.recipe(page.name, "names", "", {}, "en", "inline")
+        request(page.name, "names")
 
 
 def test_the_folder_holds_both_forms_and_what_they_load(directory: Path) -> None:
@@ -116,8 +118,9 @@ def test_one_file_refers_to_nothing_but_itself(inline: Path) -> None:
 @pytest.mark.parametrize("page", LESSONS, ids=[page.name for page in LESSONS])
 @pytest.mark.parametrize("lang", ["en", "es"])
 def test_no_lesson_leads_out_of_its_file(page: Page, lang: str) -> None:
-    order = bake.recipe(page.name, page.model, page.prompt, {}, lang, "inline")
-    for html in bake.rendered(order, Site()).values():
+    for html in bake.rendered(
+        request(page.name, page.model, page.prompt, lang=lang), views.of(page), Site(), ""
+    ).values():
         found = ["".join(each) for each in REFERENCE.findall(whole(html, read))]
         assert [each for each in found if not each.startswith(("#", "data:"))] == []
 

@@ -153,7 +153,7 @@ def test_the_largest_part_is_named_whichever_it_is(tmp_path: Path) -> None:
         (["--widget", "why-q", "--layer", "1"], "This page has no “layer” to choose; leave it out."),
         (["--widget", "nix"], "There is no widget “nix”; there is stepper, next-token"),
         (["--step", "77"], "step is 77; this page has 0 to"),
-        (["--lang", "xx"], "There is no language “xx”; there is en, es"),
+        (["--lang", "xx"], "language is “xx”; give one of en, es"),
         (["--prompt", "day " * 12], "tokens; a page shows at most 12. Shorten it."),
         (["--prompt", ""], "needs a text; give --prompt"),
         (["--model", "./nix"], "There is no folder nix."),

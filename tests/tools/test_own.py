@@ -12,6 +12,7 @@ import pytest
 
 import build
 from microgpt.viz.rendering import style
+from microgpt.viz.request import request
 from tools import bake
 from tools.output import own
 from tools.output.own import ROOT
@@ -85,7 +86,7 @@ def test_only_what_is_listed_goes_beside_a_lesson(
     monkeypatch.setattr(bake, "pack_runtime", lambda *_: "runtime-0")
     monkeypatch.setattr(bake, "notices", lambda: "")
     monkeypatch.setattr(bake, "ROOT", sources, raising=False)
-    bake.bake(bake.recipe("stepper", "", "", {}, "en", "directory"), lambda line: None, tmp_path / "out")
+    bake.bake(bake.Recipe(request(), "directory"), lambda line: None, tmp_path / "out")
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "index.html", "embed.html", "style.css", "boot.js", "host.js", "offline.js", "icon.svg",
     }  # fmt: skip

@@ -11,10 +11,10 @@ import pytest
 
 from microgpt.viz import show, views
 from microgpt.viz.course import LESSONS, PAGES
-from microgpt.viz.rendering.controls import controls
 from microgpt.viz.rendering.render import HERE, render_baked, render_embed, render_page
 from microgpt.viz.session import dispatch
 from microgpt.viz.text.language import language
+from tests.support.controls import controls
 from tests.support.markup import amiss, answered, strict
 
 LANGUAGES = ("en", "es")

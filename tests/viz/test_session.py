@@ -18,12 +18,13 @@ from microgpt.record import Recording
 from microgpt.trace import from_json
 from microgpt.viz import views
 from microgpt.viz.browser import receive
+from microgpt.viz.controls import is_number
 from microgpt.viz.course import LESSONS
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.lessons import stepper as stepper_view
 from microgpt.viz.rendering.render import prose, widget
 from microgpt.viz.session import dispatch
-from microgpt.viz.settings import Settings, is_number, parse
+from microgpt.viz.settings import Settings, parse
 from microgpt.weights import SHIPPED, shipped
 
 FIELDS = {
@@ -330,7 +331,7 @@ def test_a_number_is_what_a_control_of_a_page_takes(text: str) -> None:
         ("nowhere", "run", {}, "nowhere"),
         ("kv-cache", "run", {"prompt": None}, "empty"),
         ("kv-cache", "run", {"prompt": 7}, "empty"),
-        ("next-token", "model", {"model": True}, "“”"),
+        ("next-token", "model", {"model": True}, "empty"),
         ("memory", "calculate", {"preset": ["Llama-3-8B"]}, "“”"),
         ("kv-cache", "run", {"lang": {}, "prompt": ""}, "empty"),
     ],

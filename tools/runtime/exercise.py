@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import logging
 import math
-import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -20,15 +19,16 @@ import numpy as np
 
 from microgpt import viz
 from microgpt.viz import views
+from microgpt.viz.apps.builder import controls_of
 from microgpt.viz.browser import receive
 from microgpt.viz.course import PAGES, Page
 from microgpt.viz.figures import canvas
-from microgpt.viz.rendering.controls import controls
 from microgpt.viz.rendering.render import render_page
-from microgpt.viz.session import dispatch
+from microgpt.viz.session import dispatch, hooks_of
 from microgpt.viz.text.language import LANGUAGES
 
 WRONG = ({"prompt": "@"}, {"prompt": "zzz zzz"}, {"prompt": ""}, {"temperature": "x"}, {"model": "x"}, {"config": "{"})
+APPS = {"embed-builder": {"embed_page": "kv-cache"}, "own-model": {"prompt": ""}}  # what their own forms say
 
 
 def answers() -> list[str]:
@@ -37,11 +37,13 @@ def answers() -> list[str]:
         import_module(".".join(["microgpt", *path.relative_to(Path(viz.__file__).parents[1]).with_suffix("").parts]))
     said = []
     for page in PAGES:
-        html = render_page(page, views.of(page))
-        hooks = sorted(set(re.findall(r'data-hook="(\w+)"', html)) - {"model"})
-        fields = {name: control.default for name, control in controls(html).items()}
+        view = views.of(page)
+        render_page(page, view)
+        known = controls_of(page, view) if page.widget else ()
+        fields = {"page": page.name, **{control.name: control.default for control in known}, **APPS.get(page.name, {})}
+        hooks = sorted({*hooks_of(fields)} - {"model"})
         for lang in LANGUAGES:
-            said += pressed(page, hooks, {"page": page.name, **fields, "lang": lang})
+            said += pressed(page, hooks, {**fields, "lang": lang})
     said += stepped()
     canvas.size('<svg width="1" height="1"/>')  # a figure in pixels begins so; the rest of it needs a browser
     quarrel()

@@ -1,6 +1,6 @@
 """The page for teachers: a page of the course, what it shows at first, its size; and from that the code for a course.
 
-What can be chosen is read from the page itself, so a choice that it does not have is said before it is pasted.
+A choice that the page does not have is said before it is pasted.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from microgpt.errors import N_, UserError
 from microgpt.viz import views
 from microgpt.viz.apps import embed_codes
 from microgpt.viz.apps.embed_codes import HOSTS, Code, Frame, Host
-from microgpt.viz.course import LESSONS, Page, page, prompt_for
+from microgpt.viz.controls import FORMAT, THEME, Choice, Control, Field, differing, fields_of
+from microgpt.viz.controls import View as Shown
+from microgpt.viz.course import LESSONS, Page, page
 from microgpt.viz.patches import Patch, State, patch
 from microgpt.viz.rendering import render
-from microgpt.viz.rendering.controls import differing
-from microgpt.viz.settings import Settings, parse
-from microgpt.viz.text.language import LANGUAGES, language, translated
+from microgpt.viz.request import check_looks, one_of, settings_from
+from microgpt.viz.settings import SAMPLING, Settings
+from microgpt.viz.text.language import language, translated
 
 FIRST = "kv-cache"
 SIZES = {"320x480": ("320", "480"), "500x300": ("500", "300"), "750x450": ("750", "450"), "full": ("100%", "700")}
@@ -28,7 +30,7 @@ RUN = ("model", "prompt", "temperature", "top_k", "seed")
 NAMED = ("model", "prompt", "step", "layer", "head", "phase", "lock", "play", "theme")  # have a field of their own
 
 
-class Choice(NamedTuple):
+class Chosen(NamedTuple):
     """What was chosen: enough for the preview and for all codes."""
 
     page: Page
@@ -60,17 +62,18 @@ class Choice(NamedTuple):
 class View(NamedTuple):
     """The page as it is built."""
 
+    choices: tuple[Choice, ...]
     first: str
     hosts: tuple[Host, ...]
     sizes: list[str]
     usual: str
 
-    def choice(self, lang: str, site: str) -> Choice:
-        return Choice(page(self.first), {}, self.usual, lang, site)
+    def choice(self, lang: str, site: str) -> Chosen:
+        return Chosen(page(self.first), {}, self.usual, lang, site)
 
 
 def view(_: Settings) -> View:
-    return View(FIRST, HOSTS, list(SIZES), USUAL)
+    return View((Choice("host", range(len(HOSTS))),), FIRST, HOSTS, list(SIZES), USUAL)
 
 
 def embed(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
@@ -85,29 +88,25 @@ def embed(state: State | None, fields: Mapping[str, str]) -> tuple[State | None,
     ]  # fmt: skip
 
 
-def chosen(fields: Mapping[str, str]) -> Choice:
+def chosen(fields: Mapping[str, str]) -> Chosen:
     """The fields of the form, checked."""
     size, lang = fields.get("embed_size", USUAL), fields.get("embed_lang", "en")
-    for name, value, known in (("size", size, SIZES), ("language", lang, LANGUAGES)):
-        if value not in known:
-            raise UserError(
-                N_("%(name)s is “%(value)s”; give one of %(known)s."),
-                name=name, value=value[:40], known=", ".join(known),
-            )  # fmt: skip
+    one_of("size", size, SIZES)
+    check_looks(lang)
     shown = lesson(fields.get("embed_page", ""))
     asked = asked_by(fields)
-    settings = settings_for(shown, asked)
+    settings = settings_from(shown, {name: asked[name] for name in RUN if name in asked})
     order = ["model", "prompt", *asked]
     lock = asked.pop("lock", "")
-    html = render.render_embed(shown, views.view(shown.widget, settings))
+    known = controls_of(shown, views.view(shown.widget, settings))
     if "model" in asked:
         asked["prompt"] = settings.prompt  # of the model's own page, where none is given
-    differs = differing(html, asked)
+    differs = differing(known, asked)
     if lock:
-        differing(html, {"step": locked(lock)})
+        differing(known, {"step": locked(lock)})
         differs["lock"] = lock
     site = embed_codes.site_address(fields.get("address", ""))
-    return Choice(shown, {name: differs[name] for name in order if name in differs}, size, lang, site)
+    return Chosen(shown, {name: differs[name] for name in order if name in differs}, size, lang, site)
 
 
 def asked_by(fields: Mapping[str, str]) -> dict[str, str]:
@@ -120,21 +119,19 @@ def asked_by(fields: Mapping[str, str]) -> dict[str, str]:
 
 
 def lesson(name: str) -> Page:
+    """A page that has a frame of its own."""
     if name not in [one.name for one in LESSONS]:
         raise UserError(N_("There is no page “%(name)s”."), name=name[:40])
     return page(name)
 
 
-def settings_for(shown: Page, asked: Mapping[str, str]) -> Settings:
-    """The run behind the page: its own, but for what is asked."""
-    model = asked.get("model", shown.model)
-    if model not in shown.models:
-        raise UserError(
-            N_("This page does not know the model “%(model)s”; it has %(models)s."),
-            model=model[:40], models=", ".join(shown.models),
-        )  # fmt: skip
-    prompt = shown.prompt if model == shown.model else prompt_for(model)
-    return parse({"model": model, "prompt": prompt} | {name: asked[name] for name in RUN if name in asked})
+def controls_of(shown: Page, view: Shown) -> tuple[Control, ...]:
+    """All that can be set on the page in its frame."""
+    form: tuple[Control, ...] = ()
+    if shown.live in ("text", "steps"):
+        form = Choice("model", shown.models, shown.model), Field("prompt", shown.prompt)
+    sampling = SAMPLING if shown.live == "steps" else ()
+    return *view.choices, *fields_of(view), *form, *sampling, FORMAT, THEME
 
 
 def locked(text: str) -> str:

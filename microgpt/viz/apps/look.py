@@ -17,6 +17,7 @@ from microgpt.checkpoints.names import published as names_in
 from microgpt.checkpoints.safetensors import PREFIX, Header, read_header, shown
 from microgpt.errors import N_
 from microgpt.viz.apps.examples import EXAMPLES, published
+from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.inventories import shape_text, share_text, size_text
 from microgpt.viz.given_files import Files, only
 from microgpt.viz.patches import Patch, State, patch
@@ -100,6 +101,7 @@ class Looked(NamedTuple):
 class View(NamedTuple):
     """The page as it is built."""
 
+    choices: tuple[Choice, ...]
     prefix: str
     labels: list[str]
     examples: list[Looked]
@@ -110,7 +112,7 @@ class View(NamedTuple):
 def view(_: Settings) -> View:
     examples = [looked(name, *published(name)) for name in EXAMPLES]
     called = {"gpt2": names_in(GPT2)["fc1"], "llama": names_in(LLAMA)["fc1"], "ours": "fc1"}
-    return View(whole(PREFIX), list(EXAMPLES), examples, called)
+    return View((Choice("file", range(len(examples))),), whole(PREFIX), list(EXAMPLES), examples, called)
 
 
 def look(files: Files, state: State | None, _: Mapping[str, str]) -> tuple[State | None, list[Patch]]:

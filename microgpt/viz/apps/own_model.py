@@ -18,6 +18,7 @@ from microgpt.errors import N_, UserError
 from microgpt.record import Recording
 from microgpt.trace import to_json
 from microgpt.viz.apps import dropped_model
+from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.counters import facts
 from microgpt.viz.drawing.picture import MOST_TOKENS, Picture
 from microgpt.viz.given_files import Files
@@ -41,6 +42,7 @@ Answer = tuple[State | None, list[Patch]]
 class View(NamedTuple):
     """The page as it is built."""
 
+    choices: tuple[Choice, ...]
     types: str
     limit: str
     bytes: str
@@ -50,7 +52,7 @@ class View(NamedTuple):
 
 
 def view(_: Settings) -> View:
-    return View(", ".join(FAMILY_OF), megabytes(LIMIT), whole(SINGLE), whole(MOST_TOKENS))
+    return View((), ", ".join(FAMILY_OF), megabytes(LIMIT), whole(SINGLE), whole(MOST_TOKENS))
 
 
 # ---- what can be pressed --------------------------------------------------------------------------
@@ -118,9 +120,8 @@ def go_on(hook: str, files: Files, state: State | None, fields: Mapping[str, str
     if hook == "trace":
         saved = excerpt(shown.trace, shown.layers, shown.token_ids()) if isinstance(shown, BigPicture) else shown.trace
         return fresh, [file("trace-own-model.json", to_json(saved), "application/json"), *STOPPED]
-    html = render.widget("stepper", shown)
-    for name in BAR:
-        html = html.replace(f' name="{name}">', f' name="{name}" checked>') if name in fields else html
+    pressed = {one.name: one.values[0] for one in shown.fields if one.name in BAR and one.name in fields}
+    html = render.widget("stepper", shown, asked=pressed)
     return fresh, [patch("#widget", html), patch("#own", about(model, shown)), *STOPPED]
 
 

@@ -16,8 +16,10 @@ from microgpt import cost
 from microgpt.config import Array, Config
 from microgpt.tokenizer import START
 from microgpt.trace import Event, Trace
+from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.counters import costs, guesses, held
 from microgpt.viz.drawing.heat import Cell, Scale, Strip, rounded_up
+from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.text.formats import bound, number, percent, show
 
 MOST_TOKENS = 32  # that a page steps through without becoming slow
@@ -58,6 +60,22 @@ class Picture:
     @cached_property
     def config(self) -> Config:
         return Config(**self.about["config"])
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """What can be on show: a step, a layer, a head and a stage of the step."""
+        c = self.config
+        return (
+            Choice("step", range(self.n), self.at),
+            Choice("layer", range(c.n_layer), self.layer),
+            Choice("head", range(c.n_head), self.head),
+            Choice("phase", range(1, len(PHASES) + 1), self.phase),
+        )
+
+    @property
+    def fields(self) -> tuple[Choice, ...]:
+        """The check boxes beside the picture."""
+        return Choice("play", ("1",), ""), Choice("hold", ("on",), ""), Choice("check", ("on",), "")
 
     @property
     def opened(self) -> tuple[Any, ...]:

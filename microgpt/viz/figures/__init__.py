@@ -17,15 +17,18 @@ from markupsafe import Markup, escape
 
 from microgpt.errors import N_, UserError
 from microgpt.viz import views
+from microgpt.viz.controls import Value, View, drawn
 from microgpt.viz.course import LESSONS, Page
 from microgpt.viz.course import page as page_named
 from microgpt.viz.figures import layout, paint, words
-from microgpt.viz.figures.cases import FIGURES, chosen, of, offers
+from microgpt.viz.figures.layout import of
 from microgpt.viz.patches import Patch, file
 from microgpt.viz.rendering import render
-from microgpt.viz.settings import Settings, parse
+from microgpt.viz.request import settings_from
+from microgpt.viz.settings import Settings
 from microgpt.viz.text.glossary import GLOSSARY
 from microgpt.viz.text.language import LANG, folder, translated
+from microgpt.viz.text.place import ROOT
 
 __all__ = ["animated", "card", "figure", "figure_file"]
 
@@ -49,7 +52,7 @@ def figure(shown: str | Page, settings: Settings, choice: Mapping[str, object] |
     """The SVG of what the page shows of this run when `choice` is made; `address` is where the site is, if known."""
     page = lesson(shown)
     view = views.view(page.widget, settings)
-    return still(page, settings, view, chosen(page.widget, view, choice or {}), address)
+    return still(page, settings, view, drawn(view, choice), address)
 
 
 def animated(
@@ -58,19 +61,19 @@ def animated(
     """The same, going through all steps (or cases) from the first to the last, some times over; then it rests."""
     page = lesson(shown)
     view = views.view(page.widget, settings)
-    return moving(page, settings, view, chosen(page.widget, view, choice or {}), address)
+    return moving(page, settings, view, drawn(view, choice), address)
 
 
-def still(page: Page, settings: Settings, view: Any, at: Mapping[str, int], address: str = "") -> str:
+def still(page: Page, settings: Settings, view: View, at: Mapping[str, Value], address: str = "") -> str:
     """The case that `at` chooses of a view."""
     return framed(page, settings, [panel(page, view, at)], differences(page, settings, view, at), address)
 
 
-def moving(page: Page, settings: Settings, view: Any, at: Mapping[str, int], address: str = "") -> str:
+def moving(page: Page, settings: Settings, view: View, at: Mapping[str, Value], address: str = "") -> str:
     """Every case of its first choice, one after the other."""
-    name, offer = next(iter(offers(page.widget, view).items()))
-    panels = [panel(page, view, {**at, name: i}, whole=True) for i in range(offer.first, offer.last + 1)]
-    return framed(page, settings, panels, differences(page, settings, view, {**at, name: offer.at}), address)
+    first = view.choices[0]
+    panels = [panel(page, view, {**at, first.name: value}, whole=True) for value in first.values]
+    return framed(page, settings, panels, differences(page, settings, view, {**at, first.name: first.at}), address)
 
 
 def figure_file(fields: Mapping[str, str], kind: str = "still", settings: Settings | None = None) -> Patch:
@@ -80,10 +83,10 @@ def figure_file(fields: Mapping[str, str], kind: str = "still", settings: Settin
     on show, where that is not what the controls say.
     """
     page = lesson(fields["page"])
-    settings = settings or parse({"model": page.model, "prompt": page.prompt, **fields})
+    settings = settings or settings_from(page, fields)
     view = views.view(page.widget, settings)
-    asked = {name: fields[name] for name in offers(page.widget, view) if name in fields}
-    at = chosen(page.widget, view, asked)
+    asked = {name: fields[name] for name in drawn(view) if name in fields}
+    at = drawn(view, asked)
     draw = moving if kind == "moving" else still
     return file(file_name(page, {name: at[name] for name in asked}, kind), draw(page, settings, view, at), TYPE)
 
@@ -91,14 +94,14 @@ def figure_file(fields: Mapping[str, str], kind: str = "still", settings: Settin
 def card(page: Page) -> str:
     """What a link to the page shows, 1200 x 630: its title, and its figure; of the glossary, its words."""
     own = page._replace(widget=page.shown)
-    pictured = own if own.widget in FIGURES else next(one for one in LESSONS if one.widget == "stepper")
+    pictured = own if has_figure(own) else next(one for one in LESSONS if one.widget == "stepper")
     view = views.view(pictured.widget, Settings(pictured.model, pictured.prompt))
     return render.render(
         "figures/_card.svg", **around(), page=page, pen=layout.Pen(96),
         title=words.balanced(str(escape(translated([page.title])[0])), 1080, 48, "bold"),
         summary=words.lines(str(escape(translated([page.summary])[0])), 1080, 24),
         words=translated(term.word for term in GLOSSARY.values()) if page.name == "glossary" else [],
-        panel=panel(pictured, view, chosen(pictured.widget, view, {}), short=True),
+        panel=panel(pictured, view, drawn(view), short=True),
     )  # fmt: skip
 
 
@@ -108,13 +111,18 @@ def file_name(page: Page, choice: Mapping[str, object], kind: str) -> str:
     return f"{page.name}{made if kind == 'still' else '-moving'}.svg"
 
 
+def has_figure(page: Page) -> bool:
+    """Whether it is a lesson that draws one."""
+    return bool(page.widget) and (ROOT / page.folder / "figure.svg").is_file()
+
+
 def lesson(shown: str | Page) -> Page:
     """The page with that widget."""
     page = shown if isinstance(shown, Page) else page_named(shown)
-    if page.widget not in FIGURES:
+    if not has_figure(page):
         raise UserError(
             N_("The page “%(name)s” has no figure; take one of: %(known)s."),
-            name=page.name, known=", ".join(one.name for one in LESSONS if one.widget in FIGURES),
+            name=page.name, known=", ".join(one.name for one in LESSONS if has_figure(one)),
         )  # fmt: skip
     return page
 
@@ -133,7 +141,7 @@ def around() -> dict[str, Any]:
     return {**tools, **edges, **look, "of": of}
 
 
-def panel(page: Page, view: Any, at: Mapping[str, int], whole: bool = False, short: bool = False) -> Panel:
+def panel(page: Page, view: View, at: Mapping[str, Value], whole: bool = False, short: bool = False) -> Panel:
     """One case; `whole` leaves room for all that will come, so that nothing moves between two of them.
 
     `short` leaves out what stands before the main thing.
@@ -148,9 +156,9 @@ def panel(page: Page, view: Any, at: Mapping[str, int], whole: bool = False, sho
     return Panel(body, pen.y, Markup(made.about).striptags(), caption, alt)
 
 
-def differences(page: Page, settings: Settings, view: Any, at: Mapping[str, int]) -> dict[str, object]:
+def differences(page: Page, settings: Settings, view: View, at: Mapping[str, Value]) -> dict[str, object]:
     """What an address must say for the page to show this: all that it does not show by itself."""
-    usual, first = Settings(page.model, page.prompt)._asdict(), chosen(page.widget, view, {})
+    usual, first = Settings(page.model, page.prompt)._asdict(), drawn(view)
     run = {name: value for name, value in settings._asdict().items() if value != usual[name]}
     return run | {name: value for name, value in at.items() if value != first[name]}
 

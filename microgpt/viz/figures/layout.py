@@ -7,7 +7,7 @@ model made.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from microgpt.viz.drawing.heat import Cell
 from microgpt.viz.figures.paint import HEAT, SMALL
@@ -208,3 +208,13 @@ def chips(
         found[-1].append(Chip(i, text, Box(at, y, w, height)))
         at += w + gap
     return found
+
+
+def of(pieces: Iterable[Any], layer: int, head: int) -> Any:
+    """That of a view's pieces which belongs to a layer and a head; `where` says to which a piece belongs."""
+    for piece in pieces:
+        where, found = (piece.where, piece) if hasattr(piece, "where") else piece
+        classes = where.split()
+        if f"L{layer}" in classes and (f"H{head}" in classes or "H" not in classes):
+            return found
+    raise LookupError(f"no piece of layer {layer}, head {head}")

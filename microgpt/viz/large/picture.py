@@ -17,6 +17,7 @@ from microgpt.config import Array
 from microgpt.decode import likeliest
 from microgpt.errors import N_, UserError
 from microgpt.record import Recording
+from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.counters import N_GUESSES
 from microgpt.viz.drawing.heat import Cell
 from microgpt.viz.drawing.picture import Picture, most_tokens
@@ -52,6 +53,16 @@ class BigPicture(Picture):
     @property
     def opened(self) -> tuple[Open, ...]:
         return self.heads
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """A step, an opened head and a stage of the step."""
+        step, _, _, phase = super().choices
+        return step, Choice("head", [one.value for one in self.heads], self.heads[self.at_head].value), phase
+
+    @property
+    def fields(self) -> tuple[Choice, ...]:
+        return *super().fields, Choice("numbers", ("on",), "")
 
     @cached_property
     def layers(self) -> list[int]:

@@ -11,6 +11,7 @@ from typing import Any
 from markupsafe import escape
 
 from microgpt.errors import N_, UserError
+from microgpt.viz.controls import View
 from microgpt.viz.course import LESSONS, Page
 from microgpt.viz.large.picture import BigPicture, big_view
 from microgpt.viz.lessons import compare, why_q
@@ -19,7 +20,7 @@ from microgpt.viz.text.language import say
 from microgpt.weights import Model
 
 # What can be made from a checkpoint: widget -> its view, of the model and of the picture of its run.
-WIDGETS: dict[str, Callable[[Model, BigPicture], Any]] = {
+WIDGETS: dict[str, Callable[[Model, BigPicture], View]] = {
     "stepper": lambda model, picture: picture,
     "why_q": lambda model, picture: why_q.view_of(picture.trace, picture),
     "compare": lambda model, picture: compare.view_of(model, picture.trace),
@@ -62,7 +63,7 @@ def picture_for(
     return big_view(model, prompt, new, *((layers, heads) if page.widget == "stepper" else (FIRST, FIRST)))
 
 
-def drawn_by(page: Page, model: Model, picture: BigPicture) -> Any:
+def drawn_by(page: Page, model: Model, picture: BigPicture) -> View:
     """What the templates of that page place."""
     return WIDGETS[page.widget](model, picture)
 

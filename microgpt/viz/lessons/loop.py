@@ -14,6 +14,7 @@ from microgpt.errors import N_
 from microgpt.experiments import loop
 from microgpt.experiments.loop import Pass
 from microgpt.trace import Trace
+from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.counters import Guess, candidates
 from microgpt.viz.drawing.heat import Strip, scale_for
 from microgpt.viz.settings import Settings
@@ -71,6 +72,7 @@ class View(NamedTuple):
     """The whole loop on one text."""
 
     trace: Trace
+    choices: tuple[Choice, ...]
     passes: list[PassView]
     labels: list[str]
     at: int
@@ -123,6 +125,7 @@ def view(settings: Settings) -> View:
     logits_options = sorted({1, n, c.n_embd})
     return View(
         trace=trace,
+        choices=(Choice("pass", range(len(passes)), min(1, len(passes) - 1)),),
         passes=pass_views(model, passes),
         labels=[f"{i} {word(model, one.choice)}" for i, one in enumerate(passes, start=1)],
         at=min(1, len(passes) - 1),

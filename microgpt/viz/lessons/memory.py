@@ -12,17 +12,17 @@ from microgpt.architectures.known import PRESETS
 from microgpt.checkpoints.config_json import from_config_json
 from microgpt.cost import kv_bytes
 from microgpt.errors import N_, UserError
-from microgpt.record import Recording
 from microgpt.trace import Trace
+from microgpt.viz.controls import Choice, Control, Field
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.patches import Patch, State, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings, parse_number
 from microgpt.viz.text.formats import number, percent, whole
-from microgpt.weights import shipped
 
 GIB = 2**30
 CARD = 24  # GiB of memory, for "how many fit"
+FIRST = "Llama-3-8B"  # of the models that are on show
 SIZES = {"float32": 4, "bfloat16": 2, "float8": 1}  # bytes a number
 MOST = 10**9  # of tokens, of sequences, of GiB
 
@@ -76,6 +76,7 @@ class View(NamedTuple):
     """The page."""
 
     trace: Trace
+    choices: tuple[Choice, ...]
     n: int
     n_layer: int
     config: dict[str, str]
@@ -83,17 +84,15 @@ class View(NamedTuple):
     total: dict[str, str]
     known: list[Known]
     names: list[str]
-    at: int
     calculated: Known
-    defaults: dict[str, str]
-    sizes: list[str]
+    fields: tuple[Control, ...]  # of the form: a model, bytes a number, texts, tokens in each, GiB, a config.json
 
 
 def view(settings: Settings) -> View:
-    model = shipped(settings.model)
-    trace = Recording(model, settings.prompt, settings.temperature, settings.top_k, settings.seed).run()
+    recording = settings.recording()
+    trace, config = recording.run(), recording.model.config
     picture = Picture(trace)
-    config, n = model.config, picture.n
+    n = picture.n
     held = [e for e in trace if e.name in ("k", "v")]
     numbers = sum(np.size(e.value) for e in held)
 
@@ -110,6 +109,7 @@ def view(settings: Settings) -> View:
     names = [one.name for one in known]
     return View(
         trace=trace,
+        choices=(Choice("known", range(len(known)), names.index(FIRST)),),
         n=n,
         n_layer=config.n_layer,
         config={"n_ctx": whole(config.n_ctx)},
@@ -122,10 +122,15 @@ def view(settings: Settings) -> View:
         },
         known=known,
         names=names,
-        at=names.index("Llama-3-8B"),
-        calculated=describe(PRESETS["Llama-3-8B"]),
-        defaults={"size": "bfloat16", "batch": "8", "tokens": "4096", "memory": whole(CARD), "most": str(MOST)},
-        sizes=list(SIZES),
+        calculated=describe(PRESETS[FIRST]),
+        fields=(
+            Choice("preset", names, FIRST),
+            Choice("size", tuple(SIZES), "bfloat16"),
+            Field("batch", "8", 1, MOST),
+            Field("tokens", "4096", 1, MOST),
+            Field("memory", str(CARD), 1, MOST),
+            Field("config"),
+        ),
     )
 
 

@@ -10,11 +10,11 @@ import numpy as np
 from microgpt.config import Array
 from microgpt.errors import N_
 from microgpt.experiments.validity import after_one_training_step, another, cache_rows, staleness, unmasked_rows
-from microgpt.record import Recording
 from microgpt.trace import Trace
+from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import number, percent, show, whole
-from microgpt.weights import Model, shipped
+from microgpt.weights import Model
 
 
 class Row(NamedTuple):
@@ -44,6 +44,7 @@ class View(NamedTuple):
     """The experiments on one text, the harmless one first."""
 
     trace: Trace
+    choices: tuple[Choice, ...]
     n: int
     n_layer: int
     experiments: list[Experiment]
@@ -61,8 +62,8 @@ LABELS = {
 
 
 def view(settings: Settings) -> View:
-    model = shipped(settings.model)
-    recording = Recording(model, settings.prompt, settings.temperature, settings.top_k, settings.seed)
+    recording = settings.recording()
+    model = recording.model
     recording.run_prompt()
     ids = recording.ids[: recording.n_prompt]
     before = cache_rows(model.params, model.config, ids)
@@ -89,6 +90,7 @@ def view(settings: Settings) -> View:
     changes = [i for i, e in enumerate(experiments) if e.kind == "change"]
     return View(
         trace=recording.trace,
+        choices=(Choice("experiment", range(len(experiments)), changes[0]),),
         n=len(ids),
         n_layer=model.config.n_layer,
         experiments=experiments,

@@ -7,22 +7,21 @@ answer depends on the state and the fields alone.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 
 from microgpt.errors import N_, UserError
 from microgpt.record import Recording
 from microgpt.trace import to_json
+from microgpt.viz.controls import on_show
 from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.patches import Patch, State, file, optional, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings, parse, radio
-from microgpt.weights import Model, shipped
 
 
 def view(settings: Settings) -> Picture:
     """The text to its end."""
-    return Picture(new_recording(settings).run())
+    return Picture(settings.recording().run())
 
 
 def run(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Patch]]:
@@ -74,20 +73,11 @@ HOOKS = {"run": run, "next": next_token, "trace": save_trace}
 _kept: dict[Settings, Recording] = {}
 
 
-@lru_cache(maxsize=len(render.SHIPPED))
-def model(name: str) -> Model:
-    return shipped(name)
-
-
-def new_recording(s: Settings) -> Recording:
-    return Recording(model(s.model), s.prompt, s.temperature, s.top_k, s.seed)
-
-
 def recorded(settings: Settings, n: int) -> Recording:
     """A recording that has run exactly n steps: the kept one if it has, else a new one."""
     kept = _kept.pop(settings, None)
     if kept is None or len(kept.cache) != n:
-        kept = new_recording(settings)
+        kept = settings.recording()
         while len(kept.cache) < n:
             kept.step()
     _kept.clear()
@@ -124,9 +114,10 @@ def one_more(recording: Recording, fields: Mapping[str, str]) -> list[Patch]:
     """The newest step alone: a token, a row, what belongs to the step; nothing that stands is drawn again."""
     i = len(recording.cache) - 1
     shown = picture(recording, fields, selected=i)
+    at = on_show(shown)
 
     def part(name: str) -> str:
-        return render.render(f"lessons/stepper/_{name}.html", view=shown, i=i)
+        return render.render(f"lessons/stepper/_{name}.html", view=shown, at=at, i=i)
 
     return [
         patch("#tokens", part("token"), "append"),

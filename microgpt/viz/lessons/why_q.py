@@ -6,13 +6,12 @@ from typing import NamedTuple
 
 from microgpt.config import Config
 from microgpt.experiments.afterlife import furthest
-from microgpt.record import Recording
 from microgpt.trace import Trace
+from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import bound, number, percent, show, whole
-from microgpt.weights import shipped
 
 
 class Life(NamedTuple):
@@ -39,20 +38,18 @@ class View(NamedTuple):
     """One text, run to its end."""
 
     trace: Trace
+    choices: tuple[Choice, ...]
     n: int
     n_layer: int
     lives: list[Life]
     olds: list[Old]
     labels: list[str]
-    at: int
     reads: dict[str, str]  # of all rows of one layer, by kind
     held_for_nothing: str  # numbers that a cache of q would hold at the end
 
 
 def view(settings: Settings) -> View:
-    model = shipped(settings.model)
-    trace = Recording(model, settings.prompt, settings.temperature, settings.top_k, settings.seed).run()
-    return view_of(trace)
+    return view_of(settings.recording().run())
 
 
 def view_of(trace: Trace, picture: Picture | None = None) -> View:
@@ -71,12 +68,12 @@ def view_of(trace: Trace, picture: Picture | None = None) -> View:
     q_numbers = n * config.n_layer * config.n_head * config.head_dim
     return View(
         trace=trace,
+        choices=(Choice("old", range(n), min(1, n - 1)),),
         n=n,
         n_layer=config.n_layer,
         lives=lives,
         olds=[old(picture, config, i) for i in range(n)],
         labels=[show(token) for token in picture.tokens],
-        at=min(1, n - 1),
         reads={kind: whole(total) for kind, total in totals.items()},
         held_for_nothing=whole(q_numbers),
     )

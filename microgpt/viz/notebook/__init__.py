@@ -16,22 +16,20 @@ from microgpt.checkpoints.assemble import Precision
 from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.errors import N_, UserError
 from microgpt.files import write_whole
-from microgpt.record import Recording
 from microgpt.trace import TraceArrays
 from microgpt.viz import views
-from microgpt.viz.course import LESSONS, Page, prompt_for
+from microgpt.viz.controls import View, on_show
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.lessons.from_checkpoint import check_widget, drawn_by, page_for, picture_for, pressed
 from microgpt.viz.notebook.tables import plain
-from microgpt.viz.rendering.choices import choose
 from microgpt.viz.rendering.policy import policy
 from microgpt.viz.rendering.render import by_itself, render
 from microgpt.viz.rendering.style import STYLE, heat_colours, style
+from microgpt.viz.request import Request, check_looks, given, lesson, request
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.language import LANGUAGES, language
-from microgpt.weights import SHIPPED, shipped
+from microgpt.viz.text.language import language
+from microgpt.weights import SHIPPED
 
-THEMES = ("auto", "light", "dark")
 ASSETS = ("inline", "directory")
 HEIGHT = 512  # pixels: in a frame no higher than this the steps stay in reach, and the cache comes first
 
@@ -66,41 +64,26 @@ def show(
     model is one of ours, or the folder of a checkpoint. Of a checkpoint, `new` says how many tokens it adds, always
     the likeliest; layers and heads which of its heads are open; dtype what it computes in.
     """
-    for name, value, known in (("theme", theme, THEMES), ("lang", lang, tuple(LANGUAGES))):
-        if value not in known:
-            raise UserError(
-                N_("%(name)s is “%(value)s”; give one of %(known)s."), name=name, value=value, known=", ".join(known)
-            )
     asked = {"step": step, "layer": layer, "head": head, "phase": phase, **choices}
-    chosen = {name: value for name, value in asked.items() if value is not None}
     layers, heads = ([at] if isinstance(at, int) else list(at) for at in (layers, heads))
     if is_folder(model):
         if (temperature, top_k, seed) != (0.0, 0, 42):
             raise UserError(N_("A checkpoint adds the likeliest token; leave temperature, top_k and seed out."))
-        page = lesson(widget, "")
+        check_looks(lang, theme)
+        page = lesson(widget)
         check_widget(page, widget, [*layers, *heads])
         loaded = load_checkpoint(Path(model), dtype)
         large = picture_for(page, loaded, prompt, new, layers, heads)
         with language(lang):
             page = page_for(page, loaded, prompt, large)
-        return Shown(page, drawn_by(page, loaded, large), large, pressed(page, large, chosen), theme, lang, height)
+        settings = Settings(loaded.name, prompt)
+        order = Request(page, settings, pressed(page, large, given(asked)), lang, theme)
+        return Shown(order, drawn_by(page, loaded, large), large, height)
     if (new, layers, heads, dtype) != (None, [], [], "float32"):
         raise UserError(N_("new, layers, heads and dtype are for a checkpoint: give its folder as the model."))
-    page = lesson(widget, str(model))
-    model = str(model) or page.model
-    if model not in page.models:
-        raise UserError(
-            N_("This page does not know the model “%(model)s”; it has %(models)s."),
-            model=model, models=", ".join(page.models),
-        )  # fmt: skip
-    if not prompt:
-        prompt = page.prompt if model == page.model else prompt_for(model)
-    page = page._replace(model=model, prompt=prompt)
-    settings = Settings(model, prompt, temperature, top_k, seed)
-    trace = Recording(shipped(model), *settings[1:]).run()
-    # the first layer and head are on show even where the page has no button for them
-    buttons = {name: at for name, at in chosen.items() if at != 0 or name not in ("layer", "head")}
-    return Shown(page, views.view(page.widget, settings), Picture(trace), buttons, theme, lang, height)
+    order = request(widget, str(model), prompt, asked, lang, theme, temperature, top_k, seed)
+    view = views.view(order.page.widget, order.settings)
+    return Shown(order, view, view if isinstance(view, Picture) else Picture(order.settings.trace()), height)
 
 
 def is_folder(model: str | Path) -> bool:
@@ -108,15 +91,6 @@ def is_folder(model: str | Path) -> bool:
     if isinstance(model, Path):
         return True
     return model not in ("", *SHIPPED) and (bool(set(model) & {"/", os.sep}) or os.path.isdir(model))
-
-
-def lesson(name: str, model: str) -> Page:
-    """The lesson of that name or with that widget; of two with one widget, the one with that model."""
-    fitting = [page for page in LESSONS if name in (page.name, page.widget)]
-    if not fitting:
-        names = ", ".join(["stepper", *(page.name for page in LESSONS)])
-        raise UserError(N_("There is no widget “%(name)s”; there is %(names)s."), name=name, names=names)
-    return next((page for page in fitting if page.model == model), fitting[0])
 
 
 def head_of(picture: Picture, chosen: Mapping[str, Any]) -> tuple[int, int]:
@@ -130,31 +104,29 @@ def head_of(picture: Picture, chosen: Mapping[str, Any]) -> tuple[int, int]:
 class Shown:
     """What show() gives: a cell shows it, .trace has its numbers, .save() writes it as a page."""
 
-    def __init__(
-        self, page: Page, view: Any, picture: Picture, chosen: Mapping[str, Any], theme: str, lang: str, height: int
-    ) -> None:
+    def __init__(self, order: Request, view: View, picture: Picture, height: int) -> None:
         """`view` is what the page draws; `picture` is that of the run, of which the tables show one layer and head."""
         self.trace = TraceArrays(picture.trace)
-        self._page, self._view, self._theme, self._lang = page, view, theme, lang
-        self._pressed, self._style = chosen, style(big=bool(picture.opened))
+        self._order, self._view, self._style = order, view, style(big=bool(picture.opened))
         # the page goes into single quotes, since it is full of double ones; it knows what can be chosen of it
         framed = self._text(self._style).replace("&", "&amp;").replace("'", "&#39;")
-        step = int(chosen.get("step", picture.at)) if page.widget == "stepper" else picture.at
-        tables = plain(picture, step, *head_of(picture, chosen))
-        with language(lang):
+        step = int(str(order.chosen.get("step", picture.at))) if order.page.widget == "stepper" else picture.at
+        tables = plain(picture, step, *head_of(picture, order.chosen))
+        with language(order.lang):
             self._html = render(
-                "notebook/output.html", page=page, whole=framed, height=height, view=tables, colours=heat_colours()
-            )
+                "notebook/output.html", page=order.page, whole=framed, height=height, view=tables,
+                colours=heat_colours(),
+            )  # fmt: skip
 
     def _text(self, style: str = "", href: str = STYLE) -> str:
         """The page, with its style inside or in a file; without the form for a text of one's own: it needs Python."""
-        rules = policy(styles=[style] if style else [])
-        with language(self._lang), by_itself():
-            text = render(
-                "notebook/page.html", page=self._page._replace(live="", extra=""), view=self._view, live=False,
-                notebook=True, alone=True, theme=self._theme, style=style, href=href, policy=rules,
+        order, rules = self._order, policy(styles=[style] if style else [])
+        with language(order.lang), by_itself():
+            return render(
+                "notebook/page.html", page=order.page._replace(live="", extra=""), view=self._view,
+                at=on_show(self._view, order.chosen), live=False, notebook=True, alone=True, theme=order.theme,
+                style=style, href=href, policy=rules,
             )  # fmt: skip
-        return choose(text, self._pressed)
 
     def _repr_html_(self) -> str:
         return self._html

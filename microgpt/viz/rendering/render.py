@@ -7,7 +7,7 @@ is English as written.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -16,15 +16,15 @@ from unicodedata import normalize
 
 import jinja2
 
-from microgpt.decode import HOTTEST, MOST
 from microgpt.errors import UserError
 from microgpt.trace import EVENTS
+from microgpt.viz.controls import FORMAT, THEME, View, on_show
 from microgpt.viz.course import LESSONS, PAGES, Page
 from microgpt.viz.drawing.counters import PART_NAMES, facts
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.phases import PHASES, code
 from microgpt.viz.rendering.policy import policy
-from microgpt.viz.settings import Settings
+from microgpt.viz.settings import SAMPLING
 from microgpt.viz.text import place
 from microgpt.viz.text.formats import number
 from microgpt.viz.text.glossary import GLOSSARY, Term
@@ -61,10 +61,10 @@ def environment(lang: str = "en") -> jinja2.Environment:
     env.policies["ext.i18n.trimmed"] = True
     env.install_gettext_translations(catalogue(lang), newstyle=True)  # type: ignore[attr-defined]
     env.globals.update(
-        DEFAULTS=Settings("", ""), EVENTS=EVENTS, GLOSSARY=GLOSSARY, LANGUAGES=LANGUAGES, LESSONS=LESSONS,
-        LEVELS=LEVELS, PAGES=PAGES, PART_NAMES=PART_NAMES, PHASES=PHASES, SHIPPED=SHIPPED, code=code, facts=facts,
-        lang=lang, number=number, shipped=shipped, HOTTEST=HOTTEST, MOST=MOST,
-        folder=folder, glossary=glossary, translated=translated, course=True, home="", up="../" if folder(lang) else "",
+        FORMAT=FORMAT, SAMPLING=SAMPLING, THEME=THEME, EVENTS=EVENTS, GLOSSARY=GLOSSARY, LANGUAGES=LANGUAGES,
+        LESSONS=LESSONS, LEVELS=LEVELS, PAGES=PAGES, PART_NAMES=PART_NAMES, PHASES=PHASES, SHIPPED=SHIPPED,
+        code=code, facts=facts, lang=lang, number=number, shipped=shipped, folder=folder,
+        glossary=glossary, translated=translated, course=True, home="", up="../" if folder(lang) else "",
     )  # fmt: skip
     return env
 
@@ -89,10 +89,10 @@ def by_itself(alone: bool = True) -> Iterator[None]:
         COURSE.reset(token)
 
 
-def render_page(page: Page, view: Any = None, site: Site = HERE) -> str:
-    """A whole page; a lesson needs the view of its widget."""
-    around = {"page": page, "view": view, "live": False, "alone": False, "path": f"{page.name}.html", "site": site}
-    around["policy"] = policy(site.address, frames=page.frames)
+def render_page(page: Page, view: View, site: Site = HERE) -> str:
+    """A whole page."""
+    around = {"page": page, "view": view, "at": on_show(view), "live": False, "alone": False, "site": site}
+    around |= {"path": f"{page.name}.html", "policy": policy(site.address, frames=page.frames)}
     if not page.widget:
         return render(f"apps/{page.app}/page.html" if page.app else f"pages/{page.name}.html", **around)
     at = LESSONS.index(page)
@@ -100,31 +100,37 @@ def render_page(page: Page, view: Any = None, site: Site = HERE) -> str:
     return render("pages/lesson.html", **around, before=before, after=after)
 
 
-def render_embed(page: Page, view: Any, site: Site = HERE) -> str:
+def render_embed(page: Page, view: View, site: Site = HERE) -> str:
     """The widget of a lesson alone, for the frames of other pages. It lies in embed/, beside the lessons."""
     return render(
-        "pages/embed.html", page=page, view=view, live=False, alone=True, path=f"embed/{page.name}.html", site=site,
-        policy=policy(site.address), home="../", up="../../" if folder(LANG.get()) else "../",
+        "pages/embed.html", page=page, view=view, at=on_show(view), live=False, alone=True, site=site,
+        path=f"embed/{page.name}.html", policy=policy(site.address), home="../",
+        up="../../" if folder(LANG.get()) else "../",
     )  # fmt: skip
 
 
-def render_baked(page: Page, view: Any, site: Site, alone: bool, notices: str) -> str:
-    """A lesson that belongs to no course, with its prose or the widget `alone`; it lies where its style lies."""
+def render_baked(
+    page: Page, view: View, site: Site, alone: bool, notices: str, asked: Mapping[str, object] | None = None
+) -> str:
+    """A lesson that belongs to no course, with its prose or the widget `alone`; it lies where its style lies.
+
+    `asked` says what is on show at first.
+    """
     with by_itself():
         return render(
-            "pages/baked.html", page=page, view=view, live=True, alone=alone, path="", site=site, policy=policy(),
-            up="", notices=notices,
+            "pages/baked.html", page=page, view=view, at=on_show(view, asked), live=True, alone=alone, path="",
+            site=site, policy=policy(), up="", notices=notices,
         )  # fmt: skip
 
 
-def widget(name: str, view: Any, page: Page | None = None) -> str:
-    """The inside of #widget."""
-    return render(f"lessons/{name}/widget.html", view=view, page=page)
+def widget(name: str, view: View, page: Page | None = None, asked: Mapping[str, object] | None = None) -> str:
+    """The inside of #widget; `asked` says what is on show."""
+    return render(f"lessons/{name}/widget.html", view=view, at=on_show(view, asked), page=page)
 
 
-def prose(name: str, view: Any, page: Page | None = None, live: bool = False) -> str:
+def prose(name: str, view: View, page: Page | None = None, live: bool = False) -> str:
     """The inside of #prose; `live` when it speaks of the reader's own run."""
-    return render(f"lessons/{name}/prose.html", view=view, page=page, live=live)
+    return render(f"lessons/{name}/prose.html", view=view, at=on_show(view), page=page, live=live)
 
 
 def sentence(error: UserError) -> str:

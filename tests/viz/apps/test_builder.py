@@ -17,9 +17,9 @@ from microgpt.viz import views
 from microgpt.viz.apps.builder import NAMED
 from microgpt.viz.apps.embed_codes import HOSTS, Frame, address, codes, site_address
 from microgpt.viz.course import LESSONS, page
-from microgpt.viz.rendering.controls import controls
 from microgpt.viz.rendering.render import ROOT, language, render_embed, render_page
 from microgpt.viz.session import dispatch
+from tests.support.controls import controls
 
 SITE = "https://example.org/course/"
 BUILDER = page("embed-builder")

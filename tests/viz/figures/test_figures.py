@@ -19,7 +19,6 @@ from microgpt.viz.course import LESSONS, Page, page
 from microgpt.viz.drawing.heat import Cell, Strip
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.figures import animated, figure, figure_file
-from microgpt.viz.figures.cases import offers
 from microgpt.viz.figures.layout import WIDTH, cells, hatch
 from microgpt.viz.figures.paint import HEAT, INK, MONO, SMALL
 from microgpt.viz.figures.words import extent, fit, lines, runs
@@ -45,12 +44,12 @@ def drawn(one: Page, choice: dict[str, object] | None = None, settings: Settings
 
 def choices(one: Page) -> list[dict[str, object]]:
     """Every case of a page; of a stepper, steps and stages at the ends and between."""
-    known = offers(one.widget, view_of(one))
-    name, offer = next(iter(known.items()))
-    found: list[dict[str, object]] = [{name: i} for i in range(offer.first, offer.last + 1)]
+    known = {choice.name: choice.values for choice in view_of(one).choices if choice.in_figure}
+    name, values = next(iter(known.items()))
+    found: list[dict[str, object]] = [{name: value} for value in values]
     if "phase" in known:
-        found += [{"step": offer.last, "phase": i, "head": known["head"].last} for i in range(1, 8)]
-        found += [{"layer": known["layer"].last, "head": i} for i in range(known["head"].last + 1)]
+        found += [{"step": values[-1], "phase": i, "head": known["head"][-1]} for i in known["phase"]]
+        found += [{"layer": known["layer"][-1], "head": i} for i in known["head"]]
     return found
 
 
@@ -258,8 +257,8 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
 
 @pytest.mark.parametrize("one", [p for p in LESSONS if p.widget != "stepper"], ids=lambda p: p.name)
 def test_other_figures_say_what_their_views_say(one: Page) -> None:
-    name, offer = next(iter(offers(one.widget, view_of(one)).items()))
-    for i in range(offer.last + 1):
+    name, values, *_ = view_of(one).choices[0]
+    for i in values:
         said = iter(texts(drawn(one, {name: i})))
         for wanted in in_order(one.widget, view_of(one), i):
             assert wanted in said, (i, wanted)  # and go on behind it
@@ -273,13 +272,13 @@ def test_a_moving_figure_has_every_case_and_rests_on_the_last(one: Page) -> None
     svg = animated(one, Settings(one.model, one.prompt))
     tree = ElementTree.fromstring(svg)
     check_whole(tree)
-    offer = next(iter(offers(one.widget, view_of(one)).values()))
+    name, values, *_ = view_of(one).choices[0]
     groups = [g for g in tree.iterfind(f"{SVG}g") if g.get("class")]
-    n = offer.last - offer.first + 1
+    n = len(values)
     assert len(groups) == n
     assert [g.get("opacity") for g in groups] == ["0"] * (n - 1) + [None]  # what stands without the style sheet
     for i, group in enumerate(groups):
-        still = drawn(one, {next(iter(offers(one.widget, view_of(one)))): offer.first + i})
+        still = drawn(one, {name: values[i]})
         assert set(texts(still)[1:-1]) - set(texts(group)) == set()
     (style,) = tree.iter(f"{SVG}style")
     outside, inside = (style.text or "").split("{", 1)
@@ -329,21 +328,21 @@ def test_what_is_not_there_gets_a_sentence(name: str, choice: dict[str, object],
 
 @pytest.mark.parametrize("one", LESSONS, ids=ids)
 def test_the_page_sends_its_fields_and_gets_a_file(one: Page) -> None:
-    name, offer = next(iter(offers(one.widget, view_of(one)).items()))
+    name, values, *_ = view_of(one).choices[0]
     fields = {
         "page": one.name,
         "lang": "en",
-        name: str(offer.last),
+        name: str(values[-1]),
         "theme": "dark",
         "ask-kinds": "1",
         "size": "float8",
     }
     still, moving = figure_file(fields), figure_file(fields, "moving")
     assert still["type"] == moving["type"] == "image/svg+xml"
-    assert still["file"] == f"{one.name}-{name}{offer.last}.svg" and moving["file"] == f"{one.name}-moving.svg"
-    assert still["text"] == figure(one, Settings(one.model, one.prompt), {name: offer.last})
-    assert moving["text"] == animated(one, Settings(one.model, one.prompt), {name: offer.last})
-    padded = figure_file({**fields, name: f" {offer.last}\n"})
+    assert still["file"] == f"{one.name}-{name}{values[-1]}.svg" and moving["file"] == f"{one.name}-moving.svg"
+    assert still["text"] == figure(one, Settings(one.model, one.prompt), {name: values[-1]})
+    assert moving["text"] == animated(one, Settings(one.model, one.prompt), {name: values[-1]})
+    padded = figure_file({**fields, name: f" {values[-1]}\n"})
     assert (padded["file"], padded["text"]) == (
         still["file"],
         still["text"],

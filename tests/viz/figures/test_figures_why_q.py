@@ -9,10 +9,10 @@ from xml.etree.ElementTree import Element
 import pytest
 
 from microgpt.errors import UserError
-from microgpt.viz import views
 from microgpt.viz.course import page
 from microgpt.viz.figures import figure
 from microgpt.viz.figures.paint import INK
+from microgpt.viz.lessons import why_q
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import shipped
@@ -61,7 +61,7 @@ def test_it_says_the_numbers_of_the_view_and_no_others(i: int) -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_longest_text_is_neither_cut_nor_beyond_the_card(lang: str) -> None:
-    n = len(views.view(ONE.widget, longest()).lives)
+    n = len(why_q.view(longest()).lives)
     assert n == shipped("stories").config.n_ctx
     with language(lang):
         tree = drawn(ONE, {"old": n - 1}, longest())

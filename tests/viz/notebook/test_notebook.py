@@ -26,10 +26,10 @@ from microgpt.viz.course import LESSONS, Page
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.notebook import Shown
-from microgpt.viz.rendering.controls import controls
 from microgpt.viz.rendering.policy import hashed
 from microgpt.viz.rendering.style import heat_colours, style
 from microgpt.weights import shipped
+from tests.support.controls import controls
 
 ROOT = Path(__file__).resolve().parents[3]
 NOTEBOOK = ROOT / "docs" / "notebook.ipynb"

@@ -15,9 +15,9 @@ from microgpt.record import Recording
 from microgpt.viz import show
 from microgpt.viz.drawing.strips import folded
 from microgpt.viz.notebook import Shown
-from microgpt.viz.rendering.controls import controls
 from microgpt.viz.rendering.style import style
 from tests.support import checkpoints
+from tests.support.controls import controls
 from tests.viz.notebook.test_notebook import LEFT, LEFT_EVERYWHERE, LEFT_STYLES, framed, parse, tables, words
 from tests.viz.test_big import view
 

@@ -17,13 +17,13 @@ from microgpt.cost import PARTS, count, kv_bytes
 from microgpt.decode import likeliest
 from microgpt.experiments import growth
 from microgpt.experiments.growth import BASELINES, GROUPS
-from microgpt.record import Recording
 from microgpt.trace import Trace
+from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.chart import Chart
 from microgpt.viz.lessons.compare.curves import CURVES, FAR, KINDS, POWERS, WAYS, Slopes, curves, slopes
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import bound, number, of_hundred, percent, show, whole
-from microgpt.weights import Model, shipped
+from microgpt.weights import Model
 
 GPT2 = PRESETS["GPT-2 124M"].config
 N_GUESSES = 4  # likeliest next tokens that are shown
@@ -85,6 +85,7 @@ class Compare:
     """Everything that the page places. A dict by group is of GROUPS, one by way of BASELINES."""
 
     trace: Trace
+    choices: tuple[Choice, ...]
     model: str
     n: int
     n_layer: int
@@ -93,7 +94,6 @@ class Compare:
     n_vocab: str
     steps: list[Step]
     labels: list[str]
-    at: int
     difference: str  # over all steps
     same_choice: bool  # the likeliest token is the same in both runs, at every step
     saved_rows: str  # rows that a rerun computes again, over all steps
@@ -135,8 +135,8 @@ class Compare:
 
 def view(settings: Settings) -> Compare:
     """Run the text to its end in both ways."""
-    model = shipped(settings.model)
-    return view_of(model, Recording(model, settings.prompt, settings.temperature, settings.top_k, settings.seed).run())
+    recording = settings.recording()
+    return view_of(recording.model, recording.run())
 
 
 def view_of(model: Model, trace: Trace) -> Compare:
@@ -151,6 +151,10 @@ def view_of(model: Model, trace: Trace) -> Compare:
     layers = max(config.n_layer, DEPTHS[-1])
     return Compare(
         trace=trace,
+        choices=(
+            Choice("step", range(n), trace.about["n_prompt"] - 1),
+            Choice("group", range(len(CURVES)), len(CURVES) - 1, in_figure=False),
+        ),
         model=model.name,
         n=n,
         n_layer=config.n_layer,
@@ -159,7 +163,6 @@ def view_of(model: Model, trace: Trace) -> Compare:
         n_vocab=whole(config.vocab_size),
         steps=steps,
         labels=[f"{step.number} {step.rows[-1].token}" for step in steps],
-        at=trace.about["n_prompt"] - 1,
         difference=bound(max(difference(trace, i) for i in range(n))),
         same_choice=all(trace["logits", i][0].argmax() == trace["recompute_logits", i].argmax() for i in range(n)),
         saved_rows=whole(n * (n - 1) // 2),

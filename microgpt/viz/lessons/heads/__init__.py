@@ -10,13 +10,12 @@ from microgpt.architectures.known import PRESETS
 from microgpt.config import param_shapes
 from microgpt.cost import PARTS, cached
 from microgpt.experiments.sharing import choices
-from microgpt.record import Recording
 from microgpt.tokenizer import WordTokenizer
 from microgpt.trace import Trace
+from microgpt.viz.controls import Choice
 from microgpt.viz.lessons.heads.ways import ORIGINS, Trial, Way
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import number, percent, show, whole
-from microgpt.weights import shipped
 
 SHORTEST = 4  # the short rows that are tried: this many widths, up to n_embd
 SIZE = 2  # bytes a number: 16 bits
@@ -46,6 +45,7 @@ class View:
     """One text, in every way."""
 
     trace: Trace
+    choices: tuple[Choice, ...]
     model: str
     n: int
     token: str
@@ -57,7 +57,6 @@ class View:
     rotates: bool
     ways: list[Way]  # heads shared; the last one is the short row of half the width
     labels: list[str]
-    at: int
     origins: dict[str, str]
     rows: list[Way]  # the same, with short rows of all widths
     short: list[Way]
@@ -85,8 +84,8 @@ class View:
 
 def view(settings: Settings) -> View:
     """Run the text, then run it again in every other way."""
-    model = shipped(settings.model)
-    recording = Recording(model, settings.prompt, settings.temperature, settings.top_k, settings.seed)
+    recording = settings.recording()
+    model = recording.model
     trace, config = recording.run(), model.config
     n = len(recording.cache)
     trial = Trial(model, recording.ids[:n], recording.n_prompt)
@@ -103,6 +102,10 @@ def view(settings: Settings) -> View:
     scores, spaces = PARTS.index("scores"), " " if isinstance(model.tokenizer, WordTokenizer) else ""
     return View(
         trace=trace,
+        choices=(
+            Choice("way", range(len(ways)), ways.index(own)),
+            Choice("smol", range(len(variants)), variants.index(smol), in_figure=False),
+        ),
         model=model.name,
         n=n,
         token=show(trace.about["tokens"][-1]),
@@ -114,7 +117,6 @@ def view(settings: Settings) -> View:
         rotates=config.position == "rope",
         ways=ways,
         labels=[f"{way.kind}: {way.n}" if way.n else way.kind for way in ways],
-        at=ways.index(own),
         origins=ORIGINS,
         rows=[*ways[:-1], *short],
         short=short,

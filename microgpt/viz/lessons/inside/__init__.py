@@ -11,14 +11,14 @@ from microgpt.architectures.known import PRESETS
 from microgpt.checkpoints.names import GPT2, LLAMA, published
 from microgpt.experiments import journey
 from microgpt.experiments.validity import another
-from microgpt.record import Recording
 from microgpt.trace import Trace
+from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.inventories import Inventory, inventory_of
 from microgpt.viz.lessons.inside.route import NAMES, Journey, held, journey_view, scales_for
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import bound, number, percent, show, whole
-from microgpt.weights import Model, shipped
+from microgpt.weights import Model
 
 NEIGHBOURS = 4
 LARGE = {"GPT-2 124M": GPT2, "SmolLM2-135M": LLAMA, "Llama-3-8B": LLAMA}
@@ -45,9 +45,10 @@ class View(NamedTuple):
     """Everything that the page places."""
 
     trace: Trace
+    choices: tuple[Choice, ...]
     model: str
     labels: list[str]
-    at: int
+    at: int  # the token whose way the prose tells
     journeys: list[Journey]
     legend: Strip
     n_embd: int
@@ -74,9 +75,8 @@ class View(NamedTuple):
 
 
 def view(settings: Settings) -> View:
-    model = shipped(settings.model)
-    recording = Recording(model, settings.prompt, settings.temperature, settings.top_k, settings.seed)
-    trace, c, n_prompt = recording.run(), model.config, recording.n_prompt
+    recording = settings.recording()
+    model, trace, c, n_prompt = recording.model, recording.run(), recording.model.config, recording.n_prompt
     tokens = [show(token) for token in trace.about["tokens"]]
     ways = [journey.stops(trace, c, pos) for pos in range(len(tokens))]
     scales = scales_for(ways)
@@ -91,6 +91,7 @@ def view(settings: Settings) -> View:
     kinds = ["q", "attn_scores", "v"]
     return View(
         trace=trace,
+        choices=choices(len(tokens), n_prompt - 1, len(swaps), len(inventories)),
         model=model.name,
         labels=[f"{pos} {token}" for pos, token in enumerate(tokens)],
         at=n_prompt - 1,
@@ -117,6 +118,15 @@ def view(settings: Settings) -> View:
         largest_right=max(range(len(order)), key=lambda i: parts[order[i]]),
         changed_options=[NAMES[kind] for kind in kinds],
         changed_right=next(i for i, kind in enumerate(kinds) if effect(swaps[0], kind).off[0][0]),
+    )
+
+
+def choices(tokens: int, at: int, swaps: int, inventories: int) -> tuple[Choice, ...]:
+    """So many tokens, of which `at` is followed first; so many swaps and inventories."""
+    return (
+        Choice("token", range(tokens), at),
+        Choice("swap", range(swaps), in_figure=False),
+        Choice("inventory", range(inventories), in_figure=False),
     )
 
 

@@ -13,6 +13,7 @@ from microgpt.experiments import schedule
 from microgpt.experiments.schedule import A100, Pass, Run
 from microgpt.record import Recording
 from microgpt.trace import Trace
+from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.chart import Chart
 from microgpt.viz.lessons.prefill.passes import (
     LARGE,
@@ -75,6 +76,7 @@ class Prefill:
     """Everything that the page places."""
 
     trace: Trace
+    choices: tuple[Choice, ...]
     model: str
     n_prompt: int
     columns: list[str]  # the tokens that have a row at the end
@@ -119,6 +121,7 @@ def view(settings: Settings) -> Prefill:
     assert enough is not None, f"{MODEL} never keeps this machine busy"
     return Prefill(
         trace=trace,
+        choices=(Choice("way", range(len(sizes))),),
         model=model.name,
         n_prompt=n,
         columns=names[0][: len(runs[0].cache)],

@@ -13,9 +13,9 @@ from microgpt.experiments import mistakes
 from microgpt.experiments.credit import arrivals, by_query, gap, gradients, losses, taped
 from microgpt.experiments.trainer import Trainer
 from microgpt.model import softmax
-from microgpt.record import Recording
 from microgpt.trace import Trace
 from microgpt.train import samples
+from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.chart import Chart, Series, line_chart
 from microgpt.viz.drawing.heat import Cell, Scale
 from microgpt.viz.lessons.training.live import HOOKS, SMOOTH
@@ -58,6 +58,7 @@ class View(NamedTuple):
     """One text as a lesson for the model."""
 
     trace: Trace
+    choices: tuple[Choice, ...]
     n: int
     tokens: list[str]
     heads: list[list[Line]]  # by head, of layer 0
@@ -88,8 +89,8 @@ MISTAKES = {
 
 
 def view(settings: Settings) -> View:
-    model = shipped(settings.model)
-    recording = Recording(model, settings.prompt, settings.temperature, settings.top_k, settings.seed)
+    recording = settings.recording()
+    model = recording.model
     inner = recording.ids[: recording.n_prompt]
     ids = [*inner, recording.stop]
     ids = ids[: model.config.n_ctx + 1]
@@ -105,6 +106,10 @@ def view(settings: Settings) -> View:
     first = next(iter(trainer.run.texts))
     return View(
         trace=recording.run(),
+        choices=(
+            Choice("pass-head", range(config.n_head)),
+            Choice("learned-layer", range(config.n_layer), in_figure=False),
+        ),
         n=n,
         tokens=tokens,
         heads=[lines(tape["attn_weights", 0][head], tokens, parallel, cached) for head in range(config.n_head)],

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from html.parser import HTMLParser
 
 from microgpt.errors import N_, UserError
-from microgpt.viz.settings import is_number
+from microgpt.viz.controls import is_number
 
 
 class Control:

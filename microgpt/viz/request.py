@@ -1,0 +1,97 @@
+"""What is asked for: a page, a run of its model and what is to be on show; from a command line, a form, a notebook or
+an address alike, so that each mistake is told in one way. Knows no HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from microgpt.errors import N_, UserError
+from microgpt.viz.controls import THEME
+from microgpt.viz.course import LESSONS, Page, prompt_for
+from microgpt.viz.settings import Settings, parse
+from microgpt.viz.text.language import LANGUAGES
+
+
+class Request(NamedTuple):
+    """A lesson, with the model and the text that it is to show."""
+
+    page: Page
+    settings: Settings
+    chosen: Mapping[str, object]  # of its choices: step=4
+    lang: str = "en"
+    theme: str = "auto"
+
+
+def request(
+    widget: str = "stepper",
+    model: str = "",
+    prompt: str = "",
+    chosen: Mapping[str, object | None] | None = None,
+    lang: str = "en",
+    theme: str = "auto",
+    temperature: float = 0.0,
+    top_k: int = 0,
+    seed: int = 42,
+) -> Request:
+    """What is left out ("" or None) is the page's own. Raises UserError for what is not there."""
+    page = lesson(widget, model)
+    check_looks(lang, theme)
+    settings = settings_for(page, model, prompt or None, temperature, top_k, seed)
+    page = page._replace(model=settings.model, prompt=settings.prompt)
+    return Request(page, settings, given(chosen or {}), lang, theme)
+
+
+def given(chosen: Mapping[str, object | None]) -> dict[str, object]:
+    """What is chosen indeed."""
+    return {name: value for name, value in chosen.items() if value is not None}
+
+
+def lesson(name: str, model: str = "") -> Page:
+    """The lesson of that name or with that widget; of two with one widget, the one with that model."""
+    fitting = [page for page in LESSONS if name in (page.name, page.widget)]
+    if not fitting:
+        names = ", ".join(["stepper", *(page.name for page in LESSONS)])
+        raise UserError(N_("There is no widget “%(name)s”; there is %(names)s."), name=name[:40], names=names)
+    return next((page for page in fitting if page.model == model), fitting[0])
+
+
+def settings_for(
+    page: Page,
+    model: str = "",
+    prompt: str | None = None,
+    temperature: float = 0.0,
+    top_k: int = 0,
+    seed: int = 42,
+) -> Settings:
+    """A run of a model that the page knows; without a prompt, on one that the model knows."""
+    model = model or page.model
+    if model not in page.models:
+        raise UserError(
+            N_("The page “%(page)s” does not know the model “%(model)s”; it has %(models)s."),
+            page=page.name, model=model[:40], models=", ".join(page.models),
+        )  # fmt: skip
+    if prompt is None:
+        prompt = page.prompt if model == page.model else prompt_for(model)
+    return Settings(model, prompt, temperature, top_k, seed)
+
+
+def settings_from(page: Page, fields: Mapping[str, str]) -> Settings:
+    """The run that the controls of a page spell out; a control that was not sent says nothing."""
+    typed = parse(fields)
+    return settings_for(page, typed.model, fields.get("prompt"), *typed[2:])
+
+
+def check_looks(lang: str, theme: str = "auto") -> None:
+    """Raise UserError for a language or colours that are not there."""
+    one_of("language", lang, LANGUAGES)
+    one_of("theme", theme, [str(value) for value in THEME.values])
+
+
+def one_of(name: str, value: str, known: Iterable[str]) -> None:
+    """Raise UserError unless `value` is among the `known` ones."""
+    if value not in known:
+        raise UserError(
+            N_("%(name)s is “%(value)s”; give one of %(known)s."), name=name, value=value[:40], known=", ".join(known)
+        )
