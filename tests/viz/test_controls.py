@@ -40,7 +40,7 @@ def test_what_is_declared_is_what_the_page_has(page: Page) -> None:
 @given(st.data())
 def test_what_is_asked_is_on_show_and_nothing_else_changes(data: st.DataObject) -> None:
     page = data.draw(st.sampled_from([one for one in LESSONS if one.widget in ("why_q", "memory", "stepper")]))
-    view = views.view(page.widget, views.Settings(page.model, page.prompt))
+    view = views.of(page)
     choice = data.draw(st.sampled_from(view.choices))
     value = data.draw(st.sampled_from(list(choice.values)))
     assert on_show(view, {choice.name: value}) == {**on_show(view), choice.name: value}
