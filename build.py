@@ -29,7 +29,7 @@ from microgpt.trace import to_json
 from microgpt.viz import views
 from microgpt.viz.course import PAGES
 from microgpt.viz.notebook import is_folder
-from microgpt.viz.rendering.inline import framed
+from microgpt.viz.rendering.assets import framed
 from microgpt.viz.rendering.render import Site, render_embed, render_page
 from microgpt.viz.rendering.style import STYLE, STYLE_BIG, read
 from microgpt.viz.request import request
@@ -188,6 +188,7 @@ def write_site(out: Path, address: str = "") -> None:
     fetched = fetch_runtime(cache)
     say("runtime: compiling and packing (the first time takes a while)")
     site = Site(pack_runtime(fetched, out, own_files(), cache), address)
+    in_frame = framed(read)
     for page in PAGES:
         view = views.of(page)
         if page.widget and (trace := getattr(view, "trace", None)):
@@ -196,7 +197,7 @@ def write_site(out: Path, address: str = "") -> None:
             with language(lang):
                 write(out / folder(lang) / f"{page.name}.html", render_page(page, view, site))
                 if page.widget:
-                    alone = framed(render_embed(page, view, site), read, address)
+                    alone = render_embed(page, view, site, in_frame)
                     write(out / folder(lang) / "embed" / f"{page.name}.html", alone)
         say(f"page: {page.name}")
     say("style, bridge, notices")

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from microgpt.viz import views
 from microgpt.viz.controls import View, on_show
+from microgpt.viz.rendering.assets import BESIDE, Assets
 from microgpt.viz.rendering.render import Site, render_baked
 from microgpt.viz.rendering.style import style
 from microgpt.viz.request import Request
@@ -43,9 +44,8 @@ def bake(order: Recipe, say: Callable[[str], None], out: Path) -> None:
     out.mkdir(parents=True)
     if order.assets == "inline":
         say("runtime: packing it into the page (the first time takes a while)")
-        carried = runtime()
-        for name, html in rendered(asked, view, Site(), notes).items():
-            write(out / name, single(html, carried))
+        for name, html in rendered(asked, view, Site(), notes, single(runtime())).items():
+            write(out / name, html)
             say(f"{name}: {(out / name).stat().st_size / 1e6:.1f} MB, everything in it")
         return
     kept = default_cache()
@@ -59,10 +59,13 @@ def bake(order: Recipe, say: Callable[[str], None], out: Path) -> None:
             shutil.copyfile(path, out / name)
 
 
-def rendered(asked: Request, view: View, site: Site, notes: str) -> dict[str, str]:
+def rendered(asked: Request, view: View, site: Site, notes: str, assets: Assets = BESIDE) -> dict[str, str]:
     """Both forms by their names, as pages of a site, with what is chosen at first."""
     with language(asked.lang):
-        return {name: render_baked(asked.page, view, site, alone, notes, asked.chosen) for name, alone in FORMS.items()}
+        return {
+            name: render_baked(asked.page, view, site, alone, notes, asked.chosen, assets)
+            for name, alone in FORMS.items()
+        }
 
 
 def write(path: Path, text: str) -> None:

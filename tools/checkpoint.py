@@ -17,8 +17,7 @@ from microgpt.viz.large.excerpt import excerpt
 from microgpt.viz.large.picture import BigPicture
 from microgpt.viz.lessons.from_checkpoint import check_widget, drawn_by, page_for, picture_for, pressed
 from microgpt.viz.rendering import style as styles
-from microgpt.viz.rendering.inline import still, whole
-from microgpt.viz.rendering.policy import policy
+from microgpt.viz.rendering.assets import STILL, Assets, whole
 from microgpt.viz.rendering.render import Site, render_baked
 from microgpt.viz.request import check_looks, given, lesson
 from microgpt.viz.text.language import language
@@ -51,10 +50,11 @@ def bake_checkpoint(
     say(f"{model.name}: running the text, with the cache and without")
     view = picture_for(page, model, prompt, new, layers, heads)
     chosen = pressed(page, view, given(start or {}))
-    forms = rendered(model, prompt, view, chosen, lang, page)
+    loads = whole(read) if assets == "inline" else STILL
+    forms = rendered(model, prompt, view, chosen, lang, page, loads)
     out.mkdir(parents=True)
     for name, html in forms.items():
-        write(out / name, whole(html, read) if assets == "inline" else still(html, policy(python=False)))
+        write(out / name, html)
     write(out / TRACE, to_json(excerpt(view.trace, view.layers, view.token_ids())))
     if assets != "inline":
         write(out / styles.STYLE, styles.style(big=True))
@@ -66,15 +66,21 @@ def bake_checkpoint(
 
 
 def rendered(
-    model: Model, prompt: str, view: BigPicture, chosen: Mapping[str, Any], lang: str = "en", page: Page | None = None
+    model: Model,
+    prompt: str,
+    view: BigPicture,
+    chosen: Mapping[str, Any],
+    lang: str = "en",
+    page: Page | None = None,
+    assets: Assets = STILL,
 ) -> dict[str, str]:
     """Both forms by their names, with what is chosen at first; the stepper's where no page is named."""
     forms, page = {}, page or lesson("stepper")
-    drawn = drawn_by(page, model, view)
+    drawn, notes = drawn_by(page, model, view), (ROOT / "LICENSE").read_text("utf-8")
     with language(lang):
         page = page_for(page, model, prompt, view)
         for name, alone in FORMS.items():
-            forms[name] = render_baked(page, drawn, Site(), alone, (ROOT / "LICENSE").read_text("utf-8"), chosen)
+            forms[name] = render_baked(page, drawn, Site(), alone, notes, chosen, assets)
     return forms
 
 

@@ -14,7 +14,7 @@ import build
 from microgpt.errors import UserError
 from microgpt.viz import views
 from microgpt.viz.course import LESSONS, Page
-from microgpt.viz.rendering.inline import whole
+from microgpt.viz.rendering.assets import STILL, Assets, whole
 from microgpt.viz.rendering.policy import hashed
 from microgpt.viz.rendering.render import Site
 from microgpt.viz.rendering.style import read
@@ -118,10 +118,9 @@ def test_one_file_refers_to_nothing_but_itself(inline: Path) -> None:
 @pytest.mark.parametrize("page", LESSONS, ids=[page.name for page in LESSONS])
 @pytest.mark.parametrize("lang", ["en", "es"])
 def test_no_lesson_leads_out_of_its_file(page: Page, lang: str) -> None:
-    for html in bake.rendered(
-        request(page.name, page.model, page.prompt, lang=lang), views.of(page), Site(), ""
-    ).values():
-        found = ["".join(each) for each in REFERENCE.findall(whole(html, read))]
+    asked = request(page.name, page.model, page.prompt, lang=lang)
+    for html in bake.rendered(asked, views.of(page), Site(), "", whole(read)).values():
+        found = ["".join(each) for each in REFERENCE.findall(html)]
         assert [each for each in found if not each.startswith(("#", "data:"))] == []
 
 
@@ -129,7 +128,7 @@ def test_the_policy_names_each_text_and_allows_no_other(inline: Path) -> None:
     html = seen((inline / "index.html").read_text("utf-8"))
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', html)
     assert policy
-    rules = dict(rule.split(" ", 1) for rule in policy[1].replace("&#x27;", "'").split("; "))
+    rules = dict(rule.split(" ", 1) for rule in policy[1].replace("&#39;", "'").split("; "))
     scripts = [hashed(text) for text in re.findall(r"<script[^>]*>(.*?)</script>", html, re.S)]
     styles = [hashed(text) for text in re.findall(r"<style[^>]*>(.*?)</style>", html, re.S)]
     assert rules["script-src"].split() == ["'wasm-unsafe-eval'", *scripts] and len(scripts) == 2
@@ -159,12 +158,17 @@ def test_a_lesson_is_checked_and_replaced_like_a_site(inline: Path, capsys: pyte
     assert (inline / "embed.html").read_bytes() == before
 
 
-def test_without_python_nothing_asks_for_it(directory: Path) -> None:
-    html = whole((directory / "embed.html").read_text("utf-8"), read)
+@pytest.mark.parametrize("assets", [whole(read), STILL], ids=["whole", "beside"])
+def test_without_python_nothing_asks_for_it(assets: Assets) -> None:
+    asked = request("why-q")
+    html = bake.rendered(asked, views.of(asked.page), Site(), "", assets)["embed.html"]
     assert "<html data-no-python " in html
     assert "data-module" not in html and "wasm-unsafe-eval" not in html
 
 
-def test_a_page_that_is_not_ours_is_refused() -> None:
-    with pytest.raises(ValueError, match="not a page of ours"):
-        whole("<html><body></body></html>", read)
+@pytest.mark.parametrize(
+    ("name", "text"), [("style.css", "a</style>"), ("host.js", "'</script>'"), ("host.js", "<!--")]
+)
+def test_what_would_end_its_element_does_not_go_into_a_page(name: str, text: str) -> None:
+    with pytest.raises(ValueError, match="would end the"):
+        whole(lambda asked: text if asked == name else read(asked))

@@ -1,6 +1,6 @@
 """One HTML file that holds everything: style, bridge, Pyodide, NumPy, our Python, templates and weights.
 
-It runs live from a double click. Here is only what microgpt/viz/rendering/inline.py cannot bring along itself: the
+It runs live from a double click. Here is only what microgpt/viz/rendering/assets.py cannot bring along itself: the
 files, and a packer that makes gzip smaller than Python's own can, always the same bytes.
 """
 
@@ -11,13 +11,13 @@ from functools import cache
 
 import deflate
 
-from microgpt.viz.rendering.inline import whole
+from microgpt.viz.rendering.assets import Assets, whole
 from microgpt.viz.rendering.style import read
 
 
-def single(html: str, runtime: Mapping[str, bytes]) -> str:
-    """The rendered page `html` with everything in it."""
-    return whole(html, read, runtime, packed)
+def single(runtime: Mapping[str, bytes]) -> Assets:
+    """What a page loads, with everything in it."""
+    return whole(read, runtime, packed)
 
 
 @cache

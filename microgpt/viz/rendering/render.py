@@ -23,7 +23,7 @@ from microgpt.viz.course import LESSONS, PAGES, Page
 from microgpt.viz.drawing.counters import PART_NAMES, facts
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.phases import PHASES, code
-from microgpt.viz.rendering.policy import policy
+from microgpt.viz.rendering.assets import BESIDE, Assets
 from microgpt.viz.settings import SAMPLING
 from microgpt.viz.text import place
 from microgpt.viz.text.formats import number
@@ -89,10 +89,18 @@ def by_itself(alone: bool = True) -> Iterator[None]:
         COURSE.reset(token)
 
 
-def render_page(page: Page, view: View, site: Site = HERE) -> str:
+def render_page(page: Page, view: View, site: Site = HERE, assets: Assets = BESIDE) -> str:
     """A whole page."""
-    around = {"page": page, "view": view, "at": on_show(view), "live": False, "alone": False, "site": site}
-    around |= {"path": f"{page.name}.html", "policy": policy(site.address, frames=page.frames)}
+    around = {
+        "page": page,
+        "view": view,
+        "at": on_show(view),
+        "live": False,
+        "alone": False,
+        "site": site,
+        "assets": assets,
+    }
+    around |= {"path": f"{page.name}.html", "policy": assets.policy(site.address, page.frames)}
     if not page.widget:
         return render(f"apps/{page.app}/page.html" if page.app else f"pages/{page.name}.html", **around)
     at = LESSONS.index(page)
@@ -100,17 +108,23 @@ def render_page(page: Page, view: View, site: Site = HERE) -> str:
     return render("pages/lesson.html", **around, before=before, after=after)
 
 
-def render_embed(page: Page, view: View, site: Site = HERE) -> str:
+def render_embed(page: Page, view: View, site: Site = HERE, assets: Assets = BESIDE) -> str:
     """The widget of a lesson alone, for the frames of other pages. It lies in embed/, beside the lessons."""
     return render(
         "pages/embed.html", page=page, view=view, at=on_show(view), live=False, alone=True, site=site,
-        path=f"embed/{page.name}.html", policy=policy(site.address), home="../",
+        assets=assets,        path=f"embed/{page.name}.html", policy=assets.policy(site.address), home="../",
         up="../../" if folder(LANG.get()) else "../",
     )  # fmt: skip
 
 
 def render_baked(
-    page: Page, view: View, site: Site, alone: bool, notices: str, asked: Mapping[str, object] | None = None
+    page: Page,
+    view: View,
+    site: Site,
+    alone: bool,
+    notices: str,
+    asked: Mapping[str, object] | None = None,
+    assets: Assets = BESIDE,
 ) -> str:
     """A lesson that belongs to no course, with its prose or the widget `alone`; it lies where its style lies.
 
@@ -119,7 +133,7 @@ def render_baked(
     with by_itself():
         return render(
             "pages/baked.html", page=page, view=view, at=on_show(view, asked), live=True, alone=alone, path="",
-            site=site, policy=policy(), up="", notices=notices,
+            site=site, assets=assets, policy=assets.policy(), up="", notices=notices,
         )  # fmt: skip
 
 

@@ -1,0 +1,121 @@
+"""What a page loads: style, scripts, icon and Python lie beside it, or stand in the page itself.
+
+A page that has all in itself needs no server and no network: it runs from a double click, in a sandboxed frame, as the
+srcdoc of one. templates/_head.html and _tail.html place what is decided here. Reads and writes no file: the caller
+brings them.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import io
+import json
+import re
+import zipfile
+from collections.abc import Callable, Iterable, Mapping
+from html import escape
+from typing import NamedTuple
+
+from microgpt.viz.rendering.policy import policy
+
+Read = Callable[[str], str | bytes]  # gives a file of the site by its name
+
+BRIDGE = "boot.js"  # of the scripts, the one that starts Python
+SCRIPTS = (BRIDGE, "host.js")
+CARRIED = "carried:/"  # where the runtime is said to lie; nothing is ever fetched from there
+
+
+class Assets(NamedTuple):
+    """Where a page has what it loads; by itself, beside it."""
+
+    style: str = ""  # its text, where it stands in the page
+    scripts: tuple[tuple[str, str], ...] = ()  # name and text of each that stands in the page, at its end
+    icon: str = ""  # as a data: address
+    python: bool = True  # whether anything on the page can run it; what would ask for it is hidden otherwise
+    home: str = ""  # where the folder of Python lies, if not where the site has it
+    elements: str = ""  # what the page carries of Python
+
+    def policy(self, address: str = "", frames: bool = False) -> str:
+        """The policy that allows just this, on a page of the site at `address`."""
+        styles, scripts = [self.style] if self.style else [], [code for _, code in self.scripts]
+        return policy(address, styles, scripts, frames, whole=bool(self.icon), python=self.python)
+
+
+BESIDE = Assets()
+STILL = Assets(python=False)
+
+
+def zipped(data: bytes) -> bytes:
+    """As gzip, always the same bytes."""
+    return gzip.compress(data, 9, mtime=0)
+
+
+def whole(
+    read: Read,
+    runtime: Mapping[str, bytes] | None = None,
+    pack: Callable[[bytes], bytes] = zipped,
+    style: str = "style.css",
+) -> Assets:
+    """Everything in the page. `runtime` is what the folder of Python holds, by name; `pack` makes gzip of it."""
+    home, elements = carried(runtime, pack) if runtime is not None else ("", "")
+    names = [name for name in SCRIPTS if name != BRIDGE or runtime is not None]
+    icon = base64.b64encode(text(read("icon.svg")).encode()).decode()
+    return Assets(
+        inline(text(read(style)), "style"), in_page(read, names), f"data:image/svg+xml;base64,{icon}",
+        runtime is not None, home, elements,
+    )  # fmt: skip
+
+
+def framed(read: Read) -> Assets:
+    """Style and scripts in the page; Python is fetched from the site, if it is asked for.
+
+    In a frame of opaque origin a page must have in itself what it needs to be seen and to step: there WebKit does not
+    take files of the page's own host for its own.
+    """
+    return Assets(inline(text(read("style.css")), "style"), in_page(read, SCRIPTS))
+
+
+def in_page(read: Read, names: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, inline(text(read(name)), "script")) for name in names)
+
+
+def carried(runtime: Mapping[str, bytes], pack: Callable[[bytes], bytes]) -> tuple[str, str]:
+    """Where the runtime is said to lie, with the hash of its manifest; and the runtime as elements that no browser
+    runs: base64 of gzip."""
+    manifest = json.loads(runtime["runtime.json"])
+    files = {name: opened(runtime[name]) for name in manifest["files"]}
+    manifest["files"] = {
+        name: {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()} for name, data in files.items()
+    }
+    files["runtime.json"] = json.dumps(manifest).encode()
+    parts = []
+    for name in sorted(files):
+        data = base64.b64encode(pack(files[name])).decode()
+        parts.append(f'<script type="text/plain" data-file="{escape(name)}">{data}</script>\n')
+    return f"{CARRIED}-{hashlib.sha256(files['runtime.json']).hexdigest()[:32]}/", "".join(parts)
+
+
+def opened(data: bytes) -> bytes:
+    """An archive without its own compression: packed as a whole it becomes smaller. Other files as they are."""
+    if not data.startswith(b"PK"):
+        return data
+    loose = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(loose, "w") as out:
+        for entry in archive.infolist():
+            content = archive.read(entry)
+            entry.compress_type = zipfile.ZIP_STORED
+            out.writestr(entry, content)
+    return loose.getvalue()
+
+
+def text(data: str | bytes) -> str:
+    return data if isinstance(data, str) else data.decode("utf-8")
+
+
+def inline(code: str, element: str) -> str:
+    """`code`, if it can stand inside that element as it is."""
+    if re.search(rf"</{element}|<!--", code, re.I):
+        raise ValueError(f"this text would end the <{element}> that it stands in")
+    return code
