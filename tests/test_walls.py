@@ -37,6 +37,7 @@ LAYERS = (
     {"viz.controls"},
     {"viz.settings"},
     {"viz.drawing", "viz.course"},
+    {"viz.lesson"},
     {"viz.request"},
     {"viz.rendering"},
     {"viz.large"},

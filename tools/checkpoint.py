@@ -15,11 +15,12 @@ from microgpt.trace import to_json
 from microgpt.viz.course import Page
 from microgpt.viz.large.excerpt import excerpt
 from microgpt.viz.large.picture import BigPicture
+from microgpt.viz.lesson import lesson_named
 from microgpt.viz.lessons.from_checkpoint import check_widget, drawn_by, page_for, picture_for, pressed
 from microgpt.viz.rendering import style as styles
 from microgpt.viz.rendering.assets import STILL, Assets, whole
 from microgpt.viz.rendering.render import Site, render_baked
-from microgpt.viz.request import check_looks, given, lesson
+from microgpt.viz.request import check_looks, given
 from microgpt.viz.text.language import language
 from microgpt.weights import Model
 from tools.bake import ASSETS, FORMS, write
@@ -44,7 +45,7 @@ def bake_checkpoint(
     assets: str = ASSETS[0],
 ) -> None:
     """Write the lesson into the new folder `out`. Raises UserError for what the model or the page does not have."""
-    page = lesson(widget)
+    page = lesson_named(widget)
     check_widget(page, widget, [*layers, *heads])
     check_looks(lang)
     say(f"{model.name}: running the text, with the cache and without")
@@ -75,7 +76,7 @@ def rendered(
     assets: Assets = STILL,
 ) -> dict[str, str]:
     """Both forms by their names, with what is chosen at first; the stepper's where no page is named."""
-    forms, page = {}, page or lesson("stepper")
+    forms, page = {}, page or lesson_named("stepper")
     drawn, notes = drawn_by(page, model, view), (ROOT / "LICENSE").read_text("utf-8")
     with language(lang):
         page = page_for(page, model, prompt, view)

@@ -234,6 +234,21 @@ PAGES = (
         number=10,
     ),
     Page(
+        "most-read",
+        N_("Most read"),
+        N_("Which key is read most?"),
+        N_(
+            "Every query reads every row of the cache that it may see. It does not give each the same weight. Here is "
+            "what each row has received, head by head, over all steps."
+        ),
+        "most_read",
+        "stories",
+        "The next day is bright",
+        N_("go from head to head, and look for a row that stands out."),
+        N_("how often a row is read follows from its place; how much weight it gets does not."),
+        number=11,
+    ),
+    Page(
         "glossary",
         N_("Glossary"),
         N_("The words of this course"),
@@ -280,7 +295,7 @@ def page(name: str) -> Page:
     for one in PAGES:
         if one.name == name:
             return one
-    raise UserError(N_("There is no page “%(name)s”."), name=name)
+    raise UserError(N_("There is no page “%(name)s”."), name=name[:40])
 
 
 def prompt_for(model: str) -> str:

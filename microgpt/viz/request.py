@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from microgpt.errors import N_, UserError
 from microgpt.viz.controls import THEME
-from microgpt.viz.course import LESSONS, Page, prompt_for
+from microgpt.viz.course import Page, prompt_for
+from microgpt.viz.lesson import lesson_named
 from microgpt.viz.settings import Settings, parse
 from microgpt.viz.text.language import LANGUAGES
 
@@ -36,7 +37,7 @@ def request(
     seed: int = 42,
 ) -> Request:
     """What is left out ("" or None) is the page's own. Raises UserError for what is not there."""
-    page = lesson(widget, model)
+    page = lesson_named(widget, model)
     check_looks(lang, theme)
     settings = settings_for(page, model, prompt or None, temperature, top_k, seed)
     page = page._replace(model=settings.model, prompt=settings.prompt)
@@ -46,15 +47,6 @@ def request(
 def given(chosen: Mapping[str, object | None]) -> dict[str, object]:
     """What is chosen indeed."""
     return {name: value for name, value in chosen.items() if value is not None}
-
-
-def lesson(name: str, model: str = "") -> Page:
-    """The lesson of that name or with that widget; of two with one widget, the one with that model."""
-    fitting = [page for page in LESSONS if name in (page.name, page.widget)]
-    if not fitting:
-        names = ", ".join(["stepper", *(page.name for page in LESSONS)])
-        raise UserError(N_("There is no widget “%(name)s”; there is %(names)s."), name=name[:40], names=names)
-    return next((page for page in fitting if page.model == model), fitting[0])
 
 
 def settings_for(

@@ -13,9 +13,10 @@ from collections.abc import Mapping
 
 from microgpt.errors import N_, UserError
 from microgpt.viz import views
-from microgpt.viz.course import page, prompt_for
+from microgpt.viz.course import prompt_for
 from microgpt.viz.figures import figure_file
 from microgpt.viz.given_files import Files
+from microgpt.viz.lesson import page_named
 from microgpt.viz.patches import Patch, State, optional, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.request import settings_from
@@ -34,7 +35,7 @@ def dispatch(
     with language(fields.get("lang", "en")), render.by_itself(fields.get("course") == "none"):
         stopped: list[Patch] = []
         try:
-            shown = page(fields["page"])
+            shown = page_named(fields["page"])
             stopped = views.stopped(shown.shown)
             hooks = hooks_of(fields, files)
             if hook not in hooks:
@@ -48,14 +49,14 @@ def dispatch(
 
 def hooks_of(fields: Mapping[str, str], files: Files | None = None) -> dict[str, views.Hook]:
     """What can be asked of the page that the fields name."""
-    shown = page(fields["page"])
+    shown = page_named(fields["page"])
     own: dict[str, views.Hook] = {"run": run, "model": change_model, "figure": save_figure} if shown.widget else {}
     return own | views.hooks(shown.shown, files or {})
 
 
 def run(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
     """The widget and its prose for the reader's own text."""
-    shown = page(fields["page"])
+    shown = page_named(fields["page"])
     settings = settings_from(shown, {"model": "", "prompt": "", **fields})
     view = views.view(shown.widget, settings)
     return {**(state or {}), "settings": settings._asdict()}, [

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from importlib import import_module
 from types import ModuleType
 from typing import NamedTuple
 
 from microgpt.viz.controls import Choice, View
-from microgpt.viz.course import LESSONS, Page
+from microgpt.viz.course import Page
 from microgpt.viz.given_files import Files
+from microgpt.viz.lesson import module_of
 from microgpt.viz.patches import Patch, State
 from microgpt.viz.settings import Settings
 
@@ -42,11 +42,6 @@ def of(page: Page) -> View:
 def module(widget: str) -> ModuleType | None:
     """The module of a widget; None for a page without one, which has nothing live."""
     return module_of(widget) if widget else None
-
-
-def module_of(widget: str) -> ModuleType:
-    folder = "lessons" if any(page.widget == widget for page in LESSONS) else "apps"
-    return import_module(f"microgpt.viz.{folder}.{widget}")
 
 
 def stopped(widget: str) -> list[Patch]:

@@ -76,7 +76,7 @@ def test_what_cannot_be_baked_gets_one_sentence(
 
 def test_a_page_that_does_not_know_the_model_says_which_it_knows(monkeypatch: pytest.MonkeyPatch) -> None:
     page = LESSONS[0]._replace(models=("stories",))
-    monkeypatch.setattr("microgpt.viz.request.lesson", lambda widget, model: page)
+    monkeypatch.setattr("microgpt.viz.request.lesson_named", lambda widget, model: page)
     with pytest.raises(UserError, match="does not know the model “names”; it has stories"):
         request(page.name, "names")
 

@@ -19,16 +19,15 @@ from microgpt.errors import N_, UserError
 from microgpt.viz import views
 from microgpt.viz.controls import Value, View, drawn
 from microgpt.viz.course import LESSONS, Page
-from microgpt.viz.course import page as page_named
 from microgpt.viz.figures import layout, paint, words
 from microgpt.viz.figures.layout import of
+from microgpt.viz.lesson import page_named
 from microgpt.viz.patches import Patch, file
 from microgpt.viz.rendering import render
 from microgpt.viz.request import settings_from
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.glossary import GLOSSARY
 from microgpt.viz.text.language import LANG, folder, translated
-from microgpt.viz.text.place import ROOT
 
 __all__ = ["animated", "card", "figure", "figure_file"]
 
@@ -112,8 +111,8 @@ def file_name(page: Page, choice: Mapping[str, object], kind: str) -> str:
 
 
 def has_figure(page: Page) -> bool:
-    """Whether it is a lesson that draws one."""
-    return bool(page.widget) and (ROOT / page.folder / "figure.svg").is_file()
+    """Whether it is a lesson: one that draws no figure of its own has that of its tables."""
+    return bool(page.widget)
 
 
 def lesson(shown: str | Page) -> Page:
@@ -146,7 +145,8 @@ def panel(page: Page, view: View, at: Mapping[str, Value], whole: bool = False, 
 
     `short` leaves out what stands before the main thing.
     """
-    template = render.environment(LANG.get()).get_template(f"lessons/{page.widget}/figure.svg")
+    names = [f"lessons/{page.widget}/figure.svg", "figures/table.svg"]
+    template = render.environment(LANG.get()).select_template(names)
     asked = {"page": page, "view": view, "at": at, "i": next(iter(at.values())), "whole": whole, "short": short}
     made: Any = template.make_module({**around(), **asked})
     pen = layout.Pen()

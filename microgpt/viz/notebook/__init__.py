@@ -20,12 +20,13 @@ from microgpt.trace import TraceArrays
 from microgpt.viz import views
 from microgpt.viz.controls import View, on_show
 from microgpt.viz.drawing.picture import Picture
+from microgpt.viz.lesson import lesson_named
 from microgpt.viz.lessons.from_checkpoint import check_widget, drawn_by, page_for, picture_for, pressed
 from microgpt.viz.notebook.tables import plain
 from microgpt.viz.rendering.policy import policy
 from microgpt.viz.rendering.render import by_itself, render
 from microgpt.viz.rendering.style import STYLE, heat_colours, style
-from microgpt.viz.request import Request, check_looks, given, lesson, request
+from microgpt.viz.request import Request, check_looks, given, request
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.language import language
 from microgpt.weights import SHIPPED
@@ -70,7 +71,7 @@ def show(
         if (temperature, top_k, seed) != (0.0, 0, 42):
             raise UserError(N_("A checkpoint adds the likeliest token; leave temperature, top_k and seed out."))
         check_looks(lang, theme)
-        page = lesson(widget)
+        page = lesson_named(widget)
         check_widget(page, widget, [*layers, *heads])
         loaded = load_checkpoint(Path(model), dtype)
         large = picture_for(page, loaded, prompt, new, layers, heads)

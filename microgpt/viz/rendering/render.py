@@ -23,10 +23,11 @@ from microgpt.viz.course import LESSONS, PAGES, Page
 from microgpt.viz.drawing.counters import PART_NAMES, facts
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.phases import PHASES, code
+from microgpt.viz.lesson import added
 from microgpt.viz.rendering.assets import BESIDE, Assets
 from microgpt.viz.settings import SAMPLING
 from microgpt.viz.text import place
-from microgpt.viz.text.formats import number
+from microgpt.viz.text.formats import bound, number, of_hundred, percent, whole
 from microgpt.viz.text.glossary import GLOSSARY, Term
 from microgpt.viz.text.language import LANG, LANGUAGES, catalogue, folder, language, translated
 from microgpt.weights import SHIPPED, shipped
@@ -50,7 +51,9 @@ ROOT = place.ROOT
 def environment(lang: str = "en") -> jinja2.Environment:
     """The environment for one language; autoescape on, a missing name is an error."""
     env = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(ROOT / "templates"),
+        loader=jinja2.ChoiceLoader(
+            [jinja2.FileSystemLoader(ROOT / "templates"), jinja2.FunctionLoader(of_others)],
+        ),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -58,6 +61,7 @@ def environment(lang: str = "en") -> jinja2.Environment:
         extensions=["jinja2.ext.i18n"],
         auto_reload=False,
     )
+    env.filters |= {"whole": whole, "number": number, "percent": percent, "bound": bound, "of_hundred": of_hundred}
     env.policies["ext.i18n.trimmed"] = True
     env.install_gettext_translations(catalogue(lang), newstyle=True)  # type: ignore[attr-defined]
     env.globals.update(
@@ -67,6 +71,14 @@ def environment(lang: str = "en") -> jinja2.Environment:
         glossary=glossary, translated=translated, course=True, home="", up="../" if folder(lang) else "",
     )  # fmt: skip
     return env
+
+
+def of_others(name: str) -> str | None:
+    """A template of a lesson that is not ours: lessons/<widget>/<file>."""
+    kind, _, rest = name.partition("/")
+    widget, _, file = rest.partition("/")
+    found = added(widget) if kind == "lessons" and file else None
+    return found.template(file) if found else None
 
 
 def glossary() -> list[Term]:
@@ -144,7 +156,7 @@ def widget(name: str, view: View, page: Page | None = None, asked: Mapping[str, 
 
 def prose(name: str, view: View, page: Page | None = None, live: bool = False) -> str:
     """The inside of #prose; `live` when it speaks of the reader's own run."""
-    return render(f"lessons/{name}/prose.html", view=view, at=on_show(view), page=page, live=live)
+    return render("live/prose.html", widget=name, view=view, at=on_show(view), page=page, live=live)
 
 
 def sentence(error: UserError) -> str:

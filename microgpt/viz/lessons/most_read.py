@@ -1,0 +1,73 @@
+"""What each row of the cache has received: the weights that all steps gave it, head by head, from the trace."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from microgpt.config import Config
+from microgpt.errors import N_
+from microgpt.experiments.most_read import even_shares, received
+from microgpt.trace import Trace
+from microgpt.viz.lesson import Choice, Table
+from microgpt.viz.settings import Settings
+from microgpt.viz.text.formats import show
+
+HEAD = (N_("key of"), N_("weight received"), N_("steps that read it"), N_("times an even share"))
+
+
+class Place(NamedTuple):
+    """A row of one head, and what it has received."""
+
+    layer: int
+    head: int
+    token: str
+    received: float
+    steps: int  # that have read it
+    share: float  # times an even share
+
+
+class View(NamedTuple):
+    """One text, with a table a head."""
+
+    trace: Trace
+    choices: tuple[Choice, ...]
+    legend: str
+    labels: list[str]
+    tables: list[Table]
+    n: int
+    n_heads: int  # of all layers
+    first: str  # the first token of the text
+    most: Place  # the row that stands out most
+    first_wins: int  # heads in which the first row has received more than any other
+    above: int  # rows that have more than an even share in some head
+    answers: tuple[int, int]  # which options are right
+
+
+def view(settings: Settings) -> View:
+    """Run the text to its end, and add up."""
+    trace = settings.trace()
+    config, tokens = Config(**trace.about["config"]), [show(token) for token in trace.about["tokens"]]
+    n, total = len(tokens), received(trace, config)
+    shares = total / even_shares(n)  # [n_layer, n_head, n]
+    read = shares[:, :, :-1] if n > 1 else shares  # the newest row has been read once: that says little
+    layer, head, row = (int(i) for i in np.unravel_index(read.argmax(), read.shape))
+    heads = [(at, one) for at in range(config.n_layer) for one in range(config.n_head)]
+    steps = [n - j for j in range(n)]
+    return View(
+        trace=trace,
+        choices=(Choice("head", range(len(heads)), heads.index((layer, head))),),
+        legend=N_("Layer and head"),
+        labels=[f"{at}.{one}" for at, one in heads],
+        tables=[
+            Table(HEAD, [*zip(tokens, total[at].tolist(), steps, shares[at].tolist(), strict=True)]) for at in heads
+        ],
+        n=n,
+        n_heads=len(heads),
+        first=tokens[0],
+        most=Place(layer, head, tokens[row], float(total[layer, head, row]), steps[row], float(read.max())),
+        first_wins=int((total.argmax(axis=-1) == 0).sum()),
+        above=int((shares > 1).any(axis=(0, 1)).sum()),
+        answers=(steps.index(max(steps)), 1),
+    )
