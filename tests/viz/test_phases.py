@@ -6,9 +6,15 @@ import inspect
 import re
 
 import pytest
+from babel.messages.pofile import read_po
 
 from microgpt import model
+from microgpt.viz.course import PAGES
 from microgpt.viz.drawing.phases import PHASES, code, reported
+from microgpt.viz.drawing.picture import Picture
+from microgpt.viz.rendering.style import style
+from microgpt.viz.text.language import LANGUAGES
+from microgpt.viz.text.place import ROOT
 
 SOURCE = inspect.getsource(model.forward)
 REPORTED = reported(SOURCE)
@@ -59,3 +65,67 @@ def test_what_is_not_reported_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
             code(2)
     finally:
         code.cache_clear()
+
+
+# ---- how many there are, and which is which -----------------------------------------------------------
+
+COUNT = len(PHASES)
+NUMBER = {phase.name: i for i, phase in enumerate(PHASES, 1)}
+IN_WORDS = {"en": dict(zip(range(5, 10), ("five", "six", "seven", "eight", "nine"), strict=True)),
+            "es": dict(zip(range(5, 10), ("cinco", "seis", "siete", "ocho", "nueve"), strict=True))}  # fmt: skip
+SHEETS = {path.name: path.read_text("utf-8") for path in sorted((ROOT / "site" / "css").glob("*.css"))}
+
+
+def test_no_stylesheet_types_how_many_stages_there_are() -> None:
+    """What counts them is generated, from templates/states.css; a --phase that is set by hand is none or all."""
+    for name, sheet in SHEETS.items():
+        assert set(re.findall(r"--phase: *([^;} ]+)", sheet)) <= {"0", "var(--phases)"}, name
+        assert not re.search(rf"var\(--beat\) \* {COUNT}|steps\({COUNT}\b|initial-value: *{COUNT}\b", sheet), name
+
+
+def test_the_generated_style_counts_the_stages() -> None:
+    text = style()
+    assert f"--phases:{COUNT}}}" in text and f"initial-value:{COUNT}}}" in text
+    assert f"@keyframes phases{{from{{--phase:1}}to{{--phase:{COUNT}}}}}" in text
+    assert set(map(int, re.findall(r"\.phase-(\d+):checked", text))) == set(range(1, COUNT + 1))
+
+
+def test_a_picture_shows_all_stages_at_first() -> None:
+    assert Picture.__dataclass_fields__["phase"].default == COUNT
+
+
+def test_what_appears_at_a_stage_appears_at_the_stage_of_that_name() -> None:
+    """Which stage shows what is said in 4-stepper.css, by numbers: they are those of the stages' names."""
+    sheet = SHEETS["4-stepper.css"]
+    shown = {
+        int(n): int(start)
+        for n, start in re.findall(r"\.ph(\d) \{ opacity: clamp\([^,]*, var\(--phase\) - (\d)", sheet)
+    }
+    assert shown == {n: n - 1 for n in (NUMBER["compare"], NUMBER["weigh"], NUMBER["mix"], NUMBER["choose"])}
+    assert set(re.findall(r"--gone: [^;]*?var\(--phase\) - (\d)", sheet)) == {str(NUMBER["drop q"] - 1)}
+    assert re.findall(r"\.alive \{ opacity: clamp\(0, (\d) - var\(--phase\)", sheet) == [str(NUMBER["drop q"])]
+    assert set(re.findall(r"\.phase-(\d):checked", sheet)) == {str(NUMBER["compare"])}  # q goes down the K column
+    templates = "".join(path.read_text("utf-8") for path in (ROOT / "templates" / "widgets").rglob("*.html"))
+    assert set(map(int, re.findall(r"class=\"[^\"]*\bph(\d)\b", templates))) == {NUMBER["project"], *shown}
+
+
+def test_a_figure_shows_at_a_stage_what_the_page_shows() -> None:
+    figure = (ROOT / "templates" / "figures" / "stepper.svg").read_text("utf-8")
+    later = {NUMBER[name] - 1 for name in ("append", "compare", "weigh", "mix", "drop q", "choose")}
+    assert set(map(int, re.findall(r"at\.phase > (\d+)", figure))) == later
+    assert not re.search(r"at\.phase (==|!=|<|>=|<=) *\d", figure)
+
+
+def test_texts_say_how_many_stages_there_are() -> None:
+    texts = [text for page in PAGES for text in (page.title, page.summary, page.try_, page.notice)]
+    said = re.findall(r"(?:the|its) (\w+) stages", "\n".join([*texts, (ROOT / "README.md").read_text("utf-8")]))
+    assert len(said) >= 3 and set(said) == {IN_WORDS["en"][COUNT]}
+
+
+@pytest.mark.parametrize("language", sorted(LANGUAGES.keys() - {"en"}))
+def test_translations_say_how_many_stages_there_are(language: str) -> None:
+    with (ROOT / "locale" / language / "LC_MESSAGES" / "messages.po").open("rb") as file:
+        said = [
+            str(m.string) for m in read_po(file) if isinstance(m.id, str) and f"{IN_WORDS['en'][COUNT]} stages" in m.id
+        ]
+    assert said and all(IN_WORDS[language][COUNT] in text for text in said)

@@ -18,6 +18,7 @@ from microgpt.tokenizer import START
 from microgpt.trace import Event, Trace
 from microgpt.viz.drawing.counters import costs, guesses, held
 from microgpt.viz.drawing.heat import Cell, Scale, Strip, rounded_up
+from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.text.formats import bound, number, percent, show
 
 MOST_TOKENS = 32  # that a page steps through without becoming slow
@@ -48,7 +49,7 @@ class Picture:
     selected: int = -1  # the step that is shown first; -1 is the last one of the prompt
     layer: int = 0
     head: int = 0
-    phase: int = 7
+    phase: int = len(PHASES)
     _steps: dict[int, dict[str, Any]] = field(default_factory=dict)
 
     @property
