@@ -13,7 +13,7 @@ import numpy as np
 
 from bench.measure import Result
 from tools.browsers import which
-from tools.runtime.fetch import VERSION
+from tools.runtime.pinned import PYODIDE
 
 INTRO = """# Speed and size
 
@@ -40,7 +40,7 @@ def section(title: str, results: list[Result]) -> str:
 def machine() -> str:
     """General words and versions."""
     parts = [f"{os.cpu_count()} cores", f"{platform.system()} on {platform.machine()}"]
-    parts += [f"Python {platform.python_version()}", f"NumPy {np.__version__}", f"Pyodide {VERSION}"]
+    parts += [f"Python {platform.python_version()}", f"NumPy {np.__version__}", f"Pyodide {PYODIDE}"]
     for engine in ("chromium", "firefox"):
         if program := which(engine):
             said = subprocess.run([program, "--version"], capture_output=True, text=True).stdout

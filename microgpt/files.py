@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 import os
 import re
 import stat
@@ -68,13 +69,20 @@ def read_text(path: Path, most: int) -> str:
         data = file.read(most + 1)
     if len(data) > most:
         raise UserError(
-            N_("%(path)s is longer than the %(limit)s MB that are read of such a text."), path=path, limit=most // 10**6
+            N_("%(path)s is longer than the %(limit)s MB that are read of such a text."),
+            path=path,
+            limit=megabytes(most),
         )
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         why = f"byte {error.start} is not UTF-8"
         raise UserError(N_("%(path)s cannot be read (%(why)s)."), path=path, why=why) from None
+
+
+def megabytes(n: int) -> str:
+    """Bytes in whole megabytes, never too few: what a sentence about a limit names."""
+    return f"{math.ceil(n / 1e6):,}"
 
 
 def nested(data: bytes, depth: int = DEPTH) -> bool:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from microgpt.config import Array, Config
 from microgpt.errors import N_, UserError
-from microgpt.files import open_file
+from microgpt.files import megabytes, open_file
 from microgpt.tokenizer import START, CharTokenizer, WordTokenizer
 from microgpt.weights import SHIPPED, init
 
@@ -47,7 +47,7 @@ def names_run(data: Path | None, n_layer: int, steps: int, rate: float) -> Run:
         with open_file(data) as file:
             text = file.read(LONGEST + 1)
         if len(text) > LONGEST:
-            raise OSError(errno.EFBIG, f"it is longer than {LONGEST // 10**6} MB")
+            raise OSError(errno.EFBIG, f"it is longer than {megabytes(LONGEST)} MB")
         lines = [line.strip() for line in text.decode("utf-8-sig").splitlines()]
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "not UTF-8"

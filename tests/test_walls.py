@@ -117,12 +117,48 @@ def test_a_folder_holds_at_most_a_dozen_modules(folder: Path) -> None:
     assert len(list(folder.glob("*.py"))) <= 12
 
 
+WRITES = (
+    r"write_text|write_bytes|open\([^)]*[\"'][wax]b?[\"']|\bnp\.save|tofile\(|mkdir|makedirs|unlink|rmtree|\.rename\("
+    r"|os\.(replace|remove|link|symlink|truncate)\b|\.touch\(|symlink_to|copyfile|copytree|shutil\.(copy|move)"
+)
+TUPLES = {"_asdict", "_fields", "_make", "_replace"}  # what a NamedTuple has, and says to all
+OUTSIDE = [path for folder in ("tests", "bench") for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def private(path: Path) -> set[str]:
+    """The names with an underscore that a module takes out of one of ours."""
+    tree = ast.parse(path.read_text("utf-8"))
+    froms = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    ours_ = [node for node in froms if str(node.module).split(".")[0] in {"microgpt", "tools", "build"}]
+    names = {alias.asname or alias.name for node in ours_ for alias in node.names} | {"build"}
+    hidden = {alias.name for node in ours_ for alias in node.names if re.match("_[a-z]", alias.name)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in names:
+            hidden |= {f"{node.value.id}.{node.attr}"} if re.match("_[a-z]", node.attr) else set()
+    return {name for name in hidden if name.rpartition(".")[2] not in TUPLES}
+
+
+@pytest.mark.parametrize("path", OUTSIDE, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_nothing_reaches_into_the_private_state_of_a_module(path: Path) -> None:
+    """Tests ask as a page does; what they need and cannot ask for is public."""
+    assert private(path) == set()
+
+
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_only_the_build_and_training_write_files(path: Path) -> None:
     writers = {"microgpt.weights", "microgpt.files"}  # the last: what a notebook saves
     text = path.read_text("utf-8")
     if name_of(path) not in writers:
-        assert not re.search(r"write_text|write_bytes|open\([^)]*[\"']w|np\.savez|mkdir|unlink", text)
+        assert not re.search(WRITES, text)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['open(path, "w")', 'path.open("xb")', "path.rename(to)", "os.replace(a, b)", "shutil.move(a, b)", "np.savez(a)"],
+)
+def test_what_writes_is_found(line: str) -> None:
+    assert re.search(WRITES, line)
+    assert not re.search(WRITES, 'open(path, "rb").read(); text.replace("w", ""); os.stat(path)')
 
 
 NEIGHBOURS = (

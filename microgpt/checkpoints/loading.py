@@ -26,6 +26,7 @@ from microgpt.checkpoints.safetensors import PREFIX, check_count, read_header, s
 from microgpt.checkpoints.tokenizer import TOKENIZER, tokenizer_of
 from microgpt.config import Array, Config, n_params, param_shapes
 from microgpt.errors import N_, UserError
+from microgpt.files import megabytes
 from microgpt.weights import Model
 
 CONFIG = "config.json"
@@ -231,7 +232,3 @@ def check_room(config: Config, dtype: str) -> None:
                "there is more: python build.py --model FOLDER --prompt TEXT --out lesson."),
             size=megabytes(needed), limit=megabytes(LIMIT),
         )  # fmt: skip
-
-
-def megabytes(size: int) -> str:
-    return f"{math.ceil(size / 1e6):,}"

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt.cache import KVCache
-from microgpt.config import Array, Config, Hook, Report, param_shapes
+from microgpt.config import Config, Hook, Report, param_shapes
 from microgpt.cost import Counter, closed_form, kv_bytes
 from microgpt.decode import decode_step, prefill
 from microgpt.errors import UserError
@@ -95,7 +95,6 @@ class Run(NamedTuple):
     passes: list[Pass]
     n_prefill: int  # of the passes
     cache: KVCache
-    prompt_logits: Array  # [vocab_size], after the prompt's last token
     token_ids: list[int]  # the prompt and what the model added, greedily
 
 
@@ -105,14 +104,14 @@ def run(
     """Run the prompt in passes of `chunk` tokens, then decode up to `max_new` tokens while there is room."""
     config, ids = model.config, list(token_ids)
     cache, passes = KVCache(config), Passes(config, bytes_per_value, hook)
-    prompt_logits = logits = prefill(model.params, config, ids, cache, passes, chunk)
+    logits = prefill(model.params, config, ids, cache, passes, chunk)
     n_prefill = len(passes.found)
     for _ in range(max_new):
         ids.append(int(logits.argmax()))
         if ids[-1] == model.tokenizer.start or len(cache) == config.n_ctx:
             break
         logits = decode_step(model.params, config, ids[-1], cache, passes)
-    return Run(passes.found, n_prefill, cache, prompt_logits, ids)
+    return Run(passes.found, n_prefill, cache, ids)
 
 
 def largest_difference(one: KVCache, other: KVCache, rows: int) -> float:

@@ -20,7 +20,8 @@ from build import ROOT, build
 from tests.attack.part import Order, Part, Seen, some
 from tests.attack.served import site_in
 from tools.output.manifest import MANIFEST
-from tools.runtime.fetch import VERSION, default_cache
+from tools.runtime.fetch import default_cache
+from tools.runtime.pinned import PYODIDE
 
 OLDER = "https://older.example.org/"  # the address in the site that is there before
 MINE = {
@@ -46,7 +47,7 @@ def spoilt(name: str, keep: int) -> Callable[[Path], dict[str, str]]:
     """A copy of the cache with one file cut short; a folder beside it has the right one."""
 
     def spoil(place: Path) -> dict[str, str]:
-        good = default_cache() / f"pyodide-{VERSION}"
+        good = default_cache() / f"pyodide-{PYODIDE}"
         shutil.copytree(good, place / "cache" / good.name)
         path = place / "cache" / good.name / name
         path.write_bytes(path.read_bytes()[:keep])

@@ -19,8 +19,9 @@ import pytest
 from microgpt.errors import UserError
 from tools.output.manifest import digest
 from tools.runtime import fetch as runtime
-from tools.runtime.fetch import CDN_NUMPY, CORE, NPM_NUMPY, default_cache, fetch_runtime
+from tools.runtime.fetch import default_cache, fetch_runtime
 from tools.runtime.packing import pack_runtime
+from tools.runtime.pinned import CDN_NUMPY, CORE, NPM, NPM_NUMPY, PYODIDE, WHEELS
 from tools.server import serving
 
 
@@ -48,7 +49,7 @@ def release(real: dict[str, Path], tmp_path: Path) -> Path:
 @pytest.fixture
 def mirror(release: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The release, served; the wheel's pinned hash is that of what is served, since the real one is elsewhere."""
-    monkeypatch.setitem(runtime.NUMPY, CDN_NUMPY, digest(release / CDN_NUMPY))
+    monkeypatch.setitem(WHEELS, CDN_NUMPY, digest(release / CDN_NUMPY))
     with serving(release) as url:
         monkeypatch.setenv("MICROGPT_RUNTIME_URL", url)
         yield url
@@ -116,7 +117,7 @@ def npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None
 def packages(real: dict[str, Path], folder: Path) -> Path:
     """The two packages as `npm pack` writes them, with the names that it gives them."""
     folder.mkdir()
-    for package, members in runtime.NPM.items():
+    for package, members in NPM.items():
         with tarfile.open(folder / (package.strip("@").replace("/", "-").replace("@", "-") + ".tgz"), "w:gz") as tar:
             for member in members:
                 name = Path(member).name
@@ -129,7 +130,7 @@ def test_packages_of_npm_are_unpacked(
     npm: Callable[[str], None], real: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     numpy = next(path for name, path in real.items() if name not in CORE)
-    monkeypatch.setitem(runtime.NUMPY, NPM_NUMPY, digest(numpy))  # the real one may be that of the release
+    monkeypatch.setitem(WHEELS, NPM_NUMPY, digest(numpy))  # the real one may be that of the release
     name = "$(echo $1 | sed 's/^@//; s/[@/]/-/g').tgz"
     npm(f"cp {packages(real, tmp_path / 'npm')}/{name} .\necho {name}")
     monkeypatch.setattr(runtime, "from_release", lambda out: pytest.fail("asked the next source"))
@@ -176,7 +177,7 @@ def test_what_npm_says_is_no_file_of_ours(
     npm: Callable[[str], None], mirror: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An npm that names a place elsewhere does not get it read, let alone removed."""
-    mine = packages(fetch_runtime(default_cache()), tmp_path / "npm") / f"pyodide-{runtime.VERSION}.tgz"
+    mine = packages(fetch_runtime(default_cache()), tmp_path / "npm") / f"pyodide-{PYODIDE}.tgz"
     npm(f"echo {mine}")
     monkeypatch.delenv("MICROGPT_RUNTIME_URL")
     monkeypatch.setattr(runtime, "CDN", mirror)

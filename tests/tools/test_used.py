@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tools.runtime.exercise import answers
 from tools.runtime.packing import USED
+from tools.runtime.pinned import MINOR, TAG
 from tools.runtime.used import BY_NAME, run, used
 
 
@@ -18,10 +19,11 @@ def test_all_pages_run_on_what_is_packed(tmp_path: Path) -> None:
 
 
 def test_the_list_names_files_as_archives_do() -> None:
-    assert used("/lib/python313.zip/asyncio/events.pyc") == "asyncio/events"
-    assert used("/lib/python3.13/site-packages/numpy/_core/_multiarray_umath.cpython-313-wasm32-emscripten.so") == (
+    packages = f"/lib/python{MINOR}/site-packages"
+    assert used(f"/lib/python{TAG}.zip/asyncio/events.pyc") == "asyncio/events"
+    assert used(f"{packages}/numpy/_core/_multiarray_umath.cpython-{TAG}-wasm32-emscripten.so") == (
         "numpy/_core/_multiarray_umath"
     )
-    assert used("/lib/python3.13/site-packages/jinja2/nodes.pyc") == used("") == ""
+    assert used(f"{packages}/jinja2/nodes.pyc") == used("") == ""
     listed = USED.read_text("utf-8").split()
     assert listed == sorted(listed) and {f"encodings/{name}" for name in BY_NAME} <= set(listed)

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from importlib.metadata import distribution
 from pathlib import Path
 
+from tools.runtime.pinned import MINOR
+
 ROOT = Path(__file__).resolve().parents[2]
 OWN = {  # what of the repository runs in the browser
     "microgpt": ("**/*.py", "py.typed", "data/*.npz", "data/*.txt"),
@@ -33,7 +35,7 @@ def notices() -> str:
     for package in ("jinja2", "markupsafe"):
         licences = [f for f in distribution(package).files or [] if "licenses/" in str(f)]
         parts += [f"{package}\n\n{Path(str(f.locate())).read_text('utf-8')}" for f in sorted(licences, key=str)]
-    parts.append("CPython\n\n" + (ROOT / "tools" / "licences" / "CPython-3.13.txt").read_text("utf-8"))
+    parts.append("CPython\n\n" + (ROOT / "tools" / "licences" / f"CPython-{MINOR}.txt").read_text("utf-8"))
     return "\n\n----\n\n".join(part.strip() for part in parts) + "\n"
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from microgpt.errors import N_, UserError
 from tools.output.manifest import MANIFEST, as_text, digests, written
 from tools.output.scratch import scratch
+from tools.runtime.pinned import ABI, PLATFORM, PYTHON
 from tools.runtime.process import finished
 
 SECONDS = 900  # after which a compilation is given up; it takes some ten
@@ -132,13 +133,7 @@ import { pathToFileURL } from "node:url";
 const require = createRequire(import.meta.url);
 """
 LOCK = {  # an empty one: nothing is loaded beyond the core
-    "info": {
-        "abi_version": "2025_0",
-        "arch": "wasm32",
-        "platform": "emscripten_4_0_9",
-        "python": "3.13.2",
-        "version": "",
-    },
+    "info": {"abi_version": ABI, "arch": "wasm32", "platform": PLATFORM, "python": PYTHON, "version": ""},
     "packages": {},
 }
 

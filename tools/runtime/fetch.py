@@ -1,4 +1,4 @@
-"""The browser runtime: Pyodide and NumPy, pinned by hash, fetched once into a cache folder.
+"""The browser runtime: Pyodide and NumPy, pinned by hash (pinned.py), fetched once into a cache folder.
 
 Three sources, the first that answers: a folder that the user names ($MICROGPT_RUNTIME_DIR), npm packages
 by the npm client, and Pyodide's own release on its public CDN ($MICROGPT_RUNTIME_URL for a mirror). Every
@@ -19,29 +19,7 @@ from tools.output.manifest import digest
 from tools.output.scratch import scratch
 from tools.runtime import npm
 from tools.runtime.npm import Unavailable
-
-VERSION = "0.29.5"
-CDN = f"https://cdn.jsdelivr.net/pyodide/v{VERSION}/full/"
-
-# Core files, the same in every source: name -> sha256.
-CORE = {
-    "pyodide.mjs": "510ca14305230018f50c40fb81be673afd68080e70ce7733fcce6600dd6a1714",
-    "pyodide.asm.js": "356c42f69e1695397e9d8670bd3c2e678248cde76e18bdae1731e848537b47d7",
-    "pyodide.asm.wasm": "54309a5a2cfd757b1f0fdbc9093c92503f7b341500110329d932487183912718",
-    "python_stdlib.zip": "831fd1e535084b972f87c6a35275de3d236efd5166f5e77ce89497710635e73c",
-}
-# NumPy 2.2.5 built for it; which of the two depends on the source.
-NUMPY = {
-    "numpy-2.2.5-cp313-cp313-pyodide_2025_0_wasm32.whl": (
-        "125230b4c3ecd08803e5c43f1162e017c0718d9f253146225a705a952b9c16c2"
-    ),
-    "numpy-2.2.5-cp313-cp313-pyemscripten_2025_0_wasm32.whl": (
-        "800c98edc0c864dfa49f07005680c699b4b42b84eae1f8cb19d35b3634e7f05c"
-    ),
-}
-NPM_NUMPY, CDN_NUMPY = NUMPY
-NPM = {f"pyodide@{VERSION}": tuple(CORE), "@bentopdf/pymupdf-wasm@0.11.16": (f"assets/{NPM_NUMPY}",)}
-
+from tools.runtime.pinned import CDN, CDN_NUMPY, CORE, NPM, PYODIDE, WHEELS
 
 Source = Callable[[Path], None]  # puts the files into a folder, or raises Unavailable
 
@@ -57,7 +35,7 @@ def fetch_runtime(cache: Path) -> dict[str, Path]:
 
     Raises UserError when no source answers, or when a file is not the pinned one.
     """
-    home = cache / f"pyodide-{VERSION}"
+    home = cache / f"pyodide-{PYODIDE}"
     found = present(home)
     reasons = []
     for source in [] if found else sources():
@@ -92,11 +70,11 @@ def present(home: Path) -> dict[str, Path]:
 
 def expected(folder: Path) -> list[str]:
     """The core files and whichever NumPy is there."""
-    return [*CORE, *(name for name in NUMPY if (folder / name).exists())][: len(CORE) + 1]
+    return [*CORE, *(name for name in WHEELS if (folder / name).exists())][: len(CORE) + 1]
 
 
 def pinned(name: str) -> str:
-    return CORE.get(name) or NUMPY[name]
+    return CORE.get(name) or WHEELS[name]
 
 
 def verify(path: Path) -> None:
@@ -130,7 +108,7 @@ def from_folder(out: Path) -> None:
             raise Unavailable(f"{folder} holds no {name}")
         shutil.copyfile(folder / name, out / name)
     if len(expected(folder)) == len(CORE):
-        raise Unavailable(f"{folder} holds neither {' nor '.join(NUMPY)}")
+        raise Unavailable(f"{folder} holds neither {' nor '.join(WHEELS)}")
 
 
 def from_npm(out: Path) -> None:

@@ -23,11 +23,10 @@ from pyodide_lock.utils import update_package_sha256
 from microgpt import __version__
 from microgpt.viz.rendering.style import read
 from tools.runtime.bytecode import compiled
-from tools.runtime.fetch import CORE
+from tools.runtime.pinned import ABI, CORE, PLATFORM, PYODIDE, PYTHON, TAG
 
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the date of every file in every archive
-ABI = "2025_0"
-INFO = InfoSpec(arch="wasm32", platform="emscripten_4_0_9", version="0.29.5", python="3.13.2")
+INFO = InfoSpec(arch="wasm32", platform=PLATFORM, version=PYODIDE, python=PYTHON)
 PACKAGES = ("jinja2", "markupsafe", "microgpt", "numpy")
 SCRIPTS = ("pyodide.mjs", "pyodide.asm.js")  # of the core: they become part of the worker
 DEPENDS = {"jinja2": ["markupsafe"], "microgpt": ["numpy", "jinja2"]}
@@ -96,9 +95,9 @@ def needed(name: str, used: Collection[str] | None) -> bool:
 
 
 def cached_name(pyc: str) -> str:
-    """a/b.pyc -> a/__pycache__/b.cpython-313.pyc: where Python looks when the source is there too."""
+    """a/b.pyc -> a/__pycache__/b.cpython-3xx.pyc: where Python looks when the source is there too."""
     path = PurePosixPath(pyc)
-    return str(path.parent / "__pycache__" / f"{path.stem}.cpython-313.pyc")
+    return str(path.parent / "__pycache__" / f"{path.stem}.cpython-{TAG}.pyc")
 
 
 def read_zip(path: Path) -> dict[str, bytes]:

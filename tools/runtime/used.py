@@ -20,6 +20,7 @@ from tools.output.own import own_files
 from tools.runtime.bytecode import IMPORTS, SECONDS, node
 from tools.runtime.fetch import default_cache, fetch_runtime
 from tools.runtime.packing import PACKAGES, SCRIPTS, USED, pack_runtime
+from tools.runtime.pinned import TAG
 from tools.runtime.process import finished
 
 EXERCISE = Path(__file__).with_name("exercise.py")
@@ -61,7 +62,7 @@ def main() -> int:
 
 def used(path: str) -> str:
     """A module's file as the list names it: its path in its archive, without the suffix; "" for what is ours."""
-    for start, kept in (("/python313.zip/", ""), ("/site-packages/", "numpy/")):
+    for start, kept in ((f"/python{TAG}.zip/", ""), ("/site-packages/", "numpy/")):
         _, found, name = path.partition(start)
         if found and name.startswith(kept):
             return name.split(".")[0]

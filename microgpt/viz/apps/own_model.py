@@ -11,10 +11,11 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from microgpt.checkpoints.loading import LIMIT, Loading, megabytes
+from microgpt.checkpoints.loading import LIMIT, Loading
 from microgpt.checkpoints.names import FAMILY_OF
 from microgpt.config import Config
 from microgpt.errors import N_, UserError
+from microgpt.files import megabytes
 from microgpt.record import Recording
 from microgpt.trace import to_json
 from microgpt.viz.apps import dropped_model

@@ -9,7 +9,7 @@ from microgpt.architectures.inventory import Tensor
 from microgpt.architectures.roles import ROLES
 from microgpt.config import Config
 from microgpt.errors import N_
-from microgpt.viz.text.formats import number, percent, whole
+from microgpt.viz.text.formats import number, percent, size_text, whole
 
 PART_NAMES = {
     "embedding": N_("embedding"),
@@ -104,11 +104,3 @@ def row(t: Tensor, known_as: dict[str, str]) -> Row:
 def shape_text(shape: tuple[int, ...]) -> str:
     """[128256, 4096]: no thousands separators, they would read as further sizes."""
     return "[" + ", ".join(map(str, shape)) + "]"
-
-
-def size_text(n: int) -> str:
-    """Bytes in the unit that suits them."""
-    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if n >= size:
-            return f"{number(n / size, 1)} {unit}"
-    return f"{whole(n)} B"

@@ -5,8 +5,11 @@ Knows the names of events and the source text; knows no trace.
 
 from __future__ import annotations
 
+import ast
 import inspect
+import textwrap
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from microgpt import model
@@ -63,9 +66,34 @@ PHASES = (
 @cache
 def code(phase: int) -> tuple[str, ...]:
     """The lines of `forward` whose results the phase's events report: those directly above each report."""
-    lines = inspect.getsource(model.forward).splitlines()
-    found = []
-    for event in PHASES[phase].events:
-        report = next(i for i, line in enumerate(lines) if f'hook(("{event}"' in line)
-        found.append(lines[report - 1].strip())
-    return tuple(found)
+    above = of_forward()
+    missing = [event for event in PHASES[phase].events if event not in above]
+    if missing:
+        raise LookupError(
+            f"forward reports no {', '.join(missing)}: below the maths, hook((name, array, start, layer))"
+        )
+    return tuple(above[event] for event in PHASES[phase].events)
+
+
+@cache
+def of_forward() -> dict[str, str]:
+    return reported(inspect.getsource(model.forward))
+
+
+def reported(source: str) -> dict[str, str]:
+    """Event -> the statement directly above the one in which `hook` is told of it, however the two are written."""
+    lines, found = source.splitlines(), dict[str, str]()
+    for node in ast.walk(ast.parse(source)):  # from outside inwards: what is found last is nearest to the report
+        for block in (getattr(node, "body", None), getattr(node, "orelse", None)):
+            for above, statement in pairwise(block if isinstance(block, list) else []):
+                text = textwrap.dedent("\n".join(lines[above.lineno - 1 : above.end_lineno])).strip()
+                found |= dict.fromkeys(told(statement), text)
+    return found
+
+
+def told(statement: ast.stmt) -> list[str]:
+    """The events of which `hook` is told in it."""
+    calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
+    reports = [call.args[0] for call in calls if isinstance(call.func, ast.Name) and call.func.id == "hook"]
+    names = [report.elts[0] for report in reports if isinstance(report, ast.Tuple)]
+    return [str(name.value) for name in names if isinstance(name, ast.Constant)]

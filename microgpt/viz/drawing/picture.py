@@ -50,7 +50,7 @@ class Picture:
     selected: int = -1  # the step that is shown first; -1 is the last one of the prompt
     layer: int = 0
     head: int = 0
-    phase: int = 7
+    phase: int = len(PHASES)
     _steps: dict[int, dict[str, Any]] = field(default_factory=dict)
 
     @property

@@ -28,6 +28,17 @@ def of_hundred(share: float) -> str:
     return number(100 * share, max(0, math.ceil(-math.log10(100 * share)))) if share > 0 else "0"
 
 
+UNITS = {1000: ("kB", "MB", "GB"), 1024: ("KiB", "MiB", "GiB", "TiB")}
+
+
+def size_text(n: float, step: int = 1000) -> str:
+    """Bytes in the unit that suits them, which is `step` times the one before: '1.5 kB', by 1024 '1.5 KiB'."""
+    if n < step:
+        return f"{n:.0f} B"
+    power = next((i for i in range(1, len(UNITS[step])) if n < step ** (i + 1)), len(UNITS[step]))
+    return f"{number(n / step**power, 1)} {UNITS[step][power - 1]}"
+
+
 def bound(value: float) -> str:
     """A figure of rounding size as a bound that holds on every machine: '1e-12'."""
     exponent = next((e for e in (-12, -9, -6, -3, 0) if value < 10.0**e), math.inf)

@@ -127,3 +127,12 @@ def test_the_prose_stands_for_any_text(name: str, prompt: str) -> None:
     said = " ".join(text(parse(prose("heads", shown, page=page("fewer-heads"), live=True))).split())
     assert ("each query head its own copy" in said) == (name == "stories")
     assert ("The rest was never new" in said) == (name != "stories")
+
+
+@pytest.mark.parametrize(("model", "prompt"), [*RUNS, ("stories", "The next day, ")])
+def test_what_is_written_is_what_the_tokenizer_makes_of_it(model: str, prompt: str) -> None:
+    """Marks of every kind follow the word before them without a space, as anywhere else."""
+    shown, tokenizer = view(Settings(model, prompt)), shipped(model).tokenizer
+    ids = [tokenizer.vocabulary.index(token) for token in shown.fewest.text]
+    assert shown.fewest_text == shown.fewest.sentence == tokenizer.decode(ids)
+    assert shown.spaced == (" " in tokenizer.decode(ids[:2]))

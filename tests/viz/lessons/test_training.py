@@ -38,7 +38,7 @@ def test_training_goes_on_by_itself_until_it_is_paused_or_done() -> None:
 def test_it_is_a_function_of_the_state() -> None:
     _, first = send({"steps": 40}, "train")
     send({"steps": 700}, "train")
-    live._kept.clear()
+    send(None, "reset")
     _, second = send({"steps": 40}, "train")
     assert first == second
 

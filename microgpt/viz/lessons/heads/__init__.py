@@ -10,7 +10,6 @@ from microgpt.architectures.known import PRESETS
 from microgpt.config import param_shapes
 from microgpt.cost import PARTS, cached
 from microgpt.experiments.sharing import choices
-from microgpt.tokenizer import WordTokenizer
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.lessons.heads.ways import ORIGINS, Trial, Way
@@ -99,7 +98,6 @@ def view(settings: Settings) -> View:
     ]  # the published one among them
     latent, group = PRESETS["DeepSeek-V3"], llama.n_head // llama.n_kv_head
     times = sorted({2, group, llama.n_kv_head, llama.n_head})
-    scores, spaces = PARTS.index("scores"), " " if isinstance(model.tokenizer, WordTokenizer) else ""
     return View(
         trace=trace,
         choices=(
@@ -120,13 +118,13 @@ def view(settings: Settings) -> View:
         origins=ORIGINS,
         rows=[*ways[:-1], *short],
         short=short,
-        spaced=bool(spaces),
+        spaced=bool(model.tokenizer.joiner),
         kinds=whole(len(KINDS)),
         size=whole(SIZE),
         group=whole(smol.config.n_head // smol.config.n_kv_head),
         own=own,
         fewest=ways[len(counts) - 1],
-        fewest_text=spaces.join(ways[len(counts) - 1].text).replace(" .", "."),
+        fewest_text=ways[len(counts) - 1].sentence,
         whole_row=short[-1],
         free=config.n_embd < 2 * config.n_kv_head * config.head_dim,
         smol=[known(one, smol) for one in variants],
@@ -139,7 +137,7 @@ def view(settings: Settings) -> View:
         times=[whole(x) for x in times],
         times_right=times.index(group),
         deepseek=latent_figures(latent),
-        pairs=whole(cached(config, n)[scores]),
+        pairs=whole(cached(config, n)[PARTS.index("scores")]),
     )
 
 

@@ -58,7 +58,8 @@ class Way(NamedTuple):
     same: int  # steps with the same likeliest token
     logits: str  # the largest difference, or a bound
     exact: bool
-    text: list[str]
+    text: list[str]  # token by token
+    sentence: str  # the same, as it is written
     same_text: bool
 
 
@@ -69,16 +70,14 @@ class Trial:
         self.model, self.ids, self.prompt = model, token_ids, token_ids[:n_prompt]
         self.config: Config = model.config
         self.before = run(model.params, self.config, token_ids)
-        self.text = self.write(model.params, self.config)
+        self.written = self.write(model.params, self.config)
         rows = (self.before[name, 0, 0] for name in "qkv")
         self.scale: Scale = scale_for(*rows, digits=2 if self.config.head_dim <= WIDE else 1)
         self.most = 2 * self.config.n_head * self.config.head_dim
 
-    def write(self, params: Params, config: Config) -> list[str]:
+    def write(self, params: Params, config: Config) -> list[int]:
         """The prompt without the start token, and what the model adds to it."""
-        tokenizer = self.model.tokenizer
-        ids = [*self.prompt[1:], *written(params, config, self.prompt, tokenizer.start)]
-        return [show(tokenizer.vocabulary[i]) for i in ids]
+        return [*self.prompt[1:], *written(params, config, self.prompt, self.model.tokenizer.start)]
 
     def strips(self, rows: Array) -> list[Strip]:
         """One strip a row of [n, numbers]."""
@@ -100,7 +99,7 @@ class Trial:
         ]
         origin = "own" if n == own else "averaged" if n < own else "repeated"
         kind = "MHA" if n == config.n_head else "MQA" if n == 1 else "GQA"
-        way = Way(kind, n, origin, "", 0, groups, [], "", 0, "", False, [], False)
+        way = Way(kind, n, origin, "", 0, groups, [], "", 0, "", False, [], "", False)
         return self.judged(way, params, config, after, 2 * n * config.head_dim)
 
     def short(self, d_c: int) -> Way:
@@ -113,7 +112,7 @@ class Trial:
         group = Group(0, self.queries(after), [("c", [scale.strip(row) for row in kept])])
         rebuilt = [(name, self.strips(after[name, 0, 0][-1])) for name in ("k", "v")]
         lost = off(self.before, after)
-        way = Way("MLA", 0, "short", "", 0, [group], rebuilt, "", 0, "", False, [], False)
+        way = Way("MLA", 0, "short", "", 0, [group], rebuilt, "", 0, "", False, [], "", False)
         way = way._replace(off=bound(lost) if lost < EXACT else number(100 * lost, 1))
         return self.judged(way, params, self.config, after, d_c)
 
@@ -125,13 +124,14 @@ class Trial:
     def judged(self, way: Way, params: Params, config: Config, after: Trace, row: int) -> Way:
         """The way with what it costs and what it does to the model."""
         found = change(self.before, after, self.config)
-        text, exact = self.write(params, config), found.logits < EXACT
+        ids, exact = self.write(params, config), found.logits < EXACT
         return way._replace(
             row=whole(row),
             width=percent(row / self.most),
             same=found.same,
             logits=bound(found.logits) if exact else number(found.logits),
             exact=exact,
-            text=text,
-            same_text=text == self.text,
+            text=[show(self.model.tokenizer.vocabulary[i]) for i in ids],
+            sentence=self.model.tokenizer.decode(ids),
+            same_text=ids == self.written,
         )

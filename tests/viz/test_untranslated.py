@@ -1,0 +1,103 @@
+"""Every page and every figure in a language of which each word is known: whatever is left in English is not translated.
+
+In this language every word of two letters or more is a row of é. Single letters stay, as q, k, v and x do everywhere.
+"""
+
+from __future__ import annotations
+
+import gettext
+import re
+from collections.abc import Iterable, Iterator
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+import html5lib
+import pytest
+
+from microgpt.architectures.known import PRESETS
+from microgpt.viz import views
+from microgpt.viz.course import LESSONS, PAGES, Page
+from microgpt.viz.figures import animated, card
+from microgpt.viz.rendering import render
+from microgpt.viz.settings import Settings
+from microgpt.viz.text import language
+from microgpt.weights import SHIPPED, shipped
+
+KEPT = r"%\(\w+\)[sd]|\{\w*\}|<[^>]*>|&#?\w+;"  # in a message: what is filled in, tags, characters by name
+CODE = {"code", "pre", "script", "style"}
+SAID = ("aria-label", "alt", "placeholder", "title")  # attributes that are read aloud or shown
+# what has one name in all languages
+NAMES = sorted(
+    [*PRESETS, *SHIPPED, *language.LANGUAGES.values(), "gpt2", "llama", "mistral", "qwen2", "qwen3"], key=len
+)
+UNITS = r"[kMG]B|[KMGT]iB|BF16|b?float\d+"
+SHORT = "GQA|MHA|MLA|MLP|MQA|PNG|SVG"
+PARTS = "wte|wpe|wq|wk|wv|wo|fc1|fc2|lm_head"  # of a model, as model.py calls them
+PLACES = r"https?://\S+|huggingface\.co/\S+|[\w/-]+\.html|config\.json|temperature=…&seed=…"
+GIVEN = "format|pt"  # what the makers of a file have written into it, on the page that looks inside
+SAME = re.compile("|".join([PLACES, *map(re.escape, reversed(NAMES)), *(rf"\b({x})\b" for x in (UNITS, SHORT, PARTS))]))
+
+
+class Known(gettext.NullTranslations):
+    """A translation that has every message."""
+
+    def gettext(self, message: str) -> str:
+        parts = re.split(f"({KEPT})", message)
+        return "".join(
+            part if i % 2 else re.sub(r"[A-Za-z]{2,}", lambda m: "é" * len(m[0]), part) for i, part in enumerate(parts)
+        )
+
+    def ngettext(self, one: str, more: str, n: int) -> str:
+        return self.gettext(one if n == 1 else more)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def spoken() -> Iterator[None]:
+    found = language.catalogue
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (language, render):
+            patch.setattr(module, "catalogue", lambda lang: Known() if lang == "xx" else found(lang))
+        patch.setitem(language.LANGUAGES, "xx", "Éé")
+        with language.language("xx"):
+            yield
+
+
+def words_of(texts: Iterable[str], page: Page) -> set[str]:
+    """What of them is English: no names, no tokens of the page's models."""
+    tokens = {token for name in {page.model, *page.models} - {""} for token in shipped(name).tokenizer.vocabulary}
+    same = re.compile(rf"{SAME.pattern}|\b({GIVEN})\b") if page.name == "look-inside" else SAME
+    return {word for text in texts for word in re.findall(r"[A-Za-z]{2,}", same.sub(" ", text))} - tokens
+
+
+def texts(element: Element) -> Iterator[str]:
+    """What is read and what is said, without code and tokens."""
+    token = "tok" in element.get("class", "").split()
+    if isinstance(element.tag, str) and element.tag.rpartition("}")[2] not in CODE and not token:
+        yield from (element.text or "", *(element.get(name, "") for name in SAID))
+        for child in element:
+            yield from texts(child)
+            yield child.tail or ""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_nothing_on_a_page_is_left_untranslated(page: Page) -> None:
+    tree = html5lib.parse(render.render_page(page, views.of(page)), namespaceHTMLElements=False)
+    said = list(texts(tree))
+    assert any("éé" in text for text in said)
+    assert words_of(said, page) == set()
+
+
+@pytest.mark.parametrize("page", LESSONS, ids=lambda page: page.name)
+def test_nothing_in_a_figure_is_left_untranslated(page: Page) -> None:
+    for svg in (animated(page, Settings(page.model, page.prompt)), card(page)):
+        said = list(texts(ElementTree.fromstring(svg)))
+        assert any("éé" in text for text in said)
+        assert words_of(said, page) == set()
+
+
+def test_what_is_not_translated_is_found() -> None:
+    page = next(one for one in LESSONS if one.model == "names")._replace(models=())
+    said = ["éé the Llama-3-8B, 1.2 GiB; see kv-cache.html.", "Forgotten, as x and K are not"]
+    assert words_of(said, page) == {"the", "see", "Forgotten", "as", "and", "are", "not"}
+    tree = ElementTree.fromstring('<p title="Forgotten">éé <b class="tok">emma</b> too<code>x = softmax(y)</code></p>')
+    assert words_of(texts(tree), page) == {"Forgotten", "too"}
