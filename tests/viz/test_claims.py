@@ -32,8 +32,9 @@ def test_the_claim_stands_on_its_page(claim: Claim) -> None:
         assert re.search(pattern, said), (pattern, said)
 
 
-def test_every_lesson_carries_claims() -> None:
-    assert {lesson.widget for lesson in LESSONS} == {path.stem for path in MODULES}
+def test_claims_are_those_of_lessons() -> None:
+    """A lesson that answers no source has its claims in its own test, tests/viz/lessons."""
+    assert {path.stem for path in MODULES} <= {lesson.widget for lesson in LESSONS}
 
 
 @pytest.mark.parametrize(("source", "words"), [(source, w) for source, words in WANTED.items() for w in words])

@@ -105,12 +105,14 @@ def test_what_appears_at_a_stage_appears_at_the_stage_of_that_name() -> None:
     assert set(re.findall(r"--gone: [^;]*?var\(--phase\) - (\d)", sheet)) == {str(NUMBER["drop q"] - 1)}
     assert re.findall(r"\.alive \{ opacity: clamp\(0, (\d) - var\(--phase\)", sheet) == [str(NUMBER["drop q"])]
     assert set(re.findall(r"\.phase-(\d):checked", sheet)) == {str(NUMBER["compare"])}  # q goes down the K column
-    templates = "".join(path.read_text("utf-8") for path in (ROOT / "templates" / "widgets").rglob("*.html"))
+    templates = "".join(
+        path.read_text("utf-8") for path in (ROOT / "templates" / "lessons" / "stepper").rglob("*.html")
+    )
     assert set(map(int, re.findall(r"class=\"[^\"]*\bph(\d)\b", templates))) == {NUMBER["project"], *shown}
 
 
 def test_a_figure_shows_at_a_stage_what_the_page_shows() -> None:
-    figure = (ROOT / "templates" / "figures" / "stepper.svg").read_text("utf-8")
+    figure = (ROOT / "templates" / "lessons" / "stepper" / "figure.svg").read_text("utf-8")
     later = {NUMBER[name] - 1 for name in ("append", "compare", "weigh", "mix", "drop q", "choose")}
     assert set(map(int, re.findall(r"at\.phase > (\d+)", figure))) == later
     assert not re.search(r"at\.phase (==|!=|<|>=|<=) *\d", figure)

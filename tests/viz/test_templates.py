@@ -38,7 +38,6 @@ KNOWN: dict[str, tuple[int, str]] = {
     "m.ask ask-state: 1": (1, RIGHT),
     "m.ask ask-two: 0": (1, RIGHT),
     "m.bar: 20": (2, "a sample in a key, as long as looks well"),
-    "m.cases group: 3": (1, "the last group, all together, is shown first"),
     "number: 0": (1, "where nothing is cut off, nothing changes"),
     "range: 4": (2, "a cell for each of q, K, V and the MLP, as there are columns"),
     "range: 2": (2, "every second colour of the heat scale"),

@@ -92,7 +92,7 @@ def figure_file(fields: Mapping[str, str], kind: str = "still", settings: Settin
 
 def card(page: Page) -> str:
     """What a link to the page shows, 1200 x 630: its title, and its figure; of the glossary, its words."""
-    own = page._replace(widget=page.shown)
+    own = page._replace(widget=page.widget or page.hero)
     pictured = own if has_figure(own) else next(one for one in LESSONS if one.widget == "stepper")
     view = views.view(pictured.widget, Settings(pictured.model, pictured.prompt))
     return render.render(

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt.config import Config
+from microgpt.cost import even_shares, received
 from microgpt.errors import N_
-from microgpt.experiments.most_read import even_shares, received
 from microgpt.trace import Trace
 from microgpt.viz.lesson import Choice, Table
 from microgpt.viz.settings import Settings
@@ -42,7 +42,8 @@ class View(NamedTuple):
     most: Place  # the row that stands out most
     first_wins: int  # heads in which the first row has received more than any other
     above: int  # rows that have more than an even share in some head
-    answers: tuple[int, int]  # which options are right
+    oldest: int  # of the first, the newest and the one with most: which is read at the most steps
+    safe: bool  # whether a row can be dropped that has got next to nothing
 
 
 def view(settings: Settings) -> View:
@@ -69,5 +70,6 @@ def view(settings: Settings) -> View:
         most=Place(layer, head, tokens[row], float(total[layer, head, row]), steps[row], float(read.max())),
         first_wins=int((total.argmax(axis=-1) == 0).sum()),
         above=int((shares > 1).any(axis=(0, 1)).sum()),
-        answers=(steps.index(max(steps)), 1),
+        oldest=[steps[0], steps[-1], steps[row]].index(max(steps)),
+        safe=False,
     )

@@ -250,6 +250,9 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
             one.sequences,
         ]
         return found + [x for read in one.reads for x in (read.tokens, read.weights, read.cache)]
+    if widget != "heads":  # a lesson that draws no figure of its own: its table
+        table = view.tables[i]
+        return [f"{x:.2f}" if isinstance(x, float) else str(x) for row in table.rows for x in row]
     way = view.ways[i]
     heads = [f"q, head {query.head}" for group in way.groups for query in group.queries]
     return [heads[0], way.row, *way.text] if len(way.groups) > 1 else [*heads, way.row, *way.text]
