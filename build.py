@@ -2,6 +2,7 @@
 
     python build.py [--out DIR] [--serve [PORT]] [--check]
     python build.py --prompt "The next day" --model stories --out DIR [--single-file]     one lesson of your own
+    python build.py --lesson FOLDER --out DIR              one that is not of the course: docs/own-widget.md
     python build.py --prompt "The next day" --model path/to/SmolLM2-135M --out DIR        one of a checkpoint on disk
 
 The same input gives the same bytes; but the last digits of the numbers in trace/*.json depend on the processor, whose
@@ -28,6 +29,7 @@ from microgpt.errors import UserError
 from microgpt.trace import to_json
 from microgpt.viz import views
 from microgpt.viz.course import PAGES
+from microgpt.viz.lesson import add
 from microgpt.viz.notebook import is_folder
 from microgpt.viz.rendering.assets import framed
 from microgpt.viz.rendering.render import Site, render_embed, render_page
@@ -61,6 +63,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="only tell whether DIR is what would be built")
     own = parser.add_argument_group("one lesson of your own, in place of the site")
     own.add_argument("--widget", default="", metavar="NAME", help="a widget or a page of the course (default: stepper)")
+    own.add_argument("--lesson", metavar="FOLDER", help="a lesson that is not of the course: docs/own-widget.md")
     own.add_argument("--model", default="", help="the model that it runs: a shipped one, or the folder of a checkpoint")
     own.add_argument("--prompt", default="", help="the text that it runs on")
     for name in START:
@@ -98,6 +101,10 @@ def main(argv: list[str] | None = None) -> int:
 def ordered(options: argparse.Namespace) -> tuple[Path, Write]:
     """Where to, and what writes it: the site, or one lesson as soon as anything of it is named."""
     start = {name: getattr(options, name) for name in START}
+    if options.lesson and options.widget:
+        raise UserError("--lesson brings its own widget; leave --widget out.")
+    if options.lesson:
+        options.widget = add(options.lesson).name
     named = [options.widget, options.model, options.prompt, options.lang, options.assets]
     lesson = any(named) or set(start.values()) != {None}
     try:

@@ -45,7 +45,7 @@ LAYERS = (
     {"viz.views"},
     {"viz.apps", "viz.figures", "viz.notebook"},
     {"viz.session"},
-    {"viz.browser", "viz"},
+    {"viz.browser", "viz.check", "viz"},
     {"microgpt", "__main__"},  # the public names, and the command
 )
 

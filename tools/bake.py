@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from microgpt.viz import views
 from microgpt.viz.controls import View, on_show
+from microgpt.viz.lesson import added
 from microgpt.viz.rendering.assets import BESIDE, Assets
 from microgpt.viz.rendering.render import Site, render_baked
 from microgpt.viz.rendering.style import style
@@ -40,20 +41,22 @@ def bake(order: Recipe, say: Callable[[str], None], out: Path) -> None:
     """Write the lesson into the new folder `out`."""
     asked, notes = order.asked, notices()
     view = views.view(asked.page.widget, asked.settings)
+    lesson = added(asked.page.widget)
+    more, of_its_own = (lesson.files, lesson.template("style.css") or "") if lesson else ({}, "")
     on_show(view, asked.chosen)  # before all that takes time: it knows whether text and choices fit
     out.mkdir(parents=True)
     if order.assets == "inline":
         say("runtime: packing it into the page (the first time takes a while)")
-        for name, html in rendered(asked, view, Site(), notes, single(runtime())).items():
+        for name, html in rendered(asked, view, Site(), notes, single(runtime(more), of_its_own)).items():
             write(out / name, html)
             say(f"{name}: {(out / name).stat().st_size / 1e6:.1f} MB, everything in it")
         return
     kept = default_cache()
     say("runtime: packing it beside the page (the first time takes a while)")
-    packed = pack_runtime(fetch_runtime(kept), out, own_files(), kept)
+    packed = pack_runtime(fetch_runtime(kept), out, {**own_files(), **more}, kept)
     for name, html in rendered(asked, view, Site(packed), notes).items():
         write(out / name, html)
-    write(out / "style.css", style())
+    write(out / "style.css", style() + of_its_own)
     for name, path in site_files().items():
         if "/" not in name:  # the cards are for links that are shared
             shutil.copyfile(path, out / name)
