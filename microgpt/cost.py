@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from microgpt.config import Array, Config, Report, window_of
-from microgpt.trace import Event, Trace
+from microgpt.trace import Event
 
 PARTS = ("qkv", "scores", "mixing", "out", "mlp", "head")
 MLP_INPUTS = {"relu": 1, "gelu": 1, "gelu_exact": 1, "swiglu": 2}  # matrices that read the token's vector
@@ -135,19 +135,3 @@ def needed(config: Config, t: int) -> Array:
     found = closed_form(config, t, t, range(last)) + closed_form(config, 1, t, range(last, last + 1), 1)
     found[PARTS.index("qkv")] += (t - 1) * 2 * config.n_embd * config.n_kv_head * config.head_dim
     return found
-
-
-def received(trace: Trace, config: Config) -> Array:
-    """[n_layer, n_head, n]: the weights that row j has got in a text of n tokens, summed over the steps j to n - 1."""
-    n = len(trace.about["tokens"])
-    total = np.zeros((config.n_layer, config.n_head, n))
-    for layer in range(config.n_layer):
-        for step in range(n):
-            weights = trace["attn_weights", step, layer]  # [n_head, 1, step + 1]
-            total[layer, :, : step + 1] += weights[:, 0]
-    return total
-
-
-def even_shares(n: int) -> Array:
-    """[n]: the same, if each query gave every row that it may read the same weight: 1/(j + 1) + ... + 1/n."""
-    return np.cumsum(1 / np.arange(n, 0, -1))[::-1]

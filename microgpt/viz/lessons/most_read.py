@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from microgpt.config import Config
-from microgpt.cost import even_shares, received
+from microgpt.config import Array, Config
 from microgpt.errors import N_
 from microgpt.trace import Trace
 from microgpt.viz.lesson import Choice, Table
@@ -73,3 +72,19 @@ def view(settings: Settings) -> View:
         oldest=[steps[0], steps[-1], steps[row]].index(max(steps)),
         safe=False,
     )
+
+
+def received(trace: Trace, config: Config) -> Array:
+    """[n_layer, n_head, n]: the weights that row j has got in a text of n tokens, summed over the steps j to n - 1."""
+    n = len(trace.about["tokens"])
+    total = np.zeros((config.n_layer, config.n_head, n))
+    for layer in range(config.n_layer):
+        for step in range(n):
+            weights = trace["attn_weights", step, layer]  # [n_head, 1, step + 1]
+            total[layer, :, : step + 1] += weights[:, 0]
+    return total
+
+
+def even_shares(n: int) -> Array:
+    """[n]: the same, if each query gave every row that it may read the same weight: 1/(j + 1) + ... + 1/n."""
+    return np.cumsum(1 / np.arange(n, 0, -1))[::-1]

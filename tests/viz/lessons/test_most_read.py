@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microgpt.config import Config
-from microgpt.cost import even_shares, received
 from microgpt.viz import views
 from microgpt.viz.course import page
-from microgpt.viz.lessons.most_read import View, view
+from microgpt.viz.lessons.most_read import View, even_shares, received, view
 from microgpt.viz.rendering.render import render_page
 from microgpt.viz.settings import Settings
 from tests.viz.test_pages import parse, text
