@@ -141,18 +141,18 @@ def test_a_bar_is_as_long_as_its_share() -> None:
 
 
 def test_a_lesson_of_the_course_costs_seven_new_files_and_two_edits() -> None:
-    """That on what is read most, as it was added. The other edited file is the translation, from which the catalogue and
-    what the program reads are made."""
+    """That on what is read most, as it was added. The other edited file is the translation, from which all else of the
+    catalogue is made.
+    """
     new = [
         "microgpt/viz/lessons/most_read.py", "templates/lessons/most_read/widget.html",
         "templates/lessons/most_read/prose.html", "tests/viz/lessons/test_most_read.py", "site/cards/most-read.png",
     ]  # fmt: skip
     assert all((ROOT / name).is_file() for name in new) and len(new) <= 7
-    sources = [
-        path for folder in ("microgpt", "templates", "site", "tools", "tests") for path in (ROOT / folder).rglob("*")
+    folders = [ROOT / name for name in ("microgpt", "templates", "site", "tools", "tests")]
+    paths = [
+        path for folder in folders for path in folder.rglob("*") if path.suffix in (".py", ".html", ".svg", ".css")
     ]
-    texts = {
-        path.relative_to(ROOT).as_posix(): path for path in sources if path.suffix in (".py", ".html", ".svg", ".css")
-    }
-    named = {name for name, path in texts.items() if re.search(r"[\"'/]most[-_]read\b", path.read_text("utf-8"))}
+    texts = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in paths}
+    named = {name for name, text in texts.items() if re.search(r"[\"'/]most[-_]read\b", text)}
     assert named - {*new, "tests/test_docs_own_widget.py"} == {"microgpt/viz/course.py"}
