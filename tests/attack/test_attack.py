@@ -78,6 +78,6 @@ def test_the_table_takes_its_place_in_the_document(tmp_path: Path) -> None:
 
 
 def test_every_part_is_tried_by_make_attack() -> None:
-    folder = Path(__file__).parent / "attack"
+    folder = Path(__file__).parent / "parts"
     parts = {path.stem for path in folder.glob("*.py") if "\nPART = Part(" in path.read_text("utf-8")}
     assert parts == {*PARTS, "broken"}
