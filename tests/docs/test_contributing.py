@@ -61,6 +61,20 @@ def test_make_knows_every_target(command: list[str]) -> None:
     assert command[1:] and set(command[1:]) <= {*targets}
 
 
+def test_make_check_alone_leaves_something_out() -> None:
+    """What is slow, each with a reason, and some examples: `make test` runs them all."""
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    rules = dict(re.findall(r"^(\w+):.*\n((?:\t.*\n)+)", makefile, re.MULTILINE))
+    for word in ("slow", "EVERY_DAY", "--ignore"):
+        assert [name for name, rule in rules.items() if word in rule] == ["check"]
+    marked = "".join(path.read_text("utf-8") for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__))
+    assert (
+        len(re.findall(r"mark\.slow\b", marked))
+        == len(re.findall(r"^@pytest\.mark\.slow\(\".{9,}\"\)$", marked, re.M))
+        > 9
+    )
+
+
 @cache
 def help_of(*words: str) -> str:
     done = subprocess.run([sys.executable, *words, "--help"], cwd=ROOT, capture_output=True, text=True)
