@@ -18,8 +18,8 @@ build: $(VENV)/site
 
 test: lint unit
 
-check: lint # what needs no browser: for every day
-	$(RUN) -m pytest -n 2 --dist worksteal -m "not references and not hosts" --ignore tests/browser --ignore tests/hosts
+check: lint # what needs no browser and is not slow, on fewer examples: for every day
+	EVERY_DAY=1 $(RUN) -m pytest -n 2 --dist worksteal -m "not references and not hosts and not slow" --ignore tests/browser --ignore tests/hosts
 
 lint: $(VENV)/test
 	$(RUN) -m ruff check .
@@ -36,7 +36,7 @@ validator: $(VENV)/test
 	$(RUN) -m tests.browser.validator
 
 references: $(REFERENCES)/ready
-	$(REFERENCES)/bin/python -m pytest -m references tests/test_references.py tests/test_references_checkpoints.py
+	$(REFERENCES)/bin/python -m pytest -m references tests/references/test_model.py tests/references/test_checkpoints.py
 
 hosts: $(HOSTS)/ready # books, slides and notebooks around our pages, as their own tools build them
 	$(HOSTS)/bin/python -m tests.browser.install

@@ -21,6 +21,7 @@ from microgpt.cache import KVCache, KVLayer
 from microgpt.config import Array, Config, Params, Report, param_shapes
 from microgpt.model import forward
 from microgpt.train import loss_and_grads
+from tests.support.examples import examples
 from tests.support.strategies import Case, cases, normal_like, parallel, unwritten
 
 TINY = 1e-40  # the step h; its square vanishes beside 1
@@ -53,7 +54,7 @@ def assert_derivative(grad: Array, direction: Array, expected: float, scale: flo
 
 
 @given(cases())
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_every_gradient_is_the_complex_step_derivative(case: Case) -> None:
     params, weigh, rng = case.params, weights_for(case), np.random.default_rng(1)
     grads = gradients(case, weigh)
@@ -102,7 +103,7 @@ class Nudged(KVLayer):
 
 
 @given(cases())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_what_arrives_at_the_cached_rows_is_reported(case: Case) -> None:
     config, weigh, rng, n = case.config, weights_for(case), np.random.default_rng(2), len(case.token_ids)
     reported: dict[tuple[str, int], Array] = {}
@@ -126,7 +127,7 @@ def test_what_arrives_at_the_cached_rows_is_reported(case: Case) -> None:
 
 
 @given(cases(min_tokens=2))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_the_loss_and_its_gradient_agree(case: Case) -> None:
     rng = np.random.default_rng(3)
     grads = unwritten(case.params)
@@ -144,7 +145,7 @@ def test_the_loss_and_its_gradient_agree(case: Case) -> None:
 
 
 @given(cases())
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_a_pass_leaves_parameters_tape_and_dlogits_alone(case: Case) -> None:
     params, weigh, tape = case.params, weights_for(case), Tape()
     parallel(params, case.config, case.token_ids, tape.keep)

@@ -13,9 +13,12 @@ import socket
 import subprocess
 import sys
 import zipfile
+from contextlib import redirect_stderr
 from html import unescape
+from html.parser import HTMLParser
+from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 import pytest
@@ -33,13 +36,26 @@ def tree(folder: Path) -> dict[str, bytes]:
     return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
+class Built(NamedTuple):
+    out: Path
+    said: list[str]
+
+
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def building(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """The site, and what its build said."""
     out = tmp_path_factory.mktemp("a") / "site"
-    build.build(out)
-    return out
+    with redirect_stderr(StringIO()) as said:
+        build.build(out)
+    return Built(out, said.getvalue().splitlines())
 
 
+@pytest.fixture
+def built(building: Built) -> Path:
+    return building.out
+
+
+@pytest.mark.slow("packs the browser's Python")
 def test_two_builds_are_the_same_bytes(built: Path, tmp_path: Path) -> None:
     """In another process, time zone, locale, hash seed, umask and folder; and without assertions."""
     environment = {**os.environ, "TZ": "Asia/Tokyo", "LC_ALL": "C", "PYTHONHASHSEED": "7"}
@@ -58,6 +74,7 @@ build.build(Path(sys.argv[1]))
 """
 
 
+@pytest.mark.slow("builds all pages twice")
 def test_on_other_processors_pages_are_the_same_bytes_and_traces_the_same_numbers(tmp_path: Path) -> None:
     """OpenBLAS has a kernel for each kind, and each adds in an order of its own."""
     known_as: Any = numpy.show_config(mode="dicts")
@@ -80,25 +97,29 @@ def test_on_other_processors_pages_are_the_same_bytes_and_traces_the_same_number
     assert compared(tmp_path / kernels[0], tmp_path / kernels[1]) == ([], [])
 
 
-def test_check_tells_what_differs(built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert build.main(["--out", str(built), "--check"]) == 0
+@pytest.mark.slow("packs the browser's Python")
+def test_check_tells_what_differs(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One page that was changed, and of all other files nothing. A folder that is whole: test_bake.py."""
     page = built / "kv-cache.html"
     before = page.read_bytes()
     page.write_bytes(before + b" ")
     try:
         assert build.main(["--out", str(built), "--check"]) == 1
-        assert "differs: kv-cache.html" in capsys.readouterr().out
+        said = capsys.readouterr().out.splitlines()
+        assert said == ["differs: kv-cache.html", f"{built} is not what would be built."]
     finally:
         page.write_bytes(before)
 
 
+@pytest.mark.slow("packs the browser's Python")
 def test_a_failed_build_leaves_the_old_site_whole(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = tree(built)
 
     def fail(*_: object) -> None:
         raise UserError("no")
 
-    monkeypatch.setattr(build, "notices", fail)
+    monkeypatch.setattr(build, "notices", fail)  # the last that is written
+    monkeypatch.setattr(build, "PAGES", PAGES[:1])
     assert build.main(["--out", str(built)]) == 1
     assert tree(built) == before
     assert [p.name for p in built.parent.iterdir()] == ["site"]
@@ -154,29 +175,42 @@ def test_a_busy_port_is_said_before_anything_is_built(tmp_path: Path, capsys: py
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow("packs the browser's Python")
 def test_every_script_has_a_name_that_servers_know(built: Path) -> None:
     """Not all know .mjs; a script of another type does not run."""
     known = {".html", ".css", ".js", ".json", ".svg", ".png", ".txt", ".wasm", ".whl", ".zip"}
     assert {path.suffix for path in built.rglob("*") if path.is_file()} <= known
 
 
-def test_every_stage_of_a_build_says_a_line(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    build.build(built)
-    lines = capsys.readouterr().err.splitlines()
+@pytest.mark.slow("packs the browser's Python")
+def test_every_stage_of_a_build_says_a_line(building: Built) -> None:
+    built, lines = building
     assert [line.partition(":")[2].strip() for line in lines if line.startswith("page:")] == [p.name for p in PAGES]
     assert lines[0].startswith("runtime: fetching") and lines[-1].startswith(f"done: {built} (")
 
 
+class Links(HTMLParser):
+    """Where a page leads. That it is sound HTML, and may be read as simply as this, is for test_markup.py."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found |= {re.split("[#?]", value)[0] for name, value in attrs if name in ("href", "src") and value}
+
+
+@pytest.mark.slow("packs the browser's Python")
 def test_every_link_leads_somewhere(built: Path) -> None:
-    import html5lib
-
     for page in built.rglob("*.html"):
-        for element in html5lib.parse(page.read_text("utf-8"), namespaceHTMLElements=False).iter():
-            for name in ("href", "src"):
-                target = re.split("[#?]", element.get(name, ""))[0]
-                assert not target or (page.parent / target).is_file(), (page, target)
+        links = Links()
+        links.feed(page.read_text("utf-8"))
+        assert "icon.svg" in {Path(link).name for link in links.found}
+        for target in links.found - {""}:
+            assert (page.parent / target).is_file(), (page, target)
 
 
+@pytest.mark.slow("packs the browser's Python")
 def test_dist_carries_the_licences_of_what_it_carries(built: Path) -> None:
     notices = (built / "NOTICES.txt").read_text("utf-8")
     for name in ("Pyodide", "CPython", "NumPy", "Jinja2", "MarkupSafe"):
@@ -189,6 +223,7 @@ def test_dist_carries_the_licences_of_what_it_carries(built: Path) -> None:
         assert [name for name in archive.namelist() if "LICENSE" in name]
 
 
+@pytest.mark.slow("packs the browser's Python")
 def test_an_address_is_named_in_policy_and_cards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = next(p for p in PAGES if p.widget)
     monkeypatch.setattr(build, "PAGES", [page])

@@ -14,6 +14,7 @@ from microgpt.cache import KVCache, KVLayer
 from microgpt.config import Array, Config, Params
 from microgpt.errors import UserError
 from microgpt.model import forward
+from tests.support.examples import examples
 from tests.support.strategies import Case, cases, configs
 
 H, N_CTX, D = 2, 8, 4
@@ -35,7 +36,7 @@ def contents(cache: KVLayer) -> tuple[int, bytes, bytes]:
 
 
 @given(st.lists(st.integers(0, 3), max_size=8), st.integers(0, 2**32 - 1))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_rows_come_back_in_order_however_they_were_cut(sizes: list[int], seed: int) -> None:
     cache, k_all, v_all, at = KVLayer(H, 24, D), *rows(sum(sizes), seed), 0
     for size in sizes:
@@ -131,7 +132,7 @@ def test_a_wrong_shape_is_refused_and_changes_nothing(k_shape: tuple[int, ...], 
 
 
 @given(cases())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_a_model_whose_text_does_not_fit_leaves_the_whole_cache_as_it_was(case: Case) -> None:
     cache = KVCache(case.config)
     forward(case.params, case.config, case.token_ids, cache)
@@ -147,7 +148,7 @@ def test_a_model_whose_text_does_not_fit_leaves_the_whole_cache_as_it_was(case: 
 
 
 @given(cases(), st.sampled_from([np.float64, np.float32]))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_bytes_used_grow_with_the_tokens_and_bytes_reserved_do_not(case: Case, dtype: type) -> None:
     c = case.config
     cache = KVCache(c, dtype)
@@ -162,7 +163,7 @@ def test_bytes_used_grow_with_the_tokens_and_bytes_reserved_do_not(case: Case, d
 
 
 @given(configs())
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_every_layer_has_a_cache_of_its_own(config: Config) -> None:
     cache = KVCache(config)
     assert len(cache.layers) == config.n_layer
@@ -216,7 +217,7 @@ class Foreign:
         pass
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(cases(), st.integers(0, 2**32 - 1), st.sampled_from([Heap, Short]), st.integers(1, 5), st.integers(1, 4))
 def test_any_cache_that_keeps_the_protocol_gives_the_same_logits(
     case: Case, seed: int, kind: type[Heap] | type[Short], window: int, size: int

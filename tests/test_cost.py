@@ -13,6 +13,7 @@ from microgpt.cost import PARTS, Counter, cached, count, kv_bytes, naive, needed
 from microgpt.decode import prefill, recompute
 from microgpt.record import Recording
 from microgpt.trace import Trace
+from tests.support.examples import examples
 
 MICROGPT = Config()
 
@@ -50,7 +51,7 @@ def test_the_mlp_is_the_largest_share() -> None:
 
 
 @given(configs(), st.integers(1, 12), st.integers(1, 12))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_counted_equals_the_closed_forms(config: Config, t: int, chunk: int) -> None:
     params, ids = zeros(config), [0] * t
     counter = Counter(config)

@@ -16,6 +16,7 @@ from microgpt.config import Config, Params, Report, split
 from microgpt.decode import CHUNK, decode_step, generate, prefill, probabilities, recompute, sample
 from microgpt.errors import UserError
 from microgpt.weights import init, shipped
+from tests.support.examples import examples
 from tests.support.strategies import Case, assert_close, cases
 
 TEMPERATURES = st.one_of(st.just(0.0), st.floats(0.0, 5.0))
@@ -36,7 +37,7 @@ def generate_without_cache(
 
 
 @given(cases(), st.integers(0, 14), TEMPERATURES, st.integers(0, 14), st.integers(0, 12), st.booleans())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_generate_gives_the_tokens_that_recomputing_gives(
     case: Case, max_tokens: int, temperature: float, top_k: int, seed: int, stops: bool
 ) -> None:
@@ -63,7 +64,7 @@ def test_generate_runs_a_long_prompt_in_chunks_and_says_the_same() -> None:
 
 
 @given(cases(), TEMPERATURES, st.integers(0, 2**32))
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_the_same_seed_gives_the_same_text(case: Case, temperature: float, seed: int) -> None:
     one, two = (
         list(generate(case.params, case.config, case.token_ids, 10, temperature, rng=Random(seed))) for _ in range(2)
@@ -72,7 +73,7 @@ def test_the_same_seed_gives_the_same_text(case: Case, temperature: float, seed:
 
 
 @given(cases())
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_greedy_takes_the_likeliest_and_needs_no_chance(case: Case) -> None:
     rng = Random(1)
     before = rng.getstate()
@@ -135,7 +136,7 @@ def test_top_k_of_one_is_greedy_and_ties_go_to_the_earlier_token() -> None:
 
 
 @given(cases(min_tokens=2), st.data())
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_a_prompt_may_come_in_two_parts(case: Case, data: st.DataObject) -> None:
     at = data.draw(st.integers(1, len(case.token_ids) - 1))
     cache = KVCache(case.config)

@@ -16,6 +16,7 @@ from microgpt.config import Array, Config, Params, Report, n_params, param_shape
 from microgpt.decode import decode_step, prefill, recompute
 from microgpt.model import forward, slid_mask
 from microgpt.weights import init, shipped
+from tests.support.examples import examples
 from tests.support.strategies import REAL, Case, assert_close, cases, parallel
 
 REPORTS = {
@@ -29,7 +30,7 @@ def step_by_step(case: Case, cache: KVCache) -> Array:
 
 
 @given(cases(mlps=REAL))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_cached_recomputed_and_parallel_agree(case: Case) -> None:
     params, config, ids = case.params, case.config, case.token_ids
     at_once = parallel(params, config, ids)
@@ -39,7 +40,7 @@ def test_cached_recomputed_and_parallel_agree(case: Case) -> None:
 
 
 @given(cases(), st.integers(1, 11))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_prefill_in_chunks_of_any_size_leaves_the_same_cache_and_logits(case: Case, chunk: int) -> None:
     whole, pieces = KVCache(case.config), KVCache(case.config)
     logits = prefill(case.params, case.config, case.token_ids, whole)
@@ -52,7 +53,7 @@ def test_prefill_in_chunks_of_any_size_leaves_the_same_cache_and_logits(case: Ca
 
 
 @given(cases(min_tokens=2), st.data())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_a_token_changes_nothing_before_it(case: Case, data: st.DataObject) -> None:
     at = data.draw(st.integers(1, len(case.token_ids) - 1))
     other = [*case.token_ids[:at], *((token + 1) % case.config.vocab_size for token in case.token_ids[at:])]
@@ -61,7 +62,7 @@ def test_a_token_changes_nothing_before_it(case: Case, data: st.DataObject) -> N
 
 
 @given(cases(), st.data())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_going_back_and_on_is_as_if_nothing_had_happened(case: Case, data: st.DataObject) -> None:
     """Crop forgets: other tokens in between leave no mark."""
     back = data.draw(st.integers(0, len(case.token_ids)))
@@ -75,7 +76,7 @@ def test_going_back_and_on_is_as_if_nothing_had_happened(case: Case, data: st.Da
 
 
 @given(cases(mlps=REAL))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_float32_stays_float32_throughout(case: Case) -> None:
     params = {name: value.astype(np.float32) for name, value in case.params.items()}
     seen: set[np.dtype[Any]] = set()
@@ -94,7 +95,7 @@ def test_float32_stays_float32_throughout(case: Case) -> None:
 
 
 @given(cases())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_complex_parameters_work_and_agree_with_real_ones(case: Case) -> None:
     params = {name: value.astype(complex) for name, value in case.params.items()}
     logits = parallel(params, case.config, case.token_ids)
@@ -104,7 +105,7 @@ def test_complex_parameters_work_and_agree_with_real_ones(case: Case) -> None:
 
 
 @given(cases())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_queries_that_share_a_key_head_equal_queries_with_copies_of_it(case: Case) -> None:
     """Grouped queries are a matter of memory, not of the result: repeat wk and wv for each query head."""
     config, group = case.config, case.config.n_head // case.config.n_kv_head
@@ -117,7 +118,7 @@ def test_queries_that_share_a_key_head_equal_queries_with_copies_of_it(case: Cas
 
 
 @given(cases())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_rotated_scores_depend_on_distance_alone(case: Case) -> None:
     """RoPE: shift a text by filling the cache's first rows with something else; its own scores stay the same."""
     config = replace(case.config, position="rope", n_layer=1)
@@ -139,7 +140,7 @@ def test_rotated_scores_depend_on_distance_alone(case: Case) -> None:
 
 
 @given(cases())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_each_query_spreads_a_weight_of_one_over_rows_up_to_its_own(case: Case) -> None:
     def look(report: Report) -> None:
         name, value, *_ = report
@@ -153,7 +154,7 @@ def test_each_query_spreads_a_weight_of_one_over_rows_up_to_its_own(case: Case) 
 
 
 @given(cases())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_a_hook_sees_every_report_once_a_layer_and_changes_nothing(case: Case) -> None:
     seen: list[tuple[str, int]] = []
 
@@ -172,7 +173,7 @@ def test_a_hook_sees_every_report_once_a_layer_and_changes_nothing(case: Case) -
 
 
 @given(cases())
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_head_rows_picks_logits_and_nothing_else(case: Case) -> None:
     logits = parallel(case.params, case.config, case.token_ids)
     last = forward(case.params, case.config, case.token_ids, KVCache(case.config), head_rows=slice(-1, None))
@@ -180,7 +181,7 @@ def test_head_rows_picks_logits_and_nothing_else(case: Case) -> None:
 
 
 @given(cases(), st.integers(1, 12), st.integers(0, 3))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_a_window_hides_the_rows_that_are_too_old_and_no_others(case: Case, window: int, window_from: int) -> None:
     """Stepwise and at once: a score is finite where the key is no later than the query and less than `window` back."""
     config, cache = replace(case.config, window=window, window_from=window_from), KVCache(case.config)

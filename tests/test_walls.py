@@ -100,7 +100,9 @@ def test_what_is_around_the_package_needs_no_tests(folder: str) -> None:
         assert used & {"microgpt", "tools", "tests", "bench", "build"} <= allowed, path.name
 
 
-FOLDERS = sorted({path.parent for path in [*MODULES, *(ROOT / "tools").rglob("*.py")]} - {ROOT / "microgpt"})
+TOPS = {ROOT / "microgpt", ROOT / "tests"}  # fifteen at the top: a module of tests for each that a student reads
+WIDE = [path for folder in ("tools", "tests") for path in (ROOT / folder).rglob("*.py")]
+FOLDERS = sorted({path.parent for path in [*MODULES, *WIDE]} - TOPS)
 
 
 def test_the_top_is_what_a_student_reads() -> None:
@@ -115,6 +117,10 @@ def test_the_top_is_what_a_student_reads() -> None:
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.relative_to(ROOT).as_posix())
 def test_a_folder_holds_at_most_a_dozen_modules(folder: Path) -> None:
     assert len(list(folder.glob("*.py"))) <= 12
+
+
+def test_the_top_of_the_tests_is_no_longer() -> None:
+    assert len(list((ROOT / "tests").glob("test_*.py"))) <= 15
 
 
 WRITES = (

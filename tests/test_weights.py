@@ -22,6 +22,7 @@ from microgpt.config import Array, Config, n_params, param_shapes, split
 from microgpt.errors import UserError
 from microgpt.tokenizer import START, CharTokenizer, WordTokenizer
 from microgpt.weights import SHIPPED, Model, init, load, save, shipped
+from tests.support.examples import examples
 from tests.support.strategies import Case, cases
 
 CONFIG = Config(n_embd=4, n_head=2, n_kv_head=1, head_dim=2, n_mlp=3, n_ctx=5, vocab_size=4)
@@ -47,7 +48,7 @@ def write(path: Path, about: Any = None, arrays: dict[str, Array | None] | None 
 
 
 @given(cases(), st.booleans())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_what_was_saved_comes_back(case: Case, words: bool) -> None:
     vocabulary = [*(f"w{i}" for i in range(case.config.vocab_size - 1)), START]
     tokenizer = (WordTokenizer if words else CharTokenizer)(vocabulary)
@@ -63,7 +64,7 @@ def test_what_was_saved_comes_back(case: Case, words: bool) -> None:
 
 
 @given(cases())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_parameters_are_views_of_one_vector(case: Case) -> None:
     vector = np.arange(float(n_params(case.config)))
     params = split(vector, case.config)
@@ -259,7 +260,7 @@ def assert_whole_or_refused(content: bytes) -> None:
 
 
 @given(st.integers(0, len(WHOLE) - 1))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_a_truncated_file_is_refused(length: int) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "model.npz"
@@ -269,7 +270,7 @@ def test_a_truncated_file_is_refused(length: int) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, len(WHOLE) - 1), st.integers(0, 255)), min_size=1, max_size=4))
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 def test_damaged_bytes_are_noticed_or_harmless(changes: list[tuple[int, int]]) -> None:
     content = bytearray(WHOLE)
     for at, byte in changes:
@@ -278,7 +279,7 @@ def test_damaged_bytes_are_noticed_or_harmless(changes: list[tuple[int, int]]) -
 
 
 @given(st.binary(max_size=200))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_rubbish_instead_of_an_array_is_refused(rubbish: bytes) -> None:
     """Inside a sound archive, so that no checksum of the archive tells."""
     buffer = io.BytesIO()

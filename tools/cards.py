@@ -1,4 +1,4 @@
-"""The pictures that a shared link shows: python -m tools.cards writes site/cards/<page>.png, 1200 x 630.
+"""The pictures that a shared link shows: python -m tools.cards [PAGE ...] writes site/cards/<page>.png, 1200 x 630.
 
 Made from the figures, by Chromium. With Pillow installed they get a palette, which makes them a third as large.
 To be run again when a figure or a title changes; build.py only copies them.
@@ -6,12 +6,13 @@ To be run again when a figure or a title changes; build.py only copies them.
 
 from __future__ import annotations
 
+import argparse
 import io
 import sys
 from pathlib import Path
 
 from microgpt.errors import UserError
-from microgpt.viz.course import PAGES
+from microgpt.viz.course import PAGES, page
 from microgpt.viz.figures import card
 from tools.figure import pngs, write
 
@@ -19,14 +20,17 @@ CARDS = Path(__file__).resolve().parents[1] / "site" / "cards"
 COLOURS = 256  # of a palette
 
 
-def main() -> int:
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tools.cards", description="Draw what links to pages show.")
+    parser.add_argument("pages", metavar="PAGE", nargs="*", help="a page by its name (default: all of them)")
     try:
-        drawn = pngs(card(page) for page in PAGES)
+        pages = [page(name) for name in parser.parse_args(argv).pages] or PAGES
+        drawn = pngs(card(one) for one in pages)
         CARDS.mkdir(exist_ok=True)
-        for page, png in zip(PAGES, drawn, strict=True):
+        for shown, png in zip(pages, drawn, strict=True):
             small = with_palette(png)
-            write(CARDS / f"{page.name}.png", small)
-            print(f"{page.name}.png: {len(small) / 1000:.0f} kB")
+            write(CARDS / f"{shown.name}.png", small)
+            print(f"{shown.name}.png: {len(small) / 1000:.0f} kB")
     except UserError as error:
         print(f"tools.cards: {error}", file=sys.stderr)
         return 1

@@ -71,7 +71,7 @@ class Added(NamedTuple):
         return path.read_text("utf-8") if path.is_file() else None
 
 
-_added: dict[str, Added] = {}  # by page and by widget
+ADDED: dict[str, Added] = {}  # what has been found so far, by page and by widget
 
 
 def add(folder: str | Path) -> Page:
@@ -116,14 +116,14 @@ def taken(module: ModuleType, folder: Path) -> Added:
         )  # fmt: skip
     widget = own.name.replace("-", "_")
     found = Added(own._replace(widget=widget), module, folder)
-    _added[own.name] = _added[widget] = found
+    ADDED[own.name] = ADDED[widget] = found
     return found
 
 
 def added(name: str) -> Added | None:
     """The lesson of others of that name, None where there is none."""
-    if name in _added or not re.fullmatch("[a-z][a-z0-9_-]{0,40}", name):
-        return _added.get(name)
+    if name in ADDED or not re.fullmatch("[a-z][a-z0-9_-]{0,40}", name):
+        return ADDED.get(name)
     module = travelled(name.replace("-", "_"))
     if module is None and sys.platform != "emscripten":
         from importlib import metadata  # nor this, which is slow to load

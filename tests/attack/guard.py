@@ -22,7 +22,7 @@ START = 120  # seconds for a process to begin, on a machine that does much else
 
 
 def part_of(name: str) -> Part:
-    found: Part = import_module(f"tests.attack.{name}").PART
+    found: Part = import_module(f"tests.attack.parts.{name}").PART
     return found
 
 

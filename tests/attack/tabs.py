@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Playwright, sync_playwright
 
 from tests.attack.part import Seen
 from tests.browser.live import LINE, LISTEN, STATE
-from tests.browser.test_stepping import SEEN
+from tests.browser.pages.test_stepping import SEEN
 from tools.browsers import ENGINES, Page, own, tab, which
 
 AT_ONCE = {"chromium": 4, "firefox": 4, "webkit": 1}  # WebKit's driver knows one tab; it is opened anew for each case

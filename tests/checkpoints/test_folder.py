@@ -24,6 +24,7 @@ from microgpt.config import Array, Params, param_shapes
 from microgpt.errors import UserError
 from microgpt.record import Recording
 from tests.support.checkpoints import GPT2, LLAMA, byte_level, file_of, gpt2_tensors, llama_tensors, write
+from tests.support.examples import examples
 
 RNG = np.random.default_rng(7)
 GPT2_FILE, LLAMA_FILE = gpt2_tensors(RNG), llama_tensors(RNG)
@@ -124,7 +125,7 @@ def bits_of(value: float) -> bytes:
 
 
 @given(st.lists(st.integers(0, 2**16 - 1).filter(lambda bits: bits & 0x7F80 != 0x7F80), min_size=1, max_size=20))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_bfloat16_by_its_definition(bits: list[int]) -> None:
     """Sign, exponent and seven bits of fraction, worked out with Python's own whole numbers."""
     found = numbers(np.array(bits, "<u2").tobytes(), "BF16", (len(bits),))

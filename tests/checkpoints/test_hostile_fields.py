@@ -18,6 +18,7 @@ from microgpt.errors import UserError
 from microgpt.record import Recording
 from microgpt.weights import Model
 from tests.support.checkpoints import GPT2, byte_level, gpt2_tensors, write
+from tests.support.examples import examples
 from tests.support.hostile import CONFIG, GENERATION, INDEX, READERS, WHOLE, Held, good
 
 LIKE_QWEN = {"model_type": "qwen3", "use_sliding_window": True, "sliding_window": 4, "max_window_layers": 1}
@@ -40,7 +41,7 @@ ANYTHING = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(sorted({*SCALED, "a"})), inner),
     max_leaves=4,
 )
-SLOW = settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SLOW = settings(max_examples=examples(120), suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def said(value: Any) -> bytes:

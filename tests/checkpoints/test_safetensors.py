@@ -17,6 +17,7 @@ from safetensors import deserialize as untyped
 
 from microgpt.checkpoints.safetensors import ALLOWED, BITS, COMMAS, LONGEST, META, Header, read_header, shown
 from microgpt.errors import UserError
+from tests.support.examples import examples
 
 
 def packed(header: Any, data: bytes = b"", length: int | None = None) -> bytes:
@@ -107,7 +108,7 @@ def broken_files(draw: st.DrawFn) -> bytes:
     return bytes(file)
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(st.one_of(st.binary(max_size=200), st.binary(max_size=60).map(packed), broken_files()))
 @example(b"")
 @example(packed(b""))
@@ -228,7 +229,7 @@ def test_a_large_header_is_refused_soon_and_in_little_memory(case: str, yardstic
     assert peak < 150e6, peak
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(broken_files())
 def test_a_small_header_needs_little_memory(file: bytes) -> None:
     tracemalloc.start()

@@ -13,6 +13,7 @@ from microgpt.config import Array, Config, Params
 from microgpt.decode import decode_step
 from microgpt.experiments.credit import arrivals, by_query, gradients, losses
 from microgpt.weights import shipped
+from tests.support.examples import examples
 from tests.support.strategies import Case, cases, normal_like
 
 TINY = 1e-40
@@ -40,7 +41,7 @@ def mean_loss(params: Params, config: Config, token_ids: Sequence[int], forget: 
 
 @pytest.mark.parametrize("detached", [False, True], ids=["live", "detached"])
 @given(case=cases(min_tokens=3))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_the_gradient_is_that_of_the_cached_run(detached: bool, case: Case) -> None:
     grads, rng = gradients(case.params, case.config, case.token_ids, detached), np.random.default_rng(4)
     size = max(1.0, *(float(np.abs(grad).max()) for grad in grads.values()))
@@ -66,7 +67,7 @@ def test_detaching_changes_w_k_and_w_v_and_w_q_from_two_layers_on() -> None:
 
 
 @given(cases(min_tokens=3))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_rows_hear_from_their_own_and_later_queries_never_from_earlier_ones(case: Case) -> None:
     found = by_query(case.params, case.config, case.token_ids)
     n = found.shape[2]
@@ -78,7 +79,7 @@ def test_rows_hear_from_their_own_and_later_queries_never_from_earlier_ones(case
 
 
 @given(cases(min_tokens=2))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_losses_with_a_cache_are_those_of_the_parallel_pass(case: Case) -> None:
     one, other = (losses(case.params, case.config, case.token_ids, cached) for cached in (False, True))
     np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-12)

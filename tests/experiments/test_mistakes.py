@@ -9,11 +9,12 @@ from microgpt.experiments.mistakes import no_mask, no_offset, no_reset, right
 from microgpt.model import softmax
 from microgpt.record import Recording
 from microgpt.weights import shipped
+from tests.support.examples import examples
 from tests.support.strategies import Case, cases, parallel
 
 
 @given(cases())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_right_is_right(case: Case) -> None:
     np.testing.assert_allclose(
         right(case.params, case.config, case.token_ids), parallel(case.params, case.config, case.token_ids),
@@ -22,7 +23,7 @@ def test_right_is_right(case: Case) -> None:
 
 
 @given(cases())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_one_token_needs_neither_mask_nor_offset(case: Case) -> None:
     one = case.token_ids[:1]
     good = right(case.params, case.config, one)
@@ -31,7 +32,7 @@ def test_one_token_needs_neither_mask_nor_offset(case: Case) -> None:
 
 
 @given(cases(min_tokens=2))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_without_a_mask_the_last_token_of_a_single_layer_is_still_right(case: Case) -> None:
     """It may see everything anyhow, and in one layer the rows below it do not depend on the mask."""
     if case.config.n_layer == 1:
@@ -66,7 +67,7 @@ def test_without_an_offset_nothing_changes_if_all_places_are_alike() -> None:
 
 
 @given(cases(min_tokens=3))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_without_a_reset_the_text_goes_on_from_the_old_one(case: Case) -> None:
     old, new = case.token_ids[:1], case.token_ids[1:]
     joined = right(case.params, case.config, case.token_ids)

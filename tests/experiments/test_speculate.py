@@ -10,6 +10,7 @@ from microgpt.experiments.schedule import largest_difference, run
 from microgpt.experiments.speculate import share, speculate, undo
 from microgpt.weights import shipped
 from tests.experiments.test_schedule import model_of
+from tests.support.examples import examples
 from tests.support.strategies import Case, cases
 
 NAMES, DEEP = shipped("names"), shipped("names-deep")
@@ -51,7 +52,7 @@ def test_a_draft_that_is_the_target_is_always_right_and_a_poor_one_costs_rows() 
 
 
 @given(cases(min_tokens=2, n_ctx=10), st.data())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_rows_that_are_cropped_leave_no_trace(case: Case, data: st.DataObject) -> None:
     room = case.config.n_ctx - len(case.token_ids) + 1
     token = st.integers(0, case.config.vocab_size - 1)
@@ -62,7 +63,7 @@ def test_rows_that_are_cropped_leave_no_trace(case: Case, data: st.DataObject) -
 
 
 @given(cases(min_tokens=2), st.data())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_texts_share_the_rows_of_their_common_beginning(case: Case, data: st.DataObject) -> None:
     token = st.integers(0, case.config.vocab_size - 1)
     alike = data.draw(st.integers(0, len(case.token_ids) - 1))

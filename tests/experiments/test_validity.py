@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from microgpt.decode import recompute
 from microgpt.experiments.validity import after_one_training_step, another, cache_rows, staleness, unmasked_rows
 from microgpt.weights import shipped
+from tests.support.examples import examples
 from tests.support.strategies import Case, cases
 
 
 @given(cases(min_tokens=3))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_appending_leaves_every_row_right_to_the_last_bit(case: Case) -> None:
     shorter = cache_rows(case.params, case.config, case.token_ids[:-1])
     longer = cache_rows(case.params, case.config, case.token_ids)
@@ -22,7 +23,7 @@ def test_appending_leaves_every_row_right_to_the_last_bit(case: Case) -> None:
 
 
 @given(cases(min_tokens=3))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_a_change_touches_its_own_row_in_layer_0_and_nothing_before_it(case: Case) -> None:
     at = len(case.token_ids) // 2
     swapped = list(case.token_ids)

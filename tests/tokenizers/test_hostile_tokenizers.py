@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import time
-import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,9 @@ from microgpt.errors import UserError
 from microgpt.tokenizers.checkpoint_tokenizer import CheckpointTokenizer
 from microgpt.tokenizers.tokenizer_json import PlainTokenizer
 from tests.support.checkpoints import GPT2
+from tests.support.examples import examples
 from tests.support.hostile_tokenizers import CASES, Case, doubling
+from tests.support.memory import at_most
 from tests.tokenizers.test_tokenizer_json import KINDS, both, tokenizers
 
 SECONDS, BYTES = 5, 150_000_000  # of work, on a machine that may be slow; and of memory
@@ -42,28 +43,16 @@ def sentence(call: Any, *values: Any) -> Any:
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
-def test_what_would_take_for_ever_ends_at_once(case: Case) -> None:
+def test_what_would_take_for_ever_or_all_of_memory_ends_at_once(case: Case) -> None:
     file = case.file()
     begun = time.process_time()
-    plain = sentence(PlainTokenizer, file)
-    if isinstance(plain, PlainTokenizer):
-        encoded = sentence(plain.encode, case.text)
-        if not isinstance(encoded, UserError):
-            sentence(plain.decode, encoded.ids)
-    assert time.process_time() - begun < SECONDS
-
-
-@pytest.mark.parametrize("case", [case for case in CASES if "pattern" not in case.name], ids=lambda case: case.name)
-def test_no_file_takes_all_of_memory(case: Case) -> None:
-    file = case.file()
-    tracemalloc.start()
-    try:
+    with at_most(BYTES):
         plain = sentence(PlainTokenizer, file)
         if isinstance(plain, PlainTokenizer):
-            sentence(lambda: plain.decode(plain.encode(case.text).ids))
-        assert tracemalloc.get_traced_memory()[1] < BYTES
-    finally:
-        tracemalloc.stop()
+            encoded = sentence(plain.encode, case.text)
+            if not isinstance(encoded, UserError):
+                sentence(plain.decode, encoded.ids)
+    assert time.process_time() - begun < SECONDS
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
@@ -148,7 +137,7 @@ def changed(kind: str, data: st.DataObject) -> str:
 
 
 @given(kind=st.sampled_from(sorted(KINDS)), data=st.data())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 def test_a_changed_file_is_followed_as_the_library_does_or_refused(kind: str, data: st.DataObject) -> None:
     file = changed(kind, data)
     plain = sentence(PlainTokenizer, file)
@@ -179,7 +168,7 @@ def test_a_changed_file_is_followed_as_the_library_does_or_refused(kind: str, da
 
 
 @given(kind=st.sampled_from(sorted(KINDS)), data=st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_a_changed_file_in_a_folder_is_read_or_refused(
     kind: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

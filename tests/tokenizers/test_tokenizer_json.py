@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from microgpt.errors import UserError
 from microgpt.tokenizers.tokenizer_json import PlainTokenizer
+from tests.support.examples import examples
 
 tokenizers: Any = pytest.importorskip("tokenizers", reason="the library to compare with: pip install '.[checkpoints]'")
 decoders, models, normalizers = tokenizers.decoders, tokenizers.models, tokenizers.normalizers
@@ -164,7 +165,7 @@ SOME = st.lists(
 @given(text=SOME)
 @example(text="")
 @example(text="a" * 40)
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_ids_and_texts_are_those_of_the_library(kind: str, text: str) -> None:
     library, plain = both(kind)
     for special in (True, False):
@@ -176,7 +177,7 @@ def test_ids_and_texts_are_those_of_the_library(kind: str, text: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_any_tokens_read_as_they_do_there(kind: str, data: st.DataObject) -> None:
     """What a model writes may be no whole characters."""
     library, plain = both(kind)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from microgpt.errors import UserError
 from microgpt.files import parsed
 from microgpt.tokenizers.tokenizer_json import PlainTokenizer
+from tests.support.examples import examples
 from tests.tokenizers.test_tokenizer_json import KINDS, LLAMA3_WORDS, SOME, both, change, tokenizers
 
 NFC, LOWER = {"type": "NFC"}, {"type": "Lowercase"}
@@ -239,7 +240,7 @@ TOKENS = st.lists(
     tokens=TOKENS,
     texts=st.lists(SOME, max_size=3),
 )
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 def test_any_file_is_followed_or_refused(
     kind: str, normal: list[Any] | None, cuts: list[Any] | None, tokens: list[Any], texts: list[str]
 ) -> None:

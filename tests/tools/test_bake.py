@@ -81,6 +81,7 @@ def test_a_page_that_does_not_know_the_model_says_which_it_knows(monkeypatch: py
         request(page.name, "names")
 
 
+@pytest.mark.slow("packs the browser's Python")
 def test_the_folder_holds_both_forms_and_what_they_load(directory: Path) -> None:
     runtime = next(directory.glob("runtime-*")).name
     files = {name.replace(runtime, "runtime") for name in tree(directory)}
@@ -93,6 +94,7 @@ def test_the_folder_holds_both_forms_and_what_they_load(directory: Path) -> None
             assert (directory / target).is_file(), target
 
 
+@pytest.mark.slow("packs the browser's Python")
 @pytest.mark.parametrize("form", ["index.html", "embed.html"])
 def test_it_begins_with_the_authors_text_and_choices(directory: Path, form: str) -> None:
     html = (directory / form).read_text("utf-8")
@@ -104,6 +106,7 @@ def test_it_begins_with_the_authors_text_and_choices(directory: Path, form: str)
     assert ('id="prose"' in html) == (form == "index.html")
 
 
+@pytest.mark.slow("packs the browser's Python")
 def test_one_file_refers_to_nothing_but_itself(inline: Path) -> None:
     assert set(tree(inline)) == {"index.html", "embed.html", MANIFEST}
     for path in inline.glob("*.html"):
@@ -124,6 +127,7 @@ def test_no_lesson_leads_out_of_its_file(page: Page, lang: str) -> None:
         assert [each for each in found if not each.startswith(("#", "data:"))] == []
 
 
+@pytest.mark.slow("packs the browser's Python")
 def test_the_policy_names_each_text_and_allows_no_other(inline: Path) -> None:
     html = seen((inline / "index.html").read_text("utf-8"))
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', html)
@@ -138,6 +142,7 @@ def test_the_policy_names_each_text_and_allows_no_other(inline: Path) -> None:
     assert not re.search(r"unsafe-inline|'self'|http", policy[1])
 
 
+@pytest.mark.slow("packs the browser's Python")
 def test_two_bakes_are_the_same_bytes(inline: Path, directory: Path, tmp_path: Path) -> None:
     """In another process, time zone, locale, hash seed and folder."""
     environment = {**os.environ, "TZ": "Asia/Tokyo", "LC_ALL": "C", "PYTHONHASHSEED": "7"}
@@ -147,6 +152,7 @@ def test_two_bakes_are_the_same_bytes(inline: Path, directory: Path, tmp_path: P
         assert tree(tmp_path / form) == tree(old)
 
 
+@pytest.mark.slow("packs the browser's Python")
 def test_a_lesson_is_checked_and_replaced_like_a_site(inline: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert build.main([*OWN, "--single-file", "--out", str(inline), "--check"]) == 0
     before = (inline / "embed.html").read_bytes()

@@ -1,5 +1,5 @@
 """Every page is sound HTML, as it is built and after each answer of Python: nothing for a browser to mend, no id twice,
-no reference to what is not there. tests/browser/test_validator.py holds the pages to all other rules."""
+no reference to what is not there. tests/browser/pages/test_validator.py holds the pages to all other rules."""
 
 from __future__ import annotations
 

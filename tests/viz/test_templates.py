@@ -47,7 +47,7 @@ KNOWN: dict[str, tuple[int, str]] = {
     "1": (2, "a run of one number is none, and it comes as text"),
     "view.smallest_share eq 2": (1, "which part of the costs it is"),
     "x|length gt 16": (1, "as many cells as have room: a place"),
-    **{f"at.phase gt {i}": (1, "what appears when: tests/viz/test_phases.py compares it") for i in range(2, 7)},
+    **{f"at.phase gt {i}": (1, "what appears when: tests/viz/drawing/test_phases.py compares it") for i in range(2, 7)},
     "block.cache[1]": (2, BAR),
     "block.macs[1]": (2, BAR),
     "block.weights[1]": (2, BAR),

@@ -20,7 +20,7 @@ from tests.browser.conftest import Open
 from tools.browsers import Page, PlaywrightPage, WebKitPage
 from tools.server import Fault, Handler, serving
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 NAME = "embed/kv-cache.html"
 HOST = """<!doctype html><meta charset="utf-8"><title>host</title><link rel="icon" href="data:,">
 <style>iframe {{ width: 720px; height: 460px; border: 0 }}</style>{}<script src="listen.js"></script>"""

@@ -13,7 +13,7 @@ import pytest
 
 from tests.browser.conftest import Open
 from tests.browser.live import LINE, STATE, open_live, press
-from tests.browser.test_stepping import assert_steps_through
+from tests.browser.pages.test_stepping import assert_steps_through
 from tools.altered import altered
 from tools.browsers import Page
 from tools.server import serving
@@ -21,7 +21,7 @@ from tools.server import serving
 WASM, STDLIB, WORKER = "/runtime/pyodide.asm.wasm", "/runtime/python_stdlib.zip", "/runtime/worker.js"
 MANIFEST, LOCK = "/runtime/runtime.json", "/runtime/pyodide-lock.json"
 PORTAL = b"<!doctype html><title>Log in</title>"
-BOOT = (Path(__file__).resolve().parents[2] / "site" / "boot.js").read_text("utf-8")
+BOOT = (Path(__file__).resolve().parents[3] / "site" / "boot.js").read_text("utf-8")
 
 
 class Fault:

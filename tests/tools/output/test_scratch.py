@@ -10,7 +10,7 @@ import pytest
 
 from tools.output.scratch import HELD, PREFIX, alone, scratch
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 BUILD = """
 import sys
 from pathlib import Path

@@ -11,7 +11,7 @@ from microgpt.viz.rendering.policy import policy
 from tests.attack.__main__ import PARTS
 from tests.attack.table import BEGIN, DOCUMENT, END
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 TEXT = DOCUMENT.read_text("utf-8")
 NAMED = sorted(set(re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", TEXT)))
 PROMISES = re.findall(r"^- \*\*.*?(?=\n- |\n\n)", TEXT, re.MULTILINE | re.DOTALL)

@@ -11,7 +11,7 @@ from playwright.sync_api import Page as Tab
 from playwright.sync_api import Playwright
 
 from tests.browser.conftest import Open
-from tests.browser.test_access import EVERYWHERE
+from tests.browser.pages.test_access import EVERYWHERE
 from tools.browsers import CHROMIUM_FLAGS, PlaywrightPage, own, which
 
 WIDTHS = (320, 344, 360, 390, 480, 640, 690, 768, 800, 960, 970, 1024, 1100, 1152, 1280, 1440, 1600)

@@ -14,7 +14,7 @@ import build
 from microgpt.errors import UserError
 from tools import bake
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 MANIFEST = "microgpt-kv-sha256.txt"
 OLD = {
     "index.html": "1",

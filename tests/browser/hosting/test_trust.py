@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.browser.conftest import Open
 from tests.browser.live import open_live, press
-from tests.browser.test_stepping import assert_steps_through
+from tests.browser.pages.test_stepping import assert_steps_through
 from tools.server import serving
 
 KEPT = """(async () => ({

@@ -169,7 +169,7 @@ def test_a_folder_in_place_of_a_file_is_told_without_assertions_too(npm: Callabl
     code = "import sys, pathlib; from tools.runtime.fetch import *\ntry: from_npm(pathlib.Path(sys.argv[1]))\n"
     code += "except Unavailable as error: print(error)"
     command = [sys.executable, "-O", "-c", code, str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).resolve().parents[2])
+    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).resolve().parents[3])
     assert "pyodide.mjs is no file in it" in done.stdout, done.stderr
 
 

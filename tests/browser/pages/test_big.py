@@ -6,7 +6,7 @@ import pytest
 
 from microgpt.viz.large.picture import big_view
 from tests.browser.conftest import Open
-from tests.browser.test_stepping import SEEN, settle
+from tests.browser.pages.test_stepping import SEEN, settle
 from tests.viz.large import PROMPT, large
 from tools.checkpoint import bake_checkpoint
 

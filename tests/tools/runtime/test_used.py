@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tools.runtime.exercise import answers
 from tools.runtime.packing import USED
 from tools.runtime.pinned import MINOR, TAG
 from tools.runtime.used import BY_NAME, run, used
 
 
+@pytest.mark.slow("packs the browser's Python and runs it")
 def test_all_pages_run_on_what_is_packed(tmp_path: Path) -> None:
     """If a module is missing: python -m tools.runtime.used."""
     there = run(tmp_path)["answers"]

@@ -17,7 +17,7 @@ import build
 from tests.browser.conftest import Open
 from tests.browser.live import open_live, press
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module")

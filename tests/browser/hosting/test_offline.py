@@ -14,7 +14,7 @@ import pytest
 
 from tests.browser.conftest import Open
 from tests.browser.live import LINE, open_live, press
-from tests.browser.test_stepping import assert_steps_through
+from tests.browser.pages.test_stepping import assert_steps_through
 from tools.browsers import Page
 from tools.server import serving
 
@@ -322,7 +322,7 @@ def test_what_comes_late_in_the_first_visit_is_kept_too(new_tab: Open, small: Pa
 
 
 def test_the_guide_says_how_a_host_drops_what_is_kept(new_tab: Open, small: Path) -> None:
-    guide = (Path(__file__).resolve().parents[2] / "docs" / "hosting.md").read_text("utf-8")
+    guide = (Path(__file__).resolve().parents[3] / "docs" / "hosting.md").read_text("utf-8")
     code = "".join(re.findall(r"^    self\.oninstall.*\n(?:    .*\n)*", guide, re.M))
     page = new_tab()
     with serving(small) as url:

@@ -11,8 +11,8 @@ import pytest
 
 from microgpt.viz.course import LESSONS
 from tests.browser.conftest import Open
+from tests.browser.hosting.test_sandbox import sandboxed
 from tests.browser.live import STATE
-from tests.browser.test_sandbox import sandboxed
 from tools.browsers import Page
 from tools.server import serving
 

@@ -24,7 +24,7 @@ from microgpt.weights import SHIPPED, shipped
 from tests.support.checkpoints import LLAMA, byte_level, llama_tensors, write
 from tools.runtime.bytecode import node
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 TEXT = (DOCS / "trace.md").read_text("utf-8")
 SCHEMA = json.loads((DOCS / "trace.schema.json").read_text("utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)

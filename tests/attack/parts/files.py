@@ -29,8 +29,8 @@ from microgpt.tokenizers.tokenizer_json import PlainTokenizer
 from microgpt.viz.session import dispatch
 from microgpt.weights import load, save, shipped
 from tests.attack.answers import wrong_in
-from tests.attack.dispatch import USUAL, Blob
 from tests.attack.part import Order, Part, Seen, some
+from tests.attack.parts.dispatch import USUAL, Blob
 from tests.support.checkpoints import GPT2, LLAMA, byte_level, gpt2_tensors, llama_tensors, write
 
 SECONDS = 20  # for one file, on a machine that does other things too

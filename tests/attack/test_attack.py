@@ -24,6 +24,7 @@ def test_a_case_that_hangs_or_kills_its_process_is_its_own_failure_and_the_rest_
     assert "    python -m tests.attack broken --seed 3 --only 'fills memory'" in said
 
 
+@pytest.mark.slow("starts processes for hundreds of cases")
 @pytest.mark.parametrize("name", ["models", "files", "dispatch"])
 def test_a_small_share_of_each_part_holds(name: str, tmp_path: Path) -> None:
     done = row(name, Order(1, tmp_path), 0.002)
@@ -78,6 +79,6 @@ def test_the_table_takes_its_place_in_the_document(tmp_path: Path) -> None:
 
 
 def test_every_part_is_tried_by_make_attack() -> None:
-    folder = Path(__file__).parent / "attack"
+    folder = Path(__file__).parent / "parts"
     parts = {path.stem for path in folder.glob("*.py") if "\nPART = Part(" in path.read_text("utf-8")}
     assert parts == {*PARTS, "broken"}

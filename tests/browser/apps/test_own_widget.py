@@ -12,7 +12,7 @@ import pytest
 import build
 from tests.browser.conftest import Open
 from tests.browser.live import html, open_live, press
-from tests.browser.test_lessons import assert_choices_work
+from tests.browser.pages.test_lessons import assert_choices_work
 from tests.support.own_widget import ROOT, written
 from tools.server import serving
 

@@ -16,8 +16,8 @@ from microgpt.viz.rendering import render
 from microgpt.viz.rendering.assets import whole
 from microgpt.viz.rendering.style import read
 from tests.browser.conftest import Open
+from tests.browser.hosting.test_single_file import WATCH
 from tests.browser.live import LINE, STATE, html, open_live
-from tests.browser.test_single_file import WATCH
 from tools.browsers import Page
 from tools.runtime.carry import runtime
 from tools.runtime.single import packed

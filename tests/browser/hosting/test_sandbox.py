@@ -17,7 +17,7 @@ from tests.browser.live import STATE
 from tools.browsers import PlaywrightPage
 from tools.server import Fault, serving
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 FORMS = [*[f"embed/{page.name}.html" for page in LESSONS], "look-inside.html", "own-model.html", "embed-builder.html"]
 OPEN = "(document.querySelectorAll('details.own').forEach((e) => { e.open = true; }), 0)"
 HEARD = f"!!{STATE}"  # the bridge has been asked for something

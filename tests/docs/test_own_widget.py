@@ -29,10 +29,10 @@ from tests.support.own_widget import ROOT, blocks, written
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
     """The lesson of the document; what is remembered of it goes with it."""
-    known, loaded = dict(lesson._added), set(sys.modules)
+    known, loaded = dict(lesson.ADDED), set(sys.modules)
     yield written(tmp_path)
-    lesson._added.clear()
-    lesson._added.update(known)
+    lesson.ADDED.clear()
+    lesson.ADDED.update(known)
     for name in set(sys.modules) - loaded:
         del sys.modules[name]
     environment.cache_clear()
@@ -155,4 +155,4 @@ def test_a_lesson_of_the_course_costs_seven_new_files_and_two_edits() -> None:
     ]
     texts = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in paths}
     named = {name for name, text in texts.items() if re.search(r"[\"'/]most[-_]read\b", text)}
-    assert named - {*new, "tests/test_docs_own_widget.py"} == {"microgpt/viz/course.py"}
+    assert named - {*new, "tests/docs/test_own_widget.py"} == {"microgpt/viz/course.py"}

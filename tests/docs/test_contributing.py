@@ -1,0 +1,144 @@
+"""What CONTRIBUTING.md names is there, and what it tells to do can be done."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from microgpt import train
+from microgpt.viz.course import LESSONS
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+SPANS = [re.sub(r"\s+", " ", span) for span in re.findall(r"`([^`]+)`", TEXT)]
+BLOCKS = re.findall(r"^ {4}(\S.*)$", TEXT, re.MULTILINE)
+BEGINS = r"(\.\w+/bin/)?(make|python3?|npm)\b"
+COMMANDS = [shlex.split(text) for text in dict.fromkeys([*SPANS, *BLOCKS]) if re.match(BEGINS, text)]
+PYTHON = [command[1:] for command in COMMANDS if "python" in command[0]]
+MADE = {"names.txt"}  # what a reader brings along: the document says from where
+# where a short name may lie
+PLACES = (
+    ROOT,
+    ROOT / "microgpt",
+    ROOT / "microgpt" / "viz",
+    ROOT / "tests" / "attack",
+    ROOT / "templates/lessons/heads",
+)
+MADE_UP = r"/(test_)?w(\.py|/)$|^(locale/)?pt/"  # a lesson called w, a language that is not there yet
+
+
+def test_every_stop_of_the_walks_is_where_it_says() -> None:
+    stops = re.findall(r"`([\w/.]+)`: `(\w+)`", TEXT)
+    assert len(stops) >= 28
+    for file, name in stops:
+        source = (ROOT / file).read_text("utf-8")
+        told = rf"(def|class|function) {name}\b" if file.endswith(".py") else rf"\b{name}\b"
+        assert re.search(told, source), f"{file} has no {name}"
+
+
+def test_no_stop_is_visited_twice() -> None:
+    for walk in TEXT.split("## Two walks")[1].split("\nFrom a ")[1:]:
+        modules = re.findall(r"`(microgpt/[\w/.]+)`: ", walk)
+        assert len(modules) == len(set(modules))
+
+
+def test_every_file_that_is_named_is_there() -> None:
+    named = {span for span in SPANS if re.fullmatch(r"[\w/.*-]+(/|\.(py|html|css|js|md|json|toml|po|pot|txt))", span)}
+    assert len(named) > 40
+    missing = {name for name in named - MADE if not any([*place.glob(name)] for place in PLACES)}
+    assert not [name for name in missing if not re.search(MADE_UP, name)]
+
+
+def test_every_command_is_looked_at() -> None:
+    """What is neither make nor Python needs a test of its own."""
+    assert len(PYTHON) >= 6 and {Path(command[0]).name for command in COMMANDS} <= {"make", "python"}
+    assert not [block for block in BLOCKS if not re.match(BEGINS, block)]
+
+
+@pytest.mark.parametrize("command", [command for command in COMMANDS if command[0] == "make"], ids=" ".join)
+def test_make_knows_every_target(command: list[str]) -> None:
+    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    assert command[1:] and set(command[1:]) <= {*targets}
+
+
+def test_make_check_alone_leaves_something_out() -> None:
+    """What is slow, each with a reason, and some examples: `make test` runs them all."""
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    rules = dict(re.findall(r"^(\w+):.*\n((?:\t.*\n)+)", makefile, re.MULTILINE))
+    for word in ("slow", "EVERY_DAY", "--ignore"):
+        assert [name for name, rule in rules.items() if word in rule] == ["check"]
+    marked = "".join(path.read_text("utf-8") for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__))
+    assert (
+        len(re.findall(r"mark\.slow\b", marked))
+        == len(re.findall(r"^@pytest\.mark\.slow\(\".{9,}\"\)$", marked, re.M))
+        > 9
+    )
+
+
+@cache
+def help_of(*words: str) -> str:
+    done = subprocess.run([sys.executable, *words, "--help"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("command", PYTHON, ids=" ".join)
+def test_python_knows_every_command_and_option(command: list[str]) -> None:
+    named = command[1] if command[0] == "-m" else command[0]
+    words = command[: 2 if command[0] == "-m" else 1]
+    if named.startswith("babel."):  # its commands have a help each
+        words = command[:3]
+    helped = help_of(*words)
+    for option in [word for word in command[len(words) :] if word.startswith("-")]:
+        assert re.search(rf"(?<![\w-]){option}\b", helped), option
+    for path in [word for word in command if "/" in word]:
+        assert (ROOT / path).exists(), path
+
+
+@pytest.mark.parametrize("command", [command for command in PYTHON if "microgpt.train" in command], ids=" ".join)
+def test_every_model_begins_to_be_trained_as_it_says(command: list[str], tmp_path: Path) -> None:
+    (tmp_path / "names.txt").write_text("emma\nolivia\nava\n")
+    words = [str(tmp_path / word) if word in MADE else word for word in command[2:]]
+    assert train.main([*words, "--steps", "2", "--out", str(tmp_path / "made.npz")]) == 0
+    assert (tmp_path / "made.npz").is_file()
+
+
+def test_a_new_language_begins_as_it_says(tmp_path: Path) -> None:
+    """The command, run as it stands; and what it says that comes of it."""
+    (command,) = [command for command in PYTHON if "init" in command]
+    (tmp_path / "locale").mkdir()
+    shutil.copyfile(ROOT / "locale" / "messages.pot", tmp_path / "locale" / "messages.pot")
+    subprocess.run([sys.executable, *command], cwd=tmp_path, check=True, capture_output=True)
+    (made,) = [span for span in SPANS if re.match("locale/pt/.", span)]
+    assert (tmp_path / made).is_file()
+
+
+@pytest.mark.parametrize("widget", sorted({page.widget for page in LESSONS}))
+def test_every_lesson_is_made_as_a_new_one_would_be(widget: str) -> None:
+    """What the recipe lists for the widget w; a module may have become a folder."""
+    steps = TEXT.split("## A new lesson")[1].split("\n## ")[0]
+    folder, module = ROOT / "templates/lessons" / widget, ROOT / "microgpt/viz/lessons" / widget
+    assert "`templates/lessons/w/`" in steps and "`microgpt/viz/lessons/w.py`" in steps
+    assert module.with_suffix(".py").is_file() or (module / "__init__.py").is_file()
+    for name in ("widget.html", "prose.html"):
+        assert f"`{name}`" in steps and (folder / name).is_file()
+    assert "m.ask" in steps and "m.ask(" in (folder / "prose.html").read_text("utf-8")
+    assert f'"{widget}"' in (ROOT / "microgpt/viz/course.py").read_text("utf-8")
+    for macro in ("ask", "term"):
+        assert f"{{% macro {macro}(" in (ROOT / "templates/macros.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("name", "file"), [
+    ("EVENTS", "microgpt/trace.py"), ("HOOKS", "microgpt/viz/lessons/stepper.py"),
+    ("LANGUAGES", "microgpt/viz/text/language.py"), ("N_", "microgpt/errors.py"),
+])  # fmt: skip
+def test_every_table_that_is_added_to_is_there(name: str, file: str) -> None:
+    assert name in SPANS
+    assert re.search(rf"^(def )?{name}\b", (ROOT / file).read_text("utf-8"), re.MULTILINE)
