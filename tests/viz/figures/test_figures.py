@@ -23,6 +23,7 @@ from microgpt.viz.figures.layout import WIDTH, cells, hatch
 from microgpt.viz.figures.paint import HEAT, INK, MONO, SMALL
 from microgpt.viz.figures.words import extent, fit, lines, runs
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.formats import number
 from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import SHIPPED, shipped
 
@@ -228,7 +229,7 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         return found + [x for total in step.totals for x in (total.name, total.text)]
     if widget == "why_q":
         found = [x for life in view.lives for x in (str(life.i), *(f"{count}×" for _, _, count in life.tracks))]
-        return found + [x for token, weight, _ in view.olds[i].asked for x in (token, weight)]
+        return found + [x for token, weight in view.olds[i].asked for x in (token, number(weight))]
     if widget == "old_rows":
         one = view.experiments[i]
         return [x for row in one.rows for off, _ in row.off for x in (["stale", off] if off else ["right"])]
