@@ -28,6 +28,12 @@ def of_hundred(share: float) -> str:
     return number(100 * share, max(0, math.ceil(-math.log10(100 * share)))) if share > 0 else "0"
 
 
+def difference(value: float, digits: int = 2) -> str:
+    """How far two are apart, 0 or more; what is not nothing never reads as nothing: '< 0.01'."""
+    least = 10.0**-digits
+    return number(value, digits) if value == 0 or value >= least / 2 else "< " + number(least, digits)
+
+
 def bound(value: float) -> str:
     """A figure of rounding size as a bound that holds on every machine: '1e-12'."""
     exponent = next((e for e in (-12, -9, -6, -3, 0) if value < 10.0**e), math.inf)

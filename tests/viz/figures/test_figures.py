@@ -23,7 +23,7 @@ from microgpt.viz.figures.layout import WIDTH, cells, hatch
 from microgpt.viz.figures.paint import HEAT, INK, MONO, SMALL
 from microgpt.viz.figures.words import extent, fit, lines, runs
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.formats import number
+from microgpt.viz.text.formats import difference, number
 from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import SHIPPED, shipped
 
@@ -232,7 +232,7 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         return found + [x for token, weight in view.olds[i].asked for x in (token, number(weight))]
     if widget == "old_rows":
         one = view.experiments[i]
-        return [x for row in one.rows for off, _ in row.off for x in (["stale", off] if off else ["right"])]
+        return [x for row in one.rows for off, _ in row.off for x in (["stale", difference(off)] if off else ["right"])]
     if widget == "training":
         rows = view.heads[i]
         return [x for r in rows for x in (*(c.text if c else "−∞" for c in r.cells), r.target, r.loss, r.cached)]
