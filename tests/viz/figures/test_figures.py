@@ -235,7 +235,11 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         return [x for row in one.rows for off, _ in row.off for x in (["stale", difference(off)] if off else ["right"])]
     if widget == "training":
         rows = view.heads[i]
-        return [x for r in rows for x in (*(c.text if c else "−∞" for c in r.cells), r.target, r.loss, r.cached)]
+        found = []
+        for row in rows:
+            found += [cell.text if cell else "−∞" for cell in row.cells]
+            found += [row.target, number(row.loss), number(row.cached)]
+        return found
     if widget == "prefill":
         way = view.ways[i]
         found = [x for b in way.blocks for x in (b.phase, b.macs[0], f"{b.weights[0]} + {b.cache[0]}", b.intensity)]
