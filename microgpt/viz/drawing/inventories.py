@@ -9,7 +9,7 @@ from microgpt.architectures.inventory import Tensor
 from microgpt.architectures.roles import ROLES
 from microgpt.config import Config
 from microgpt.errors import N_
-from microgpt.viz.text.formats import number, percent, whole
+from microgpt.viz.text.formats import number, percent, shape_text, whole
 
 PART_NAMES = {
     "embedding": N_("embedding"),
@@ -99,11 +99,6 @@ def row(t: Tensor, known_as: dict[str, str]) -> Row:
         each=whole(t.size),
         all=whole(t.size * t.times),
     )
-
-
-def shape_text(shape: tuple[int, ...]) -> str:
-    """[128256, 4096]: no thousands separators, they would read as further sizes."""
-    return "[" + ", ".join(map(str, shape)) + "]"
 
 
 def size_text(n: int) -> str:

@@ -40,6 +40,11 @@ def bound(value: float) -> str:
     return f"1e{exponent}"
 
 
+def shape_text(shape: tuple[int, ...]) -> str:
+    """[128256, 4096]: no thousands separators, they would read as further sizes."""
+    return "[" + ", ".join(map(str, shape)) + "]"
+
+
 def show(token: str) -> str:
     """A token as it is drawn: a space becomes ␣, other white space and invisible characters a mark with their code."""
     if token == START:

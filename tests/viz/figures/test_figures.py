@@ -23,7 +23,7 @@ from microgpt.viz.figures.layout import WIDTH, cells, hatch
 from microgpt.viz.figures.paint import HEAT, INK, MONO, SMALL
 from microgpt.viz.figures.words import extent, fit, lines, runs
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.formats import difference, number
+from microgpt.viz.text.formats import difference, number, shape_text, whole
 from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import SHIPPED, shipped
 
@@ -215,7 +215,7 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
     found: list[str]
     if widget == "loop":
         one = view.passes[i]
-        found = [chip.token_id for chip in one.chips] + [stop.shape for stop in one.stops]
+        found = [whole(chip.token_id) for chip in one.chips] + [shape_text(stop.shape) for stop in one.stops]
         found += [x for guess in one.guesses for x in (guess.token, guess.probability, guess.logit)]
         return found + list(one.text)
     if widget == "inside":

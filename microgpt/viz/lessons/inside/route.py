@@ -9,8 +9,7 @@ from microgpt.config import Array, Config
 from microgpt.errors import N_
 from microgpt.experiments.journey import MADE_WITH, Stop
 from microgpt.viz.drawing.heat import Cell, Scale, Strip, scale_for
-from microgpt.viz.drawing.inventories import shape_text
-from microgpt.viz.text.formats import whole
+from microgpt.viz.text.formats import shape_text, whole
 
 LEGIBLE = 16  # numbers that are written out; of longer rows the heat alone is drawn
 LARGER = ("attn_scores", "mlp_hidden", "logits")  # may go beyond the stream's scale
