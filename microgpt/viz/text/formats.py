@@ -40,6 +40,19 @@ def bound(value: float) -> str:
     return f"1e{exponent}"
 
 
+def share_text(share: float) -> str:
+    """A share of 1 in percent, with one decimal: '59.3', '< 0.1', and of nothing '0'."""
+    return difference(100 * share, 1) if share else whole(0)
+
+
+def size_text(n: int) -> str:
+    """Bytes in the unit that suits them: '1.5 GB'."""
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if n >= size:
+            return f"{number(n / size, 1)} {unit}"
+    return f"{whole(n)} B"
+
+
 def shape_text(shape: tuple[int, ...]) -> str:
     """[128256, 4096]: no thousands separators, they would read as further sizes."""
     return "[" + ", ".join(map(str, shape)) + "]"

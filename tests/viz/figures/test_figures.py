@@ -220,7 +220,7 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         return found + list(one.text)
     if widget == "inside":
         stops = view.journeys[i].stops
-        return [x for s in stops for x in (s.shape, "the sequence" if s.kept else "this step")]
+        return [x for s in stops for x in (shape_text(s.shape), "the sequence" if s.kept else "this step")]
     if widget == "compare":
         step = view.steps[i]
         kept, again = [["kept", "kept"]] * i, [["again"] * 4] * i
