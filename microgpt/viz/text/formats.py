@@ -30,8 +30,8 @@ def of_hundred(share: float) -> str:
 
 def difference(value: float, digits: int = 2) -> str:
     """How far two are apart, 0 or more; what is not nothing never reads as nothing: '< 0.01'."""
-    least = 10.0**-digits
-    return number(value, digits) if value == 0 or value >= least / 2 else "< " + number(least, digits)
+    text = number(value, digits)
+    return text if value == 0 or float(text) > 0 else "< " + number(10.0**-digits, digits)
 
 
 def bound(value: float) -> str:
