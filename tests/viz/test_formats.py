@@ -1,4 +1,4 @@
-"""Bytes as text: one function for pages, one for the limits in sentences."""
+"""Numbers, shares and bytes as text: what is not nothing never reads as nothing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,35 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microgpt.files import megabytes
-from microgpt.viz.text.formats import UNITS, size_text
+from microgpt.viz.rendering.render import environment
+from microgpt.viz.text.formats import UNITS, difference, number, shape_text, share_text, size_text
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "said"),
+    [
+        (0, 2, "0.00"), (1e-9, 2, "< 0.01"), (0.0049, 2, "< 0.01"), (0.005, 2, "0.01"), (1.234, 2, "1.23"),
+        (0.04, 1, "< 0.1"), (0.06, 1, "0.1"),
+    ],
+)  # fmt: skip
+def test_a_difference(value: float, digits: int, said: str) -> None:
+    assert difference(value, digits) == said
+
+
+@given(st.floats(0, 1e6, exclude_min=True), st.integers(0, 4))
+def test_a_difference_that_is_not_nothing_never_reads_as_nothing(value: float, digits: int) -> None:
+    assert difference(value, digits) != number(0, digits)
+
+
+def test_shares_sizes_and_shapes() -> None:
+    assert [share_text(x) for x in (0, 0.0001, 0.5934, 1)] == ["0", "< 0.1", "59.3", "100.0"]
+    assert [size_text(n) for n in (999, 1500, 2_500_000, 16_060_522_496)] == ["999 B", "1.5 kB", "2.5 MB", "16.1 GB"]
+    assert shape_text((128256, 4096)) == "[128256, 4096]"
+
+
+def test_templates_write_them() -> None:
+    said = environment().from_string("{{ n|whole }} {{ x|number(1) }} {{ x|difference }} {{ [n]|map('whole')|first }}")
+    assert said.render(n=3664, x=0.001) == "3,664 0.0 &lt; 0.01 3,664"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Tensor inventories as text: what each tensor is for, what others call it, how much each part holds. Knows no HTML."""
+"""Tensor inventories: what each tensor is for, what others call it, how much each part holds. Knows no HTML."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from microgpt.architectures.inventory import Tensor
 from microgpt.architectures.roles import ROLES
 from microgpt.config import Config
 from microgpt.errors import N_
-from microgpt.viz.text.formats import number, percent, size_text, whole
 
 PART_NAMES = {
     "embedding": N_("embedding"),
@@ -26,18 +25,17 @@ class Row(NamedTuple):
     name: str
     known_as: str  # in the published file; "" where it is the same
     role: str
-    shape: str  # "" where there is no tensor
-    each: str
-    all: str
+    shapes: tuple[tuple[int, ...], ...]
+    each: int  # parameters
+    all: int  # in all layers
 
 
 class Share(NamedTuple):
     """One part of a model's parameters."""
 
     name: str
-    total: str
-    share: str
-    width: int
+    total: int
+    share: float
 
 
 class Inventory(NamedTuple):
@@ -46,12 +44,12 @@ class Inventory(NamedTuple):
     name: str
     n_layer: int
     groups: list[tuple[str, list[Row]]]  # "before", "layer" or "after"
-    total: str
+    total: int  # parameters
     shares: list[Share]
     rope: bool
     tied: bool
-    gigabytes: str  # in 16-bit numbers
-    layer_total: str  # parameters of one layer
+    nbytes: int  # in 16-bit numbers
+    layer_total: int  # parameters of one layer
 
 
 def inventory_of(name: str, config: Config, known_as: dict[str, str] | None = None) -> Inventory:
@@ -66,23 +64,13 @@ def inventory_of(name: str, config: Config, known_as: dict[str, str] | None = No
         name=name,
         n_layer=config.n_layer,
         groups=[(where, [row(t, known_as or {}) for t in some]) for where, some in groups if some],
-        total=whole(total),
-        shares=[
-            Share(PART_NAMES[part], whole(size), share_text(size / total), percent(size / total))
-            for part, size in inventory.totals(config).items()
-        ],
+        total=total,
+        shares=[Share(PART_NAMES[part], size, size / total) for part, size in inventory.totals(config).items()],
         rope=config.position == "rope",
         tied=config.tied,
-        gigabytes=size_text(2 * total),
-        layer_total=whole(sum(t.size for t in inside)),
+        nbytes=2 * total,
+        layer_total=sum(t.size for t in inside),
     )
-
-
-def share_text(share: float) -> str:
-    """In percent; what is not nothing never reads as nothing."""
-    if share == 0:
-        return whole(0)
-    return number(100 * share, 1) if share >= 0.0005 else "< " + number(0.1, 1)
 
 
 def is_in_layer(tensor: Tensor) -> bool:
@@ -95,12 +83,7 @@ def row(t: Tensor, known_as: dict[str, str]) -> Row:
         name=t.name,
         known_as="" if other == t.name else other,
         role=ROLES[t.name].sentence,
-        shape=" + ".join(shape_text(s) for s in t.shapes),
-        each=whole(t.size),
-        all=whole(t.size * t.times),
+        shapes=t.shapes,
+        each=t.size,
+        all=t.size * t.times,
     )
-
-
-def shape_text(shape: tuple[int, ...]) -> str:
-    """[128256, 4096]: no thousands separators, they would read as further sizes."""
-    return "[" + ", ".join(map(str, shape)) + "]"

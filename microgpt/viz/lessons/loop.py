@@ -18,7 +18,7 @@ from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.counters import Guess, candidates
 from microgpt.viz.drawing.heat import Strip, scale_for
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.formats import bound, number, percent, show, whole
+from microgpt.viz.text.formats import show
 from microgpt.weights import Model, shipped
 
 N_GUESSES = 6  # likeliest next tokens that are shown
@@ -26,13 +26,14 @@ TEMPERATURES = (0.5, 1.0, 2.0)
 SEEDS = range(5)  # of the drawn sentences; the first five, not the best five
 KEPT = ("embed", "logits", "sample")  # what the page's own trace holds of every pass; all of it would be megabytes
 LARGE = ("GPT-2 124M", "Llama-3-8B")
+STATE = ("weights", "text", "memory")  # what might be different when the next pass begins
 
 
 class Chip(NamedTuple):
     """A token of the text, its id, and whether an earlier pass has run it already."""
 
     token: str
-    token_id: str
+    token_id: int
     again: bool
 
 
@@ -40,8 +41,8 @@ class Stop(NamedTuple):
     """A place on the way through the model: its name, layer, shape, and a mark a row: again, new or nothing."""
 
     name: str
-    layer: int
-    shape: str
+    layer: int  # -1 outside
+    shape: tuple[int, ...]
     cells: list[str]
 
 
@@ -55,17 +56,17 @@ class PassView(NamedTuple):
     token: str  # the last one, which all is about
     pos: int
     strips: list[tuple[str, Strip]]  # what its vector is made of
-    turns: list[str]  # angles of the rotary positions, in radians
+    turns: list[float]  # angles of the rotary positions, in radians
     stops: list[Stop]
     guesses: list[Guess]
     choice: str
     draw: str
     ends: bool  # the model has chosen to stop, or nothing more fits
     text: list[str]  # of the next pass, without the choice
-    so_far: str
-    so_far_again: str
-    width_new: int
-    width_again: int
+    so_far: int  # token passes
+    so_far_again: int
+    share_new: float  # of the token passes of the whole loop
+    share_again: float
 
 
 class View(NamedTuple):
@@ -75,32 +76,31 @@ class View(NamedTuple):
     choices: tuple[Choice, ...]
     passes: list[PassView]
     labels: list[str]
-    at: int
     learned: bool
     n_embd: int
     n_layer: int
-    n_vocab: str
-    n_params: str
-    temperature: str
+    n_vocab: int
+    n_params: int
+    temperature: float
     start: str
-    total: str
-    total_again: str
-    total_new: str
-    share_again: str
-    difference: str
-    rows_last: int
+    total: int  # token passes
+    total_again: int
+    total_new: int
+    percent_again: float
+    difference: float
     n_new: int
-    large: list[tuple[str, str]]  # name, layers
+    large: list[tuple[str, int]]  # name, layers
     open_text: str
     open_best: str
     open_other: str
-    open_table: list[tuple[str, str, str]]  # temperature, probability of both
+    open_table: list[tuple[float, float, float]]  # temperature, probability of both
     other_text: str
     drawn: list[str]
-    rows_options: list[str]
+    rows_options: list[int]
     rows_right: int
-    logits_options: list[str]
+    logits_options: list[int]
     logits_right: int
+    state_right: int  # of STATE
 
 
 def view(settings: Settings) -> View:
@@ -128,35 +128,33 @@ def view(settings: Settings) -> View:
         choices=(Choice("pass", range(len(passes)), min(1, len(passes) - 1)),),
         passes=pass_views(model, passes),
         labels=[f"{i} {word(model, one.choice)}" for i, one in enumerate(passes, start=1)],
-        at=min(1, len(passes) - 1),
         learned=c.position == "learned",
         n_embd=c.n_embd,
         n_layer=c.n_layer,
-        n_vocab=whole(c.vocab_size),
-        n_params=whole(n_params(c)),
-        temperature=number(settings.temperature or 1.0, 1),
+        n_vocab=c.vocab_size,
+        n_params=n_params(c),
+        temperature=settings.temperature or 1.0,
         start=word(model, model.tokenizer.start),
-        total=whole(total),
-        total_again=whole(again),
-        total_new=whole(total - again),
-        share_again=number(100 * again / total, 0),
-        difference=bound(max(one.difference for one in passes)),
-        rows_last=n,
+        total=total,
+        total_again=again,
+        total_new=total - again,
+        percent_again=100 * again / total,
+        difference=max(one.difference for one in passes),
         n_new=len(passes),
-        large=[(name, whole(PRESETS[name].config.n_layer)) for name in LARGE],
+        large=[(name, PRESETS[name].config.n_layer) for name in LARGE],
         open_text=text_of(model, passes[at].token_ids),
         open_best=word(model, others[0]),
         open_other=word(model, other),
         open_table=[
-            (number(t, 1), chance(passes[at].logits, t, others[0]), chance(passes[at].logits, t, other))
-            for t in TEMPERATURES
+            (t, chance(passes[at].logits, t, others[0]), chance(passes[at].logits, t, other)) for t in TEMPERATURES
         ],
         other_text=text_of(model, loop.continued(model, [*passes[at].token_ids, other])),
         drawn=[text_of(model, loop.continued(model, first_ids, 1.0, seed)) for seed in SEEDS],
-        rows_options=[whole(x) for x in rows_options],
+        rows_options=rows_options,
         rows_right=rows_options.index(last.again),
-        logits_options=[whole(x) for x in logits_options],
+        logits_options=logits_options,
         logits_right=logits_options.index(len(last.trace["logits", 0])),
+        state_right=STATE.index("text"),
     )
 
 
@@ -171,10 +169,10 @@ def pass_views(model: Model, passes: list[Pass]) -> list[PassView]:
         drawn = pass_view(model, i + 1, one, [(name, scale.strip(values)) for name, values in rows])
         found.append(
             drawn._replace(
-                so_far=whole(so_far),
-                so_far_again=whole(again),
-                width_new=percent((so_far - again) / total),
-                width_again=percent(again / total),
+                so_far=so_far,
+                so_far_again=again,
+                share_new=(so_far - again) / total,
+                share_again=again / total,
             )
         )
     return found
@@ -195,14 +193,14 @@ def parts(model: Model, one: Pass) -> list[tuple[str, Array]]:
 def pass_view(model: Model, i: int, one: Pass, strips: list[tuple[str, Strip]]) -> PassView:
     n, c = len(one.trace["embed", 0]), model.config
     marks = ["again"] * one.again + ["new"] * (n - one.again)
-    layers = [Stop(N_("layer"), layer, shape(one.trace["mlp_out", 0, layer]), marks) for layer in range(c.n_layer)]
+    layers = [Stop(N_("layer"), layer, one.trace["mlp_out", 0, layer].shape, marks) for layer in range(c.n_layer)]
     logits = one.trace["logits", 0]
-    head = Stop(N_("logits"), -1, shape(logits), [""] * (n - len(logits)) + marks[-len(logits) :])
+    head = Stop(N_("logits"), -1, logits.shape, [""] * (n - len(logits)) + marks[-len(logits) :])
     stopped = one.choice == model.tokenizer.start
     return PassView(
         number=i,
         chips=[
-            Chip(word(model, token_id), whole(token_id), mark == "again")
+            Chip(word(model, token_id), token_id, mark == "again")
             for token_id, mark in zip(one.token_ids, marks, strict=True)
         ],
         n=n,
@@ -210,24 +208,19 @@ def pass_view(model: Model, i: int, one: Pass, strips: list[tuple[str, Strip]]) 
         token=word(model, one.token_ids[-1]),
         pos=n - 1,
         strips=strips,
-        turns=[number(angle, 3) for angle in loop.turns(c, n - 1)] if c.position == "rope" else [],
-        stops=[Stop(N_("embedding"), -1, shape(one.trace["embed", 0]), marks), *layers, head],
+        turns=loop.turns(c, n - 1) if c.position == "rope" else [],
+        stops=[Stop(N_("embedding"), -1, one.trace["embed", 0].shape, marks), *layers, head],
         guesses=candidates(one.logits, probabilities(one.logits), one.choice, N_GUESSES, partial(word, model)),
         choice=word(model, one.choice),
         draw=word(model, one.draw),
         ends=stopped or n == c.n_ctx,
         text=[word(model, token_id) for token_id in one.token_ids],
-        so_far="", so_far_again="", width_new=0, width_again=0,
+        so_far=0, so_far_again=0, share_new=0.0, share_again=0.0,
     )  # fmt: skip
 
 
-def chance(logits: Array, temperature: float, token_id: int) -> str:
-    return number(probabilities(logits, temperature)[token_id])
-
-
-def shape(value: Array) -> str:
-    """[5, 32]"""
-    return "[" + ", ".join(whole(size) for size in value.shape) + "]"
+def chance(logits: Array, temperature: float, token_id: int) -> float:
+    return float(probabilities(logits, temperature)[token_id])
 
 
 def word(model: Model, token_id: int) -> str:

@@ -13,7 +13,7 @@ from microgpt.experiments.validity import after_one_training_step, another, cach
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.formats import number, percent, show, whole
+from microgpt.viz.text.formats import show
 from microgpt.weights import Model
 
 
@@ -24,7 +24,7 @@ class Row(NamedTuple):
     token: str
     now: str
     changed: bool
-    off: list[tuple[str, int]]  # text and bar width; "" where the row is still right
+    off: list[tuple[float, float]]  # 0 where the row is still right; and as a share of the largest
 
 
 class Experiment(NamedTuple):
@@ -35,6 +35,7 @@ class Experiment(NamedTuple):
     token: str
     now: str
     rows: list[Row]
+    n_gone: int  # rows that have no place any more
     n_stale: int
     n_rows: int
     stale_by_layer: list[int]
@@ -50,7 +51,10 @@ class View(NamedTuple):
     experiments: list[Experiment]
     labels: list[str]
     first_change: int  # which experiment changes the earliest token of the prompt
-    ask_first: list[str]  # how many rows of the first layer a change makes stale: two wrong answers, the right one
+    first_options: list[int]  # how many rows of the first layer a change makes stale: two wrong answers, the right one
+    first_right: int
+    append_right: int  # whether one more token makes all rows stale, those of one layer or none
+    first_layer: int = 0
 
 
 LABELS = {
@@ -87,7 +91,10 @@ def view(settings: Settings) -> View:
         experiments.append(tried("move", 1, moved, run(moved)))
     trained = after_one_training_step(model.params, model.config, ids)
     experiments.append(tried("weights", 0, ids, cache_rows(trained, model.config, ids)))
+    appended = sum(e.n_stale for e in experiments if e.kind == "append")
     changes = [i for i, e in enumerate(experiments) if e.kind == "change"]
+    change = experiments[changes[0]]
+    options = answers(change)
     return View(
         trace=recording.trace,
         choices=(Choice("experiment", range(len(experiments)), changes[0]),),
@@ -96,39 +103,33 @@ def view(settings: Settings) -> View:
         experiments=experiments,
         labels=[f"{e.token} → {e.now}" if e.kind == "change" else LABELS[e.kind] for e in experiments],
         first_change=changes[0],
-        ask_first=answers(experiments[changes[0]]),
+        first_options=options,
+        first_right=options.index(change.stale_by_layer[0]),
+        append_right=[model.config.n_layer * len(ids), len(ids), 0].index(appended),
     )
 
 
-def answers(change: Experiment) -> list[str]:
+def answers(change: Experiment) -> list[int]:
     """All rows; those from the change on; the right one. Where two of these are one, another number stands in."""
-    n, right = len(change.rows), int(change.stale_by_layer[0])
+    n, right = len(change.rows), change.stale_by_layer[0]
     wrong = [count for count in dict.fromkeys((n, n - change.at, 0, n + 1)) if count != right]
-    return [whole(count) for count in (*wrong[:2], right)]
+    return [*wrong[:2], right]
 
 
 def experiment(model: Model, kind: str, at: int, ids: Sequence[int], new_ids: Sequence[int], off: Array) -> Experiment:
     """`off` [n_layer, rows compared] as a table; rows that are gone are left out."""
     largest = float(off.max()) or 1.0
 
-    def entry(x: float) -> tuple[str, int]:
-        return ("", 0) if x == 0 else (amount(x), percent(x / largest))
-
     def word(tokens: Sequence[int], i: int) -> str:
         return show(model.tokenizer.vocabulary[tokens[i]])
 
     rows = [
-        Row(i, word(ids, i), word(new_ids, i), ids[i] != new_ids[i], [entry(x) for x in off[:, i].tolist()])
+        Row(i, word(ids, i), word(new_ids, i), ids[i] != new_ids[i], [(x, x / largest) for x in off[:, i].tolist()])
         for i in range(off.shape[1])
     ]
     stale = off > 0
     here = min(at, len(ids) - 1)
     return Experiment(
         kind, at, word(ids, here), word(new_ids, min(at, len(new_ids) - 1)), rows,
-        int(stale.sum()), int(np.size(stale)), stale.sum(axis=-1).tolist(),
+        len(ids) - len(rows), int(stale.sum()), int(np.size(stale)), stale.sum(axis=-1).tolist(),
     )  # fmt: skip
-
-
-def amount(x: float) -> str:
-    """A difference that is not nothing never reads as nothing."""
-    return number(x) if x >= 0.005 else "< " + number(0.01)

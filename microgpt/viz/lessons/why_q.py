@@ -11,7 +11,7 @@ from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.formats import bound, number, percent, show, whole
+from microgpt.viz.text.formats import show
 
 
 class Life(NamedTuple):
@@ -28,8 +28,8 @@ class Old(NamedTuple):
     i: int
     token: str
     q: list[Strip]
-    asked: list[tuple[str, str, int]]  # token, weight, bar width; head 0 of layer 0
-    difference: str
+    asked: list[tuple[str, float]]  # token, weight; head 0 of layer 0
+    difference: float
     later: int  # steps that have come since
     later_reads: int
 
@@ -44,8 +44,13 @@ class View(NamedTuple):
     lives: list[Life]
     olds: list[Old]
     labels: list[str]
-    reads: dict[str, str]  # of all rows of one layer, by kind
-    held_for_nothing: str  # numbers that a cache of q would hold at the end
+    reads: dict[str, int]  # of all rows of one layer, by kind
+    reads_right: int  # of the reads of q, of k and n times n: those of k
+    forget_right: int  # of KINDS: what can go after its step
+    held_for_nothing: int  # numbers that a cache of q would hold at the end
+
+
+KINDS = ("q", "kv", "qkv")  # what might be forgotten after each step
 
 
 def view(settings: Settings) -> View:
@@ -65,7 +70,7 @@ def view_of(trace: Trace, picture: Picture | None = None) -> View:
         for i in range(n)
     ]
     totals = {kind: sum(len(reads[kind, 0, i]) for i in range(n)) for kind in "qkv"}
-    q_numbers = n * config.n_layer * config.n_head * config.head_dim
+    later = {kind: sum(step > i for i in range(n) for step in reads[kind, 0, i]) for kind in "qkv"}
     return View(
         trace=trace,
         choices=(Choice("old", range(n), min(1, n - 1)),),
@@ -74,8 +79,10 @@ def view_of(trace: Trace, picture: Picture | None = None) -> View:
         lives=lives,
         olds=[old(picture, config, i) for i in range(n)],
         labels=[show(token) for token in picture.tokens],
-        reads={kind: whole(total) for kind, total in totals.items()},
-        held_for_nothing=whole(q_numbers),
+        reads=totals,
+        reads_right=[totals["q"], totals["k"], n * n].index(totals["k"]),
+        forget_right=min(range(len(KINDS)), key=lambda i: sum(later[kind] for kind in KINDS[i])),
+        held_for_nothing=n * config.n_layer * config.n_head * config.head_dim,
     )
 
 
@@ -85,8 +92,8 @@ def old(picture: Picture, config: Config, i: int) -> Old:
         i,
         show(picture.tokens[i]),
         [strip._replace(where="") for strip in picture.per_head("q", i)[:1]],
-        [(show(picture.tokens[j]), number(w), percent(w)) for j, w in enumerate(weights)],
-        bound(furthest(picture.trace, config, i, picture.n)),
+        [(show(picture.tokens[j]), weight) for j, weight in enumerate(weights)],
+        furthest(picture.trace, config, i, picture.n),
         picture.n - 1 - i,
         sum(step > i for step in picture.reads["q", 0, i]),
     )

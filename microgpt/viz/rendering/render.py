@@ -27,7 +27,17 @@ from microgpt.viz.lesson import added
 from microgpt.viz.rendering.assets import BESIDE, Assets
 from microgpt.viz.settings import SAMPLING
 from microgpt.viz.text import place
-from microgpt.viz.text.formats import bound, number, of_hundred, percent, whole
+from microgpt.viz.text.formats import (
+    bound,
+    difference,
+    number,
+    of_hundred,
+    percent,
+    shape_text,
+    share_text,
+    size_text,
+    whole,
+)
 from microgpt.viz.text.glossary import GLOSSARY, Term
 from microgpt.viz.text.language import LANG, LANGUAGES, catalogue, folder, language, translated
 from microgpt.weights import SHIPPED, shipped
@@ -62,6 +72,12 @@ def environment(lang: str = "en") -> jinja2.Environment:
         auto_reload=False,
     )
     env.filters |= {"whole": whole, "number": number, "percent": percent, "bound": bound, "of_hundred": of_hundred}
+    env.filters |= {
+        "difference": difference,
+        "share_text": share_text,
+        "shape_text": shape_text,
+        "size_text": size_text,
+    }
     env.policies["ext.i18n.trimmed"] = True
     env.install_gettext_translations(catalogue(lang), newstyle=True)  # type: ignore[attr-defined]
     env.globals.update(

@@ -39,10 +39,26 @@ def size_text(n: float, step: int = 1000) -> str:
     return f"{number(n / step**power, 1)} {UNITS[step][power - 1]}"
 
 
+def difference(value: float, digits: int = 2) -> str:
+    """How far two are apart, 0 or more; what is not nothing never reads as nothing: '< 0.01'."""
+    text = number(value, digits)
+    return text if value == 0 or float(text) > 0 else "< " + number(10.0**-digits, digits)
+
+
 def bound(value: float) -> str:
     """A figure of rounding size as a bound that holds on every machine: '1e-12'."""
     exponent = next((e for e in (-12, -9, -6, -3, 0) if value < 10.0**e), math.inf)
     return f"1e{exponent}"
+
+
+def share_text(share: float) -> str:
+    """A share of 1 in percent, with one decimal: '59.3', '< 0.1', and of nothing '0'."""
+    return difference(100 * share, 1) if share else whole(0)
+
+
+def shape_text(shape: tuple[int, ...]) -> str:
+    """[128256, 4096]: no thousands separators, they would read as further sizes."""
+    return "[" + ", ".join(map(str, shape)) + "]"
 
 
 def show(token: str) -> str:

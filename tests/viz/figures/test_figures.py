@@ -23,6 +23,7 @@ from microgpt.viz.figures.layout import WIDTH, cells, hatch
 from microgpt.viz.figures.paint import HEAT, INK, MONO, SMALL
 from microgpt.viz.figures.words import extent, fit, lines, runs
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.formats import difference, number, shape_text, whole
 from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import SHIPPED, shipped
 
@@ -214,12 +215,12 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
     found: list[str]
     if widget == "loop":
         one = view.passes[i]
-        found = [chip.token_id for chip in one.chips] + [stop.shape for stop in one.stops]
+        found = [whole(chip.token_id) for chip in one.chips] + [shape_text(stop.shape) for stop in one.stops]
         found += [x for guess in one.guesses for x in (guess.token, guess.probability, guess.logit)]
         return found + list(one.text)
     if widget == "inside":
         stops = view.journeys[i].stops
-        return [x for s in stops for x in (s.shape, "the sequence" if s.kept else "this step")]
+        return [x for s in stops for x in (shape_text(s.shape), "the sequence" if s.kept else "this step")]
     if widget == "compare":
         step = view.steps[i]
         kept, again = [["kept", "kept"]] * i, [["again"] * 4] * i
@@ -228,13 +229,17 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         return found + [x for total in step.totals for x in (total.name, total.text)]
     if widget == "why_q":
         found = [x for life in view.lives for x in (str(life.i), *(f"{count}×" for _, _, count in life.tracks))]
-        return found + [x for token, weight, _ in view.olds[i].asked for x in (token, weight)]
+        return found + [x for token, weight in view.olds[i].asked for x in (token, number(weight))]
     if widget == "old_rows":
         one = view.experiments[i]
-        return [x for row in one.rows for off, _ in row.off for x in (["stale", off] if off else ["right"])]
+        return [x for row in one.rows for off, _ in row.off for x in (["stale", difference(off)] if off else ["right"])]
     if widget == "training":
         rows = view.heads[i]
-        return [x for r in rows for x in (*(c.text if c else "−∞" for c in r.cells), r.target, r.loss, r.cached)]
+        found = []
+        for row in rows:
+            found += [cell.text if cell else "−∞" for cell in row.cells]
+            found += [row.target, number(row.loss), number(row.cached)]
+        return found
     if widget == "prefill":
         way = view.ways[i]
         found = [x for b in way.blocks for x in (b.phase, b.macs[0], f"{b.weights[0]} + {b.cache[0]}", b.intensity)]

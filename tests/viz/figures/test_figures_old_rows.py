@@ -14,6 +14,7 @@ from microgpt.viz.figures import figure
 from microgpt.viz.figures.layout import length
 from microgpt.viz.figures.paint import INK
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.formats import difference, percent
 from microgpt.viz.text.language import LANGUAGES, language
 from tests.viz.figures.test_figures import SVG, drawn, placed, texts, view_of
 
@@ -35,7 +36,7 @@ def hatched(tree: Element) -> list[int]:
 def test_a_stale_row_is_hatched_as_far_as_it_is_off(i: int) -> None:
     one = VIEW.experiments[i]
     found = hatched(drawn(ONE, {"experiment": i}))
-    percents = [width for row in one.rows for text, width in row.off if text]
+    percents = [percent(share) for row in one.rows for off, share in row.off if off]
     assert len(found) == one.n_stale == len(percents)
     assert found == [length(percent, max(found)) for percent in percents]
 
@@ -51,7 +52,7 @@ def test_what_stands_there_now_is_lit_if_it_is_new(i: int) -> None:
 def test_it_says_the_numbers_of_the_view_and_no_others(i: int) -> None:
     one, layers = VIEW.experiments[i], [str(layer) for layer in range(VIEW.n_layer)]
     wanted = [*layers, *layers, *map(str, one.stale_by_layer), *(str(row.i) for row in one.rows)]
-    wanted += [found for row in one.rows for text, _ in row.off for found in re.findall(NUMBER, text)]
+    wanted += [found for row in one.rows for off, _ in row.off if off for found in re.findall(NUMBER, difference(off))]
     wanted += [str(one.at)] if one.kind in ("append", "unmasked", "change") else []
     wanted += [str(one.n_stale), str(one.n_rows)]
     said = re.findall(NUMBER, " ".join(texts(drawn(ONE, {"experiment": i}))[:-1]))  # without the source

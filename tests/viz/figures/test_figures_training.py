@@ -12,6 +12,7 @@ from microgpt.viz.course import page
 from microgpt.viz.figures import figure
 from microgpt.viz.figures.paint import HEAT
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.formats import bound, number
 from tests.viz.figures.test_figures import SVG, drawn, placed, texts, view_of
 
 ONE = page("training")
@@ -28,15 +29,20 @@ def test_what_is_masked_is_dashed_and_every_weight_has_its_heat(i: int) -> None:
     wanted = [HEAT[cell.heat][0] if cell else "none" for row in VIEW.heads[i] for cell in row.cells]
     assert [cell.get("fill") for cell in cells] == wanted
     assert [bool(cell.get("stroke-dasharray")) for cell in cells] == [fill == "none" for fill in wanted]
-    assert str(texts(drawing).count("−∞")) == VIEW.masked
+    assert texts(drawing).count("−∞") == VIEW.masked
 
 
 @pytest.mark.parametrize("i", HEADS)
 def test_it_says_the_numbers_of_the_view_and_no_others(i: int) -> None:
     rows = VIEW.heads[i]
-    wanted = ["0", str(i), VIEW.masked, VIEW.same]  # of the line below the title, and of the caption
+    wanted = [
+        str(VIEW.first_layer),
+        str(i),
+        str(VIEW.masked),
+        bound(VIEW.apart),
+    ]  # of the line below the title, and of the caption
     wanted += [cell.text for row in rows for cell in row.cells if cell]
-    wanted += [x for row in rows for x in (row.loss, row.cached)]
+    wanted += [number(x) for row in rows for x in (row.loss, row.cached)]
     said = re.findall(NUMBER, " ".join(texts(drawn(ONE, {"pass-head": i}))[:-1]))  # without the source
     assert Counter(said) == Counter(wanted)
 

@@ -14,6 +14,7 @@ from microgpt.viz.figures import figure
 from microgpt.viz.figures.paint import INK
 from microgpt.viz.lessons import why_q
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.formats import bound, number
 from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import shipped
 from tests.viz.figures.test_figures import SVG, drawn, placed, texts, view_of
@@ -52,8 +53,8 @@ def test_it_says_the_numbers_of_the_view_and_no_others(i: int) -> None:
     old = VIEW.olds[i]
     wanted = [str(j + 1) for j in range(VIEW.n)]
     wanted += [x for life in VIEW.lives for x in (str(life.i), *(str(count) for _, _, count in life.tracks))]
-    wanted += [str(i), *(cell.text for cell in old.q[0].cells), old.difference]
-    wanted += [weight for _, weight, _ in old.asked]
+    wanted += [str(i), *(cell.text for cell in old.q[0].cells), bound(old.difference)]
+    wanted += [number(weight) for _, weight in old.asked]
     wanted += [str(i), str(old.later), str(old.later_reads)]  # of the caption
     said = re.findall(NUMBER, " ".join(texts(drawn(ONE, {"old": i}))[:-1]))  # without the source
     assert Counter(said) == Counter(wanted)

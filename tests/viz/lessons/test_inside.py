@@ -105,7 +105,7 @@ def test_the_experiment_says_what_notices(run: Run) -> None:
 @pytest.mark.parametrize("at", range(4))
 def test_the_inventory_adds_up(run: Run, at: int) -> None:
     recording, made, tree = run
-    name = made.inventory_labels[at]
+    name = made.inventories[at].name
     config = PRESETS[name].config if at else recording.model.config
     board = find(tree, "made")[at]
     rows = [row for row in board.iter("tr") if row.find("th/code") is not None and len(row.findall("td")) == 3]

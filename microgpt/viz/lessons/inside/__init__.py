@@ -17,19 +17,20 @@ from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.inventories import Inventory, inventory_of
 from microgpt.viz.lessons.inside.route import NAMES, Journey, held, journey_view, scales_for
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.formats import bound, number, percent, show, whole
+from microgpt.viz.text.formats import show
 from microgpt.weights import Model
 
 NEIGHBOURS = 4
+LIVES = ((), ("q",), ("k", "v"))  # what might be kept for the next step; weights are no stop
 LARGE = {"GPT-2 124M": GPT2, "SmolLM2-135M": LLAMA, "Llama-3-8B": LLAMA}
 
 
 class Effect(NamedTuple):
-    """A stop of the last token, with one entry a layer: "" where it is the same, else how far it is off."""
+    """A stop of the last token, with one entry a layer: how far it is off, 0 where it is the same."""
 
     event: str
     name: str
-    off: list[tuple[str, int]]
+    off: list[tuple[float, float]]  # and as a share of the largest of the swap
 
 
 class Swap(NamedTuple):
@@ -39,6 +40,31 @@ class Swap(NamedTuple):
     old: str
     new: str
     effects: list[Effect]
+
+
+class Alone(NamedTuple):
+    """The MLP by itself, when rows are moved or replaced: how far the results of rows are off."""
+
+    same: float  # of those that were only moved, or not touched
+    others: float  # of those that were replaced
+
+
+class Large(NamedTuple):
+    """What the prose says of a large model."""
+
+    name: str
+    n_head: int
+    n_kv_head: int
+    head_dim: int
+    q_width: int
+    kv_width: int
+    group: int  # query heads that share a key and a value head
+    vocabulary: int
+    head: int  # parameters of the output head
+    without_head: int
+    total: int
+    mlp_percent: float
+    embedding_percent: float
 
 
 class View(NamedTuple):
@@ -60,18 +86,19 @@ class View(NamedTuple):
     last: str
     swaps: list[Swap]
     swap_labels: list[str]
-    alone: dict[str, str]
-    adds_up: str
+    alone: Alone
+    adds_up: float
     inventories: list[Inventory]
-    inventory_labels: list[str]
     near: list[tuple[str, list[str]]]
-    smol: dict[str, str]
-    llama: dict[str, str]
-    kept_share: str
+    smol: Large
+    llama: Large
+    percent_kept: float  # of the numbers that a step makes
     largest_options: list[str]  # parts, by name
     largest_right: int
     changed_options: list[str]
     changed_right: int
+    life_right: int  # of LIVES
+    first_layer: int = 0
 
 
 def view(settings: Settings) -> View:
@@ -106,18 +133,18 @@ def view(settings: Settings) -> View:
         last=tokens[n_prompt - 1],
         swaps=swaps,
         swap_labels=[f"{s.at} {s.old} → {s.new}" for s in swaps],
-        alone={"bound": bound(max(alone.moved, alone.replaced)), "others": number(alone.others)},
-        adds_up=bound(max(journey.adds_up(trace, c, pos) for pos in range(len(tokens)))),
+        alone=Alone(max(alone.moved, alone.replaced), alone.others),
+        adds_up=max(journey.adds_up(trace, c, pos) for pos in range(len(tokens))),
         inventories=inventories,
-        inventory_labels=[one.name for one in inventories],
         near=[near(model, token_id) for token_id in dict.fromkeys(ids[1:])],
-        smol=heads_of("SmolLM2-135M"),
-        llama=heads_of("Llama-3-8B"),
-        kept_share=number(100 * held(ways[0], "sequence") / held(ways[0]), 0),
+        smol=large("SmolLM2-135M"),
+        llama=large("Llama-3-8B"),
+        percent_kept=100 * held(ways[0], "sequence") / held(ways[0]),
         largest_options=[inventories[0].shares[list(parts).index(part)].name for part in order],
         largest_right=max(range(len(order)), key=lambda i: parts[order[i]]),
         changed_options=[NAMES[kind] for kind in kinds],
         changed_right=next(i for i, kind in enumerate(kinds) if effect(swaps[0], kind).off[0][0]),
+        life_right=LIVES.index(kept(ways[0])),
     )
 
 
@@ -137,29 +164,27 @@ def swap(model: Model, ids: list[int], at: int) -> Swap:
     """Swap the token at `at` and see which stops of the last token notice."""
     new = another(model.config, ids[at], model.tokenizer.start)
     found = journey.changed(model.params, model.config, ids, at, new)
-    largest = max(x for row in found.values() for x in row)
+    largest = max(x for row in found.values() for x in row) or 1.0
     vocabulary = model.tokenizer.vocabulary
     return Swap(
         at=at,
         old=show(vocabulary[ids[at]]),
         new=show(vocabulary[new]),
         effects=[
-            Effect(name, NAMES[name], [entry(x, largest) for x in row])
+            Effect(name, NAMES[name], [(x, x / largest) for x in row])
             for name, row in found.items()
             if name != "resid_pre"  # for the later layers it is the row above, for the first the embedding
         ],
     )
 
 
-def entry(x: float, largest: float) -> tuple[str, int]:
-    """A difference that is not nothing never reads as nothing."""
-    if x == 0:
-        return "", 0
-    return (number(x) if x >= 0.005 else "< " + number(0.01)), percent(x / largest)
-
-
 def effect(swapped: Swap, event: str) -> Effect:
     return next(one for one in swapped.effects if one.event == event)
+
+
+def kept(way: list[journey.Stop]) -> tuple[str, ...]:
+    """What lives on when the step is over."""
+    return tuple(dict.fromkeys(stop.name for stop in way if stop.life == "sequence"))
 
 
 def near(model: Model, token_id: int) -> tuple[str, list[str]]:
@@ -169,21 +194,21 @@ def near(model: Model, token_id: int) -> tuple[str, list[str]]:
     return show(vocabulary[token_id]), [show(vocabulary[i]) for i in found]
 
 
-def heads_of(name: str) -> dict[str, str]:
-    """What the prose says of a large model."""
+def large(name: str) -> Large:
     c, by_part = PRESETS[name].config, inventory.totals(PRESETS[name].config)
-    return {
-        "q": whole(c.n_head),
-        "kv": whole(c.n_kv_head),
-        "dim": whole(c.head_dim),
-        "q_width": whole(c.n_head * c.head_dim),
-        "kv_width": whole(c.n_kv_head * c.head_dim),
-        "group": whole(c.n_head // c.n_kv_head),
-        "head": whole(by_part["head"]),
-        "total": whole(sum(by_part.values())),
-        "without_head": whole(sum(by_part.values()) - by_part["head"]),
-        "mlp_share": number(100 * by_part["mlp"] / sum(by_part.values()), 0),
-        "embedding_share": number(100 * by_part["embedding"] / sum(by_part.values()), 0),
-        "layers": whole(c.n_layer),
-        "vocabulary": whole(c.vocab_size),
-    }
+    total = sum(by_part.values())
+    return Large(
+        name=name,
+        n_head=c.n_head,
+        n_kv_head=c.n_kv_head,
+        head_dim=c.head_dim,
+        q_width=c.n_head * c.head_dim,
+        kv_width=c.n_kv_head * c.head_dim,
+        group=c.n_head // c.n_kv_head,
+        vocabulary=c.vocab_size,
+        head=by_part["head"],
+        without_head=total - by_part["head"],
+        total=total,
+        mlp_percent=100 * by_part["mlp"] / total,
+        embedding_percent=100 * by_part["embedding"] / total,
+    )

@@ -1,4 +1,4 @@
-"""The stops of a token as text and heat: what is done there, with which weights, how long it lives. Knows no HTML."""
+"""The stops of a token: what is done there, with which weights, and how long what comes out lives. Knows no HTML."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from microgpt.config import Array, Config
 from microgpt.errors import N_
 from microgpt.experiments.journey import MADE_WITH, Stop
 from microgpt.viz.drawing.heat import Cell, Scale, Strip, scale_for
-from microgpt.viz.drawing.inventories import shape_text
-from microgpt.viz.text.formats import whole
 
 LEGIBLE = 16  # numbers that are written out; of longer rows the heat alone is drawn
 LARGER = ("attn_scores", "mlp_hidden", "logits")  # may go beyond the stream's scale
@@ -59,11 +57,11 @@ class StopView(NamedTuple):
     how: str
     layer: int
     part: str
-    weights: list[tuple[str, str]]  # name and shape: what is permanent
-    shape: str
+    weights: list[tuple[str, tuple[int, ...]]]  # name and shape: what is permanent
+    shape: tuple[int, ...]
     strip: Strip
     fine: bool  # too many numbers to write out
-    zeros: str  # of an MLP's inside: how many numbers it has let through as zero; "" elsewhere
+    zeros: int | None  # of an MLP's inside: how many numbers it has let through as zero; None elsewhere
     kept: bool
 
 
@@ -73,8 +71,8 @@ class Journey(NamedTuple):
     token: str
     pos: int
     stops: list[StopView]
-    made: str  # numbers
-    kept: str
+    made: int  # numbers
+    kept: int
 
 
 def scales_for(ways: list[list[Stop]]) -> dict[str, Scale]:
@@ -89,8 +87,8 @@ def journey_view(c: Config, token: str, pos: int, way: list[Stop], scales: dict[
         token=token,
         pos=pos,
         stops=[stop_view(c, stop, scales["head" if stop.part == "head" else "usual"]) for stop in way],
-        made=whole(held(way)),
-        kept=whole(held(way, "sequence")),
+        made=held(way),
+        kept=held(way, "sequence"),
     )
 
 
@@ -103,10 +101,10 @@ def stop_view(c: Config, stop: Stop, scale: Scale) -> StopView:
         layer=stop.layer,
         part=stop.part,
         weights=weights(c, stop.name),
-        shape=shape_text(stop.value.shape),
+        shape=stop.value.shape,
         strip=strip(scale, stop.value, fine),
         fine=fine,
-        zeros=whole((stop.value == 0).sum()) if stop.name == "mlp_hidden" and c.mlp == "relu" else "",
+        zeros=int((stop.value == 0).sum()) if stop.name == "mlp_hidden" and c.mlp == "relu" else None,
         kept=stop.life == "sequence",
     )
 
@@ -122,11 +120,11 @@ def how(c: Config, stop: Stop) -> str:
     return HOW[stop.name]
 
 
-def weights(c: Config, event: str) -> list[tuple[str, str]]:
+def weights(c: Config, event: str) -> list[tuple[str, tuple[int, ...]]]:
     """The tensors of the model that a stop is made with."""
     by_name = {tensor.name: tensor for tensor in inventory.tensors(c)}
     names = ["wte" if name == "lm_head" and c.tied else name for name in MADE_WITH.get(event, ())]
-    return [(name, shape_text(by_name[name].shapes[0])) for name in names if name in by_name]
+    return [(name, by_name[name].shapes[0]) for name in names if name in by_name]
 
 
 def strip(scale: Scale, value: Array, fine: bool) -> Strip:

@@ -20,7 +20,7 @@ from microgpt.viz.drawing.chart import Chart, Series, line_chart
 from microgpt.viz.drawing.heat import Cell, Scale
 from microgpt.viz.lessons.training.live import HOOKS, SMOOTH
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.formats import bound, number, percent, show, whole
+from microgpt.viz.text.formats import number, show
 from microgpt.weights import Model, shipped
 
 __all__ = ["HOOKS", "view"]
@@ -33,25 +33,56 @@ class Line(NamedTuple):
     token: str
     cells: list[Cell | None]  # None where the mask is
     target: str
-    loss: str
-    cached: str
+    loss: float
+    cached: float
+
+
+class Side(NamedTuple):
+    """K or V of a row: the length of its gradient from its own step and from later ones, each also as a share."""
+
+    kind: str
+    own: float
+    later: float
+    own_share: float  # of the longest in the layer
+    later_share: float
 
 
 class Learned(NamedTuple):
-    """What one cached row learns in one layer: the length of its gradient, from its own step and from later ones."""
+    """What one cached row learns in one layer."""
 
     i: int
     token: str
-    bars: list[tuple[str, str, int, str, int]]  # K or V; own, its width; later, its width
+    sides: list[Side]
 
 
-class Wrong(NamedTuple):
-    """A mistake: what it did to the logits and to the mean loss."""
+class Matrix(NamedTuple):
+    """A matrix whose rows are cached: the length of its gradient with live rows and with detached ones."""
+
+    name: str
+    live: float
+    detached: float
+    same: bool
+
+
+class Tried(NamedTuple):
+    """The pass with a mistake, or with none: what that did to the logits and to the mean loss."""
 
     name: str
     what: str
-    change: str
-    loss: str
+    change: float
+    loss: float
+
+
+class Start(NamedTuple):
+    """microgpt's training: how it begins, and where it ends."""
+
+    name: str  # the first text
+    loss: float  # of the first text, before the first step
+    guess: float  # of blind guessing
+    last: int  # so many texts at the end
+    reached: float  # their mean loss under the shipped weights
+    steps: int
+    params: int
 
 
 class View(NamedTuple):
@@ -62,26 +93,30 @@ class View(NamedTuple):
     n: int
     tokens: list[str]
     heads: list[list[Line]]  # by head, of layer 0
-    mean: str
-    same: str
-    masked: str
+    mean: float
+    apart: float  # the losses of the parallel pass and of the cached one
+    masked: int
     layers: list[list[Learned]]
-    live_is_parallel: str
-    last_later: str
-    first_later: str
-    matrices: list[tuple[str, str, str, bool]]  # name, live, detached, equal
-    differs: str
-    wrong: list[Wrong]
-    right_loss: str
+    live_is_parallel: float
+    last_later: float
+    first_later: float
+    later_right: int  # of the first and the last row, the one that hears less from later steps
+    matrices: list[Matrix]
+    differs: list[str]
+    cut_right: int  # of CUT: wrong in every model
+    tried: list[Tried]  # the first without a mistake
     n_layer: int
-    start: dict[str, str]
+    start: Start
     before: list[str]
     after: list[str]
     chart: Chart
+    first_layer: int = 0
 
 
 MATRICES = {"wq": "W_Q", "wk": "W_K", "wv": "W_V"}
+CUT = ("W_Q", "W_V")  # whose gradient might be wrong where the rows are cut off
 MISTAKES = {
+    "right": (N_("nothing"), ""),
     "no_mask": (N_("no mask"), N_("Every token reads every token, the ones to come too.")),
     "no_offset": (N_("no position offset"), N_("Each step counts its positions from the start again.")),
     "no_reset": (N_("no reset"), N_("The rows of the last text are still in the cache.")),
@@ -102,6 +137,8 @@ def view(settings: Settings) -> View:
     summed = by_query(params, config, ids).sum(axis=2)
     live, detached = gradients(params, config, ids), gradients(params, config, ids, detached=True)
     n = len(ids) - 1
+    matrices = [matrix(live, detached, short) for short in MATRICES]
+    heard = found.later.max(axis=(0, 1)).tolist()  # by each row, from later steps
     trainer, ready = Trainer(), shipped("names")
     first = next(iter(trainer.run.texts))
     return View(
@@ -113,30 +150,28 @@ def view(settings: Settings) -> View:
         n=n,
         tokens=tokens,
         heads=[lines(tape["attn_weights", 0][head], tokens, parallel, cached) for head in range(config.n_head)],
-        mean=number(float(parallel.mean())),
-        same=bound(float(np.abs(parallel - cached).max())),
-        masked=whole(n * (n - 1) // 2),
+        mean=float(parallel.mean()),
+        apart=float(np.abs(parallel - cached).max()),
+        masked=n * (n - 1) // 2,
         layers=[learned(found.own[:, layer], found.later[:, layer], tokens) for layer in range(config.n_layer)],
-        live_is_parallel=bound(gap(params, config, ids, summed)),
-        last_later=number(float(found.later[:, :, -1].max())),
-        first_later=number(float(found.later[1, 0, 0]), 3),
-        matrices=[
-            (name, length(live, short), length(detached, short), same(live, detached, short))
-            for short, name in MATRICES.items()
-        ],
-        differs=", ".join(name for short, name in MATRICES.items() if not same(live, detached, short)),
-        wrong=[wrong(model, ids, name) for name in MISTAKES],
-        right_loss=number(float(parallel.mean())),
+        live_is_parallel=gap(params, config, ids, summed),
+        last_later=heard[-1],
+        first_later=float(found.later[1, 0, 0]),
+        later_right=min((1, 0), key=(heard[0], heard[-1]).__getitem__),
+        matrices=matrices,
+        differs=[one.name for one in matrices if not one.same],
+        cut_right=CUT.index("W_V"),
+        tried=[tried(model, ids, name) for name in MISTAKES],
         n_layer=config.n_layer,
-        start={
-            "loss": number(float(losses(trainer.model().params, trainer.run.config, first).mean()), 4),
-            "reached": number(reached(trainer, ready)),
-            "last": whole(SMOOTH),
-            "name": trainer.run.tokenizer.decode(first),
-            "guess": number(float(np.log(ready.config.vocab_size))),
-            "steps": whole(trainer.run.steps),
-            "params": whole(trainer.run.vector.size),
-        },
+        start=Start(
+            name=trainer.run.tokenizer.decode(first),
+            loss=float(losses(trainer.model().params, trainer.run.config, first).mean()),
+            guess=float(np.log(ready.config.vocab_size)),
+            last=SMOOTH,
+            reached=reached(trainer, ready),
+            steps=trainer.run.steps,
+            params=trainer.run.vector.size,
+        ),
         before=trainer.names(6),
         after=samples(trainer.run._replace(vector=flat(ready)), 6),
         chart=frame(trainer, ready),
@@ -151,8 +186,8 @@ def lines(weights: Array, tokens: list[str], parallel: Array, cached: Array) -> 
             tokens[i],
             [scale.cell(x) if j <= i else None for j, x in enumerate(row)],
             tokens[i + 1],
-            number(float(parallel[i])),
-            number(float(cached[i])),
+            float(parallel[i]),
+            float(cached[i]),
         )
         for i, row in enumerate(weights.tolist())
     ]
@@ -161,38 +196,34 @@ def lines(weights: Array, tokens: list[str], parallel: Array, cached: Array) -> 
 def learned(own: Array, later: Array, tokens: list[str]) -> list[Learned]:
     """own and later [2 (K, V), n] of one layer."""
     largest = float(max(own.max(), later.max()))
-    return [
-        Learned(
-            i,
-            tokens[i],
-            [
-                (
-                    kind, number(float(own[side, i]), 3), percent(own[side, i] / largest),
-                    number(float(later[side, i]), 3), percent(later[side, i] / largest),
-                )
-                for side, kind in enumerate("KV")
-            ],
-        )
-        for i in range(own.shape[-1])
-    ]  # fmt: skip
+
+    def side(i: int, row: int, kind: str) -> Side:
+        here, behind = float(own[row, i]), float(later[row, i])
+        return Side(kind, here, behind, here / largest, behind / largest)
+
+    return [Learned(i, tokens[i], [side(i, row, kind) for row, kind in enumerate("KV")]) for i in range(own.shape[-1])]
 
 
-def length(grads: dict[str, Array], short: str) -> str:
+def matrix(live: dict[str, Array], detached: dict[str, Array], short: str) -> Matrix:
+    return Matrix(MATRICES[short], length(live, short), length(detached, short), same(live, detached, short))
+
+
+def length(grads: dict[str, Array], short: str) -> float:
     squares = [float((grad**2).sum()) for name, grad in grads.items() if name.endswith("." + short)]
-    return number(sum(squares) ** 0.5, 3)
+    return float(sum(squares) ** 0.5)
 
 
 def same(a: dict[str, Array], b: dict[str, Array], short: str) -> bool:
     return all(np.abs(a[name] - b[name]).max() < 1e-12 for name in a if name.endswith("." + short))
 
 
-def wrong(model: Model, ids: list[int], name: str) -> Wrong:
+def tried(model: Model, ids: list[int], name: str) -> Tried:
     params, config, inputs = model.params, model.config, ids[:-1]
     before = inputs[: config.n_ctx - len(inputs)]  # as much of an old text as leaves room
     arguments = [before] if name == "no_reset" else []
     good, bad = mistakes.right(params, config, inputs), getattr(mistakes, name)(params, config, inputs, *arguments)
     loss = -np.log(softmax(bad)[np.arange(len(inputs)), ids[1:]]).mean()
-    return Wrong(*MISTAKES[name], number(float(np.abs(good - bad).max())), number(float(loss)))
+    return Tried(*MISTAKES[name], float(np.abs(good - bad).max()), float(loss))
 
 
 def flat(model: Model) -> Array:

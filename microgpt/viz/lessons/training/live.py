@@ -19,7 +19,6 @@ from microgpt.viz.drawing.chart import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, 
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.patches import Patch, State, again, patch
 from microgpt.viz.rendering import render
-from microgpt.viz.text.formats import number, whole
 from microgpt.weights import shipped
 
 AT_ONCE = 5  # training steps an answer: few enough to be watched, and for a press of Pause to be heard at once
@@ -97,7 +96,7 @@ def curve(values: list[float], old: int, steps: int) -> str:
 def count(trainer: Trainer) -> Patch:
     done, values = len(trainer.losses), trainer.losses
     text = render.render(
-        "lessons/training/_trained.html", done=whole(done), of=whole(trainer.run.steps),
-        loss=number(values[-1], 4) if values else "", mean=number(float(np.mean(values[-SMOOTH:]))) if values else "",
+        "lessons/training/_trained.html", done=done, of=trainer.run.steps,
+        loss=values[-1] if values else None, mean=float(np.mean(values[-SMOOTH:])) if values else None,
     )  # fmt: skip
     return patch("#trained", text)
