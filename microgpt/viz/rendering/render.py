@@ -26,7 +26,7 @@ from microgpt.viz.drawing.phases import PHASES, code
 from microgpt.viz.rendering.policy import policy
 from microgpt.viz.settings import SAMPLING
 from microgpt.viz.text import place
-from microgpt.viz.text.formats import bound, number, of_hundred, percent, whole
+from microgpt.viz.text.formats import bound, number, of_hundred, percent, size_text, whole
 from microgpt.viz.text.glossary import GLOSSARY, Term
 from microgpt.viz.text.language import LANG, LANGUAGES, catalogue, folder, language, translated
 from microgpt.weights import SHIPPED, shipped
@@ -67,6 +67,7 @@ def environment(lang: str = "en") -> jinja2.Environment:
         glossary=glossary, translated=translated, course=True, home="", up="../" if folder(lang) else "",
     )  # fmt: skip
     env.filters |= {"whole": whole, "number": number, "percent": percent, "bound": bound, "of_hundred": of_hundred}
+    env.filters["size_text"] = size_text
     return env
 
 

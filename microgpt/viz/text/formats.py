@@ -34,6 +34,15 @@ def bound(value: float) -> str:
     return f"1e{exponent}"
 
 
+def size_text(n_bytes: float, binary: bool = False, figures: int = 0) -> str:
+    """Bytes in the unit that suits them: '15.0 GB'; in powers of 1024 '14.0 GiB'; with so many figures, '15 GB'."""
+    size = 1024 if binary else 1000
+    units = ("B", "KiB", "MiB", "GiB", "TiB") if binary else ("B", "kB", "MB", "GB")
+    power = next((i for i in range(len(units) - 1) if n_bytes < size ** (i + 1)), len(units) - 1)
+    value = n_bytes / size**power
+    return (f"{value:.{figures}g}" if figures else number(value, 1 if power else 0)) + f" {units[power]}"
+
+
 def show(token: str) -> str:
     """A token as it is drawn: a space becomes ␣, other white space and invisible characters a mark with their code."""
     if token == START:

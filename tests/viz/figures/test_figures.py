@@ -23,6 +23,7 @@ from microgpt.viz.figures.layout import WIDTH, cells, hatch
 from microgpt.viz.figures.paint import HEAT, INK, MONO, SMALL
 from microgpt.viz.figures.words import extent, fit, lines, runs
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.formats import size_text, whole
 from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import SHIPPED, shipped
 
@@ -241,15 +242,10 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         return found + [x for p in way.phases for x in (p.name, p.passes, p.tokens, p.macs, p.bytes, p.intensity)]
     if widget == "memory":
         one = view.known[i]
-        found = [
-            *(figure for figure, _ in one.factors),
-            one.per_token,
-            one.params,
-            one.weights,
-            one.full,
-            one.sequences,
-        ]
-        return found + [x for read in one.reads for x in (read.tokens, read.weights, read.cache)]
+        found = [whole(x) for x in (*(factor for factor, _ in one.factors), one.per_token, one.params)]
+        found += [size_text(one.weights, binary=True), size_text(one.full, binary=True), whole(one.sequences)]
+        reads = [(read.tokens, *(size_text(x, binary=True) for x in (read.weights, read.cache))) for read in one.reads]
+        return found + [x for tokens, weights, cache in reads for x in (whole(tokens), weights, cache)]
     way = view.ways[i]
     heads = [f"q, head {query.head}" for group in way.groups for query in group.queries]
     return [heads[0], way.row, *way.text] if len(way.groups) > 1 else [*heads, way.row, *way.text]
