@@ -22,6 +22,7 @@ from microgpt.viz.controls import FORMAT, THEME, View, on_show
 from microgpt.viz.course import LESSONS, PAGES, Page
 from microgpt.viz.drawing.counters import PART_NAMES, facts
 from microgpt.viz.drawing.heat import LEVELS
+from microgpt.viz.drawing.inventories import shape_text
 from microgpt.viz.drawing.phases import PHASES, code
 from microgpt.viz.rendering.policy import policy
 from microgpt.viz.settings import SAMPLING
@@ -67,7 +68,7 @@ def environment(lang: str = "en") -> jinja2.Environment:
         glossary=glossary, translated=translated, course=True, home="", up="../" if folder(lang) else "",
     )  # fmt: skip
     env.filters |= {"whole": whole, "number": number, "percent": percent, "bound": bound, "of_hundred": of_hundred}
-    env.filters["size_text"] = size_text
+    env.filters |= {"size_text": size_text, "shape_text": shape_text}
     return env
 
 

@@ -23,9 +23,11 @@ def percent(share: float) -> int:
     return 0 if share <= 0 else min(100, max(1, round(100 * share)))
 
 
-def of_hundred(share: float) -> str:
-    """A share of 1 in percent: '59', and of what is less than one percent the first digit, '0.3'."""
-    return number(100 * share, max(0, math.ceil(-math.log10(100 * share)))) if share > 0 else "0"
+def of_hundred(share: float, digits: int | None = None) -> str:
+    """A share of 1 in percent: '59', and of what is less than one percent the first digit, '0.3'; or so many digits."""
+    if digits is None:
+        digits = max(0, math.ceil(-math.log10(100 * share))) if share > 0 else 0
+    return number(100 * share, digits)
 
 
 def bound(value: float) -> str:

@@ -248,7 +248,7 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         return found + [x for tokens, weights, cache in reads for x in (whole(tokens), weights, cache)]
     way = view.ways[i]
     heads = [f"q, head {query.head}" for group in way.groups for query in group.queries]
-    return [heads[0], way.row, *way.text] if len(way.groups) > 1 else [*heads, way.row, *way.text]
+    return [*(heads[:1] if len(way.groups) > 1 else heads), whole(way.row), *way.text]
 
 
 @pytest.mark.parametrize("one", [p for p in LESSONS if p.widget != "stepper"], ids=lambda p: p.name)
