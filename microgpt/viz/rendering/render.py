@@ -20,6 +20,7 @@ from microgpt.errors import UserError
 from microgpt.trace import EVENTS
 from microgpt.viz.controls import FORMAT, THEME, View, on_show
 from microgpt.viz.course import LESSONS, PAGES, Page
+from microgpt.viz.drawing.chart import short
 from microgpt.viz.drawing.counters import PART_NAMES, facts
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.inventories import shape_text
@@ -68,7 +69,7 @@ def environment(lang: str = "en") -> jinja2.Environment:
         glossary=glossary, translated=translated, course=True, home="", up="../" if folder(lang) else "",
     )  # fmt: skip
     env.filters |= {"whole": whole, "number": number, "percent": percent, "bound": bound, "of_hundred": of_hundred}
-    env.filters |= {"size_text": size_text, "shape_text": shape_text}
+    env.filters |= {"size_text": size_text, "shape_text": shape_text, "short": short}
     return env
 
 

@@ -23,7 +23,7 @@ from microgpt.viz.figures.layout import WIDTH, cells, hatch
 from microgpt.viz.figures.paint import HEAT, INK, MONO, SMALL
 from microgpt.viz.figures.words import extent, fit, lines, runs
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.formats import size_text, whole
+from microgpt.viz.text.formats import number, size_text, whole
 from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import SHIPPED, shipped
 
@@ -238,8 +238,13 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         return [x for r in rows for x in (*(c.text if c else "−∞" for c in r.cells), r.target, r.loss, r.cached)]
     if widget == "prefill":
         way = view.ways[i]
-        found = [x for b in way.blocks for x in (b.phase, b.macs[0], f"{b.weights[0]} + {b.cache[0]}", b.intensity)]
-        return found + [x for p in way.phases for x in (p.name, p.passes, p.tokens, p.macs, p.bytes, p.intensity)]
+        found = []
+        for block in way.blocks:
+            work, read = block.work, f"{whole(block.work.weight_bytes)} + {whole(block.work.cache_bytes)}"
+            found += [block.phase, whole(work.macs), read, number(work.intensity)]
+        for p in way.phases:
+            found += [p.name, *(whole(x) for x in (p.passes, p.tokens, p.macs, p.bytes)), number(p.intensity)]
+        return found
     if widget == "memory":
         one = view.known[i]
         found = [whole(x) for x in (*(factor for factor, _ in one.factors), one.per_token, one.params)]
