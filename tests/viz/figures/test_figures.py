@@ -225,8 +225,10 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         step = view.steps[i]
         kept, again = [["kept", "kept"]] * i, [["again"] * 4] * i
         found = [x for row in (*kept, ["new"] * 4, *again, ["new"] * 4) for x in row]
-        found += [x for guess in step.guesses for x in (guess.token, guess.with_cache, guess.without)]
-        return found + [x for total in step.totals for x in (total.name, total.text)]
+        found += [
+            x for guess in step.guesses for x in (guess.token, number(guess.with_cache, 4), number(guess.without, 4))
+        ]
+        return found + [x for total in step.totals for x in (total.name, whole(total.macs))]
     if widget == "why_q":
         found = [x for life in view.lives for x in (str(life.i), *(f"{count}×" for _, _, count in life.tracks))]
         return found + [x for token, weight, _ in view.olds[i].asked for x in (token, weight)]
