@@ -23,12 +23,11 @@ from microgpt.viz.course import LESSONS, PAGES, Page
 from microgpt.viz.drawing.chart import short
 from microgpt.viz.drawing.counters import PART_NAMES, facts
 from microgpt.viz.drawing.heat import LEVELS
-from microgpt.viz.drawing.inventories import shape_text
 from microgpt.viz.drawing.phases import PHASES, code
 from microgpt.viz.rendering.policy import policy
 from microgpt.viz.settings import SAMPLING
 from microgpt.viz.text import place
-from microgpt.viz.text.formats import bound, number, of_hundred, percent, size_text, whole
+from microgpt.viz.text.formats import bound, number, of_hundred, percent, shape_text, size_text, whole
 from microgpt.viz.text.glossary import GLOSSARY, Term
 from microgpt.viz.text.language import LANG, LANGUAGES, catalogue, folder, language, translated
 from microgpt.weights import SHIPPED, shipped

@@ -36,6 +36,11 @@ def bound(value: float) -> str:
     return f"1e{exponent}"
 
 
+def shape_text(shape: tuple[int, ...]) -> str:
+    """[128256, 4096]: no thousands separators, they would read as further sizes."""
+    return "[" + ", ".join(map(str, shape)) + "]"
+
+
 def size_text(n_bytes: float, binary: bool = False, figures: int = 0) -> str:
     """Bytes in the unit that suits them: '15.0 GB'; in powers of 1024 '14.0 GiB'; with so many figures, '15 GB'."""
     size = 1024 if binary else 1000

@@ -23,7 +23,7 @@ from microgpt.viz.figures.layout import WIDTH, cells, hatch
 from microgpt.viz.figures.paint import HEAT, INK, MONO, SMALL
 from microgpt.viz.figures.words import extent, fit, lines, runs
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.formats import number, size_text, whole
+from microgpt.viz.text.formats import number, percent, size_text, whole
 from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import SHIPPED, shipped
 
@@ -158,12 +158,12 @@ def own(strips: list[Strip], layer: int, head: int) -> list[str]:
 def expected(picture: Picture, i: int, layer: int, head: int) -> list[str]:
     """All that step i has to say in numbers, in any order."""
     step = picture.step(i)
-    found = [text for name in ("x", "q", "k", "v", "mixed") for text in own(step[name], layer, head)]
+    found = [text for name in ("x", "q", "k", "v", "mixed") for text in own(getattr(step, name), layer, head)]
     for j in range(i + 1):
-        found += own(picture.row(j)["k"], layer, head) + own(picture.row(j)["v"], layer, head) + [str(j)]
-    (meets,) = [m for where, m in step["meetings"] if where == f"L L{layer} H H{head}"]
-    found += [text for meet in meets for text in (meet.score, meet.weight, f"{meet.reads}×")]
-    return found + [guess.probability for guess in step["guesses"]]
+        found += own(picture.row(j).k, layer, head) + own(picture.row(j).v, layer, head) + [str(j)]
+    (meets,) = [m for where, m in step.meetings if where == f"L L{layer} H H{head}"]
+    found += [text for meet in meets for text in (number(meet.score), number(meet.weight), f"{meet.reads}×")]
+    return found + [number(guess.probability) for guess in step.guesses]
 
 
 @pytest.mark.parametrize("one", STEPPERS, ids=lambda p: p.name)
@@ -177,8 +177,8 @@ def test_every_number_of_the_stepper_is_the_views(one: Page) -> None:
             ends = [f"−{limit:.1f}", f"{limit:.1f}"]
             assert sorted(said) == sorted(expected(picture, i, layer, head) + ends)
             step = picture.step(i)
-            caption = re.findall(r"\d+", (tree.findtext(f"{SVG}desc") or "").replace(step["token"], ""))
-            assert [int(x) for x in caption] == [i + 1, step["rows"], i, step["added"], step["rows"]]
+            caption = re.findall(r"\d+", (tree.findtext(f"{SVG}desc") or "").replace(step.token, ""))
+            assert [int(x) for x in caption] == [i + 1, step.rows, i, step.added, step.rows]
 
 
 @pytest.mark.parametrize("one", STEPPERS, ids=lambda p: p.name)
@@ -188,13 +188,15 @@ def test_bars_and_heat_are_those_of_the_view(one: Page) -> None:
     fills = [e.get("fill") for e in tree.iter(f"{SVG}rect")]
     for name in ("x", "q", "k", "v", "mixed"):
         (strip,) = [
-            s for s in step[name] if "L0" in s.where.split() and ("H" not in s.where or "H0" in s.where.split())
+            s
+            for s in getattr(step, name)
+            if "L0" in s.where.split() and ("H" not in s.where or "H0" in s.where.split())
         ]
         wanted = [HEAT[cell.heat][0] for cell in strip.cells]
         assert any(fills[k : k + len(wanted)] == wanted for k in range(len(fills)))
     bars = [int(e.get("width", 0)) for e in tree.iter(f"{SVG}rect") if e.get("fill") == INK["q"]]
-    (meets,) = [m for where, m in step["meetings"] if where == "L L0 H H0"]
-    assert bars == [max(1, round(meet.width * 40 / 100)) for meet in meets if meet.width]
+    (meets,) = [m for where, m in step.meetings if where == "L L0 H H0"]
+    assert bars == [max(1, round(percent(meet.weight) * 40 / 100)) for meet in meets if meet.weight]
 
 
 def test_stages_show_what_has_happened_and_no_more() -> None:
@@ -216,7 +218,7 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
     if widget == "loop":
         one = view.passes[i]
         found = [chip.token_id for chip in one.chips] + [stop.shape for stop in one.stops]
-        found += [x for guess in one.guesses for x in (guess.token, guess.probability, guess.logit)]
+        found += [x for guess in one.guesses for x in (guess.token, number(guess.probability), number(guess.logit))]
         return found + list(one.text)
     if widget == "inside":
         stops = view.journeys[i].stops
