@@ -18,12 +18,12 @@ from microgpt.checkpoints.safetensors import PREFIX, Header, read_header, shown
 from microgpt.errors import N_
 from microgpt.viz.apps.examples import EXAMPLES, published
 from microgpt.viz.controls import Choice
-from microgpt.viz.drawing.inventories import shape_text, share_text
+from microgpt.viz.drawing.inventories import shape_text, share_text, size_text
 from microgpt.viz.given_files import Files, only
 from microgpt.viz.patches import Patch, State, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.formats import percent, size_text, whole
+from microgpt.viz.text.formats import percent, whole
 
 FIELD = "weights"  # the control in which the file is chosen
 WIDTH, HEIGHT = 1000, 240  # of the picture, in its own units
