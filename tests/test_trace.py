@@ -17,7 +17,6 @@ from microgpt.model import forward
 from microgpt.record import Recording
 from microgpt.trace import EVENTS, Event, Trace, from_json, to_json
 from microgpt.viz.drawing.counters import held
-from microgpt.viz.text.formats import whole
 from microgpt.weights import shipped
 
 
@@ -52,7 +51,7 @@ def test_the_trace_knows_how_much_memory_was_reserved(max_new: int | None) -> No
     rows = c.n_ctx if max_new is None else 4 + max_new
     expected = 2 * c.n_layer * c.n_kv_head * c.head_dim * rows * 8
     assert trace.about["nbytes_reserved"] == recording.cache.nbytes_reserved == expected
-    assert held(trace, 3)["reserved"] == whole(expected)
+    assert held(trace, 3).reserved == expected
 
 
 def test_forward_reports_each_name_once_a_layer(recording: Recording) -> None:

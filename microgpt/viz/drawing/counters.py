@@ -1,6 +1,6 @@
 """What stands below the picture of a step: its multiply-adds, the bytes that are held, the likeliest next tokens.
 
-Out of the trace alone, as finished text and bar widths. Knows no HTML and nothing of rows, heads and stages.
+Out of the trace alone. Knows no HTML and nothing of rows, heads and stages.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from microgpt.config import Array, Config, n_params
 from microgpt.decode import likeliest, probabilities
 from microgpt.errors import N_
 from microgpt.trace import Trace
-from microgpt.viz.text.formats import number, percent, whole
+from microgpt.viz.text.formats import whole
 
 PART_NAMES = {
     "qkv": N_("q, k, v"),
@@ -30,24 +30,36 @@ N_GUESSES = 5  # likeliest next tokens that are shown
 
 
 class Cost(NamedTuple):
-    """Multiply-adds of one part of a step, counted with the cache and without, beside the closed forms."""
+    """Multiply-adds of one part of a step, counted with the cache and without, beside the closed forms.
+
+    The longest bar is the total without.
+    """
 
     part: str
-    with_cache: str
-    without: str
-    width_with: int
-    width_without: int
-    form_with: str
-    form_without: str
+    with_cache: int
+    without: int
+    share_with: float
+    share_without: float
+    form_with: int
+    form_without: int
+
+
+class Held(NamedTuple):
+    """What K and V take after a step: numbers, bytes as computed here, bytes in the usual 16 bits."""
+
+    bits: int  # of a number, here
+    numbers: int
+    here: int
+    half: int
+    reserved: int
 
 
 class Guess(NamedTuple):
     """A candidate for the next token."""
 
     token: str
-    logit: str
-    probability: str
-    width: int
+    logit: float
+    probability: float
     chosen: bool
 
 
@@ -58,22 +70,22 @@ def costs(trace: Trace, config: Config, i: int) -> list[Cost]:
     compared = ("recompute_macs", i) in trace
     without = add_total(trace["recompute_macs", i]) if compared else form_without
     return [
-        Cost(part, whole(a), whole(b), percent(a / without[-1]), percent(b / without[-1]), whole(c), whole(d))
+        Cost(part, a, b, a / without[-1], b / without[-1], c, d)
         for part, a, b, c, d in zip((*cost.PARTS, "total"), ours, without, form, form_without, strict=True)
     ]
 
 
-def held(trace: Trace, i: int) -> dict[str, str]:
-    """What K and V take after step i: numbers, bytes as computed here, bytes in the usual 16 bits."""
+def held(trace: Trace, i: int) -> Held:
+    """What K and V take after step i."""
     rows = [e.value for e in trace if e.name in ("k", "v") and e.pos <= i]
     numbers = sum(np.size(row) for row in rows)
-    return {
-        "bits": str(8 * np.asarray(rows[0]).itemsize),
-        "numbers": whole(numbers),
-        "here": whole(sum(np.asarray(row).nbytes for row in rows)),
-        "half": whole(2 * numbers),
-        "reserved": whole(trace.about["nbytes_reserved"]),
-    }
+    return Held(
+        bits=8 * np.asarray(rows[0]).itemsize,
+        numbers=numbers,
+        here=sum(np.asarray(row).nbytes for row in rows),
+        half=2 * numbers,
+        reserved=trace.about["nbytes_reserved"],
+    )
 
 
 def guesses(trace: Trace, i: int, token: Callable[[int], str]) -> list[Guess]:
@@ -88,9 +100,7 @@ def candidates(logits: Array, chances: Array, chosen: int | None, n: int, token:
     best = likeliest(logits, n)
     if chosen is not None and chosen not in best:
         best[-1] = chosen
-    return [
-        Guess(token(t), number(logits[t]), number(chances[t]), percent(float(chances[t])), t == chosen) for t in best
-    ]
+    return [Guess(token(t), float(logits[t]), float(chances[t]), t == chosen) for t in best]
 
 
 def facts(config: Config) -> dict[str, str]:

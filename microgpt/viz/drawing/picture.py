@@ -1,4 +1,4 @@
-"""Trace -> what a template needs: text, heat levels, bar widths, counts. Templates only place it.
+"""Trace -> what a template needs: tokens, heat levels, numbers, counts. Templates place and format it.
 
 Everything is looked up in the trace by position and layer; nothing is computed that the model should
 have computed. Knows no HTML; classes such as "L0 H2" only say which layer and heads a piece belongs to.
@@ -17,10 +17,10 @@ from microgpt.config import Array, Config
 from microgpt.tokenizer import START
 from microgpt.trace import Event, Trace
 from microgpt.viz.controls import Choice
-from microgpt.viz.drawing.counters import costs, guesses, held
+from microgpt.viz.drawing.counters import Cost, Guess, Held, costs, guesses, held
 from microgpt.viz.drawing.heat import Cell, Scale, Strip, rounded_up
 from microgpt.viz.drawing.phases import PHASES
-from microgpt.viz.text.formats import bound, number, percent, show
+from microgpt.viz.text.formats import show
 
 MOST_TOKENS = 32  # that a page steps through without becoming slow
 DRAWN = ("attn_norm", "q", "k", "v", "head_out")  # what is drawn as heat, on one scale
@@ -31,10 +31,53 @@ class Meeting(NamedTuple):
 
     row: int
     token: str
-    score: str
-    weight: str
-    width: int
+    score: float
+    weight: float
     reads: int
+
+
+class Row(NamedTuple):
+    """A row of the cache: its token, K and V."""
+
+    i: int
+    token: str
+    k: list[Any]
+    v: list[Any]
+
+
+class Listed(NamedTuple):
+    """The numbers of one row as lines, each behind the index that it begins with."""
+
+    where: str
+    kind: str
+    lines: list[str]
+
+
+class Step(NamedTuple):
+    """Everything that belongs to one step alone. A strip or the meetings of a head say to which head they belong."""
+
+    i: int
+    number: int
+    token: str
+    kind: str  # start, prompt or generated
+    x: list[Any]
+    q: list[Any]
+    k: list[Any]
+    v: list[Any]
+    meetings: list[tuple[str, list[Meeting]]]
+    mixed: list[Any]
+    rows: int  # of the cache, afterwards
+    added: int
+    q_reads: int
+    first_row_reads: int
+    costs: list[Cost]
+    bytes: Held
+    guesses: list[Guess]
+    choice: str | None
+    stops: bool
+    given: str | None  # the next token, where the prompt goes on
+    difference: float | None  # of the logits with and without the cache; None where they were not compared
+    listed: list[Listed]  # the numbers behind the strips, where those have none
 
 
 def most_tokens(config: Config) -> int:
@@ -51,7 +94,7 @@ class Picture:
     layer: int = 0
     head: int = 0
     phase: int = len(PHASES)
-    _steps: dict[int, dict[str, Any]] = field(default_factory=dict)
+    _steps: dict[int, Step] = field(default_factory=dict)
 
     @property
     def about(self) -> dict[str, Any]:
@@ -143,9 +186,8 @@ class Picture:
     def row_token(self, i: int) -> str:
         return show(self.tokens[i])
 
-    def row(self, i: int) -> dict[str, Any]:
-        """Row i of the cache: its token, K and V."""
-        return {"i": i, "token": self.row_token(i), "k": self.per_head("k", i), "v": self.per_head("v", i)}
+    def row(self, i: int) -> Row:
+        return Row(i, self.row_token(i), self.per_head("k", i), self.per_head("v", i))
 
     def of_head(self, layer: int, head: int) -> str:
         """The classes of what belongs to one head alone; "" when it is not drawn."""
@@ -161,50 +203,52 @@ class Picture:
                 if not (where := self.of_head(layer, head)):
                     continue
                 pairs = zip(scores[head, 0].tolist(), weights[head, 0].tolist(), counts, strict=True)
-                meets = [
-                    Meeting(row, show(self.tokens[row]), number(s), number(w), percent(w), reads)
-                    for row, (s, w, reads) in enumerate(pairs)
-                ]
+                meets = [Meeting(row, show(self.tokens[row]), s, w, reads) for row, (s, w, reads) in enumerate(pairs)]
                 found.append((where, meets))
         return found
 
-    def step(self, i: int) -> dict[str, Any]:
+    def step(self, i: int) -> Step:
         """Everything that belongs to step i alone."""
         if i not in self._steps:
             self._steps[i] = self._step(i)
         return self._steps[i]
 
-    def _step(self, i: int) -> dict[str, Any]:
-        return {
-            "i": i,
-            "number": i + 1,
-            "token": show(self.tokens[i]),
-            "kind": self.kind(i),
-            "x": self.per_layer("attn_norm", i),
-            "q": self.per_head("q", i),
-            "k": self.per_head("k", i),
-            "v": self.per_head("v", i),
-            "meetings": self.meetings(i),
-            "mixed": self.per_head("head_out", i),
-            "rows": self.trace.number("cache_append", i, 0),
-            "added": (self.trace.number("cache_append", i, 0) or 0)
-            - (self.trace.number("cache_append", i - 1, 0) or 0),
-            "q_reads": len(self.reads["q", 0, i]),
-            "first_row_reads": sum(step <= i for step in self.reads["k", 0, 0]),
-            "costs": costs(self.trace, self.config, i),
-            "bytes": held(self.trace, i),
-            "guesses": guesses(self.trace, i, self.vocabulary_token),
-            "choice": self.choice(i),
-            "stops": self.stops(i),
-            "given": show(self.tokens[i + 1]) if i + 1 < self.about["n_prompt"] and i + 1 < self.n else None,
-            "difference": self.difference(i),
-        }
+    def _step(self, i: int) -> Step:
+        rows, before = (self.trace.number("cache_append", pos, 0) or 0 for pos in (i, i - 1))
+        return Step(
+            i=i,
+            number=i + 1,
+            token=show(self.tokens[i]),
+            kind=self.kind(i),
+            x=self.per_layer("attn_norm", i),
+            q=self.per_head("q", i),
+            k=self.per_head("k", i),
+            v=self.per_head("v", i),
+            meetings=self.meetings(i),
+            mixed=self.per_head("head_out", i),
+            rows=rows,
+            added=rows - before,
+            q_reads=len(self.reads["q", 0, i]),
+            first_row_reads=sum(step <= i for step in self.reads["k", 0, 0]),
+            costs=costs(self.trace, self.config, i),
+            bytes=held(self.trace, i),
+            guesses=guesses(self.trace, i, self.vocabulary_token),
+            choice=self.choice(i),
+            stops=self.stops(i),
+            given=show(self.tokens[i + 1]) if i + 1 < self.about["n_prompt"] and i + 1 < self.n else None,
+            difference=self.difference(i),
+            listed=self.listed(i),
+        )
 
-    def difference(self, i: int) -> str:
-        """How far the logits with and without the cache are apart; "" where they were not compared."""
+    def listed(self, i: int) -> list[Listed]:
+        """The numbers behind strips that have none, of step i; here all strips have theirs."""
+        return []
+
+    def difference(self, i: int) -> float | None:
+        """How far the logits with and without the cache are apart; None where they were not compared."""
         if ("recompute_logits", i) not in self.trace:
-            return ""
-        return bound(np.abs(self.trace["logits", i][0] - self.trace["recompute_logits", i]).max())
+            return None
+        return float(np.abs(self.trace["logits", i][0] - self.trace["recompute_logits", i]).max())
 
     def vocabulary_token(self, token_id: int) -> str:
         return show(self.about["vocabulary"][token_id])

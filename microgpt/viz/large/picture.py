@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from microgpt.record import Recording
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.counters import N_GUESSES
 from microgpt.viz.drawing.heat import Cell
-from microgpt.viz.drawing.picture import Picture, most_tokens
+from microgpt.viz.drawing.picture import Listed, Picture, most_tokens
 from microgpt.viz.drawing.strips import SHARE, Thin, ThinScale, folded, run_length, thin_scale
 from microgpt.viz.large.heads import RANKS, Open, attention, check, opened
 from microgpt.viz.large.overview import Overview, overview
@@ -31,14 +31,6 @@ NEW = 8  # tokens that the model adds, if there is room
 SCALES = {"q, k": ("q", "k"), "v": ("v", "head_out"), "x": ("attn_norm",)}  # q and k meet; v is what is mixed
 SCALE_OF = {name: kind for kind, names in SCALES.items() for name in names}
 COLUMNS = 8  # of a table of numbers
-
-
-class Listed(NamedTuple):
-    """The numbers of one row as lines of COLUMNS, each behind the index that it begins with."""
-
-    where: str
-    kind: str
-    lines: list[str]
 
 
 @dataclass(frozen=True)
@@ -155,7 +147,7 @@ class BigPicture(Picture):
     def listed(self, i: int) -> list[Listed]:
         """The numbers behind the strips of step i: its q, k, v, their mixture and its x.
 
-        As lines of text: with an element for every number, a page would be slow to step through.
+        As lines of COLUMNS numbers: with an element for every number, a page would be slow to step through.
         """
         found = []
         for name, kind in (("q", "q"), ("k", "k"), ("v", "v"), ("head_out", "o"), ("attn_norm", "x")):
@@ -175,9 +167,6 @@ class BigPicture(Picture):
             found |= set(likeliest(self.trace["logits", i][0], N_GUESSES))
             found |= {self.trace.number("sample", i)} - {None}
         return sorted(found)
-
-    def _step(self, i: int) -> dict[str, Any]:
-        return super()._step(i) | {"listed": self.listed(i)}
 
 
 def line(at: int, texts: list[str], width: int) -> str:

@@ -14,115 +14,133 @@ from microgpt.cost import kv_bytes
 from microgpt.errors import N_, UserError
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice, Control, Field
-from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.patches import Patch, State, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings, parse_number
-from microgpt.viz.text.formats import number, percent, whole
+from microgpt.viz.text.formats import whole
 
 GIB = 2**30
 CARD = 24  # GiB of memory, for "how many fit"
 FIRST = "Llama-3-8B"  # of the models that are on show
+KINDS = ("k", "v")  # what is kept
 SIZES = {"float32": 4, "bfloat16": 2, "float8": 1}  # bytes a number
 MOST = 10**9  # of tokens, of sequences, of GiB
 
 
 class Held(NamedTuple):
-    """What one head of one layer holds at the end of the text."""
+    """How many numbers one head of one layer holds at the end of the text."""
 
     layer: int
     head: int
-    k: str
-    v: str
-    used: int  # share of the reserved rows, as a bar width
+    k: int
+    v: int
+
+
+class Total(NamedTuple):
+    """All heads together. Bytes are those of 16-bit numbers."""
+
+    numbers: int
+    half: int  # bytes
+    per_token: int
+    formula: int  # what `half` has to be
 
 
 class Read(NamedTuple):
-    """One decode step at a context: bytes of weights and of cache that it must read, as text and bar widths."""
+    """One decode step at a context: bytes of weights and of cache that it must read, and shares of the longest bar."""
 
-    tokens: str
-    weights: str
-    cache: str
-    weights_width: int
-    cache_width: int
+    tokens: int
+    weights: int
+    cache: int
+    weights_share: float
+    cache_share: float
 
 
 class Known(NamedTuple):
-    """A model by its shape, everything as text."""
+    """A model by its shape. What it holds and reads is in bytes."""
 
     name: str
     source: str
     sharing: str
-    factors: list[tuple[str, str]]  # number, what it counts; their product is per_token
-    per_token: str
-    if_mha: str
-    times: str  # how much larger it would be
-    context: str
-    window: str
-    full: str  # cache of one sequence that fills the context
-    weights: str
-    params: str
-    crossing: str  # "" where a window keeps the cache from ever outweighing the weights
-    sequences: str
-    card: str
-    at: str  # tokens of each of these sequences
+    n_layer: int
+    n_kv_head: int
+    row: int  # numbers that a token adds to a layer
+    factors: list[tuple[int, str]]  # number, what it counts; their product is per_token
+    per_token: int
+    if_mha: int
+    times: float  # how much larger it would be
+    context: int  # tokens of a text
+    window: int  # rows that are kept, at most; 0: all
+    full: int  # cache of one text that fills the context
+    weights: int
+    params: int
+    crossing: int | None  # None where a window keeps the cache from ever outweighing the weights
+    sequences: int  # texts of `context` tokens that fit on the card
+    card: int
     reads: list[Read]
-    batch: str
-    crossing_in_batch: str
-    active: str  # weights that one token reads, where it runs only some of them
+    batch: int
+    crossing_in_batch: int | None
+    active: int  # weights that one token reads, where it runs only some of them; 0: it reads all
 
 
 class View(NamedTuple):
-    """The page."""
+    """The page. The models that its words name are `known` ones."""
 
     trace: Trace
     choices: tuple[Choice, ...]
     n: int
-    n_layer: int
-    config: dict[str, str]
+    n_ctx: int
     held: list[Held]
-    total: dict[str, str]
+    used: float  # share of the reserved rows
+    total: Total
     known: list[Known]
     names: list[str]
-    calculated: Known
+    gpt2: Known
+    smol: Known
+    llama2: Known
+    llama: Known
+    deepseek: Known
+    larger: list[int]  # options: bytes a token
+    larger_right: int
+    doubled_right: int  # what twice as many texts read twice as much of: 0 the weights, 1 the cache, 2 both
     fields: tuple[Control, ...]  # of the form: a model, bytes a number, texts, tokens in each, GiB, a config.json
 
 
 def view(settings: Settings) -> View:
     recording = settings.recording()
     trace, config = recording.run(), recording.model.config
-    picture = Picture(trace)
-    n = picture.n
-    held = [e for e in trace if e.name in ("k", "v")]
+    n = len(trace.about["tokens"])
+    held = [e for e in trace if e.name in KINDS]
     numbers = sum(np.size(e.value) for e in held)
 
-    def of_head(name: str, layer: int) -> str:
+    def of_head(name: str, layer: int) -> int:
         """Numbers that one head holds, from the shapes of what joined the cache."""
-        return whole(sum(e.value.shape[-1] for e in held if (e.name, e.layer) == (name, layer)))  # type: ignore[union-attr]
+        return sum(e.value.shape[-1] for e in held if (e.name, e.layer) == (name, layer))  # type: ignore[union-attr]
 
-    heads = [
-        Held(layer, head, of_head("k", layer), of_head("v", layer), percent(n / config.n_ctx))
-        for layer in range(config.n_layer)
-        for head in range(config.n_kv_head)
-    ]
-    known = [describe(one) for one in PRESETS.values()]
-    names = [one.name for one in known]
+    known = {name: describe(one) for name, one in PRESETS.items()}
+    names = list(known)
+    larger = [known[name].per_token for name in ("Llama-3-8B", "Llama-2-7B", "SmolLM2-135M")]
     return View(
         trace=trace,
         choices=(Choice("known", range(len(known)), names.index(FIRST)),),
         n=n,
-        n_layer=config.n_layer,
-        config={"n_ctx": whole(config.n_ctx)},
-        held=heads,
-        total={
-            "numbers": whole(numbers),
-            "half": whole(2 * numbers),
-            "per_token": whole(2 * numbers // n),
-            "formula": whole(kv_bytes(config, n, 2)),
-        },
-        known=known,
+        n_ctx=config.n_ctx,
+        held=[
+            Held(layer, head, of_head("k", layer), of_head("v", layer))
+            for layer in range(config.n_layer)
+            for head in range(config.n_kv_head)
+        ],
+        used=n / config.n_ctx,
+        total=Total(numbers, 2 * numbers, 2 * numbers // n, kv_bytes(config, n, 2)),
+        known=list(known.values()),
         names=names,
-        calculated=describe(PRESETS[FIRST]),
+        gpt2=known["GPT-2 124M"],
+        smol=known["SmolLM2-135M"],
+        llama2=known["Llama-2-7B"],
+        llama=known["Llama-3-8B"],
+        deepseek=known["DeepSeek-V3"],
+        larger=larger,
+        larger_right=larger.index(known["Llama-2-7B"].per_token),
+        doubled_right=read_twice(PRESETS[FIRST]),
         fields=(
             Choice("preset", names, FIRST),
             Choice("size", tuple(SIZES), "bfloat16"),
@@ -138,58 +156,46 @@ def describe(model: Architecture, tokens: int = 0, batch: int = 8, size: int = 2
     """All that the page says of a model; `tokens` 0 stands for its whole context."""
     c, full = model.config, tokens or model.config.n_ctx
     if model.latent:
-        factors = [(whole(c.n_layer), N_("layers")), (whole(model.row), N_("numbers in the shared row"))]
+        factors = [(c.n_layer, N_("layers")), (model.row, N_("numbers in the shared row"))]
     else:
         factors = [
-            ("2", N_("K and V")), (whole(c.n_layer), N_("layers")), (whole(c.n_kv_head), N_("key and value heads")),
-            (whole(c.head_dim), N_("numbers a head")),
+            (len(KINDS), N_("K and V")), (c.n_layer, N_("layers")), (c.n_kv_head, N_("key and value heads")),
+            (c.head_dim, N_("numbers a head")),
         ]  # fmt: skip
-    factors.append((whole(size), N_("bytes a number")))
-    marks = sorted({max(1, full // 16), max(1, full // 4), full})
     read = model.weight_bytes_read(size, batch)
-    most = read + model.cache_bytes(full, batch, size)
-    reads = [
-        Read(
-            whole(t), amount(read), amount(model.cache_bytes(t, batch, size)),
-            percent(read / most), percent(model.cache_bytes(t, batch, size) / most),
-        )
-        for t in marks
-    ]  # fmt: skip
+    caches = {n: model.cache_bytes(n, batch, size) for n in sorted({max(1, full // 16), max(1, full // 4), full})}
+    most = read + caches[full]
     return Known(
         name=model.name,
         source=model.source,
         sharing=model.sharing,
-        factors=factors,
-        per_token=whole(model.bytes_per_token(size)),
-        if_mha=whole(model.bytes_if_mha(size)),
-        times=number(model.bytes_if_mha(size) / model.bytes_per_token(size), 1),
-        context=whole(full),
-        window=whole(model.window) if model.window else "",
-        full=amount(model.cache_bytes(full, 1, size)),
-        weights=amount(model.weight_bytes(size)),
-        params=whole(model.n_params),
-        crossing=tokens_of(model.crossing(1, size, size)),
-        sequences=whole(model.sequences(memory, full, size, size)),
-        card=amount(memory),
-        at=whole(full),
-        reads=reads,
-        batch=whole(batch),
-        crossing_in_batch=tokens_of(model.crossing(batch, size, size)),
-        active=amount(model.weight_bytes_read(size)) if model.experts else "",
+        n_layer=c.n_layer,
+        n_kv_head=c.n_kv_head,
+        row=model.row,
+        factors=[*factors, (size, N_("bytes a number"))],
+        per_token=model.bytes_per_token(size),
+        if_mha=model.bytes_if_mha(size),
+        times=model.bytes_if_mha(size) / model.bytes_per_token(size),
+        context=full,
+        window=model.window,
+        full=model.cache_bytes(full, 1, size),
+        weights=model.weight_bytes(size),
+        params=model.n_params,
+        crossing=model.crossing(1, size, size),
+        sequences=model.sequences(memory, full, size, size),
+        card=memory,
+        reads=[Read(n, read, cache, read / most, cache / most) for n, cache in caches.items()],
+        batch=batch,
+        crossing_in_batch=model.crossing(batch, size, size),
+        active=model.weight_bytes_read(size) if model.experts else 0,
     )
 
 
-def tokens_of(n: int | None) -> str:
-    return "" if n is None else whole(n)
-
-
-def amount(n_bytes: float) -> str:
-    """Bytes in the unit that suits them."""
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if n_bytes < 1024:
-            return f"{n_bytes:.0f} {unit}" if unit == "B" else f"{n_bytes:.1f} {unit}"
-        n_bytes /= 1024
-    return f"{n_bytes:.1f} TiB"
+def read_twice(model: Architecture, tokens: int = 1000, batch: int = 8) -> int:
+    """What a step reads twice as much of for twice as many texts: 0 the weights, 1 the cache, 2 both."""
+    weights = model.weight_bytes_read(batch=2 * batch) == 2 * model.weight_bytes_read(batch=batch)
+    cache = model.cache_bytes(tokens, 2 * batch) == 2 * model.cache_bytes(tokens, batch)
+    return [(True, False), (False, True), (True, True)].index((weights, cache))
 
 
 def calculate(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:

@@ -12,7 +12,7 @@ from microgpt.viz.drawing.counters import Guess, guesses
 from microgpt.viz.drawing.heat import Cell
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.drawing.strips import run_length
-from microgpt.viz.text.formats import number, show
+from microgpt.viz.text.formats import show
 
 
 class Row(NamedTuple):
@@ -21,7 +21,7 @@ class Row(NamedTuple):
     i: int
     token: str
     k: list[Cell]
-    weight: str
+    weight: float
     v: list[Cell]
     new: bool
 
@@ -69,9 +69,7 @@ def plain(picture: Picture, step: int, layer: int, head: int) -> Plain:
 
     def step_at(i: int) -> Step:
         weights = trace["attn_weights", i, layer][head, 0].tolist()
-        rows = [
-            Row(j, show(picture.tokens[j]), kept[j][0], number(weights[j]), kept[j][1], j == i) for j in range(i + 1)
-        ]
+        rows = [Row(j, show(picture.tokens[j]), kept[j][0], weights[j], kept[j][1], j == i) for j in range(i + 1)]
         q, mixed = cells("q", i, head), cells("head_out", i, head)
         likeliest = guesses(picture.trace, i, picture.vocabulary_token)
         return Step(i + 1, show(picture.tokens[i]), i == step, q, rows, mixed, likeliest)

@@ -20,6 +20,7 @@ from microgpt.errors import UserError
 from microgpt.trace import EVENTS
 from microgpt.viz.controls import FORMAT, THEME, View, on_show
 from microgpt.viz.course import LESSONS, PAGES, Page
+from microgpt.viz.drawing.chart import short
 from microgpt.viz.drawing.counters import PART_NAMES, facts
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.phases import PHASES, code
@@ -72,12 +73,8 @@ def environment(lang: str = "en") -> jinja2.Environment:
         auto_reload=False,
     )
     env.filters |= {"whole": whole, "number": number, "percent": percent, "bound": bound, "of_hundred": of_hundred}
-    env.filters |= {
-        "difference": difference,
-        "share_text": share_text,
-        "shape_text": shape_text,
-        "size_text": size_text,
-    }
+    env.filters |= {"difference": difference, "share_text": share_text, "short": short}
+    env.filters |= {"shape_text": shape_text, "size_text": size_text}
     env.policies["ext.i18n.trimmed"] = True
     env.install_gettext_translations(catalogue(lang), newstyle=True)  # type: ignore[attr-defined]
     env.globals.update(

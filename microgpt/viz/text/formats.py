@@ -23,20 +23,11 @@ def percent(share: float) -> int:
     return 0 if share <= 0 else min(100, max(1, round(100 * share)))
 
 
-def of_hundred(share: float) -> str:
-    """A share of 1 in percent: '59', and of what is less than one percent the first digit, '0.3'."""
-    return number(100 * share, max(0, math.ceil(-math.log10(100 * share)))) if share > 0 else "0"
-
-
-UNITS = {1000: ("kB", "MB", "GB"), 1024: ("KiB", "MiB", "GiB", "TiB")}
-
-
-def size_text(n: float, step: int = 1000) -> str:
-    """Bytes in the unit that suits them, which is `step` times the one before: '1.5 kB', by 1024 '1.5 KiB'."""
-    if n < step:
-        return f"{n:.0f} B"
-    power = next((i for i in range(1, len(UNITS[step])) if n < step ** (i + 1)), len(UNITS[step]))
-    return f"{number(n / step**power, 1)} {UNITS[step][power - 1]}"
+def of_hundred(share: float, digits: int | None = None) -> str:
+    """A share of 1 in percent: '59', and of what is less than one percent the first digit, '0.3'; or so many digits."""
+    if digits is None:
+        digits = max(0, math.ceil(-math.log10(100 * share))) if share > 0 else 0
+    return number(100 * share, digits)
 
 
 def difference(value: float, digits: int = 2) -> str:
@@ -59,6 +50,15 @@ def share_text(share: float) -> str:
 def shape_text(shape: tuple[int, ...]) -> str:
     """[128256, 4096]: no thousands separators, they would read as further sizes."""
     return "[" + ", ".join(map(str, shape)) + "]"
+
+
+def size_text(n_bytes: float, binary: bool = False, figures: int = 0) -> str:
+    """Bytes in the unit that suits them: '15.0 GB'; in powers of 1024 '14.0 GiB'; with so many figures, '15 GB'."""
+    size = 1024 if binary else 1000
+    units = ("B", "KiB", "MiB", "GiB", "TiB") if binary else ("B", "kB", "MB", "GB")
+    power = next((i for i in range(len(units) - 1) if n_bytes < size ** (i + 1)), len(units) - 1)
+    value = n_bytes / size**power
+    return (f"{value:.{figures}g}" if figures else number(value, 1 if power else 0)) + f" {units[power]}"
 
 
 def show(token: str) -> str:

@@ -23,7 +23,7 @@ from microgpt.viz.figures.layout import WIDTH, cells, hatch
 from microgpt.viz.figures.paint import HEAT, INK, MONO, SMALL
 from microgpt.viz.figures.words import extent, fit, lines, runs
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.formats import difference, number, shape_text, whole
+from microgpt.viz.text.formats import difference, number, percent, shape_text, size_text, whole
 from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import SHIPPED, shipped
 
@@ -158,12 +158,12 @@ def own(strips: list[Strip], layer: int, head: int) -> list[str]:
 def expected(picture: Picture, i: int, layer: int, head: int) -> list[str]:
     """All that step i has to say in numbers, in any order."""
     step = picture.step(i)
-    found = [text for name in ("x", "q", "k", "v", "mixed") for text in own(step[name], layer, head)]
+    found = [text for name in ("x", "q", "k", "v", "mixed") for text in own(getattr(step, name), layer, head)]
     for j in range(i + 1):
-        found += own(picture.row(j)["k"], layer, head) + own(picture.row(j)["v"], layer, head) + [str(j)]
-    (meets,) = [m for where, m in step["meetings"] if where == f"L L{layer} H H{head}"]
-    found += [text for meet in meets for text in (meet.score, meet.weight, f"{meet.reads}×")]
-    return found + [guess.probability for guess in step["guesses"]]
+        found += own(picture.row(j).k, layer, head) + own(picture.row(j).v, layer, head) + [str(j)]
+    (meets,) = [m for where, m in step.meetings if where == f"L L{layer} H H{head}"]
+    found += [text for meet in meets for text in (number(meet.score), number(meet.weight), f"{meet.reads}×")]
+    return found + [number(guess.probability) for guess in step.guesses]
 
 
 @pytest.mark.parametrize("one", STEPPERS, ids=lambda p: p.name)
@@ -177,8 +177,8 @@ def test_every_number_of_the_stepper_is_the_views(one: Page) -> None:
             ends = [f"−{limit:.1f}", f"{limit:.1f}"]
             assert sorted(said) == sorted(expected(picture, i, layer, head) + ends)
             step = picture.step(i)
-            caption = re.findall(r"\d+", (tree.findtext(f"{SVG}desc") or "").replace(step["token"], ""))
-            assert [int(x) for x in caption] == [i + 1, step["rows"], i, step["added"], step["rows"]]
+            caption = re.findall(r"\d+", (tree.findtext(f"{SVG}desc") or "").replace(step.token, ""))
+            assert [int(x) for x in caption] == [i + 1, step.rows, i, step.added, step.rows]
 
 
 @pytest.mark.parametrize("one", STEPPERS, ids=lambda p: p.name)
@@ -188,13 +188,15 @@ def test_bars_and_heat_are_those_of_the_view(one: Page) -> None:
     fills = [e.get("fill") for e in tree.iter(f"{SVG}rect")]
     for name in ("x", "q", "k", "v", "mixed"):
         (strip,) = [
-            s for s in step[name] if "L0" in s.where.split() and ("H" not in s.where or "H0" in s.where.split())
+            s
+            for s in getattr(step, name)
+            if "L0" in s.where.split() and ("H" not in s.where or "H0" in s.where.split())
         ]
         wanted = [HEAT[cell.heat][0] for cell in strip.cells]
         assert any(fills[k : k + len(wanted)] == wanted for k in range(len(fills)))
     bars = [int(e.get("width", 0)) for e in tree.iter(f"{SVG}rect") if e.get("fill") == INK["q"]]
-    (meets,) = [m for where, m in step["meetings"] if where == "L L0 H H0"]
-    assert bars == [max(1, round(meet.width * 40 / 100)) for meet in meets if meet.width]
+    (meets,) = [m for where, m in step.meetings if where == "L L0 H H0"]
+    assert bars == [max(1, round(percent(meet.weight) * 40 / 100)) for meet in meets if meet.weight]
 
 
 def test_stages_show_what_has_happened_and_no_more() -> None:
@@ -216,7 +218,7 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
     if widget == "loop":
         one = view.passes[i]
         found = [whole(chip.token_id) for chip in one.chips] + [shape_text(stop.shape) for stop in one.stops]
-        found += [x for guess in one.guesses for x in (guess.token, guess.probability, guess.logit)]
+        found += [x for guess in one.guesses for x in (guess.token, number(guess.probability), number(guess.logit))]
         return found + list(one.text)
     if widget == "inside":
         stops = view.journeys[i].stops
@@ -225,8 +227,10 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         step = view.steps[i]
         kept, again = [["kept", "kept"]] * i, [["again"] * 4] * i
         found = [x for row in (*kept, ["new"] * 4, *again, ["new"] * 4) for x in row]
-        found += [x for guess in step.guesses for x in (guess.token, guess.with_cache, guess.without)]
-        return found + [x for total in step.totals for x in (total.name, total.text)]
+        found += [
+            x for guess in step.guesses for x in (guess.token, number(guess.with_cache, 4), number(guess.without, 4))
+        ]
+        return found + [x for total in step.totals for x in (total.name, whole(total.macs))]
     if widget == "why_q":
         found = [x for life in view.lives for x in (str(life.i), *(f"{count}×" for _, _, count in life.tracks))]
         return found + [x for token, weight in view.olds[i].asked for x in (token, number(weight))]
@@ -242,25 +246,25 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         return found
     if widget == "prefill":
         way = view.ways[i]
-        found = [x for b in way.blocks for x in (b.phase, b.macs[0], f"{b.weights[0]} + {b.cache[0]}", b.intensity)]
-        return found + [x for p in way.phases for x in (p.name, p.passes, p.tokens, p.macs, p.bytes, p.intensity)]
+        found = []
+        for block in way.blocks:
+            work, read = block.work, f"{whole(block.work.weight_bytes)} + {whole(block.work.cache_bytes)}"
+            found += [block.phase, whole(work.macs), read, number(work.intensity)]
+        for p in way.phases:
+            found += [p.name, *(whole(x) for x in (p.passes, p.tokens, p.macs, p.bytes)), number(p.intensity)]
+        return found
     if widget == "memory":
         one = view.known[i]
-        found = [
-            *(figure for figure, _ in one.factors),
-            one.per_token,
-            one.params,
-            one.weights,
-            one.full,
-            one.sequences,
-        ]
-        return found + [x for read in one.reads for x in (read.tokens, read.weights, read.cache)]
+        found = [whole(x) for x in (*(factor for factor, _ in one.factors), one.per_token, one.params)]
+        found += [size_text(one.weights, binary=True), size_text(one.full, binary=True), whole(one.sequences)]
+        reads = [(read.tokens, *(size_text(x, binary=True) for x in (read.weights, read.cache))) for read in one.reads]
+        return found + [x for tokens, weights, cache in reads for x in (whole(tokens), weights, cache)]
     if widget != "heads":  # a lesson that draws no figure of its own: its table
         table = view.tables[i]
         return [f"{x:.2f}" if isinstance(x, float) else str(x) for row in table.rows for x in row]
     way = view.ways[i]
     heads = [f"q, head {query.head}" for group in way.groups for query in group.queries]
-    return [heads[0], way.row, *way.text] if len(way.groups) > 1 else [*heads, way.row, *way.text]
+    return [*(heads[:1] if len(way.groups) > 1 else heads), whole(way.row), *way.text]
 
 
 @pytest.mark.parametrize("one", [p for p in LESSONS if p.widget != "stepper"], ids=lambda p: p.name)

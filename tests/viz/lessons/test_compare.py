@@ -74,8 +74,8 @@ def test_both_logits_are_the_recordings_and_the_bound_holds(run: tuple[Recording
         shown_as(shown[:, 0].tolist(), trace["logits", i][0][ids], 4)
         shown_as(shown[:, 1].tolist(), trace["recompute_logits", i][ids], 4)
         assert ids[0] == trace["logits", i][0].argmax() == trace["recompute_logits", i].argmax()
-        assert np.abs(trace["logits", i][0] - trace["recompute_logits", i]).max() < float(made.steps[i].difference)
-    assert float(made.difference) == 1e-12
+        assert np.abs(trace["logits", i][0] - trace["recompute_logits", i]).max() == made.steps[i].difference
+    assert made.difference < 1e-12
 
 
 @pytest.mark.parametrize(("model", "powers"), [("names", (1, 2, 3)), ("names-deep", (1, 3, 3))])
@@ -89,14 +89,15 @@ def test_powers_are_read_off_the_curves(model: str, powers: tuple[int, ...]) -> 
     assert [order for _, order in mlp[-1].slopes] == [orders[p] for p in (1, 1 if model == "names" else 2, 2)]
     assert [order for _, order in total[-1].slopes] == [orders[max(2, p)] for p in powers]
     assert [slope for slope, _ in total[0].slopes] == sorted(slope for slope, _ in total[0].slopes)
-    assert float(total[0].slopes[0][0]) < 1.2 < 1.7 < float(total[1].slopes[0][0]) < 1.95
+    assert total[0].slopes[0][0] < 1.2 < 1.7 < total[1].slopes[0][0] < 1.95
 
 
 def test_questions_have_one_right_answer() -> None:
     for model, prompt in RUNS:
         made = view(Settings(model, prompt))
         assert len(set(made.rows_options)) == 3
-        assert made.doubled[made.doubled_right] == "8"
+        assert made.rows_options[made.rows_right] == (1, made.n)
+        assert made.doubled[made.doubled_right] == 8
         config: Config = shipped(model).config
         sums = np.sum([cached(config, t) for t in range(1, made.n + 1)], axis=0)
         by_part = dict(zip(PARTS, sums.tolist(), strict=True))

@@ -66,7 +66,7 @@ def test_the_kept_rows_are_as_many_as_the_cache_of_that_model_holds(made: tuple[
     n = len(recording.cache)
     for board, way, (params, config) in zip(boards(tree), shown.ways, ways(recording), strict=True):
         cells = [cell for s in find(board, "stays") for strip in find(s, "strip") for cell in strip]
-        assert len(cells) == n * int(way.row)
+        assert len(cells) == n * way.row
         if way.n:
             cache = KVCache(config)
             forward(params, config, recording.ids[:n], cache)
@@ -80,7 +80,7 @@ def test_the_table_holds_what_was_measured(made: tuple[Recording, View, Element]
     before = run(recording.model.params, config, ids)["logits", 0]
     (table,) = find(tree, "all-ways")
     rows = list(table.iter("tr"))[1:]
-    short = [(with_latent(recording.model.params, config, int(way.row)), config) for way in shown.rows if not way.n]
+    short = [(with_latent(recording.model.params, config, way.row), config) for way in shown.rows if not way.n]
     for row, (params, changed) in zip(rows, [*ways(recording)[:-1], *short], strict=True):
         after = run(params, changed, ids)["logits", 0]
         cells = [text(td) for td in row.iter("td")]
@@ -105,20 +105,21 @@ def test_sharing_costs_what_the_formula_says_for_smollm2(made: tuple[Recording, 
     drawn = [board for board in find(tree, "board", "way") if find(board, "boxes")]
     assert [len(find(board, "box", "q")) for board in drawn] == [9, 9, 9]
     assert [len(find(board, "box", "k")) for board in drawn] == [9, 3, 1]
-    for board, one in zip(drawn, shown.smol, strict=True):
+    for board, one in zip(drawn, shown.variants, strict=True):
         (line,) = find(board, "line")
         *factors, product = numbers(line)
-        assert np.prod(factors) == product == int(one.per_token.replace(",", ""))
-    assert [one.per_token for one in shown.smol] == ["69,120", "23,040", "7,680"]
-    assert shown.smol[shown.smol_at].per_token == "23,040"
+        assert np.prod(factors) == product == one.per_token
+    assert [one.per_token for one in shown.variants] == [69_120, 23_040, 7_680]
+    assert shown.smol == shown.variants[1] and (shown.mha, shown.mqa) == (shown.variants[0], shown.variants[-1])
 
 
 def test_questions_have_one_right_answer(made: tuple[Recording, View, Element]) -> None:
     _, shown, _ = made
     llama = PRESETS["Llama-3-8B"]
-    assert float(shown.times[shown.times_right]) == llama.bytes_if_mha() / llama.bytes_per_token()
+    assert shown.times[shown.times_right] == llama.bytes_if_mha() / llama.bytes_per_token()
     assert len(set(shown.times)) == len(shown.times)
-    assert shown.rows_in_all[0] == "576"
+    assert shown.rows_in_all[shown.rows_right] == 576 and len(set(shown.rows_in_all)) == 3
+    assert shown.readings[shown.readings_right] == (3, 64) and len(set(shown.readings)) == 3
 
 
 @pytest.mark.parametrize(("name", "prompt"), [("names", "a"), ("stories", "the " * 23), ("names-deep", "z" * 15)])

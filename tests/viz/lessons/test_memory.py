@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pytest
 
 from microgpt.architectures.known import PRESETS
-from microgpt.viz.lessons.memory import amount, describe, view
+from microgpt.viz.lessons.memory import describe, view
 from microgpt.viz.session import dispatch
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.formats import size_text
 
 FIELDS = {
     "page": "memory", "preset": "Llama-3-8B", "size": "bfloat16", "batch": "8", "tokens": "4096", "memory": "24",
@@ -25,18 +27,14 @@ def answer(**fields: str) -> list[dict[str, str]]:
 @pytest.mark.parametrize("name", PRESETS)
 def test_the_factors_multiply_to_the_bytes(name: str) -> None:
     known = describe(PRESETS[name])
-    product = 1
-    for figure, _ in known.factors:
-        product *= int(figure.replace(",", ""))
-    assert product == PRESETS[name].bytes_per_token() == int(known.per_token.replace(",", ""))
+    assert math.prod(n for n, _ in known.factors) == PRESETS[name].bytes_per_token() == known.per_token
 
 
 @pytest.mark.parametrize(("model", "prompt"), [("names", "emm"), ("stories", "the next day")])
 def test_what_is_held_is_counted_and_is_the_formula(model: str, prompt: str) -> None:
     shown = view(Settings(model, prompt))
-    assert shown.total["half"] == shown.total["formula"]
-    each = sum(int(h.k.replace(",", "")) + int(h.v.replace(",", "")) for h in shown.held)
-    assert each == int(shown.total["numbers"].replace(",", ""))
+    assert shown.total.half == shown.total.formula
+    assert sum(h.k + h.v for h in shown.held) == shown.total.numbers
 
 
 def test_the_calculator_gives_the_presets_figures() -> None:
@@ -66,11 +64,21 @@ def test_what_is_wrong_gets_a_sentence_and_the_last_result_stays(fields: dict[st
 
 
 def test_bytes_are_written_in_their_unit() -> None:
-    assert [amount(n) for n in (12, 2048, 2**31, 5 * 2**40)] == ["12 B", "2.0 KiB", "2.0 GiB", "5.0 TiB"]
+    binary = [size_text(n, binary=True) for n in (12, 1023, 2048, 2**31, 5 * 2**40)]
+    assert binary == ["12 B", "1023 B", "2.0 KiB", "2.0 GiB", "5.0 TiB"]
+    assert [size_text(n) for n in (12, 1000, 15_009_857_536, 2 * 10**12)] == ["12 B", "1.0 kB", "15.0 GB", "2000.0 GB"]
+    assert [size_text(n, figures=3) for n in (15_009_857_536, 262_144_000)] == ["15 GB", "262 MB"]
+
+
+def test_questions_have_one_right_answer() -> None:
+    shown = view(Settings("names", "emm"))
+    assert len(set(shown.larger)) == 3
+    assert shown.larger[shown.larger_right] == max(shown.larger) == PRESETS["Llama-2-7B"].bytes_per_token()
+    assert shown.doubled_right == 1  # the cache
 
 
 def test_a_window_keeps_the_cache_below_the_weights_and_the_page_says_so() -> None:
-    assert describe(PRESETS["Mistral-7B"]).crossing == ""
+    assert describe(PRESETS["Mistral-7B"]).crossing is None
     assert "never" in answer(preset="Mistral-7B")[0]["html"]
 
 

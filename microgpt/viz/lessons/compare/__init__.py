@@ -22,7 +22,7 @@ from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.chart import Chart
 from microgpt.viz.lessons.compare.curves import CURVES, FAR, KINDS, POWERS, WAYS, Slopes, curves, slopes
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.formats import bound, number, of_hundred, percent, show, whole
+from microgpt.viz.text.formats import show
 from microgpt.weights import Model
 
 GPT2 = PRESETS["GPT-2 124M"].config
@@ -38,21 +38,21 @@ class Row(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Multiply-adds of one part of a step, and the widths of their bars: one scale for all parts and steps."""
+    """Multiply-adds of one part of a step, and shares of the longest bar: one scale for all parts and steps."""
 
     part: str
-    with_cache: str
-    without: str
-    width_with: int
-    width_without: int
+    with_cache: int
+    without: int
+    share_with: float
+    share_without: float
 
 
 class Guess(NamedTuple):
     """A candidate for the next token, and its logit in both runs."""
 
     token: str
-    with_cache: str
-    without: str
+    with_cache: float
+    without: float
 
 
 class Total(NamedTuple):
@@ -60,8 +60,8 @@ class Total(NamedTuple):
 
     name: str
     kind: str
-    text: str
-    width: int
+    macs: int
+    share: float  # of the longest bar
 
 
 class Step(NamedTuple):
@@ -70,14 +70,40 @@ class Step(NamedTuple):
     number: int
     rows: list[Row]
     parts: list[Part]
-    total_with: str
-    total_without: str
+    total_with: int
+    total_without: int
     guesses: list[Guess]
-    difference: str
+    difference: float
     follows: str
     chosen: bool
     stops: bool
     totals: list[Total]
+
+
+class Sums(NamedTuple):
+    """A model with so many layers: multiply-adds of a text in each of BASELINES, and how many times the first."""
+
+    n_layer: int
+    ways: list[tuple[int, float]]
+
+
+class Pairs(NamedTuple):
+    """(query, key) pairs a head: of the last step, and of all steps together."""
+
+    cached: int
+    naive: int
+    cached_all: int
+    naive_all: int
+
+
+class Order(NamedTuple):
+    """Three numbers, added in two orders."""
+
+    a: float
+    b: float
+    c: float
+    left: float
+    right: float
 
 
 @dataclass(frozen=True)
@@ -89,48 +115,50 @@ class Compare:
     model: str
     n: int
     n_layer: int
-    n_ctx: str
+    n_ctx: int
     context_ends: bool  # before the curves do
-    n_vocab: str
+    n_vocab: int
     steps: list[Step]
     labels: list[str]
-    difference: str  # over all steps
+    difference: float  # over all steps
     same_choice: bool  # the likeliest token is the same in both runs, at every step
-    saved_rows: str  # rows that a rerun computes again, over all steps
-    ratio: str  # all again / with the cache
-    ratio_needed: str
-    one_layer: str  # only needed / with the cache, if the model had one layer
-    deep: dict[str, str]  # the same with more
-    reference: dict[str, object]
-    shares: dict[str, str]  # of the work with the cache, by group, in percent
-    saved: dict[str, str]  # multiply-adds, by group
-    saved_share: dict[str, str]  # in percent
+    saved_rows: int  # rows that a rerun computes again, over all steps
+    ratio: float  # all again / with the cache
+    ratio_needed: float
+    one_layer: float  # only needed / with the cache, if the model had one layer
+    deep: float  # the same with deep_layers
+    deep_layers: int
+    reference_n: int
+    reference: list[Sums]
+    shares: dict[str, float]  # of the work with the cache, by group
+    saved: dict[str, int]  # multiply-adds, by group
+    saved_shares: dict[str, float]
     largest_share: int  # index into projections, mlp, attention, head
     smallest_share: int
-    largest: str  # in percent
+    largest: float
     ways: list[str]
     charts: list[Chart]
     chart_names: list[str]
     chart_notes: list[str]
     slopes: list[list[Slopes]]
     linear: Chart
-    powers: dict[str, str]
-    totals_far: dict[str, str]
-    ratio_far: str
-    far: str
-    half_far: str
-    doubled: list[str]  # options
+    powers: dict[int, str]
+    totals_far: dict[str, int]
+    ratio_far: float
+    far: int
+    half_far: int
+    doubled: list[int]  # options
     doubled_right: int
-    attention_doubled: dict[str, str]
-    rows_options: list[str]
+    attention_doubled: dict[str, int]
+    rows_options: list[tuple[int, int]]  # tokens with the cache, and without
     rows_right: int
-    pairs: dict[str, str]  # (query, key) pairs a head: of the last step, and of all steps together
-    crossing: str
-    gpt2_crossing: str
-    gpt2_n_ctx: str
-    row_bytes: str
-    cache_bytes: list[tuple[str, str]]  # (tokens, bytes in 16-bit numbers)
-    order: dict[str, str]
+    pairs: Pairs
+    crossing: float
+    gpt2_crossing: float
+    gpt2_n_ctx: int
+    row_bytes: int
+    cache_bytes: list[tuple[int, int]]  # (tokens, bytes in 16-bit numbers)
+    order: Order
 
 
 def view(settings: Settings) -> Compare:
@@ -148,7 +176,7 @@ def view_of(model: Model, trace: Trace) -> Compare:
     saved = {g: work["naive"][g] - work["cached"][g] for g in GROUPS}
     twice = {b: round(2 ** growth.exponent(config, b, "attention", FAR)) for b in BASELINES}
     groups, factors = ["projections", "mlp", "attention", "head"], doubled_options(twice["naive"])
-    layers = max(config.n_layer, DEPTHS[-1])
+    layers, rows = max(config.n_layer, DEPTHS[-1]), [(n, n), (1, n), (1, 1)]
     return Compare(
         trace=trace,
         choices=(
@@ -158,24 +186,26 @@ def view_of(model: Model, trace: Trace) -> Compare:
         model=model.name,
         n=n,
         n_layer=config.n_layer,
-        n_ctx=whole(config.n_ctx),
+        n_ctx=config.n_ctx,
         context_ends=config.n_ctx < FAR,
-        n_vocab=whole(config.vocab_size),
+        n_vocab=config.vocab_size,
         steps=steps,
         labels=[f"{step.number} {step.rows[-1].token}" for step in steps],
-        difference=bound(max(difference(trace, i) for i in range(n))),
+        difference=max(difference(trace, i) for i in range(n)),
         same_choice=all(trace["logits", i][0].argmax() == trace["recompute_logits", i].argmax() for i in range(n)),
-        saved_rows=whole(n * (n - 1) // 2),
+        saved_rows=n * (n - 1) // 2,
         ratio=ratio(config, "naive", n),
         ratio_needed=ratio(config, "needed", n),
         one_layer=ratio(replace(config, n_layer=1), "needed", n),
-        deep={"layers": whole(layers), "ratio": ratio(replace(config, n_layer=layers), "needed", n)},
-        reference={"n": whole(REFERENCE_N), "rows": [(whole(depth), reference_sums(depth)) for depth in DEPTHS]},
-        shares={g: of_hundred(work["cached"][g] / work["cached"]["total"]) for g in GROUPS},
-        saved={g: whole(x) for g, x in saved.items()},
-        saved_share={g: of_hundred(x / saved["total"]) for g, x in saved.items()},
+        deep=ratio(replace(config, n_layer=layers), "needed", n),
+        deep_layers=layers,
+        reference_n=REFERENCE_N,
+        reference=[reference_sums(depth) for depth in DEPTHS],
+        shares={g: work["cached"][g] / work["cached"]["total"] for g in GROUPS},
+        saved=saved,
+        saved_shares={g: x / saved["total"] for g, x in saved.items()},
         largest_share=max(range(len(groups)), key=lambda i: work["cached"][groups[i]]),
-        largest=of_hundred(max(work["cached"][g] for g in groups) / work["cached"]["total"]),
+        largest=max(work["cached"][g] for g in groups) / work["cached"]["total"],
         smallest_share=min(range(len(groups)), key=lambda i: work["cached"][groups[i]]),
         ways=[WAYS[b] for b in BASELINES],
         charts=[curves(config, group, log=True) for group in CURVES],
@@ -183,45 +213,39 @@ def view_of(model: Model, trace: Trace) -> Compare:
         chart_notes=[note for _, note in CURVES.values()],
         slopes=[slopes(config, group) for group in CURVES],
         linear=curves(config, "total", log=False),
-        powers={"one": POWERS[1], "two": POWERS[2], "three": POWERS[3]},
-        totals_far={b: whole(x) for b, x in far.items()},
-        ratio_far=whole(far["naive"] / far["cached"]),
-        far=whole(FAR),
-        half_far=whole(FAR // 2),
-        doubled=[whole(f) for f in factors],
+        powers=POWERS,
+        totals_far=far,
+        ratio_far=far["naive"] / far["cached"],
+        far=FAR,
+        half_far=FAR // 2,
+        doubled=factors,
         doubled_right=factors.index(twice["naive"]),
-        attention_doubled={b: whole(x) for b, x in twice.items()},
-        rows_options=[f"{n}, {n}", f"1, {n}", "1, 1"],
-        rows_right=1,
-        pairs={
-            "cached": whole(n),
-            "naive": whole(n * (n + 1) // 2),
-            "cached_all": whole(n * (n + 1) // 2),
-            "naive_all": whole(n * (n + 1) * (n + 2) // 6),
-        },
-        crossing=whole(growth.crossing(config)),
-        gpt2_crossing=whole(growth.crossing(GPT2)),
-        gpt2_n_ctx=whole(GPT2.n_ctx),
-        row_bytes=whole(kv_bytes(config, 1, 2)),
-        cache_bytes=[(whole(t), whole(kv_bytes(config, t, 2))) for t in (1, 10, 100, FAR)],
+        attention_doubled=twice,
+        rows_options=rows,
+        rows_right=rows.index((1, n)),
+        pairs=Pairs(n, n * (n + 1) // 2, n * (n + 1) // 2, n * (n + 1) * (n + 2) // 6),
+        crossing=growth.crossing(config),
+        gpt2_crossing=growth.crossing(GPT2),
+        gpt2_n_ctx=GPT2.n_ctx,
+        row_bytes=kv_bytes(config, 1, 2),
+        cache_bytes=[(t, kv_bytes(config, t, 2)) for t in (1, 10, 100, FAR)],
         order=three_numbers(0.1, 0.2, 0.3),
     )
 
 
-def ratio(config: Config, baseline: str, n: int) -> str:
+def ratio(config: Config, baseline: str, n: int) -> float:
     """How many times the work of the cache this way takes for n tokens."""
-    return number(growth.work(config, baseline, "total", n) / growth.work(config, "cached", "total", n))
+    return growth.work(config, baseline, "total", n) / growth.work(config, "cached", "total", n)
 
 
-def reference_sums(n_layer: int) -> list[tuple[str, str]]:
-    """Multiply-adds and how many times those of the cache, for the three ways."""
+def reference_sums(n_layer: int) -> Sums:
     config = Config(n_layer=n_layer)
-    return [(whole(growth.work(config, b, "total", REFERENCE_N)), ratio(config, b, REFERENCE_N)) for b in BASELINES]
+    work = [(growth.work(config, b, "total", REFERENCE_N), ratio(config, b, REFERENCE_N)) for b in BASELINES]
+    return Sums(n_layer, work)
 
 
-def three_numbers(a: float, b: float, c: float) -> dict[str, str]:
-    """The same three numbers, added in two orders."""
-    return {"a": repr(a), "b": repr(b), "c": repr(c), "left": repr((a + b) + c), "right": repr(a + (b + c))}
+def three_numbers(a: float, b: float, c: float) -> Order:
+    return Order(a, b, c, (a + b) + c, a + (b + c))
 
 
 def difference(trace: Trace, i: int) -> float:
@@ -242,7 +266,7 @@ def both_runs(trace: Trace, config: Config, stops: frozenset[int]) -> list[Step]
             "needed": growth.work(config, "needed", "total", i + 1),  # a closed form: nobody runs it here
             "naive": int(np.sum(again[: i + 1])),
         }
-        totals = [Total(WAYS[b], KINDS[b], whole(x), percent(x / all_again)) for b, x in so_far.items()]
+        totals = [Total(WAYS[b], KINDS[b], x, x / all_again) for b, x in so_far.items()]
         found.append(one_step(trace, i, ours[i], again[i], most, stops)._replace(totals=totals))
     return found
 
@@ -257,16 +281,15 @@ def one_step(trace: Trace, i: int, ours: Array, again: Array, most: float, stops
         number=i + 1,
         rows=[Row(show(token), at == i) for at, token in enumerate(tokens[: i + 1])],
         parts=[
-            Part(part, whole(a), whole(b), percent(a / most), percent(b / most))
+            Part(part, a, b, a / most, b / most)
             for part, a, b in zip(PARTS, ours.tolist(), again.tolist(), strict=True)
         ],
-        total_with=whole(ours.sum()),
-        total_without=whole(again.sum()),
+        total_with=int(ours.sum()),
+        total_without=int(again.sum()),
         guesses=[
-            Guess(show(vocabulary[t]), number(logits[t], 4), number(logits_again[t], 4))
-            for t in likeliest(logits, N_GUESSES)
+            Guess(show(vocabulary[t]), float(logits[t]), float(logits_again[t])) for t in likeliest(logits, N_GUESSES)
         ],
-        difference=bound(difference(trace, i)),
+        difference=difference(trace, i),
         follows=show(follows),
         chosen=chosen is not None,
         stops=chosen in stops,

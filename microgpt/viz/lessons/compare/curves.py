@@ -12,7 +12,6 @@ from microgpt.errors import N_
 from microgpt.experiments import growth
 from microgpt.experiments.growth import BASELINES
 from microgpt.viz.drawing.chart import Chart, Series, line_chart
-from microgpt.viz.text.formats import number, whole
 
 NEAR, FAR, FARTHER = 20, 1000, 100_000  # tokens: where slopes are measured; the curves end at FAR
 WAYS = {"cached": N_("with the cache"), "needed": N_("only needed"), "naive": N_("all again")}
@@ -38,8 +37,8 @@ POWERS = {1: "O(n)", 2: "O(n²)", 3: "O(n³)"}
 class Slopes(NamedTuple):
     """The measured slopes of the three curves of a group at n tokens, each with the power it has come to, if any."""
 
-    n: str
-    slopes: list[tuple[str, str]]
+    n: int
+    slopes: list[tuple[float, str]]
 
 
 def curves(config: Config, group: str, log: bool) -> Chart:
@@ -59,5 +58,5 @@ def slopes(config: Config, group: str) -> list[Slopes]:
             continue  # there the words beside the table, on rows that all see each other, would not hold
         measured = [growth.exponent(config, b, group, n) for b in BASELINES]
         powers = [POWERS[round(x)] if abs(x - round(x)) < 0.02 else "" for x in measured]
-        found.append(Slopes(whole(n), [(number(x), power) for x, power in zip(measured, powers, strict=True)]))
+        found.append(Slopes(n, list(zip(measured, powers, strict=True))))
     return found

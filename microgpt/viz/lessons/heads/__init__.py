@@ -14,7 +14,7 @@ from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.lessons.heads.ways import ORIGINS, Trial, Way
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.formats import number, percent, show, whole
+from microgpt.viz.text.formats import show
 
 SHORTEST = 4  # the short rows that are tried: this many widths, up to n_embd
 SIZE = 2  # bytes a number: 16 bits
@@ -22,21 +22,29 @@ KINDS = ("k", "v")  # what is kept
 
 
 class Known(NamedTuple):
-    """A model in use, as text."""
+    """A model in use, in 16-bit numbers."""
 
     name: str
     kind: str
-    n_head: str
-    n_kv_head: str
-    head_dim: str
-    n_layer: str
-    row: str  # numbers a token and layer
-    per_token: str
-    if_mha: str
-    full: str  # of one whole context
-    width: int
+    n_head: int
+    n_kv_head: int  # 0: one short row
+    head_dim: int
+    n_layer: int
+    row: int  # numbers a token and layer
+    per_token: int  # bytes
+    if_mha: int
+    full: float  # MiB of one whole context
+    share: float  # of what the largest one holds
     sharing: list[list[int]]  # query heads by key and value head
-    shapes: list[tuple[str, str]]  # matrix, [out, in]
+    shapes: dict[str, tuple[int, ...]]  # matrix -> out, in
+
+
+class Latent(NamedTuple):
+    """What else there is to say of a model with one short row for all heads."""
+
+    quotient: int  # what head_dim would be if it were n_embd / n_head
+    group: int  # numbers of one key head and one value head
+    groups: float  # so many of them are as long as the row
 
 
 @dataclass(frozen=True)
@@ -48,11 +56,9 @@ class View:
     model: str
     n: int
     token: str
-    n_layer: int
     n_head: int
     n_kv_head: int
-    head_dim: str
-    n_embd: str
+    n_embd: int
     rotates: bool
     ways: list[Way]  # heads shared; the last one is the short row of half the width
     labels: list[str]
@@ -60,25 +66,32 @@ class View:
     rows: list[Way]  # the same, with short rows of all widths
     short: list[Way]
     spaced: bool  # tokens are words
-    kinds: str  # K and V
-    size: str
-    group: str  # query heads of SmolLM2 that share
     own: Way
     fewest: Way
     fewest_text: str
     whole_row: Way
     free: bool  # K and V are wider than what they are computed from
-    smol: list[Known]
-    smol_labels: list[str]
-    smol_at: int
-    smol_n_ctx: str
-    misread: str
-    known: dict[str, Known]
-    rows_in_all: list[str]  # DeepSeek-V3's numbers a token and layer, and two wrong readings
-    times: list[str]
+    pairs: int  # multiply-adds of the last step's scores, in every way
+    kinds: int  # K and V
+    size: int  # bytes a number
+    variants: list[Known]  # SmolLM2 with its heads shared in every way, from MHA to MQA
+    variant_labels: list[str]
+    smol: Known  # as published
+    mha: Known
+    mqa: Known
+    smol_n_ctx: int
+    group: int  # query heads of SmolLM2 that share
+    misread: int
+    readings: list[tuple[int, int]]  # options: so many heads of so many numbers
+    readings_right: int
+    known: list[Known]
+    llama: Known
+    times: list[int]  # options
     times_right: int
-    deepseek: dict[str, str]
-    pairs: str  # multiply-adds of the last step's scores, in every way
+    deepseek: Known
+    latent: Latent  # of DeepSeek-V3
+    rows_in_all: list[int]  # its numbers a token and layer, and two wrong readings
+    rows_right: int
 
 
 def view(settings: Settings) -> View:
@@ -92,26 +105,28 @@ def view(settings: Settings) -> View:
     short = [trial.short(max(1, config.n_embd * i // SHORTEST)) for i in range(1, SHORTEST + 1)]
     ways = [*(trial.shared(m) for m in counts), short[SHORTEST // 2 - 1]]
     own = ways[counts.index(config.n_kv_head)]
-    smol, llama = PRESETS["SmolLM2-135M"], PRESETS["Llama-3-8B"].config
-    variants = [
-        replace(smol, config=replace(smol.config, n_kv_head=m)) for m in choices(smol.config)
-    ]  # the published one among them
-    latent, group = PRESETS["DeepSeek-V3"], llama.n_head // llama.n_kv_head
-    times = sorted({2, group, llama.n_kv_head, llama.n_head})
+    smol, llama, latent = PRESETS["SmolLM2-135M"], PRESETS["Llama-3-8B"], PRESETS["DeepSeek-V3"]
+    c, group = smol.config, llama.config.n_head // llama.config.n_kv_head
+    counts_of_smol = choices(c)  # the published one among them
+    variants = [known(replace(smol, config=replace(c, n_kv_head=m)), smol) for m in counts_of_smol]
+    published = counts_of_smol.index(c.n_kv_head)
+    models = {name: known(one, one) for name, one in PRESETS.items()}
+    times = sorted({2, group, llama.config.n_kv_head, llama.config.n_head})
+    misread = c.n_embd // c.n_kv_head
+    readings = [(c.n_kv_head, misread), (c.n_kv_head, c.head_dim), (c.n_head, c.head_dim)]
+    rows_in_all = [x * latent.row for x in (1, len(KINDS), latent.config.n_head)]
     return View(
         trace=trace,
         choices=(
             Choice("way", range(len(ways)), ways.index(own)),
-            Choice("smol", range(len(variants)), variants.index(smol), in_figure=False),
+            Choice("smol", range(len(variants)), published, in_figure=False),
         ),
         model=model.name,
         n=n,
         token=show(trace.about["tokens"][-1]),
-        n_layer=config.n_layer,
         n_head=config.n_head,
         n_kv_head=config.n_kv_head,
-        head_dim=whole(config.head_dim),
-        n_embd=whole(config.n_embd),
+        n_embd=config.n_embd,
         rotates=config.position == "rope",
         ways=ways,
         labels=[f"{way.kind}: {way.n}" if way.n else way.kind for way in ways],
@@ -119,55 +134,56 @@ def view(settings: Settings) -> View:
         rows=[*ways[:-1], *short],
         short=short,
         spaced=bool(model.tokenizer.joiner),
-        kinds=whole(len(KINDS)),
-        size=whole(SIZE),
-        group=whole(smol.config.n_head // smol.config.n_kv_head),
         own=own,
         fewest=ways[len(counts) - 1],
         fewest_text=ways[len(counts) - 1].sentence,
         whole_row=short[-1],
         free=config.n_embd < 2 * config.n_kv_head * config.head_dim,
-        smol=[known(one, smol) for one in variants],
-        smol_labels=[f"{one.sharing}: {one.config.n_kv_head}" for one in variants],
-        smol_at=variants.index(smol),
-        smol_n_ctx=whole(smol.config.n_ctx),
-        misread=whole(smol.config.n_embd // smol.config.n_kv_head),
-        known={name: known(one, one) for name, one in PRESETS.items()},
-        rows_in_all=[whole(x * latent.row) for x in (1, len(KINDS), latent.config.n_head)],
-        times=[whole(x) for x in times],
+        pairs=int(cached(config, n)[PARTS.index("scores")]),
+        kinds=len(KINDS),
+        size=SIZE,
+        variants=variants,
+        variant_labels=[f"{one.kind}: {one.n_kv_head}" for one in variants],
+        smol=variants[published],
+        mha=variants[0],
+        mqa=variants[-1],
+        smol_n_ctx=c.n_ctx,
+        group=c.n_head // c.n_kv_head,
+        misread=misread,
+        readings=readings,
+        readings_right=readings.index((c.n_kv_head, c.head_dim)),
+        known=list(models.values()),
+        llama=models[llama.name],
+        times=times,
         times_right=times.index(group),
-        deepseek=latent_figures(latent),
-        pairs=whole(cached(config, n)[PARTS.index("scores")]),
+        deepseek=models[latent.name],
+        latent=latent_figures(latent),
+        rows_in_all=rows_in_all,
+        rows_right=rows_in_all.index(latent.row),
     )
 
 
 def known(model: Architecture, largest: Architecture) -> Known:
-    """A model as text; its bar is measured against what `largest` would hold without sharing."""
+    """What is said of a model; its bar is measured against what `largest` would hold without sharing."""
     c, group = model.config, model.config.n_head // model.config.n_kv_head
     shapes = param_shapes(replace(c, n_layer=1))
-    row = model.row
     return Known(
         name=model.name,
         kind=model.sharing,
-        n_head=whole(c.n_head),
-        n_kv_head="" if model.latent else whole(c.n_kv_head),
-        head_dim=whole(c.head_dim),
-        n_layer=whole(c.n_layer),
-        row=whole(row),
-        per_token=whole(model.bytes_per_token(SIZE)),
-        if_mha=whole(model.bytes_if_mha(SIZE)),
-        full=number(model.cache_bytes(c.n_ctx, 1, SIZE) / 2**20, 0),
-        width=percent(model.bytes_per_token(SIZE) / largest.bytes_if_mha(SIZE)),
+        n_head=c.n_head,
+        n_kv_head=0 if model.latent else c.n_kv_head,
+        head_dim=c.head_dim,
+        n_layer=c.n_layer,
+        row=model.row,
+        per_token=model.bytes_per_token(SIZE),
+        if_mha=model.bytes_if_mha(SIZE),
+        full=model.cache_bytes(c.n_ctx, 1, SIZE) / 2**20,
+        share=model.bytes_per_token(SIZE) / largest.bytes_if_mha(SIZE),
         sharing=[list(range(i * group, (i + 1) * group)) for i in range(c.n_kv_head)],
-        shapes=[(name, f"[{', '.join(map(str, shapes['layer0.' + name]))}]") for name in ("wq", "wk", "wv")],
+        shapes={name: shapes[f"layer0.{name}"] for name in ("wq", "wk", "wv")},
     )
 
 
-def latent_figures(model: Architecture) -> dict[str, str]:
-    """What there is to say of a model with one short row for all heads."""
+def latent_figures(model: Architecture) -> Latent:
     c = model.config
-    return {
-        "quotient": whole(c.n_embd // c.n_head),  # what head_dim would be if it were n_embd / n_head
-        "group": whole(2 * c.head_dim),  # numbers of one key head and one value head
-        "groups": number(model.row / (2 * c.head_dim)),
-    }
+    return Latent(c.n_embd // c.n_head, 2 * c.head_dim, model.row / (2 * c.head_dim))

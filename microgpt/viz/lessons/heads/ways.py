@@ -14,7 +14,7 @@ from microgpt.errors import N_
 from microgpt.experiments.sharing import change, latent, off, run, with_kv_heads, with_latent, written
 from microgpt.trace import Trace
 from microgpt.viz.drawing.heat import Scale, Strip, scale_for
-from microgpt.viz.text.formats import bound, number, percent, show, whole
+from microgpt.viz.text.formats import show
 from microgpt.weights import Model
 
 WIDE = 4  # a head with more numbers than this is drawn with one decimal
@@ -28,12 +28,11 @@ ORIGINS = {
 
 
 class Query(NamedTuple):
-    """A query head: its row at the last token, and the percentage of its attention that went to other rows."""
+    """A query head: its row at the last token, and the share of its attention that went to other rows."""
 
     head: int
     q: Strip
-    moved: str
-    width: int
+    moved: float
 
 
 class Group(NamedTuple):
@@ -50,15 +49,15 @@ class Way(NamedTuple):
     kind: str
     n: int  # key and value heads; 0: one short row
     origin: str
-    row: str  # numbers that a token adds to a layer
-    width: int  # of its bar
+    row: int  # numbers that a token adds to a layer
+    share: float  # of the longest such row
     groups: list[Group]
     rebuilt: list[tuple[str, list[Strip]]]  # keys and values of the last token that are computed, not kept
-    off: str  # percentage by which the rows of layer 0 are off, or a bound
+    off: float  # share by which a short row leaves the rows of layer 0 off
     same: int  # steps with the same likeliest token
-    logits: str  # the largest difference, or a bound
-    exact: bool
-    text: list[str]  # token by token
+    logits: float  # the largest difference
+    exact: bool  # the difference is rounding
+    text: list[str]
     sentence: str  # the same, as it is written
     same_text: bool
 
@@ -99,8 +98,7 @@ class Trial:
         ]
         origin = "own" if n == own else "averaged" if n < own else "repeated"
         kind = "MHA" if n == config.n_head else "MQA" if n == 1 else "GQA"
-        way = Way(kind, n, origin, "", 0, groups, [], "", 0, "", False, [], "", False)
-        return self.judged(way, params, config, after, 2 * n * config.head_dim)
+        return self.judged(kind, n, origin, groups, params, config, after, 2 * n * config.head_dim)
 
     def short(self, d_c: int) -> Way:
         """K and V of all heads from one row of d_c numbers a token."""
@@ -111,27 +109,29 @@ class Trial:
         scale = scale_for(kept, digits=self.scale.digits)
         group = Group(0, self.queries(after), [("c", [scale.strip(row) for row in kept])])
         rebuilt = [(name, self.strips(after[name, 0, 0][-1])) for name in ("k", "v")]
-        lost = off(self.before, after)
-        way = Way("MLA", 0, "short", "", 0, [group], rebuilt, "", 0, "", False, [], "", False)
-        way = way._replace(off=bound(lost) if lost < EXACT else number(100 * lost, 1))
-        return self.judged(way, params, self.config, after, d_c)
+        way = self.judged("MLA", 0, "short", [group], params, self.config, after, d_c)
+        return way._replace(rebuilt=rebuilt, off=off(self.before, after))
 
     def queries(self, after: Trace) -> list[Query]:
         moved = change(self.before, after, self.config).moved.tolist()
         rows = self.strips(after["q", 0, 0][-1])
-        return [Query(i, q, number(100 * x, 0), percent(x)) for i, (q, x) in enumerate(zip(rows, moved, strict=True))]
+        return [Query(i, q, x) for i, (q, x) in enumerate(zip(rows, moved, strict=True))]
 
-    def judged(self, way: Way, params: Params, config: Config, after: Trace, row: int) -> Way:
+    def judged(
+        self,
+        kind: str,
+        n: int,
+        origin: str,
+        groups: list[Group],
+        params: Params,
+        config: Config,
+        after: Trace,
+        row: int,
+    ) -> Way:
         """The way with what it costs and what it does to the model."""
-        found = change(self.before, after, self.config)
-        ids, exact = self.write(params, config), found.logits < EXACT
-        return way._replace(
-            row=whole(row),
-            width=percent(row / self.most),
-            same=found.same,
-            logits=bound(found.logits) if exact else number(found.logits),
-            exact=exact,
-            text=[show(self.model.tokenizer.vocabulary[i]) for i in ids],
-            sentence=self.model.tokenizer.decode(ids),
-            same_text=ids == self.written,
-        )
+        found, ids = change(self.before, after, self.config), self.write(params, config)
+        text = [show(self.model.tokenizer.vocabulary[i]) for i in ids]
+        return Way(
+            kind, n, origin, row, row / self.most, groups, [], 0.0, found.same, found.logits, found.logits < EXACT,
+            text, self.model.tokenizer.decode(ids), ids == self.written,
+        )  # fmt: skip

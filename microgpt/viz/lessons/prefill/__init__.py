@@ -11,6 +11,7 @@ from typing import NamedTuple
 from microgpt.errors import N_, UserError
 from microgpt.experiments import schedule
 from microgpt.experiments.schedule import A100, Pass, Run
+from microgpt.experiments.speculate import Undone
 from microgpt.record import Recording
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
@@ -28,7 +29,7 @@ from microgpt.viz.lessons.prefill.passes import (
     undone,
 )  # fmt: skip
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.formats import bound, number, percent, show, whole
+from microgpt.viz.text.formats import show
 from microgpt.weights import shipped
 
 MAX_NEW = 8  # decode passes that are shown
@@ -36,28 +37,26 @@ MODEL = "Llama-3-8B"  # the one that the prose speaks of
 
 
 class Block(NamedTuple):
-    """One pass as drawn. `cells` has one entry a row of the cache: "new", "old" or ""; bytes are text and width."""
+    """One pass as drawn. `cells` has one entry a row of the cache: "new", "old" or ""; shares are those of bars."""
 
     phase: str
+    work: Pass
     tokens: list[str]
     cells: list[str]
-    start: str
-    end: str
-    macs: tuple[str, int]
-    weights: tuple[str, int]
-    cache: tuple[str, int]
-    intensity: str
+    macs_share: float
+    weights_share: float
+    cache_share: float
 
 
 class Phase(NamedTuple):
     """All passes of a phase together."""
 
     name: str
-    passes: str
-    tokens: str
-    macs: str
-    bytes: str
-    intensity: str
+    passes: int
+    tokens: int
+    macs: int
+    bytes: int
+    intensity: float  # multiply-adds a byte
 
 
 class Way(NamedTuple):
@@ -67,7 +66,7 @@ class Way(NamedTuple):
     blocks: list[Block]
     gaps: int  # passes fewer than in the longest way
     phases: list[Phase]
-    difference: str  # of the rows, from those of the first way
+    difference: float  # of the rows, from those of the first way
     next_token: str
 
 
@@ -81,26 +80,26 @@ class Prefill:
     n_prompt: int
     columns: list[str]  # the tokens that have a row at the end
     ways: list[Way]
-    difference: str  # of the rows of all ways
+    difference: float  # of the rows of all ways
     same_next: bool
     estimates: list[Estimate]
     prefill: Estimate  # of MODEL
     decode: Estimate
-    faster: str  # how many tokens of the prompt take as long as one of decode
+    faster: float  # how many tokens of the prompt take as long as one of decode
     machine: str
-    balance: str
-    enough: str  # tokens in a pass from which computing takes longer than reading
+    balance: float  # multiply-adds for each byte that it reads
+    enough: int  # tokens in a pass from which computing takes longer than reading
     chart: Chart
-    passes_options: list[str]
+    passes_options: list[int]
     passes_right: int
     most_read: int  # by decode: 0 the weights, 1 the cache
     different_way: int  # whose rows differ: 0 at once, 1 in chunks, 2 token by token, 3 none
     speculation: Speculation
-    undone: tuple[int, str]
+    undone: Undone
     sharing: Sharing
     full: UserError
-    n_ctx: str
-    one_more: str
+    n_ctx: int
+    one_more: int
 
 
 def view(settings: Settings) -> Prefill:
@@ -117,6 +116,7 @@ def view(settings: Settings) -> Prefill:
     large = {phase: large_pass(MODEL, phase) for phase in ("prefill", "decode")}
     a_token = {phase: A100.seconds(one) / one.n for phase, one in large.items()}
     estimates = [estimate(name, phase) for name in LARGE for phase in ("prefill", "chunk", "decode")]
+    times = [n * n, n, 1]  # that each weight may be read
     enough = schedule.compute_bound_from(LARGE[MODEL][0], A100)
     assert enough is not None, f"{MODEL} never keeps this machine busy"
     return Prefill(
@@ -131,31 +131,31 @@ def view(settings: Settings) -> Prefill:
                 blocks(run, runs, text, n),
                 max(len(one.passes) for one in runs) - len(run.passes),
                 phases(run),
-                bound(difference),
+                difference,
                 text[n],
             )
             for size, run, text, difference in zip(sizes, runs, names, differences, strict=True)
         ],
-        difference=bound(max(differences)),
+        difference=max(differences),
         same_next=len({text[n] for text in names}) == 1,
         estimates=estimates,
         prefill=estimate(MODEL, "prefill"),
         decode=estimate(MODEL, "decode"),
-        faster=whole(a_token["decode"] / a_token["prefill"]),
+        faster=a_token["decode"] / a_token["prefill"],
         machine=A100.name,
-        balance=number(A100.balance, 0),
-        enough=whole(enough),
+        balance=A100.balance,
+        enough=enough,
         chart=chart(),
-        passes_options=[whole(x) for x in (n * n, n, 1)],
-        passes_right=2,
-        most_read=0 if estimate(MODEL, "decode").weights_first else 1,
+        passes_options=times,
+        passes_right=times.index(runs[0].n_prefill),
+        most_read=0 if large["decode"].weight_bytes > large["decode"].cache_bytes else 1,
         different_way=next((2 if size == 1 else 1 for size, x in zip(sizes, differences, strict=True) if x > 1e-9), 3),
         speculation=speculation(),
         undone=undone(model, ids),
         sharing=sharing(model, ids),
         full=schedule.full(model),
-        n_ctx=whole(config.n_ctx),
-        one_more=whole(config.n_ctx + 1),
+        n_ctx=config.n_ctx,
+        one_more=config.n_ctx + 1,
     )
 
 
@@ -166,14 +166,12 @@ def blocks(run: Run, runs: list[Run], names: list[str], n: int) -> list[Block]:
     return [
         Block(
             phase=N_("prefill") if p.end <= n else N_("decode"),
+            work=p,
             tokens=names[p.start : p.end],
             cells=["old"] * p.start + ["new"] * p.n + [""] * (len(run.cache) - p.end),
-            start=whole(p.start),
-            end=whole(p.end),
-            macs=(whole(p.macs), percent(p.macs / macs)),
-            weights=(whole(p.weight_bytes), percent(p.weight_bytes / read)),
-            cache=(whole(p.cache_bytes), percent(p.cache_bytes / read)),
-            intensity=number(p.intensity),
+            macs_share=p.macs / macs,
+            weights_share=p.weight_bytes / read,
+            cache_share=p.cache_bytes / read,
         )
         for p in run.passes
     ]
@@ -187,6 +185,4 @@ def phases(run: Run) -> list[Phase]:
 
 def summed(name: str, passes: list[Pass]) -> Phase:
     macs, read = sum(p.macs for p in passes), sum(p.bytes_read for p in passes)
-    return Phase(
-        name, whole(len(passes)), whole(sum(p.n for p in passes)), whole(macs), whole(read), number(macs / read)
-    )
+    return Phase(name, len(passes), sum(p.n for p in passes), macs, read, macs / read)

@@ -1,4 +1,4 @@
-"""Passes of large models, and rows that are given back or shared, as text: what the page on prefill quotes.
+"""Passes of large models, and rows that are given back or shared: what the page on prefill quotes.
 
 Large models are not run: their passes are the closed forms of `schedule`. The rest is run on models that are here.
 Knows no HTML.
@@ -18,8 +18,9 @@ from microgpt.errors import N_
 from microgpt.experiments import schedule, speculate
 from microgpt.experiments.growth import spread
 from microgpt.experiments.schedule import A100, Pass
-from microgpt.viz.drawing.chart import Chart, Series, line_chart, short
-from microgpt.viz.text.formats import bound, number, show, whole
+from microgpt.experiments.speculate import Shared, Undone
+from microgpt.viz.drawing.chart import Chart, Series, line_chart
+from microgpt.viz.text.formats import show
 from microgpt.weights import Model, shipped
 
 # of PRESETS, each with the length of a prompt
@@ -34,15 +35,9 @@ class Estimate(NamedTuple):
 
     model: str
     phase: str
-    n: str
-    start: str
-    macs: str
-    weights: str
-    cache: str
-    intensity: str
+    work: Pass
     bound_by: str
-    milliseconds: str
-    weights_first: bool  # more bytes of weights are read than of the cache
+    milliseconds: float
 
 
 class Round(NamedTuple):
@@ -50,10 +45,9 @@ class Round(NamedTuple):
 
     drafted: list[tuple[str, bool]]
     chosen: str  # "" when the text ends with what was drafted
-    draft_passes: int
-    before: str
-    appended: str
-    kept: str
+    before: int
+    appended: int
+    kept: int
 
 
 class Speculation(NamedTuple):
@@ -64,22 +58,19 @@ class Speculation(NamedTuple):
     prompt: str
     text: str
     rounds: list[Round]
-    target_passes: str
-    draft_passes: str
-    plain_passes: str
+    target_passes: int
+    draft_passes: int
+    plain_passes: int
     same: bool  # as what the target writes alone
-    difference: str  # of the target's rows, from those of plain decoding
+    difference: float  # of the target's rows, from those of plain decoding
 
 
 class Sharing(NamedTuple):
-    """Two texts that begin alike."""
+    """Two texts that begin alike, and what came of their rows."""
 
     first: str
     second: str
-    rows: int
-    run: int
-    rows_difference: str
-    logits_difference: str
+    found: Shared
 
 
 def large_pass(name: str, phase: str) -> Pass:
@@ -90,26 +81,14 @@ def large_pass(name: str, phase: str) -> Pass:
 
 
 def estimate(name: str, phase: str) -> Estimate:
-    one = large_pass(name, phase)
+    work = large_pass(name, phase)
     return Estimate(
         model=name,
         phase={"prefill": N_("prefill"), "chunk": N_("a chunk of it"), "decode": N_("decode")}[phase],
-        n=whole(one.n),
-        start=whole(one.start),
-        macs=short(one.macs),
-        weights=size(one.weight_bytes),
-        cache=size(one.cache_bytes),
-        intensity=number(one.intensity, 0 if one.intensity >= 10 else 2),
-        bound_by=N_("compute") if one.intensity > A100.balance else N_("memory"),
-        milliseconds=number(1000 * A100.seconds(one)),
-        weights_first=one.weight_bytes > one.cache_bytes,
+        work=work,
+        bound_by=N_("compute") if work.intensity > A100.balance else N_("memory"),
+        milliseconds=1000 * A100.seconds(work),
     )
-
-
-def size(n: int) -> str:
-    """15,009,857,536 -> '15 GB'."""
-    text = short(n)
-    return text + ("B" if " " in text else " B")
 
 
 def chart() -> Chart:
@@ -145,26 +124,24 @@ def speculation() -> Speculation:
             Round(
                 [(vocabulary[token], i < r.accepted) for i, token in enumerate(r.drafted)],
                 "" if r.chosen is None else vocabulary[r.chosen],
-                r.draft_passes,
-                whole(r.rows_before),
-                whole(r.rows_appended),
-                whole(r.rows_kept),
+                r.rows_before,
+                r.rows_appended,
+                r.rows_kept,
             )
             for r in rounds
         ],
-        target_passes=whole(len(rounds)),
-        draft_passes=whole(sum(r.draft_passes for r in rounds)),
-        plain_passes=whole(len(written) - len(ids)),
+        target_passes=len(rounds),
+        draft_passes=sum(r.draft_passes for r in rounds),
+        plain_passes=len(written) - len(ids),
         same=written == plain.token_ids,
-        difference=bound(schedule.largest_difference(cache, plain.cache, min(len(cache), len(plain.cache)))),
+        difference=schedule.largest_difference(cache, plain.cache, min(len(cache), len(plain.cache))),
     )
 
 
-def undone(model: Model, ids: Sequence[int]) -> tuple[int, str]:
-    """Rows appended and cropped, and the bound for what that changes."""
+def undone(model: Model, ids: Sequence[int]) -> Undone:
+    """Rows appended and cropped, and what that changes."""
     wrong = list(ids[1:])[: model.config.n_ctx - len(ids) + 1][:N_DRAFT]
-    found = speculate.undo(model, ids, wrong)
-    return found.appended, bound(found.difference)
+    return speculate.undo(model, ids, wrong)
 
 
 def sharing(model: Model, ids: list[int]) -> Sharing:
@@ -176,8 +153,5 @@ def sharing(model: Model, ids: list[int]) -> Sharing:
     return Sharing(
         model.tokenizer.decode(ids),
         model.tokenizer.decode([*ids[:-1], other]),
-        found.rows,
-        found.run,
-        bound(found.rows_difference),
-        bound(found.logits_difference),
+        found,
     )
