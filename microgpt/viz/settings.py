@@ -28,9 +28,13 @@ class Settings(NamedTuple):
         """The run, not yet begun. Raises UserError for what its model cannot use."""
         return Recording(model(self.model), self.prompt, self.temperature, self.top_k, self.seed)
 
-    def trace(self) -> Trace:
-        """What the run tells, once it has come to its end; kept, since a page and its figure ask for the same."""
+    def run(self) -> Recording:
+        """The run, come to its end, for nobody to go on with; kept, since a page and its figure ask for the same."""
         return ran(self)
+
+    def trace(self) -> Trace:
+        """What the run tells."""
+        return self.run().trace
 
 
 DEFAULTS = Settings("", "")
@@ -42,8 +46,10 @@ SAMPLING = (
 
 
 @lru_cache(maxsize=2)
-def ran(settings: Settings) -> Trace:
-    return settings.recording().run()
+def ran(settings: Settings) -> Recording:
+    recording = settings.recording()
+    recording.run()
+    return recording
 
 
 def parse(fields: Mapping[str, str]) -> Settings:

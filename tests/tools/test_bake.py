@@ -7,18 +7,21 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import build
 from microgpt.errors import UserError
 from microgpt.viz import views
+from microgpt.viz.controls import View
 from microgpt.viz.course import LESSONS, Page
 from microgpt.viz.rendering.assets import STILL, Assets, whole
 from microgpt.viz.rendering.policy import hashed
 from microgpt.viz.rendering.render import Site
 from microgpt.viz.rendering.style import read
 from microgpt.viz.request import request
+from microgpt.viz.settings import Settings
 from tools import bake
 from tools.output.manifest import MANIFEST
 
@@ -178,3 +181,24 @@ def test_without_python_nothing_asks_for_it(assets: Assets) -> None:
 def test_what_would_end_its_element_does_not_go_into_a_page(name: str, text: str) -> None:
     with pytest.raises(ValueError, match="would end the"):
         whole(lambda asked: text if asked == name else read(asked))
+
+
+@pytest.mark.parametrize("assets", bake.ASSETS)
+def test_nothing_is_computed_or_rendered_twice(assets: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    viewed, drawn, view, render = list[str](), list[bool](), views.view, bake.render_baked
+
+    def seen(widget: str, settings: Settings) -> View:
+        viewed.append(widget)
+        return view(widget, settings)
+
+    def rendered(*args: Any) -> str:
+        drawn.append(args[3])
+        return render(*args)
+
+    monkeypatch.setattr(views, "view", seen)
+    monkeypatch.setattr(bake, "render_baked", rendered)
+    monkeypatch.setattr(bake, "fetch_runtime", lambda _: {})
+    monkeypatch.setattr(bake, "pack_runtime", lambda *_: "runtime-0")
+    monkeypatch.setattr(bake, "runtime", lambda _: {"runtime.json": b'{"files": []}'})
+    bake.bake(bake.Recipe(request("memory"), assets), lambda line: None, tmp_path / "out")
+    assert viewed == ["memory"] and drawn == [False, True]

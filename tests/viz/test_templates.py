@@ -17,28 +17,16 @@ TEMPLATES = sorted(path for suffix in ("html", "svg") for path in (ROOT / "templ
 # names that hold a digit, and widths in pixels
 NAMES = r"GPT-2( 124M)?|SmolLM2-135M|SmolLM2|Llama-\d-\d+B|Llama-\d|Llama \d|Mistral-7B|DeepSeek-V\d|FP\d+|\d+px"
 
-RIGHT = "the right answer by its place among options that are words or whose order is fixed"
 PLACE = "a place in a row of facts that has no name there"
-BAR = "a figure and the length of its bar"
 # What templates type today: how often in all of them, and why. What is new fails, and so does a line for what is gone.
 KNOWN: dict[str, tuple[int, str]] = {
     "16-bit": (15, "what bytes are counted in, as other people count them; the views count two a number"),
     "64-bit": (1, "what the numbers of our own models are; view.step has bytes.bits for it"),
-    "first = 0": (7, "the name of the first row or layer"),
-    "m.ask ask-append: 2": (1, RIGHT),
-    "m.ask ask-batch: 1": (1, RIGHT),
-    "m.ask ask-cut: 1": (1, RIGHT),
-    "m.ask ask-first: 2": (1, RIGHT),
-    "m.ask ask-forget: 0": (1, RIGHT),
-    "m.ask ask-k: 1": (1, RIGHT),
-    "m.ask ask-larger: 1": (1, RIGHT),
-    "m.ask ask-later: 1": (1, RIGHT),
-    "m.ask ask-life: 2": (1, RIGHT),
-    "m.ask ask-rows: 1": (1, RIGHT),
-    "m.ask ask-state: 1": (1, RIGHT),
-    "m.ask ask-two: 0": (1, RIGHT),
+    "map: 3": (1, "how many decimals"),
+    **{f"view.powers[{i}]": (1, "a word for the power, by the power") for i in (1, 2, 3)},
+    "x gteq 10": (1, "how many decimals"),
+    "first = 0": (3, "the name of the first row or layer"),
     "m.bar: 20": (2, "a sample in a key, as long as looks well"),
-    "number: 0": (1, "where nothing is cut off, nothing changes"),
     "range: 4": (2, "a cell for each of q, K, V and the MLP, as there are columns"),
     "range: 2": (2, "every second colour of the heat scale"),
     "range: -2": (1, "every second colour of the heat scale"),
@@ -48,22 +36,12 @@ KNOWN: dict[str, tuple[int, str]] = {
     "view.smallest_share eq 2": (1, "which part of the costs it is"),
     "x|length gt 16": (1, "as many cells as have room: a place"),
     **{f"at.phase gt {i}": (1, "what appears when: tests/viz/drawing/test_phases.py compares it") for i in range(2, 7)},
-    "block.cache[1]": (2, BAR),
-    "block.macs[1]": (2, BAR),
-    "block.weights[1]": (2, BAR),
-    "view.undone[1]": (1, PLACE),
     "last.costs[1]": (1, PLACE),
     "last.costs[-3]": (1, PLACE),
-    "deepseek.factors[1]": (1, PLACE),
-    "llama.factors[2]": (1, PLACE),
-    "llama2.factors[2]": (1, PLACE),
     "known.factors[loop.index0][1]": (1, PLACE),
     "life.tracks[1]": (1, PLACE),
     "life.tracks[0][2]": (2, PLACE),
     "life.tracks[1][2]": (1, PLACE),
-    "smol.shapes[0][1]": (1, PLACE),
-    "smol.shapes[1]": (3, PLACE),
-    "smol.shapes[1][1]": (3, PLACE),
     "words[loop.index0][1]": (1, "a word and its state, given side by side to a macro of figures"),
 }
 
@@ -116,9 +94,17 @@ def value(node: nodes.Const, above: list[nodes.Node], figure: bool) -> list[str]
     match parent:
         case nodes.Getitem():  # the first and the last
             return [] if node.value in (0, -1) else [f"{named(parent.node)}[{said}]"]
+        case nodes.Filter():  # how many decimals
+            return [] if parent.name in DECIMALS else [f"{parent.name}: {said}"]
+        case nodes.CondExpr() if isinstance(grown, nodes.Filter) and grown.name in DECIMALS:
+            return []
+        case nodes.Slice() if node.value == 1:  # but the first
+            return []
         case nodes.Operand():  # none, one, several
             asked = grown.expr if isinstance(grown, nodes.Compare) else parent
             return [] if node.value in (0, 1) else [f"{named(asked)} {parent.op} {said}"]
+        case nodes.Keyword() if isinstance(grown, nodes.Filter) and grown.name in DECIMALS:
+            return []
         case nodes.Keyword() if not figure or is_told(grown):
             return [f"{parent.key} = {said}"]
         case nodes.Call() if is_told(parent) or (figure and named(parent.node) in SAYS and node is parent.args[2]):
@@ -144,6 +130,7 @@ def value(node: nodes.Const, above: list[nodes.Node], figure: bool) -> list[str]
     return [f"{type(parent).__name__}: {said}"]
 
 
+DECIMALS = ("number", "of_hundred", "difference", "size_text")  # filters that are told how many
 SAYS = ("p.t", "t", "p.line", "line")  # what writes in a figure: x, y, the text
 
 

@@ -106,8 +106,7 @@ class View(NamedTuple):
 
 
 def view(settings: Settings) -> View:
-    recording = settings.recording()
-    trace, config = recording.run(), recording.model.config
+    trace, config = settings.trace(), settings.run().model.config
     n = len(trace.about["tokens"])
     held = [e for e in trace if e.name in KINDS]
     numbers = sum(np.size(e.value) for e in held)

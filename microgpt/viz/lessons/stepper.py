@@ -21,7 +21,7 @@ from microgpt.viz.settings import Settings, parse, radio
 
 def view(settings: Settings) -> Picture:
     """The text to its end."""
-    return Picture(settings.recording().run())
+    return Picture(settings.trace())
 
 
 def run(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Patch]]:

@@ -54,7 +54,7 @@ KINDS = ("q", "kv", "qkv")  # what might be forgotten after each step
 
 
 def view(settings: Settings) -> View:
-    return view_of(settings.recording().run())
+    return view_of(settings.trace())
 
 
 def view_of(trace: Trace, picture: Picture | None = None) -> View:

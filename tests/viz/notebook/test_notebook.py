@@ -28,6 +28,7 @@ from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.notebook import Shown
 from microgpt.viz.rendering.policy import hashed
 from microgpt.viz.rendering.style import heat_colours, style
+from microgpt.viz.settings import ran
 from microgpt.weights import shipped
 from tests.support.controls import controls
 
@@ -258,3 +259,18 @@ def test_the_notebook_holds_no_outputs_and_its_code_runs(tmp_path: Path, monkeyp
     for cell in code:
         exec("".join(cell["source"]), names)
     assert isinstance(names["shown"], Shown)
+
+
+@pytest.mark.parametrize("widget", ["stepper", "why-q", "memory", "fewer-heads", "inside", "training", "most-read"])
+def test_a_text_is_run_once(widget: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the page draws and what its tables say come of one run."""
+    steps, step = list[int](), Recording.step
+
+    def counted(self: Recording) -> None:
+        steps.append(len(self.cache))
+        step(self)
+
+    monkeypatch.setattr(Recording, "step", counted)
+    ran.cache_clear()
+    shown = show("oli", model="names", widget=widget)
+    assert steps == list(range(len(shown.trace.about["tokens"])))

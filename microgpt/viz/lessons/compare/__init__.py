@@ -163,8 +163,7 @@ class Compare:
 
 def view(settings: Settings) -> Compare:
     """Run the text to its end in both ways."""
-    recording = settings.recording()
-    return view_of(recording.model, recording.run())
+    return view_of(settings.run().model, settings.trace())
 
 
 def view_of(model: Model, trace: Trace) -> Compare:

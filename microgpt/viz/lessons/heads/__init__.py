@@ -96,9 +96,9 @@ class View:
 
 def view(settings: Settings) -> View:
     """Run the text, then run it again in every other way."""
-    recording = settings.recording()
+    recording = settings.run()
     model = recording.model
-    trace, config = recording.run(), model.config
+    trace, config = recording.trace, model.config
     n = len(recording.cache)
     trial = Trial(model, recording.ids[:n], recording.n_prompt)
     counts = choices(config)

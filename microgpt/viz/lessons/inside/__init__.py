@@ -102,8 +102,8 @@ class View(NamedTuple):
 
 
 def view(settings: Settings) -> View:
-    recording = settings.recording()
-    model, trace, c, n_prompt = recording.model, recording.run(), recording.model.config, recording.n_prompt
+    recording = settings.run()
+    model, trace, c, n_prompt = recording.model, recording.trace, recording.model.config, recording.n_prompt
     tokens = [show(token) for token in trace.about["tokens"]]
     ways = [journey.stops(trace, c, pos) for pos in range(len(tokens))]
     scales = scales_for(ways)

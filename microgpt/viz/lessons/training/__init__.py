@@ -124,7 +124,7 @@ MISTAKES = {
 
 
 def view(settings: Settings) -> View:
-    recording = settings.recording()
+    recording = settings.run()
     model = recording.model
     inner = recording.ids[: recording.n_prompt]
     ids = [*inner, recording.stop]
@@ -142,7 +142,7 @@ def view(settings: Settings) -> View:
     trainer, ready = Trainer(), shipped("names")
     first = next(iter(trainer.run.texts))
     return View(
-        trace=recording.run(),
+        trace=recording.trace,
         choices=(
             Choice("pass-head", range(config.n_head)),
             Choice("learned-layer", range(config.n_layer), in_figure=False),
