@@ -18,7 +18,7 @@ from microgpt.viz.controls import View
 from microgpt.viz.course import LESSONS, Page
 from microgpt.viz.rendering.assets import STILL, Assets, whole
 from microgpt.viz.rendering.policy import hashed
-from microgpt.viz.rendering.render import Site
+from microgpt.viz.rendering.render import Site, render_baked
 from microgpt.viz.rendering.style import read
 from microgpt.viz.request import request
 from microgpt.viz.settings import Settings
@@ -185,7 +185,7 @@ def test_what_would_end_its_element_does_not_go_into_a_page(name: str, text: str
 
 @pytest.mark.parametrize("assets", bake.ASSETS)
 def test_nothing_is_computed_or_rendered_twice(assets: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    viewed, drawn, view, render = list[str](), list[bool](), views.view, bake.render_baked
+    viewed, drawn, view, render = list[str](), list[bool](), views.view, render_baked
 
     def seen(widget: str, settings: Settings) -> View:
         viewed.append(widget)
