@@ -40,9 +40,9 @@ from tools.bake import ASSETS, Recipe, bake
 from tools.checkpoint import bake_checkpoint
 from tools.output.compare import compared
 from tools.output.manifest import written
-from tools.output.own import notices, own_files, site_files
 from tools.output.renew import refuse_unknown, renew
 from tools.output.scratch import scratch
+from tools.output.sources import notices, our_files, site_files
 from tools.runtime.fetch import default_cache, fetch_runtime
 from tools.runtime.packing import pack_runtime
 from tools.server import refused, serve
@@ -194,7 +194,7 @@ def write_site(out: Path, address: str = "") -> None:
     cache = default_cache()
     fetched = fetch_runtime(cache)
     say("runtime: compiling and packing (the first time takes a while)")
-    site = Site(pack_runtime(fetched, out, own_files(), cache), address)
+    site = Site(pack_runtime(fetched, out, our_files(), cache), address)
     in_frame = framed(read)
     for page in PAGES:
         view = views.of(page)

@@ -218,3 +218,44 @@ def test_scripts_are_four_and_small_enough_to_be_read() -> None:
     assert sum(map(len, scripts.values())) <= 350
     assert max(len(line) for lines in scripts.values() for line in lines) <= 110
     assert {p.suffix for p in (ROOT / "site").rglob("*") if p.is_file()} <= {".js", ".css", ".svg", ".png"}
+
+
+SIGHT = {  # what a docstring may say that its module does not know -> what the module then does not import
+    "page": r"microgpt\.viz\.(course|lesson|lessons|request|views|apps|session)\b",
+    "widget": r"microgpt\.viz\.lessons\b",
+    "HTML": r"microgpt\.viz\.rendering\b|jinja2|markupsafe|html\b",
+    "trace": r"microgpt\.trace\b",
+    "model": r"microgpt\.(model|weights|record|decode)\b",
+    "run of a model": r"microgpt\.(model|record|decode)\b",
+    "file": r"(pathlib|os|io|shutil|tempfile|zipfile)\b",
+    "browser": r"(js|pyodide|pyodide_js)\b",
+    "notebook program": r"(IPython|ipykernel)\b",
+    "command line": r"argparse\b",
+    "loss": r"microgpt\.train\b",
+    "optimiser": r"microgpt\.train\b",
+    "token": r"microgpt\.(tokenizer|tokenizers\.(tokenizer_json|models|added_tokens))\b",
+    "tokens": r"microgpt\.(tokenizer|tokenizers\.(tokenizer_json|models|added_tokens))\b",
+    "ids": r"microgpt\.(tokenizer|tokenizers\.(tokenizer_json|models|added_tokens))\b",
+    "pattern": r"microgpt\.tokenizers\.oniguruma\.patterns\b",
+    "text": r"microgpt\.tokenizers\.(normalizers|pre_tokenizers|tokenizer_json)\b",
+    "figure": r"microgpt\.viz\.figures$",
+    "package": r"tools\.runtime\.(fetch|packing|pinned)\b",
+    "config": r"microgpt\.config\b",
+    "form": r"microgpt\.viz\.(session|apps)\b",
+    "shapes": r"microgpt\.(architectures|config)\b",
+    "number": r"(numpy|microgpt\.trace)\b",
+    "numbers of a tensor": r"numpy\b",
+}
+
+
+def unknown(path: Path) -> set[str]:
+    """What the docstring of a module says that it does not know."""
+    said = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
+    sentences = re.findall(r"\b[Kk]nows? ([^.;]*)", " ".join(said.split()))
+    return {name for one in sentences for name in re.findall(r"\bno ([\w ]*?)(?=,|$| and\b)", one)}
+
+
+@pytest.mark.parametrize("path", [path for path in OURS if unknown(path)], ids=name_of)
+def test_a_module_does_not_import_what_it_says_it_does_not_know(path: Path) -> None:
+    for name in unknown(path):
+        assert not [found for found in imports(path) if re.match(SIGHT[name], found)], name

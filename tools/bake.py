@@ -20,7 +20,7 @@ from microgpt.viz.rendering.render import Site, render_baked
 from microgpt.viz.rendering.style import style
 from microgpt.viz.request import Request
 from microgpt.viz.text.language import language
-from tools.output.own import notices, own_files, site_files
+from tools.output.sources import notices, our_files, site_files
 from tools.runtime.carry import runtime
 from tools.runtime.fetch import default_cache, fetch_runtime
 from tools.runtime.packing import pack_runtime
@@ -53,7 +53,7 @@ def bake(order: Recipe, say: Callable[[str], None], out: Path) -> None:
         return
     kept = default_cache()
     say("runtime: packing it beside the page (the first time takes a while)")
-    packed = pack_runtime(fetch_runtime(kept), out, {**own_files(), **more}, kept)
+    packed = pack_runtime(fetch_runtime(kept), out, {**our_files(), **more}, kept)
     for name, html in rendered(asked, view, Site(packed), notes).items():
         write(out / name, html)
     write(out / "style.css", style() + of_its_own)

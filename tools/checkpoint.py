@@ -18,13 +18,13 @@ from microgpt.viz.large.picture import BigPicture
 from microgpt.viz.lesson import lesson_named
 from microgpt.viz.lessons.from_checkpoint import check_widget, drawn_by, page_for, picture_for, pressed
 from microgpt.viz.rendering import style as styles
-from microgpt.viz.rendering.assets import STILL, Assets, whole
+from microgpt.viz.rendering.assets import STILL, Assets, self_contained
 from microgpt.viz.rendering.render import Site, render_baked
 from microgpt.viz.request import check_looks, given
 from microgpt.viz.text.language import language
 from microgpt.weights import Model
 from tools.bake import ASSETS, FORMS, write
-from tools.output.own import ROOT
+from tools.output.sources import ROOT
 
 TRACE = "trace.json"
 BESIDE = ("host.js", "offline.js", "icon.svg")  # of the site: what a page without Python loads, besides its style
@@ -51,7 +51,7 @@ def bake_checkpoint(
     say(f"{model.name}: running the text, with the cache and without")
     view = picture_for(page, model, prompt, new, layers, heads)
     chosen = pressed(page, view, given(start or {}))
-    loads = whole(read) if assets == "inline" else STILL
+    loads = self_contained(read) if assets == "inline" else STILL
     forms = rendered(model, prompt, view, chosen, lang, page, loads)
     out.mkdir(parents=True)
     for name, html in forms.items():

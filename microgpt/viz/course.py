@@ -15,7 +15,7 @@ class Page(NamedTuple):
     widget.html the picture, in prose.html the text below it, in figure.svg the figure to save; style.css says how the
     widget looks. An app is a page that is no lesson, made in the same way: viz/apps/, templates/apps/. `live` says
     what the reader can send to Python: "text" (a prompt for one of `models`), "steps" (the same, and token by token),
-    "own" (the widget brings its own form) or nothing.
+    "form" (the widget brings a form along) or nothing.
     """
 
     name: str
@@ -216,7 +216,7 @@ PAGES = (
         N_("choose a model and see what its cache is multiplied from; compare two that differ in one factor."),
         N_("weights are read once for all texts of a step, the cache of each text for itself."),
         number=9,
-        live="own",
+        live="form",
     ),
     Page(
         "fewer-heads",

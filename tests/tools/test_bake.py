@@ -16,7 +16,7 @@ from microgpt.errors import UserError
 from microgpt.viz import views
 from microgpt.viz.controls import View
 from microgpt.viz.course import LESSONS, Page
-from microgpt.viz.rendering.assets import STILL, Assets, whole
+from microgpt.viz.rendering.assets import STILL, Assets, self_contained
 from microgpt.viz.rendering.policy import hashed
 from microgpt.viz.rendering.render import Site, render_baked
 from microgpt.viz.rendering.style import read
@@ -125,7 +125,7 @@ def test_one_file_refers_to_nothing_but_itself(inline: Path) -> None:
 @pytest.mark.parametrize("lang", ["en", "es"])
 def test_no_lesson_leads_out_of_its_file(page: Page, lang: str) -> None:
     asked = request(page.name, page.model, page.prompt, lang=lang)
-    for html in bake.rendered(asked, views.of(page), Site(), "", whole(read)).values():
+    for html in bake.rendered(asked, views.of(page), Site(), "", self_contained(read)).values():
         found = ["".join(each) for each in REFERENCE.findall(html)]
         assert [each for each in found if not each.startswith(("#", "data:"))] == []
 
@@ -167,7 +167,7 @@ def test_a_lesson_is_checked_and_replaced_like_a_site(inline: Path, capsys: pyte
     assert (inline / "embed.html").read_bytes() == before
 
 
-@pytest.mark.parametrize("assets", [whole(read), STILL], ids=["whole", "beside"])
+@pytest.mark.parametrize("assets", [self_contained(read), STILL], ids=["whole", "beside"])
 def test_without_python_nothing_asks_for_it(assets: Assets) -> None:
     asked = request("why-q")
     html = bake.rendered(asked, views.of(asked.page), Site(), "", assets)["embed.html"]
@@ -180,7 +180,7 @@ def test_without_python_nothing_asks_for_it(assets: Assets) -> None:
 )
 def test_what_would_end_its_element_does_not_go_into_a_page(name: str, text: str) -> None:
     with pytest.raises(ValueError, match="would end the"):
-        whole(lambda asked: text if asked == name else read(asked))
+        self_contained(lambda asked: text if asked == name else read(asked))
 
 
 @pytest.mark.parametrize("assets", bake.ASSETS)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.output.own import ROOT
+from tools.output.sources import ROOT
 from tools.runtime import pinned
 from tools.runtime.fetch import default_cache, fetch_runtime
 

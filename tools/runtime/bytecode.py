@@ -67,14 +67,14 @@ def compiled(files: Mapping[str, bytes], core: Mapping[str, Path], cache: Path, 
     """
     sources = {name: data for name, data in files.items() if name.endswith(".py")}
     kept = cache / "bytecode" / key(sources, core, bare)
-    found = whole(kept, sources)
+    found = complete(kept, sources)
     if found is None:
         with scratch(kept.parent) as folder:
             run(sources, core, folder, bare)
             (folder / "out" / MANIFEST).write_text(
                 as_text({name: [sha] for name, sha in digests(folder / "out").items()})
             )
-            found = whole(folder / "out", sources)
+            found = complete(folder / "out", sources)
             if found is None:
                 raise UserError(
                     N_("Compiling for the browser failed: %(why)s"), why="a file is missing; is the disk full?"
@@ -86,7 +86,7 @@ def compiled(files: Mapping[str, bytes], core: Mapping[str, Path], cache: Path, 
     return found
 
 
-def whole(folder: Path, sources: Iterable[str]) -> dict[str, bytes] | None:
+def complete(folder: Path, sources: Iterable[str]) -> dict[str, bytes] | None:
     """The bytecode of `sources` out of `folder`, if all of it is there and as it was compiled."""
     try:
         listed = written(folder)

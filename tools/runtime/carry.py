@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from tools.output.own import own_files
+from tools.output.sources import our_files
 from tools.runtime.fetch import default_cache, fetch_runtime
 from tools.runtime.packing import pack_runtime
 
@@ -17,5 +17,5 @@ def runtime(more: Mapping[str, bytes] | None = None) -> dict[str, bytes]:
     fetched = fetch_runtime(cache)
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder)
-        packed = out / pack_runtime(fetched, out, {**own_files(), **(more or {})}, cache)
+        packed = out / pack_runtime(fetched, out, {**our_files(), **(more or {})}, cache)
         return {path.name: path.read_bytes() for path in sorted(packed.iterdir())}

@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 from microgpt.errors import N_, UserError
-from tools.output.own import own_files
+from tools.output.sources import our_files
 from tools.runtime.bytecode import IMPORTS, SECONDS, node
 from tools.runtime.fetch import default_cache, fetch_runtime
 from tools.runtime.packing import PACKAGES, SCRIPTS, USED, pack_runtime
@@ -76,7 +76,7 @@ def run(folder: Path, all_of_it: bool = False) -> dict[str, list[str]]:
     """
     cache = default_cache()
     fetched = fetch_runtime(cache)
-    core = folder / pack_runtime(fetched, folder, own_files(), cache, all_of_it)
+    core = folder / pack_runtime(fetched, folder, our_files(), cache, all_of_it)
     for name in SCRIPTS:  # Node takes them as they come
         shutil.copyfile(fetched[name], core / name)
     argument = json.dumps([str(core.resolve()), list(PACKAGES), EXERCISE.read_text("utf-8") + FILES])

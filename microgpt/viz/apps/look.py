@@ -1,7 +1,7 @@
 """Look inside a file: what a .safetensors file holds, by its header. Two built-in examples; then the reader's own file.
 
 The examples are headers as GPT-2 124M and SmolLM2-135M have them, made from their shapes by formula and read back by
-the code that reads the reader's file. Only a header is ever read. All text is finished here; knows no HTML.
+the code that reads the reader's file. Only a header is ever read. All text is finished here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A model of the reader's own: the files of a checkpoint, dropped on the page, stepped through like a built-in model.
 
 Loading and running go in slices: each answer shows how far it is, asks to be sent again, and is a sign of life.
-The picture in the end depends on the files, the fields and the state alone (dropped_model.py). Knows no HTML.
+The picture in the end depends on the files, the fields and the state alone (dropped_model.py).
 """
 
 from __future__ import annotations

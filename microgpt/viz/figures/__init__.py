@@ -71,7 +71,7 @@ def still(page: Page, settings: Settings, view: View, at: Mapping[str, Value], a
 def moving(page: Page, settings: Settings, view: View, at: Mapping[str, Value], address: str = "") -> str:
     """Every case of its first choice, one after the other."""
     first = view.choices[0]
-    panels = [panel(page, view, {**at, first.name: value}, whole=True) for value in first.values]
+    panels = [panel(page, view, {**at, first.name: value}, moving=True) for value in first.values]
     return framed(page, settings, panels, differences(page, settings, view, {**at, first.name: first.at}), address)
 
 
@@ -140,14 +140,14 @@ def around() -> dict[str, Any]:
     return {**tools, **edges, **look, "of": of}
 
 
-def panel(page: Page, view: View, at: Mapping[str, Value], whole: bool = False, short: bool = False) -> Panel:
-    """One case; `whole` leaves room for all that will come, so that nothing moves between two of them.
+def panel(page: Page, view: View, at: Mapping[str, Value], moving: bool = False, short: bool = False) -> Panel:
+    """One case; `moving` leaves room for all that will come, so that nothing moves between two of them.
 
     `short` leaves out what stands before the main thing.
     """
     names = [f"lessons/{page.widget}/figure.svg", "figures/table.svg"]
     template = render.environment(LANG.get()).select_template(names)
-    asked = {"page": page, "view": view, "at": at, "i": next(iter(at.values())), "whole": whole, "short": short}
+    asked = {"page": page, "view": view, "at": at, "i": next(iter(at.values())), "moving": moving, "short": short}
     made: Any = template.make_module({**around(), **asked})
     pen = layout.Pen()
     body = made.body(pen)

@@ -1,7 +1,4 @@
-"""A page of the course for a large model: which pages can be, what each draws, and what it says of the model.
-
-Knows no HTML.
-"""
+"""A page of the course for a large model: which pages can be, what each draws, and what it says of the model."""
 
 from __future__ import annotations
 

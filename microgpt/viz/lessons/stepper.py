@@ -29,7 +29,7 @@ def run(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Pat
     settings = parse(fields)
     recording = recorded(settings, 0)
     recording.run()
-    return remember(settings, recording), whole(recording, fields, selected=-1)
+    return remember(settings, recording), drawn_anew(recording, fields, selected=-1)
 
 
 def next_token(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Patch]]:
@@ -39,14 +39,14 @@ def next_token(state: State | None, fields: Mapping[str, str]) -> tuple[State, l
     if state is None or state["settings"] != settings._asdict():
         recording = recorded(settings, 0)
         recording.run_prompt()
-        return remember(settings, recording), whole(recording, fields, selected=recording.n_prompt - 1)
+        return remember(settings, recording), drawn_anew(recording, fields, selected=recording.n_prompt - 1)
     recording = recorded(settings, state["n"])
     if recording.ended:
         raise UserError(ended_sentence(recording), n_ctx=recording.model.config.n_ctx)
     scale = Picture(recording.trace).scale
     recording.step()
     if Picture(recording.trace).scale != scale:  # every colour means another number now
-        return remember(settings, recording), whole(recording, fields, selected=state["n"])
+        return remember(settings, recording), drawn_anew(recording, fields, selected=state["n"])
     return remember(settings, recording), one_more(recording, fields)
 
 
@@ -105,7 +105,7 @@ def picture(recording: Recording, fields: Mapping[str, str], selected: int) -> P
     return Picture(recording.trace, selected, layer, head, radio(fields, "phase", 1, last, last))
 
 
-def whole(recording: Recording, fields: Mapping[str, str], selected: int) -> list[Patch]:
+def drawn_anew(recording: Recording, fields: Mapping[str, str], selected: int) -> list[Patch]:
     shown = picture(recording, fields, selected)
     return [patch("#stepper", render.widget("stepper", shown), "outer"), prose(shown)]
 

@@ -40,7 +40,7 @@ class Assets(NamedTuple):
     def policy(self, address: str = "", frames: bool = False) -> str:
         """The policy that allows just this, on a page of the site at `address`."""
         styles, scripts = [self.style] if self.style else [], [code for _, code in self.scripts]
-        return policy(address, styles, scripts, frames, whole=bool(self.icon), python=self.python)
+        return policy(address, styles, scripts, frames, self_contained=bool(self.icon), python=self.python)
 
 
 BESIDE = Assets()
@@ -52,7 +52,7 @@ def zipped(data: bytes) -> bytes:
     return gzip.compress(data, 9, mtime=0)
 
 
-def whole(
+def self_contained(
     read: Read,
     runtime: Mapping[str, bytes] | None = None,
     pack: Callable[[bytes], bytes] = zipped,

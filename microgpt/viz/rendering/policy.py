@@ -16,17 +16,17 @@ def policy(
     styles: Sequence[str] = (),
     scripts: Sequence[str] = (),
     frames: bool = False,
-    whole: bool = False,
+    self_contained: bool = False,
     python: bool = True,
 ) -> str:
     """The policy of a page of the site at `address`, if that is known.
 
     `styles` and `scripts` are the texts that stand in the page itself, `frames` lets it frame pages of its own site.
-    `whole` says that all that it loads stands in it, `python` that Python may run in it. In a frame without an origin
-    WebKit takes 'self' for nothing: there the host must be named.
+    `self_contained` says that all that it loads stands in it, `python` that Python may run in it. In a frame without
+    an origin WebKit takes 'self' for nothing: there the host must be named.
     """
     url = urlsplit(address)
-    site = "" if whole else "'self'"
+    site = "" if self_contained else "'self'"
     here = f"{site} {url.scheme}://{url.netloc}" if site and url.netloc else site
     sources = {
         "default-src": ["'none'"],

@@ -14,7 +14,7 @@ from tests.attack.served import served
 from tests.attack.tabs import Wait, engines, opened, pressed, readable, stepping, tried
 from tests.browser.live import LINE
 from tools.browsers import Page
-from tools.output.own import own_files
+from tools.output.sources import our_files
 
 HOME = "microgpt/viz/lessons/stepper.py"  # whose buttons get the hooks below
 HOOKS = '''
@@ -95,10 +95,10 @@ def prepare(order: Order) -> None:
         return
 
     def more() -> dict[str, bytes]:
-        files = own_files()
+        files = our_files()
         return files | {HOME: files[HOME] + f"\n\nKINDS = {KINDS!r}\n{HOOKS}".encode()}
 
-    with patch.object(build, "own_files", more):
+    with patch.object(build, "our_files", more):
         build.build(out)
 
 

@@ -13,7 +13,7 @@ from microgpt.viz import views
 from microgpt.viz.apps.look import looked
 from microgpt.viz.course import page as page_named
 from microgpt.viz.rendering import render
-from microgpt.viz.rendering.assets import whole
+from microgpt.viz.rendering.assets import self_contained
 from microgpt.viz.rendering.style import read
 from tests.browser.conftest import Open
 from tests.browser.hosting.test_single_file import WATCH
@@ -50,7 +50,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page with all of Python in it."""
     page, out = page_named("look-inside"), tmp_path_factory.mktemp("alone")
-    text = render.render_page(page, views.of(page), assets=whole(read, runtime(), packed))
+    text = render.render_page(page, views.of(page), assets=self_contained(read, runtime(), packed))
     (out / "page.html").write_text(text, "utf-8")
     (out / "host.html").write_text(FRAME.format("page.html"), "utf-8")
     return out

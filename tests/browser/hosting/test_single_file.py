@@ -10,7 +10,7 @@ import pytest
 
 import build
 from microgpt.viz import views
-from microgpt.viz.rendering.assets import whole
+from microgpt.viz.rendering.assets import self_contained
 from microgpt.viz.rendering.render import Site
 from microgpt.viz.rendering.style import read
 from microgpt.viz.request import request
@@ -63,7 +63,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     out = tmp_path_factory.mktemp("host")
     asked = request("stepper", "stories", "The next day")
-    html = rendered(asked, views.view("stepper", asked.settings), Site(), "", whole(told, runtime(), packed))
+    html = rendered(asked, views.view("stepper", asked.settings), Site(), "", self_contained(told, runtime(), packed))
     (out / "page.html").write_text(html["index.html"], "utf-8")
     (out / "host.html").write_text(HOST, "utf-8")
     return out

@@ -16,7 +16,7 @@ import pytest
 from microgpt.viz import show, views
 from microgpt.viz.course import LESSONS
 from microgpt.viz.figures import figure_file
-from microgpt.viz.rendering.assets import whole
+from microgpt.viz.rendering.assets import self_contained
 from microgpt.viz.rendering.render import HERE, render_baked
 from microgpt.viz.rendering.style import read
 from tests.browser.validator import JAR, missing
@@ -38,7 +38,7 @@ FALSE_ALARMS = [
 def others(tmp_path: Path) -> Path:
     """What a build of the site does not write."""
     for page in LESSONS:
-        text = render_baked(page, views.of(page), HERE, True, "notices", assets=whole(read))
+        text = render_baked(page, views.of(page), HERE, True, "notices", assets=self_contained(read))
         (tmp_path / f"baked-{page.name}.html").write_text(text, "utf-8")
         (tmp_path / f"{page.name}.svg").write_text(figure_file({"page": page.name}, "still", None)["text"], "utf-8")
     for name, hooks in PRESSED:

@@ -14,8 +14,8 @@ import build
 from microgpt.viz.rendering import style
 from microgpt.viz.request import request
 from tools import bake
-from tools.output import own
-from tools.output.own import ROOT
+from tools.output import sources as ours
+from tools.output.sources import ROOT
 
 STRAY = (
     "microgpt/notes-secret.env", "microgpt/data/names.npz~", "microgpt/data/names-1000.txt.orig", "microgpt/.env.py",
@@ -37,7 +37,7 @@ LINKS = (
 @pytest.fixture
 def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The sources, with what lies about in them."""
-    for folder in (*own.OWN, "site"):
+    for folder in (*ours.OWN, "site"):
         shutil.copytree(ROOT / folder, tmp_path / "sources" / folder, ignore=shutil.ignore_patterns("__pycache__"))
     before = {path for path in (tmp_path / "sources").rglob("*") if path.is_file()}
     (tmp_path / "secret").write_text("secret")
@@ -52,14 +52,14 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         (tmp_path / "sources" / name).symlink_to(tmp_path / "secret")
     for folder in ("microgpt/linked", "templates/linked", "site/css/linked", "locale/xx"):
         (tmp_path / "sources" / folder).symlink_to(tmp_path / "folder")
-    for module in (own, build):
+    for module in (ours, build):
         monkeypatch.setattr(module, "ROOT", tmp_path / "sources")
     yield tmp_path / "sources"
     assert before <= {path for path in (tmp_path / "sources").rglob("*") if path.is_file()}
 
 
 def test_only_what_is_listed_goes_into_the_browsers_python(sources: Path) -> None:
-    files = own.own_files()
+    files = ours.our_files()
     assert not {*STRAY, *LINKS} & files.keys()
     assert not [name for name, data in files.items() if "linked" in name or data == b"secret"]
     assert {"microgpt/model.py", "templates/base.html", "microgpt/data/names.npz", "microgpt/py.typed"} <= files.keys()
@@ -101,10 +101,10 @@ def test_only_what_is_listed_goes_into_the_style(sources: Path, monkeypatch: pyt
 def test_a_package_holds_what_a_site_does() -> None:
     """pip install takes the same files, by the same patterns."""
     data = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["package-data"]
-    assert tuple(p for p in own.OWN["microgpt"] if p != "**/*.py") == tuple(data["microgpt"])
-    assert [*own.OWN["templates"], own.STYLES] == data["microgpt.templates"]  # Python makes one style of them
-    assert own.OWN["locale"] == tuple(data["microgpt.locale"])
-    assert own.SITE == tuple(data["microgpt.site"])
+    assert tuple(p for p in ours.OWN["microgpt"] if p != "**/*.py") == tuple(data["microgpt"])
+    assert [*ours.OWN["templates"], ours.STYLES] == data["microgpt.templates"]  # Python makes one style of them
+    assert ours.OWN["locale"] == tuple(data["microgpt.locale"])
+    assert ours.SITE == tuple(data["microgpt.site"])
 
 
 def test_every_tracked_file_goes_along() -> None:
@@ -112,8 +112,8 @@ def test_every_tracked_file_goes_along() -> None:
     git = shutil.which("git")
     if git is None or not (ROOT / ".git").exists():
         pytest.skip("no checkout of git here, so it cannot be told what belongs to the project")
-    asked = [git, "-c", "safe.directory=*", "ls-files", "-z", *own.OWN, "site"]
+    asked = [git, "-c", "safe.directory=*", "ls-files", "-z", *ours.OWN, "site"]
     tracked = subprocess.run(asked, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
-    out = {*own.own_files(), *(path.relative_to(ROOT).as_posix() for path in ROOT.glob(f"templates/{own.STYLES}"))}
-    out |= {path.relative_to(ROOT).as_posix() for path in own.listed(ROOT / "site", own.SITE)}
+    out = {*ours.our_files(), *(path.relative_to(ROOT).as_posix() for path in ROOT.glob(f"templates/{ours.STYLES}"))}
+    out |= {path.relative_to(ROOT).as_posix() for path in ours.listed(ROOT / "site", ours.SITE)}
     assert [name for name in tracked if name and not name.endswith((".po", ".pot")) and name not in out] == []

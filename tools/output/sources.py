@@ -23,7 +23,7 @@ SITE = ("*.js", "*.svg", "css/*.css", "cards/*.png")  # what of site/ goes along
 WORKER = "worker.js"  # but this, which becomes part of the runtime (packing.py)
 
 
-def own_files() -> dict[str, bytes]:
+def our_files() -> dict[str, bytes]:
     """Archive path -> bytes of our own Python, templates and weights, for the browser."""
     paths = [path for folder, patterns in OWN.items() for path in listed(ROOT / folder, patterns)]
     return {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in paths}
