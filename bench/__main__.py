@@ -11,9 +11,10 @@ from pathlib import Path
 
 from playwright.sync_api import Playwright, sync_playwright
 
-from bench import checkpoints, embeds, hooks, learning, original, pages, start, steps, table
+from bench import checkpoints, hooks, original, table
+from bench.browser import embeds, learning, pages, start, steps
+from bench.browser.watch import address, built_site
 from bench.measure import Result
-from bench.watch import address, built_site
 from microgpt.errors import UserError
 from tools.browsers import which
 

@@ -101,8 +101,14 @@ def test_what_is_around_the_package_needs_no_tests(folder: str) -> None:
 
 
 TOPS = {ROOT / "microgpt", ROOT / "tests"}  # fifteen at the top: a module of tests for each that a student reads
-WIDE = [path for folder in ("tools", "tests") for path in (ROOT / folder).rglob("*.py")]
+WIDE = [path for folder in ("tools", "tests", "bench") for path in (ROOT / folder).rglob("*.py")]
 FOLDERS = sorted({path.parent for path in [*MODULES, *WIDE]} - TOPS)
+
+
+@pytest.mark.parametrize("folder", ["templates", "site/css"])
+def test_templates_and_styles_lie_in_folders_of_a_dozen(folder: str) -> None:
+    for place in [ROOT / folder, *(path for path in (ROOT / folder).rglob("*") if path.is_dir())]:
+        assert len([path for path in place.iterdir() if path.is_file()]) <= 12, place
 
 
 def test_the_top_is_what_a_student_reads() -> None:

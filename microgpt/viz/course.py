@@ -34,6 +34,7 @@ class Page(NamedTuple):
     app: str = ""
     hero: str = ""  # the widget of which a page that has none shows a part
     frames: bool = False  # it shows other pages of the site in frames
+    nav: str = ""  # how the head of every page names it, if it does
     big: bool = False  # it can show a large model, which needs more style
 
     @property
@@ -59,6 +60,7 @@ PAGES = (
         model="names",
         prompt="emm",
         hero="why_q",
+        nav=N_("Course"),
     ),
     Page(
         "next-token",
@@ -253,6 +255,7 @@ PAGES = (
         N_("Glossary"),
         N_("The words of this course"),
         N_("One short meaning each, and the page where the word is at work."),
+        nav=N_("Glossary"),
     ),
     Page(
         "look-inside",
@@ -263,6 +266,7 @@ PAGES = (
             "here for two well-known models, and for any safetensors file of yours, which never leaves your computer."
         ),
         app="look",
+        nav=N_("Look inside"),
     ),
     Page(
         "own-model",
@@ -284,6 +288,7 @@ PAGES = (
             "your readers see first, copy the code, paste it."
         ),
         app="builder",
+        nav=N_("Embed"),
         frames=True,
     ),
 )

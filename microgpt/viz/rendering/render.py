@@ -80,7 +80,7 @@ def environment(lang: str = "en") -> jinja2.Environment:
     env.globals.update(
         FORMAT=FORMAT, SAMPLING=SAMPLING, THEME=THEME, EVENTS=EVENTS, GLOSSARY=GLOSSARY, LANGUAGES=LANGUAGES,
         LESSONS=LESSONS, LEVELS=LEVELS, PAGES=PAGES, PART_NAMES=PART_NAMES, PHASES=PHASES, SHIPPED=SHIPPED,
-        code=code, facts=facts, lang=lang, number=number, shipped=shipped, folder=folder,
+        code=code, models=models, lang=lang, number=number, folder=folder,
         glossary=glossary, translated=translated, course=True, home="", up="../" if folder(lang) else "",
     )  # fmt: skip
     return env
@@ -92,6 +92,12 @@ def of_others(name: str) -> str | None:
     widget, _, file = rest.partition("/")
     found = added(widget) if kind == "lessons" and file else None
     return found.template(file) if found else None
+
+
+@cache
+def models() -> list[tuple[str, dict[str, str]]]:
+    """Each of our models by its name, and what the start page says of it."""
+    return [(name, facts(shipped(name).config)) for name in SHIPPED]
 
 
 def glossary() -> list[Term]:

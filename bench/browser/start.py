@@ -19,8 +19,8 @@ from statistics import median
 
 from playwright.sync_api import Playwright
 
+from bench.browser.watch import Seen, address, seen, watch
 from bench.measure import Result, at_most, interleave, ratios, spread
-from bench.watch import Seen, address, seen, watch
 from tools.altered import altered
 from tools.browsers import Page, tab, which
 from tools.runtime.fetch import default_cache, fetch_runtime
@@ -55,7 +55,7 @@ def write_stock(out: Path) -> None:
 
 
 def marked(worker: str) -> str:
-    assert LAST_LINE in worker, "worker.js has changed: bench/start.py must say anew where NumPy is imported"
+    assert LAST_LINE in worker, "worker.js has changed: bench/browser/start.py must say anew where NumPy is imported"
     return worker.replace(LAST_LINE, WITH_A_MARK)
 
 

@@ -13,9 +13,9 @@ from statistics import median
 
 from playwright.sync_api import Playwright
 
+from bench.browser.start import NEXT
+from bench.browser.watch import Seen, seen, watch
 from bench.measure import Result, at_most
-from bench.start import NEXT
-from bench.watch import Seen, seen, watch
 from microgpt.viz.course import PAGES, Page
 from tools.browsers import Page as Tab
 from tools.browsers import tab

@@ -10,8 +10,8 @@ from statistics import median
 
 from playwright.sync_api import Playwright
 
+from bench.browser.watch import seen, watch
 from bench.measure import Result, at_most, ratios, spread, timed
-from bench.watch import seen, watch
 from microgpt.experiments.trainer import Trainer
 from tools.browsers import Page, tab
 
