@@ -35,6 +35,7 @@ from microgpt.viz.rendering.assets import framed
 from microgpt.viz.rendering.render import Site, render_embed, render_page
 from microgpt.viz.rendering.style import STYLE, STYLE_BIG, read
 from microgpt.viz.request import request
+from microgpt.viz.text.formats import size_text
 from microgpt.viz.text.language import LANGUAGES, folder, language
 from tools.bake import ASSETS, Recipe, bake
 from tools.checkpoint import bake_checkpoint
@@ -63,7 +64,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="only tell whether DIR is what would be built")
     own = parser.add_argument_group("one lesson of your own, in place of the site")
     own.add_argument("--widget", default="", metavar="NAME", help="a widget or a page of the course (default: stepper)")
-    own.add_argument("--lesson", metavar="FOLDER", help="a lesson that is not of the course: docs/own-widget.md")
+    own.add_argument("--lesson", metavar="FOLDER", help="a lesson of your own: docs/own-widget.md")
     own.add_argument("--model", default="", help="the model that it runs: a shipped one, or the folder of a checkpoint")
     own.add_argument("--prompt", default="", help="the text that it runs on")
     for name in START:
@@ -101,6 +102,8 @@ def main(argv: list[str] | None = None) -> int:
 def ordered(options: argparse.Namespace) -> tuple[Path, Write]:
     """Where to, and what writes it: the site, or one lesson as soon as anything of it is named."""
     start = {name: getattr(options, name) for name in START}
+    if options.lesson == "":
+        raise UserError("--lesson names no folder; give that of the lesson.")
     if options.lesson and options.widget:
         raise UserError("--lesson brings its own widget; leave --widget out.")
     if options.lesson:
@@ -163,7 +166,7 @@ def build(out: Path, address: str = "", write: Write | None = None) -> None:
     for name in kept:
         say(f"kept: {name}, which the last build wrote and somebody has changed since")
     size = sum((place / name).stat().st_size for name in written(place))
-    say(f"done: {out} ({size / 1e6:.1f} MB)")
+    say(f"done: {out} ({size_text(size)})")
 
 
 def check(out: Path, write: Write) -> int:

@@ -14,11 +14,12 @@ from typing import NamedTuple
 
 from microgpt.viz import views
 from microgpt.viz.controls import View, on_show
-from microgpt.viz.lesson import added
+from microgpt.viz.lesson import added, telling
 from microgpt.viz.rendering.assets import BESIDE, Assets
 from microgpt.viz.rendering.render import Site, render_baked
 from microgpt.viz.rendering.style import style
 from microgpt.viz.request import Request
+from microgpt.viz.text.formats import size_text
 from microgpt.viz.text.language import language
 from tools.output.sources import notices, our_files, site_files
 from tools.runtime.carry import runtime
@@ -39,6 +40,13 @@ class Recipe(NamedTuple):
 
 def bake(order: Recipe, say: Callable[[str], None], out: Path) -> None:
     """Write the lesson into the new folder `out`."""
+    if lesson := added(order.asked.page.widget):
+        with telling(lesson.folder):
+            return baked(order, say, out)
+    baked(order, say, out)
+
+
+def baked(order: Recipe, say: Callable[[str], None], out: Path) -> None:
     asked, notes = order.asked, notices()
     view = views.view(asked.page.widget, asked.settings)
     lesson = added(asked.page.widget)
@@ -49,7 +57,7 @@ def bake(order: Recipe, say: Callable[[str], None], out: Path) -> None:
         say("runtime: packing it into the page (the first time takes a while)")
         for name, html in rendered(asked, view, Site(), notes, single(runtime(more), of_its_own)).items():
             write(out / name, html)
-            say(f"{name}: {(out / name).stat().st_size / 1e6:.1f} MB, everything in it")
+            say(f"{name}: {size_text((out / name).stat().st_size)}, everything in it")
         return
     kept = default_cache()
     say("runtime: packing it beside the page (the first time takes a while)")

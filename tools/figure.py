@@ -78,7 +78,7 @@ def make(options: argparse.Namespace) -> None:
     shown = lesson(options.page)
     settings = settings_for(shown, options.model or "", options.prompt)
     svg = (animated if options.animate else figure)(shown, settings, choice, options.address)
-    write(out, next(iter(pngs([svg], scale))) if kind == ".png" else svg.encode())
+    write(out, pngs([svg], scale)[0] if kind == ".png" else svg.encode())
 
 
 def pngs(drawings: Iterable[str], scale: float = 1) -> list[bytes]:

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
+from numbers import Integral, Real
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
@@ -29,17 +31,22 @@ TRAVELLED = "microgpt_lessons"  # where the lessons lie that went along into a b
 
 
 class Table(NamedTuple):
-    """Rows of a token, texts and numbers. One column of numbers gets bars."""
+    """Rows of a token, texts and numbers. The numbers of one column get bars."""
 
     head: Sequence[str]
-    rows: Sequence[Sequence[str | int | float]]
+    rows: Sequence[Sequence[str | float]]
     measured: int = 1  # the column with the bars
     digits: int = 2  # behind the point of a number that is not whole
 
+    def kind(self, cell: object) -> str:
+        """How a cell is written: as a text, a whole number or a number."""
+        return "whole" if isinstance(cell, Integral) else "number" if isinstance(cell, Real) else "text"
+
     def share(self, value: float) -> float:
         """How long the bar of a number is, of that of the largest."""
-        largest = max(abs(float(row[self.measured])) for row in self.rows)
-        return abs(value) / largest if largest else 0.0
+        cells = [row[self.measured] for row in self.rows]
+        largest = max((abs(cell) for cell in cells if not isinstance(cell, str)), default=0)
+        return float(abs(value) / largest) if largest else 0.0
 
 
 class View(NamedTuple):
@@ -61,9 +68,16 @@ class Added(NamedTuple):
 
     @property
     def files(self) -> dict[str, bytes]:
-        """What of it goes along into a browser: archive path -> bytes."""
-        kept = [path for path in self.folder.iterdir() if path.suffix in (".py", ".html", ".svg")]
-        return {f"{TRAVELLED}/{self.page.widget}/{path.name}": path.read_bytes() for path in sorted(kept)}
+        """What of it goes along into a browser, archive path -> bytes: no hidden files, and nothing through links."""
+        found = {path.relative_to(self.folder): path for path in self.folder.rglob("*") if path.is_file()}
+        kept = {
+            name: path
+            for name, path in found.items()
+            if path.suffix != ".pyc"
+            and not any(part.startswith(".") for part in name.parts)
+            and path.resolve() == self.folder / name
+        }
+        return {f"{TRAVELLED}/{self.page.widget}/{name.as_posix()}": kept[name].read_bytes() for name in sorted(kept)}
 
     def template(self, name: str) -> str | None:
         """The text of one of its files, None where it has none of that name."""
@@ -72,10 +86,32 @@ class Added(NamedTuple):
 
 
 ADDED: dict[str, Added] = {}  # what has been found so far, by page and by widget
+COURSE = {name for page in PAGES for name in (page.name, page.widget, page.app) if name}  # what is taken
+ON_ADD: list[Callable[[], None]] = []  # what forgets the templates of a lesson that is there anew
+
+
+@contextmanager
+def telling(folder: Path) -> Iterator[None]:
+    """What goes wrong in a lesson of others is one sentence, with the place."""
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as error:
+        from traceback import extract_tb  # seldom needed
+
+        frames = [frame for frame in extract_tb(error.__traceback__) if Path(frame.filename).is_relative_to(folder)]
+        place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else folder.name
+        raise UserError(
+            N_("The lesson in “%(folder)s” fails (%(kind)s: %(why)s; %(place)s)."),
+            folder=folder, kind=type(error).__name__, why=str(error)[:200], place=place,
+        ) from error  # fmt: skip
 
 
 def add(folder: str | Path) -> Page:
-    """Take the lesson in that folder. Raises UserError for one that is none."""
+    """Take the lesson in that folder, anew if it was there. Raises UserError for one that is none."""
+    from importlib.util import module_from_spec, spec_from_file_location  # no browser needs it
+
     folder = Path(folder).resolve()
     start = folder / "__init__.py"
     for path in (start, folder / "widget.html"):
@@ -84,55 +120,62 @@ def add(folder: str | Path) -> Page:
                 N_("“%(folder)s” is no lesson: it has no %(name)s. docs/own-widget.md says what a lesson is."),
                 folder=folder, name=path.name,
             )  # fmt: skip
-    from importlib.util import module_from_spec, spec_from_file_location  # no browser needs it
-
-    name = folder.name
+    name = f"{TRAVELLED}.{re.sub('[^a-z0-9_]', '_', folder.name.lower())}"  # the package that it is in a browser
+    for known in [known for known in sys.modules if known == name or known.startswith(f"{name}.")]:
+        del sys.modules[known]
     spec = spec_from_file_location(name, start, submodule_search_locations=[str(folder)])
     assert spec is not None and spec.loader is not None  # it ends in .py
     module = module_from_spec(spec)
+    sys.modules.setdefault(TRAVELLED, ModuleType(TRAVELLED)).__path__ = []
     sys.modules[name] = module
-    try:
+    with telling(folder):
         spec.loader.exec_module(module)
-    except Exception as error:
-        del sys.modules[name]
-        raise UserError(
-            N_("The lesson in “%(folder)s” cannot be loaded (%(kind)s: %(why)s)."),
-            folder=folder, kind=type(error).__name__, why=error,
-        ) from error  # fmt: skip
     return taken(module, folder).page
 
 
-def taken(module: ModuleType, folder: Path) -> Added:
+def taken(module: object, folder: Path) -> Added:
     """The lesson that is this module, from now on found by its name."""
     own = getattr(module, "PAGE", None)
-    if not isinstance(own, Page) or not callable(getattr(module, "view", None)):
+    if not (isinstance(module, ModuleType) and isinstance(own, Page) and callable(getattr(module, "view", None))):
         raise UserError(
             N_("“%(folder)s” is no lesson: its __init__.py needs PAGE, a Page, and view(settings)."), folder=folder
         )
-    if not re.fullmatch("[a-z][a-z0-9-]{0,40}", own.name) or own.name in [one.name for one in PAGES]:
+    name = str(own.name)
+    widget = name.replace("-", "_")
+    if not re.fullmatch("[a-z][a-z0-9-]{0,40}", name) or {name, widget} & COURSE:
         raise UserError(
             N_("The lesson in “%(folder)s” is called “%(name)s”; take small letters and a name that is free."),
-            folder=folder, name=own.name[:40],
+            folder=folder, name=name[:40],
         )  # fmt: skip
-    widget = own.name.replace("-", "_")
     found = Added(own._replace(widget=widget), module, folder)
-    ADDED[own.name] = ADDED[widget] = found
+    ADDED[name] = ADDED[widget] = found
+    for forget in ON_ADD:
+        forget()
     return found
 
 
 def added(name: str) -> Added | None:
     """The lesson of others of that name, None where there is none."""
-    if name in ADDED or not re.fullmatch("[a-z][a-z0-9_-]{0,40}", name):
+    if name in ADDED or name in COURSE or not re.fullmatch("[a-z][a-z0-9_-]{0,40}", name):
         return ADDED.get(name)
     module = travelled(name.replace("-", "_"))
     if module is None and sys.platform != "emscripten":
-        from importlib import metadata  # nor this, which is slow to load
+        module = installed(name)
+    return taken(module, Path(module.__file__ or "").parent) if module else None
 
-        points = [*metadata.entry_points(group=GROUP, name=name)]
-        module = points[0].load() if points else None
-    if module is None or module.__file__ is None:
-        return None
-    return taken(module, Path(module.__file__).parent)
+
+def installed(name: str) -> ModuleType | None:
+    """The lesson that an installed package has by that name."""
+    from importlib import metadata  # no browser needs it, and it is slow to load
+
+    points = [*metadata.entry_points(group=GROUP)]
+    for point in points:
+        if point.name.replace("_", "-") == name.replace("_", "-"):
+            with telling(Path(point.value)):
+                module = point.load()
+                assert isinstance(module, ModuleType), f"{point.value} is no module"
+                return module
+    return None
 
 
 def travelled(widget: str) -> ModuleType | None:

@@ -13,14 +13,13 @@ from collections.abc import Mapping
 
 from microgpt.errors import N_, UserError
 from microgpt.viz import views
-from microgpt.viz.course import prompt_for
 from microgpt.viz.figures import figure_file
 from microgpt.viz.given_files import Files
 from microgpt.viz.lesson import page_named
 from microgpt.viz.patches import Patch, State, optional, patch
 from microgpt.viz.rendering import render
-from microgpt.viz.request import settings_from
-from microgpt.viz.settings import Settings
+from microgpt.viz.request import settings_for, settings_from
+from microgpt.viz.settings import settings_of
 from microgpt.viz.text.language import language
 
 
@@ -67,7 +66,7 @@ def run(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, l
 
 def change_model(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
     """Another model, with the prompt of its own page."""
-    prompt = prompt_for(fields["model"])
+    prompt = settings_for(page_named(fields["page"]), fields["model"]).prompt
     shown = defaultdict(str, {**fields, "prompt": prompt, "layer": "0", "head": "0"})
     state, patches = hooks_of(fields)["run"](None, shown)
     return state, [*patches, patch("#prompt", render.render("live/prompt.html", prompt=prompt), "outer")]
@@ -75,7 +74,7 @@ def change_model(state: State | None, fields: Mapping[str, str]) -> tuple[State 
 
 def save_figure(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
     """What the page shows as a picture to save; `format` is svg, png or moving."""
-    run = Settings(**state["settings"]) if state and "settings" in state else None
+    run = settings_of(state)
     kind = fields.get("format", "svg")
     saved = figure_file(fields, "moving" if kind == "moving" else "still", run)
     if kind == "png":  # the page's own canvas makes pixels of it

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from copy import copy, deepcopy
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -33,8 +34,10 @@ class Settings(NamedTuple):
         return ran(self)
 
     def trace(self) -> Trace:
-        """What the run tells."""
-        return self.run().trace
+        """What the run tells; what is written into its `about` changes no other page's."""
+        trace = copy(self.run().trace)
+        trace.about = deepcopy(trace.about)
+        return trace
 
 
 DEFAULTS = Settings("", "")
@@ -50,6 +53,16 @@ def ran(settings: Settings) -> Recording:
     recording = settings.recording()
     recording.run()
     return recording
+
+
+def settings_of(state: Mapping[str, Any] | None) -> Settings | None:
+    """The run that the state of a page names. Raises UserError for a state that no page has."""
+    if not state or "settings" not in state:
+        return None
+    try:
+        return Settings(**state["settings"])
+    except TypeError:
+        raise UserError(N_("This page is no longer in order. Reload it, and try again.")) from None
 
 
 def parse(fields: Mapping[str, str]) -> Settings:

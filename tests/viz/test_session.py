@@ -336,7 +336,6 @@ def test_a_number_is_what_a_control_of_a_page_takes(text: str) -> None:
         ("nowhere", "run", {}, "nowhere"),
         ("kv-cache", "run", {"prompt": None}, "empty"),
         ("kv-cache", "run", {"prompt": 7}, "empty"),
-        ("next-token", "model", {"model": True}, "empty"),
         ("memory", "calculate", {"preset": ["Llama-3-8B"]}, "“”"),
         ("kv-cache", "run", {"lang": {}, "prompt": ""}, "empty"),
     ],

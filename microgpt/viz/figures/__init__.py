@@ -4,7 +4,7 @@
 
 A figure is made of text, rectangles and lines with attributes alone, so that browsers, Inkscape and slide programs
 draw it alike; it loads nothing and runs nothing. What it shows comes out of the widget's view; the figure.svg
-beside the widget places it. Writes no file.
+beside the widget places it, or figures/table.svg. Writes no file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from microgpt.viz.controls import Value, View, drawn
 from microgpt.viz.course import LESSONS, Page
 from microgpt.viz.figures import layout, paint, words
 from microgpt.viz.figures.layout import of
-from microgpt.viz.lesson import page_named
+from microgpt.viz.lesson import added, page_named
 from microgpt.viz.patches import Patch, file
 from microgpt.viz.rendering import render
 from microgpt.viz.request import settings_from
@@ -145,6 +145,12 @@ def panel(page: Page, view: View, at: Mapping[str, Value], moving: bool = False,
 
     `short` leaves out what stands before the main thing.
     """
+    other = added(page.widget)
+    if other and not (at and (hasattr(view, "tables") or other.template("figure.svg"))):
+        raise UserError(
+            N_("The lesson “%(name)s” has no figure; it needs a choice, and figure.svg or a view with tables."),
+            name=page.name,
+        )
     names = [f"lessons/{page.widget}/figure.svg", "figures/table.svg"]
     template = render.environment(LANG.get()).select_template(names)
     asked = {"page": page, "view": view, "at": at, "i": next(iter(at.values())), "moving": moving, "short": short}

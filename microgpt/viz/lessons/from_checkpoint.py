@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from markupsafe import escape
-
 from microgpt.errors import N_, UserError
 from microgpt.viz.controls import View
 from microgpt.viz.course import LESSONS, Page
@@ -86,8 +84,7 @@ def page_for(page: Page, model: Model, prompt: str, view: BigPicture) -> Page:
     """`page` for that model and text, in the language that is set. No live form: the weights do not travel."""
 
     def words(message: str) -> str:
-        text = say(message, model=show(model.name).replace("␣", " "), **view.facts)
-        return str(escape(text)).replace("%", "%%")  # templates take a page's words for messages, not for text
+        return say(message, model=show(model.name).replace("␣", " "), **view.facts)
 
     page = page._replace(model=model.name, prompt=prompt, models=(model.name,), live="", extra="")
     if page.widget != "stepper":

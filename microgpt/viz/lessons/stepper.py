@@ -16,7 +16,7 @@ from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.patches import Patch, State, file, optional, patch
 from microgpt.viz.rendering import render
-from microgpt.viz.settings import Settings, parse, radio
+from microgpt.viz.settings import Settings, parse, radio, settings_of
 
 
 def view(settings: Settings) -> Picture:
@@ -58,7 +58,7 @@ def begun(state: State | None) -> State | None:
 def save_trace(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
     """The trace of what is on the page, as a file."""
     state = begun(state)
-    settings = Settings(**state["settings"]) if state else parse(fields)
+    settings = settings_of(state) or parse(fields)
     recording = recorded(settings, state["n"] if state else 0)
     if not state:
         recording.run()

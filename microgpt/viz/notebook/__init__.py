@@ -100,8 +100,10 @@ def style_of(page: Page) -> str:
     return (lesson.template("style.css") or "") if lesson else ""
 
 
-def head_of(picture: Picture, chosen: Mapping[str, Any]) -> tuple[int, int]:
+def head_of(page: Page, picture: Picture, chosen: Mapping[str, Any]) -> tuple[int, int]:
     """The layer and the head that are seen first: of the open ones, a value like 14.3 names both."""
+    if page.widget != "stepper":
+        return 0, 0
     if not picture.opened:
         return int(chosen.get("layer", 0)), int(chosen.get("head", 0))
     first = next((one for one in picture.opened if one.value == chosen.get("head")), picture.opened[0])
@@ -118,7 +120,7 @@ class Shown:
         # the page goes into single quotes, since it is full of double ones; it knows what can be chosen of it
         framed = self._text(self._style).replace("&", "&amp;").replace("'", "&#39;")
         step = int(str(order.chosen.get("step", picture.at))) if order.page.widget == "stepper" else picture.at
-        tables = plain(picture, step, *head_of(picture, order.chosen))
+        tables = plain(picture, step, *head_of(order.page, picture, order.chosen))
         with language(order.lang):
             self._html = render(
                 "notebook/output.html", page=order.page, whole=framed, height=height, view=tables,
@@ -127,7 +129,7 @@ class Shown:
 
     def _text(self, style: str = "", href: str = STYLE) -> str:
         """The page, with its style inside or in a file; without the form for a text of one's own: it needs Python."""
-        order, rules = self._order, policy(styles=[style] if style else [])
+        order, rules = self._order, policy(styles=[style] if style else [], python=False)
         with language(order.lang), by_itself():
             return render(
                 "notebook/page.html", page=order.page._replace(live="", extra=""), view=self._view,

@@ -24,7 +24,7 @@ from microgpt.viz.drawing.chart import short
 from microgpt.viz.drawing.counters import PART_NAMES, facts
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.phases import PHASES, code
-from microgpt.viz.lesson import added
+from microgpt.viz.lesson import ADDED, ON_ADD, added
 from microgpt.viz.rendering.assets import BESIDE, Assets
 from microgpt.viz.settings import SAMPLING
 from microgpt.viz.text import place
@@ -74,16 +74,27 @@ def environment(lang: str = "en") -> jinja2.Environment:
     )
     env.filters |= {"whole": whole, "number": number, "percent": percent, "bound": bound, "of_hundred": of_hundred}
     env.filters |= {"difference": difference, "share_text": share_text, "short": short}
+    env.filters["said"] = said
     env.filters |= {"shape_text": shape_text, "size_text": size_text}
     env.policies["ext.i18n.trimmed"] = True
     env.install_gettext_translations(catalogue(lang), newstyle=True)  # type: ignore[attr-defined]
     env.globals.update(
-        FORMAT=FORMAT, SAMPLING=SAMPLING, THEME=THEME, EVENTS=EVENTS, GLOSSARY=GLOSSARY, LANGUAGES=LANGUAGES,
-        LESSONS=LESSONS, LEVELS=LEVELS, PAGES=PAGES, PART_NAMES=PART_NAMES, PHASES=PHASES, SHIPPED=SHIPPED,
-        code=code, models=models, lang=lang, number=number, folder=folder,
+        ADDED=ADDED, FORMAT=FORMAT, SAMPLING=SAMPLING, THEME=THEME, EVENTS=EVENTS, GLOSSARY=GLOSSARY,
+        LANGUAGES=LANGUAGES, LESSONS=LESSONS, LEVELS=LEVELS, PAGES=PAGES, PART_NAMES=PART_NAMES, PHASES=PHASES,
+        SHIPPED=SHIPPED, code=code, models=models, lang=lang, folder=folder,
         glossary=glossary, translated=translated, course=True, home="", up="../" if folder(lang) else "",
     )  # fmt: skip
     return env
+
+
+ON_ADD.append(environment.cache_clear)
+
+
+@jinja2.pass_context
+def said(context: jinja2.runtime.Context, text: str) -> str:
+    """A text that is not written in a template, in the language of the page; of a lesson of others, as it is."""
+    page = context.get("page")
+    return text if isinstance(page, Page) and page.widget in ADDED else translated([text])[0]
 
 
 def of_others(name: str) -> str | None:
@@ -143,7 +154,7 @@ def render_embed(page: Page, view: View, site: Site = HERE, assets: Assets = BES
     """The widget of a lesson alone, for the frames of other pages. It lies in embed/, beside the lessons."""
     return render(
         "pages/embed.html", page=page, view=view, at=on_show(view), live=False, alone=True, site=site,
-        assets=assets,        path=f"embed/{page.name}.html", policy=assets.policy(site.address), home="../",
+        assets=assets, path=f"embed/{page.name}.html", policy=assets.policy(site.address), home="../",
         up="../../" if folder(LANG.get()) else "../",
     )  # fmt: skip
 
