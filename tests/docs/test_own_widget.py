@@ -26,6 +26,7 @@ from microgpt.viz.session import dispatch
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.language import language
 from tests.support.own_widget import ROOT, blocks, written
+from tools import bake
 
 
 @pytest.fixture
@@ -92,6 +93,7 @@ def test_it_costs_two_files_and_no_edit(folder: Path) -> None:
     check(folder)
 
 
+@pytest.mark.slow("starts a pytest of its own")
 def test_its_own_test_passes(folder: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_loudest.py"], cwd=folder.parent,
@@ -158,8 +160,15 @@ START = blocks("python")[0]
     ],
 )  # fmt: skip
 def test_what_is_no_lesson_gets_one_sentence(
-    folder: Path, file: str, text: str | None, said: str, capsys: pytest.CaptureFixture[str]
+    folder: Path,
+    file: str,
+    text: str | None,
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(bake, "fetch_runtime", lambda _: {})
+    monkeypatch.setattr(bake, "pack_runtime", lambda *_: "runtime-0")
     if text is None:
         (folder / file).unlink()
     else:

@@ -253,3 +253,10 @@ def test_any_file_is_followed_or_refused(
         compare(added(kind, *tokens, **parts), *texts)
     except UserError:
         pass  # a sentence
+    except BaseException as error:
+        if (
+            type(error).__name__ != "PanicException"
+        ):  # where the library itself breaks, there is nothing to compare with
+            raise
+        ours = PlainTokenizer(added(kind, *tokens, **parts))
+        assert all(isinstance(ours.decode(ours.encode(text)), str) for text in texts)
