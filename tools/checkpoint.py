@@ -51,7 +51,7 @@ def bake_checkpoint(
     say(f"{model.name}: running the text, with the cache and without")
     view = picture_for(page, model, prompt, new, layers, heads)
     chosen = pressed(page, view, given(start or {}))
-    loads = self_contained(read) if assets == "inline" else STILL
+    loads = self_contained(styles.read, style=styles.STYLE_BIG) if assets == "inline" else STILL
     forms = rendered(model, prompt, view, chosen, lang, page, loads)
     out.mkdir(parents=True)
     for name, html in forms.items():
@@ -83,7 +83,3 @@ def rendered(
         for name, alone in FORMS.items():
             forms[name] = render_baked(page, drawn, Site(), alone, notes, chosen, assets)
     return forms
-
-
-def read(name: str) -> str:
-    return styles.style(big=True) if name == styles.STYLE else styles.read(name)

@@ -26,7 +26,6 @@ from microgpt.viz.text.language import language, translated
 FIRST = "kv-cache"
 SIZES = {"320x480": ("320", "480"), "500x300": ("500", "300"), "750x450": ("750", "450"), "full": ("100%", "700")}
 USUAL = "750x450"
-RUN = ("model", "prompt", "temperature", "top_k", "seed")
 NAMED = ("model", "prompt", "step", "layer", "head", "phase", "lock", "play", "theme")  # have a field of their own
 
 
@@ -95,7 +94,7 @@ def chosen(fields: Mapping[str, str]) -> Chosen:
     check_looks(lang)
     shown = lesson(fields.get("embed_page", ""))
     asked = asked_by(fields)
-    settings = settings_from(shown, {name: asked[name] for name in RUN if name in asked})
+    settings = settings_from(shown, {name: asked[name] for name in Settings._fields if name in asked})
     order = ["model", "prompt", *asked]
     lock = asked.pop("lock", "")
     known = controls_of(shown, views.view(shown.widget, settings))

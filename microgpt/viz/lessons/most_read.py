@@ -15,6 +15,8 @@ from microgpt.viz.text.formats import show
 
 HEAD = (N_("key of"), N_("weight received"), N_("steps that read it"), N_("times an even share"))
 
+STANDS_OUT = 3  # the column with the bars: the weight alone would show how old a row is
+
 
 class Place(NamedTuple):
     """A row of one head, and what it has received."""
@@ -61,7 +63,8 @@ def view(settings: Settings) -> View:
         legend=N_("Layer and head"),
         labels=[f"{at}.{one}" for at, one in heads],
         tables=[
-            Table(HEAD, [*zip(tokens, total[at].tolist(), steps, shares[at].tolist(), strict=True)]) for at in heads
+            Table(HEAD, [*zip(tokens, total[at].tolist(), steps, shares[at].tolist(), strict=True)], STANDS_OUT)
+            for at in heads
         ],
         n=n,
         n_heads=len(heads),

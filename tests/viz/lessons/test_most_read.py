@@ -61,7 +61,7 @@ def test_the_page_says_what_was_added_up() -> None:
     got = f"{shown.most.received:.2f} in the {shown.most.steps} steps"
     assert f"key of {shown.most.token} has received {got}" in said["most"]
     assert f"That is {shown.most.share:.2f} times an even share" in said["most"]
-    assert f"in {shown.first_wins} of {shown.n_heads} heads" in said["first"]
+    assert f"In {shown.first_wins} of {shown.n_heads} heads the first one, {shown.first}," in said["first"]
     assert f"{shown.above} of the {shown.n} rows" in said["above"]
     checked = next(e for e in tree.iter("input") if e.get("name") == "head" and e.get("checked") is not None)
     assert shown.labels[int(str(checked.get("value")))] == f"{shown.most.layer}.{shown.most.head}"
