@@ -101,6 +101,8 @@ def telling(folder: Path) -> Iterator[None]:
         from traceback import extract_tb  # seldom needed
 
         frames = [frame for frame in extract_tb(error.__traceback__) if Path(frame.filename).is_relative_to(folder)]
+        if isinstance(error, OSError) and not frames:  # a full disk is no lesson's fault
+            raise
         place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else folder.name
         raise UserError(
             N_("The lesson in “%(folder)s” fails (%(kind)s: %(why)s; %(place)s)."),

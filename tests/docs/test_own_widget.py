@@ -180,6 +180,19 @@ def test_what_is_no_lesson_gets_one_sentence(
     assert not out.exists()
 
 
+def test_a_full_disk_is_no_lessons_fault(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> str:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(bake, "fetch_runtime", lambda _: {})
+    monkeypatch.setattr(bake, "pack_runtime", full)
+    assert build.main(["--lesson", str(folder), "--out", str(folder.parent / "out")]) == 1
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert "No space left on device" in said and "lesson" not in said.replace(str(folder), "").split("(")[0]
+
+
 def test_a_widget_and_a_lesson_are_one_too_many(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert build.main(["--lesson", str(folder), "--widget", "memory"]) == 1
     assert "--lesson brings its own widget" in capsys.readouterr().err

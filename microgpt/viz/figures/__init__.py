@@ -93,7 +93,7 @@ def figure_file(fields: Mapping[str, str], kind: str = "still", settings: Settin
 def card(page: Page) -> str:
     """What a link to the page shows, 1200 x 630: its title, and its figure; of the glossary, its words."""
     own = page._replace(widget=page.widget or page.hero)
-    pictured = own if has_figure(own) else next(one for one in LESSONS if one.widget == "stepper")
+    pictured = own if own.widget else next(one for one in LESSONS if one.widget == "stepper")
     view = views.view(pictured.widget, Settings(pictured.model, pictured.prompt))
     return render.render(
         "figures/_card.svg", **around(), page=page, pen=layout.Pen(96),
@@ -110,18 +110,13 @@ def file_name(page: Page, choice: Mapping[str, object], kind: str) -> str:
     return f"{page.name}{made if kind == 'still' else '-moving'}.svg"
 
 
-def has_figure(page: Page) -> bool:
-    """Whether it is a lesson: one that draws no figure of its own has that of its tables."""
-    return bool(page.widget)
-
-
 def lesson(shown: str | Page) -> Page:
-    """The page with that widget."""
+    """The page of that name, which must be a lesson."""
     page = shown if isinstance(shown, Page) else page_named(shown)
-    if not has_figure(page):
+    if not page.widget:
         raise UserError(
             N_("The page “%(name)s” has no figure; take one of: %(known)s."),
-            name=page.name, known=", ".join(one.name for one in LESSONS if has_figure(one)),
+            name=page.name, known=", ".join(one.name for one in LESSONS),
         )  # fmt: skip
     return page
 
