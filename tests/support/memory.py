@@ -13,7 +13,8 @@ from pathlib import Path
 def at_most(more: int) -> Iterator[None]:
     """A MemoryError, or an AssertionError, for whoever takes `more` bytes besides what the process has.
 
-    Linux refuses the memory itself, which costs nothing. Tracing makes what allocates much three times as slow.
+    Linux refuses the memory itself, which costs nothing; what the process has freed and not given back may be used
+    besides. Tracing makes what allocates much three times as slow.
     """
     if platform.system() == "Linux":
         import resource
