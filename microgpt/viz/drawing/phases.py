@@ -22,6 +22,7 @@ class Phase(NamedTuple):
     name: str
     sentence: str
     events: tuple[str, ...]
+    beats: float  # how long it takes when it plays, against the others
 
 
 PHASES = (
@@ -29,36 +30,43 @@ PHASES = (
         N_("project"),
         N_("The token’s vector x is multiplied by three weight matrices. Out come its query q, key k and value v."),
         ("q", "k", "v"),
+        1.6,
     ),
     Phase(
         N_("append"),
         N_("k and v become one new row of the cache. The rows above are left as they are. q gets no row."),
         ("cache_append",),
+        1.0,
     ),
     Phase(
         N_("compare"),
         N_("q goes down the K column and meets every key once. Each meeting gives one score."),
         ("attn_scores",),
+        1.9,
     ),
     Phase(
         N_("weigh"),
         N_("Softmax turns the scores into weights: none below zero, together one."),
         ("attn_weights",),
+        0.9,
     ),
     Phase(
         N_("mix"),
         N_("Each V row is taken by its weight, and the rows are added. This sum is all that attention hands on."),
         ("head_out",),
+        1.3,
     ),
     Phase(
         N_("drop q"),
         N_("Nothing after this line reads q, and no later step will. So it is not kept."),
         ("attn_out",),
+        1.1,
     ),
     Phase(
         N_("choose"),
         N_("The MLP and the output head turn the result into one score per token. One token is chosen."),
         ("logits",),
+        1.4,
     ),
 )
 

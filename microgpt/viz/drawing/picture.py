@@ -23,6 +23,9 @@ from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.text.formats import show
 
 MOST_TOKENS = 32  # that a page steps through without becoming slow
+COLUMNS = {3: 16, 9: 8}  # letters of the longest token -> tokens in a line of a wide page
+FEW = 5  # tokens in a line, where one is longer still
+HALF = 10  # half as wide as bars are drawn
 DRAWN = ("attn_norm", "q", "k", "v", "head_out")  # what is drawn as heat, on one scale
 
 
@@ -34,6 +37,7 @@ class Meeting(NamedTuple):
     score: float
     weight: float
     reads: int
+    below: float  # the weights of all older rows together: where its slice of V lies in the sum
 
 
 class Row(NamedTuple):
@@ -43,6 +47,14 @@ class Row(NamedTuple):
     token: str
     k: list[Any]
     v: list[Any]
+
+
+class Bars(NamedTuple):
+    """A vector as bars to either side of a line, 20 wide and `n` high: its path. `where` says to which layer it belongs."""
+
+    where: str
+    n: int
+    path: str
 
 
 class Listed(NamedTuple):
@@ -61,6 +73,7 @@ class Step(NamedTuple):
     token: str
     kind: str  # start, prompt or generated
     x: list[Any]
+    bars: list[Bars]  # x again, as the machine shows it
     q: list[Any]
     k: list[Any]
     v: list[Any]
@@ -118,7 +131,7 @@ class Picture:
     @property
     def fields(self) -> tuple[Choice, ...]:
         """The check boxes beside the picture."""
-        return Choice("play", ("1",), ""), Choice("hold", ("on",), ""), Choice("check", ("on",), "")
+        return Choice("once", ("1",), ""), Choice("play", ("1",), ""), Choice("hold", ("on",), ""), Choice("check", ("on",), "")
 
     @property
     def opened(self) -> tuple[Any, ...]:
@@ -138,6 +151,12 @@ class Picture:
     def at(self) -> int:
         """The step that is shown first."""
         return min(self.n, self.about["n_prompt"]) - 1 if self.selected < 0 else min(self.selected, self.n - 1)
+
+    @property
+    def columns(self) -> int:
+        """How many tokens fit side by side on a wide page: letters, words, or anything."""
+        longest = max(len(show(token)) for token in self.tokens)
+        return next((columns for most, columns in COLUMNS.items() if longest <= most), FEW)
 
     @cached_property
     def scale(self) -> Scale:
@@ -172,6 +191,11 @@ class Picture:
             self.scale.strip(self.trace[name, pos, layer][0], f"L L{layer}") for layer in range(self.config.n_layer)
         ]
 
+    def bars(self, pos: int) -> list[Bars]:
+        """x of each layer; numbers beyond the scale are as long as its end."""
+        rows = [(f"L L{layer}", self.trace["attn_norm", pos, layer][0]) for layer in range(self.config.n_layer)]
+        return [Bars(where, len(row), bars(row, self.scale.limit)) for where, row in rows]
+
     def per_head(self, name: str, pos: int) -> list[Any]:
         """One strip a layer and query head; a key or value head that several query heads share gets one strip."""
         strips: list[Strip] = []
@@ -203,7 +227,11 @@ class Picture:
                 if not (where := self.of_head(layer, head)):
                     continue
                 pairs = zip(scores[head, 0].tolist(), weights[head, 0].tolist(), counts, strict=True)
-                meets = [Meeting(row, show(self.tokens[row]), s, w, reads) for row, (s, w, reads) in enumerate(pairs)]
+                below = [0.0, *np.cumsum(weights[head, 0]).tolist()]
+                meets = [
+                    Meeting(row, show(self.tokens[row]), s, w, reads, below[row])
+                    for row, (s, w, reads) in enumerate(pairs)
+                ]
                 found.append((where, meets))
         return found
 
@@ -221,6 +249,7 @@ class Picture:
             token=show(self.tokens[i]),
             kind=self.kind(i),
             x=self.per_layer("attn_norm", i),
+            bars=self.bars(i),
             q=self.per_head("q", i),
             k=self.per_head("k", i),
             v=self.per_head("v", i),
@@ -261,6 +290,12 @@ class Picture:
         """The token that step i chose, or None where the prompt goes on."""
         chosen = self.trace.number("sample", i)
         return None if chosen is None else self.vocabulary_token(chosen)
+
+
+def bars(values: Array, limit: float) -> str:
+    """A bar a number of `values` [n], one below the other, from the middle to the right where it is positive."""
+    sizes = np.clip(values / limit, -1, 1) * HALF
+    return "".join(f"M{HALF} {row}.1h{size:.1f}v.8H{HALF}" for row, size in enumerate(sizes.tolist()))
 
 
 @lru_cache(maxsize=10_000)

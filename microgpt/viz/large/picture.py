@@ -20,7 +20,7 @@ from microgpt.record import Recording
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.counters import N_GUESSES
 from microgpt.viz.drawing.heat import Cell
-from microgpt.viz.drawing.picture import Listed, Picture, most_tokens
+from microgpt.viz.drawing.picture import Bars, Listed, Picture, bars, most_tokens
 from microgpt.viz.drawing.strips import SHARE, Thin, ThinScale, folded, run_length, thin_scale
 from microgpt.viz.large.heads import RANKS, Open, attention, check, opened
 from microgpt.viz.large.overview import Overview, overview
@@ -130,6 +130,10 @@ class BigPicture(Picture):
 
     def per_head(self, name: str, pos: int) -> list[Any]:
         return self.strips(name, pos)
+
+    def bars(self, pos: int) -> list[Bars]:
+        rows = [(self.scales[SCALE_OF["attn_norm"], layer], *row) for layer, *row in self.rows("attn_norm", pos)]
+        return [Bars(where, len(values), bars(values, scale.limit)) for scale, where, values in rows]
 
     def cells(self, name: str, row: Array, layer: int) -> list[Cell]:
         """As few as a table has room for; on the scale of its layer."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import accumulate
 
 from microgpt.viz.course import PAGES
+from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.drawing.picture import MOST_TOKENS
 from microgpt.viz.rendering.render import render
@@ -16,6 +18,7 @@ STYLE = "style.css"
 BIG = "8-big.css"  # of site/css: for pages of a large model alone
 STYLE_BIG = "style-big.css"  # all of the style, for such a page of the site
 MOST_OPEN = 12  # heads that a page of a large model opens: its size and its pace depend on them
+PAUSE = 1.0  # beats after the last stage of a step that plays
 CASES = 32  # the most cases that one choice on a page may have
 
 
@@ -33,6 +36,8 @@ def style(big: bool = False) -> str:
         layers=max(c.n_layer for c in configs),
         heads=max(c.n_head for c in configs),
         phases=len(PHASES),
+        pace=pace(),
+        levels=LEVELS,
         cases=CASES,
         opened=MOST_OPEN if big else 0,
     )
@@ -41,6 +46,12 @@ def style(big: bool = False) -> str:
         order[ROOT / page.folder / "style.css"] = f"8-{page.widget or page.app}"
     paths = [path for path in sorted(order, key=order.__getitem__) if path.is_file() and not path.is_symlink()]
     return "".join(path.read_text("utf-8") for path in paths if big or path.name != BIG) + states
+
+
+def pace() -> list[float]:
+    """When each stage of a step that plays is over, in percent of the time that the step takes."""
+    ends = list(accumulate(phase.beats for phase in PHASES))
+    return [round(100 * end / (ends[-1] + PAUSE), 1) for end in ends]
 
 
 def read(name: str) -> str:
