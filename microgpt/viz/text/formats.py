@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 
 from microgpt.tokenizer import START
 
@@ -36,6 +37,19 @@ def difference(value: float, digits: int = 2) -> str:
     return text if value == 0 or float(text) > 0 else "< " + number(10.0**-digits, digits)
 
 
+def heat(level: int) -> str:
+    """The class of a level of the heat scale: 'n12', 'z', 'p3'."""
+    return "z" if level == 0 else f"{'n' if level < 0 else 'p'}{abs(level)}"
+
+
+def in_lines(values: Sequence[float], digits: int, columns: int = 8) -> str:
+    """Numbers under each other in lines of so many, each line behind the index of its first."""
+    texts = [number(x, digits) for x in values]
+    width = max(map(len, texts)) + 1
+    lines = [(at, texts[at : at + columns]) for at in range(0, len(texts), columns)]
+    return "\n".join(f"{at:>4} " + "".join(f"{text:>{width}}" for text in line) for at, line in lines)
+
+
 def bound(value: float) -> str:
     """A figure of rounding size as a bound that holds on every machine: '1e-12'."""
     exponent = next((e for e in (-12, -9, -6, -3, 0) if value < 10.0**e), math.inf)
@@ -66,3 +80,11 @@ def show(token: str) -> str:
     if token == START:
         return token
     return "".join(c if c.isprintable() and not c.isspace() else "␣" if c == " " else f"␣{ord(c):x}" for c in token)
+
+
+FILTERS: dict[str, Callable[..., object]] = {  # what templates write numbers with
+    one.__name__: one
+    for one in (
+        whole, number, percent, of_hundred, difference, bound, share_text, shape_text, size_text, heat, in_lines,
+    )
+}  # fmt: skip
