@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from microgpt.tokenizer import START
 
@@ -17,6 +17,14 @@ def number(value: float, digits: int = 2) -> str:
 def whole(value: float) -> str:
     """3664 -> '3,664'."""
     return f"{int(value):,}"
+
+
+def short(value: float) -> str:
+    """A figure where there is little room: 0.5, 20, 1,000, 3 M."""
+    for size, unit in ((1e15, " P"), (1e12, " T"), (1e9, " G"), (1e6, " M")):
+        if abs(value) >= size:
+            return f"{value / size:.3g}{unit}"
+    return whole(value) if value == int(value) else number(value, 2 if abs(value) < 10 else 1)
 
 
 def percent(share: float) -> int:
@@ -40,6 +48,16 @@ def difference(value: float, digits: int = 2) -> str:
 def heat(level: int) -> str:
     """The class of a level of the heat scale: 'n12', 'z', 'p3'."""
     return "z" if level == 0 else f"{'n' if level < 0 else 'p'}{abs(level)}"
+
+
+def coordinate(value: float) -> str:
+    """A place in a drawing: '12.5'."""
+    return f"{value:.1f}"
+
+
+def points(pairs: Iterable[tuple[float, float]]) -> str:
+    """The points of a line as SVG has them: '12.0,3.5 14.0,4.0'."""
+    return " ".join(f"{coordinate(x)},{coordinate(y)}" for x, y in pairs)
 
 
 def in_lines(values: Sequence[float], digits: int, columns: int = 8) -> str:
@@ -85,6 +103,7 @@ def show(token: str) -> str:
 FILTERS: dict[str, Callable[..., object]] = {  # what templates write numbers with
     one.__name__: one
     for one in (
-        whole, number, percent, of_hundred, difference, bound, share_text, shape_text, size_text, heat, in_lines,
+        whole, number, short, percent, of_hundred, difference, bound, share_text, shape_text, size_text, heat,
+        coordinate, points, in_lines,
     )
 }  # fmt: skip

@@ -20,7 +20,7 @@ from microgpt.viz.drawing.chart import Chart, Series, line_chart
 from microgpt.viz.drawing.heat import Scale, Strip
 from microgpt.viz.lessons.training.live import HOOKS, SMOOTH
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.formats import number, show
+from microgpt.viz.text.formats import show
 from microgpt.weights import Model, shipped
 
 __all__ = ["HOOKS", "view"]
@@ -248,6 +248,6 @@ def frame(trainer: Trainer, ready: Model) -> Chart:
         ],
         N_("steps"),
         N_("nats a letter"),
-        text=number,
+        digits=2,
     )
     return chart._replace(grows="loss-lines")
