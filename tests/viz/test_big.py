@@ -19,13 +19,14 @@ from microgpt.errors import UserError
 from microgpt.record import Recording
 from microgpt.trace import Trace, from_json, to_json
 from microgpt.viz.drawing.picture import MOST_TOKENS, Picture
-from microgpt.viz.drawing.strips import Y, folded, thin_scale
+from microgpt.viz.drawing.strips import ABOVE, BELOW, folded, thin_scale
 from microgpt.viz.large.excerpt import EVERYWHERE, OPENED, excerpt
 from microgpt.viz.large.heads import attention, distances, opened
 from microgpt.viz.large.overview import LEVELS, level_of, short
 from microgpt.viz.large.picture import BigPicture, big_view
 from microgpt.viz.rendering.style import MOST_OPEN as MOST
 from microgpt.viz.rendering.style import style
+from microgpt.viz.text.formats import number
 from microgpt.weights import shipped
 from tests.viz.large import PROMPT, SHAPES, WORDS, large
 from tests.viz.test_pages import classes, find, numbers, parse, text
@@ -104,7 +105,9 @@ def test_every_listed_number_and_every_cell_is_the_traces() -> None:
                     for i, value in enumerate(values.tolist()):
                         level = min(6, round(6 * abs(value) / scale.limit))
                         sign = "n" if value < 0 else "p"
-                        assert cells.get(i) == ((f"{sign}{2 * level}", Y[sign]) if level else None)
+                        assert cells.get(i) == (
+                            (f"{sign}{2 * level}", ABOVE if sign == "p" else BELOW) if level else None
+                        )
                     largest = int(np.abs(values).argmax())
                     assert f"largest: {largest}: " in svg.get("aria-label", "")
                     checked += 1
@@ -242,7 +245,7 @@ def test_each_layer_has_a_scale_of_its_own() -> None:
         assert any(paths[0][0])
         drawn = [sum(len(p[1]) for p in strip) for strip in paths[1]]
         assert min(drawn) > max(drawn) / 3
-    ends = {layer: [(kind, scale.end) for kind, scale in scales] for _, layer, scales in scaled.legend()}
+    ends = {layer: [(kind, scale.limit) for kind, scale in scales] for _, layer, scales in scaled.legend()}
     assert list(ends) == shown.layers and ends[first] != ends[last]
     for (kind, layer), scale in shown.scales.items():
         names = {"q, k": ("q", "k"), "v": ("v", "o"), "x": ("x",)}[kind]
@@ -275,7 +278,7 @@ def test_counts_come_from_the_whole_model_and_bytes_from_its_type() -> None:
 def test_outliers_do_not_make_the_rest_pale() -> None:
     values = np.concatenate([np.linspace(-1, 1, 990), np.full(10, 500.0)])
     scale = thin_scale([values])
-    assert scale.limit == 1.0 and scale.beyond == "10" and scale.largest == "500.00"
+    assert scale.limit == 1.0 and scale.beyond == 10 and scale.largest == 500
     assert scale.strip(values[-12:]).beyond == "M2 5h10"
 
 
@@ -285,11 +288,11 @@ def test_a_scale_fits_numbers_of_any_size(power: int) -> None:
     values = np.linspace(-1, 1, 41) * 10.0**power
     scale = thin_scale([values])
     assert 10.0**power <= scale.limit * 1.05 <= 1.6 * 10.0**power
-    assert float(scale.end) == pytest.approx(scale.limit, rel=0.05)
-    colours = [scale.heat(x) for x in values.tolist()]
-    for (one, printed), (other, following) in pairwise(zip(colours, scale.texts(values), strict=True)):
+    assert float(number(scale.limit, scale.end_digits)) == pytest.approx(scale.limit, rel=0.05)
+    written = [(cell.level, number(cell.value, scale.digits)) for cell in map(scale.cell, values.tolist())]
+    for (one, printed), (other, following) in pairwise(written):
         assert one == other or printed != following
-    assert scale.heat(0) == "z"
+    assert scale.cell(0).level == 0
     assert thin_scale([np.zeros(3)]).limit == 1 and thin_scale([np.array([*[0.0] * 99, 5.0])]).limit == 5
 
 

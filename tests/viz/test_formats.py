@@ -8,7 +8,17 @@ from hypothesis import strategies as st
 
 from microgpt.files import megabytes
 from microgpt.viz.rendering.render import environment
-from microgpt.viz.text.formats import difference, number, shape_text, share_text, size_text
+from microgpt.viz.text.formats import (
+    difference,
+    heat,
+    in_lines,
+    number,
+    points,
+    shape_text,
+    share_text,
+    short,
+    size_text,
+)
 
 
 @pytest.mark.parametrize(
@@ -31,6 +41,26 @@ def test_shares_sizes_and_shapes() -> None:
     assert [share_text(x) for x in (0, 0.0001, 0.5934, 1)] == ["0", "< 0.1", "59.3", "100.0"]
     assert [size_text(n) for n in (999, 1500, 2_500_000, 16_060_522_496)] == ["999 B", "1.5 kB", "2.5 MB", "16.1 GB"]
     assert shape_text((128256, 4096)) == "[128256, 4096]"
+
+
+FIGURES = [(0, "0"), (0.5, "0.50"), (1000, "1,000"), (2_500_000, "2.5 M"), (3e9, "3 G")]
+
+
+@pytest.mark.parametrize(("value", "text"), FIGURES)
+def test_figures_with_little_room(value: float, text: str) -> None:
+    assert short(value) == text
+
+
+def test_points_of_a_line() -> None:
+    assert points([(12, 3.46), (14.04, 4)]) == "12.0,3.5 14.0,4.0"
+
+
+def test_levels_of_heat() -> None:
+    assert [heat(level) for level in (-12, -1, 0, 1, 12)] == ["n12", "n1", "z", "p1", "p12"]
+
+
+def test_numbers_stand_under_each_other() -> None:
+    assert in_lines([1.0, -10.25, 0.0, 3.125], 1, 3) == "   0    1.0 −10.2   0.0\n   3    3.1"
 
 
 def test_templates_write_them() -> None:

@@ -33,7 +33,7 @@ KNOWN: dict[str, tuple[int, str]] = {
     "Add: 3": (1, "columns of a plain table beside its numbers"),
     "1": (2, "a run of one number is none, and it comes as text"),
     "view.smallest_share eq 2": (1, "which part of the costs it is"),
-    "x|length gt 16": (1, "as many cells as have room: a place"),
+    "x.cells|length gt 16": (1, "as many cells as have room: a place"),
     **{f"at.phase gt {i}": (1, "what appears when: tests/viz/drawing/test_phases.py compares it") for i in range(2, 7)},
     "last.costs[1]": (1, PLACE),
     "last.costs[-3]": (1, PLACE),

@@ -10,8 +10,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from microgpt.viz.text.formats import number, whole
-
 WIDTH, HEIGHT = 440, 280
 LEFT, RIGHT, TOP, BOTTOM = 52, 100, 12, 40  # margins: for the ticks, for the names of the lines
 LINE = 15  # the least distance between two names
@@ -26,23 +24,23 @@ class Series(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line as drawn: `points` for an SVG polyline, and where its name stands."""
+    """A line as drawn: its points, and where its name stands."""
 
     name: str
     kind: str
-    points: str
-    label_y: str
+    points: list[tuple[float, float]]
+    label_y: float
 
 
 class Tick(NamedTuple):
-    """A tick: where on its axis, and what it says."""
+    """A tick: where on its axis, and for which value."""
 
-    at: str
-    text: str
+    at: float
+    value: float
 
 
 class Chart(NamedTuple):
-    """What the template places. `table` has one row an x, one column a line."""
+    """What the template places. `table` has one row an x, one column a line, None where a line has no point."""
 
     title: str
     x_label: str
@@ -51,7 +49,8 @@ class Chart(NamedTuple):
     x_ticks: list[Tick]
     y_ticks: list[Tick]
     names: list[str]
-    table: list[tuple[str, list[str]]]
+    table: list[tuple[float, list[float | None]]]
+    digits: int | None = None  # decimals of a y; None: as its size asks for
     width: int = WIDTH
     height: int = HEIGHT
     left: int = LEFT
@@ -69,27 +68,25 @@ def line_chart(
     y_label: str,
     log: bool = False,
     rows: int = 8,
-    text: Callable[[float], str] | None = None,
+    digits: int | None = None,
 ) -> Chart:
     """Draw `series` on two linear axes from 0, or on two logarithmic ones (`log`; all x and y above 0).
 
-    `rows` is the most rows of the table (spread over all x); `text` writes a y (default: by its size).
+    `rows` is the most rows of the table (spread over all x); `digits` are the decimals of a y (default: by its size).
     """
-    text = text or short
     xs = sorted({x for one in series for x, _ in one.points})
     ys = [y for one in series for _, y in one.points]
     x_at, x_ticks = axis(xs[0] if log else 0.0, xs[-1], LEFT, WIDTH - RIGHT, log)
     y_at, y_ticks = axis(min(ys) if log else 0.0, max(ys), HEIGHT - BOTTOM, TOP, log)
+    labels = apart([y_at(one.points[-1][1]) for one in series])
     lines = [
-        Line(one.name, one.kind, " ".join(f"{x_at(x):.1f},{y_at(y):.1f}" for x, y in one.points), "") for one in series
+        Line(one.name, one.kind, [(x_at(x), y_at(y)) for x, y in one.points], label)
+        for one, label in zip(series, labels, strict=True)
     ]
-    wanted = [y_at(one.points[-1][1]) for one in series]
-    lines = [line._replace(label_y=f"{y:.1f}") for line, y in zip(lines, apart(wanted), strict=True)]
     found = [dict(one.points) for one in series]
-    table = [(short(x), [text(one[x]) if x in one else "" for one in found]) for x in spread(xs, rows)]
-    ticks_of_x = [Tick(f"{x_at(x):.1f}", short(x)) for x in x_ticks]
-    ticks_of_y = [Tick(f"{y_at(y):.1f}", text(y)) for y in y_ticks]
-    return Chart(title, x_label, y_label, lines, ticks_of_x, ticks_of_y, [one.name for one in series], table)
+    table = [(x, [one.get(x) for one in found]) for x in spread(xs, rows)]
+    ticks_of_x, ticks_of_y = [Tick(x_at(x), x) for x in x_ticks], [Tick(y_at(y), y) for y in y_ticks]
+    return Chart(title, x_label, y_label, lines, ticks_of_x, ticks_of_y, [one.name for one in series], table, digits)
 
 
 def axis(low: float, high: float, start: int, end: int, log: bool) -> tuple[Callable[[float], float], list[float]]:
@@ -122,11 +119,3 @@ def spread(xs: list[float], n: int) -> list[float]:
     if len(xs) <= n:
         return xs
     return [xs[round(i * (len(xs) - 1) / (n - 1))] for i in range(n)]
-
-
-def short(value: float) -> str:
-    """A figure for a tick: 0.5, 20, 1,000, 3 M."""
-    for size, unit in ((1e15, " P"), (1e12, " T"), (1e9, " G"), (1e6, " M")):
-        if abs(value) >= size:
-            return f"{value / size:.3g}{unit}"
-    return whole(value) if value == int(value) else number(value, 2 if abs(value) < 10 else 1)

@@ -8,16 +8,15 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt.config import Array
-from microgpt.viz.text.formats import number
 
 LEVELS = 12  # steps of the scale on each side of zero
 
 
 class Cell(NamedTuple):
-    """One number: its heat class (n12 ... z ... p12) and its text."""
+    """One number and its level of heat, from -LEVELS to LEVELS."""
 
-    heat: str
-    text: str
+    level: int
+    value: float
 
 
 class Strip(NamedTuple):
@@ -25,6 +24,7 @@ class Strip(NamedTuple):
 
     where: str
     cells: list[Cell]
+    digits: int | None  # decimals of its numbers; None where only their heat is drawn
 
 
 class Scale(NamedTuple):
@@ -34,13 +34,11 @@ class Scale(NamedTuple):
     digits: int = 2
 
     def cell(self, value: float) -> Cell:
-        level = round(LEVELS * value / self.limit)
-        heat = "z" if level == 0 else f"{'n' if level < 0 else 'p'}{min(abs(level), LEVELS)}"
-        return Cell(heat, number(value, self.digits))
+        return Cell(max(-LEVELS, min(LEVELS, round(LEVELS * value / self.limit))), value)
 
     def strip(self, values: Array, where: str = "") -> Strip:
         """One cell a number of `values` [n]."""
-        return Strip(where, [self.cell(x) for x in values.tolist()])
+        return Strip(where, [self.cell(x) for x in values.tolist()], self.digits)
 
 
 def rounded_up(highest: float) -> float:

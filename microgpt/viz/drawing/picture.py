@@ -18,7 +18,7 @@ from microgpt.tokenizer import START
 from microgpt.trace import Event, Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.counters import Cost, Guess, Held, costs, guesses, held
-from microgpt.viz.drawing.heat import Cell, Scale, Strip, rounded_up
+from microgpt.viz.drawing.heat import Scale, Strip, rounded_up
 from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.text.formats import show
 
@@ -58,11 +58,12 @@ class Bars(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """The numbers of one row as lines, each behind the index that it begins with."""
+    """The numbers of one row, and the decimals that they are written with."""
 
     where: str
     kind: str
-    lines: list[str]
+    values: list[float]
+    digits: int
 
 
 class Step(NamedTuple):
@@ -164,9 +165,9 @@ class Picture:
         highest = max(peak(event) for event in self.trace if event.name in DRAWN)
         return Scale(rounded_up(highest), 2 if self.config.head_dim <= 4 else 1)
 
-    def cells(self, name: str, row: Array, layer: int) -> list[Cell]:
+    def strip(self, name: str, row: Array, layer: int) -> Strip:
         """A row of q, k, v or head_out as cells with their numbers."""
-        return self.scale.strip(row).cells
+        return self.scale.strip(row)
 
     @cached_property
     def reads(self) -> dict[tuple[str, int, int], list[int]]:

@@ -15,68 +15,60 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt.config import Array
-from microgpt.errors import N_
-from microgpt.viz.drawing.heat import LEVELS, rounded_up
-from microgpt.viz.text.formats import number, whole
-from microgpt.viz.text.language import say
+from microgpt.viz.drawing.heat import LEVELS, Cell, rounded_up
+from microgpt.viz.text.formats import whole
 
 SHARE = 95  # percent of the numbers that a scale holds
 HEIGHT = 10  # of a strip, in the units of its paths
-Y = {"p": 4, "n": 6}  # the middle of a cell that is 8 high, above zero and below
+ABOVE, BELOW = 4, 6  # the middle of a cell that is 8 high, above zero and below
 N_LARGEST = 3  # numbers that are said where a strip cannot be seen
 STEP = 2  # levels of the heat scale that are one here
 CELLS = 64  # the most cells of a row that is not cut into heads
 
 
 class Thin(NamedTuple):
-    """A strip; `paths` are heat classes with what they draw, `beyond` what is notched, `said` its summary in words."""
+    """A strip; `paths` are levels of heat with what they draw, `beyond` is what is notched."""
 
     where: str
     n: int
-    paths: list[tuple[str, str]]
+    paths: list[tuple[int, str]]
     beyond: str
-    said: str
+    largest: list[tuple[int, float]]  # a few numbers, each behind its index
+    digits: int
 
 
 class ThinScale(NamedTuple):
     """A heat scale for long rows, and what lies beyond its end."""
 
     limit: float
-    numbers: str  # how many are drawn on it
-    beyond: str  # how many of them lie beyond it, "" for none
-    largest: str  # the largest of them, either way
+    numbers: int  # how many are drawn on it
+    beyond: int  # how many of them lie beyond it
+    largest: float  # of them, either way
 
     @property
-    def end(self) -> str:
-        """The end of the scale as text."""
-        return number(self.limit, 0 if self.limit >= 10 else 1 if self.limit >= 1 else self.digits)
+    def end_digits(self) -> int:
+        """Decimals of the end of the scale, which is a round number."""
+        return 0 if self.limit >= 10 else 1 if self.limit >= 1 else self.digits
 
     @property
     def digits(self) -> int:
         """Decimals of its numbers: 1 from 3 up, 2 from 0.3 up, 3 from 0.03 up."""
-        return decimals(self.limit)
+        return max(1, 2 - math.floor(math.log10(self.limit / 0.3)))
 
-    def heat(self, value: float) -> str:
-        """Every second class of the heat scale: with half the levels a strip has half the paths."""
+    def cell(self, value: float) -> Cell:
+        """On every second level of the heat scale: with half the levels a strip has half the paths."""
         level = STEP * min(round(LEVELS / STEP * abs(value) / self.limit), LEVELS // STEP)
-        return "z" if level == 0 else f"{'n' if value < 0 else 'p'}{level}"
+        return Cell(-level if value < 0 else level, value)
 
     def strip(self, values: Array, where: str = "") -> Thin:
         """One cell a number of `values` [n]."""
-        heats = [self.heat(x) for x in values.tolist()]
-        paths = [(heat, path([h == heat for h in heats], Y[heat[0]])) for heat in sorted(set(heats) - {"z"}, key=order)]
+        levels = [self.cell(x).level for x in values.tolist()]
+        drawn = sorted(set(levels) - {0}, key=lambda level: (level > 0, abs(level)))
+        paths = [(level, path([one == level for one in levels], ABOVE if level > 0 else BELOW)) for level in drawn]
         far = [abs(x) > self.limit for x in values.tolist()]
         largest = np.argsort(-np.abs(values), kind="stable")[:N_LARGEST].tolist()
-        said = say(
-            N_("%(n)s numbers, the largest: %(largest)s"),
-            n=whole(len(values)),
-            largest=", ".join(f"{i}: {number(values[i], self.digits)}" for i in largest),
-        )
-        return Thin(where, len(values), paths, path(far, HEIGHT // 2), said)
-
-    def texts(self, values: Array) -> list[str]:
-        """The numbers themselves."""
-        return [number(x, self.digits) for x in values.tolist()]
+        said = [(i, float(values[i])) for i in largest]
+        return Thin(where, len(values), paths, path(far, HEIGHT // 2), said, self.digits)
 
 
 def thin_scale(arrays: Iterable[Array]) -> ThinScale:
@@ -85,11 +77,7 @@ def thin_scale(arrays: Iterable[Array]) -> ThinScale:
     largest = float(sizes.max())
     limit = rounded_up(float(np.percentile(sizes, SHARE, method="inverted_cdf")) or largest or 1.0)
     far = int((sizes > limit).sum())
-    return ThinScale(limit, whole(sizes.size), whole(far) if far else "", number(largest, decimals(limit)))
-
-
-def decimals(limit: float) -> int:
-    return max(1, 2 - math.floor(math.log10(limit / 0.3)))
+    return ThinScale(limit, sizes.size, far, largest)
 
 
 def path(cells: list[bool], y: int) -> str:
@@ -106,10 +94,6 @@ def path(cells: list[bool], y: int) -> str:
         text += f"m{x - pen} 0h{end - x}" if text else f"M{x} {y}h{end - x}"
         x = pen = end
     return text
-
-
-def order(heat: str) -> tuple[str, int]:
-    return heat[0], int(heat[1:])
 
 
 def folded(values: Array, cells: int = CELLS) -> Array:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from microgpt.viz.drawing.heat import Cell
+from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.figures.paint import HEAT, SMALL
 from microgpt.viz.figures.words import extent, fit
+from microgpt.viz.text.formats import heat, number
 
 WIDTH = 960
 EDGE, PAD, INSET = 24, 16, 8  # around the card, inside of it, and inside of a box in it
@@ -142,14 +143,13 @@ def boxes(n: int, x: int, y: int, width: int, height: int, gap: int = 1, columns
     return found
 
 
-def cells(strip: Iterable[Cell], x: int, y: int, width: int, height: int = 24, columns: int = 0) -> list[Heat]:
-    """The cells of a strip; a number that has no room is left to its colour."""
-    all_cells = list(strip)
-    places = boxes(len(all_cells), x, y, width, height, 1, columns)
-    roomy = all(extent(cell.text) <= box.w + 1 for cell, box in zip(all_cells, places, strict=True))
-    return [
-        Heat(box, *HEAT[cell.heat], cell.text if roomy else "") for cell, box in zip(all_cells, places, strict=True)
-    ]
+def cells(strip: Strip, x: int, y: int, width: int, height: int = 24, columns: int = 0, gap: int = 1) -> list[Heat]:
+    """The cells of a strip; where its numbers have no room, they are left to their colours."""
+    places = boxes(len(strip.cells), x, y, width, height, gap, columns)
+    colours = [HEAT[heat(cell.level)] for cell in strip.cells]
+    texts = ["" if strip.digits is None else number(cell.value, strip.digits) for cell in strip.cells]
+    roomy = all(extent(text) <= box.w + 1 for text, box in zip(texts, places, strict=True))
+    return [Heat(box, *inks, text if roomy else "") for box, inks, text in zip(places, colours, texts, strict=True)]
 
 
 def length(percent: int, full: int) -> int:

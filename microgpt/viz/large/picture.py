@@ -19,7 +19,7 @@ from microgpt.errors import N_, UserError
 from microgpt.record import Recording
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.counters import N_GUESSES
-from microgpt.viz.drawing.heat import Cell
+from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.picture import Bars, Listed, Picture, bars, most_tokens
 from microgpt.viz.drawing.strips import SHARE, Thin, ThinScale, folded, run_length, thin_scale
 from microgpt.viz.large.heads import RANKS, Open, attention, check, opened
@@ -30,7 +30,7 @@ from microgpt.weights import Model
 NEW = 8  # tokens that the model adds, if there is room
 SCALES = {"q, k": ("q", "k"), "v": ("v", "head_out"), "x": ("attn_norm",)}  # q and k meet; v is what is mixed
 SCALE_OF = {name: kind for kind, names in SCALES.items() for name in names}
-COLUMNS = 8  # of a table of numbers
+COLUMNS = 8  # numbers of a row in a plain table
 
 
 @dataclass(frozen=True)
@@ -135,10 +135,10 @@ class BigPicture(Picture):
         rows = [(self.scales[SCALE_OF["attn_norm"], layer], *row) for layer, *row in self.rows("attn_norm", pos)]
         return [Bars(where, len(values), bars(values, scale.limit)) for scale, where, values in rows]
 
-    def cells(self, name: str, row: Array, layer: int) -> list[Cell]:
-        """As few as a table has room for; on the scale of its layer."""
-        few, scale = folded(row, COLUMNS), self.scales[SCALE_OF[name], layer]
-        return [Cell(scale.heat(x), text) for x, text in zip(few.tolist(), scale.texts(few), strict=True)]
+    def strip(self, name: str, row: Array, layer: int) -> Strip:
+        """As few cells as a table has room for; on the scale of its layer."""
+        scale = self.scales[SCALE_OF[name], layer]
+        return Strip("", [scale.cell(x) for x in folded(row, COLUMNS).tolist()], scale.digits)
 
     def of_head(self, layer: int, head: int) -> str:
         at = next((index for index, one in enumerate(self.heads) if (one.layer, one.head) == (layer, head)), None)
@@ -149,17 +149,12 @@ class BigPicture(Picture):
         return "prompt" if i == 0 and not self.about["started"] else super().kind(i)
 
     def listed(self, i: int) -> list[Listed]:
-        """The numbers behind the strips of step i: its q, k, v, their mixture and its x.
-
-        As lines of COLUMNS numbers: with an element for every number, a page would be slow to step through.
-        """
-        found = []
-        for name, kind in (("q", "q"), ("k", "k"), ("v", "v"), ("head_out", "o"), ("attn_norm", "x")):
-            for layer, where, values in self.rows(name, i):
-                texts = self.scales[SCALE_OF[name], layer].texts(values)
-                width, starts = max(map(len, texts)) + 1, range(0, len(texts), COLUMNS)
-                found.append(Listed(where, kind, [line(at, texts[at : at + COLUMNS], width) for at in starts]))
-        return found
+        """The numbers behind the strips of step i: its q, k, v, their mixture and its x."""
+        return [
+            Listed(where, kind, values.tolist(), self.scales[SCALE_OF[name], layer].digits)
+            for name, kind in (("q", "q"), ("k", "k"), ("v", "v"), ("head_out", "o"), ("attn_norm", "x"))
+            for layer, where, values in self.rows(name, i)
+        ]
 
     def stops(self, i: int) -> bool:
         return self.trace.number("sample", i) in self.about["stops"]
@@ -171,11 +166,6 @@ class BigPicture(Picture):
             found |= set(likeliest(self.trace["logits", i][0], N_GUESSES))
             found |= {self.trace.number("sample", i)} - {None}
         return sorted(found)
-
-
-def line(at: int, texts: list[str], width: int) -> str:
-    """Numbers under each other, behind the index of the first of them."""
-    return f"{at:>4} " + "".join(f"{text:>{width}}" for text in texts)
 
 
 def tokens_for(model: Model, prompt: str, new: int | None) -> int:

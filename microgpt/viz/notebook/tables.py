@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from microgpt.errors import N_, UserError
 from microgpt.viz.drawing.counters import Guess, guesses
-from microgpt.viz.drawing.heat import Cell
+from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.drawing.strips import run_length
 from microgpt.viz.text.formats import show
@@ -20,9 +20,9 @@ class Row(NamedTuple):
 
     i: int
     token: str
-    k: list[Cell]
+    k: Strip
     weight: float
-    v: list[Cell]
+    v: Strip
     new: bool
 
 
@@ -32,9 +32,9 @@ class Step(NamedTuple):
     number: int
     token: str
     shown: bool
-    q: list[Cell]
+    q: Strip
     rows: list[Row]
-    mixed: list[Cell]
+    mixed: Strip
     guesses: list[Guess]
 
 
@@ -62,20 +62,20 @@ def plain(picture: Picture, step: int, layer: int, head: int) -> Plain:
             )  # fmt: skip
     shared = head * c.n_kv_head // c.n_head  # the key and value head that this query head reads
 
-    def cells(name: str, i: int, at: int) -> list[Cell]:
-        return picture.cells(name, trace[name, i, layer][0].reshape(-1, c.head_dim)[at], layer)
+    def strip(name: str, i: int, at: int) -> Strip:
+        return picture.strip(name, trace[name, i, layer][0].reshape(-1, c.head_dim)[at], layer)
 
-    kept = [(cells("k", i, shared), cells("v", i, shared)) for i in range(picture.n)]
+    kept = [(strip("k", i, shared), strip("v", i, shared)) for i in range(picture.n)]
 
     def step_at(i: int) -> Step:
         weights = trace["attn_weights", i, layer][head, 0].tolist()
         rows = [Row(j, show(picture.tokens[j]), kept[j][0], weights[j], kept[j][1], j == i) for j in range(i + 1)]
-        q, mixed = cells("q", i, head), cells("head_out", i, head)
+        q, mixed = strip("q", i, head), strip("head_out", i, head)
         likeliest = guesses(picture.trace, i, picture.vocabulary_token)
         return Step(i + 1, show(picture.tokens[i]), i == step, q, rows, mixed, likeliest)
 
     about: dict[str, Any] = picture.about
     steps = [step_at(i) for i in range(picture.n)]
-    width = len(kept[0][0])
+    width = len(kept[0][0].cells)
     run = run_length(c.head_dim, width) if width < c.head_dim else ""
     return Plain(about["prompt"], about["model"], layer, head, width, run, picture.n, steps)

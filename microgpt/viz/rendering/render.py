@@ -20,7 +20,6 @@ from microgpt.errors import UserError
 from microgpt.trace import EVENTS
 from microgpt.viz.controls import FORMAT, THEME, View, on_show
 from microgpt.viz.course import LESSONS, PAGES, Page
-from microgpt.viz.drawing.chart import short
 from microgpt.viz.drawing.counters import PART_NAMES, facts
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.phases import PHASES, code
@@ -28,17 +27,7 @@ from microgpt.viz.lesson import ADDED, ON_ADD, added
 from microgpt.viz.rendering.assets import BESIDE, Assets
 from microgpt.viz.settings import SAMPLING
 from microgpt.viz.text import place
-from microgpt.viz.text.formats import (
-    bound,
-    difference,
-    number,
-    of_hundred,
-    percent,
-    shape_text,
-    share_text,
-    size_text,
-    whole,
-)
+from microgpt.viz.text.formats import FILTERS
 from microgpt.viz.text.glossary import GLOSSARY, Term
 from microgpt.viz.text.language import LANG, LANGUAGES, catalogue, folder, language, translated
 from microgpt.weights import SHIPPED, shipped
@@ -72,10 +61,7 @@ def environment(lang: str = "en") -> jinja2.Environment:
         extensions=["jinja2.ext.i18n"],
         auto_reload=False,
     )
-    env.filters |= {"whole": whole, "number": number, "percent": percent, "bound": bound, "of_hundred": of_hundred}
-    env.filters |= {"difference": difference, "share_text": share_text, "short": short}
-    env.filters["said"] = said
-    env.filters |= {"shape_text": shape_text, "size_text": size_text}
+    env.filters |= {**FILTERS, "said": said}
     env.policies["ext.i18n.trimmed"] = True
     env.install_gettext_translations(catalogue(lang), newstyle=True)  # type: ignore[attr-defined]
     env.globals.update(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 
 from microgpt.tokenizer import START
 
@@ -16,6 +17,14 @@ def number(value: float, digits: int = 2) -> str:
 def whole(value: float) -> str:
     """3664 -> '3,664'."""
     return f"{int(value):,}"
+
+
+def short(value: float) -> str:
+    """A figure where there is little room: 0.5, 20, 1,000, 3 M."""
+    for size, unit in ((1e15, " P"), (1e12, " T"), (1e9, " G"), (1e6, " M")):
+        if abs(value) >= size:
+            return f"{value / size:.3g}{unit}"
+    return whole(value) if value == int(value) else number(value, 2 if abs(value) < 10 else 1)
 
 
 def percent(share: float) -> int:
@@ -34,6 +43,29 @@ def difference(value: float, digits: int = 2) -> str:
     """How far two are apart, 0 or more; what is not nothing never reads as nothing: '< 0.01'."""
     text = number(value, digits)
     return text if value == 0 or float(text) > 0 else "< " + number(10.0**-digits, digits)
+
+
+def heat(level: int) -> str:
+    """The class of a level of the heat scale: 'n12', 'z', 'p3'."""
+    return "z" if level == 0 else f"{'n' if level < 0 else 'p'}{abs(level)}"
+
+
+def coordinate(value: float) -> str:
+    """A place in a drawing: '12.5'."""
+    return f"{value:.1f}"
+
+
+def points(pairs: Iterable[tuple[float, float]]) -> str:
+    """The points of a line as SVG has them: '12.0,3.5 14.0,4.0'."""
+    return " ".join(f"{coordinate(x)},{coordinate(y)}" for x, y in pairs)
+
+
+def in_lines(values: Sequence[float], digits: int, columns: int = 8) -> str:
+    """Numbers under each other in lines of so many, each line behind the index of its first."""
+    texts = [number(x, digits) for x in values]
+    width = max(map(len, texts)) + 1
+    lines = [(at, texts[at : at + columns]) for at in range(0, len(texts), columns)]
+    return "\n".join(f"{at:>4} " + "".join(f"{text:>{width}}" for text in line) for at, line in lines)
 
 
 def bound(value: float) -> str:
@@ -66,3 +98,12 @@ def show(token: str) -> str:
     if token == START:
         return token
     return "".join(c if c.isprintable() and not c.isspace() else "␣" if c == " " else f"␣{ord(c):x}" for c in token)
+
+
+FILTERS: dict[str, Callable[..., object]] = {  # what templates write numbers with
+    one.__name__: one
+    for one in (
+        whole, number, short, percent, of_hundred, difference, bound, share_text, shape_text, size_text, heat,
+        coordinate, points, in_lines,
+    )
+}  # fmt: skip

@@ -23,7 +23,7 @@ from microgpt.viz.figures.layout import WIDTH, cells, hatch
 from microgpt.viz.figures.paint import HEAT, INK, MONO, SMALL
 from microgpt.viz.figures.words import extent, fit, lines, runs
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.formats import difference, number, percent, shape_text, size_text, whole
+from microgpt.viz.text.formats import difference, heat, number, percent, shape_text, size_text, whole
 from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import SHIPPED, shipped
 
@@ -147,12 +147,18 @@ def test_the_source_line_leads_to_what_is_shown() -> None:
 # ---- the numbers ----------------------------------------------------------------------------------
 
 
+def printed(strip: Strip) -> list[str]:
+    """The numbers of a strip as they are written."""
+    assert strip.digits is not None
+    return [number(cell.value, strip.digits) for cell in strip.cells]
+
+
 def own(strips: list[Strip], layer: int, head: int) -> list[str]:
     found = [
         s for s in strips if f"L{layer}" in s.where.split() and (f"H{head}" in s.where.split() or "H" not in s.where)
     ]
     assert len(found) == 1
-    return [cell.text for cell in found[0].cells]
+    return printed(found[0])
 
 
 def expected(picture: Picture, i: int, layer: int, head: int) -> list[str]:
@@ -192,7 +198,7 @@ def test_bars_and_heat_are_those_of_the_view(one: Page) -> None:
             for s in getattr(step, name)
             if "L0" in s.where.split() and ("H" not in s.where or "H0" in s.where.split())
         ]
-        wanted = [HEAT[cell.heat][0] for cell in strip.cells]
+        wanted = [HEAT[heat(cell.level)][0] for cell in strip.cells]
         assert any(fills[k : k + len(wanted)] == wanted for k in range(len(fills)))
     bars = [int(e.get("width", 0)) for e in tree.iter(f"{SVG}rect") if e.get("fill") == INK["q"]]
     (meets,) = [m for where, m in step.meetings if where == "L L0 H H0"]
@@ -241,7 +247,7 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         rows = view.heads[i]
         found = []
         for row in rows:
-            found += [cell.text if cell else "−∞" for cell in row.cells]
+            found += [*printed(row.weights), *["−∞"] * (view.n - len(row.weights.cells))]
             found += [row.target, number(row.loss), number(row.cached)]
         return found
     if widget == "prefill":
@@ -443,9 +449,10 @@ def test_the_colours_are_the_sites_light_theme() -> None:
 
 
 def test_numbers_without_room_are_left_to_their_colour() -> None:
-    strip = [Cell("p1", "0.12"), Cell("n1", "−10.12")]
+    strip = Strip("", [Cell(1, 0.12), Cell(-1, -10.12)], 2)
     assert [cell.text for cell in cells(strip, 0, 0, 100)] == ["0.12", "−10.12"]
     assert [cell.text for cell in cells(strip, 0, 0, 60)] == ["", ""]
+    assert [cell.text for cell in cells(strip._replace(digits=None), 0, 0, 100)] == ["", ""]
 
 
 @given(st.text(max_size=40), st.integers(0, 300))

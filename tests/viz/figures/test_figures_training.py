@@ -12,8 +12,8 @@ from microgpt.viz.course import page
 from microgpt.viz.figures import figure
 from microgpt.viz.figures.paint import HEAT
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.formats import bound, number
-from tests.viz.figures.test_figures import SVG, drawn, placed, texts, view_of
+from microgpt.viz.text.formats import bound, heat, number
+from tests.viz.figures.test_figures import SVG, drawn, placed, printed, texts, view_of
 
 ONE = page("training")
 VIEW = view_of(ONE)
@@ -26,7 +26,10 @@ NUMBER = r"−?\d+(?:\.\d+)?(?:e-\d+)?"
 def test_what_is_masked_is_dashed_and_every_weight_has_its_heat(i: int) -> None:
     drawing = drawn(ONE, {"pass-head": i})
     cells = [rect for rect in drawing.iter(f"{SVG}rect") if rect.get("height") == "35"]
-    wanted = [HEAT[cell.heat][0] if cell else "none" for row in VIEW.heads[i] for cell in row.cells]
+    wanted = []
+    for row in VIEW.heads[i]:
+        wanted += [HEAT[heat(cell.level)][0] for cell in row.weights.cells]
+        wanted += ["none"] * (VIEW.n - len(row.weights.cells))
     assert [cell.get("fill") for cell in cells] == wanted
     assert [bool(cell.get("stroke-dasharray")) for cell in cells] == [fill == "none" for fill in wanted]
     assert texts(drawing).count("−∞") == VIEW.masked
@@ -41,7 +44,7 @@ def test_it_says_the_numbers_of_the_view_and_no_others(i: int) -> None:
         str(VIEW.masked),
         bound(VIEW.apart),
     ]  # of the line below the title, and of the caption
-    wanted += [cell.text for row in rows for cell in row.cells if cell]
+    wanted += [text for row in rows for text in printed(row.weights)]
     wanted += [number(x) for row in rows for x in (row.loss, row.cached)]
     said = re.findall(NUMBER, " ".join(texts(drawn(ONE, {"pass-head": i}))[:-1]))  # without the source
     assert Counter(said) == Counter(wanted)

@@ -17,7 +17,7 @@ from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import bound, number
 from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import shipped
-from tests.viz.figures.test_figures import SVG, drawn, placed, texts, view_of
+from tests.viz.figures.test_figures import SVG, drawn, placed, printed, texts, view_of
 
 ONE = page("why-q")
 VIEW = view_of(ONE)
@@ -53,7 +53,7 @@ def test_it_says_the_numbers_of_the_view_and_no_others(i: int) -> None:
     old = VIEW.olds[i]
     wanted = [str(j + 1) for j in range(VIEW.n)]
     wanted += [x for life in VIEW.lives for x in (str(life.i), *(str(count) for _, _, count in life.tracks))]
-    wanted += [str(i), *(cell.text for cell in old.q[0].cells), bound(old.difference)]
+    wanted += [str(i), *printed(old.q[0]), bound(old.difference)]
     wanted += [number(weight) for _, weight in old.asked]
     wanted += [str(i), str(old.later), str(old.later_reads)]  # of the caption
     said = re.findall(NUMBER, " ".join(texts(drawn(ONE, {"old": i}))[:-1]))  # without the source

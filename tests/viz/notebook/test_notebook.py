@@ -29,6 +29,7 @@ from microgpt.viz.notebook import Shown
 from microgpt.viz.rendering.policy import hashed
 from microgpt.viz.rendering.style import heat_colours, style
 from microgpt.viz.settings import ran
+from microgpt.viz.text.formats import number
 from microgpt.weights import shipped
 from tests.support.controls import controls
 
@@ -94,7 +95,7 @@ def test_the_plain_form_steps_through_q_rows_and_weights_of_the_trace(prompt: st
         q, *rows, mixed = step.findall(".//tbody/tr")
 
         def said(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> list[str]:
-            return [picture.scale.cell(x).text for x in values.tolist()]
+            return [number(x, picture.scale.digits) for x in values.tolist()]
 
         def cells(row: Element) -> list[str]:
             return [words(td) for td in row.findall("td") if "background" in td.get("style", "")]

@@ -8,7 +8,7 @@ from microgpt.architectures import inventory
 from microgpt.config import Array, Config
 from microgpt.errors import N_
 from microgpt.experiments.journey import MADE_WITH, Stop
-from microgpt.viz.drawing.heat import Cell, Scale, Strip, scale_for
+from microgpt.viz.drawing.heat import Scale, Strip, scale_for
 
 LEGIBLE = 16  # numbers that are written out; of longer rows the heat alone is drawn
 LARGER = ("attn_scores", "mlp_hidden", "logits")  # may go beyond the stream's scale
@@ -128,8 +128,8 @@ def weights(c: Config, event: str) -> list[tuple[str, tuple[int, ...]]]:
 
 
 def strip(scale: Scale, value: Array, fine: bool) -> Strip:
-    cells = scale.strip(value.ravel()).cells
-    return Strip("fine", [Cell(cell.heat, "") for cell in cells]) if fine else Strip("", cells)
+    found = scale.strip(value.ravel())
+    return Strip("fine", found.cells, None) if fine else found
 
 
 def held(way: list[Stop], life: str = "") -> int:

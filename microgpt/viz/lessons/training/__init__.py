@@ -17,10 +17,10 @@ from microgpt.trace import Trace
 from microgpt.train import samples
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.chart import Chart, Series, line_chart
-from microgpt.viz.drawing.heat import Cell, Scale
+from microgpt.viz.drawing.heat import Scale, Strip
 from microgpt.viz.lessons.training.live import HOOKS, SMOOTH
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.formats import number, show
+from microgpt.viz.text.formats import show
 from microgpt.weights import Model, shipped
 
 __all__ = ["HOOKS", "view"]
@@ -31,7 +31,7 @@ class Line(NamedTuple):
 
     i: int
     token: str
-    cells: list[Cell | None]  # None where the mask is
+    weights: Strip  # over the keys that the mask leaves
     target: str
     loss: float
     cached: float
@@ -184,12 +184,12 @@ def lines(weights: Array, tokens: list[str], parallel: Array, cached: Array) -> 
         Line(
             i,
             tokens[i],
-            [scale.cell(x) if j <= i else None for j, x in enumerate(row)],
+            scale.strip(row[: i + 1]),
             tokens[i + 1],
             float(parallel[i]),
             float(cached[i]),
         )
-        for i, row in enumerate(weights.tolist())
+        for i, row in enumerate(weights)
     ]
 
 
@@ -248,6 +248,6 @@ def frame(trainer: Trainer, ready: Model) -> Chart:
         ],
         N_("steps"),
         N_("nats a letter"),
-        text=number,
+        digits=2,
     )
     return chart._replace(grows="loss-lines")

@@ -87,8 +87,8 @@ def curve(values: list[float], old: int, steps: int) -> str:
     start = max(0, old - 1)
     means = [float(np.mean(values[max(0, i + 1 - SMOOTH) : i + 1])) for i in range(start, len(values))]
 
-    def points(ys: list[float]) -> str:
-        return " ".join(f"{x_at(start + i + 1):.1f},{y_at(y):.1f}" for i, y in enumerate(ys))
+    def points(ys: list[float]) -> list[tuple[float, float]]:
+        return [(x_at(start + i + 1), y_at(y)) for i, y in enumerate(ys)]
 
     return render.render("lessons/training/_curve.html", each=points(values[start:]), mean=points(means))
 
