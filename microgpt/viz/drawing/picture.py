@@ -6,6 +6,7 @@ have computed. Knows no HTML; classes such as "L0 H2" only say which layer and h
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -26,7 +27,7 @@ MOST_TOKENS = 32  # that a page steps through without becoming slow
 COLUMNS = {3: 16, 9: 8}  # letters of the longest token -> tokens in a line of a wide page
 FEW = 5  # tokens in a line, where one is longer still
 HALF = 10  # half as wide as bars are drawn
-DRAWN = ("attn_norm", "q", "k", "v", "head_out")  # what is drawn as heat, on one scale
+ROWS = ("q", "k", "v", "head_out")  # what is drawn on one scale; x, which is longer, has its own
 
 
 class Meeting(NamedTuple):
@@ -37,7 +38,8 @@ class Meeting(NamedTuple):
     score: float
     weight: float
     reads: int
-    below: float  # the weights of all older rows together: where its slice of V lies in the sum
+    below: int  # percent of the sum under its slice of V: the weights of all older rows
+    thick: int  # percent of the sum that its slice fills; with those of the other rows, 100
 
 
 class Row(NamedTuple):
@@ -50,7 +52,7 @@ class Row(NamedTuple):
 
 
 class Bars(NamedTuple):
-    """A vector as bars to either side of a line, 20 wide and `n` high: its path. `where` says to which layer it belongs."""
+    """A vector as bars to either side of a line, 20 wide and `n` high; `where` says to which layer it belongs."""
 
     where: str
     n: int
@@ -105,8 +107,8 @@ class Picture:
 
     trace: Trace
     selected: int = -1  # the step that is shown first; -1 is the last one of the prompt
-    layer: int = 0
-    head: int = 0
+    layer: int = -1  # and head: those that are shown first; -1 are those whose weights differ most
+    head: int = -1
     phase: int = len(PHASES)
     _steps: dict[int, Step] = field(default_factory=dict)
 
@@ -124,15 +126,20 @@ class Picture:
         c = self.config
         return (
             Choice("step", range(self.n), self.at),
-            Choice("layer", range(c.n_layer), self.layer),
-            Choice("head", range(c.n_head), self.head),
+            Choice("layer", range(c.n_layer), self.clearest[0] if self.layer < 0 else self.layer),
+            Choice("head", range(c.n_head), self.clearest[1] if self.head < 0 else self.head),
             Choice("phase", range(1, len(PHASES) + 1), self.phase),
         )
 
     @property
     def fields(self) -> tuple[Choice, ...]:
         """The check boxes beside the picture."""
-        return Choice("once", ("1",), ""), Choice("play", ("1",), ""), Choice("hold", ("on",), ""), Choice("check", ("on",), "")
+        return (
+            Choice("once", ("1",), ""),
+            Choice("play", ("1",), ""),
+            Choice("hold", ("on",), ""),
+            Choice("check", ("on",), ""),
+        )
 
     @property
     def opened(self) -> tuple[Any, ...]:
@@ -161,9 +168,26 @@ class Picture:
 
     @cached_property
     def scale(self) -> Scale:
-        """One heat scale for all that is drawn in the trace; decimals as a strip has room for."""
-        highest = max(peak(event) for event in self.trace if event.name in DRAWN)
+        """One scale for all rows of the trace; decimals as a strip has room for."""
+        return self.scale_for(*ROWS)
+
+    @cached_property
+    def x_scale(self) -> Scale:
+        return self.scale_for("attn_norm")
+
+    def scale_for(self, *names: str) -> Scale:
+        highest = max(peak(event) for event in self.trace if event.name in names)
         return Scale(rounded_up(highest), 2 if self.config.head_dim <= 4 else 1)
+
+    @cached_property
+    def clearest(self) -> tuple[int, int]:
+        """Layer and head whose weights differ most from even ones, over all steps."""
+        found = dict.fromkeys(itertools.product(range(self.config.n_layer), range(self.config.n_head)), 0.0)
+        for i, layer in itertools.product(range(self.n), range(self.config.n_layer)):
+            weights = self.trace["attn_weights", i, layer][:, 0]  # [head, row]
+            for head, apart in enumerate(np.abs(weights - 1 / (i + 1)).sum(axis=-1).tolist()):
+                found[layer, head] += apart
+        return max(found, key=found.__getitem__)
 
     def strip(self, name: str, row: Array, layer: int) -> Strip:
         """A row of q, k, v or head_out as cells with their numbers."""
@@ -189,13 +213,13 @@ class Picture:
 
     def per_layer(self, name: str, pos: int) -> list[Any]:
         return [
-            self.scale.strip(self.trace[name, pos, layer][0], f"L L{layer}") for layer in range(self.config.n_layer)
+            self.x_scale.strip(self.trace[name, pos, layer][0], f"L L{layer}") for layer in range(self.config.n_layer)
         ]
 
     def bars(self, pos: int) -> list[Bars]:
-        """x of each layer; numbers beyond the scale are as long as its end."""
+        """x of each layer; on a scale of its own."""
         rows = [(f"L L{layer}", self.trace["attn_norm", pos, layer][0]) for layer in range(self.config.n_layer)]
-        return [Bars(where, len(row), bars(row, self.scale.limit)) for where, row in rows]
+        return [Bars(where, len(row), bars(row, self.x_scale.limit)) for where, row in rows]
 
     def per_head(self, name: str, pos: int) -> list[Any]:
         """One strip a layer and query head; a key or value head that several query heads share gets one strip."""
@@ -228,9 +252,9 @@ class Picture:
                 if not (where := self.of_head(layer, head)):
                     continue
                 pairs = zip(scores[head, 0].tolist(), weights[head, 0].tolist(), counts, strict=True)
-                below = [0.0, *np.cumsum(weights[head, 0]).tolist()]
+                ends = [0, *np.rint(100 * np.cumsum(weights[head, 0])).astype(int).tolist()]
                 meets = [
-                    Meeting(row, show(self.tokens[row]), s, w, reads, below[row])
+                    Meeting(row, show(self.tokens[row]), s, w, reads, ends[row], ends[row + 1] - ends[row])
                     for row, (s, w, reads) in enumerate(pairs)
                 ]
                 found.append((where, meets))

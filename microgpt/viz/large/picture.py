@@ -132,8 +132,9 @@ class BigPicture(Picture):
         return self.strips(name, pos)
 
     def bars(self, pos: int) -> list[Bars]:
-        rows = [(self.scales[SCALE_OF["attn_norm"], layer], *row) for layer, *row in self.rows("attn_norm", pos)]
-        return [Bars(where, len(values), bars(values, scale.limit)) for scale, where, values in rows]
+        limits = {layer: self.scales[SCALE_OF["attn_norm"], layer].limit for layer in self.layers}
+        rows = self.rows("attn_norm", pos)
+        return [Bars(where, len(values), bars(values, limits[layer])) for layer, where, values in rows]
 
     def strip(self, name: str, row: Array, layer: int) -> Strip:
         """As few cells as a table has room for; on the scale of its layer."""

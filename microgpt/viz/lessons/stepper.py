@@ -43,9 +43,10 @@ def next_token(state: State | None, fields: Mapping[str, str]) -> tuple[State, l
     recording = recorded(settings, state["n"])
     if recording.ended:
         raise UserError(ended_sentence(recording), n_ctx=recording.model.config.n_ctx)
-    scale = Picture(recording.trace).scale
+    before = Picture(recording.trace)
     recording.step()
-    if Picture(recording.trace).scale != scale:  # every colour means another number now
+    after = Picture(recording.trace)
+    if (after.scale, after.x_scale) != (before.scale, before.x_scale):  # every cell means another number now
         return remember(settings, recording), drawn_anew(recording, fields, selected=state["n"])
     return remember(settings, recording), one_more(recording, fields)
 
@@ -101,7 +102,7 @@ def ended_sentence(recording: Recording) -> str:
 def picture(recording: Recording, fields: Mapping[str, str], selected: int) -> Picture:
     """The picture of a recording with the layer, head and stage that the page shows."""
     config, last = recording.model.config, len(PHASES)
-    layer, head = radio(fields, "layer", 0, config.n_layer - 1), radio(fields, "head", 0, config.n_head - 1)
+    layer, head = radio(fields, "layer", 0, config.n_layer - 1, -1), radio(fields, "head", 0, config.n_head - 1, -1)
     return Picture(recording.trace, selected, layer, head, radio(fields, "phase", 1, last, last))
 
 
@@ -123,6 +124,7 @@ def one_more(recording: Recording, fields: Mapping[str, str]) -> list[Patch]:
         patch("#tokens", part("token"), "append"),
         patch("#rows", part("row"), "append"),
         patch("#steps", part("step"), "append"),
+        patch("#ledgers", part("ledger"), "append"),
         patch("#nav", part("nav"), "outer"),
         prose(shown),
     ]

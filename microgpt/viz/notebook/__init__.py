@@ -105,7 +105,8 @@ def head_of(page: Page, picture: Picture, chosen: Mapping[str, Any]) -> tuple[in
     if page.widget != "stepper":
         return 0, 0
     if not picture.opened:
-        return int(chosen.get("layer", 0)), int(chosen.get("head", 0))
+        shown = on_show(picture, chosen)
+        return int(shown["layer"]), int(shown["head"])
     first = next((one for one in picture.opened if one.value == chosen.get("head")), picture.opened[0])
     return first.layer, first.head
 
