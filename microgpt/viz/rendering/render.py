@@ -20,7 +20,7 @@ from microgpt.errors import UserError
 from microgpt.trace import EVENTS
 from microgpt.viz.controls import FORMAT, THEME, View, on_show
 from microgpt.viz.course import LESSONS, PAGES, Page
-from microgpt.viz.drawing.counters import PART_NAMES, facts
+from microgpt.viz.drawing.counters import PART_NAMES, Facts, facts
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.phases import PHASES, code
 from microgpt.viz.lesson import ADDED, ON_ADD, added
@@ -92,7 +92,7 @@ def of_others(name: str) -> str | None:
 
 
 @cache
-def models() -> list[tuple[str, dict[str, str]]]:
+def models() -> list[tuple[str, Facts]]:
     """Each of our models by its name, and what the start page says of it."""
     return [(name, facts(shipped(name).config)) for name in SHIPPED]
 

@@ -60,6 +60,15 @@ def points(pairs: Iterable[tuple[float, float]]) -> str:
     return " ".join(f"{coordinate(x)},{coordinate(y)}" for x, y in pairs)
 
 
+def path(runs: Iterable[tuple[int, float, int]]) -> str:
+    """Lines to the right as an SVG path: of each where it begins, x and y, and its length. 'M2 5h10m3 0h4'."""
+    text, pen_x, pen_y = "", 0, 0.0
+    for x, y, length in runs:
+        text += (f"m{x - pen_x} {y - pen_y:g}" if text else f"M{x} {y:g}") + f"h{length}"
+        pen_x, pen_y = x + length, y
+    return text
+
+
 def in_lines(values: Sequence[float], digits: int, columns: int = 8) -> str:
     """Numbers under each other in lines of so many, each line behind the index of its first."""
     texts = [number(x, digits) for x in values]
@@ -84,6 +93,11 @@ def shape_text(shape: tuple[int, ...]) -> str:
     return "[" + ", ".join(map(str, shape)) + "]"
 
 
+def span(ends: tuple[int, int]) -> str:
+    """From the least to the most: '12', or '12–13'."""
+    return "–".join(whole(end) for end in dict.fromkeys(ends))
+
+
 def size_text(n_bytes: float, binary: bool = False, figures: int = 0) -> str:
     """Bytes in the unit that suits them: '15.0 GB'; in powers of 1024 '14.0 GiB'; with so many figures, '15 GB'."""
     size = 1024 if binary else 1000
@@ -104,6 +118,6 @@ FILTERS: dict[str, Callable[..., object]] = {  # what templates write numbers wi
     one.__name__: one
     for one in (
         whole, number, short, percent, of_hundred, difference, bound, share_text, shape_text, size_text, heat,
-        coordinate, points, in_lines,
+        coordinate, points, path, in_lines, span,
     )
 }  # fmt: skip
