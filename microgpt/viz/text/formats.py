@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 
+from microgpt.files import megabytes
 from microgpt.tokenizer import START
 
 
@@ -93,6 +94,17 @@ def shape_text(shape: tuple[int, ...]) -> str:
     return "[" + ", ".join(map(str, shape)) + "]"
 
 
+def areas(rectangles: Iterable[tuple[float, float, float, float]]) -> str:
+    """Rectangles, each its x, y, width and height, as an SVG path: 'M0.0 3.5h12.00v4.00h-12.00z'."""
+    return "".join(f"M{x:.1f} {y:.1f}h{wide:.2f}v{high:.2f}h-{wide:.2f}z" for x, y, wide, high in rectangles)
+
+
+def layers_text(runs: Sequence[tuple[int, int]], most: int = 12) -> str:
+    """Runs of layers: '0–2, 5'; what is very long is cut."""
+    said = ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in runs[:most])
+    return said + (", …" if len(runs) > most else "")
+
+
 def span(ends: tuple[int, int]) -> str:
     """From the least to the most: '12', or '12–13'."""
     return "–".join(whole(end) for end in dict.fromkeys(ends))
@@ -118,6 +130,6 @@ FILTERS: dict[str, Callable[..., object]] = {  # what templates write numbers wi
     one.__name__: one
     for one in (
         whole, number, short, percent, of_hundred, difference, bound, share_text, shape_text, size_text, heat,
-        coordinate, points, path, in_lines, span,
+        coordinate, points, path, areas, in_lines, span, layers_text, megabytes,
     )
 }  # fmt: skip
