@@ -24,7 +24,6 @@ from microgpt.viz.drawing.picture import Bars, Listed, Picture, bars, most_token
 from microgpt.viz.drawing.strips import SHARE, Thin, ThinScale, folded, run_length, thin_scale
 from microgpt.viz.large.heads import RANKS, Open, attention, check, opened
 from microgpt.viz.large.overview import Overview, overview
-from microgpt.viz.text.formats import span, whole
 from microgpt.weights import Model
 
 NEW = 8  # tokens that the model adds, if there is room
@@ -36,8 +35,8 @@ COLUMNS = 8  # numbers of a row in a plain table
 class Facts(NamedTuple):
     """Figures of the strips and of the open heads, for the words around them."""
 
-    n_embd: str
-    run: str  # how many numbers of x share a cell
+    n_embd: int
+    run: tuple[int, int]  # how many numbers of x share a cell, at least and at most
     share: int  # percent of its numbers that a scale holds
     least: float  # how far the open heads look back
     most: float
@@ -79,7 +78,7 @@ class BigPicture(Picture):
     @cached_property
     def facts(self) -> Facts:
         n, far = self.config.n_embd, [one.distance for one in self.heads]
-        return Facts(whole(n), span(run_length(n)), SHARE, min(far), max(far))
+        return Facts(n, run_length(n), SHARE, min(far), max(far))
 
     def rank(self, one: Open) -> str:
         return RANKS[one.rank] if one.rank >= 0 else ""

@@ -26,7 +26,8 @@ SEEN = """(() => {
     rows: rows.length,
     fresh: rows.flatMap((e, i) => (shows(e.querySelector(".new")) ? [i] : [])),
     visible: rows.every((e) => row_opacity(e) > 0.9),
-    meets: [...root.querySelectorAll(".meets")].filter((e) => shows(e.querySelector("b"))).map((e) => e.tBodies[0].rows.length),
+    meets: [...root.querySelectorAll(".meets")].filter((e) => shows(e.querySelector("b")))
+      .map((e) => e.tBodies[0].rows.length),
     code: [...root.querySelectorAll(".phase")].filter(shows).map((e) => e.querySelector("code").textContent),
   };
 })()"""
