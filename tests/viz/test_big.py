@@ -112,7 +112,7 @@ def test_every_listed_number_and_every_cell_is_the_traces() -> None:
                     largest = int(np.abs(values).argmax())
                     assert f"largest: {largest}: " in svg.get("aria-label", "")
                     checked += 1
-    assert checked == shown.n * len(shown.opened) * 7
+    assert checked == shown.n * len(shown.opened) * 6
 
 
 def numbers_in(line: str) -> list[float]:

@@ -18,7 +18,7 @@ from microgpt.record import Recording
 from microgpt.trace import from_json
 from microgpt.viz import views
 from microgpt.viz.browser import receive
-from microgpt.viz.controls import is_number
+from microgpt.viz.controls import is_number, on_show
 from microgpt.viz.course import LESSONS
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.rendering.render import prose, widget
@@ -45,8 +45,12 @@ def html(patches: list[dict[str, str]], target: str) -> str:
 @pytest.mark.parametrize("page", [p for p in LESSONS if p.widget == "stepper"], ids=lambda p: p.name)
 def test_live_stepper_is_the_built_one_byte_for_byte(page: Any) -> None:
     _, patches = dispatch(None, "run", {**FIELDS, "page": page.name, "model": page.model, "prompt": page.prompt})
-    built = widget("stepper", Picture(Recording(shipped(page.model), page.prompt).run()))
-    assert html(patches, "#stepper") == built
+    trace = Recording(shipped(page.model), page.prompt).run()
+    first = on_show(Picture(trace))
+    assert html(patches, "#stepper") == widget("stepper", Picture(trace, layer=int(first["layer"]), head=0))
+    fields = {name: value for name, value in FIELDS.items() if name != "head"}
+    _, patches = dispatch(None, "run", {**fields, "page": page.name, "model": page.model, "prompt": page.prompt})
+    assert html(patches, "#stepper") == widget("stepper", Picture(trace))
 
 
 @pytest.mark.parametrize("page", [p for p in LESSONS if p.live == "text"], ids=lambda p: p.name)

@@ -46,7 +46,7 @@ def test_the_live_picture_is_the_built_one_byte_for_byte(page: Page, site_page: 
     page.run("document.querySelectorAll('[name=layer],[name=head]').forEach((e) => e.value === '0' && e.click())")
     answer = press(page, "run")
     assert html(answer, "#stepper") == widget(
-        "stepper", Picture(Recording(shipped(site_page.model), site_page.prompt).run())
+        "stepper", Picture(Recording(shipped(site_page.model), site_page.prompt).run(), layer=0, head=0)
     )
 
 

@@ -190,7 +190,7 @@ def test_every_number_of_the_stepper_is_the_views(one: Page) -> None:
 @pytest.mark.parametrize("one", STEPPERS, ids=lambda p: p.name)
 def test_bars_and_heat_are_those_of_the_view(one: Page) -> None:
     picture = view_of(one)
-    step, tree = picture.step(picture.at), drawn(one)
+    step, tree = picture.step(picture.at), drawn(one, {"layer": 0, "head": 0})
     fills = [e.get("fill") for e in tree.iter(f"{SVG}rect")]
     for name in ("x", "q", "k", "v", "mixed"):
         (strip,) = [
@@ -208,7 +208,7 @@ def test_bars_and_heat_are_those_of_the_view(one: Page) -> None:
 def test_stages_show_what_has_happened_and_no_more() -> None:
     one, said = page("kv-cache"), {}
     for phase in range(1, 8):
-        said[phase] = texts(drawn(one, {"step": 4, "phase": phase}))
+        said[phase] = texts(drawn(one, {"step": 4, "phase": phase, "head": 0}))
     assert said[1].count("new") == 1  # in the key alone
     assert said[2].count("new") == 2
     assert [phase for phase in said if "0.43" in said[phase]] == [3, 4, 5, 6, 7]  # a score

@@ -22,6 +22,7 @@ from microgpt.errors import UserError
 from microgpt.record import Recording
 from microgpt.trace import EVENTS
 from microgpt.viz import show
+from microgpt.viz.controls import on_show
 from microgpt.viz.course import LESSONS, Page
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.picture import Picture
@@ -83,9 +84,10 @@ def test_what_is_left_of_an_untrusted_output_is_all_of_the_plain_form(prompt: st
 @pytest.mark.parametrize(("prompt", "options"), SHOWS)
 def test_the_plain_form_steps_through_q_rows_and_weights_of_the_trace(prompt: str, options: dict[str, int]) -> None:
     shown = show(prompt, **options)  # type: ignore[arg-type]
-    layer, head = options.get("layer", 0), options.get("head", 0)
     model = shipped(str(options.get("model", "names")))
     picture = Picture(Recording(model, prompt).run(), options.get("step", -1))
+    first = on_show(picture)
+    layer, head = (int(options.get(name, first[name])) for name in ("layer", "head"))
     run, c = shown.trace.arrays(), model.config
     shared = head // (c.n_head // c.n_kv_head)
     steps = tables(shown).findall("details")
@@ -123,7 +125,8 @@ def test_every_lesson_is_framed_whole_without_script_or_address(page: Page) -> N
     assert hashed(styles[0]) in policy
     for element in tree.iter():
         assert element.tag not in ("script", "a", "img", "link", "object")
-        assert not {"src", "href", "srcset", "style", "data-go"} & set(element.attrib)
+        assert not {"src", "srcset", "style", "data-go"} & set(element.attrib)
+        assert element.get("href", "#").startswith("#")  # a drawing of its own, once more
     frame = parse(shown._repr_html_()).find(".//iframe")
     assert frame is not None and frame.get("sandbox") == ""
 
