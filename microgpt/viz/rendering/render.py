@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from unicodedata import normalize
 
 import jinja2
+from markupsafe import Markup
 
 from microgpt.errors import UserError
 from microgpt.trace import EVENTS
@@ -72,7 +73,7 @@ def environment(lang: str = "en") -> jinja2.Environment:
         extensions=["jinja2.ext.i18n"],
         auto_reload=False,
     )
-    env.filters |= {"whole": whole, "number": number, "percent": percent, "bound": bound, "of_hundred": of_hundred}
+    env.filters |= {"whole": whole, "number": number, "percent": percent, "bound": on_one_line, "of_hundred": of_hundred}
     env.filters |= {"difference": difference, "share_text": share_text, "short": short}
     env.filters["said"] = said
     env.filters |= {"shape_text": shape_text, "size_text": size_text}
@@ -95,6 +96,13 @@ def said(context: jinja2.runtime.Context, text: str) -> str:
     """A text that is not written in a template, in the language of the page; of a lesson of others, as it is."""
     page = context.get("page")
     return text if isinstance(page, Page) and page.widget in ADDED else translated([text])[0]
+
+
+@jinja2.pass_context
+def on_one_line(context: jinja2.runtime.Context, value: float) -> str:
+    """A bound, which no line ends within: there is a hyphen in 1e-12. A figure breaks its lines itself."""
+    text = bound(value)
+    return text if str(context.name).endswith(".svg") else Markup(f'<span class="bound">{text}</span>')
 
 
 def of_others(name: str) -> str | None:
