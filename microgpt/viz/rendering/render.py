@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from unicodedata import normalize
 
 import jinja2
+from markupsafe import Markup
 
 from microgpt.errors import UserError
 from microgpt.trace import EVENTS
@@ -27,7 +28,7 @@ from microgpt.viz.lesson import ADDED, ON_ADD, added
 from microgpt.viz.rendering.assets import BESIDE, BRIDGE, MODULE, SCRIPTS, STYLE, STYLE_BIG, Assets
 from microgpt.viz.settings import SAMPLING
 from microgpt.viz.text import place
-from microgpt.viz.text.formats import FILTERS
+from microgpt.viz.text.formats import FILTERS, bound
 from microgpt.viz.text.glossary import GLOSSARY, Term
 from microgpt.viz.text.language import LANG, LANGUAGES, catalogue, folder, language, translated
 from microgpt.weights import SHIPPED, shipped
@@ -61,7 +62,7 @@ def environment(lang: str = "en") -> jinja2.Environment:
         extensions=["jinja2.ext.i18n"],
         auto_reload=False,
     )
-    env.filters |= {**FILTERS, "said": said}
+    env.filters |= {**FILTERS, "bound": on_one_line, "said": said}
     env.policies["ext.i18n.trimmed"] = True
     env.install_gettext_translations(catalogue(lang), newstyle=True)  # type: ignore[attr-defined]
     env.globals.update(
@@ -82,6 +83,13 @@ def said(context: jinja2.runtime.Context, text: str) -> str:
     """A text that is not written in a template, in the language of the page; of a lesson of others, as it is."""
     page = context.get("page")
     return text if isinstance(page, Page) and page.widget in ADDED else translated([text])[0]
+
+
+@jinja2.pass_context
+def on_one_line(context: jinja2.runtime.Context, value: float) -> str:
+    """A bound, which no line ends within: there is a hyphen in 1e-12. A figure breaks its lines itself."""
+    text = bound(value)
+    return text if str(context.name).endswith(".svg") else Markup(f'<span class="bound">{text}</span>')
 
 
 def of_others(name: str) -> str | None:
