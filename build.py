@@ -31,13 +31,13 @@ from microgpt.viz import views
 from microgpt.viz.course import PAGES
 from microgpt.viz.lesson import add
 from microgpt.viz.notebook import is_folder
-from microgpt.viz.rendering.assets import framed
+from microgpt.viz.rendering.assets import STYLE, STYLE_BIG, framed
 from microgpt.viz.rendering.render import Site, render_embed, render_page
-from microgpt.viz.rendering.style import STYLE, STYLE_BIG, read
-from microgpt.viz.request import request
+from microgpt.viz.rendering.style import read
+from microgpt.viz.request import START, request
 from microgpt.viz.text.formats import size_text
 from microgpt.viz.text.language import LANGUAGES, folder, language
-from tools.bake import ASSETS, Recipe, bake
+from tools.bake import ASSETS, Recipe, bake, write
 from tools.checkpoint import bake_checkpoint
 from tools.output.compare import compared
 from tools.output.manifest import written
@@ -51,7 +51,6 @@ from tools.server import refused, serve
 ROOT = Path(__file__).resolve().parent
 DTYPES = ("float32", "float64")
 LARGE = ("layers", "heads", "new", "dtype")  # what only a lesson from a checkpoint has
-START = ("step", "layer", "head", "phase")  # what a lesson of one's own can begin with
 
 Write = Callable[[Path], None]  # fills a new folder
 
@@ -217,11 +216,6 @@ def write_site(out: Path, address: str = "") -> None:
         (out / name).parent.mkdir(exist_ok=True)
         shutil.copyfile(path, out / name)
     write(out / "NOTICES.txt", notices())
-
-
-def write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(text.encode("utf-8"))  # not write_text: no platform's line endings
 
 
 def say(line: str) -> None:

@@ -15,16 +15,14 @@ from typing import NamedTuple
 from microgpt.viz import views
 from microgpt.viz.controls import View, on_show
 from microgpt.viz.lesson import added, telling
-from microgpt.viz.rendering.assets import BESIDE, Assets
+from microgpt.viz.rendering.assets import BESIDE, STYLE, Assets
 from microgpt.viz.rendering.render import Site, render_baked
 from microgpt.viz.rendering.style import style
 from microgpt.viz.request import Request
 from microgpt.viz.text.formats import size_text
 from microgpt.viz.text.language import language
-from tools.output.sources import notices, our_files, site_files
-from tools.runtime.carry import runtime
-from tools.runtime.fetch import default_cache, fetch_runtime
-from tools.runtime.packing import pack_runtime
+from tools.output.sources import notices, site_files
+from tools.runtime.carry import packed, runtime
 from tools.runtime.single import single
 
 ASSETS = ("directory", "inline")
@@ -50,7 +48,7 @@ def baked(order: Recipe, say: Callable[[str], None], out: Path) -> None:
     asked, notes = order.asked, notices()
     view = views.view(asked.page.widget, asked.settings)
     lesson = added(asked.page.widget)
-    more, of_its_own = (lesson.files, lesson.template("style.css") or "") if lesson else ({}, "")
+    more, of_its_own = (lesson.files, lesson.style) if lesson else ({}, "")
     on_show(view, asked.chosen)  # before all that takes time: it knows whether text and choices fit
     out.mkdir(parents=True)
     if order.assets == "inline":
@@ -59,12 +57,10 @@ def baked(order: Recipe, say: Callable[[str], None], out: Path) -> None:
             write(out / name, html)
             say(f"{name}: {size_text((out / name).stat().st_size)}, everything in it")
         return
-    kept = default_cache()
     say("runtime: packing it beside the page (the first time takes a while)")
-    packed = pack_runtime(fetch_runtime(kept), out, {**our_files(), **more}, kept)
-    for name, html in rendered(asked, view, Site(packed), notes).items():
+    for name, html in rendered(asked, view, Site(packed(out, more)), notes).items():
         write(out / name, html)
-    write(out / "style.css", style() + of_its_own)
+    write(out / STYLE, style() + of_its_own)
     for name, path in site_files().items():
         if "/" not in name:  # the cards are for links that are shared
             shutil.copyfile(path, out / name)
@@ -80,4 +76,5 @@ def rendered(asked: Request, view: View, site: Site, notes: str, assets: Assets 
 
 
 def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.encode("utf-8"))  # not write_text: no platform's line endings

@@ -22,13 +22,12 @@ from xml.etree import ElementTree
 from microgpt.errors import N_, UserError
 from microgpt.viz.figures import animated, figure, lesson
 from microgpt.viz.rendering.render import sentence
-from microgpt.viz.request import settings_for
+from microgpt.viz.request import START, settings_for
 from microgpt.viz.settings import parse_number
 from microgpt.viz.text.language import LANGUAGES, language
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
 MOST = 8  # pixels for one unit of the drawing, each way
-CHOICES = ("step", "layer", "head", "phase")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -47,7 +46,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("page", help="kv-cache, with-and-without, ...: the page, as in its address")
     parser.add_argument("--prompt", metavar="TEXT", help="the text (default: the page's)")
     parser.add_argument("--model", metavar="NAME", help="the model (default: the page's)")
-    for name in CHOICES:
+    for name in START:
         parser.add_argument(f"--{name}", metavar="N", help="as in the page's address (the first step is 0)")
     parser.add_argument("--choose", metavar="NAME=VALUE", action="append", default=[], help="any other choice")
     parser.add_argument("--animate", action="store_true", help="go through all steps or cases, in one SVG")
@@ -69,7 +68,7 @@ def make(options: argparse.Namespace) -> None:
     scale = parse_number(options.scale, float, N_("--scale is “%(text)s”; give a number from 1 to 8."))
     if not 1 <= scale <= MOST:
         raise UserError(N_("--scale is “%(text)s”; give a number from 1 to 8."), text=options.scale)
-    choice = {name: value for name in CHOICES if (value := getattr(options, name)) is not None}
+    choice = {name: value for name in START if (value := getattr(options, name)) is not None}
     for text in options.choose:
         name, equals, value = text.partition("=")
         if not equals:

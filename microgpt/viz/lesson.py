@@ -79,6 +79,11 @@ class Added(NamedTuple):
         }
         return {f"{TRAVELLED}/{self.page.widget}/{name.as_posix()}": kept[name].read_bytes() for name in sorted(kept)}
 
+    @property
+    def style(self) -> str:
+        """The rules that it brings along."""
+        return self.template("style.css") or ""
+
     def template(self, name: str) -> str | None:
         """The text of one of its files, None where it has none of that name."""
         path = self.folder / name

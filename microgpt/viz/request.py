@@ -14,6 +14,8 @@ from microgpt.viz.lesson import lesson_named
 from microgpt.viz.settings import Settings, parse
 from microgpt.viz.text.language import LANGUAGES
 
+START = ("step", "layer", "head", "phase")  # what is first on show: choices that have a name of their own everywhere
+
 
 class Request(NamedTuple):
     """A lesson, with the model and the text that it is to show."""

@@ -167,8 +167,7 @@ def test_what_is_no_lesson_gets_one_sentence(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(bake, "fetch_runtime", lambda _: {})
-    monkeypatch.setattr(bake, "pack_runtime", lambda *_: "runtime-0")
+    monkeypatch.setattr(bake, "packed", lambda *_: "runtime-0")
     if text is None:
         (folder / file).unlink()
     else:
@@ -186,8 +185,7 @@ def test_a_full_disk_is_no_lessons_fault(
     def full(*_: object) -> str:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(bake, "fetch_runtime", lambda _: {})
-    monkeypatch.setattr(bake, "pack_runtime", full)
+    monkeypatch.setattr(bake, "packed", full)
     assert build.main(["--lesson", str(folder), "--out", str(folder.parent / "out")]) == 1
     said = capsys.readouterr().err.splitlines()[-1]
     assert "No space left on device" in said and "lesson" not in said.replace(str(folder), "").split("(")[0]

@@ -197,8 +197,7 @@ def test_nothing_is_computed_or_rendered_twice(assets: str, monkeypatch: pytest.
 
     monkeypatch.setattr(views, "view", seen)
     monkeypatch.setattr(bake, "render_baked", rendered)
-    monkeypatch.setattr(bake, "fetch_runtime", lambda _: {})
-    monkeypatch.setattr(bake, "pack_runtime", lambda *_: "runtime-0")
+    monkeypatch.setattr(bake, "packed", lambda *_: "runtime-0")
     monkeypatch.setattr(bake, "runtime", lambda _: {"runtime.json": b'{"files": []}'})
     bake.bake(bake.Recipe(request("memory"), assets), lambda line: None, tmp_path / "out")
     assert viewed == ["memory"] and drawn == [False, True]

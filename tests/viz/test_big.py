@@ -86,9 +86,10 @@ def test_every_listed_number_and_every_cell_is_the_traces() -> None:
     trace, config = shown.trace, shown.config
     for pos in range(shown.n):
         step, kept = find(tree(), "step", f"S{pos}")[0], find(tree(), "row", f"R{pos}")[0]
+        (ledger,), (numbers_of_step,) = find(tree(), "ledger", f"S{pos}"), find(tree(), "numbers", f"S{pos}")
         for index, one in enumerate(shown.opened):
             lists = {
-                kind: next(e for e in find(find(step, "numbers")[0], "O", f"O{index}") if name in text(e[0]))
+                kind: next(e for e in find(numbers_of_step, "O", f"O{index}") if name in text(e[0]))
                 for kind, name in (("q", "q"), ("k", "k"), ("v", "v"), ("o", "sum"), ("x", "x"))
             }
             for kind in EVENTS:
@@ -98,8 +99,8 @@ def test_every_listed_number_and_every_cell_is_the_traces() -> None:
                 printed = [x for line in lines for x in numbers_in(line)[1:]]
                 assert [numbers_in(line)[0] for line in lines] == list(range(0, len(values), 8))
                 assert np.abs(np.array(printed) - values).max() <= 0.5 * 10**-scale.digits + 1e-6
-                drawn = find(step, "strip", kind, f"O{index}") + find(kept, "strip", kind, f"O{index}")
-                assert len(drawn) == (2 if kind in "kv" else 1)
+                drawn = [svg for at in (step, ledger, kept) for svg in find(at, "strip", kind, f"O{index}")]
+                assert len(drawn) == (2 if kind == "q" else 1)
                 for svg in drawn:
                     cells = levels(svg)
                     for i, value in enumerate(values.tolist()):
@@ -163,7 +164,7 @@ def test_each_open_head_is_lit_and_leads_to_its_button() -> None:
     assert len(buttons) == len(shown.opened) and sum("checked" in e.attrib for e in buttons.values()) == 1
     css = style(big=True)
     for index in range(MOST):
-        assert f".choosers:has(.o-{index}:checked)~:is(.stage,.legend) .O:not(.O{index})" in css
+        assert f".choosers:has(.o-{index}:checked)~:is(.stage,.legend,#ledgers) .O:not(.O{index})" in css
 
 
 def test_the_rule_takes_the_nearest_the_middle_and_the_furthest_of_three_layers() -> None:
@@ -215,21 +216,21 @@ def test_what_the_sentences_of_the_overview_count() -> None:
     weights = attention(shown.trace, shown.config, shown.n)[:, :, 2:]
     first = weights[..., 0].mean(-1)
     assert shown.map.first and shown.map.before
-    assert int(shown.map.first.heads) == (first > 0.5).sum()
+    assert shown.map.first.heads == (first > 0.5).sum()
     assert (shown.map.first.layer, shown.map.first.head) == np.unravel_index(first.argmax(), first.shape)
     before = np.stack([weights[:, :, i, i + 1] for i in range(shown.n - 2)]).mean(0)
-    assert int(shown.map.before.heads) == (before > 0.5).sum()
-    assert float(shown.map.before.share) == pytest.approx(before.max(), abs=0.005)
+    assert shown.map.before.heads == (before > 0.5).sum()
+    assert shown.map.before.share == pytest.approx(before.max())
 
 
 def test_the_first_row_is_called_short_where_it_is() -> None:
     shares = np.array([[[0.9], [0.6], [0.8], [0.1]]])  # three of four heads rest on the first token
     values = np.ones((1, 5, 2, 9))  # two heads of values, rows of length 3
-    assert short(shares, values) == ""
+    assert short(shares, values) is None
     values[0, 0, 0] = 0.1
-    assert short(shares, values) == "0.10"  # of 0.1, 0.1 and 1, the heads of the first value head are two
-    assert short(shares / 2, values) == "", "no head rests on it"
-    assert short(shares, np.zeros_like(values)) == ""
+    assert short(shares, values) == pytest.approx(0.1)  # of 0.1, 0.1 and 1, the heads of the first value head are two
+    assert short(shares / 2, values) is None, "no head rests on it"
+    assert short(shares, np.zeros_like(values)) is None
 
 
 def test_each_layer_has_a_scale_of_its_own() -> None:
@@ -243,7 +244,7 @@ def test_each_layer_has_a_scale_of_its_own() -> None:
     for kind in ("q", "v", "attn_norm"):
         paths = [[strip.paths for strip in picture.strips(kind, 1)] for picture in (shown, scaled)]
         assert any(paths[0][0])
-        drawn = [sum(len(p[1]) for p in strip) for strip in paths[1]]
+        drawn = [sum(len(runs) for _, runs in strip) for strip in paths[1]]
         assert min(drawn) > max(drawn) / 3
     ends = {layer: [(kind, scale.limit) for kind, scale in scales] for _, layer, scales in scaled.legend()}
     assert list(ends) == shown.layers and ends[first] != ends[last]
@@ -260,26 +261,19 @@ def test_each_layer_has_a_scale_of_its_own() -> None:
 def test_counts_come_from_the_whole_model_and_bytes_from_its_type() -> None:
     shown = view()
     for pos in (0, shown.n - 1):
-        step = find(tree(), "step", f"S{pos}")[0]
-        total = [
-            numbers(cell)[0]
-            for cell in find(
-                step,
-                "costs",
-            )[0].iter("td")
-            if text(cell)
-        ][-2:]
+        ledger = find(tree(), "ledger", f"S{pos}")[0]
+        total = [numbers(cell)[0] for cell in find(ledger, "costs")[0].iter("td") if text(cell)][-2:]
         assert total == [cached(shown.config, pos + 1).sum(), naive(shown.config, pos + 1).sum()]
         c = shown.config
         held = 2 * c.n_layer * c.n_kv_head * c.head_dim * (pos + 1)
-        assert numbers(find(step, "held")[0])[:5] == [held, 2 * held, 16, 32, 4 * held]
+        assert numbers(find(ledger, "held")[0])[:5] == [held, 2 * held, 16, 32, 4 * held]
 
 
 def test_outliers_do_not_make_the_rest_pale() -> None:
     values = np.concatenate([np.linspace(-1, 1, 990), np.full(10, 500.0)])
     scale = thin_scale([values])
     assert scale.limit == 1.0 and scale.beyond == 10 and scale.largest == 500
-    assert scale.strip(values[-12:]).beyond == "M2 5h10"
+    assert scale.strip(values[-12:]).beyond == [(2, 5, 10)]
 
 
 @pytest.mark.parametrize("power", [-8, -4, -1, 0, 1, 6, 30])

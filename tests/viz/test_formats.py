@@ -13,11 +13,13 @@ from microgpt.viz.text.formats import (
     heat,
     in_lines,
     number,
+    path,
     points,
     shape_text,
     share_text,
     short,
     size_text,
+    span,
 )
 
 
@@ -53,6 +55,16 @@ def test_figures_with_little_room(value: float, text: str) -> None:
 
 def test_points_of_a_line() -> None:
     assert points([(12, 3.46), (14.04, 4)]) == "12.0,3.5 14.0,4.0"
+
+
+def test_a_path_goes_from_run_to_run() -> None:
+    assert path([(2, 4, 3), (7, 4, 1)]) == "M2 4h3m2 0h1"
+    assert path([(2, 0.5, 3), (0, 1.5, 1), (4, 3.5, 2)]) == "M2 0.5h3m-5 1h1m3 2h2"
+    assert path([]) == ""
+
+
+def test_spans() -> None:
+    assert [span(ends) for ends in ((1, 1), (12, 13), (1000, 1000))] == ["1", "12–13", "1,000"]
 
 
 def test_levels_of_heat() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from functools import cache
 from typing import Any
@@ -16,6 +17,7 @@ from microgpt.cost import PARTS, cached, count, kv_bytes, naive, reads
 from microgpt.decode import probabilities
 from microgpt.trace import Trace
 from microgpt.viz import views
+from microgpt.viz.controls import on_show
 from microgpt.viz.course import LESSONS, PAGES, Page
 from microgpt.viz.course import page as page_named
 from microgpt.viz.drawing.phases import PHASES, code
@@ -76,14 +78,14 @@ def test_every_drawn_cell_is_the_traces_number(tree: Element, trace: Trace) -> N
     checked = 0
     for pos in range(len(trace.about["tokens"])):
         step, row = find(tree, "step", f"S{pos}")[0], find(tree, "row", f"R{pos}")[0]
+        inputs = find(find(tree, "ledger", f"S{pos}")[0], "inputs")[0]
         for layer in range(config.n_layer):
-            (x,) = find(step, "strip", "x", f"L{layer}")
+            (x,) = find(inputs, "strip", "x", f"L{layer}")
             shown_as(numbers_of(x), trace["attn_norm", pos, layer], digits)
             for head in range(config.n_head):
                 for where, kind, event, at in (
-                    (find(step, "now")[0], "q", "q", head), (find(step, "now")[0], "k", "k", head // group),
-                    (find(step, "now")[0], "v", "v", head // group), (row, "k", "k", head // group),
-                    (row, "v", "v", head // group), (find(step, "probe")[0], "q", "q", head),
+                    (inputs, "q", "q", head), (find(step, "ask-q")[0], "q", "q", head),
+                    (row, "k", "k", head // group), (row, "v", "v", head // group),
                 ):  # fmt: skip
                     (drawn,) = find(where, "strip", kind, f"L{layer}", f"H{head}")
                     shown_as(numbers_of(drawn), trace[event, pos, layer][0, at], digits)
@@ -111,28 +113,52 @@ def test_every_score_weight_and_read_is_the_traces(tree: Element, trace: Trace) 
                 shown_as(weights, trace["attn_weights", pos, layer][head, 0], 2)
                 counts = [numbers(e)[0] for e in find(meets, "reads")]
                 assert counts == [len([s for s in found["k", layer, j] if s <= pos]) for j in range(pos + 1)]
-                widths = [int(c[1:]) for bar in find(meets, "bar") for c in classes(bar) if re.fullmatch(r"w\d+", c)]
+                widths = [int(c[1:]) for bar in find(meets, "band") for c in classes(bar) if re.fullmatch(r"w\d+", c)]
                 assert np.abs(np.array(widths) / 100 - trace["attn_weights", pos, layer][head, 0]).max() <= 0.01
+                slices = [{c[0]: int(c[1:]) for c in classes(one) if c[1:].isdigit()} for one in find(meets, "pour")]
+                assert [one["b"] for one in slices] == [0, *itertools.accumulate(one["w"] for one in slices)][:-1]
+                assert sum(one["w"] for one in slices) == 100  # the slices of V fill exactly one row
+                assert np.abs(np.array([one["w"] for one in slices]) - np.array(widths)).max() <= 1
+
+
+def test_x_is_drawn_as_bars_of_its_numbers(tree: Element, trace: Trace) -> None:
+    limit = Picture(trace).x_scale.limit
+    for pos in range(len(trace.about["tokens"])):
+        x = find(find(tree, "step", f"S{pos}")[0], "x", "q")[0]
+        for layer, path in enumerate(x.iter("path")):
+            drawn = [float(bar) for bar in re.findall(r"h(-?[\d.]+)", path.get("d", ""))]
+            assert np.abs(np.array(drawn) / 10 * limit - trace["attn_norm", pos, layer][0]).max() <= 0.06 / 10 * limit
+
+
+def test_the_head_on_show_is_the_one_whose_weights_differ_most(trace: Trace) -> None:
+    config, n = Config(**trace.about["config"]), len(trace.about["tokens"])
+    apart = {
+        (layer, head): sum(np.abs(trace["attn_weights", i, layer][head, 0] - 1 / (i + 1)).sum() for i in range(n))
+        for layer in range(config.n_layer) for head in range(config.n_head)
+    }  # fmt: skip
+    shown = on_show(Picture(trace))
+    assert apart[shown["layer"], shown["head"]] == pytest.approx(max(apart.values()))  # type: ignore[index]
+    assert on_show(Picture(trace, head=0))["head"] == 0
 
 
 def test_every_count_in_the_panels_is_the_traces(tree: Element, trace: Trace) -> None:
     config = Config(**trace.about["config"])
     for pos in range(len(trace.about["tokens"])):
-        step = find(tree, "step", f"S{pos}")[0]
+        step, ledger = find(tree, "step", f"S{pos}")[0], find(tree, "ledger", f"S{pos}")[0]
         ours = count(config, [e for e in trace if e.pos == pos]).tolist()
         without = trace["recompute_macs", pos].tolist()
-        body = [row for row in find(step, "costs")[0].iter("tr")][1:]
+        body = [row for row in find(ledger, "costs")[0].iter("tr")][1:]
         shown = [[numbers(cell)[0] for cell in row.iter("td") if text(cell)] for row in body]
         expected = [[a, b] for a, b in zip([*ours, sum(ours)], [*without, sum(without)], strict=True)]
         assert shown == expected
-        held = numbers(find(step, "held")[0])
+        held = numbers(find(ledger, "held")[0])
         assert held[0] == kv_bytes(config, pos + 1, 1)
         assert held[1] == kv_bytes(config, pos + 1, 2)
         assert kv_bytes(config, pos + 1, 8) in held
         assert kv_bytes(config, config.n_ctx, 8) in held
         found = reads(trace)
         assert held[-1] == sum(at <= pos for at in found["k", 0, 0]) == sum(at <= pos for at in found["v", 0, 0])
-        assert "q of this step once" in text(find(step, "held")[0]) and found["q", 0, pos] == [pos]
+        assert "q of this step once" in text(find(ledger, "held")[0]) and found["q", 0, pos] == [pos]
         narration = numbers(find(step, "narration")[0])
         assert narration[0] == pos + 1
         assert narration[-3:] == [pos, 1, pos + 1]
@@ -142,7 +168,7 @@ def test_every_count_in_the_panels_is_the_traces(tree: Element, trace: Trace) ->
 def test_every_count_in_the_check_is_the_traces(tree: Element, trace: Trace) -> None:
     config, found = Config(**trace.about["config"]), reads(trace)
     for pos in range(len(trace.about["tokens"])):
-        differ, macs, read = find(find(tree, "step", f"S{pos}")[0], "check")[0].iter("li")
+        differ, macs, read = find(find(tree, "ledger", f"S{pos}")[0], "check")[0].iter("li")
         (limit,) = re.findall(r"less than (1e-\d+)\.", text(differ))
         assert np.abs(trace["logits", pos][0] - trace["recompute_logits", pos]).max() < float(limit) <= 1e-9
         ours, again = count(config, [e for e in trace if e.pos == pos]), trace["recompute_macs", pos]
@@ -170,15 +196,18 @@ def test_every_figure_of_what_the_cache_saves_is_the_traces(tree: Element, trace
 
 def test_the_guesses_are_the_models(tree: Element, trace: Trace) -> None:
     for pos in range(len(trace.about["tokens"])):
-        table = find(find(tree, "step", f"S{pos}")[0], "guesses")[0]
+        table = find(find(tree, "ledger", f"S{pos}")[0], "scores")[0]
         rows = [row for row in table.iter("tr")][1:]
         logits = trace["logits", pos][0]
         best = np.argsort(-logits, kind="stable")[: len(rows)]
         names = [text(next(row.iter("bdi"))) for row in rows]
         assert names == [trace.about["vocabulary"][t] for t in best]
         cells = [[numbers(cell)[0] for cell in row.iter("td") if text(cell)] for row in rows]
-        shown_as([p for p, _ in cells], probabilities(logits)[best], 2)
-        shown_as([x for _, x in cells], logits[best], 2)
+        shown_as([p for _, p in cells], probabilities(logits)[best], 2)
+        shown_as([x for x, _ in cells], logits[best], 2)
+        moving = [row for row in find(find(tree, "step", f"S{pos}")[0], "guesses")[0].iter("tr")][1:]
+        assert [text(next(row.iter("bdi"))) for row in moving] == names
+        shown_as([numbers(row)[-1] for row in moving], probabilities(logits)[best], 2)
         chosen = trace.number("sample", pos)
         marked = [name for name, row in zip(names, rows, strict=True) if "chosen" in classes(row)]
         assert marked == ([] if chosen is None else [trace.about["vocabulary"][chosen]])
@@ -186,7 +215,7 @@ def test_the_guesses_are_the_models(tree: Element, trace: Trace) -> None:
 
 def test_heat_grows_with_the_number_on_one_symmetric_scale(tree: Element) -> None:
     levels: dict[str, list[float]] = {}
-    for strip in find(tree, "strip"):
+    for strip in find(find(tree, "stage")[0], "strip"):
         for cell in strip:
             levels.setdefault(cell.get("class", ""), []).append(numbers(cell)[0])
     order = [f"n{i}" for i in range(12, 0, -1)] + ["z"] + [f"p{i}" for i in range(1, 13)]

@@ -31,7 +31,7 @@ KNOWN: dict[str, tuple[int, str]] = {
     "range: -2": (1, "every second colour of the heat scale"),
     "Add: 2": (1, "columns of a plain table beside its numbers"),
     "Add: 3": (1, "columns of a plain table beside its numbers"),
-    "1": (2, "a run of one number is none, and it comes as text"),
+    "view.facts.run[1]": (2, PLACE),
     "view.smallest_share eq 2": (1, "which part of the costs it is"),
     "x.cells|length gt 16": (1, "as many cells as have room: a place"),
     **{f"at.phase gt {i}": (1, "what appears when: tests/viz/drawing/test_phases.py compares it") for i in range(2, 7)},

@@ -11,8 +11,8 @@ from functools import cache
 
 import deflate
 
-from microgpt.viz.rendering.assets import Assets, self_contained
-from microgpt.viz.rendering.style import STYLE, read
+from microgpt.viz.rendering.assets import STYLE, Assets, self_contained
+from microgpt.viz.rendering.style import read
 
 
 def single(runtime: Mapping[str, bytes], style: str = "") -> Assets:

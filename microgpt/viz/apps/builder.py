@@ -19,14 +19,14 @@ from microgpt.viz.controls import View as Shown
 from microgpt.viz.course import LESSONS, Page, page
 from microgpt.viz.patches import Patch, State, patch
 from microgpt.viz.rendering import render
-from microgpt.viz.request import check_looks, one_of, settings_from
+from microgpt.viz.request import START, check_looks, one_of, settings_from
 from microgpt.viz.settings import SAMPLING, Settings
 from microgpt.viz.text.language import language, translated
 
 FIRST = "kv-cache"
 SIZES = {"320x480": ("320", "480"), "500x300": ("500", "300"), "750x450": ("750", "450"), "full": ("100%", "700")}
 USUAL = "750x450"
-NAMED = ("model", "prompt", "step", "layer", "head", "phase", "lock", "play", "theme")  # have a field of their own
+NAMED = ("model", "prompt", *START, "lock", "play", "theme")  # have a field of their own
 
 
 class Chosen(NamedTuple):

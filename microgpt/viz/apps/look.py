@@ -1,7 +1,7 @@
 """Look inside a file: what a .safetensors file holds, by its header. Two built-in examples; then the reader's own file.
 
 The examples are headers as GPT-2 124M and SmolLM2-135M have them, made from their shapes by formula and read back by
-the code that reads the reader's file. Only a header is ever read. All text is finished here.
+the code that reads the reader's file. Only a header is ever read.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from microgpt.viz.given_files import Files, only
 from microgpt.viz.patches import Patch, State, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.formats import percent, shape_text, share_text, size_text, whole
 
 FIELD = "weights"  # the control in which the file is chosen
 WIDTH, HEIGHT = 1000, 240  # of the picture, in its own units
@@ -37,27 +36,27 @@ class Line(NamedTuple):
     """A tensor, or several that are alike."""
 
     name: str
-    times: str  # "" for one
+    times: int
     role: str
     symbol: str  # "" where the name is not known
     kind: str  # "" for the matrix itself
     sentence: str
     term: str
     dtype: str
-    shape: str
-    size: str
-    nbytes: str
+    shape: tuple[int, ...]
+    size: int  # parameters
+    nbytes: int
 
 
 class Part(NamedTuple):
     """A group of lines and what is written on it."""
 
     where: str
-    layers: str  # "0–27, 29"
+    layers: list[tuple[int, int]]  # runs, from the first to the last
     n: int
-    total: str  # parameters, of one layer
+    total: int  # parameters, of one layer
     lines: list[Line]
-    more: str  # lines that are not shown; "" for none
+    more: int  # lines that are not shown
     open: bool
 
 
@@ -66,32 +65,40 @@ class Share(NamedTuple):
 
     role: str
     symbol: str
-    share: str
-    nbytes: str
-    width: int
+    share: float
+    nbytes: int
+
+
+class Area(NamedTuple):
+    """A rectangle of the picture."""
+
+    x: float
+    y: float
+    wide: float
+    high: float
 
 
 class Looked(NamedTuple):
     """A file as the page shows it."""
 
     name: str
-    size: str
-    length: str
-    header_share: str
+    size: int  # bytes
+    length: int  # of its header
+    header_share: float
     start: str
-    n_tensors: str
-    params: str
-    types: list[tuple[str, str]]
+    n_tensors: int
+    params: int
+    types: list[tuple[str, int]]
     family: str
-    part: str  # layers that are here, where the file is a part of a model
+    part: list[tuple[int, int]]  # runs of layers that are here, where the file is a part of a model
     tied: bool
-    figures: list[tuple[str, str]]
-    factors: list[tuple[str, str]]
-    per_token: str
-    areas: list[tuple[str, str]]  # role -> path in the picture
+    figures: list[tuple[str, int]]
+    factors: list[tuple[int, str]]
+    per_token: int  # bytes; 0 where the shapes do not say
+    areas: list[tuple[str, list[Area]]]  # by role, in the picture
     shares: list[Share]
     parts: list[Part]
-    more: str  # groups that are not shown
+    more: int  # groups that are not shown
     metadata: list[tuple[str, str]]
     wide: int = WIDTH
     high: int = HEIGHT
@@ -101,7 +108,7 @@ class View(NamedTuple):
     """The page as it is built."""
 
     choices: tuple[Choice, ...]
-    prefix: str
+    prefix: int
     labels: list[str]
     examples: list[Looked]
     called: dict[str, str]  # one and the same matrix, in two models and here
@@ -111,7 +118,7 @@ class View(NamedTuple):
 def view(_: Settings) -> View:
     examples = [looked(name, *published(name)) for name in EXAMPLES]
     called = {"gpt2": names_in(GPT2)["fc1"], "llama": names_in(LLAMA)["fc1"], "ours": "fc1"}
-    return View((Choice("file", range(len(examples))),), whole(PREFIX), list(EXAMPLES), examples, called)
+    return View((Choice("file", range(len(examples))),), PREFIX, list(EXAMPLES), examples, called)
 
 
 def look(files: Files, state: State | None, _: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
@@ -126,7 +133,7 @@ def look(files: Files, state: State | None, _: Mapping[str, str]) -> tuple[State
 FILE_HOOKS = {"look": look}
 
 
-# ---- text -----------------------------------------------------------------------------------------
+# ---- what is said ---------------------------------------------------------------------------------
 
 
 def looked(name: str, header: Header, start: str) -> Looked:
@@ -135,23 +142,23 @@ def looked(name: str, header: Header, start: str) -> Looked:
     usual = max(found.groups, key=lambda group: len(group.layers), default=None)
     return Looked(
         name=shown(name),
-        size=size_text(header.size),
-        length=whole(header.length),
-        header_share=share_text(header.length / header.size),
+        size=header.size,
+        length=header.length,
+        header_share=header.length / header.size,
         start=shown_start(start),
-        n_tensors=whole(len(header.tensors)),
-        params=whole(found.size),
-        types=[(dtype, whole(n)) for dtype, n in found.dtypes.items()],
+        n_tensors=len(header.tensors),
+        params=found.size,
+        types=list(found.dtypes.items()),
         family=found.family,
-        part="" if found.whole or not found.layers else numbers(found.layers),
+        part=[] if found.whole else spans(found.layers),
         tied=found.tied,
         figures=figures(found),
         factors=factors(found),
-        per_token=whole(HALF * found.shape.cached) if found.shape.cached else "",
+        per_token=HALF * found.shape.cached,
         areas=areas(found.columns),
         shares=shares(found.columns),
         parts=[part(group, group is usual) for group in found.groups[:GROUPS]],
-        more=whole(len(found.groups) - GROUPS) if len(found.groups) > GROUPS else "",
+        more=max(0, len(found.groups) - GROUPS),
         metadata=[(shown(key), shown(value)) for key, value in list(header.metadata.items())[:20]],
     )  # fmt: skip
 
@@ -165,14 +172,7 @@ def symbol(role: str) -> str:
     return ROLES[role].symbol if role in ROLES else N_("not known to this page")
 
 
-def numbers(layers: tuple[int, ...]) -> str:
-    """0 1 2 5 -> '0–2, 5'; what is very long is cut."""
-    found = spans(layers)
-    said = ", ".join(str(a) if a == b else f"{a}–{b}" for a, b in found[:12])
-    return said + (", …" if len(found) > 12 else "")
-
-
-def figures(found: Contents) -> list[tuple[str, str]]:
+def figures(found: Contents) -> list[tuple[str, int]]:
     """What the shapes say, each with its name."""
     s = found.shape
     said = [
@@ -180,34 +180,32 @@ def figures(found: Contents) -> list[tuple[str, str]]:
         (N_("tokens it knows"), s.n_vocab), (N_("positions"), s.n_ctx), (N_("numbers inside the MLP"), s.n_mlp),
         (N_("numbers in q, all heads"), s.q_width), (N_("numbers in k, all heads"), s.kv_width),
     ]  # fmt: skip
-    return [(name, whole(n)) for name, n in said if n and found.family]
+    return [(name, n) for name, n in said if n and found.family]
 
 
-def factors(found: Contents) -> list[tuple[str, str]]:
+def factors(found: Contents) -> list[tuple[int, str]]:
     """What the bytes that a token takes in the cache are multiplied from, where all layers are alike."""
     s = found.shape
     if not s.row:
         return []
-    layers, size = (whole(len(found.layers)), N_("layers")), (whole(HALF), N_("bytes a number"))
+    layers, size = (len(found.layers), N_("layers")), (HALF, N_("bytes a number"))
     if not s.kv_width:
-        return [layers, (whole(s.row), N_("numbers in the shared row")), size]
+        return [layers, (s.row, N_("numbers in the shared row")), size]
     if s.head_dim and s.kv_width % s.head_dim == 0:
-        heads = [
-            (whole(s.kv_width // s.head_dim), N_("key and value heads")), (whole(s.head_dim), N_("numbers a head"))
-        ]  # fmt: skip
+        heads = [(s.kv_width // s.head_dim, N_("key and value heads")), (s.head_dim, N_("numbers a head"))]
     else:
-        heads = [(whole(s.kv_width), N_("numbers in k, all heads"))]
-    return [("2", N_("K and V")), layers, *heads, size]
+        heads = [(s.kv_width, N_("numbers in k, all heads"))]
+    return [(2, N_("K and V")), layers, *heads, size]
 
 
 def part(group: Group, usual: bool) -> Part:
     return Part(
         where=group.where,
-        layers=numbers(group.layers),
+        layers=spans(group.layers),
         n=len(group.layers),
-        total=whole(sum(row.size * row.times for row in group.rows)),
+        total=sum(row.size * row.times for row in group.rows),
         lines=[line(row) for row in group.rows[:ROWS]],
-        more=whole(len(group.rows) - ROWS) if len(group.rows) > ROWS else "",
+        more=max(0, len(group.rows) - ROWS),
         open=usual and len(group.rows) <= OPEN,
     )
 
@@ -216,16 +214,16 @@ def line(row: Row) -> Line:
     role = ROLES.get(row.role)
     return Line(
         name=shown(row.name),
-        times=whole(row.times) if row.times > 1 else "",
+        times=row.times,
         role=row.role,
         symbol=role.symbol if role else "",
         kind=SAID.get(row.kind, ""),
         sentence=role.sentence if role and row.kind == "weight" else "",
         term=role.term if role else "",
         dtype=row.dtype,
-        shape=shape_text(row.shape),
-        size=whole(row.size * row.times),
-        nbytes=size_text(row.nbytes * row.times),
+        shape=row.shape,
+        size=row.size * row.times,
+        nbytes=row.nbytes * row.times,
     )
 
 
@@ -240,25 +238,21 @@ def shares(columns: list[dict[str, int]]) -> list[Share]:
             norm = role in ROLES and ROLES[role].part == "norms"
             held["attn_norm" if norm else role] += nbytes
     total = sum(held.values())
-    return [
-        Share(role, symbol(role), share_text(held[role] / total), size_text(held[role]), percent(held[role] / total))
-        for role in [*ORDER, OTHER]
-        if held[role]
-    ]
+    return [Share(role, symbol(role), held[role] / total, held[role]) for role in [*ORDER, OTHER] if held[role]]
 
 
-def areas(columns: list[dict[str, int]]) -> list[tuple[str, str]]:
-    """One path a role. A column a layer, as wide as its share of the bytes; in it the roles, as high as theirs."""
+def areas(columns: list[dict[str, int]]) -> list[tuple[str, list[Area]]]:
+    """By role. A column a layer, as wide as its share of the bytes; in it the roles, as high as theirs."""
     columns = [column for column in columns[:COLUMNS] if column]
     total = sum(sum(column.values()) for column in columns)
-    paths: dict[str, list[str]] = {}
+    found: dict[str, list[Area]] = {}
     x = 0.0
     for column in columns:
         here, y = sum(column.values()), 0.0
         wide = WIDTH * here / total
         for role, nbytes in column.items():
             high = HEIGHT * nbytes / here
-            paths.setdefault(role, []).append(f"M{x:.1f} {y:.1f}h{wide:.2f}v{high:.2f}h-{wide:.2f}z")
+            found.setdefault(role, []).append(Area(x, y, wide, high))
             y += high
         x += wide
-    return [(role, "".join(paths[role])) for role in [*ORDER, OTHER] if role in paths]
+    return [(role, found[role]) for role in [*ORDER, OTHER] if role in found]

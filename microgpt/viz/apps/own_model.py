@@ -28,7 +28,6 @@ from microgpt.viz.large.picture import BigPicture
 from microgpt.viz.patches import Patch, State, again, file, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings, parse, radio
-from microgpt.viz.text.formats import whole
 from microgpt.viz.text.language import say
 from microgpt.weights import Model
 
@@ -44,16 +43,16 @@ class View(NamedTuple):
     """The page as it is built."""
 
     choices: tuple[Choice, ...]
-    types: str
-    limit: str
-    bytes: str
-    tokens: str
+    types: list[str]
+    limit: int  # bytes
+    bytes: int  # of a number
+    tokens: int
     field: str = FIELD
     prompt: str = PROMPT
 
 
 def view(_: Settings) -> View:
-    return View((), ", ".join(FAMILY_OF), megabytes(LIMIT), whole(SINGLE), whole(MOST_TOKENS))
+    return View((), list(FAMILY_OF), LIMIT, SINGLE, MOST_TOKENS)
 
 
 # ---- what can be pressed --------------------------------------------------------------------------

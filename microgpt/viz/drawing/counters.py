@@ -15,7 +15,6 @@ from microgpt.config import Array, Config, n_params
 from microgpt.decode import likeliest, probabilities
 from microgpt.errors import N_
 from microgpt.trace import Trace
-from microgpt.viz.text.formats import whole
 
 PART_NAMES = {
     "qkv": N_("q, k, v"),
@@ -63,6 +62,17 @@ class Guess(NamedTuple):
     chosen: bool
 
 
+class Facts(NamedTuple):
+    """A model in short; `bytes` are those of a token in the cache, in 16-bit numbers."""
+
+    params: int
+    layers: int
+    heads: int
+    kv_heads: int
+    context: int
+    bytes: int
+
+
 def costs(trace: Trace, config: Config, i: int) -> list[Cost]:
     """By part, then the total. Where a step was not run again without the cache, the formula says what it takes."""
     ours = add_total(cost.count(config, [e for e in trace if e.pos == i]))
@@ -103,16 +113,16 @@ def candidates(logits: Array, chances: Array, chosen: int | None, n: int, token:
     return [Guess(token(t), float(logits[t]), float(chances[t]), t == chosen) for t in best]
 
 
-def facts(config: Config) -> dict[str, str]:
-    """What a card says of a model."""
-    return {
-        "params": whole(n_params(config)),
-        "layers": whole(config.n_layer),
-        "heads": whole(config.n_head),
-        "kv_heads": whole(config.n_kv_head),
-        "context": whole(config.n_ctx),
-        "bytes": whole(cost.kv_bytes(config, 1, 2)),
-    }
+def facts(config: Config) -> Facts:
+    """What is said of a model in short."""
+    return Facts(
+        params=n_params(config),
+        layers=config.n_layer,
+        heads=config.n_head,
+        kv_heads=config.n_kv_head,
+        context=config.n_ctx,
+        bytes=cost.kv_bytes(config, 1, 2),
+    )
 
 
 def add_total(parts: Iterable[int] | Array) -> list[int]:

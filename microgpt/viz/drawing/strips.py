@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import NamedTuple
+from itertools import groupby
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from microgpt.config import Array
 from microgpt.viz.drawing.heat import LEVELS, Cell, rounded_up
-from microgpt.viz.text.formats import whole
 
 SHARE = 95  # percent of the numbers that a scale holds
 HEIGHT = 10  # of a strip, in the units of its paths
@@ -25,14 +25,16 @@ N_LARGEST = 3  # numbers that are said where a strip cannot be seen
 STEP = 2  # levels of the heat scale that are one here
 CELLS = 64  # the most cells of a row that is not cut into heads
 
+Run: TypeAlias = tuple[int, float, int]  # cells side by side: where they begin, x and y, and how many they are
+
 
 class Thin(NamedTuple):
     """A strip; `paths` are levels of heat with what they draw, `beyond` is what is notched."""
 
     where: str
     n: int
-    paths: list[tuple[int, str]]
-    beyond: str
+    paths: list[tuple[int, list[Run]]]
+    beyond: list[Run]
     largest: list[tuple[int, float]]  # a few numbers, each behind its index
     digits: int
 
@@ -64,11 +66,11 @@ class ThinScale(NamedTuple):
         """One cell a number of `values` [n]."""
         levels = [self.cell(x).level for x in values.tolist()]
         drawn = sorted(set(levels) - {0}, key=lambda level: (level > 0, abs(level)))
-        paths = [(level, path([one == level for one in levels], ABOVE if level > 0 else BELOW)) for level in drawn]
+        paths = [(level, runs([one == level for one in levels], ABOVE if level > 0 else BELOW)) for level in drawn]
         far = [abs(x) > self.limit for x in values.tolist()]
         largest = np.argsort(-np.abs(values), kind="stable")[:N_LARGEST].tolist()
         said = [(i, float(values[i])) for i in largest]
-        return Thin(where, len(values), paths, path(far, HEIGHT // 2), said, self.digits)
+        return Thin(where, len(values), paths, runs(far, HEIGHT // 2), said, self.digits)
 
 
 def thin_scale(arrays: Iterable[Array]) -> ThinScale:
@@ -80,20 +82,15 @@ def thin_scale(arrays: Iterable[Array]) -> ThinScale:
     return ThinScale(limit, sizes.size, far, largest)
 
 
-def path(cells: list[bool], y: int) -> str:
-    """A line through the middle of every run of cells that are True."""
-    text, pen = "", 0
-    x, n = 0, len(cells)
-    while x < n:
-        if not cells[x]:
-            x += 1
-            continue
-        end = x
-        while end < n and cells[end]:
-            end += 1
-        text += f"m{x - pen} 0h{end - x}" if text else f"M{x} {y}h{end - x}"
-        x = pen = end
-    return text
+def runs(cells: list[bool], y: float) -> list[Run]:
+    """The runs of cells that are True."""
+    found, x = [], 0
+    for drawn, run in groupby(cells):
+        n = len(list(run))
+        if drawn:
+            found.append((x, y, n))
+        x += n
+    return found
 
 
 def folded(values: Array, cells: int = CELLS) -> Array:
@@ -104,7 +101,7 @@ def folded(values: Array, cells: int = CELLS) -> Array:
     return np.array([run[np.abs(run).argmax()] for run in runs])
 
 
-def run_length(n: int, cells: int = CELLS) -> str:
-    """How many neighbours share a cell of a row of n: '12', or '12–13'."""
-    sizes = sorted({len(run) for run in np.array_split(np.arange(n), min(n, cells))})
-    return "–".join(whole(size) for size in sizes)
+def run_length(n: int, cells: int = CELLS) -> tuple[int, int]:
+    """How many neighbours share a cell of a row of n, at least and at most."""
+    sizes = [len(run) for run in np.array_split(np.arange(n), min(n, cells))]
+    return min(sizes), max(sizes)

@@ -6,13 +6,14 @@ size: a row of weights comes to 1. Knows no HTML.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from microgpt.config import Array
+from microgpt.viz.drawing.strips import Run, runs
 from microgpt.viz.large.heads import Open
-from microgpt.viz.text.formats import number, whole
 
 LEVELS = (0.05, 0.2, 0.4, 0.7)  # a cell has the level of the largest of these that its weight reaches
 HALF = 0.5  # of a head's weight: with more it is counted as a head of that kind
@@ -23,7 +24,7 @@ class Thumb(NamedTuple):
 
     layer: int
     head: int
-    paths: list[tuple[int, str]]
+    paths: list[tuple[int, list[Run]]]
     opened: int
     target: str  # the id of the radio button that opens it
 
@@ -31,10 +32,10 @@ class Thumb(NamedTuple):
 class Kind(NamedTuple):
     """Heads that do one simple thing: how many, and the one that does it most."""
 
-    heads: str
+    heads: int
     layer: int
     head: int
-    share: str
+    share: float
 
 
 class Overview(NamedTuple):
@@ -43,13 +44,13 @@ class Overview(NamedTuple):
     n: int
     n_layer: int
     n_head: int
-    heads: str  # how many there are in all
+    heads: int  # how many there are in all
     layers: list[list[Thumb]]
-    levels: list[str]
-    half: str
+    levels: Sequence[float]
+    half: float
     first: Kind | None  # the first token has most of the weight
     before: Kind | None  # the token just before has most of it
-    short: str  # in the heads that rest on the first token: how long its V row is, against the others; "" if not short
+    short: float | None  # in heads that rest on the first token: its V row, against the others; None if not short
 
     @property
     def wide(self) -> bool:
@@ -71,13 +72,13 @@ def overview(weights: Array, values: Array, opened: list[Open]) -> Overview:
         n=n,
         n_layer=n_layer,
         n_head=n_head,
-        heads=whole(n_layer * n_head),
+        heads=n_layer * n_head,
         layers=[[thumb(layer, head) for head in range(n_head)] for layer in range(n_layer)],
-        levels=[number(level) for level in LEVELS],
-        half=number(HALF, 1),
+        levels=LEVELS,
+        half=HALF,
         first=kind(weights[:, :, steps, 0]) if n > 2 else None,
         before=kind(weights[:, :, steps, steps - 1]) if n > 2 else None,
-        short=short(weights[:, :, steps, 0], values) if n > 2 else "",
+        short=short(weights[:, :, steps, 0], values) if n > 2 else None,
     )
 
 
@@ -85,10 +86,10 @@ def kind(shares: Array) -> Kind:
     """The heads of which these shares [n_layer, n_head, steps] are, on the mean, more than HALF."""
     mean = shares.mean(-1)
     layer, head = (int(x) for x in np.unravel_index(mean.argmax(), mean.shape))
-    return Kind(whole((mean > HALF).sum()), layer, head, number(mean[layer, head]))
+    return Kind(int((mean > HALF).sum()), layer, head, float(mean[layer, head]))
 
 
-def short(shares: Array, values: Array) -> str:
+def short(shares: Array, values: Array) -> float | None:
     """How long the first V row is, where its token has more than HALF: the middle one of these heads, others' mean = 1.
 
     The weights of a head always come to 1; what it has no use for can rest on a row that adds little.
@@ -97,8 +98,8 @@ def short(shares: Array, values: Array) -> str:
     first, others = lengths[:, 0], lengths[:, 1:].mean(1)  # [n_layer, n_kv_head]
     times = np.divide(first, others, out=np.ones_like(first), where=others > 0)
     resting = np.sort(np.repeat(times, shares.shape[1] // times.shape[1], axis=1)[shares.mean(-1) > HALF])
-    middle = resting[len(resting) // 2] if resting.size else 1.0
-    return number(middle) if middle < HALF else ""
+    middle = float(resting[len(resting) // 2]) if resting.size else 1.0
+    return middle if middle < HALF else None
 
 
 def level_of(weights: Array) -> Array:
@@ -106,23 +107,11 @@ def level_of(weights: Array) -> Array:
     return np.searchsorted(np.array(LEVELS), weights, side="right")
 
 
-def drawn(weights: Array) -> list[tuple[int, str]]:
-    """Level -> a path through the middle of its cells, for one head [n, n]."""
-    levels, found = level_of(weights), []
+def drawn(weights: Array) -> list[tuple[int, list[Run]]]:
+    """Level -> its cells, for one head [n, n]."""
+    levels = level_of(weights)
+    found = []
     for level in range(1, len(LEVELS) + 1):
-        text, pen = "", (0, 0)
-        for y, row in enumerate((levels == level).tolist()):
-            x = 0
-            while x < len(row):
-                if not row[x]:
-                    x += 1
-                    continue
-                end = x
-                while end < len(row) and row[end]:
-                    end += 1
-                text += f"m{x - pen[0]} {y - pen[1]}h{end - x}" if text else f"M{x} {y}.5h{end - x}"
-                pen = end, y
-                x = end
-        if text:
-            found.append((level, text))
-    return found
+        rows = (levels == level).tolist()
+        found.append((level, [run for y, row in enumerate(rows) for run in runs(row, y + 0.5)]))
+    return [(level, cells) for level, cells in found if cells]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,13 +24,22 @@ from microgpt.viz.drawing.picture import Bars, Listed, Picture, bars, most_token
 from microgpt.viz.drawing.strips import SHARE, Thin, ThinScale, folded, run_length, thin_scale
 from microgpt.viz.large.heads import RANKS, Open, attention, check, opened
 from microgpt.viz.large.overview import Overview, overview
-from microgpt.viz.text.formats import number, whole
 from microgpt.weights import Model
 
 NEW = 8  # tokens that the model adds, if there is room
 SCALES = {"q, k": ("q", "k"), "v": ("v", "head_out"), "x": ("attn_norm",)}  # q and k meet; v is what is mixed
 SCALE_OF = {name: kind for kind, names in SCALES.items() for name in names}
 COLUMNS = 8  # numbers of a row in a plain table
+
+
+class Facts(NamedTuple):
+    """Figures of the strips and of the open heads, for the words around them."""
+
+    n_embd: int
+    run: tuple[int, int]  # how many numbers of x share a cell, at least and at most
+    share: int  # percent of its numbers that a scale holds
+    least: float  # how far the open heads look back
+    most: float
 
 
 @dataclass(frozen=True)
@@ -67,15 +76,9 @@ class BigPicture(Picture):
         return overview(attention(self.trace, self.config, self.n), np.array(values), list(self.heads))
 
     @cached_property
-    def facts(self) -> dict[str, str]:
-        """Figures of the shape and of the strips, for the words around them."""
-        c = self.config
-        return {
-            "head_dim": whole(c.head_dim), "n_embd": whole(c.n_embd), "run": run_length(c.n_embd), "share": f"{SHARE}",
-            "layers": whole(c.n_layer), "heads": whole(c.n_head), "kv_heads": whole(c.n_kv_head),
-            "tokens": whole(self.n), "least": number(min(one.distance for one in self.heads)),
-            "most": number(max(one.distance for one in self.heads)),
-        }  # fmt: skip
+    def facts(self) -> Facts:
+        n, far = self.config.n_embd, [one.distance for one in self.heads]
+        return Facts(n, run_length(n), SHARE, min(far), max(far))
 
     def rank(self, one: Open) -> str:
         return RANKS[one.rank] if one.rank >= 0 else ""

@@ -10,7 +10,7 @@ from microgpt.viz.controls import View
 from microgpt.viz.course import LESSONS, Page
 from microgpt.viz.large.picture import BigPicture, big_view
 from microgpt.viz.lessons import compare, why_q
-from microgpt.viz.text.formats import show
+from microgpt.viz.text.formats import show, whole
 from microgpt.viz.text.language import say
 from microgpt.weights import Model
 
@@ -83,13 +83,17 @@ def pressed(page: Page, view: BigPicture, start: Mapping[str, Any]) -> dict[str,
 def page_for(page: Page, model: Model, prompt: str, view: BigPicture) -> Page:
     """`page` for that model and text, in the language that is set. No live form: the weights do not travel."""
 
-    def words(message: str) -> str:
-        return say(message, model=show(model.name).replace("␣", " "), **view.facts)
-
     page = page._replace(model=model.name, prompt=prompt, models=(model.name,), live="", extra="")
     if page.widget != "stepper":
         return page  # the others say nothing of their model
     c = model.config
+
+    def words(message: str) -> str:
+        return say(
+            message, model=show(model.name).replace("␣", " "), layers=whole(c.n_layer), heads=whole(c.n_head),
+            kv_heads=whole(c.n_kv_head), head_dim=whole(c.head_dim),
+        )  # fmt: skip
+
     return page._replace(
         title=words(TITLE), summary=words(SUMMARY if c.n_kv_head == c.n_head else SHARED), try_=words(TRY),
         notice=words(NOTICE),

@@ -75,7 +75,7 @@ class View(NamedTuple):
     trace: Trace
     choices: tuple[Choice, ...]
     passes: list[PassView]
-    labels: list[str]
+    labels: list[tuple[int, str]]
     learned: bool
     n_embd: int
     n_layer: int
@@ -127,7 +127,7 @@ def view(settings: Settings) -> View:
         trace=trace,
         choices=(Choice("pass", range(len(passes)), min(1, len(passes) - 1)),),
         passes=pass_views(model, passes),
-        labels=[f"{i} {word(model, one.choice)}" for i, one in enumerate(passes, start=1)],
+        labels=[(i, word(model, one.choice)) for i, one in enumerate(passes, start=1)],
         learned=c.position == "learned",
         n_embd=c.n_embd,
         n_layer=c.n_layer,

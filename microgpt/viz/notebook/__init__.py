@@ -23,9 +23,10 @@ from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.lesson import Page, added, lesson_named
 from microgpt.viz.lessons.from_checkpoint import check_widget, drawn_by, page_for, picture_for, pressed
 from microgpt.viz.notebook.tables import plain
+from microgpt.viz.rendering.assets import STYLE
 from microgpt.viz.rendering.policy import policy
 from microgpt.viz.rendering.render import by_itself, render
-from microgpt.viz.rendering.style import STYLE, heat_colours, style
+from microgpt.viz.rendering.style import heat_colours, style
 from microgpt.viz.request import Request, check_looks, given, request
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.language import language
@@ -97,7 +98,7 @@ def is_folder(model: str | Path) -> bool:
 def style_of(page: Page) -> str:
     """The style that a lesson of others brings along."""
     lesson = added(page.widget)
-    return (lesson.template("style.css") or "") if lesson else ""
+    return lesson.style if lesson else ""
 
 
 def head_of(page: Page, picture: Picture, chosen: Mapping[str, Any]) -> tuple[int, int]:

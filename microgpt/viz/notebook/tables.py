@@ -46,7 +46,7 @@ class Plain(NamedTuple):
     layer: int
     head: int
     width: int  # cells in a strip
-    run: str  # how many numbers share a cell, which shows the largest of them; "" for one
+    run: tuple[int, int] | None  # how many numbers share a cell, which shows the largest of them; None: one
     n: int
     steps: list[Step]
 
@@ -77,5 +77,5 @@ def plain(picture: Picture, step: int, layer: int, head: int) -> Plain:
     about: dict[str, Any] = picture.about
     steps = [step_at(i) for i in range(picture.n)]
     width = len(kept[0][0].cells)
-    run = run_length(c.head_dim, width) if width < c.head_dim else ""
+    run = run_length(c.head_dim, width) if width < c.head_dim else None
     return Plain(about["prompt"], about["model"], layer, head, width, run, picture.n, steps)

@@ -22,8 +22,11 @@ from microgpt.viz.rendering.policy import policy
 
 Read = Callable[[str], str | bytes]  # gives a file of the site by its name
 
+STYLE = "style.css"
+STYLE_BIG = "style-big.css"  # all of the style, for a page of a large model
 BRIDGE = "boot.js"  # of the scripts, the one that starts Python
 SCRIPTS = (BRIDGE, "host.js")
+MODULE = "microgpt.viz.browser"  # what it starts
 CARRIED = "carried:/"  # where the runtime is said to lie; nothing is ever fetched from there
 
 
@@ -56,7 +59,7 @@ def self_contained(
     read: Read,
     runtime: Mapping[str, bytes] | None = None,
     pack: Callable[[bytes], bytes] = zipped,
-    style: str = "style.css",
+    style: str = STYLE,
 ) -> Assets:
     """Everything in the page. `runtime` is what the folder of Python holds, by name; `pack` makes gzip of it."""
     home, elements = carried(runtime, pack) if runtime is not None else ("", "")
@@ -74,7 +77,7 @@ def framed(read: Read) -> Assets:
     In a frame of opaque origin a page must have in itself what it needs to be seen and to step: there WebKit does not
     take files of the page's own host for its own.
     """
-    return Assets(inline(text(read("style.css")), "style"), in_page(read, SCRIPTS))
+    return Assets(inline(text(read(STYLE)), "style"), in_page(read, SCRIPTS))
 
 
 def in_page(read: Read, names: Iterable[str]) -> tuple[tuple[str, str], ...]:

@@ -20,11 +20,11 @@ from microgpt.errors import UserError
 from microgpt.trace import EVENTS
 from microgpt.viz.controls import FORMAT, THEME, View, on_show
 from microgpt.viz.course import LESSONS, PAGES, Page
-from microgpt.viz.drawing.counters import PART_NAMES, facts
+from microgpt.viz.drawing.counters import PART_NAMES, Facts, facts
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.phases import PHASES, code
 from microgpt.viz.lesson import ADDED, ON_ADD, added
-from microgpt.viz.rendering.assets import BESIDE, Assets
+from microgpt.viz.rendering.assets import BESIDE, BRIDGE, MODULE, SCRIPTS, STYLE, STYLE_BIG, Assets
 from microgpt.viz.settings import SAMPLING
 from microgpt.viz.text import place
 from microgpt.viz.text.formats import FILTERS
@@ -67,6 +67,7 @@ def environment(lang: str = "en") -> jinja2.Environment:
     env.globals.update(
         ADDED=ADDED, FORMAT=FORMAT, SAMPLING=SAMPLING, THEME=THEME, EVENTS=EVENTS, GLOSSARY=GLOSSARY,
         LANGUAGES=LANGUAGES, LESSONS=LESSONS, LEVELS=LEVELS, PAGES=PAGES, PART_NAMES=PART_NAMES, PHASES=PHASES,
+        BRIDGE=BRIDGE, MODULE=MODULE, SCRIPTS=SCRIPTS, STYLE=STYLE, STYLE_BIG=STYLE_BIG,
         SHIPPED=SHIPPED, code=code, models=models, lang=lang, folder=folder,
         glossary=glossary, translated=translated, course=True, home="", up="../" if folder(lang) else "",
     )  # fmt: skip
@@ -92,7 +93,7 @@ def of_others(name: str) -> str | None:
 
 
 @cache
-def models() -> list[tuple[str, dict[str, str]]]:
+def models() -> list[tuple[str, Facts]]:
     """Each of our models by its name, and what the start page says of it."""
     return [(name, facts(shipped(name).config)) for name in SHIPPED]
 

@@ -10,13 +10,12 @@ from microgpt.viz.course import PAGES
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.drawing.picture import MOST_TOKENS
+from microgpt.viz.rendering.assets import STYLE, STYLE_BIG
 from microgpt.viz.rendering.render import render
 from microgpt.viz.text.place import ROOT
 from microgpt.weights import SHIPPED, shipped
 
-STYLE = "style.css"
 BIG = "8-big.css"  # of site/css: for pages of a large model alone
-STYLE_BIG = "style-big.css"  # all of the style, for such a page of the site
 MOST_OPEN = 12  # heads that a page of a large model opens: its size and its pace depend on them
 PAUSE = 1.0  # beats after the last stage of a step that plays
 CASES = 32  # the most cases that one choice on a page may have

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 
+from microgpt.files import megabytes
 from microgpt.tokenizer import START
 
 
@@ -60,6 +61,15 @@ def points(pairs: Iterable[tuple[float, float]]) -> str:
     return " ".join(f"{coordinate(x)},{coordinate(y)}" for x, y in pairs)
 
 
+def path(runs: Iterable[tuple[int, float, int]]) -> str:
+    """Lines to the right as an SVG path: of each where it begins, x and y, and its length. 'M2 5h10m3 0h4'."""
+    text, pen_x, pen_y = "", 0, 0.0
+    for x, y, length in runs:
+        text += (f"m{x - pen_x} {y - pen_y:g}" if text else f"M{x} {y:g}") + f"h{length}"
+        pen_x, pen_y = x + length, y
+    return text
+
+
 def in_lines(values: Sequence[float], digits: int, columns: int = 8) -> str:
     """Numbers under each other in lines of so many, each line behind the index of its first."""
     texts = [number(x, digits) for x in values]
@@ -84,6 +94,22 @@ def shape_text(shape: tuple[int, ...]) -> str:
     return "[" + ", ".join(map(str, shape)) + "]"
 
 
+def areas(rectangles: Iterable[tuple[float, float, float, float]]) -> str:
+    """Rectangles, each its x, y, width and height, as an SVG path: 'M0.0 3.5h12.00v4.00h-12.00z'."""
+    return "".join(f"M{x:.1f} {y:.1f}h{wide:.2f}v{high:.2f}h-{wide:.2f}z" for x, y, wide, high in rectangles)
+
+
+def layers_text(runs: Sequence[tuple[int, int]], most: int = 12) -> str:
+    """Runs of layers: '0–2, 5'; what is very long is cut."""
+    said = ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in runs[:most])
+    return said + (", …" if len(runs) > most else "")
+
+
+def span(ends: tuple[int, int]) -> str:
+    """From the least to the most: '12', or '12–13'."""
+    return "–".join(whole(end) for end in dict.fromkeys(ends))
+
+
 def size_text(n_bytes: float, binary: bool = False, figures: int = 0) -> str:
     """Bytes in the unit that suits them: '15.0 GB'; in powers of 1024 '14.0 GiB'; with so many figures, '15 GB'."""
     size = 1024 if binary else 1000
@@ -104,6 +130,6 @@ FILTERS: dict[str, Callable[..., object]] = {  # what templates write numbers wi
     one.__name__: one
     for one in (
         whole, number, short, percent, of_hundred, difference, bound, share_text, shape_text, size_text, heat,
-        coordinate, points, in_lines,
+        coordinate, points, path, areas, in_lines, span, layers_text, megabytes,
     )
 }  # fmt: skip

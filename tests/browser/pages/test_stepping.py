@@ -19,17 +19,21 @@ STEPPERS = [page.name for page in PAGES if page.widget == "stepper"]
 SEEN = """(() => {
   const root = document.querySelector(".stepper");
   const shows = (e) => getComputedStyle(e).visibility === "visible" && e.getClientRects().length > 0;
-  const row_opacity = (e) => Number(getComputedStyle(e).opacity);
+  const row_opacity = (e) => Number(getComputedStyle(e.querySelector(".c-pos")).opacity);
   const rows = [...root.querySelectorAll(".row")].filter(shows);
   return {
     narration: [...root.querySelectorAll(".narration, .narration-played")].filter(shows).map((e) => e.textContent),
     rows: rows.length,
-    fresh: rows.flatMap((e, i) => (Number(getComputedStyle(e.querySelector(".new")).opacity) > 0.5 ? [i] : [])),
+    fresh: rows.flatMap((e, i) => (shows(e.querySelector(".new")) ? [i] : [])),
     visible: rows.every((e) => row_opacity(e) > 0.9),
-    meets: [...root.querySelectorAll(".meets")].filter(shows).map((e) => e.tBodies[0].rows.length),
+    meets: [...root.querySelectorAll(".meets")].filter((e) => shows(e.querySelector("b")))
+      .map((e) => e.tBodies[0].rows.length),
     code: [...root.querySelectorAll(".phase")].filter(shows).map((e) => e.querySelector("code").textContent),
   };
 })()"""
+
+
+SLOT = """parseFloat(getComputedStyle(document.querySelector(".stage")).getPropertyValue("--len"))"""  # of a step, s
 
 
 def settle(page: Page) -> dict[str, Any]:
@@ -142,17 +146,18 @@ def test_each_stage_shows_its_line_of_the_model_and_no_later_result(new_tab: Ope
     opacity = 'Number(getComputedStyle(document.querySelector(".step.S3 {}")).opacity)'
     for number in range(1, len(PHASES) + 1):
         page.run(f"document.querySelector('[name=phase][value=\"{number}\"]').click()")
-        page.pause(0.9)
+        page.pause(1.4)
         seen = page.run(SEEN)
         assert seen["code"] == ["\n".join(code(number - 1))]
         assert (page.run(opacity.format(".score")) > 0.9) == (number >= 3)
-        assert (page.run(opacity.format(".reads")) > 0.9) == (number >= 3)
-        assert (page.run(opacity.format(".weight")) > 0.9) == (number >= 4)
+        assert (page.run(opacity.format(".meets b")) > 0.9) == (number >= 4)
         assert (page.run(opacity.format(".mix")) > 0.9) == (number >= 5)
-        assert (page.run(opacity.format(".q-line .strip")) < 0.9) == (number >= 6)
+        assert (page.run(opacity.format(".ask-q")) < 0.1) == (number >= 6)
         assert (page.run(opacity.format(".guesses")) > 0.9) == (number >= 7)
-        row = page.run('Number(getComputedStyle(document.querySelector(".row.R3")).opacity)')
+        row = page.run('Number(getComputedStyle(document.querySelector(".row.R3 .c-pos")).opacity)')
         assert (row > 0.9) == (number >= 2)
+        captions = [page.run(opacity.format(f".captions .P{i}")) for i in range(1, len(PHASES) + 1)]
+        assert captions == [i == number for i in range(1, len(PHASES) + 1)]  # one sentence, that of the stage
 
 
 def test_layer_and_head_change_what_is_shown(new_tab: Open, address: str) -> None:
@@ -174,17 +179,15 @@ def test_play_walks_all_steps_and_holds(new_tab: Open, address: str) -> None:
     page.run('document.querySelector("[name=play]").click()')
     page.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     at = """((seconds) => { for (const a of document.getAnimations()) { a.pause(); a.currentTime = seconds * 1000; }
-      const value = (place, name) => Number(getComputedStyle(document.querySelector(place)).getPropertyValue(name));
-      return [value(".rows", "--step"), value(".stage", "--phase")]; })"""
-    n = steps(page)
-    slot = 7 * 0.8
-    assert page.run(f"{at}(0.1)") == [0, 1]
-    assert page.run(f"{at}(0.9)") == [0, 2]
-    assert page.run(f"{at}({slot + 0.1})") == [1, 1]
-    assert page.run(SEEN)["narration"][0].startswith("Step 2:")
-    lit = """[...document.querySelectorAll(".phase")].map((e) => Number(getComputedStyle(e).opacity))"""
-    assert page.run(lit) == [1, 0, 0, 0, 0, 0, 0]
-    assert page.run(f"{at}({n * slot + 1})") == [n - 1, len(PHASES)]
+      const clock = (e) => Number(getComputedStyle(e).getPropertyValue("--t"));
+      return [...document.querySelectorAll(".step .ask-q")].map(clock); })"""
+    n, last, slot = steps(page), len(PHASES), page.run(SLOT)
+    for seconds, playing in ((0.1, 0), (0.9 * slot, 0), (slot + 0.1, 1), ((n - 0.5) * slot, n - 1)):
+        clocks = page.run(f"{at}({seconds})")
+        assert clocks[:playing] == [last] * playing and clocks[playing + 1 :] == [0] * (n - 1 - playing)
+        assert 0 < clocks[playing] <= last
+        assert [told.split(":")[0] for told in page.run(SEEN)["narration"]] == [f"Step {playing + 1}"]
+    assert page.run(f"{at}({n * slot + 1})") == [last] * n
     assert page.run(SEEN)["narration"][0].startswith(f"Step {n}:")
 
 

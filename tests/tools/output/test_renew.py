@@ -237,8 +237,7 @@ def test_a_build_killed_at_any_moment_leaves_whole_files_and_the_next_one_heals(
 
 
 def test_a_site_and_a_lesson_of_ones_own_replace_each_other(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bake, "fetch_runtime", lambda cache: {})
-    monkeypatch.setattr(bake, "pack_runtime", lambda *_: "runtime-0")
+    monkeypatch.setattr(bake, "packed", lambda *_: "runtime-0")
     assert build.main(["--prompt", "emma", "--out", str(out)]) == 0
     there = tree(out)
     assert {"index.html", "embed.html", "boot.js"} <= there.keys() and not {"a.html", "es/gone/x.html"} & there.keys()

@@ -82,8 +82,7 @@ def test_only_what_is_listed_goes_beside_the_pages(
 def test_only_what_is_listed_goes_beside_a_lesson(
     sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bake, "fetch_runtime", lambda cache: {})
-    monkeypatch.setattr(bake, "pack_runtime", lambda *_: "runtime-0")
+    monkeypatch.setattr(bake, "packed", lambda *_: "runtime-0")
     monkeypatch.setattr(bake, "notices", lambda: "")
     monkeypatch.setattr(bake, "ROOT", sources, raising=False)
     bake.bake(bake.Recipe(request(), "directory"), lambda line: None, tmp_path / "out")

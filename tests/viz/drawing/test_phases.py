@@ -77,38 +77,53 @@ SHEETS = {path.name: path.read_text("utf-8") for path in sorted((ROOT / "site" /
 
 
 def test_no_stylesheet_types_how_many_stages_there_are() -> None:
-    """What counts them is generated, from templates/states.css; a --phase that is set by hand is none or all."""
+    """What counts them is generated, from templates/states.css."""
     for name, sheet in SHEETS.items():
-        assert set(re.findall(r"--phase: *([^;} ]+)", sheet)) <= {"0", "var(--phases)"}, name
-        assert not re.search(rf"var\(--beat\) \* {COUNT}|steps\({COUNT}\b|initial-value: *{COUNT}\b", sheet), name
+        assert not re.search(rf"--to: *\d|steps\({COUNT}\b|initial-value: *{COUNT}\b", sheet), name
 
 
 def test_the_generated_style_counts_the_stages() -> None:
     text = style()
-    assert f"--phases:{COUNT}}}" in text and f"initial-value:{COUNT}}}" in text
-    assert f"@keyframes phases{{from{{--phase:1}}to{{--phase:{COUNT}}}}}" in text
+    assert text.count(f"initial-value:{COUNT}}}") == 2  # where a step is at rest: --to and --t
+    assert f"to{{--t:{COUNT}}}}}" in text and f".row{{--to:{COUNT};" in text and f":root{{--last:{COUNT}}}" in text
     assert set(map(int, re.findall(r"\.phase-(\d+):checked", text))) == set(range(1, COUNT + 1))
+    assert set(map(int, re.findall(r"\.P(\d+)\{--p:", text))) == set(range(1, COUNT + 1))
+
+
+def test_a_step_that_plays_goes_through_the_stages_in_their_order_and_rests() -> None:
+    (frames,) = re.findall(r"@keyframes run\{from\{--t:0\}(.*?)to\{", style())
+    found = [(float(percent), int(t)) for percent, t in re.findall(r"([\d.]+)%\{--t:(\d+)\}", frames)]
+    assert [t for _, t in found] == list(range(1, COUNT + 1))
+    assert sorted(set(found)) == found and 80 < found[-1][0] < 100
 
 
 def test_a_picture_shows_all_stages_at_first() -> None:
     assert Picture.__dataclass_fields__["phase"].default == COUNT
 
 
-def test_what_appears_at_a_stage_appears_at_the_stage_of_that_name() -> None:
-    """Which stage shows what is said in 4-stepper.css, by numbers: they are those of the stages' names."""
+# selector of 4-stepper.css, and a part of its rule that holds a time -> the stage in which that time must lie
+CLOCKS = {
+    (".x", "--go"): "project", (".x::after", "--on"): "project", (".ask-q", "--in"): "project",
+    (".c-k, .c-v", "--in"): "project", (".c-k, .c-v", "--go"): "append", (".c-k, .c-v", "--d"): "append",
+    (".c-pos", "opacity"): "append", (".ask-q", "--go"): "compare", (".ask-q", "--d"): "compare",
+    (".score", "--d"): "compare", (".band", "--on"): "weigh", (".meets b", "opacity"): "weigh",
+    (".pour", "--d"): "mix", (".mix", "opacity"): "mix", (".ask-q", "--out"): "drop q", (".door", "--on"): "drop q",
+    (".lift", "--on"): "choose", (".guesses", "opacity"): "choose", (".fly", "--d"): "choose",
+}  # fmt: skip
+
+
+def test_what_moves_at_a_stage_moves_at_the_stage_of_that_name() -> None:
+    """Times are said in 4-stepper.css, one unit a stage: what they move belongs to the stage of that number."""
     sheet = SHEETS["4-stepper.css"]
-    shown = {
-        int(n): int(start)
-        for n, start in re.findall(r"\.ph(\d) \{ opacity: clamp\([^,]*, var\(--phase\) - (\d)", sheet)
-    }
-    assert shown == {n: n - 1 for n in (NUMBER["compare"], NUMBER["weigh"], NUMBER["mix"], NUMBER["choose"])}
-    assert set(re.findall(r"--gone: [^;]*?var\(--phase\) - (\d)", sheet)) == {str(NUMBER["drop q"] - 1)}
-    assert re.findall(r"\.alive \{ opacity: clamp\(0, (\d) - var\(--phase\)", sheet) == [str(NUMBER["drop q"])]
-    assert set(re.findall(r"\.phase-(\d):checked", sheet)) == {str(NUMBER["compare"])}  # q goes down the K column
-    templates = "".join(
-        path.read_text("utf-8") for path in (ROOT / "templates" / "lessons" / "stepper").rglob("*.html")
-    )
-    assert set(map(int, re.findall(r"class=\"[^\"]*\bph(\d)\b", templates))) == {NUMBER["project"], *shown}
+    for (selector, part), name in CLOCKS.items():
+        bodies = re.findall(rf"^{re.escape(selector)} \{{(.*?)\}}", sheet, re.M | re.S)
+        (time,) = [t for body in bodies for t in re.findall(rf"(?<![\w-]){part}: [^;]*?var\(--t\) - ([\d.]+)", body)]
+        assert NUMBER[name] - 1 <= float(time) < NUMBER[name], (selector, part)
+
+
+def test_every_stage_has_its_sentence() -> None:
+    step = (ROOT / "templates" / "lessons" / "stepper" / "_step.html").read_text("utf-8")
+    assert re.findall(r'<li class="P(\d) a">', step) == [str(i) for i in range(1, COUNT + 1)]
 
 
 def test_a_figure_shows_at_a_stage_what_the_page_shows() -> None:

@@ -119,7 +119,7 @@ class Compare:
     context_ends: bool  # before the curves do
     n_vocab: int
     steps: list[Step]
-    labels: list[str]
+    labels: list[tuple[int, str]]
     difference: float  # over all steps
     same_choice: bool  # the likeliest token is the same in both runs, at every step
     saved_rows: int  # rows that a rerun computes again, over all steps
@@ -189,7 +189,7 @@ def view_of(model: Model, trace: Trace) -> Compare:
         context_ends=config.n_ctx < FAR,
         n_vocab=config.vocab_size,
         steps=steps,
-        labels=[f"{step.number} {step.rows[-1].token}" for step in steps],
+        labels=[(step.number, step.rows[-1].token) for step in steps],
         difference=max(difference(trace, i) for i in range(n)),
         same_choice=all(trace["logits", i][0].argmax() == trace["recompute_logits", i].argmax() for i in range(n)),
         saved_rows=n * (n - 1) // 2,

@@ -61,7 +61,7 @@ class View:
     n_embd: int
     rotates: bool
     ways: list[Way]  # heads shared; the last one is the short row of half the width
-    labels: list[str]
+    labels: list[tuple[str | int, ...]]  # of each way: its kind, and how many heads keep rows
     origins: dict[str, str]
     rows: list[Way]  # the same, with short rows of all widths
     short: list[Way]
@@ -75,7 +75,7 @@ class View:
     kinds: int  # K and V
     size: int  # bytes a number
     variants: list[Known]  # SmolLM2 with its heads shared in every way, from MHA to MQA
-    variant_labels: list[str]
+    variant_labels: list[tuple[str | int, ...]]
     smol: Known  # as published
     mha: Known
     mqa: Known
@@ -129,7 +129,7 @@ def view(settings: Settings) -> View:
         n_embd=config.n_embd,
         rotates=config.position == "rope",
         ways=ways,
-        labels=[f"{way.kind}: {way.n}" if way.n else way.kind for way in ways],
+        labels=[(way.kind, way.n) if way.n else (way.kind,) for way in ways],
         origins=ORIGINS,
         rows=[*ways[:-1], *short],
         short=short,
@@ -143,7 +143,7 @@ def view(settings: Settings) -> View:
         kinds=len(KINDS),
         size=SIZE,
         variants=variants,
-        variant_labels=[f"{one.kind}: {one.n_kv_head}" for one in variants],
+        variant_labels=[(one.kind, one.n_kv_head) for one in variants],
         smol=variants[published],
         mha=variants[0],
         mqa=variants[-1],

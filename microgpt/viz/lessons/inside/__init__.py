@@ -73,7 +73,7 @@ class View(NamedTuple):
     trace: Trace
     choices: tuple[Choice, ...]
     model: str
-    labels: list[str]
+    labels: list[tuple[int, str]]
     at: int  # the token whose way the prose tells
     journeys: list[Journey]
     legend: Strip
@@ -120,7 +120,7 @@ def view(settings: Settings) -> View:
         trace=trace,
         choices=choices(len(tokens), n_prompt - 1, len(swaps), len(inventories)),
         model=model.name,
-        labels=[f"{pos} {token}" for pos, token in enumerate(tokens)],
+        labels=list(enumerate(tokens)),
         at=n_prompt - 1,
         journeys=journeys,
         legend=scales["usual"].strip(scales["usual"].limit * np.linspace(-1, 1, 7)),
