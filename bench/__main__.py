@@ -12,7 +12,7 @@ from pathlib import Path
 from playwright.sync_api import Playwright, sync_playwright
 
 from bench import checkpoints, hooks, original, table
-from bench.browser import embeds, learning, pages, start, steps
+from bench.browser import embeds, learning, motion, pages, start, steps
 from bench.browser.watch import address, built_site
 from bench.measure import Result
 from microgpt.errors import UserError
@@ -50,6 +50,9 @@ class Bench:
     def steps(self) -> list[Result]:
         return steps.measure(self.playwright, self.stack.enter_context(address(self.site)))
 
+    def motion(self) -> list[Result]:
+        return motion.measure(self.playwright, self.site)
+
     def learning(self) -> list[Result]:
         return learning.measure(self.playwright, self.stack.enter_context(address(self.site)))
 
@@ -66,11 +69,12 @@ TITLES = {
     "checkpoints": "GPT-2's shape",
     "start": "Live start",
     "steps": "A step on the page",
+    "motion": "The machine in motion",
     "learning": "Training in the page",
     "embeds": "Ten embeds on a page",
     "pages": "The pages",
 }
-NEEDS_CHROMIUM = ("start", "steps", "learning", "embeds", "pages")
+NEEDS_CHROMIUM = ("start", "steps", "motion", "learning", "embeds", "pages")
 
 
 def main(argv: list[str] | None = None) -> int:

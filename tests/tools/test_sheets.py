@@ -1,0 +1,58 @@
+"""Sheets of frames are drawn by one command, and README.md opens with the moving picture that it makes."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+
+from microgpt.viz.course import LESSONS
+from tools import sheets
+from tools.browsers import which
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def size(png: bytes) -> tuple[int, int]:
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = struct.unpack(">II", png[16:24])
+    return width, height
+
+
+@pytest.mark.skipif(which("chromium") is None, reason="needs Chromium")
+def test_a_sheet_has_a_frame_for_each_choice_and_each_moment(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    look = sheets.LOOKS["phone"]
+    assert sheets.main(["memory", "kv-cache", "--look", "phone", "--out", str(tmp_path / "new")]) == 0
+    found = {path.name: size(path.read_bytes()) for path in (tmp_path / "new").iterdir()}
+    assert set(found) == {"memory-phone.png", "kv-cache-phone.png"}
+    for width, height in found.values():
+        assert width == look.across * (look.shown + 12) + 32
+        assert height > 1.5 * look.shown  # at least one row of frames that are taller than wide
+    assert "kv-cache-phone.png: " in capsys.readouterr().out
+
+
+def test_what_cannot_be_drawn_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert sheets.main(["kv-cache"]) == 1
+    assert "--out DIR" in capsys.readouterr().err
+    assert sheets.main(["nowhere", "--out", "x"]) == 1
+    assert "nowhere" in capsys.readouterr().err
+
+
+def test_every_look_is_drawn_of_every_lesson_if_nothing_is_said() -> None:
+    assert list(sheets.LOOKS) == ["wide", "phone", "dark"]
+    assert [look.dark for look in sheets.LOOKS.values()] == [False, False, True]
+    assert len(LESSONS) >= 11
+
+
+def test_the_readme_opens_with_a_picture_that_moves_and_is_small() -> None:
+    lines = [line for line in (ROOT / "README.md").read_text("utf-8").splitlines() if line]
+    pictures = [line for line in lines[:5] if line.startswith("![")]
+    assert len(pictures) == 1 and pictures[0].endswith("](docs/machine.webp)")
+    webp = (ROOT / "docs" / "machine.webp").read_bytes()
+    assert webp[:4] == b"RIFF" and webp[8:12] == b"WEBP"
+    assert b"ANIM" in webp[:64]
+    assert webp.count(b"ANMF") > 50  # frames
+    assert len(webp) < 1_000_000
