@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from microgpt.viz import views
-from microgpt.viz.apps.thumbs import HEIGHT, WIDE, WIDTH, Shape, thumb
 from microgpt.viz.controls import Choice
 from microgpt.viz.course import LESSONS, PARTS, Page, Part
 from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.picture import Meeting, Picture
+from microgpt.viz.drawing.thumbs import Thumb, thumb
+from microgpt.viz.lesson import module_of
 from microgpt.viz.settings import Settings
 
 RUN = 3  # steps that the machine runs
@@ -51,9 +52,7 @@ class Card(NamedTuple):
 
     page: Page
     others: list[Page]
-    width: int
-    height: int
-    shapes: list[Shape]
+    thumb: Thumb
     view: Any
 
 
@@ -113,7 +112,6 @@ def parts() -> list[tuple[Part, list[Card]]]:
         for number in part.lessons:
             page, *others = [lesson for lesson in LESSONS if lesson.number == number]
             shown = views.of(page)
-            width = WIDE.get(page.widget, WIDTH)
-            cards.append(Card(page, others, width, HEIGHT, thumb(page.widget, shown), shown))
+            cards.append(Card(page, others, thumb(module_of(page.widget).thumb(shown)), shown))
         found.append((part, cards))
     return found
