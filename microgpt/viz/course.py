@@ -32,7 +32,7 @@ class Page(NamedTuple):
     models: tuple[str, ...] = SHIPPED
     extra: str = ""  # a second template of the widget, below it, which answers to the first leave alone
     app: str = ""
-    hero: str = ""  # the widget of which a page that has none shows a part
+    hero: str = ""  # the widget whose figure stands for a page that has none
     frames: bool = False  # it shows other pages of the site in frames
     nav: str = ""  # how the head of every page names it, if it does
     big: bool = False  # it can show a large model, which needs more style
@@ -45,7 +45,7 @@ class Page(NamedTuple):
     @property
     def shown(self) -> str:
         """The lesson or app whose view the page shows; "" where it needs none."""
-        return self.widget or self.app or self.hero
+        return self.widget or self.app
 
 
 PAGES = (
@@ -53,12 +53,10 @@ PAGES = (
         "index",
         N_("Start"),
         N_("The KV cache of a GPT, made visible"),
-        N_(
-            "A small, real GPT runs in this page. Watch it keep a key and a value for every token, "
-            "and throw every query away."
-        ),
+        N_("Without a cache, a GPT computes the keys and values of its whole text again for every token that it adds."),
         model="names",
         prompt="emm",
+        app="front",
         hero="why_q",
         nav=N_("Course"),
     ),
@@ -293,6 +291,26 @@ PAGES = (
     ),
 )
 LESSONS = tuple(page for page in PAGES if page.widget)
+
+
+class Part(NamedTuple):
+    """A part of the course: its title, what it is about, and the numbers of its lessons."""
+
+    title: str
+    about: str
+    lessons: tuple[int, ...]
+
+
+PARTS = (
+    Part(N_("The idea"), N_("One token goes in. What is made, what stays, what goes?"), (1, 2, 3)),
+    Part(
+        N_("Why it is right"), N_("Nothing is lost: the answers are the same, and old rows stay right."), (4, 5, 6, 7)
+    ),
+    Part(
+        N_("What it costs"), N_("The cache is paid for in memory and in reading. How much, and what helps?"),
+        (8, 9, 10, 11),
+    ),
+)  # fmt: skip
 
 
 def page(name: str) -> Page:

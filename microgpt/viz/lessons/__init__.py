@@ -1,4 +1,5 @@
-"""One module or folder a lesson, called as its widget is: `view(settings)` gives what its templates place.
+"""One module or folder a lesson, called as its widget is: `view(settings)` gives what its templates place,
+and `thumb(view)` the boxes of its small picture on the front page (viz/drawing/thumbs.py).
 from_checkpoint.py makes some of them of a large model.
 
 A view is computed from real runs of the model and gives numbers, tokens and names; its templates write them by filters

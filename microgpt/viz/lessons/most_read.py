@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from microgpt.config import Array, Config
 from microgpt.errors import N_
 from microgpt.trace import Trace
+from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH, Cell
 from microgpt.viz.lesson import Choice, Table
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
@@ -75,6 +77,15 @@ def view(settings: Settings) -> View:
         oldest=[steps[0], steps[-1], steps[row]].index(max(steps)),
         safe=False,
     )
+
+
+def thumb(view: View) -> Iterable[Cell]:
+    """The weight that each key has received, as so many times an even share."""
+    table = view.tables[int(view.choices[0].at)]
+    shares = [float(cells[table.measured]) for cells in table.rows]
+    step, most = HEIGHT // len(shares), max(shares)
+    for i, share in enumerate(shares):
+        yield "q f3" if share == most else "q f1", 0, i * step, round(WIDTH * share / most), step - 2
 
 
 def received(trace: Trace, config: Config) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from microgpt.errors import N_
 from microgpt.experiments.validity import after_one_training_step, another, cache_rows, staleness, unmasked_rows
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
+from microgpt.viz.drawing.thumbs import HEIGHT, Cell, boxes
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model
@@ -107,6 +108,14 @@ def view(settings: Settings) -> View:
         first_right=options.index(change.stale_by_layer[0]),
         append_right=[model.config.n_layer * len(ids), len(ids), 0].index(appended),
     )
+
+
+def thumb(view: View) -> Iterable[Cell]:
+    """Which rows a fresh run would write differently, layer by layer."""
+    rows = view.experiments[int(view.choices[0].at)].rows
+    step = HEIGHT // len(rows)
+    for i, one in enumerate(rows):
+        yield from boxes(["again" if any(off) else "kept" for off in one.off], 0, i * step, 40, step - 3, 3)
 
 
 def answers(change: Experiment) -> list[int]:

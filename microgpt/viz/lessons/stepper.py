@@ -6,7 +6,7 @@ answer depends on the state and the fields alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from microgpt.errors import N_, UserError
 from microgpt.record import Recording
@@ -14,6 +14,7 @@ from microgpt.trace import to_json
 from microgpt.viz.controls import on_show
 from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.drawing.picture import Picture
+from microgpt.viz.drawing.thumbs import HEIGHT, Cell, heat_row
 from microgpt.viz.patches import Patch, State, file, optional, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings, parse, radio, settings_of
@@ -22,6 +23,18 @@ from microgpt.viz.settings import Settings, parse, radio, settings_of
 def view(settings: Settings) -> Picture:
     """The text to its end."""
     return Picture(settings.trace())
+
+
+def thumb(view: Picture) -> Iterable[Cell]:
+    """The piles of K and V after the last step, and the places where no q lies."""
+    layer, head = view.clearest
+    step = HEIGHT // view.n
+    for i in range(view.n):
+        y, kept = (view.n - 1 - i) * step, view.row(i)
+        yield "none", 0, y, 88, step - 2
+        for owner, strips, x in (("k", kept.k, 108), ("v", kept.v, 216)):
+            found = next(one for one in strips if {f"L{layer}", f"H{head}"} <= set(one.where.split()))
+            yield from heat_row(owner, found, x, y, 88, step - 2)
 
 
 def run(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Patch]]:

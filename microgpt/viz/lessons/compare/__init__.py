@@ -6,6 +6,7 @@ Knows no HTML.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from microgpt.experiments.growth import BASELINES, GROUPS
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.chart import Chart
+from microgpt.viz.drawing.thumbs import HEIGHT, Cell, boxes
 from microgpt.viz.lessons.compare.curves import CURVES, FAR, KINDS, POWERS, WAYS, Slopes, curves, slopes
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
@@ -164,6 +166,15 @@ class Compare:
 def view(settings: Settings) -> Compare:
     """Run the text to its end in both ways."""
     return view_of(settings.run().model, settings.trace())
+
+
+def thumb(view: Compare) -> Iterable[Cell]:
+    """The rows that each step runs, without the cache and with it."""
+    step = HEIGHT // view.n
+    for i, one in enumerate(view.steps):
+        news = [row.new for row in one.rows]
+        for x, old in ((0, "again"), (106, "kept")):
+            yield from boxes(["new" if new else old for new in news], x, i * step, 13, step - 2, 2)
 
 
 def view_of(model: Model, trace: Trace) -> Compare:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.inventories import Inventory, inventory_of
+from microgpt.viz.drawing.thumbs import HEIGHT, KINDS, Cell, heat_row
 from microgpt.viz.lessons.inside.route import NAMES, Journey, held, journey_view, scales_for
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
@@ -146,6 +148,17 @@ def view(settings: Settings) -> View:
         changed_right=next(i for i, kind in enumerate(kinds) if effect(swaps[0], kind).off[0][0]),
         life_right=LIVES.index(kept(ways[0])),
     )
+
+
+def thumb(view: View) -> Iterable[Cell]:
+    """Every stop of one token, with its numbers; k and v, which are kept, stick out."""
+    stops = view.journeys[view.at].stops
+    step = HEIGHT // len(stops)
+    for i, stop in enumerate(stops):
+        owner = stop.event if stop.event in KINDS else "any"
+        yield from heat_row(owner, stop.strip, 0, i * step, 150, step - 1)
+        if stop.kept:
+            yield f"{owner} f3", 152, i * step, 24, step - 1
 
 
 def choices(tokens: int, at: int, swaps: int, inventories: int) -> tuple[Choice, ...]:

@@ -5,6 +5,7 @@ The passes, rows and tokens are those of real runs, with bytes as if all numbers
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from microgpt.record import Recording
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.chart import Chart
+from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH, Cell, boxes
 from microgpt.viz.lessons.prefill.passes import (
     LARGE,
     Estimate,
@@ -157,6 +159,14 @@ def view(settings: Settings) -> Prefill:
         n_ctx=config.n_ctx,
         one_more=config.n_ctx + 1,
     )
+
+
+def thumb(view: Prefill) -> Iterable[Cell]:
+    """Each pass: the rows that it writes, and those that it reads."""
+    blocks = view.ways[0].blocks
+    step, unit = HEIGHT // len(blocks), WIDTH // len(view.columns)
+    for i, block in enumerate(blocks):
+        yield from boxes(["kept" if cell == "old" else cell for cell in block.cells], 0, i * step, unit, step - 2, 2)
 
 
 def blocks(run: Run, runs: list[Run], names: list[str], n: int) -> list[Block]:

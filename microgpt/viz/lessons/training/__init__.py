@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import islice
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from microgpt.train import samples
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.chart import Chart, Series, line_chart
 from microgpt.viz.drawing.heat import Scale, Strip
+from microgpt.viz.drawing.thumbs import HEIGHT, Cell, boxes, shade
 from microgpt.viz.lessons.training.live import HOOKS, SMOOTH
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
@@ -176,6 +178,15 @@ def view(settings: Settings) -> View:
         after=samples(trainer.run._replace(vector=flat(ready)), 6),
         chart=frame(trainer, ready),
     )
+
+
+def thumb(view: View) -> Iterable[Cell]:
+    """The weights of a whole text at once, and the mask."""
+    lines = view.heads[0]
+    step = HEIGHT // len(lines)
+    for i, line in enumerate(lines):
+        kinds = [f"q f{shade(cell.value)}" for cell in line.weights.cells]
+        yield from boxes(kinds + ["none"] * (len(lines) - len(kinds)), 0, i * step, step, step - 2, 2)
 
 
 def lines(weights: Array, tokens: list[str], parallel: Array, cached: Array) -> list[Line]:
