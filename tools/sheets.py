@@ -130,6 +130,7 @@ def drawn(chromium: Browser, url: str, look: Look) -> Iterator[Frame]:
         yield "as it opens", tab.screenshot()
         widget = tab.locator(".widget")
         if tab.locator("[name=once]").count():
+            widget = tab.locator(".stepper")
             tab.evaluate(PLAY)
             for t in MOMENTS:
                 tab.evaluate(SEEK, t)
@@ -143,12 +144,12 @@ def drawn(chromium: Browser, url: str, look: Look) -> Iterator[Frame]:
 
 def sheet(chromium: Browser, title: str, frames: list[Frame], look: Look) -> bytes:
     """All frames on one picture, each under what it shows."""
-    cells = "".join(
-        f'<figure><figcaption>{what}</figcaption><img src="data:image/png;base64,{base64.b64encode(png).decode()}">'
-        for what, png in frames
-    )
+    cells = ""
+    for what, png in frames:
+        data = base64.b64encode(png).decode()
+        cells += f'<figure><figcaption>{what}</figcaption><img src="data:image/png;base64,{data}"></figure>'
     style = (
-        "body { font: 20px sans-serif; margin: 16px; background: #888 } figure { margin: 0 }"
+        "body { font: 20px sans-serif; margin: 16px; background: #888 } figure { margin: 0 } div { align-items: start }"
         f"img {{ width: {look.shown}px; display: block }}"
         f"div {{ display: grid; grid-template-columns: repeat({look.across}, {look.shown}px); gap: 12px }}"
     )

@@ -110,7 +110,7 @@ def best(playwright: Playwright, url: str, play: bool) -> Motion:
         page.open(url)
         page.pause(1)
         if play:
-            page.run('document.querySelector("[name=step][value=\\"3\\"]").click()')
+            page.run('[...document.querySelectorAll("[name=step]")].at(-1).click()')  # the one that meets most keys
             page.run('document.querySelector("[name=once]").click()')
         rounds = []
         for _ in range(ROUNDS):
