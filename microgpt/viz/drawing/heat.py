@@ -28,7 +28,7 @@ class Strip(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """From -limit to limit; numbers are written with `digits` decimals."""
+    """From -limit to limit; numbers are written with `digits` decimals, from 10 on with one less, so as to fit."""
 
     limit: float
     digits: int = 2
@@ -36,7 +36,8 @@ class Scale(NamedTuple):
     def cell(self, value: float) -> Cell:
         level = round(LEVELS * value / self.limit)
         heat = "z" if level == 0 else f"{'n' if level < 0 else 'p'}{min(abs(level), LEVELS)}"
-        return Cell(heat, number(value, self.digits))
+        fewer = abs(round(value, self.digits)) >= 10
+        return Cell(heat, number(value, max(0, self.digits - fewer)))
 
     def strip(self, values: Array, where: str = "") -> Strip:
         """One cell a number of `values` [n]."""

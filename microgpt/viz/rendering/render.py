@@ -73,7 +73,8 @@ def environment(lang: str = "en") -> jinja2.Environment:
         extensions=["jinja2.ext.i18n"],
         auto_reload=False,
     )
-    env.filters |= {"whole": whole, "number": number, "percent": percent, "bound": on_one_line, "of_hundred": of_hundred}
+    env.filters |= {"whole": whole, "number": number, "percent": percent, "of_hundred": of_hundred}
+    env.filters["bound"] = on_one_line
     env.filters |= {"difference": difference, "share_text": share_text, "short": short}
     env.filters["said"] = said
     env.filters |= {"shape_text": shape_text, "size_text": size_text}
