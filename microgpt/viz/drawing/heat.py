@@ -28,7 +28,7 @@ class Strip(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """From -limit to limit; numbers are written with `digits` decimals."""
+    """From -limit to limit; numbers are written with `digits` decimals, from 10 on with one less, so as to fit."""
 
     limit: float
     digits: int = 2

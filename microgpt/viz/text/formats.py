@@ -15,6 +15,11 @@ def number(value: float, digits: int = 2) -> str:
     return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
 
 
+def in_cell(value: float, digits: int) -> str:
+    """A number in a narrow cell: from 10 on with one decimal less, −12.3 as wide as −0.42."""
+    return number(value, max(0, digits - (abs(round(value, digits)) >= 10)))
+
+
 def whole(value: float) -> str:
     """3664 -> '3,664'."""
     return f"{int(value):,}"
@@ -129,7 +134,7 @@ def show(token: str) -> str:
 FILTERS: dict[str, Callable[..., object]] = {  # what templates write numbers with
     one.__name__: one
     for one in (
-        whole, number, short, percent, of_hundred, difference, bound, share_text, shape_text, size_text, heat,
+        whole, number, in_cell, short, percent, of_hundred, difference, bound, share_text, shape_text, size_text, heat,
         coordinate, points, path, areas, in_lines, span, layers_text, megabytes,
     )
 }  # fmt: skip
