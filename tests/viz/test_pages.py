@@ -124,7 +124,7 @@ def test_every_score_weight_and_read_is_the_traces(tree: Element, trace: Trace) 
 def test_x_is_drawn_as_bars_of_its_numbers(tree: Element, trace: Trace) -> None:
     limit = Picture(trace).x_scale.limit
     for pos in range(len(trace.about["tokens"])):
-        x = find(find(tree, "step", f"S{pos}")[0], "x", "q")[0]
+        x = find(find(tree, "step", f"S{pos}")[0], "vector", "q")[0]
         for layer, path in enumerate(x.iter("path")):
             drawn = [float(bar) for bar in re.findall(r"h(-?[\d.]+)", path.get("d", ""))]
             assert np.abs(np.array(drawn) / 10 * limit - trace["attn_norm", pos, layer][0]).max() <= 0.06 / 10 * limit

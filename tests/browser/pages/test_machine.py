@@ -33,8 +33,8 @@ const name = (selector, named) => all(selector).filter((e) => e.getClientRects()
 name(".row .a", (e) => `${e.classList[0]} ${row(e)}`);
 name(`.step.S${now} .meets b`, (e) => `weight ${row(e)}`);
 name(`.step.S${now} .meets .a:not(b)`, (e) => `${e.classList[0]} ${row(e)}`);
-name(`.step.S${now} .x`, (e) => `x ${e.classList[1]}`);
-name(`.step.S${now} .a:not(.x, .meets .a)`, (e) => e.classList[0]);
+name(`.step.S${now} .vector`, (e) => `x ${e.classList[1]}`);
+name(`.step.S${now} .a:not(.vector, .meets .a)`, (e) => e.classList[0]);
 name(`.step.S${now} .chosen th`, () => "chosen");
 name(".M i", (e) => `matrix ${e.parentElement.classList[1]}`);
 name(".tray, .shaft, .slot, .rest", (e) => e.className);

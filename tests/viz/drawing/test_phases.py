@@ -103,7 +103,7 @@ def test_a_picture_shows_all_stages_at_first() -> None:
 
 # selector of 4-stepper.css, and a part of its rule that holds a time -> the stage in which that time must lie
 CLOCKS = {
-    (".x", "--go"): "project", (".x::after", "--on"): "project", (".ask-q", "--in"): "project",
+    (".vector", "--go"): "project", (".vector::after", "--on"): "project", (".ask-q", "--in"): "project",
     (".c-k, .c-v", "--in"): "project", (".c-k, .c-v", "--go"): "append", (".c-k, .c-v", "--d"): "append",
     (".c-pos", "opacity"): "append", (".ask-q", "--go"): "compare", (".ask-q", "--d"): "compare",
     (".score", "--d"): "compare", (".band", "--on"): "weigh", (".meets b", "opacity"): "weigh",
