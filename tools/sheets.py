@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import base64
 import io
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -19,9 +20,9 @@ from typing import Any, NamedTuple
 
 from playwright.sync_api import Browser, Error, sync_playwright
 
-from build import build
 from microgpt.errors import UserError
 from microgpt.viz.course import LESSONS, page
+from microgpt.viz.text.place import ROOT
 from tools.figure import FLAGS, chromium, write
 from tools.server import serving
 
@@ -85,7 +86,7 @@ def main(argv: list[str] | None = None) -> int:
             raise UserError("Say where to: --out DIR, or --moving FILE.webp")
         names = [page(name).name for name in options.pages] or [lesson.name for lesson in LESSONS]
         with browser() as chromium, tempfile.TemporaryDirectory() as folder:
-            build(Path(folder) / "site")
+            built(Path(folder) / "site")
             with serving(Path(folder) / "site") as url:
                 if options.moving:
                     told(options.moving, moving(chromium, url))
@@ -100,6 +101,12 @@ def main(argv: list[str] | None = None) -> int:
         print(f"tools.sheets: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def built(site: Path) -> None:
+    done = subprocess.run([sys.executable, str(ROOT / "build.py"), "--out", str(site)], capture_output=True, text=True)
+    if done.returncode:
+        raise UserError(f"The site cannot be built: {done.stderr.strip()}")
 
 
 def told(path: Path, data: bytes) -> None:
