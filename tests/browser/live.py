@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tools.browsers import Page
+from tools.browsers import UNFOLD, Page
 
 STATE = 'document.querySelector("[data-boot]").dataset.state'
 LINE = 'document.querySelector("[data-boot]").textContent'
@@ -14,9 +14,11 @@ LISTEN = """(() => { const parse = JSON.parse; window.answers = [];
   JSON.parse = (text, ...rest) => { window.answers.push(text); return parse(text, ...rest); }; })()"""
 
 
+
 def open_live(page: Page, url: str) -> Page:
     page.open(url)
     page.run(LISTEN)
+    page.run(UNFOLD)
     return page
 
 
