@@ -14,7 +14,6 @@ LISTEN = """(() => { const parse = JSON.parse; window.answers = [];
   JSON.parse = (text, ...rest) => { window.answers.push(text); return parse(text, ...rest); }; })()"""
 
 
-
 def open_live(page: Page, url: str) -> Page:
     page.open(url)
     page.run(LISTEN)
