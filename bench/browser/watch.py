@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from build import build
-from tools.browsers import Page
+from tools.browsers import UNFOLD, Page
 from tools.server import Fault, serving
 
 # A mark that was left before this frame began has been painted, with everything its task changed.
@@ -61,6 +61,7 @@ class Seen(NamedTuple):
 
 
 def watch(page: Page) -> None:
+    page.run(UNFOLD)
     page.run(WATCHER)
 
 

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Playwright, sync_playwright
 from tests.attack.part import Seen
 from tests.browser.live import LINE, LISTEN, STATE
 from tests.browser.pages.test_stepping import SEEN
-from tools.browsers import ENGINES, Page, own, tab, which
+from tools.browsers import ENGINES, UNFOLD, Page, own, tab, which
 
 AT_ONCE = {"chromium": 4, "firefox": 4, "webkit": 1}  # WebKit's driver knows one tab; it is opened anew for each case
 PATIENCE = 120  # seconds for anything to come to an end
@@ -90,6 +90,7 @@ def until(page: Page, condition: str, seconds: float = PATIENCE) -> Wait:
 def opened(page: Page, url: str) -> None:
     page.open(url)
     page.run(LISTEN)
+    page.run(UNFOLD)
 
 
 def pressed(page: Page, hook: str) -> Wait:

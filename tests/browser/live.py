@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tools.browsers import Page
+from tools.browsers import UNFOLD, Page
 
 STATE = 'document.querySelector("[data-boot]").dataset.state'
 LINE = 'document.querySelector("[data-boot]").textContent'
@@ -17,6 +17,7 @@ LISTEN = """(() => { const parse = JSON.parse; window.answers = [];
 def open_live(page: Page, url: str) -> Page:
     page.open(url)
     page.run(LISTEN)
+    page.run(UNFOLD)
     return page
 
 

@@ -26,6 +26,7 @@ KNOWN: dict[str, tuple[int, str]] = {
     "x gteq 10": (1, "how many decimals"),
     "first = 0": (3, "the name of the first row or layer"),
     "m.bar: 20": (2, "a sample in a key, as long as looks well"),
+    "m.to: 0": (4, "the first case of a choice"),
     "range: 4": (2, "a cell for each of q, K, V and the MLP, as there are columns"),
     "range: 2": (2, "every second colour of the heat scale"),
     "range: -2": (1, "every second colour of the heat scale"),

@@ -17,7 +17,7 @@ from microgpt.viz.settings import Settings
 from tests.browser.conftest import Open
 from tests.browser.hosting.test_sandbox import sandboxed
 from tests.browser.live import STATE
-from tools.browsers import Page
+from tools.browsers import UNFOLD, Page
 from tools.server import serving
 
 CHECKED = """Object.fromEntries([...document.querySelectorAll("[type=radio]:checked")].map((e) => [e.name, e.value]))"""
@@ -130,6 +130,7 @@ def test_the_link_leads_to_what_is_on_the_screen(new_tab: Open, engine: str, add
     page.open(f"{address}kv-cache-words.html")
     for name, value in {"step": 2, "layer": 1, "phase": 4}.items():
         page.run(f"(document.querySelector('[name={name}][value=\"{value}\"]').click(), 0)")
+    page.run(UNFOLD)
     page.run("document.querySelector('a[data-view]').focus()")
     link = page.run("document.querySelector('a[data-view]').href")
     assert parse_qs(urlsplit(link).query) == {"step": ["2"], "layer": ["1"], "phase": ["4"]}

@@ -14,12 +14,11 @@ import pytest
 from microgpt.viz.course import LESSONS
 from tests.browser.conftest import Open
 from tests.browser.live import STATE
-from tools.browsers import PlaywrightPage
+from tools.browsers import UNFOLD, PlaywrightPage
 from tools.server import Fault, serving
 
 ROOT = Path(__file__).resolve().parents[3]
 FORMS = [*[f"embed/{page.name}.html" for page in LESSONS], "look-inside.html", "own-model.html", "embed-builder.html"]
-OPEN = "(document.querySelectorAll('details.own').forEach((e) => { e.open = true; }), 0)"
 HEARD = f"!!{STATE}"  # the bridge has been asked for something
 FIELDS = "form.live input:not([type=file], [type=checkbox], [type=radio])"
 
@@ -54,7 +53,7 @@ def test_a_press_enter_and_the_address_are_heard_without_the_permission_to_send_
         pytest.skip("in a page without an origin 'self' is nothing to WebKit: only what is made for frames has scripts")
     page, address = new_tab(), boxed("allow-scripts")
     page.open(address + name)
-    page.run(OPEN)
+    page.run(UNFOLD)
     fields = page.run(
         f"[...document.querySelectorAll('{FIELDS}')].filter((e) => e.checkVisibility()).map((e) => e.name)"
     )
@@ -62,7 +61,7 @@ def test_a_press_enter_and_the_address_are_heard_without_the_permission_to_send_
     page.wait(HEARD, seconds=10)
     for field in fields[-1:]:
         page.open(address + name)
-        page.run(OPEN)
+        page.run(UNFOLD)
         page.click(f'form.live [name="{field}"]')
         page.press("Enter")
         page.wait(HEARD, seconds=10)

@@ -17,6 +17,7 @@ from microgpt.viz.request import request
 from tests.browser.conftest import Open
 from tests.browser.live import LINE, STATE
 from tools.bake import rendered
+from tools.browsers import UNFOLD
 from tools.runtime.carry import runtime
 from tools.runtime.single import packed
 from tools.server import serving
@@ -74,7 +75,7 @@ def test_a_double_click_is_enough(new_tab: Open, engine: str, lesson: Path, form
     page = new_tab()
     page.open((lesson / form).as_uri())
     page.run(WATCH)
-    page.run("document.querySelectorAll('details.own').forEach((e) => (e.open = true))")
+    page.run(UNFOLD)
     rows = 'document.querySelectorAll("#rows .row").length'
     assert page.run(rows) == 12
     page.click('button[data-hook="next"]')
@@ -138,7 +139,7 @@ def test_a_damaged_file_says_what_of_it_is_damaged(
         broken = html[: part.start(3)] + HARM[harm](part[3]) + html[part.end(3) :]
         (tmp_path / "damaged.html").write_text(broken, "utf-8")
         page.open((tmp_path / "damaged.html").as_uri())
-        page.run("document.querySelectorAll('details.own').forEach((e) => (e.open = true))")
+        page.run(UNFOLD)
         page.click('button[data-hook="next"]')
         page.wait(f'["ready", "failed"].includes({STATE})')
         assert f"this file is damaged: what it carries as {part[2]} cannot be read" in page.run(LINE)

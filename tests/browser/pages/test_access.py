@@ -27,12 +27,12 @@ AXE = Path(AXE_FILE_PATH).read_text("utf-8")
 FOUND = """axe.run({resultTypes: ["violations"] %s}).then((r) => JSON.stringify(r.violations.map(
   (v) => [v.id, v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + " " + n.failureSummary.slice(0, 200))])))"""
 COLOURS = ', runOnly: ["color-contrast", "link-in-text-block"]'
-# what can be pressed and is smaller than 24 x 24, but for links in a sentence; a control is pressed by its label too
+# what can be pressed and is smaller than 24 x 24, but for what stands in a sentence; a label presses its control
 SMALL = """[...document.querySelectorAll("a, button, input, label, summary, select, textarea")].flatMap((e) => {
   const shown = e.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && !e.closest(".skip");
   const said = [...e.parentNode.childNodes].some((n) => n.nodeType === Node.TEXT_NODE && /\\p{L}/u.test(n.textContent));
   if (!shown || e.closest("label") !== (e.matches("label") ? e : null)) return [];
-  if (e.matches("a") && getComputedStyle(e).display === "inline" && said) return [];
+  if (e.matches("a, .to") && getComputedStyle(e).display === "inline" && said) return [];
   const { width, height } = e.getBoundingClientRect();
   return width >= 24 && height >= 24 ? [] : [`${e.outerHTML.slice(0, 90)} ${width} x ${height}`]; })"""
 # text that is beside the screen, or that its own box cuts off

@@ -13,7 +13,7 @@ from microgpt.viz.rendering.render import prose, widget
 from microgpt.viz.settings import Settings
 from tests.browser.conftest import Open
 from tests.browser.live import html, open_live, press
-from tools.browsers import Page
+from tools.browsers import UNFOLD, Page
 from tools.server import serving
 
 CHOOSING = [page for page in LESSONS if page.widget != "stepper"]
@@ -101,6 +101,7 @@ def test_a_page_loaded_anew_shows_its_own_choices(new_tab: Open, address: str, n
 def test_the_enter_key_sends_no_choice_away(new_tab: Open, address: str) -> None:
     page = new_tab()
     page.open(f"{address}old-rows.html")
+    page.run(UNFOLD)
     for control in (".pick input", ".ask input", ".print input", ".settings input"):
         page.run(f"document.querySelector('{control}').focus()")
         page.press("Enter")

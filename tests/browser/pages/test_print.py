@@ -18,7 +18,7 @@ from playwright.sync_api import Playwright
 from pypdf import PdfReader
 
 from microgpt.viz.course import LESSONS
-from tools.browsers import CHROMIUM_FLAGS, own, which
+from tools.browsers import CHROMIUM_FLAGS, UNFOLD, own, which
 
 STEPPERS = [page.name for page in LESSONS if page.widget == "stepper"]
 TEXTS = "(found) => found.map((e) => e.textContent)"
@@ -106,6 +106,7 @@ def test_cases_questions_and_answers(tab: Tab, site: Path, lesson: Any) -> None:
     assert tab.eval_on_selector_all(".C", heading) == labels
     assert not tab.locator("button, select, .pick label, .button, .toggle, .print, .share").filter(visible=True).count()
     tab.emulate_media(media="null")
+    tab.evaluate(UNFOLD)
     tab.locator(".print input").check()
     sheets = printed(tab)
     assert len(sheets) == len(without) + 1

@@ -15,7 +15,7 @@ from tests.browser.conftest import Open
 from tests.browser.live import LINE, STATE, open_live, press
 from tests.browser.pages.test_stepping import assert_steps_through
 from tools.altered import altered
-from tools.browsers import Page
+from tools.browsers import UNFOLD, Page
 from tools.server import serving
 
 WASM, STDLIB, WORKER = "/runtime/pyodide.asm.wasm", "/runtime/python_stdlib.zip", "/runtime/worker.js"
@@ -234,7 +234,6 @@ def test_a_frame_without_an_origin_at_a_server_that_lets_none_read(new_tab: Open
 
     with serving(site, closed, readable=False) as url:
         page = open_live(new_tab(), url + "embed/kv-cache.html")
-        page.run("(document.querySelectorAll('details').forEach((e) => (e.open = true)), 0)")
         page.click('button[data-hook="next"]')
         page.wait(f'{STATE} === "failed"', seconds=40)
         line = page.run(LINE)
@@ -319,7 +318,6 @@ def test_python_that_died_says_so_and_goes_on_from_the_same_state(
 
     with serving(altered(site, tmp_path / "mortal", change), quick) as url:
         page = open_live(new_tab(), url + "kv-cache.html")
-        page.run("(document.querySelectorAll('details').forEach((e) => (e.open = true)), 0)")
         assert press(page, "next")["state"]["n"] == 4
         seed = page.run("document.querySelector('[name=seed]').value")
         page.fill("[name=seed]", "66")
@@ -360,6 +358,7 @@ def test_no_webassembly(new_tab: Open, engine: str, address: str) -> None:
 def test_from_a_file_it_says_how_to_go_on(new_tab: Open, site: Path) -> None:
     page = new_tab()
     page.open((site / "kv-cache.html").as_uri())
+    page.run(UNFOLD)
     page.click('button[data-hook="next"]')
     assert_says(page, "build.py --serve")
 
@@ -375,6 +374,7 @@ def test_live_in_a_frame_of_opaque_origin(new_tab: Open, engine: str, address: s
         page.open(host + "host.html")
         inner = next(f for f in page.tab.frames if f.url.startswith(address))  # type: ignore[attr-defined]
         inner.wait_for_load_state()
+        inner.evaluate(UNFOLD)
         inner.locator('button[data-hook="next"]').click()
         inner.locator('[data-boot][data-state="ready"]').wait_for(timeout=60000)
         assert inner.locator("#rows .row").count() == 4
