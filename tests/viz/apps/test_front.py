@@ -42,7 +42,7 @@ def head() -> tuple[int, int]:
 def test_every_lesson_is_in_one_part_in_the_order_of_the_numbers() -> None:
     numbered = [number for part in PARTS for number in part.lessons]
     assert numbered == sorted({lesson.number for lesson in LESSONS})
-    links = [e.get("href") for part in find(tree(), "part") for e in part.iter("a")]
+    links = [e.get("href") for part in find(tree(), "chapter") for e in part.iter("a")]
     assert {f"{lesson.name}.html" for lesson in LESSONS} <= set(links)
     assert [numbers(e)[0] for e in find(tree(), "meta")] == numbered
 

@@ -103,11 +103,11 @@ def test_a_picture_shows_all_stages_at_first() -> None:
 
 # selector of 4-stepper.css, and a part of its rule that holds a time -> the stage in which that time must lie
 CLOCKS = {
-    (".vector", "--go"): "project", (".vector::after", "--on"): "project", (".ask-q", "--in"): "project",
+    (".vector", "--go"): "project", (".vector", "--part"): "project", (".ask-q", "--in"): "project",
     (".c-k, .c-v", "--in"): "project", (".c-k, .c-v", "--go"): "append", (".c-k, .c-v", "--d"): "append",
     (".c-pos", "opacity"): "append", (".ask-q", "--go"): "compare", (".ask-q", "--d"): "compare",
     (".score", "--d"): "compare", (".band", "--on"): "weigh", (".meets b", "opacity"): "weigh",
-    (".pour", "--d"): "mix", (".mix", "opacity"): "mix", (".ask-q", "--out"): "drop q", (".door", "--on"): "drop q",
+    (".pour", "--d"): "mix", (".mix", "opacity"): "mix", (".ask-q", "--out"): "drop q", (".door", "--part"): "drop q",
     (".lift", "--on"): "choose", (".guesses", "opacity"): "choose", (".fly", "--d"): "choose",
 }  # fmt: skip
 
