@@ -61,8 +61,8 @@
   arrive();
   let awaited = ask();
   new MutationObserver((changes) => { // Python has drawn anew; what it does is seen, even if folded away
-    const wrong = changes.map(({ target }) => target.closest("[role=alert], [data-state=failed], .tools [data-boot]"));
-    for (const line of wrong) if (line?.textContent) line.closest("details")?.setAttribute("open", "");
+    const said = changes.map(({ target: e }) => e.closest("[role=alert], [data-state=failed], .tools .boot"));
+    for (const line of said) if (line?.textContent) line.closest("details")?.setAttribute("open", "");
     if (!changes.some(({ addedNodes: [first] }) => first?.nodeType === Node.ELEMENT_NODE)) return;
     awaited ? arrive() : lock();
     awaited = false;
