@@ -2,7 +2,7 @@
 and none in a cell is too small to read.
 
 Every page and every frame, in each language, from 320 to 1600 pixels wide; then each widget in a column of a wide page,
-from 280 to 1200. Answers and details are open, and of each choice the case at rest and the last; at a few widths all
+from 280 to 960. Answers and details are open, and of each choice the case at rest and the last; at a few widths all
 cases are, and the first, the last and one between them of what cannot be open at once, as the steps of a stepper. In
 Chromium alone, and in a frame, whose width changes in no time.
 """
@@ -21,7 +21,7 @@ from tests.browser.pages.test_access import EVERYWHERE
 from tools.browsers import CHROMIUM_FLAGS, own, which
 
 WIDTHS = range(320, 1601, 20)
-COLUMNS = range(280, 1201, 20)
+COLUMNS = range(280, 961, 20)
 FEW = (320, 700, 1020, 1240)  # for every choice
 LEAST = 11  # pixels: the smallest number in a cell
 FOLDERS = ["" if lang == "en" else f"{lang}/" for lang in LANGUAGES]
