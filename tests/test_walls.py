@@ -174,7 +174,7 @@ def test_what_writes_is_found(line: str) -> None:
 
 
 NEIGHBOURS = (
-    r"(\b(i|j|t|view\.n|step\.rows|LEVELS)|\|length) [-+] 1\b|\bview\.width \+ [23]\b"  # the next one, the last one, columns
+    r"(\b(i|j|t|view\.n|step\.rows|LEVELS)|\|length) [-+] 1\b|\bview\.width \+ [23]\b"  # the next, the last, columns
 )
 
 
