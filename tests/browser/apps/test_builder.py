@@ -10,6 +10,7 @@ from microgpt.viz.apps.embed_codes import HOSTS
 from microgpt.viz.session import dispatch
 from tests.browser.conftest import Open
 from tests.browser.live import STATE
+from tools.browsers import UNFOLD
 
 CODE = "document.querySelector('#code-{}').textContent"
 LINK = "document.querySelector('a[data-view^=embed_page]')"
@@ -21,6 +22,7 @@ def test_embed_this_view_leads_to_the_code_of_this_view(new_tab: Open, address: 
     page.open(f"{address}kv-cache-words.html?theme=dark")
     for name, value in {"step": 2, "layer": 1, "phase": 4}.items():
         page.run(f"(document.querySelector('[name={name}][value=\"{value}\"]').click(), 0)")
+    page.run(UNFOLD)
     page.run(f"({LINK}.focus(), 0)")
     page.open(page.run(f"{LINK}.href"))
     page.wait(f'{STATE} === "ready"')
@@ -39,6 +41,7 @@ def test_a_choice_that_only_its_own_page_knows_goes_along(new_tab: Open, address
     page = new_tab()
     page.open(f"{address}es/memory.html")
     page.run("(document.querySelector('[name=known][value=\"2\"]').click(), 0)")
+    page.run(UNFOLD)
     page.run(f"({LINK}.focus(), 0)")
     page.open(page.run(f"{LINK}.href"))
     page.wait(f'{STATE} === "ready"')
