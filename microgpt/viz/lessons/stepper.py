@@ -12,6 +12,7 @@ from microgpt.errors import N_, UserError
 from microgpt.record import Recording
 from microgpt.trace import to_json
 from microgpt.viz.controls import on_show
+from microgpt.viz.drawing.heat import Scale
 from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.drawing.thumbs import HEIGHT, Cell, heat_row
@@ -56,10 +57,9 @@ def next_token(state: State | None, fields: Mapping[str, str]) -> tuple[State, l
     recording = recorded(settings, state["n"])
     if recording.ended:
         raise UserError(ended_sentence(recording), n_ctx=recording.model.config.n_ctx)
-    before = Picture(recording.trace)
+    before = scales(recording)
     recording.step()
-    after = Picture(recording.trace)
-    if (after.scale, after.x_scale) != (before.scale, before.x_scale):  # every cell means another number now
+    if scales(recording) != before:  # every cell means another number now
         return remember(settings, recording), drawn_anew(recording, fields, selected=state["n"])
     return remember(settings, recording), one_more(recording, fields)
 
@@ -101,6 +101,12 @@ def recorded(settings: Settings, n: int) -> Recording:
 
 def remember(settings: Settings, recording: Recording) -> State:
     return {"settings": settings._asdict(), "n": len(recording.cache)}
+
+
+def scales(recording: Recording) -> tuple[Scale, Scale]:
+    """Those of the rows and of x, as far as the recording has run."""
+    shown = Picture(recording.trace)
+    return shown.scale, shown.x_scale
 
 
 def ended_sentence(recording: Recording) -> str:
