@@ -77,7 +77,7 @@ def test_token_by_token_makes_the_same_page_as_all_at_once(page: Page) -> None:
         if answer["state"]["n"] == before:
             break
         grown += any(patch.get("how") == "append" for patch in answer["patches"])
-    assert grown >= 3
+    assert grown >= 2  # the other steps stretch a scale, and all is drawn anew
     assert page.run('document.querySelector("#prompt-error").textContent')  # says why there is no more
     appended = page.run(tidy)
     press(page, "run")
