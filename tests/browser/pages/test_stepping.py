@@ -142,7 +142,7 @@ def test_keyboard_alone_steps_and_walks_the_stages(new_tab: Open, address: str) 
 
 def test_each_stage_shows_its_line_of_the_model_and_no_later_result(new_tab: Open, address: str) -> None:
     page = new_tab()
-    page.open(address + "kv-cache.html")
+    page.open(address + "embed/kv-cache.html")  # as wide as the window: a narrow machine lets scores fade
     opacity = 'Number(getComputedStyle(document.querySelector(".step.S3 {}")).opacity)'
     for number in range(1, len(PHASES) + 1):
         page.run(f"document.querySelector('[name=phase][value=\"{number}\"]').click()")
