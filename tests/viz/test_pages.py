@@ -225,6 +225,11 @@ def test_heat_grows_with_the_number_on_one_symmetric_scale(tree: Element) -> Non
     assert all(x < 0.06 for name in order[:12] for x in levels.get(name, []))
 
 
+def test_the_key_has_full_and_half_full_cells_of_both_signs(tree: Element) -> None:
+    (key,) = find(find(tree, "legend")[0], "strip")
+    assert [cell.get("class") for cell in key] == ["p12", "p6", "n6", "n12"]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=[p.name for p in PAGES])
 def test_no_inline_script_or_style_and_nothing_from_elsewhere(page: Page) -> None:
     tree = parse(render_page(page, view_of(page)))

@@ -11,12 +11,11 @@ from microgpt.viz import views
 from microgpt.viz.controls import Choice
 from microgpt.viz.course import LESSONS, PARTS, Page, Part
 from microgpt.viz.drawing.heat import Strip
+from microgpt.viz.drawing.phases import RUN
 from microgpt.viz.drawing.picture import Meeting, Picture
 from microgpt.viz.drawing.thumbs import Thumb, thumb
 from microgpt.viz.lesson import module_of
 from microgpt.viz.settings import Settings
-
-RUN = 3  # steps that the machine runs
 
 
 class Row(NamedTuple):

@@ -171,6 +171,11 @@ class Picture:
         """One scale for all rows of the trace; decimals as a strip has room for."""
         return self.scale_for(*ROWS)
 
+    @property
+    def key(self) -> Strip:
+        """What the legend shows: cells that are full and half full, above zero and below, without their numbers."""
+        return self.scale.strip(self.scale.limit * np.array([1, 0.5, -0.5, -1]))._replace(digits=None)
+
     @cached_property
     def x_scale(self) -> Scale:
         return self.scale_for("attn_norm")

@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from microgpt.viz.course import PAGES
 from microgpt.viz.drawing.heat import LEVELS
-from microgpt.viz.drawing.phases import PHASES
+from microgpt.viz.drawing.phases import PHASES, RUN
 from microgpt.viz.drawing.picture import MOST_TOKENS
 from microgpt.viz.rendering.assets import STYLE, STYLE_BIG
 from microgpt.viz.rendering.render import render
@@ -37,6 +37,7 @@ def style(big: bool = False) -> str:
         phases=len(PHASES),
         pace=pace(),
         levels=LEVELS,
+        runs=RUN,
         cases=CASES,
         opened=MOST_OPEN if big else 0,
     )
