@@ -22,6 +22,7 @@ from playwright.sync_api import Browser, Error, sync_playwright
 
 from microgpt.errors import UserError
 from microgpt.viz.course import LESSONS, page
+from microgpt.viz.rendering.style import pace
 from microgpt.viz.text.place import ROOT
 from tools.figure import FLAGS, chromium, write
 from tools.server import serving
@@ -33,12 +34,6 @@ PICTURE, FRAMES, SECONDS = ("kv-cache", 3), 108, 9  # what README.md shows: whic
 # the page at rest, without its own transitions; and a step at one moment, by its clocks
 STILL = "() => document.getAnimations().forEach((a) => a.finish())"
 PLAY = "() => { document.querySelector('[name=once]').click(); }"
-SEEK = """(t) => document.getAnimations().forEach((a) => {
-  a.pause();
-  const ends = a.effect.getKeyframes().map((key) => key.computedOffset), last = ends.length - 2, i = Math.floor(t);
-  const part = i >= last ? ends[last] : ends[i] + (t - i) * (ends[i + 1] - ends[i]);
-  a.currentTime = part * a.effect.getTiming().duration;
-})"""
 AT = "(time) => document.getAnimations().forEach((a) => { a.pause(); a.currentTime = time; })"
 CLIP = """() => {
   const tokens = document.querySelector("#tokens").getBoundingClientRect();
@@ -72,6 +67,12 @@ LOOKS = {
     "dark": Look(1280, 900, True, 3, 640),
 }
 Frame = tuple[str, bytes]  # what it shows, and a PNG
+
+
+def moment(t: float) -> float:
+    """A time in stages, as a share of the time that a step takes."""
+    over, k = pace(), int(t)
+    return over[k] + (t - k) * (over[k + 1] - over[k])
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -140,7 +141,7 @@ def drawn(chromium: Browser, url: str, look: Look) -> Iterator[Frame]:
             widget = tab.locator(".stepper")
             tab.evaluate(PLAY)
             for t in MOMENTS:
-                tab.evaluate(SEEK, t)
+                tab.evaluate(AT, 1000 * SECONDS * moment(t))
                 yield f"{t:g}", widget.screenshot()
             return
         for name, value in tab.evaluate(CHOICES, MOST):
