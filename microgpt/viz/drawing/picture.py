@@ -15,6 +15,7 @@ import numpy as np
 
 from microgpt import cost
 from microgpt.config import Array, Config
+from microgpt.rope import frequencies
 from microgpt.tokenizer import START
 from microgpt.trace import Event, Trace
 from microgpt.viz.controls import Choice
@@ -145,6 +146,22 @@ class Picture:
     def opened(self) -> tuple[Any, ...]:
         """The heads that are drawn, where a model has too many to draw them all (viz/large); empty: all are."""
         return ()
+
+    @property
+    def groups(self) -> list[range]:
+        """The heads that share one key head and one value head, together."""
+        size = self.config.n_head // self.config.n_kv_head
+        return [range(first, first + size) for first in range(0, self.config.n_head, size)]
+
+    @property
+    def in_pairs(self) -> bool:
+        """Whether every two query heads share their rows, so that both can be drawn."""
+        return self.config.n_head == 2 * self.config.n_kv_head
+
+    @property
+    def dial(self) -> bool:
+        """Whether q and k are rotated so that their first pair turns by one radian a position, as the dial draws it."""
+        return self.config.position == "rope" and bool(frequencies(self.config)[0] == 1)
 
     @property
     def tokens(self) -> list[str]:

@@ -7,6 +7,7 @@ the other engines let no driver look into a page without any.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -159,6 +160,7 @@ class Run(NamedTuple):
     there: dict[float, Look]  # stage by stage
     back: dict[float, Look]
     straight: dict[float, Look]  # back at once
+    layer: int
 
 
 CASES = {"letters": ("kv-cache", 3, 1440), "words, narrow": ("kv-cache-words", 5, 390)}
@@ -175,7 +177,8 @@ def run(
         run, births = tell(page, PLAYED)
         there, back, straight = tell(page, WALKED)
         found = {key: boxes(value) for key, value in births.items()}
-        yield Run(page, i, moments(run), found, moments(there), moments(back), moments(straight))
+        layer = tell(page, 'return Number(document.querySelector("[name=layer]:checked")?.value ?? 0);')
+        yield Run(page, i, moments(run), found, moments(there), moments(back), moments(straight), layer)
 
 
 def tell(page: Page, script: str) -> Any:
@@ -230,6 +233,33 @@ def test_q_meets_each_key_once_from_the_newest_to_the_oldest(run: Run) -> None:
         assert not any(look[f"score {older}"].seen for older in range(row - 1))
 
 
+def test_the_q_of_the_head_that_shares_falls_one_row_ahead(run: Run) -> None:
+    """It leaves its matrix behind the chosen one, meets the same keys, and lies on the door with it."""
+    told = tell(run.page, """click("once", 1); const told = [];
+      for (const t of [0.95, 2.5, 2.7, 5]) { seek(t);
+        told.push(all(`.step.S${now} .ask-q .strip`).filter((e) => e.getClientRects().length)
+          .map((e) => [e.getBoundingClientRect().top, Number(getComputedStyle(e).opacity)])); }
+      click("once", 1); return told;""")  # fmt: skip
+    if "dial" in run.run[0]:  # the model of words shares and rotates, that of letters does neither
+        pitch = run.run[2]["c-k 0"].top - run.run[2]["c-k 1"].top
+        for t, strips in zip((0.95, 2.5, 2.7, 5), told, strict=True):
+            assert len(strips) == 2 and sum(seen == 1 for _, seen in strips) == 1
+            (q,), (twin,) = ([top for top, seen in strips if (seen == 1) is own] for own in (True, False))
+            assert twin - q == pytest.approx(0 if t in (0.95, 5) else pitch, abs=3), t
+    else:
+        assert [len(strips) for strips in told] == [1] * 4  # no head shares
+
+
+def test_the_dial_stands_at_the_angle_of_the_position(run: Run) -> None:
+    if "dial" not in run.run[0]:
+        pytest.skip("positions are learned: nothing turns")
+    angle = """(e) => parseFloat(getComputedStyle(e, "::after").rotate)"""
+    told = tell(run.page, f"""click("once", 1); const told = [0.4, 2].map((t) => {{ seek(t);
+      return all(`.step.S${{now}} .dial`).map({angle}); }}); click("once", 1); return told;""")  # fmt: skip
+    turned = -180 / math.pi * run.i  # one radian a position, against the clock
+    assert told == [[0, 0], [pytest.approx(turned, abs=0.1)] * 2]
+
+
 def test_q_leaves_the_machine_and_is_gone(run: Run) -> None:
     door = run.run[0]["door"]
     falls = [t for t in TIMES if t > 5.2 and run.run[t]["ask-q"].seen]
@@ -250,8 +280,9 @@ def test_nothing_appears_from_nowhere(run: Run) -> None:
     for name, at in first.items():
         piece, (kind, _, of) = at[name], name.partition(" ")
         row = at.get(f"c-k {of}")
-        if kind == "enter":
-            assert piece.within(at[f"token {i}"], 16), name
+        if kind == "enter":  # out of the token, or out of the layer below
+            origin = f"token {i}" if run.layer == 0 else "rest"
+            assert piece.meets(at[origin]) and abs(piece.y - at[origin].y) < 16, name
         elif kind == "x":  # where the token has come to; from there to its matrix
             assert piece.meets(at["enter"]) and at["enter"].seen, name
             assert abs(at[name].left - run.run[0]["x q"].left) < 1

@@ -12,7 +12,7 @@ from microgpt import model
 from microgpt.viz.course import PAGES
 from microgpt.viz.drawing.phases import PHASES, code, reported
 from microgpt.viz.drawing.picture import Picture
-from microgpt.viz.rendering.style import style
+from microgpt.viz.rendering.style import SPANS, pace, style
 from microgpt.viz.text.language import LANGUAGES
 from microgpt.viz.text.place import ROOT
 
@@ -91,10 +91,28 @@ def test_the_generated_style_counts_the_stages() -> None:
 
 
 def test_a_step_that_plays_goes_through_the_stages_in_their_order_and_rests() -> None:
-    (frames,) = re.findall(r"@keyframes run\{from\{--t:0\}(.*?)to\{", style())
-    found = [(float(percent), int(t)) for percent, t in re.findall(r"([\d.]+)%\{--t:(\d+)\}", frames)]
-    assert [t for _, t in found] == list(range(1, COUNT + 1))
-    assert sorted(set(found)) == found and 80 < found[-1][0] < 100
+    over = pace()
+    assert len(over) == COUNT + 1 and over == sorted(set(over)) and over[0] == 0 and 0.8 < over[-1] < 1
+    for name, frames in re.findall(r"@keyframes (run-\d-\d)(\{.*?\}\})", style()):
+        first, last = map(int, name.split("-")[1:])
+        ((share, start),) = re.findall(rf"{name} calc\(var\(--len\)\*([\d.]+)\).*?var\(--len\)\*([\d.]+)\)", style())
+        found = re.findall(r"(from|to|[\d.]+%)\{--t:(\d)\}", frames)
+        assert [int(t) for _, t in found] == list(range(first, last + 1))
+        for at, t in found:  # whatever moves then, a stage is over at one and the same time
+            part = {"from": 0, "to": 100}.get(at) or float(at.strip("fromt%") or 0)
+            assert float(start) + float(share) * part / 100 == pytest.approx(over[int(t)], abs=0.0005), name
+
+
+def test_all_that_moves_says_in_which_stages() -> None:
+    """What has a clock, by its classes in the templates; and no two say so of one piece."""
+    folder = ROOT / "templates" / "lessons" / "stepper"
+    text = "".join((folder / f"_{part}.html").read_text("utf-8") for part in ("row", "step"))
+    moving = [set(found.split()) for found in re.findall(r'class="([^"]*)"', text) if "a" in found.split()]
+    pieces = {name.removeprefix("meets ") for name in SPANS}
+    assert len(moving) > 20
+    for classes in moving:
+        assert len(classes & pieces) == 1 or classes == {"a"}, classes  # the weight is a b without a name
+    assert {name for classes in moving for name in classes & pieces} | {"b"} == pieces
 
 
 def test_a_picture_shows_all_stages_at_first() -> None:
