@@ -55,7 +55,7 @@ def texts(tab: Tab, selector: str) -> list[str]:
 @pytest.mark.parametrize("paper", ["A4", "Letter"])
 def test_every_step_is_printed_whole_on_one_sheet(tab: Tab, site: Path, name: str, paper: str) -> None:
     tab.goto((site / f"{name}.html").as_uri())
-    for first in tab.locator(".which label:first-of-type .face").all():
+    for first in tab.locator(".choosers :is(.layer-0, .head-0) + .face").all():
         first.click()
     sheets = printed(tab, format=paper)
     narrations = texts(tab, ".narration")

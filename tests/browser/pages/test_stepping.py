@@ -9,6 +9,7 @@ import pytest
 
 from microgpt.viz.course import PAGES
 from microgpt.viz.drawing.phases import PHASES, code
+from microgpt.viz.rendering.style import SPANS
 from tests.browser.conftest import Open
 from tools.browsers import Page
 from tools.server import serving
@@ -181,7 +182,7 @@ def test_play_walks_all_steps_and_holds(new_tab: Open, address: str) -> None:
     at = """((seconds) => { for (const a of document.getAnimations()) { a.pause(); a.currentTime = seconds * 1000; }
       const clock = (e) => Number(getComputedStyle(e).getPropertyValue("--t"));
       return [...document.querySelectorAll(".step .ask-q")].map(clock); })"""
-    n, last, slot = steps(page), len(PHASES), page.run(SLOT)
+    n, last, slot = steps(page), SPANS["ask-q"][1], page.run(SLOT)
     for seconds, playing in ((0.1, 0), (0.9 * slot, 0), (slot + 0.1, 1), ((n - 0.5) * slot, n - 1)):
         clocks = page.run(f"{at}({seconds})")
         assert clocks[:playing] == [last] * playing and clocks[playing + 1 :] == [0] * (n - 1 - playing)
