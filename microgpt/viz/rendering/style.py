@@ -33,7 +33,7 @@ CASES = 32  # the most cases that one choice on a page may have
 @cache
 def style(big: bool = False) -> str:
     """All of site/css in the order of its file names, with the styles of lessons and apps before the last of them
-    (9-), then the rules that only differ by a number.
+    (9-), then the rules that only differ by a number; without what it says to those who write it.
 
     What only a large model needs goes along with `big`.
     """
@@ -54,7 +54,8 @@ def style(big: bool = False) -> str:
     for page in PAGES:
         order[ROOT / page.folder / "style.css"] = f"8-{page.widget or page.app}"
     paths = [path for path in sorted(order, key=order.__getitem__) if path.is_file() and not path.is_symlink()]
-    return "".join(path.read_text("utf-8") for path in paths if big or path.name != BIG) + states
+    text = "".join(path.read_text("utf-8") for path in paths if big or path.name != BIG) + states
+    return re.sub(r"/\*.*?\*/\n?", "", text, flags=re.DOTALL)
 
 
 class Span(NamedTuple):
