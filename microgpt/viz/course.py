@@ -252,7 +252,10 @@ PAGES = (
         "glossary",
         N_("Glossary"),
         N_("The words of this course"),
-        N_("One short meaning each, and the page where the word is at work."),
+        N_("One short meaning each, a picture from the real model, and the lesson where the word is at work."),
+        model="names",
+        prompt="emm",
+        app="glossary",
         nav=N_("Glossary"),
     ),
     Page(
