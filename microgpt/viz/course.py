@@ -263,8 +263,8 @@ PAGES = (
         N_("Look inside"),
         N_("What is inside a file of weights?"),
         N_(
-            "A published model is a file, or a few, of named tensors. What they are can be read from its first bytes: "
-            "here for two well-known models, and for any safetensors file of yours, which never leaves your computer."
+            "Two well-known models as their files, drawn to scale beside their caches. A file of yours can be looked "
+            "into too; it never leaves your computer."
         ),
         app="look",
         nav=N_("Look inside"),
