@@ -274,8 +274,8 @@ PAGES = (
         N_("Your model"),
         N_("What does a model of your own keep?"),
         N_(
-            "Choose the files of a checkpoint, such as GPT-2 or SmolLM2-135M, and step through a text of yours: its "
-            "real q, k and v, computed in this page. The files never leave your computer."
+            "Choose the files of GPT-2, SmolLM2-135M or another checkpoint, and this picture is drawn from them, on "
+            "your computer alone."
         ),
         app="own_model",
         big=True,
