@@ -286,7 +286,7 @@ PAGES = (
         N_("Put it into your course"),
         N_(
             "Every page of the course can stand in a frame: in a lecture, a book, a slide, a notebook. Choose what "
-            "your readers see first, copy the code, paste it."
+            "your readers see first, and copy the code."
         ),
         app="builder",
         nav=N_("Embed"),
