@@ -252,7 +252,10 @@ PAGES = (
         "glossary",
         N_("Glossary"),
         N_("The words of this course"),
-        N_("One short meaning each, and the page where the word is at work."),
+        N_("One short meaning each, a picture from the real model, and the lesson where the word is at work."),
+        model="names",
+        prompt="emm",
+        app="glossary",
         nav=N_("Glossary"),
     ),
     Page(
@@ -260,8 +263,8 @@ PAGES = (
         N_("Look inside"),
         N_("What is inside a file of weights?"),
         N_(
-            "A published model is a file, or a few, of named tensors. What they are can be read from its first bytes: "
-            "here for two well-known models, and for any safetensors file of yours, which never leaves your computer."
+            "Two well-known models as their files, drawn to scale beside their caches. A file of yours can be looked "
+            "into too; it never leaves your computer."
         ),
         app="look",
         nav=N_("Look inside"),
@@ -271,8 +274,8 @@ PAGES = (
         N_("Your model"),
         N_("What does a model of your own keep?"),
         N_(
-            "Choose the files of a checkpoint, such as GPT-2 or SmolLM2-135M, and step through a text of yours: its "
-            "real q, k and v, computed in this page. The files never leave your computer."
+            "Choose the files of GPT-2, SmolLM2-135M or another checkpoint, and this picture is drawn from them, on "
+            "your computer alone."
         ),
         app="own_model",
         big=True,
@@ -283,7 +286,7 @@ PAGES = (
         N_("Put it into your course"),
         N_(
             "Every page of the course can stand in a frame: in a lecture, a book, a slide, a notebook. Choose what "
-            "your readers see first, copy the code, paste it."
+            "your readers see first, and copy the code."
         ),
         app="builder",
         nav=N_("Embed"),

@@ -16,6 +16,7 @@ from microgpt.config import Config, n_params
 from microgpt.errors import N_, UserError
 from microgpt.files import megabytes
 from microgpt.record import Recording
+from microgpt.trace import Trace
 from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.drawing.picture import Picture, most_tokens
 from microgpt.viz.large.heads import attention, opened
@@ -149,21 +150,37 @@ def picture(
     recording: Recording, fields: Mapping[str, str], layers: Sequence[int], heads: Sequence[int], at: int
 ) -> Picture:
     """The picture of what was run; `at` is the step that is shown."""
-    trace, config, last = recording.trace, recording.model.config, len(PHASES)
-    stage = radio(fields, "phase", 1, last, last)
-    trace.about |= {
+    trace, config = described(recording), recording.model.config
+    if small(config):
+        layer, head = radio(fields, "layer", 0, config.n_layer - 1), radio(fields, "head", 0, config.n_head - 1)
+        return OwnPicture(trace, at, layer, head, stage_of(fields))
+    return big_picture(recording, fields, layers, heads, at)
+
+
+def big_picture(
+    recording: Recording, fields: Mapping[str, str], layers: Sequence[int], heads: Sequence[int], at: int
+) -> OwnBigPicture:
+    """The same, of a model of any size, as a large one is drawn: a few heads are open, and all heads at once."""
+    # by the prompt alone: other heads at every new token would be hard to follow
+    trace, config = described(recording), recording.model.config
+    found = opened(attention(trace, config, recording.n_prompt), config.head_dim, layers, heads)
+    same = [index for index, one in enumerate(found) if one.value == fields.get("head")]
+    return OwnBigPicture(
+        trace, at, phase=stage_of(fields), heads=tuple(found), at_head=same[0] if same else 0,
+        by_rule=not heads, layers_by_rule=not layers,
+    )  # fmt: skip
+
+
+def stage_of(fields: Mapping[str, str]) -> int:
+    return radio(fields, "phase", 1, len(PHASES), len(PHASES))
+
+
+def described(recording: Recording) -> Trace:
+    """The trace of what was run, which knows what a picture of a checkpoint asks for besides."""
+    recording.trace.about |= {
         "dtype": str(recording.model.params["wte"].dtype),
         "stops": sorted(recording.stops),
         "started": recording.ids[0] == recording.model.tokenizer.start,
         "ids": recording.ids[: len(recording.cache)],
     }
-    if small(config):
-        layer, head = radio(fields, "layer", 0, config.n_layer - 1), radio(fields, "head", 0, config.n_head - 1)
-        return OwnPicture(trace, at, layer, head, stage)
-    # by the prompt alone: other heads at every new token would be hard to follow
-    found = opened(attention(trace, config, recording.n_prompt), config.head_dim, layers, heads)
-    same = [index for index, one in enumerate(found) if one.value == fields.get("head")]
-    return OwnBigPicture(
-        trace, at, phase=stage, heads=tuple(found), at_head=same[0] if same else 0,
-        by_rule=not heads, layers_by_rule=not layers,
-    )  # fmt: skip
+    return recording.trace

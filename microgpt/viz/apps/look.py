@@ -1,4 +1,4 @@
-"""Look inside a file: what a .safetensors file holds, by its header. Two built-in examples; then the reader's own file.
+"""Look inside a file: what a .safetensors file holds, by its header. Two built-in examples, and the reader's own file.
 
 The examples are headers as GPT-2 124M and SmolLM2-135M have them, made from their shapes by formula and read back by
 the code that reads the reader's file. Only a header is ever read.
@@ -28,6 +28,8 @@ WIDTH, HEIGHT = 1000, 240  # of the picture, in its own units
 COLUMNS, GROUPS, ROWS = 400, 60, 400  # the most that a page shows
 OPEN = 24  # the most lines that are shown unfolded
 HALF = 2  # bytes of a 16-bit number
+TOKENS = 1000  # of the text whose cache is drawn beside the file
+GAP = 24  # between the two
 START = 240  # characters of a header that are shown
 SAID = {"bias": N_("bias"), "scale": N_("scale")}
 
@@ -61,12 +63,14 @@ class Part(NamedTuple):
 
 
 class Share(NamedTuple):
-    """What a role holds of the file."""
+    """What a role holds of the file, and the shape of its tensor: in each layer, where it is in layers."""
 
     role: str
     symbol: str
     share: float
     nbytes: int
+    shape: tuple[int, ...]  # () where there are several
+    part: bool  # it is one of several that lie side by side in that tensor
 
 
 class Area(NamedTuple):
@@ -95,12 +99,16 @@ class Looked(NamedTuple):
     figures: list[tuple[str, int]]
     factors: list[tuple[int, str]]
     per_token: int  # bytes; 0 where the shapes do not say
-    areas: list[tuple[str, list[Area]]]  # by role, in the picture
+    tokens: int  # so many take
+    kept: int  # bytes of cache, in numbers of so many bits
+    bits: int
+    areas: list[tuple[str, list[Area]]]  # by role, in the picture, WIDTH wide in all
+    cache: list[tuple[str, Area]]  # K and V of these tokens, to the same scale; "any" is one row for both
+    wide: float  # the picture
     shares: list[Share]
     parts: list[Part]
     more: int  # groups that are not shown
     metadata: list[tuple[str, str]]
-    wide: int = WIDTH
     high: int = HEIGHT
 
 
@@ -140,6 +148,8 @@ def looked(name: str, header: Header, start: str) -> Looked:
     """Everything that the page says of a file."""
     found = contents(header.tensors)
     usual = max(found.groups, key=lambda group: len(group.layers), default=None)
+    kept = TOKENS * HALF * found.shape.cached
+    beside = cache_areas(found, kept)
     return Looked(
         name=shown(name),
         size=header.size,
@@ -155,8 +165,13 @@ def looked(name: str, header: Header, start: str) -> Looked:
         figures=figures(found),
         factors=factors(found),
         per_token=HALF * found.shape.cached,
+        tokens=TOKENS,
+        kept=kept,
+        bits=8 * HALF,
         areas=areas(found.columns),
-        shares=shares(found.columns),
+        cache=beside,
+        wide=max([WIDTH, *(one.x + one.wide for _, one in beside)]),
+        shares=shares(found),
         parts=[part(group, group is usual) for group in found.groups[:GROUPS]],
         more=max(0, len(found.groups) - GROUPS),
         metadata=[(shown(key), shown(value)) for key, value in list(header.metadata.items())[:20]],
@@ -230,15 +245,38 @@ def line(row: Row) -> Line:
 # ---- the picture ----------------------------------------------------------------------------------
 
 
-def shares(columns: list[dict[str, int]]) -> list[Share]:
+def shares(found: Contents) -> list[Share]:
     """What each role holds of the file; all norm gains together."""
     held: Counter[str] = Counter()
-    for column in columns:
+    for column in found.columns:
         for role, nbytes in column.items():
             norm = role in ROLES and ROLES[role].part == "norms"
             held["attn_norm" if norm else role] += nbytes
     total = sum(held.values())
-    return [Share(role, symbol(role), held[role] / total, held[role]) for role in [*ORDER, OTHER] if held[role]]
+    return [
+        Share(role, symbol(role), held[role] / total, held[role], *shape_of(found, role))
+        for role in [*ORDER, OTHER]
+        if held[role]
+    ]
+
+
+def shape_of(found: Contents, role: str) -> tuple[tuple[int, ...], bool]:
+    """The shape of the tensor with that role, if there is one, and whether q, k and v lie side by side in it."""
+    rows = [row for group in found.groups for row in group.rows if row.kind == "weight"]
+    own, joint = ({row.shape for row in rows if row.role == name} for name in (role, "wqkv"))
+    part = not own and role in ("wq", "wk", "wv")
+    shapes = joint if part else own
+    return (shapes.pop(), part) if len(shapes) == 1 and role != OTHER else ((), False)
+
+
+def cache_areas(found: Contents, kept: int) -> list[tuple[str, Area]]:
+    """The cache of TOKENS tokens beside the file: as many units for a byte, K over V."""
+    total = sum(sum(column.values()) for column in found.columns[:COLUMNS])
+    if not kept or not total:
+        return []
+    wide, kinds = WIDTH * kept / total, ("k", "v") if found.shape.kv_width else ("any",)
+    high = HEIGHT / len(kinds)
+    return [(kind, Area(WIDTH + GAP, i * high, wide, high)) for i, kind in enumerate(kinds)]
 
 
 def areas(columns: list[dict[str, int]]) -> list[tuple[str, list[Area]]]:

@@ -1,5 +1,6 @@
 """A model of the reader's own: the files of a checkpoint, dropped on the page, stepped through like a built-in model.
 
+Until then the page shows what will come of them: a small model of this course, drawn as a large one is.
 Loading and running go in slices: each answer shows how far it is, asks to be sent again, and is a sign of life.
 The picture in the end depends on the files, the fields and the state alone (dropped_model.py).
 """
@@ -20,7 +21,7 @@ from microgpt.record import Recording
 from microgpt.trace import to_json
 from microgpt.viz.apps import dropped_model
 from microgpt.viz.controls import Choice
-from microgpt.viz.drawing.counters import facts
+from microgpt.viz.drawing.counters import Facts, facts
 from microgpt.viz.drawing.picture import MOST_TOKENS, Picture
 from microgpt.viz.given_files import Files
 from microgpt.viz.large.excerpt import excerpt
@@ -29,11 +30,12 @@ from microgpt.viz.patches import Patch, State, again, file, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings, parse, radio
 from microgpt.viz.text.language import say
-from microgpt.weights import Model
+from microgpt.weights import Model, shipped
 
 FIELD = "checkpoint"  # the control in which the files are chosen
 SINGLE = 4  # bytes of a number in 32 bits
 PROMPT = "The next day is bright"
+EXAMPLE, NEW = "stories", 2  # the model that is drawn before there are files; so many tokens are its own
 BAR = ("numbers", "check")  # what the reader has switched on in the picture
 
 Answer = tuple[State | None, list[Patch]]
@@ -42,7 +44,11 @@ Answer = tuple[State | None, list[Patch]]
 class View(NamedTuple):
     """The page as it is built."""
 
-    choices: tuple[Choice, ...]
+    choices: tuple[Choice, ...]  # those of the example
+    fields: tuple[Choice, ...]
+    example: BigPicture
+    model: str
+    facts: Facts
     types: list[str]
     limit: int  # bytes
     bytes: int  # of a number
@@ -52,7 +58,13 @@ class View(NamedTuple):
 
 
 def view(_: Settings) -> View:
-    return View((), list(FAMILY_OF), LIMIT, SINGLE, MOST_TOKENS)
+    recording = Recording(shipped(EXAMPLE), PROMPT, max_new=NEW)
+    recording.run()
+    example = dropped_model.big_picture(recording, {}, (), (), recording.n_prompt)
+    return View(
+        example.choices, example.fields, example, EXAMPLE, facts(recording.model.config), list(FAMILY_OF), LIMIT,
+        SINGLE, MOST_TOKENS,
+    )  # fmt: skip
 
 
 # ---- what can be pressed --------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from typing import Any, NamedTuple
-from unicodedata import normalize
 
 import jinja2
 from markupsafe import Markup
@@ -29,7 +28,7 @@ from microgpt.viz.rendering.assets import BESIDE, BRIDGE, MODULE, SCRIPTS, STYLE
 from microgpt.viz.settings import SAMPLING
 from microgpt.viz.text import place
 from microgpt.viz.text.formats import FILTERS, bound
-from microgpt.viz.text.glossary import GLOSSARY, Term
+from microgpt.viz.text.glossary import GLOSSARY, initials, ordered
 from microgpt.viz.text.language import LANG, LANGUAGES, catalogue, folder, language, translated
 from microgpt.weights import SHIPPED, shipped
 
@@ -70,7 +69,8 @@ def environment(lang: str = "en") -> jinja2.Environment:
         LANGUAGES=LANGUAGES, LESSONS=LESSONS, LEVELS=LEVELS, PAGES=PAGES, PART_NAMES=PART_NAMES, PHASES=PHASES,
         BRIDGE=BRIDGE, MODULE=MODULE, SCRIPTS=SCRIPTS, STYLE=STYLE, STYLE_BIG=STYLE_BIG,
         SHIPPED=SHIPPED, code=code, models=models, lang=lang, folder=folder,
-        glossary=glossary, translated=translated, course=True, home="", up="../" if folder(lang) else "",
+        glossary=ordered, initials=initials, translated=translated, course=True, home="",
+        up="../" if folder(lang) else "",
     )  # fmt: skip
     return env
 
@@ -104,11 +104,6 @@ def of_others(name: str) -> str | None:
 def models() -> list[tuple[str, Facts]]:
     """Each of our models by its name, and what the start page says of it."""
     return [(name, facts(shipped(name).config)) for name in SHIPPED]
-
-
-def glossary() -> list[Term]:
-    """The glossary in the order of its words, as they are in the language that is set."""
-    return sorted(GLOSSARY.values(), key=lambda term: normalize("NFKD", translated([term.word])[0]).lower())
 
 
 def render(template: str, **context: Any) -> str:

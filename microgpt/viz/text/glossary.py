@@ -1,10 +1,12 @@
-"""GLOSSARY: the words of the course, one meaning each, and the lesson where each is at work. Knows no HTML."""
+"""GLOSSARY: the words of the course, one meaning each, the lesson where each is at work, their order. Knows no HTML."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
+from unicodedata import normalize
 
 from microgpt.errors import N_
+from microgpt.viz.text.language import translated
 
 
 class Term(NamedTuple):
@@ -202,3 +204,34 @@ TERMS = (
     ),
 )
 GLOSSARY = {term.slug: term for term in TERMS}
+
+
+ALPHABET = N_("abcdefghijklmnopqrstuvwxyz")  # in the order of the language
+
+
+class Initial(NamedTuple):
+    """A letter of the alphabet, and the first word that begins with it; "" where none does."""
+
+    letter: str
+    slug: str
+
+
+def ordered() -> list[Term]:
+    """The glossary in the order of its words, as they are in the language that is set."""
+    alphabet = translated([ALPHABET])[0]
+    return sorted(TERMS, key=lambda term: places(translated([term.word])[0], alphabet))
+
+
+def places(word: str, alphabet: str) -> list[int]:
+    """Where each of its letters stands in the alphabet, accents aside; what is no letter comes first."""
+    letters = normalize("NFC", word.lower())
+    return [alphabet.find(c if c in alphabet else normalize("NFKD", c)[0]) for c in letters]
+
+
+def initials() -> list[Initial]:
+    """The alphabet of the language that is set."""
+    alphabet = translated([ALPHABET])[0]
+    first: dict[int, str] = {}
+    for term in ordered():
+        first.setdefault(places(translated([term.word])[0], alphabet)[0], term.slug)
+    return [Initial(letter, first.get(at, "")) for at, letter in enumerate(alphabet)]

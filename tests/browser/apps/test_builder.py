@@ -14,6 +14,11 @@ from tools.browsers import UNFOLD
 
 CODE = "document.querySelector('#code-{}').textContent"
 LINK = "document.querySelector('a[data-view^=embed_page]')"
+SET = """((name, value) => {
+  const e = document.querySelector(`[name=${name}]`);
+  e[e.type === "checkbox" ? "checked" : "value"] = value;
+  e.dispatchEvent(new Event("change", { bubbles: true }));
+})"""
 PREVIEW = "document.querySelector('#preview iframe').src"
 
 
@@ -47,8 +52,7 @@ def test_a_choice_that_only_its_own_page_knows_goes_along(new_tab: Open, address
     page.wait(f'{STATE} === "ready"')
     assert page.run("document.querySelector('[name=other]').value") == "known=2"
     assert page.run(PREVIEW) == f"{address}es/embed/memory.html?known=2"
-    page.fill("[name=other]", "known=99")
-    page.click('button[data-hook="embed"]')
+    page.run(f"({SET}('other', 'known=99'), 0)")  # in one go: a driver that empties a field first has it sent
     page.wait("document.querySelector('#prompt-error').textContent.includes('99')")
     assert page.run(PREVIEW) == f"{address}es/embed/memory.html?known=2"  # the last good one stays
 
@@ -68,3 +72,43 @@ def test_every_code_can_be_read_and_the_preview_steps(
     preview.locator("#tokens .R1 span").first.click()
     assert "Step 2:" in preview.locator(".step.S1 .narration").inner_text()
     assert not page.errors
+
+
+BOX = "(({ left, top, right, bottom }) => ({ left, top, right, bottom }))"
+
+
+def test_what_is_chosen_is_at_once_in_the_preview_and_in_the_code(new_tab: Open, address: str) -> None:
+    """No button is pressed: a choice is sent by its own control."""
+    page = new_tab()
+    page.open(f"{address}embed-builder.html")
+    for name, value, query in (
+        ("embed_page", "'kv-cache-words'", ""),
+        ("step", "2", "?step=2"),
+        ("phase", "4", "?step=2&phase=4"),
+        ("theme", "'dark'", "?step=2&phase=4&theme=dark"),
+        ("play", "true", "?step=2&phase=4&play=1&theme=dark"),
+    ):
+        page.run(f"({SET}('{name}', {value}), 0)")
+        page.wait(f"{PREVIEW} === '{address}embed/kv-cache-words.html{query}'")
+        assert page.run(CODE.format("link")).strip() == f"kv-cache-words.html{query}"
+    page.run(f"({SET}('embed_size', '320x480'), 0)")
+    page.wait("document.querySelector('#preview iframe').width === '320'")
+    assert 'width="320"' in page.run(CODE.format("html"))
+    assert not page.errors
+
+
+def test_every_choice_is_sent_by_its_own_control(new_tab: Open, address: str) -> None:
+    page = new_tab()
+    page.open(f"{address}embed-builder.html")
+    assert page.run("[...document.querySelectorAll('.live [name]')].filter((e) => !e.dataset.hook).length") == 0
+
+
+def test_the_preview_comes_first_then_its_code_and_the_choices_beside_or_below(new_tab: Open, address: str) -> None:
+    page = new_tab()
+    page.open(f"{address}embed-builder.html")
+    found = ("#preview iframe", ".paste", ".builder .live")
+    preview, code, choices = (
+        page.run(f"{BOX}(document.querySelector('{one}').getBoundingClientRect())") for one in found
+    )
+    assert preview["bottom"] <= code["top"]
+    assert choices["top"] >= code["bottom"] or choices["right"] <= preview["left"]

@@ -8,11 +8,12 @@ import struct
 import pytest
 from hypothesis import given, settings
 
+from microgpt.architectures.known import PRESETS
 from microgpt.checkpoints.safetensors import Header, Tensor, read_header
 from microgpt.errors import UserError
 from microgpt.viz import views
 from microgpt.viz.apps.examples import EXAMPLES, published
-from microgpt.viz.apps.look import COLUMNS, FIELD, GROUPS, ROWS, looked
+from microgpt.viz.apps.look import COLUMNS, FIELD, GROUPS, ROWS, TOKENS, WIDTH, looked
 from microgpt.viz.course import page
 from microgpt.viz.given_files import only
 from microgpt.viz.rendering.render import render, render_page
@@ -71,14 +72,48 @@ def test_the_picture_covers_the_file_and_a_role_its_share_of_it(model: str) -> N
     found = looked(model, published(model)[0], "")
     area: dict[str, float] = {}
     for role, rectangles in found.areas:
-        area[role] = sum(one.wide * one.high for one in rectangles) / (found.wide * found.high)
+        area[role] = sum(one.wide * one.high for one in rectangles) / (WIDTH * found.high)
     assert sum(area.values()) == pytest.approx(1)
     ends = sorted({(one.x, one.x + one.wide) for _, rectangles in found.areas for one in rectangles})
-    assert ends[0][0] == 0 and ends[-1][1] == pytest.approx(found.wide)
+    assert ends[0][0] == 0 and ends[-1][1] == pytest.approx(WIDTH)
     assert all(a[1] == pytest.approx(b[0]) for a, b in zip(ends, ends[1:], strict=False))  # side by side
     by_name = {share.role: share for share in found.shares}
     for role in ("wte", "wq", "wk", "fc1", "fc2"):
         assert area[role] == pytest.approx(by_name[role].share)
+
+
+@pytest.mark.parametrize("model", EXAMPLES)
+def test_the_cache_is_drawn_to_the_scale_of_the_file(model: str) -> None:
+    header = published(model)[0]
+    found, config = looked(model, header, ""), PRESETS[model].config
+    bytes_in_file = sum(tensor.stop - tensor.start for tensor in header.tensors)
+    kept = TOKENS * 2 * config.n_layer * config.n_kv_head * config.head_dim * 2  # K and V, two bytes a number
+    for kind, area in found.cache:
+        assert area.wide * area.high / (WIDTH * found.high) == pytest.approx(kept / 2 / bytes_in_file), kind
+        assert area.x > WIDTH and area.x + area.wide <= found.wide
+    assert [kind for kind, _ in found.cache] == ["k", "v"] and found.kept == kept
+    assert f"{kept / 1e6:.1f} MB" in text(find(parse(on_page(header)), "beside")[0])
+
+
+@pytest.mark.parametrize("model", EXAMPLES)
+def test_a_role_is_named_with_the_shape_of_its_tensor(model: str) -> None:
+    header = published(model)[0]
+    shapes = {tensor.shape for tensor in header.tensors}
+    named = {share.role: share.shape for share in looked(model, header, "").shares}
+    assert all(shape in shapes for shape in named.values())
+    assert named["wte"] == header.tensors[0].shape
+
+
+def test_a_file_without_a_known_cache_has_none_beside_it() -> None:
+    found = looked("x", Header(2, 9, [Tensor("x", "U8", (1,), 0, 1)], {}), "")
+    assert (found.cache, found.kept, found.wide) == ([], 0, WIDTH)
+
+
+def test_a_visitor_sees_a_file_before_the_control_that_chooses_one() -> None:
+    built = render_page(page("look-inside"), views.of(page("look-inside")))
+    assert built.index('class="mosaic"') < built.index('type="file"') < built.index('id="looked"')
+    (examples,) = find(parse(built), "examples")
+    assert not [e for e in examples.iter() if "js-only" in e.get("class", "") or e.tag == "button"]
 
 
 @pytest.mark.parametrize("model", EXAMPLES)
