@@ -19,6 +19,7 @@ BIG = "8-big.css"  # of site/css: for pages of a large model alone
 MOST_OPEN = 12  # heads that a page of a large model opens: its size and its pace depend on them
 PAUSE = 1.0  # beats after the last stage of a step that plays
 CASES = 32  # the most cases that one choice on a page may have
+SWAPS = 6  # the most tokens that may be swapped, one at a time, in the drawing of the inside
 
 
 @cache
@@ -39,6 +40,8 @@ def style(big: bool = False) -> str:
         levels=LEVELS,
         runs=RUN,
         cases=CASES,
+        tokens=max(c.n_ctx for c in configs),
+        swaps=SWAPS,
         opened=MOST_OPEN if big else 0,
     )
     order = {path: path.name for path in (ROOT / "site" / "css").glob("[0-9]-*.css")}
