@@ -54,6 +54,10 @@ HIDDEN = {  # the inside of the MLP, by its activation
     "relu": N_("The matrix fc1 widens the row. What is negative becomes zero."),
     "swiglu": N_("The matrices gate and fc1 widen the row. One lets through what the other says."),
 }
+TURNED = {  # by rotary positions
+    "q": N_("What this token looks for, turned by its position."),
+    "k": N_("How later tokens will find this one, turned by its position."),
+}
 WIDENED = N_("The matrix fc1 widens the row, and a curve bends it.")
 TIED = N_("The table wte, used once more, gives each token of the vocabulary one number.")
 
@@ -130,6 +134,8 @@ def how(c: Config, stop: Stop) -> str:
         return HOW["resid_final"] if stop.layer else NORMED
     if stop.name == "embed" and c.position == "learned":
         return TABLES
+    if stop.name in TURNED and c.position == "rope":
+        return TURNED[stop.name]
     if stop.name == "mlp_hidden":
         return HIDDEN.get(c.mlp, WIDENED)
     if stop.name == "logits" and c.tied:
