@@ -55,7 +55,12 @@ def test_a_swap_moves_no_piece_and_changes_the_bars_of_what_is_lit_alone(new_tab
         page, "return all('.inside .how > .V').filter((e) => e.getClientRects().length).map((e) => e.innerText);"
     )
     assert said[:6] == ["the same"] * 6 and "the same" not in said[6:]
+    frames = """all('.inside .leg > :is(.river, .side) > .bars').map((e) =>
+      [e.closest('.leg').matches('.xs0'), getComputedStyle(e).boxShadow, getComputedStyle(e).backgroundColor])"""
+    lit_now = {(changed, *how) for changed, *how in run(page, f"return {frames};")}
     assert run(page, "choose('swap-2'); end(); return [boxes(), sizes()];") == before
+    (calm,) = {tuple(how) for _, *how in run(page, f"return {frames};")}
+    assert len(lit_now) == 2 and (False, *calm) in lit_now and (True, *calm) not in lit_now
 
 
 def test_another_token_moves_the_same_bars(new_tab: Open, address: str) -> None:
