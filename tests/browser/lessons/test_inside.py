@@ -20,8 +20,8 @@ const box = ({ left, top, width, height }) => [left, top + scrollY, width, heigh
 const place = (e) => box(e.getBoundingClientRect());
 const boxes = () => all(".inside .leg, .inside .leg .bars, .inside summary b, .inside .flow .name").map(place);
 const parts = ["::before", "::after"];
-const scale = (e, part) => getComputedStyle(e, part).scale.split(" ").map((n) => round(100 * n) / 100).join();
-const size = (e) => parts.map((part) => scale(e, part));
+const high = (e, part) => round(parseFloat(getComputedStyle(e, part).backgroundSize.split(" ")[1]));
+const size = (e) => parts.map((part) => high(e, part));
 const sizes = () => all(".inside .leg").map((leg) => all(".u, .c", leg).map((e) => size(e).join(" ")));
 const moving = () => { getComputedStyle(document.body).color; return document.getAnimations(); };
 const end = () => moving().forEach((one) => one.finish());
