@@ -87,15 +87,24 @@ def changed(params: Params, config: Config, token_ids: Sequence[int], at: int, n
 
     Exactly 0 where nothing has reached the stop. embed and logits have one entry.
     """
-    swapped = [*token_ids[:at], new_id, *token_ids[at + 1 :]]
-    one, other = (step_by_step(params, config, ids) for ids in (token_ids, swapped))
+    one = step_by_step(params, config, token_ids)
+    other = step_by_step(params, config, swapped(token_ids, at, new_id))
     last = len(token_ids) - 1
     found: dict[str, list[float]] = {}
-    for stop in stops(one, config, last):
-        key = (stop.name, last, stop.layer) if stop.layer >= 0 else (stop.name, last)
-        off = float(np.abs(stop.value - other[key]).max())
+    for stop, off in zip(stops(one, config, last), compared(one, other, config, last), strict=True):
         found.setdefault(stop.name, []).append(off)
     return found
+
+
+def swapped(token_ids: Sequence[int], at: int, new_id: int) -> list[int]:
+    """The text with another token at `at`."""
+    return [*token_ids[:at], new_id, *token_ids[at + 1 :]]
+
+
+def compared(one: Trace, other: Trace, config: Config, pos: int) -> list[float]:
+    """For each stop of the token at `pos`, the largest difference between two runs: exactly 0 where nothing differs."""
+    pairs = zip(stops(one, config, pos), stops(other, config, pos), strict=True)
+    return [float(np.abs(a.value - b.value).max()) for a, b in pairs]
 
 
 class Alone(NamedTuple):

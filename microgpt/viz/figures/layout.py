@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from microgpt.viz.drawing.heat import Strip
+from microgpt.viz.drawing.heat import LEVELS, Strip
 from microgpt.viz.figures.paint import HEAT, SMALL
 from microgpt.viz.figures.words import extent, fit
 from microgpt.viz.text.formats import heat, number
@@ -123,9 +123,10 @@ class Box(NamedTuple):
 
 
 class Heat(NamedTuple):
-    """A cell with its place and colours."""
+    """A cell with its place and colours; where it has an owner, `full` is how far it is full."""
 
     box: Box
+    full: Box
     fill: str
     ink: str
     text: str
@@ -149,7 +150,15 @@ def cells(strip: Strip, x: int, y: int, width: int, height: int = 24, columns: i
     colours = [HEAT[heat(cell.level)] for cell in strip.cells]
     texts = ["" if strip.digits is None else number(cell.value, strip.digits) for cell in strip.cells]
     roomy = all(extent(text) <= box.w + 1 for text, box in zip(texts, places, strict=True))
-    return [Heat(box, *inks, text if roomy else "") for box, inks, text in zip(places, colours, texts, strict=True)]
+    fulls = [part_full(box, cell.level) for box, cell in zip(places, strip.cells, strict=True)]
+    found = zip(places, fulls, colours, texts, strict=True)
+    return [Heat(box, full, *inks, text if roomy else "") for box, full, inks, text in found]
+
+
+def part_full(box: Box, level: int) -> Box:
+    """How far a cell is full: from below if it is positive, from above if negative."""
+    high = round(box.h * abs(level) / LEVELS)
+    return Box(box.x, box.y + box.h - high if level > 0 else box.y, box.w, high)
 
 
 def length(percent: int, full: int) -> int:

@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 INK = {
     "paper": "#fcfcfa", "card": "#ffffff", "ink": "#1b1d21", "soft": "#5b6068", "line": "#dcdcd6", "wash": "#f1f1ec",
     "q": "#0062a3", "k": "#a34a00", "v": "#00694e", "q-wash": "#e9f3fb", "k-wash": "#fdf1e6", "v-wash": "#e6f5f0",
+    "q-fill": "#9fcdf0", "k-fill": "#f6c193", "v-fill": "#8fd6bd",
     "new": "#fff3c4", "new-line": "#b78a00", "bad": "#a3132b",
 }  # fmt: skip
 HEAT = {  # class of a cell -> its colour and that of its number

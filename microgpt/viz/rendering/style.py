@@ -28,6 +28,7 @@ SPANS = {
     **{f"P{p}": (p - 1, min(p + 1, len(PHASES))) for p in range(1, len(PHASES) + 1)},
 }  # fmt: skip
 CASES = 32  # the most cases that one choice on a page may have
+SWAPS = 6  # the most tokens that may be swapped, one at a time, in the drawing of the inside
 
 
 @cache
@@ -48,6 +49,8 @@ def style(big: bool = False) -> str:
         levels=LEVELS,
         runs=RUN,
         cases=CASES,
+        tokens=max(c.n_ctx for c in configs),
+        swaps=SWAPS,
         opened=MOST_OPEN if big else 0,
     )
     order = {path: path.name for path in (ROOT / "site" / "css").glob("[0-9]-*.css")}

@@ -56,6 +56,11 @@ def heat(level: int) -> str:
     return "z" if level == 0 else f"{'n' if level < 0 else 'p'}{abs(level)}"
 
 
+def states(levels: Iterable[tuple[str, int]]) -> str:
+    """The classes of what has a level of heat in several states: 't0p3 t2n12'; in all others it is at zero."""
+    return " ".join(f"{state}{heat(level)}" for state, level in levels)
+
+
 def coordinate(value: float) -> str:
     """A place in a drawing: '12.5'."""
     return f"{value:.1f}"
@@ -135,6 +140,6 @@ FILTERS: dict[str, Callable[..., object]] = {  # what templates write numbers wi
     one.__name__: one
     for one in (
         whole, number, in_cell, short, percent, of_hundred, difference, bound, share_text, shape_text, size_text, heat,
-        coordinate, points, path, areas, in_lines, span, layers_text, megabytes,
+        states, coordinate, points, path, areas, in_lines, span, layers_text, megabytes,
     )
 }  # fmt: skip

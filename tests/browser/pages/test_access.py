@@ -155,7 +155,7 @@ def test_what_is_to_play_shows_its_step_where_nothing_may_move(still: Tab, site:
     assert "Step 3:" in still.locator(".narration:visible").inner_text()
 
 
-@pytest.mark.parametrize("name", ["inside", "prefill-and-decode"])
+@pytest.mark.parametrize("name", ["prefill-and-decode"])
 def test_pictures_are_tables_with_a_heading_for_each_cell(still: Tab, site: Path, name: str) -> None:
     still.set_viewport_size({"width": 1440, "height": 1000})
     still.goto((site / f"{name}.html").as_uri())

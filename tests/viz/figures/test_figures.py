@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from microgpt.errors import UserError
 from microgpt.viz import views
 from microgpt.viz.course import LESSONS, Page, page
-from microgpt.viz.drawing.heat import Cell, Strip
+from microgpt.viz.drawing.heat import LEVELS, Cell, Strip
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.figures import animated, figure, figure_file
 from microgpt.viz.figures.layout import WIDTH, cells, hatch
@@ -175,31 +175,55 @@ def expected(picture: Picture, i: int, layer: int, head: int) -> list[str]:
 @pytest.mark.parametrize("one", STEPPERS, ids=lambda p: p.name)
 def test_every_number_of_the_stepper_is_the_views(one: Page) -> None:
     picture = view_of(one)
-    c, limit = picture.config, picture.scale.limit
+    c, limit = picture.config, picture.x_scale.limit
     for i in range(picture.n):
         for layer, head in ((0, 0), (c.n_layer - 1, c.n_head - 1)):
             tree = drawn(one, {"step": i, "layer": layer, "head": head})
             said = [t for t in texts(tree) if re.fullmatch(r"−?\d+(\.\d+)?×?", t)]
             ends = [f"−{limit:.1f}", f"{limit:.1f}"]
             assert sorted(said) == sorted(expected(picture, i, layer, head) + ends)
+            assert f"x; cells of q, k and v are full at {picture.scale.limit:.1f}" in texts(tree)
             step = picture.step(i)
             caption = re.findall(r"\d+", (tree.findtext(f"{SVG}desc") or "").replace(step.token, ""))
             assert [int(x) for x in caption] == [i + 1, step.rows, i, step.added, step.rows]
+
+
+def full(cell: str, part: str = "") -> int:
+    """How full a cell of a strip is, in levels; `cell` and its `part` are a y and a height."""
+    if not part:
+        return 0
+    (y, height), (top, high) = (map(int, text.split()) for text in (cell, part))
+    level = round(LEVELS * high / height)
+    assert (top == y) or (top + high == y + height)
+    return -level if top == y and high < height else level
 
 
 @pytest.mark.parametrize("one", STEPPERS, ids=lambda p: p.name)
 def test_bars_and_heat_are_those_of_the_view(one: Page) -> None:
     picture = view_of(one)
     step, tree = picture.step(picture.at), drawn(one, {"layer": 0, "head": 0})
-    fills = [e.get("fill") for e in tree.iter(f"{SVG}rect")]
+    drawn_as = [(e.get("fill"), e.get("y"), e.get("height")) for e in tree.iter(f"{SVG}rect")]
+    fills = [fill for fill, *_ in drawn_as]
     for name in ("x", "q", "k", "v", "mixed"):
         (strip,) = [
             s
             for s in getattr(step, name)
             if "L0" in s.where.split() and ("H" not in s.where or "H0" in s.where.split())
         ]
-        wanted = [HEAT[heat(cell.level)][0] for cell in strip.cells]
-        assert any(fills[k : k + len(wanted)] == wanted for k in range(len(fills)))
+        owner = {"x": "", "mixed": "v"}.get(name, name)
+        if not owner:
+            wanted = [HEAT[heat(cell.level)][0] for cell in strip.cells]
+            assert any(fills[k : k + len(wanted)] == wanted for k in range(len(fills)))
+            continue
+        parts: list[list[str]] = [[]]  # of each cell, what is drawn: all of it, then how far it is full, and from where
+        for fill, y, height in drawn_as:
+            if fill == INK[f"{owner}-wash"]:
+                parts.append([f"{y} {height}"])
+            elif fill == INK[f"{owner}-fill"]:
+                parts[-1].append(f"{y} {height}")
+        found = [full(*cell) for cell in parts[1:]]
+        levels = [LEVELS if abs(cell.level) == LEVELS else cell.level for cell in strip.cells]  # full is full
+        assert any(found[k : k + len(levels)] == levels for k in range(len(found))), name
     bars = [int(e.get("width", 0)) for e in tree.iter(f"{SVG}rect") if e.get("fill") == INK["q"]]
     (meets,) = [m for where, m in step.meetings if where == "L L0 H H0"]
     assert bars == [max(1, round(percent(meet.weight) * 40 / 100)) for meet in meets if meet.weight]

@@ -13,12 +13,16 @@ from microgpt.architectures.known import PRESETS
 from microgpt.config import n_params, param_shapes
 from microgpt.experiments import journey
 from microgpt.record import Recording
+from microgpt.trace import Trace
 from microgpt.viz.course import page
+from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.lessons.inside import View, view
+from microgpt.viz.lessons.inside.swaps import MOST_SWAPS
 from microgpt.viz.rendering.render import widget
+from microgpt.viz.rendering.style import style
 from microgpt.viz.settings import Settings
-from microgpt.weights import shipped
-from tests.viz.test_pages import classes, find, numbers, numbers_of, parse, shown_as, text
+from microgpt.weights import SHIPPED, shipped
+from tests.viz.test_pages import classes, find, numbers, parse, shown_as, text
 
 RUNS = [("names", "emm"), ("names-deep", "a"), ("stories", "The next day is bright")]
 Run = tuple[Recording, View, Element]
@@ -33,73 +37,161 @@ def run(request: pytest.FixtureRequest) -> Run:
     return recording, made, parse(widget("inside", made, page=page("inside")))
 
 
-def test_every_stop_has_the_traces_shape_and_numbers(run: Run) -> None:
-    recording, _, tree = run
-    config, drawn = recording.model.config, 0
-    ways = find(tree, "way")
-    assert len(ways) == len(recording.cache)
-    for pos, way in enumerate(ways):
-        stops = journey.stops(recording.trace, config, pos)
-        assert len(stops) == len(list(way))
-        for stop, item in zip(stops, way, strict=True):
-            assert text(find(item, "shape")[0]) == str(list(stop.value.shape))
-            (strip,) = find(item, "strip")
-            assert len(list(strip)) == stop.value.size
-            if "fine" not in classes(strip):
-                shown_as(numbers_of(strip), stop.value, 2)
-                drawn += 1
-            assert bool(find(item, "kept")) == (stop.name in ("k", "v"))
-            assert bool(find(item, "gone")) == (stop.name not in ("k", "v"))
-    assert drawn >= len(ways) * 2
+def ways(run: Run) -> dict[str, list[journey.Stop]]:
+    """By state, the stops of the token that is followed, from the model itself."""
+    recording, made, _ = run
+    config = recording.model.config
+    found = {f"t{pos}": journey.stops(recording.trace, config, pos) for pos in range(len(recording.cache))}
+    for one in made.swaps:
+        found[one.state] = journey.stops(swapped(run, one.at, one.new), config, made.at)
+    return found
 
 
-def test_heat_of_the_fine_strips_has_the_sign_of_the_number(run: Run) -> None:
+def swapped(run: Run, at: int, new: str) -> Trace:
+    model, ids = run[0].model, run[0].ids[: run[0].n_prompt]
+    token_ids = [*ids[:at], model.tokenizer.vocabulary.index(new), *ids[at + 1 :]]
+    return journey.step_by_step(model.params, model.config, token_ids)
+
+
+def level(bar: Element, state: str) -> int:
+    """Of a bar in one state; where it says nothing it is at zero."""
+    found = [re.fullmatch(rf"{state}([pn])(\d+)", name) for name in classes(bar)]
+    sizes = [int(one[2]) * (1 if one[1] == "p" else -1) for one in found if one]
+    assert len(sizes) <= 1 and 0 not in sizes
+    return sizes[0] if sizes else 0
+
+
+def assert_drawn(bars: list[Element], by_state: dict[str, np.ndarray]) -> None:
+    """All on one scale: the largest is not far from its end, and no bar is off by more than half a level."""
+    for state, values in by_state.items():
+        drawn = np.array([level(bar, state) for bar in bars])
+        assert drawn.size == values.size, state
+        largest = np.abs(values).argmax()
+        assert np.abs(drawn).max() <= LEVELS and (drawn * values.ravel() >= 0).all()
+        if abs(drawn[largest]) > 2:
+            limits = np.abs(values).max() * LEVELS / (abs(drawn[largest]) + np.array([0.5, -0.5]))
+            for limit in limits:
+                assert np.abs(drawn - LEVELS * values.ravel() / limit).max() <= 2.5 + 1e-9
+
+
+def test_every_stop_has_its_shape_and_its_numbers_in_every_state(run: Run) -> None:
+    tree = run[2]
+    items = find(tree, "stop")
+    for state, stops in ways(run).items():
+        assert len(stops) == len(items)
+        for stop, item in zip(stops, items, strict=True):
+            shapes = find(item, "shape", state) or find(item, "shape")
+            assert text(shapes[0]) == str(list(stop.value.shape))
+            (shown,) = find(item, "numbers", state)
+            cells = [numbers(cell)[0] for cell in shown.iter("i")]
+            shown_as(cells, stop.value, 2)
+            assert len(list(shown)) == stop.value.size // stop.value.shape[-1]  # a line a head
+
+
+def test_every_number_is_a_bar_that_is_there_in_every_state(run: Run) -> None:
+    legs = [leg for leg in find(run[2], "leg") if any(name.startswith("at-") for name in classes(leg))]
+    by_state = ways(run)
+    drawn = [at for at, stop in enumerate(by_state["t0"]) if stop.name not in ("attn_scores", "attn_weights")]
+    assert len(legs) == len(drawn)
+    for leg, at in zip(legs, drawn, strict=True):
+        assert f"at-{by_state['t0'][at].name}" in classes(leg)
+        assert_drawn(find(leg, "u"), {state: stops[at].value for state, stops in by_state.items()})
+
+
+def test_the_rows_of_k_and_v_are_those_of_the_cache(run: Run) -> None:
+    recording, made, tree = run
+    config, n = recording.model.config, len(recording.cache)
+    for layer, pile in enumerate(find(tree, "pile")):
+        for pos, row in enumerate(find(pile, "J")):
+            assert f"J{pos}" in classes(row) and ("later" in classes(row)) == (pos > made.at)
+            traces = {f"t{pos}": recording.trace} | {
+                one.state: swapped(run, one.at, one.new) for one in made.swaps if pos <= made.at
+            }
+            lit = set()
+            for name in ("k", "v"):
+                values = {state: trace[name, pos, layer] for state, trace in traces.items()}
+                (tray,) = find(row, "bin", name)
+                assert_drawn(find(tray, "c"), values)
+                lit |= {state for state in values if (values[state] != recording.trace[name, pos, layer]).any()}
+            assert {f"x{state}" for state in lit} == {name for name in classes(row) if name.startswith("xs")}
+            instead = {(one.state, one.new) for one in made.swaps if one.at == pos}
+            assert {(s, text(e)) for s, _ in instead for e in find(row, "tok", s)} == instead
+        assert len(find(pile, "J")) == n
+    assert len(find(tree, "pile")) == config.n_layer
+
+
+def test_between_the_rows_stand_the_scores_and_weights_of_each_head(run: Run) -> None:
     recording, _, tree = run
-    for pos, way in enumerate(find(tree, "way")):
-        stops = journey.stops(recording.trace, recording.model.config, pos)
-        for stop, item in zip(stops, way, strict=True):
-            (strip,) = find(item, "strip")
-            for cell, x in zip(strip, stop.value.ravel().tolist(), strict=True):
-                assert {"n": x < 0, "p": x > 0, "z": True}[cell.get("class", "")[0]]
+    n_head = recording.model.config.n_head
+    for layer, pile in enumerate(find(tree, "pile")):
+        rows = [find(row, "u") for row in find(pile, "J")]
+        assert {len(row) for row in rows} == {2 * n_head}
+        for part, name in enumerate(("attn_scores", "attn_weights")):
+            bars = [row[part * n_head + head] for head in range(n_head) for row in rows]
+            values = {}
+            for state, stops in ways(run).items():
+                (value,) = (s.value[:, 0] for s in stops if (s.name, s.layer) == (name, layer))  # [n_head, t]
+                values[state] = np.pad(value, ((0, 0), (0, len(rows) - value.shape[1])))
+            assert_drawn(bars, values)
+            if name == "attn_weights":
+                assert max(level(bar, "t0") for bar in bars) == LEVELS  # the first token has itself alone
 
 
 def test_the_sums_are_those_of_the_stops(run: Run) -> None:
     recording, _, tree = run
-    for pos, sentence in enumerate(find(tree, "sum")):
+    sentences = [sentence for sentence in find(tree, "sum") if "makes" in text(sentence)]
+    assert len(sentences) == len(recording.cache)
+    for pos, sentence in enumerate(sentences):
         stops = journey.stops(recording.trace, recording.model.config, pos)
         kept = sum(s.value.size for s in stops if s.name in ("k", "v"))
         assert numbers(sentence)[-2:] == [sum(s.value.size for s in stops), kept]
+
+
+def test_only_k_and_v_are_said_to_stay(run: Run) -> None:
+    legs = [leg for leg in find(run[2], "leg") if find(leg, "kept")]
+    assert {name for leg in legs for name in classes(leg) if name.startswith("at-")} == {"at-k", "at-v"}
+    assert len(legs) == 2 * run[0].model.config.n_layer
 
 
 def test_weights_are_named_with_their_own_shapes(run: Run) -> None:
     recording, _, tree = run
     shapes = {name.split(".")[-1]: list(shape) for name, shape in param_shapes(recording.model.config).items()}
     named = set()
-    for item in find(tree, "tensors"):
-        for code in item.iter("code"):
-            name = text(next(code.iter("b")))
+    for item in find(tree, "stop"):
+        for code in (code for weights in find(item, "weights") for code in weights.iter("code")):
+            name = text(code).split()[0]
             assert text(code) == f"{name} {shapes[name]}"
             named.add(name)
     assert named == shapes.keys() - {"embd_norm"}
 
 
-def test_the_experiment_says_what_notices(run: Run) -> None:
+def test_the_drawing_says_what_notices_a_swap(run: Run) -> None:
     recording, made, tree = run
     model, n = recording.model, recording.n_prompt
-    ids = recording.ids[:n]
-    tables = [next(board.iter("table")) for board in find(tree, "meet")]
-    assert len(tables) == len(made.swaps) == max(1, n - 2)
-    for swap, table in zip(made.swaps, tables, strict=True):
-        new = model.tokenizer.vocabulary.index(swap.new)
-        found = journey.changed(model.params, model.config, ids, swap.at, new)
-        found.pop("resid_pre", None)
-        rows = list(table.iter("tr"))[1:]
-        for (name, off), row in zip(found.items(), rows, strict=True):
-            cells = list(row.iter("td"))
-            assert [text(cell) == "the same" for cell in cells] == [x == 0 for x in off], name
-            for cell, x in zip(cells, off, strict=True):
-                if x >= 0.005:
-                    shown_as(numbers(cell)[:1], np.array([x]), 2)
+    ids, items = recording.ids[:n], find(tree, "stop")
+    assert len(made.swaps) == max(1, n - 2)
+    before = journey.stops(journey.step_by_step(model.params, model.config, ids), model.config, made.at)
+    for swap, sentence in zip(made.swaps, [s for s in find(tree, "sum") if "becomes" in text(s)], strict=True):
+        after = journey.stops(swapped(run, swap.at, swap.new), model.config, made.at)
+        off = [float(np.abs(a.value - b.value).max()) for a, b in zip(before, after, strict=True)]
+        assert numbers(sentence)[-2:] == [len(off), sum(x > 0 for x in off)]
+        for item, x in zip(items, off, strict=True):
+            (said,) = [one for one in find(item, "V", swap.state) if {"off", "same"} & classes(one)]
+            assert (text(said) == "the same") == ("same" in classes(said)) == (x == 0)
+            if x >= 0.005:
+                shown_as(numbers(said), np.array([x]), 2)
+        lit = [f"x{swap.state}" in classes(leg) for leg in find(tree, "leg") if "met" not in classes(leg)]
+        alone = [x for x, stop in zip(off, before, strict=True) if stop.name not in ("attn_scores", "attn_weights")]
+        assert sum(lit) == sum(x > 0 for x in alone)
+
+
+def test_the_style_knows_every_state_and_every_level() -> None:
+    rules = style()
+    longest = max(shipped(name).config.n_ctx for name in SHIPPED)
+    states = [f"t{i}" for i in range(longest)] + [f"s{i}" for i in range(MOST_SWAPS)]
+    for state in states:
+        assert all(f".{state}{sign}{n}{{--{state}:" in rules for sign in "pn" for n in range(1, LEVELS + 1)), state
+    assert not {f".t{longest}p1{{", f".s{MOST_SWAPS}p1{{"} & set(re.findall(r"\.[ts]\d+p1\{", rules))
 
 
 @pytest.mark.parametrize("at", range(4))

@@ -5,43 +5,40 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-import numpy as np
-
 from microgpt.architectures import inventory
 from microgpt.architectures.known import PRESETS
 from microgpt.checkpoints.names import GPT2, LLAMA, published
+from microgpt.config import Array
+from microgpt.errors import N_
 from microgpt.experiments import journey
-from microgpt.experiments.validity import another
+from microgpt.model import softmax
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
+from microgpt.viz.drawing.counters import Guess, candidates
 from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.inventories import Inventory, inventory_of
 from microgpt.viz.drawing.thumbs import HEIGHT, KINDS, Cell, heat_row
-from microgpt.viz.lessons.inside.route import NAMES, Journey, held, journey_view, scales_for
+from microgpt.viz.lessons.inside.bars import Part, drawing
+from microgpt.viz.lessons.inside.route import NAMES, Journey, held, journeys_of, legend_of
+from microgpt.viz.lessons.inside.swaps import Swap, swaps_of
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model
 
 NEIGHBOURS = 4
+GUESSES = 3
+NOTHING = N_("nothing")  # is swapped
 LIVES = ((), ("q",), ("k", "v"))  # what might be kept for the next step; weights are no stop
+ASKED = ("embedding", "attention", "mlp")  # which holds most?
+FIRST = ("q", "attn_scores", "v")  # which notices a swap?
 LARGE = {"GPT-2 124M": GPT2, "SmolLM2-135M": LLAMA, "Llama-3-8B": LLAMA}
 
 
-class Effect(NamedTuple):
-    """A stop of the last token, with one entry a layer: how far it is off, 0 where it is the same."""
+class Guesses(NamedTuple):
+    """The likeliest next tokens in one state of the drawing."""
 
-    event: str
-    name: str
-    off: list[tuple[float, float]]  # and as a share of the largest of the swap
-
-
-class Swap(NamedTuple):
-    """One earlier token swapped for another."""
-
-    at: int
-    old: str
-    new: str
-    effects: list[Effect]
+    state: str
+    found: list[Guess]
 
 
 class Alone(NamedTuple):
@@ -78,6 +75,8 @@ class View(NamedTuple):
     labels: list[tuple[int, str]]
     at: int  # the token whose way the prose tells
     journeys: list[Journey]
+    parts: list[Part]  # of the drawing, in all its states
+    guesses: list[Guesses]
     legend: Strip
     n_embd: int
     n_layer: int
@@ -108,33 +107,31 @@ def view(settings: Settings) -> View:
     model, trace, c, n_prompt = recording.model, recording.trace, recording.model.config, recording.n_prompt
     tokens = [show(token) for token in trace.about["tokens"]]
     ways = [journey.stops(trace, c, pos) for pos in range(len(tokens))]
-    scales = scales_for(ways)
-    journeys = [journey_view(c, tokens[pos], pos, way, scales) for pos, way in enumerate(ways)]
-    ids = recording.ids[:n_prompt]
-    swaps = [swap(model, ids, at) for at in range(1 if n_prompt > 2 else 0, n_prompt - 1)]
+    journeys = journeys_of(c, tokens, ways)
+    ids, last = recording.ids[:n_prompt], n_prompt - 1
+    swaps = swaps_of(model, ids)
+    states = {f"t{pos}": way for pos, way in enumerate(ways)} | {one.state: one.ways[last] for one in swaps}
     alone = journey.mlp_alone(model.params, c, ids)
-    inventories = [inventory_of(model.name, c)]
-    inventories += [inventory_of(name, PRESETS[name].config, published(family)) for name, family in LARGE.items()]
-    parts = inventory.totals(c)
-    order = ["embedding", "attention", "mlp"]
-    kinds = ["q", "attn_scores", "v"]
+    inventories, totals = [inventory_of(model.name, c), *large_inventories()], inventory.totals(c)
     return View(
         trace=trace,
-        choices=choices(len(tokens), n_prompt - 1, len(swaps), len(inventories)),
+        choices=choices(len(tokens), last, len(swaps), len(inventories)),
         model=model.name,
         labels=list(enumerate(tokens)),
-        at=n_prompt - 1,
+        at=last,
         journeys=journeys,
-        legend=scales["usual"].strip(scales["usual"].limit * np.linspace(-1, 1, 7)),
+        parts=drawing(tokens, journeys[last].stops, states, swaps),
+        guesses=[Guesses(state, guessed(model, way[-1].value[0])) for state, way in states.items()],
+        legend=legend_of(ways),
         n_embd=c.n_embd,
         n_layer=c.n_layer,
         n_head=c.n_head,
         n_kv_head=c.n_kv_head,
         head_dim=c.head_dim,
         n_mlp=c.n_mlp,
-        last=tokens[n_prompt - 1],
+        last=tokens[last],
         swaps=swaps,
-        swap_labels=[f"{s.at} {s.old} → {s.new}" for s in swaps],
+        swap_labels=[*(f"{s.at} {s.old} → {s.new}" for s in swaps), NOTHING],
         alone=Alone(max(alone.moved, alone.replaced), alone.others),
         adds_up=max(journey.adds_up(trace, c, pos) for pos in range(len(tokens))),
         inventories=inventories,
@@ -142,10 +139,10 @@ def view(settings: Settings) -> View:
         smol=large("SmolLM2-135M"),
         llama=large("Llama-3-8B"),
         percent_kept=100 * held(ways[0], "sequence") / held(ways[0]),
-        largest_options=[inventories[0].shares[list(parts).index(part)].name for part in order],
-        largest_right=max(range(len(order)), key=lambda i: parts[order[i]]),
-        changed_options=[NAMES[kind] for kind in kinds],
-        changed_right=next(i for i, kind in enumerate(kinds) if effect(swaps[0], kind).off[0][0]),
+        largest_options=[inventories[0].shares[list(totals).index(part)].name for part in ASKED],
+        largest_right=max(range(len(ASKED)), key=lambda i: totals[ASKED[i]]),
+        changed_options=[NAMES[kind] for kind in FIRST],
+        changed_right=next(i for i, kind in enumerate(FIRST) if swaps[0].off[first_of(ways[0], kind)]),
         life_right=LIVES.index(kept(ways[0])),
     )
 
@@ -162,10 +159,10 @@ def thumb(view: View) -> Iterable[Cell]:
 
 
 def choices(tokens: int, at: int, swaps: int, inventories: int) -> tuple[Choice, ...]:
-    """So many tokens, of which `at` is followed first; so many swaps and inventories."""
+    """So many tokens, of which `at` is followed first; so many swaps, or none, which is the last case; inventories."""
     return (
         Choice("token", range(tokens), at),
-        Choice("swap", range(swaps), in_figure=False),
+        Choice("swap", range(swaps + 1), swaps, in_figure=False),
         Choice("inventory", range(inventories), in_figure=False),
     )
 
@@ -173,26 +170,13 @@ def choices(tokens: int, at: int, swaps: int, inventories: int) -> tuple[Choice,
 # ---- the experiment -------------------------------------------------------------------------------
 
 
-def swap(model: Model, ids: list[int], at: int) -> Swap:
-    """Swap the token at `at` and see which stops of the last token notice."""
-    new = another(model.config, ids[at], model.tokenizer.start)
-    found = journey.changed(model.params, model.config, ids, at, new)
-    largest = max(x for row in found.values() for x in row) or 1.0
-    vocabulary = model.tokenizer.vocabulary
-    return Swap(
-        at=at,
-        old=show(vocabulary[ids[at]]),
-        new=show(vocabulary[new]),
-        effects=[
-            Effect(name, NAMES[name], [(x, x / largest) for x in row])
-            for name, row in found.items()
-            if name != "resid_pre"  # for the later layers it is the row above, for the first the embedding
-        ],
-    )
+def first_of(way: list[journey.Stop], event: str) -> int:
+    return next(i for i, stop in enumerate(way) if stop.name == event)
 
 
-def effect(swapped: Swap, event: str) -> Effect:
-    return next(one for one in swapped.effects if one.event == event)
+def guessed(model: Model, logits: Array) -> list[Guess]:
+    """The likeliest next tokens by logits [vocab_size]."""
+    return candidates(logits, softmax(logits), None, GUESSES, lambda i: show(model.tokenizer.vocabulary[i]))
 
 
 def kept(way: list[journey.Stop]) -> tuple[str, ...]:
@@ -205,6 +189,10 @@ def near(model: Model, token_id: int) -> tuple[str, list[str]]:
     vocabulary = model.tokenizer.vocabulary
     found = journey.neighbours(model.params, token_id, NEIGHBOURS)
     return show(vocabulary[token_id]), [show(vocabulary[i]) for i in found]
+
+
+def large_inventories() -> list[Inventory]:
+    return [inventory_of(name, PRESETS[name].config, published(family)) for name, family in LARGE.items()]
 
 
 def large(name: str) -> Large:

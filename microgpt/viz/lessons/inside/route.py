@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from microgpt.architectures import inventory
 from microgpt.config import Array, Config
 from microgpt.errors import N_
 from microgpt.experiments.journey import MADE_WITH, Stop
 from microgpt.viz.drawing.heat import Scale, Strip, scale_for
 
-LEGIBLE = 16  # numbers that are written out; of longer rows the heat alone is drawn
+LEGIBLE = 16  # numbers of a row of the figure that are written out; of longer rows the heat alone is drawn
 LARGER = ("attn_scores", "mlp_hidden", "logits")  # may go beyond the stream's scale
 NAMES = {
     "embed": N_("embedding"),
@@ -30,23 +32,34 @@ NAMES = {
     "resid_final": N_("residual stream"),
     "logits": N_("logits"),
 }
-HOW = {  # what is done there
-    "embed": N_("a row of the table"),
-    "attn_norm": N_("the stream, at a steady size"),
-    "q": N_("norm times a matrix"),
-    "k": N_("norm times a matrix"),
-    "v": N_("norm times a matrix"),
-    "attn_scores": N_("q against the rows of K"),
-    "attn_weights": N_("softmax of the scores"),
-    "head_out": N_("the rows of V, by weight"),
-    "attn_out": N_("mixed values times a matrix"),
-    "resid_mid": N_("what it was, plus attention out"),
-    "mlp_norm": N_("the stream, at a steady size"),
-    "mlp_hidden": N_("norm times a matrix, bent"),
-    "mlp_out": N_("inside times a matrix"),
-    "resid_final": N_("what it was, plus MLP out"),
-    "logits": N_("the stream times a matrix"),
+HOW = {  # what is done there, in one sentence
+    "embed": N_("The token picks one row of the table wte. The row is x, the start of the stream."),
+    "attn_norm": N_("A copy of x leaves the stream, scaled to a steady size."),
+    "q": N_("What this token looks for."),
+    "k": N_("How later tokens will find this one."),
+    "v": N_("What this one will hand on to them."),
+    "attn_scores": N_("q meets every row of K. Tokens meet here and nowhere else."),
+    "attn_weights": N_("Softmax turns the scores of each head into shares of one."),
+    "head_out": N_("The rows of V are added up, each by its weight."),
+    "attn_out": N_("The matrix wo shapes the sum for the stream."),
+    "resid_mid": N_("The branch joins: x, plus what attention has found."),
+    "mlp_norm": N_("A copy of x leaves the stream again, scaled to a steady size."),
+    "mlp_out": N_("The matrix fc2 narrows it to the width of the stream."),
+    "resid_final": N_("The branch joins: x, plus what the MLP has made of it."),
+    "logits": N_("The matrix lm_head gives each token of the vocabulary one number."),
 }
+NORMED = N_("A norm brings x to a steady size. Here the stream begins.")
+TABLES = N_("One row of wte for the token plus one of wpe for its position: x, the start of the stream.")
+HIDDEN = {  # the inside of the MLP, by its activation
+    "relu": N_("The matrix fc1 widens the row. What is negative becomes zero."),
+    "swiglu": N_("The matrices gate and fc1 widen the row. One lets through what the other says."),
+}
+TURNED = {  # by rotary positions
+    "q": N_("What this token looks for, turned by its position."),
+    "k": N_("How later tokens will find this one, turned by its position."),
+}
+WIDENED = N_("The matrix fc1 widens the row, and a curve bends it.")
+TIED = N_("The table wte, used once more, gives each token of the vocabulary one number.")
 
 
 class StopView(NamedTuple):
@@ -60,8 +73,6 @@ class StopView(NamedTuple):
     weights: list[tuple[str, tuple[int, ...]]]  # name and shape: what is permanent
     shape: tuple[int, ...]
     strip: Strip
-    fine: bool  # too many numbers to write out
-    zeros: int | None  # of an MLP's inside: how many numbers it has let through as zero; None elsewhere
     kept: bool
 
 
@@ -82,18 +93,28 @@ def scales_for(ways: list[list[Stop]]) -> dict[str, Scale]:
     return {"usual": scale_for(*usual), "head": scale_for(*head)}
 
 
-def journey_view(c: Config, token: str, pos: int, way: list[Stop], scales: dict[str, Scale]) -> Journey:
-    return Journey(
-        token=token,
-        pos=pos,
-        stops=[stop_view(c, stop, scales["head" if stop.part == "head" else "usual"]) for stop in way],
-        made=held(way),
-        kept=held(way, "sequence"),
-    )
+def journeys_of(c: Config, tokens: list[str], ways: list[list[Stop]]) -> list[Journey]:
+    """The way of each token."""
+    scales = scales_for(ways)
+    return [
+        Journey(
+            token=token,
+            pos=pos,
+            stops=[stop_view(c, stop, scales["head" if stop.part == "head" else "usual"]) for stop in way],
+            made=held(way),
+            kept=held(way, "sequence"),
+        )
+        for pos, (token, way) in enumerate(zip(tokens, ways, strict=True))
+    ]
+
+
+def legend_of(ways: list[list[Stop]]) -> Strip:
+    """Seven cells of the usual scale, from its one end to the other."""
+    scale = scales_for(ways)["usual"]
+    return scale.strip(scale.limit * np.linspace(-1, 1, 7))
 
 
 def stop_view(c: Config, stop: Stop, scale: Scale) -> StopView:
-    fine = stop.value.size > LEGIBLE
     return StopView(
         event=stop.name,
         name=NAMES[stop.name],
@@ -102,9 +123,7 @@ def stop_view(c: Config, stop: Stop, scale: Scale) -> StopView:
         part=stop.part,
         weights=weights(c, stop.name),
         shape=stop.value.shape,
-        strip=strip(scale, stop.value, fine),
-        fine=fine,
-        zeros=int((stop.value == 0).sum()) if stop.name == "mlp_hidden" and c.mlp == "relu" else None,
+        strip=strip(scale, stop.value),
         kept=stop.life == "sequence",
     )
 
@@ -112,11 +131,15 @@ def stop_view(c: Config, stop: Stop, scale: Scale) -> StopView:
 def how(c: Config, stop: Stop) -> str:
     """What is done at a stop, where that depends on the architecture or the layer."""
     if stop.name == "resid_pre":
-        return HOW["resid_final"] if stop.layer else N_("the embedding, at a steady size")
+        return HOW["resid_final"] if stop.layer else NORMED
     if stop.name == "embed" and c.position == "learned":
-        return N_("a row of each table, added")
-    if stop.name in "qk" and c.position == "rope":
-        return N_("norm times a matrix, turned by the position")
+        return TABLES
+    if stop.name in TURNED and c.position == "rope":
+        return TURNED[stop.name]
+    if stop.name == "mlp_hidden":
+        return HIDDEN.get(c.mlp, WIDENED)
+    if stop.name == "logits" and c.tied:
+        return TIED
     return HOW[stop.name]
 
 
@@ -127,9 +150,9 @@ def weights(c: Config, event: str) -> list[tuple[str, tuple[int, ...]]]:
     return [(name, by_name[name].shapes[0]) for name in names if name in by_name]
 
 
-def strip(scale: Scale, value: Array, fine: bool) -> Strip:
+def strip(scale: Scale, value: Array) -> Strip:
     found = scale.strip(value.ravel())
-    return Strip("fine", found.cells, None) if fine else found
+    return Strip("fine", found.cells, None) if value.size > LEGIBLE else found
 
 
 def held(way: list[Stop], life: str = "") -> int:
