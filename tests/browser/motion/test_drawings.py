@@ -1,0 +1,115 @@
+"""What a choice draws anew is moved, not swapped: what was there begins where it was, and nothing is gone at once.
+
+Nobody waits: the transitions of a page can be stopped and set to any moment, and the boxes of all parts are read there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.browser.conftest import Open
+from tools.browsers import Page
+
+LESSONS = ["fewer-heads"]
+
+# All parts of the drawing that is number `which`: left, top, width and height within it, None for what is not seen.
+TOOLS = """
+const drawn = document.querySelectorAll(".drawn")[which], drawing = drawn.querySelector(".drawing");
+const choices = [...drawn.closest(".cases").querySelectorAll(":scope > .pick input")];
+const parts = [...drawing.querySelectorAll("*")].filter((e) => getComputedStyle(e).display !== "inline");
+const look = () => {
+  const { left, top } = drawing.getBoundingClientRect();
+  return parts.map((e) => {
+    const box = e.getBoundingClientRect(), style = getComputedStyle(e);
+    const seen = style.visibility === "visible" && style.opacity > 0 && box.width > 0;
+    return seen ? [box.left - left, box.top - top, box.width, box.height] : null;
+  });
+};
+const clocks = () => document.getAnimations().filter((a) => drawing.contains(a.effect.target));
+const end = () => clocks().forEach((a) => a.finish());
+const at = (time) => clocks().forEach((a) => { a.pause(); a.currentTime = time; });
+const height = () => drawing.getBoundingClientRect().height;
+"""
+# from each case to the next, and from the last back to the first: [same height, before, start, middle, end]
+WALK = (
+    TOOLS
+    + """choices.at(-1).click(); end();
+return [...choices.keys()].map((i) => {
+  const before = look(), high = height();
+  choices[i].click(); drawing.offsetWidth;
+  at(0); const start = look();
+  at(150); const middle = look();
+  end();
+  return [height() === high, before, start, middle, look()];
+});"""
+)
+
+
+def walk(page: Page, which: int) -> Any:
+    return page.run(f"(() => {{ const which = {which}; {WALK} }})()")
+
+
+def drawings(page: Page) -> int:
+    return int(page.run('document.querySelectorAll(".drawn").length'))
+
+
+def like(a: list[float], b: list[float]) -> bool:
+    return all(abs(x - y) < 0.6 for x, y in zip(a, b, strict=True))
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_what_stays_begins_where_it_was_and_moves(new_tab: Open, address: str, name: str) -> None:
+    page = new_tab()
+    page.open(f"{address}{name}.html")
+    assert drawings(page)
+    for which in range(drawings(page)):
+        moved = 0
+        for level, *frames in walk(page, which):
+            first = 4 if level else 1  # what stands below goes along with what grows
+            for before, start, middle, end in zip(*frames, strict=True):
+                if before:
+                    assert start and like(before[:first], start[:first]), (which, before, start)
+                if before and end:
+                    assert middle and (like(before[:first], end[:first]) or not like(middle, end)), (which, before, end)
+                    moved += not like(before, end)
+        assert moved, which
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_it_ends_where_it_stands_without_motion(new_tab: Open, engine: str, address: str, name: str) -> None:
+    if engine == "webkit":
+        pytest.skip("its driver cannot ask for less motion")
+    moving, still = new_tab(), new_tab(reduced=True)
+    for page in (moving, still):
+        page.open(f"{address}{name}.html")
+    for which in range(drawings(moving)):
+        for (*_, end), (_, _, start, middle, at_once) in zip(walk(moving, which), walk(still, which), strict=True):
+            assert start == middle == at_once
+            for a, b in zip(end, at_once, strict=True):
+                assert (a is None) == (b is None) and (a is None or like(a, b))
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_what_is_kept_stands_below_the_middle_of_those_that_share_it(new_tab: Open, address: str, width: int) -> None:
+    page = new_tab(width=width)
+    page.open(f"{address}fewer-heads.html")
+    middles = """const middle = (e) => { const box = e.getBoundingClientRect(); return box.left + box.width / 2; };
+    const seen = (e) => getComputedStyle(e).visibility === "visible";
+    return choices.map((choice) => {
+      choice.click(); drawing.offsetWidth; end();
+      const wires = [...drawing.querySelectorAll(".wires i")], [one, two] = wires.map(middle);
+      return [[...drawing.querySelector(".queries").children].map(middle),
+        [...drawing.querySelectorAll(".stays")].filter(seen).map(middle),
+        wires.map((e) => middle(e) + (two - one) * parseFloat(getComputedStyle(e, "::after").scale))];
+    });"""
+    for which, counts in enumerate(((4, 2, 1, 1), (9, 3, 1))):
+        found = page.run(f"(() => {{ const which = {which}; {TOOLS} {middles} }})()")
+        assert [len(kept) for _, kept, _ in found] == list(counts)
+        for queries, kept, wires in found:
+            size = len(queries) // len(kept)
+            for i, middle in enumerate(kept):
+                share = slice(i * size, (i + 1) * size)
+                assert abs(middle - sum(queries[share]) / size) < 1.5
+                assert all(abs(end - middle) < 1.5 for end in wires[share])  # each query's line ends there
