@@ -12,13 +12,15 @@ import pytest
 from tests.browser.conftest import Open
 from tools.browsers import Page
 
-LESSONS = ["fewer-heads"]
+LESSONS = ["fewer-heads", "memory"]
 
 # All parts of the drawing that is number `which`: left, top, width and height within it, None for what is not seen.
+# Words change at once.
 TOOLS = """
 const drawn = document.querySelectorAll(".drawn")[which], drawing = drawn.querySelector(".drawing");
 const choices = [...drawn.closest(".cases").querySelectorAll(":scope > .pick input")];
-const parts = [...drawing.querySelectorAll("*")].filter((e) => getComputedStyle(e).display !== "inline");
+const parts = [...drawing.querySelectorAll("*")].filter((e) => getComputedStyle(e).display !== "inline" &&
+  !e.closest(".said"));
 const look = () => {
   const { left, top } = drawing.getBoundingClientRect();
   return parts.map((e) => {
