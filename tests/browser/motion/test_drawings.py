@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from microgpt.viz.lessons.prefill import view
+from microgpt.viz.settings import Settings
 from tests.browser.conftest import Open
 from tools.browsers import Page
 
-LESSONS = ["fewer-heads", "memory"]
+LESSONS = ["fewer-heads", "memory", "prefill-and-decode"]
 
 # All parts of the drawing that is number `which`: left, top, width and height within it, None for what is not seen.
 # Words change at once.
@@ -115,3 +117,22 @@ def test_what_is_kept_stands_below_the_middle_of_those_that_share_it(new_tab: Op
                 share = slice(i * size, (i + 1) * size)
                 assert abs(middle - sum(queries[share]) / size) < 1.5
                 assert all(abs(end - middle) < 1.5 for end in wires[share])  # each query's line ends there
+
+
+def test_each_token_lies_in_the_pass_that_runs_it(new_tab: Open, address: str) -> None:
+    page = new_tab()
+    page.open(f"{address}prefill-and-decode.html")
+    found = page.run(
+        f"""(() => {{ const which = 0; {TOOLS}
+        const top = (e) => Math.round(e.getBoundingClientRect().top - drawing.querySelector(".fall").getBoundingClientRect().top);
+        const line = drawing.querySelector(".numbers small").getBoundingClientRect().height;
+        return choices.map((choice) => {{ choice.click(); drawing.offsetWidth; end();
+          return [[...drawing.querySelectorAll(".fall .new")].map((e) => Math.floor(top(e) / line)),
+            Math.round((drawing.querySelector(".fall").clientHeight - 1) / line),
+            Math.round(top(drawing.querySelector(".kinds span")) / line)]; }}); }})()"""  # noqa: E501
+    )
+    shown = view(Settings("stories", "The next day is bright"))
+    for way, (passes, n, first) in zip(shown.ways, found, strict=True):
+        runs = [i for i, block in enumerate(way.blocks) for _ in block.tokens]
+        assert passes == runs and n == len(way.blocks)
+        assert first == sum(block.phase == "prefill" for block in way.blocks)
