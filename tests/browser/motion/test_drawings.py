@@ -14,7 +14,7 @@ from microgpt.viz.settings import Settings
 from tests.browser.conftest import Open
 from tools.browsers import Page
 
-LESSONS = ["fewer-heads", "memory", "prefill-and-decode"]
+LESSONS = ["fewer-heads", "memory", "prefill-and-decode", "with-and-without"]
 
 # All parts of the drawing that is number `which`: left, width, top and height within it, None for what is not seen.
 # Words change at once, and a bar below the rest goes along with its height.
@@ -136,3 +136,21 @@ def test_each_token_lies_in_the_pass_that_runs_it(new_tab: Open, address: str) -
         runs = [i for i, block in enumerate(way.blocks) for _ in block.tokens]
         assert passes == runs and n == len(way.blocks)
         assert first == sum(block.phase == "prefill" for block in way.blocks)
+
+
+def test_each_step_adds_one_line_below_those_before(new_tab: Open, address: str) -> None:
+    """Where the last line ends, and which cells are lit: those of the step."""
+    page = new_tab()
+    page.open(f"{address}with-and-without.html")
+    found = page.run(
+        f"""(() => {{ const which = 0; {TOOLS}
+        const falls = [...drawing.querySelectorAll(".fall")], line = falls[0].querySelector(".rows span").clientHeight;
+        return choices.map((choice) => {{ choice.click(); drawing.offsetWidth; end();
+          return falls.map((fall) => [fall.clientHeight / line, [...fall.querySelectorAll("i")].map((e) => [
+            Math.round((e.getBoundingClientRect().top - fall.getBoundingClientRect().top) / line),
+            Number(getComputedStyle(e, "::before").opacity)])]); }}); }})()"""
+    )
+    for i, falls in enumerate(found):
+        for lines, cells in falls:
+            assert abs(lines - i - 1) < 0.1
+            assert cells == [[j, float(j >= i)] for j in range(len(found))]  # what is lit below is out of sight
