@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
+from microgpt.viz.course import page as page_of
+from microgpt.viz.lessons import old_rows
 from microgpt.viz.lessons.prefill import view
 from microgpt.viz.settings import Settings
 from tests.browser.conftest import Open
 from tools.browsers import Page
 
-LESSONS = ["fewer-heads", "memory", "prefill-and-decode", "with-and-without"]
+LESSONS = ["fewer-heads", "memory", "prefill-and-decode", "with-and-without", "old-rows"]
 
 # All parts of the drawing that is number `which`: left, width, top and height within it, None for what is not seen.
 # Words change at once, and a bar below the rest goes along with its height.
@@ -75,9 +77,9 @@ def test_what_stays_begins_where_it_was_and_moves(new_tab: Open, address: str, n
             for before, start, middle, end in zip(*frames, strict=True):
                 if before:
                     assert start and like(before[:first], start[:first]), (which, before, start)
+                moved += end is not None and (start is None or not like(start, end))
                 if before and end:
                     assert middle and (like(before[:first], end[:first]) or not like(middle, end)), (which, before, end)
-                    moved += not like(before, end)
         assert moved, which
 
 
@@ -154,3 +156,26 @@ def test_each_step_adds_one_line_below_those_before(new_tab: Open, address: str)
         for lines, cells in falls:
             assert abs(lines - i - 1) < 0.1
             assert cells == [[j, float(j >= i)] for j in range(len(found))]  # what is lit below is out of sight
+
+
+def test_what_is_stale_spreads_from_the_first_layer_to_the_last(new_tab: Open, address: str) -> None:
+    """No cell begins before the one above it or the one on its left; it says "stale" no sooner than it begins."""
+    page, lesson = new_tab(), page_of("old-rows")
+    page.open(f"{address}old-rows.html")
+    page.run('document.querySelector("#experiment-0").click()')
+    begun = page.run(
+        f"""(() => {{ const which = 0; {TOOLS}
+        end(); choices[2].click(); drawing.offsetWidth;
+        const began = (e, of) => clocks().filter((a) => a.effect.target === e && a.transitionProperty === of)
+          .map((a) => a.effect.getTiming().delay)[0] ?? null;
+        return [...drawing.querySelectorAll("tbody tr")].map((row) => [...row.querySelectorAll(".cell")].map((cell) =>
+          [began(cell.querySelector("i"), "scale"), began(cell.querySelector(".said > .D2"), "visibility")])); }})()"""
+    )
+    change = old_rows.view(Settings(lesson.model, lesson.prompt)).experiments[2]
+    for i, (row, cells) in enumerate(zip(change.rows, begun, strict=True)):
+        assert [stain is not None for stain, _ in cells] == [off > 0 for off, _ in row.off]
+        for j, (stain, word) in enumerate(cells):
+            if stain is not None:
+                assert stain == word
+                left, above = cells[j - 1][0] if j else None, begun[i - 1][j][0] if i else None
+                assert all(one is None or one < stain for one in (left, above))
