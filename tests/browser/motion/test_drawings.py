@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from microgpt.viz.course import page as page_of
-from microgpt.viz.lessons import old_rows
+from microgpt.viz.lessons import old_rows, why_q
 from microgpt.viz.lessons.prefill import view
 from microgpt.viz.settings import Settings
 from tests.browser.conftest import Open
 from tools.browsers import Page
 
-LESSONS = ["fewer-heads", "memory", "prefill-and-decode", "with-and-without", "old-rows"]
+LESSONS = ["fewer-heads", "memory", "prefill-and-decode", "with-and-without", "old-rows", "why-q"]
 
 # All parts of the drawing that is number `which`: left, width, top and height within it, None for what is not seen.
 # Words change at once, and a bar below the rest goes along with its height.
@@ -179,3 +179,19 @@ def test_what_is_stale_spreads_from_the_first_layer_to_the_last(new_tab: Open, a
                 assert stain == word
                 left, above = cells[j - 1][0] if j else None, begun[i - 1][j][0] if i else None
                 assert all(one is None or one < stain for one in (left, above))
+
+
+def test_the_reads_are_drawn_up_to_the_step(new_tab: Open, address: str) -> None:
+    page = new_tab()
+    page.open(f"{address}why-q.html")
+    found = page.run(
+        f"""(() => {{ const which = 0; {TOOLS}
+        const whole = drawing.querySelector(".on").getBoundingClientRect().width;
+        return choices.map((choice) => {{ choice.click(); drawing.offsetWidth; end();
+          return [...drawing.querySelectorAll("tbody tr")].map((row) => ["q", "k", "v"].map((kind) =>
+            [...row.querySelectorAll(`.track.${{kind}} b`)].filter((e) => e.getBoundingClientRect().width > whole / 2)
+              .length)); }}); }})()"""
+    )
+    lesson = page_of("why-q")
+    lives = why_q.view(Settings(lesson.model, lesson.prompt)).lives
+    assert found == [[[counts[j] for counts in life.so_far] for life in lives] for j in range(len(lives))]
