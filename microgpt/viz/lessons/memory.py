@@ -83,6 +83,17 @@ class Known(NamedTuple):
     active: int  # weights that one token reads, where it runs only some of them; 0: it reads all
 
 
+class Box(NamedTuple):
+    """What a token adds to a model's cache, as a box: as wide as its numbers in a layer, as tall as the layers.
+
+    Both are shares of the largest among the models. The box is as large as the bytes.
+    """
+
+    wide: float
+    tall: float
+    shared: bool  # K and V come out of one row
+
+
 class View(NamedTuple):
     """The page. The models that its words name are `known` ones."""
 
@@ -94,6 +105,7 @@ class View(NamedTuple):
     used: float  # share of the reserved rows
     total: Total
     known: list[Known]
+    boxes: list[Box]
     names: list[str]
     gpt2: Known
     smol: Known
@@ -132,6 +144,7 @@ def view(settings: Settings) -> View:
         used=n / config.n_ctx,
         total=Total(numbers, 2 * numbers, 2 * numbers // n, kv_bytes(config, n, 2)),
         known=list(known.values()),
+        boxes=boxes_of(list(known.values())),
         names=names,
         gpt2=known["GPT-2 124M"],
         smol=known["SmolLM2-135M"],
@@ -159,6 +172,12 @@ def thumb(view: View) -> Iterable[Cell]:
         half = round(WIDTH * one.per_token / most / 2)
         shared = one.sharing == "MLA"
         yield from boxes(["any f3"] * 2 if shared else ["k f3", "v f3"], 0, i * step, half, step - 3, 0)
+
+
+def boxes_of(known: list[Known]) -> list[Box]:
+    """On one scale."""
+    widest, tallest = max(one.row for one in known), max(one.n_layer for one in known)
+    return [Box(one.row / widest, one.n_layer / tallest, one.sharing == "MLA") for one in known]
 
 
 def describe(model: Architecture, tokens: int = 0, batch: int = 8, size: int = 2, memory: int = CARD * GIB) -> Known:

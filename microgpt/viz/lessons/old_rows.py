@@ -12,7 +12,8 @@ from microgpt.errors import N_
 from microgpt.experiments.validity import after_one_training_step, another, cache_rows, staleness, unmasked_rows
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
-from microgpt.viz.drawing.thumbs import HEIGHT, Cell, boxes
+from microgpt.viz.drawing import thumbs
+from microgpt.viz.drawing.thumbs import HEIGHT, boxes
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model
@@ -42,6 +43,24 @@ class Experiment(NamedTuple):
     stale_by_layer: list[int]
 
 
+class Cell(NamedTuple):
+    """One cached row through all experiments: in which of them it is stale, right or gone, and how far off it is."""
+
+    stale: list[int]
+    right: list[int]
+    gone: list[int]
+    off: list[tuple[int, float]]  # experiment, how far; of the stale ones
+
+
+class Place(NamedTuple):
+    """One position through all experiments: the token that was cached, those that stand there now, a cell a layer."""
+
+    i: int
+    token: str
+    now: list[tuple[str, bool, list[int]]]  # token, whether it is another one, the experiments
+    cells: list[Cell]
+
+
 class View(NamedTuple):
     """The experiments on one text, the harmless one first."""
 
@@ -50,6 +69,7 @@ class View(NamedTuple):
     n: int
     n_layer: int
     experiments: list[Experiment]
+    places: list[Place]
     labels: list[str]
     first_change: int  # which experiment changes the earliest token of the prompt
     first_options: list[int]  # how many rows of the first layer a change makes stale: two wrong answers, the right one
@@ -95,13 +115,14 @@ def view(settings: Settings) -> View:
     appended = sum(e.n_stale for e in experiments if e.kind == "append")
     changes = [i for i, e in enumerate(experiments) if e.kind == "change"]
     change = experiments[changes[0]]
-    options = answers(change)
+    options, layers = answers(change), range(model.config.n_layer)
     return View(
         trace=recording.trace,
         choices=(Choice("experiment", range(len(experiments)), changes[0]),),
         n=len(ids),
         n_layer=model.config.n_layer,
         experiments=experiments,
+        places=[place(experiments, i, show(model.tokenizer.vocabulary[ids[i]]), layers) for i in range(len(ids))],
         labels=[f"{e.token} → {e.now}" if e.kind == "change" else LABELS[e.kind] for e in experiments],
         first_change=changes[0],
         first_options=options,
@@ -110,7 +131,7 @@ def view(settings: Settings) -> View:
     )
 
 
-def thumb(view: View) -> Iterable[Cell]:
+def thumb(view: View) -> Iterable[thumbs.Cell]:
     """Which rows a fresh run would write differently, layer by layer."""
     rows = view.experiments[int(view.choices[0].at)].rows
     step = HEIGHT // len(rows)
@@ -123,6 +144,19 @@ def answers(change: Experiment) -> list[int]:
     n, right = len(change.rows), change.stale_by_layer[0]
     wrong = [count for count in dict.fromkeys((n, n - change.at, 0, n + 1)) if count != right]
     return [*wrong[:2], right]
+
+
+def place(experiments: list[Experiment], i: int, token: str, layers: Iterable[int]) -> Place:
+    """Position i: each experiment has one of its rows, or has none left for it."""
+    rows = [(n, e.rows[i]) for n, e in enumerate(experiments) if i < len(e.rows)]
+    gone = [n for n, e in enumerate(experiments) if i >= len(e.rows)]
+    now = {(row.now, row.changed): [n for n, other in rows if other.now == row.now] for _, row in rows}
+    cells = []
+    for layer in layers:
+        off = [(n, row.off[layer][0]) for n, row in rows]
+        stale = [(n, x) for n, x in off if x]
+        cells.append(Cell([n for n, _ in stale], [n for n, x in off if not x], gone, stale))
+    return Place(i, token, [(*one, cases) for one, cases in now.items()], cells)
 
 
 def experiment(model: Model, kind: str, at: int, ids: Sequence[int], new_ids: Sequence[int], off: Array) -> Experiment:

@@ -22,6 +22,7 @@ class Life(NamedTuple):
     i: int
     token: str
     tracks: list[tuple[str, list[bool], int]]  # kind, read at step j or not, reads
+    so_far: list[list[int]]  # of each kind: reads up to step j
 
 
 class Old(NamedTuple):
@@ -47,6 +48,7 @@ class View(NamedTuple):
     olds: list[Old]
     labels: list[str]
     reads: dict[str, int]  # of all rows of one layer, by kind
+    so_far: list[list[int]]  # the same up to each step, in the order of q, k and v
     reads_right: int  # of the reads of q, of k and n times n: those of k
     forget_right: int  # of KINDS: what can go after its step
     held_for_nothing: int  # numbers that a cache of q would hold at the end
@@ -77,6 +79,7 @@ def view_of(trace: Trace, picture: Picture | None = None) -> View:
             i,
             show(picture.tokens[i]),
             [(kind, [j in reads[kind, 0, i] for j in range(n)], len(reads[kind, 0, i])) for kind in "qkv"],
+            [[sum(at <= j for at in reads[kind, 0, i]) for j in range(n)] for kind in "qkv"],
         )
         for i in range(n)
     ]
@@ -84,13 +87,14 @@ def view_of(trace: Trace, picture: Picture | None = None) -> View:
     later = {kind: sum(step > i for i in range(n) for step in reads[kind, 0, i]) for kind in "qkv"}
     return View(
         trace=trace,
-        choices=(Choice("old", range(n), min(1, n - 1)),),
+        choices=(Choice("old", range(n), min(1, n - 1)), Choice("step", range(n), n - 1, in_figure=False)),
         n=n,
         n_layer=config.n_layer,
         lives=lives,
         olds=[old(picture, config, i) for i in range(n)],
         labels=[show(token) for token in picture.tokens],
         reads=totals,
+        so_far=[[sum(life.so_far[kind][j] for life in lives) for kind in range(3)] for j in range(n)],
         reads_right=[totals["q"], totals["k"], n * n].index(totals["k"]),
         forget_right=min(range(len(KINDS)), key=lambda i: sum(later[kind] for kind in KINDS[i])),
         held_for_nothing=n * config.n_layer * config.n_head * config.head_dim,

@@ -31,10 +31,10 @@ FALSE_ALARMS = [
     r"Bad value “isolate” for attribute “unicode-bidi” on element “(text|tspan)”\.",  # css-writing-modes-3, 2.2
     r"CSS: “container-type”: Property “container-type” doesn't exist\.",  # css-conditional-5, 5.1
     r"CSS: “mask”: .*",  # css-masking-1, 7: an image without a layer's place
-    r"CSS: “transition”: “--t” is not a “transition” value\.",  # css-properties-values-api-1, 4: a registered property
+    r"CSS: “transition”: “--(t|seen)” is not a “transition” value\.",  # css-properties-values-api-1, 4: registered
     # a var() that stands for the number or length that @property declares, in calc(), clamp(), mod(): css-values-4, 10;
     # lengths of a container (cqw), of which it does not know that they are lengths: css-conditional-5, 7
-    r"CSS: “(--\w+|opacity)”: Invalid type: “.*var\(--\w+\).*”\.",
+    r"CSS: “(--\w+|opacity|scale)”: Invalid type: “.*var\(--\w+\).*”\.",
     r"CSS: “(--\w+|translate|width|left|font|font-size)”: (The types are incompatible|Parse Error)\.",
 ]
 

@@ -3,8 +3,8 @@ and none in a cell is too small to read.
 
 Every page and every frame, in each language, from 320 to 1600 pixels wide; then each widget in a column of a wide page,
 from 280 to 960. Answers and details are open, and of each choice the case at rest and the last; at a few widths all
-cases are, and the first, the last and one between them of what cannot be open at once, as the steps of a stepper. In
-Chromium alone, and in a frame, whose width changes in no time.
+cases are, and the first, the last and one between them of what cannot be open at once, as the steps of a stepper or the
+cases of a drawing. In Chromium alone, and in a frame, whose width changes in no time.
 """
 
 from __future__ import annotations
@@ -107,7 +107,8 @@ window.walk = (widths, least, column = false) => {
 };
 // the names of radio buttons that show one state at a time, and how many each has
 window.groups = () => Object.entries(Object.groupBy(document.querySelectorAll(
-  "main [type=radio]:not(.pick *, .ask *):enabled"), (e) => e.name)).map(([name, all]) => [name, all.length]);
+  "main [type=radio]:not(.cases:not(:has(> .drawn)) > .pick *, .ask *):enabled"), (e) => e.name))
+  .map(([name, all]) => [name, all.length]);
 window.choose = (name, at) => document.querySelectorAll(`main [type=radio][name="${name}"]`)[at].click();
 """
 

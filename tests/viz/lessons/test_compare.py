@@ -32,7 +32,7 @@ def run(request: pytest.FixtureRequest) -> tuple[Recording, Compare, list[Elemen
     recording.run()
     made = view(Settings(name, prompt))
     tree = parse(widget("compare", made, page=page("with-and-without")))
-    return recording, made, [board for board in find(tree, "board") if find(board, "side")]
+    return recording, made, find(tree, "sheet")
 
 
 def test_every_step_counts_what_both_runs_did(run: tuple[Recording, Compare, list[Element]]) -> None:
@@ -61,6 +61,19 @@ def test_rows_say_what_is_new_kept_and_computed_again(run: tuple[Recording, Comp
         assert [len(find(without, kind)) for kind in ("lit", "calm", "anew")] == [1, 0, t - 1]
         drawn = [len(list(side.iter("tr"))) for side in (with_cache, without)]
         assert drawn == [t + 1] * 2  # no room is kept for what is not there yet
+
+
+def test_tokens_that_have_run_are_those_of_all_steps_so_far(run: tuple[Recording, Compare, list[Element]]) -> None:
+    recording, made, _ = run
+    tree = parse(widget("compare", made, page=page("with-and-without")))
+    once, over = ([numbers(one) for one in find(p, "said")] for p in find(tree, "both")[0].iter("p"))
+    n = len(recording.cache)
+    assert once == [[i] for i in range(1, n + 1)]
+    assert over[0] == [1] and over[1:] == [[sum(range(1, i + 1)), sum(range(1, i + 1)) - i] for i in range(2, n + 1)]
+    assert over[-1] == [1] or over[-1][1] == made.saved_rows
+    for fall in find(tree, "fall"):
+        assert [text(token) for token in find(fall, "tok")] == recording.trace.about["tokens"][:n]
+        assert [one.get("class") for one in find(fall, "cells")[0]] == [f"b{i}" for i in range(n)]
 
 
 def test_both_logits_are_the_recordings_and_the_bound_holds(run: tuple[Recording, Compare, list[Element]]) -> None:

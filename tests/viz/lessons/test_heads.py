@@ -32,8 +32,20 @@ def made(request: pytest.FixtureRequest) -> tuple[Recording, View, Element]:
     return recording, shown, parse(widget("heads", shown, page=page("fewer-heads")))
 
 
+def drawn(tree: Element) -> tuple[Element, Element]:
+    """The running model with its heads shared, and SmolLM2: each drawn once for all its ways."""
+    ours, smol = find(tree, "drawing")
+    return ours, smol
+
+
+def kept(drawing: Element) -> list[Element]:
+    """What each way keeps."""
+    return find(drawing, "D")
+
+
 def boards(tree: Element) -> list[Element]:
-    return [board for board in find(tree, "board", "way") if find(board, "moved")]
+    """What is said of each way of the running model."""
+    return [panel for panel in find(tree, "C") if find(panel, "moved")]
 
 
 def ways(recording: Recording) -> list[tuple[Any, Any]]:
@@ -46,32 +58,55 @@ def ways(recording: Recording) -> list[tuple[Any, Any]]:
 def test_every_newest_row_is_what_the_changed_model_computed(made: tuple[Recording, View, Element]) -> None:
     recording, _, tree = made
     ids, digits = recording.ids[: len(recording.cache)], 2 if recording.model.config.head_dim <= 4 else 1
-    for board, (params, config) in zip(boards(tree), ways(recording), strict=True):
+    ours, _ = drawn(tree)
+    for part, (params, config) in zip(kept(ours), ways(recording), strict=True):
         trace = run(params, config, ids)
-        queries = [numbers_of(s) for s in find(find(board, "groups")[0], "strip", "q")]
-        shown_as([x for row in queries for x in row], trace["q", 0, 0][-1], digits)
-        where = find(board, "rebuilt") or [board]
+        queries = [numbers_of(s) for s in find(find(ours, "queries")[0], "strip", "q")]
+        shown_as([x for row in queries for x in row], trace["q", 0, 0][-1], digits)  # those of every way
+        where = find(part, "rebuilt") or [part]
         for kind in ("k", "v"):
-            wanted = ("strip", kind) if find(board, "rebuilt") else ("strip", kind, "newest")
-            drawn = [x for s in find(where[0], *wanted) for x in numbers_of(s)]
-            shown_as(drawn, trace[kind, 0, 0][-1], digits)
-        if find(board, "rebuilt"):
+            wanted = ("strip", kind) if find(part, "rebuilt") else ("strip", kind, "newest")
+            shown = [x for s in find(where[0], *wanted) for x in numbers_of(s)]
+            shown_as(shown, trace[kind, 0, 0][-1], digits)
+        if find(part, "rebuilt"):
             down, _ = latent(recording.model.params, 0, config.n_embd // 2)
-            (short,) = find(board, "strip", "c", "newest")
+            (short,) = find(part, "strip", "c", "newest")
             shown_as(numbers_of(short), down @ trace["attn_norm", 0, 0][-1], digits)
 
 
 def test_the_kept_rows_are_as_many_as_the_cache_of_that_model_holds(made: tuple[Recording, View, Element]) -> None:
     recording, shown, tree = made
     n = len(recording.cache)
-    for board, way, (params, config) in zip(boards(tree), shown.ways, ways(recording), strict=True):
-        cells = [cell for s in find(board, "stays") for strip in find(s, "strip") for cell in strip]
+    for part, way, (params, config) in zip(kept(drawn(tree)[0]), shown.ways, ways(recording), strict=True):
+        cells = [cell for s in find(part, "stays") for strip in find(s, "strip") for cell in strip]
         assert len(cells) == n * way.row
         if way.n:
             cache = KVCache(config)
             forward(params, config, recording.ids[:n], cache)
             assert len(cells) == cache.nbytes // 8 // config.n_layer
-        assert len(find(board, "stays")) == len(find(board, "wires")) == (way.n or 1)
+        assert len(find(part, "stays")) == (way.n or 1)
+
+
+def test_what_is_kept_stands_below_those_that_share_it(made: tuple[Recording, View, Element]) -> None:
+    """Each box has its number and its way's heads that share: the style places it by the two, and by the choice's."""
+    recording, shown, tree = made
+    for drawing, sizes in zip(
+        drawn(tree), ([w.size for w in shown.ways], [w.size for w in shown.variants]), strict=True
+    ):
+        (lanes,) = find(drawing, "lanes")
+        heads = len(find(drawing, "queries")[0])
+        assert f"w{heads}" in (lanes.get("class") or "").split()
+        assert len(find(drawing, "wires")[0]) == heads
+        for part, size in zip(kept(drawing), sizes, strict=True):
+            assert f"w{size}" in (part.get("class") or "").split()
+            boxes = find(part, "stays")
+            assert len(boxes) * size == heads
+            if not find(part, "half"):
+                assert [one.get("class") for one in boxes] == [f"stays b{i}" for i in range(len(boxes))]
+    (way, smol) = find(tree, "pick")
+    for choice, sizes in ((way, [w.size for w in shown.ways]), (smol, [w.size for w in shown.variants])):
+        chosen = [(one.get("class") or "").split()[1] for one in choice.iter("input")]
+        assert chosen == [f"by{size}" for size in sizes]
 
 
 def test_the_table_holds_what_was_measured(made: tuple[Recording, View, Element]) -> None:
@@ -102,11 +137,10 @@ def test_the_table_holds_what_was_measured(made: tuple[Recording, View, Element]
 
 def test_sharing_costs_what_the_formula_says_for_smollm2(made: tuple[Recording, View, Element]) -> None:
     _, shown, tree = made
-    drawn = [board for board in find(tree, "board", "way") if find(board, "boxes")]
-    assert [len(find(board, "box", "q")) for board in drawn] == [9, 9, 9]
-    assert [len(find(board, "box", "k")) for board in drawn] == [9, 3, 1]
-    for board, one in zip(drawn, shown.variants, strict=True):
-        (line,) = find(board, "line")
+    _, smol = drawn(tree)
+    assert len(find(smol, "box", "q")) == 9
+    assert [len(find(part, "box", "k")) for part in kept(smol)] == [9, 3, 1]
+    for line, one in zip(find(tree, "line"), shown.variants, strict=True):
         *factors, product = numbers(line)
         assert np.prod(factors) == product == one.per_token
     assert [one.per_token for one in shown.variants] == [69_120, 23_040, 7_680]

@@ -30,6 +30,14 @@ def test_the_factors_multiply_to_the_bytes(name: str) -> None:
     assert math.prod(n for n, _ in known.factors) == PRESETS[name].bytes_per_token() == known.per_token
 
 
+def test_the_box_of_a_token_is_as_large_as_its_bytes() -> None:
+    shown = view(Settings("names", "emm"))
+    areas = [box.wide * box.tall for box in shown.boxes]
+    assert areas == pytest.approx([areas[0] * one.per_token / shown.gpt2.per_token for one in shown.known])
+    assert max(box.wide for box in shown.boxes) == max(box.tall for box in shown.boxes) == 1
+    assert [one.name for one, box in zip(shown.known, shown.boxes, strict=True) if box.shared] == ["DeepSeek-V3"]
+
+
 @pytest.mark.parametrize(("model", "prompt"), [("names", "emm"), ("stories", "the next day")])
 def test_what_is_held_is_counted_and_is_the_formula(model: str, prompt: str) -> None:
     shown = view(Settings(model, prompt))

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from microgpt.viz.course import page
 from microgpt.viz.lessons.old_rows import view
+from microgpt.viz.rendering.render import widget
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.formats import difference
+from tests.viz.test_pages import classes, find, parse, text
 
 
 @pytest.mark.parametrize("prompt", ["e", "em", "emm", "emma", "emmaemmaemma"])
@@ -15,3 +19,25 @@ def test_the_question_has_three_answers_and_one_is_right(prompt: str) -> None:
     change = shown.experiments[shown.first_change]
     assert len(set(shown.first_options)) == 3
     assert shown.first_options[shown.first_right] == change.stale_by_layer[0]
+
+
+@pytest.mark.parametrize(("model", "prompt"), [("names-deep", "emma"), ("names", "e"), ("stories", "The next day")])
+def test_each_cell_says_in_every_experiment_what_its_table_says(model: str, prompt: str) -> None:
+    shown = view(Settings(model, prompt))
+    tree = parse(widget("old_rows", shown, page=page("old-rows")))
+    rows = list(find(tree, "drawing")[0].iter("tr"))[1:]
+    assert len(rows) == shown.n
+    for n, e in enumerate(shown.experiments):
+        on = f"D{n}"
+        for i, row in enumerate(rows):
+            now, *cells = row.iter("td")
+            said = [[text(one) for one in find(cell, "D", on) if one.tag == "span"] for cell in cells]
+            burnt = [[one for one in find(cell, "D", on) if one.tag == "i"] for cell in cells]
+            if i >= len(e.rows):
+                assert said == [["gone"]] * shown.n_layer and not any(burnt) and not find(now, on)
+                continue
+            (token,) = find(now, "D", on)
+            assert text(token) == e.rows[i].now and ("swapped" in classes(token)) == e.rows[i].changed
+            for (off, _), words, stain in zip(e.rows[i].off, said, burnt, strict=True):
+                assert words == ([f"stale {difference(off)}"] if off else ["right"])
+                assert len(stain) == bool(off)

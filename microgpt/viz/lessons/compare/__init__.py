@@ -70,6 +70,8 @@ class Step(NamedTuple):
     """One step of both runs. `follows` is the token that comes next; `chosen` says that the model chose it."""
 
     number: int
+    runs: int  # tokens that a rerun has run, in all steps so far
+    again: int  # of them not for the first time
     rows: list[Row]
     parts: list[Part]
     total_with: int
@@ -289,6 +291,8 @@ def one_step(trace: Trace, i: int, ours: Array, again: Array, most: float, stops
     follows = tokens[i + 1] if chosen is None else vocabulary[chosen]
     return Step(
         number=i + 1,
+        runs=(i + 1) * (i + 2) // 2,
+        again=i * (i + 1) // 2,
         rows=[Row(show(token), at == i) for at, token in enumerate(tokens[: i + 1])],
         parts=[
             Part(part, a, b, a / most, b / most)

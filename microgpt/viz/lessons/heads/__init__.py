@@ -14,7 +14,7 @@ from microgpt.experiments.sharing import choices
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.thumbs import WIDTH, Cell, boxes
-from microgpt.viz.lessons.heads.ways import ORIGINS, Trial, Way
+from microgpt.viz.lessons.heads.ways import ORIGINS, Query, Trial, Way
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 
@@ -37,7 +37,7 @@ class Known(NamedTuple):
     if_mha: int
     full: float  # MiB of one whole context
     share: float  # of what the largest one holds
-    sharing: list[list[int]]  # query heads by key and value head
+    size: int  # query heads that share
     shapes: dict[str, tuple[int, ...]]  # matrix -> out, in
 
 
@@ -62,6 +62,7 @@ class View:
     n_kv_head: int
     n_embd: int
     rotates: bool
+    queries: list[Query]  # of layer 0, the same in all ways
     ways: list[Way]  # heads shared; the last one is the short row of half the width
     labels: list[tuple[str | int, ...]]  # of each way: its kind, and how many heads keep rows
     origins: dict[str, str]
@@ -130,6 +131,7 @@ def view(settings: Settings) -> View:
         n_kv_head=config.n_kv_head,
         n_embd=config.n_embd,
         rotates=config.position == "rope",
+        queries=[query for group in own.groups for query in group.queries],
         ways=ways,
         labels=[(way.kind, way.n) if way.n else (way.kind,) for way in ways],
         origins=ORIGINS,
@@ -182,7 +184,7 @@ def thumb(view: View) -> Iterable[Cell]:
 
 def known(model: Architecture, largest: Architecture) -> Known:
     """What is said of a model; its bar is measured against what `largest` would hold without sharing."""
-    c, group = model.config, model.config.n_head // model.config.n_kv_head
+    c = model.config
     shapes = param_shapes(replace(c, n_layer=1))
     return Known(
         name=model.name,
@@ -196,7 +198,7 @@ def known(model: Architecture, largest: Architecture) -> Known:
         if_mha=model.bytes_if_mha(SIZE),
         full=model.cache_bytes(c.n_ctx, 1, SIZE) / 2**20,
         share=model.bytes_per_token(SIZE) / largest.bytes_if_mha(SIZE),
-        sharing=[list(range(i * group, (i + 1) * group)) for i in range(c.n_kv_head)],
+        size=c.n_head // c.n_kv_head,
         shapes={name: shapes[f"layer0.{name}"] for name in ("wq", "wk", "wv")},
     )
 

@@ -61,6 +61,11 @@ class Way(NamedTuple):
     sentence: str  # the same, as it is written
     same_text: bool
 
+    @property
+    def size(self) -> int:
+        """Query heads that share."""
+        return len(self.groups[0].queries)
+
 
 class Trial:
     """A model and a text: `shared` and `short` give the ways."""

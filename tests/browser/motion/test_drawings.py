@@ -1,0 +1,197 @@
+"""What a choice draws anew is moved, not swapped: what was there begins where it was, and nothing is gone at once.
+
+Nobody waits: the transitions of a page can be stopped and set to any moment, and the boxes of all parts are read there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from microgpt.viz.course import page as page_of
+from microgpt.viz.lessons import old_rows, why_q
+from microgpt.viz.lessons.prefill import view
+from microgpt.viz.settings import Settings
+from tests.browser.conftest import Open
+from tools.browsers import Page
+
+LESSONS = ["fewer-heads", "memory", "prefill-and-decode", "with-and-without", "old-rows", "why-q"]
+
+# All parts of the drawing that is number `which`: left, width, top and height within it, None for what is not seen.
+# Words change at once, and a bar below the rest goes along with its height.
+TOOLS = """
+const drawn = document.querySelectorAll(".drawn")[which], drawing = drawn.querySelector(".drawing");
+const choices = [...drawn.closest(".cases").querySelectorAll(":scope > .pick input")];
+const parts = [...drawing.querySelectorAll("*")].filter((e) => getComputedStyle(e).display !== "inline" &&
+  !e.closest(".said"));
+const look = () => {
+  const { left, top } = drawing.getBoundingClientRect();
+  return parts.map((e) => {
+    const box = e.getBoundingClientRect(), style = getComputedStyle(e);
+    const seen = style.visibility === "visible" && style.opacity > 0 && box.width > 0;
+    return seen ? [box.left - left, box.width, e.matches(".bar") ? 0 : box.top - top, box.height] : null;
+  });
+};
+const clocks = () => document.getAnimations().filter((a) => drawing.contains(a.effect.target));
+const end = () => clocks().forEach((a) => a.finish());
+const at = (time) => clocks().forEach((a) => { a.pause(); a.currentTime = time; });
+const height = () => drawing.getBoundingClientRect().height;
+"""
+# from each case to the next, and from the last back to the first: [same height, before, start, middle, end]
+WALK = (
+    TOOLS
+    + """choices.at(-1).click(); end();
+return [...choices.keys()].map((i) => {
+  const before = look(), high = height();
+  choices[i].click(); drawing.offsetWidth;
+  at(0); const start = look();
+  at(150); const middle = look();
+  end();
+  return [height() === high, before, start, middle, look()];
+});"""
+)
+
+
+def walk(page: Page, which: int) -> Any:
+    return page.run(f"(() => {{ const which = {which}; {WALK} }})()")
+
+
+def drawings(page: Page) -> int:
+    return int(page.run('document.querySelectorAll(".drawn").length'))
+
+
+def like(a: list[float], b: list[float]) -> bool:
+    return all(abs(x - y) < 0.6 for x, y in zip(a, b, strict=True))
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_what_stays_begins_where_it_was_and_moves(new_tab: Open, address: str, name: str) -> None:
+    page = new_tab()
+    page.open(f"{address}{name}.html")
+    assert drawings(page)
+    for which in range(drawings(page)):
+        moved = 0
+        for level, *frames in walk(page, which):
+            first = 4 if level else 3  # what holds the rest may grow at once
+            for before, start, middle, end in zip(*frames, strict=True):
+                if before:
+                    assert start and like(before[:first], start[:first]), (which, before, start)
+                moved += end is not None and (start is None or not like(start, end))
+                if before and end:
+                    assert middle and (like(before[:first], end[:first]) or not like(middle, end)), (which, before, end)
+        assert moved, which
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_it_ends_where_it_stands_without_motion(new_tab: Open, engine: str, address: str, name: str) -> None:
+    if engine == "webkit":
+        pytest.skip("its driver cannot ask for less motion")
+    moving, still = new_tab(), new_tab(reduced=True)
+    for page in (moving, still):
+        page.open(f"{address}{name}.html")
+    for which in range(drawings(moving)):
+        for (*_, end), (_, _, start, middle, at_once) in zip(walk(moving, which), walk(still, which), strict=True):
+            assert start == middle == at_once
+            for a, b in zip(end, at_once, strict=True):
+                assert (a is None) == (b is None) and (a is None or like(a, b))
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_what_is_kept_stands_below_the_middle_of_those_that_share_it(new_tab: Open, address: str, width: int) -> None:
+    page = new_tab(width=width)
+    page.open(f"{address}fewer-heads.html")
+    middles = """const middle = (e) => { const box = e.getBoundingClientRect(); return box.left + box.width / 2; };
+    const seen = (e) => getComputedStyle(e).visibility === "visible";
+    return choices.map((choice) => {
+      choice.click(); drawing.offsetWidth; end();
+      const wires = [...drawing.querySelectorAll(".wires i")], [one, two] = wires.map(middle);
+      return [[...drawing.querySelector(".queries").children].map(middle),
+        [...drawing.querySelectorAll(".stays")].filter(seen).map(middle),
+        wires.map((e) => middle(e) + (two - one) * parseFloat(getComputedStyle(e, "::after").scale))];
+    });"""
+    for which, counts in enumerate(((4, 2, 1, 1), (9, 3, 1))):
+        found = page.run(f"(() => {{ const which = {which}; {TOOLS} {middles} }})()")
+        assert [len(kept) for _, kept, _ in found] == list(counts)
+        for queries, kept, wires in found:
+            size = len(queries) // len(kept)
+            for i, middle in enumerate(kept):
+                share = slice(i * size, (i + 1) * size)
+                assert abs(middle - sum(queries[share]) / size) < 1.5
+                assert all(abs(end - middle) < 1.5 for end in wires[share])  # each query's line ends there
+
+
+def test_each_token_lies_in_the_pass_that_runs_it(new_tab: Open, address: str) -> None:
+    page = new_tab()
+    page.open(f"{address}prefill-and-decode.html")
+    found = page.run(
+        f"""(() => {{ const which = 0; {TOOLS}
+        const top = (e) => Math.round(e.getBoundingClientRect().top - drawing.querySelector(".fall").getBoundingClientRect().top);
+        const line = drawing.querySelector(".numbers small").getBoundingClientRect().height;
+        return choices.map((choice) => {{ choice.click(); drawing.offsetWidth; end();
+          return [[...drawing.querySelectorAll(".fall .new")].map((e) => Math.floor(top(e) / line)),
+            Math.round((drawing.querySelector(".fall").clientHeight - 1) / line),
+            Math.round(top(drawing.querySelector(".kinds span")) / line)]; }}); }})()"""  # noqa: E501
+    )
+    shown = view(Settings("stories", "The next day is bright"))
+    for way, (passes, n, first) in zip(shown.ways, found, strict=True):
+        runs = [i for i, block in enumerate(way.blocks) for _ in block.tokens]
+        assert passes == runs and n == len(way.blocks)
+        assert first == sum(block.phase == "prefill" for block in way.blocks)
+
+
+def test_each_step_adds_one_line_below_those_before(new_tab: Open, address: str) -> None:
+    """Where the last line ends, and which cells are lit: those of the step."""
+    page = new_tab()
+    page.open(f"{address}with-and-without.html")
+    found = page.run(
+        f"""(() => {{ const which = 0; {TOOLS}
+        const falls = [...drawing.querySelectorAll(".fall")], line = falls[0].querySelector(".rows span").clientHeight;
+        return choices.map((choice) => {{ choice.click(); drawing.offsetWidth; end();
+          return falls.map((fall) => [fall.clientHeight / line, [...fall.querySelectorAll("i")].map((e) => [
+            Math.round((e.getBoundingClientRect().top - fall.getBoundingClientRect().top) / line),
+            Number(getComputedStyle(e, "::before").opacity)])]); }}); }})()"""
+    )
+    for i, falls in enumerate(found):
+        for lines, cells in falls:
+            assert abs(lines - i - 1) < 0.1
+            assert cells == [[j, float(j >= i)] for j in range(len(found))]  # what is lit below is out of sight
+
+
+def test_what_is_stale_spreads_from_the_first_layer_to_the_last(new_tab: Open, address: str) -> None:
+    """No cell begins before the one above it or the one on its left; it says "stale" no sooner than it begins."""
+    page, lesson = new_tab(), page_of("old-rows")
+    page.open(f"{address}old-rows.html")
+    page.run('document.querySelector("#experiment-0").click()')
+    begun = page.run(
+        f"""(() => {{ const which = 0; {TOOLS}
+        end(); choices[2].click(); drawing.offsetWidth;
+        const began = (e, of) => clocks().filter((a) => a.effect.target === e && a.transitionProperty === of)
+          .map((a) => a.effect.getTiming().delay)[0] ?? null;
+        return [...drawing.querySelectorAll("tbody tr")].map((row) => [...row.querySelectorAll(".cell")].map((cell) =>
+          [began(cell.querySelector("i"), "scale"), began(cell.querySelector(".said > .D2"), "visibility")])); }})()"""
+    )
+    change = old_rows.view(Settings(lesson.model, lesson.prompt)).experiments[2]
+    for i, (row, cells) in enumerate(zip(change.rows, begun, strict=True)):
+        assert [stain is not None for stain, _ in cells] == [off > 0 for off, _ in row.off]
+        for j, (stain, word) in enumerate(cells):
+            if stain is not None:
+                assert stain == word
+                left, above = cells[j - 1][0] if j else None, begun[i - 1][j][0] if i else None
+                assert all(one is None or one < stain for one in (left, above))
+
+
+def test_the_reads_are_drawn_up_to_the_step(new_tab: Open, address: str) -> None:
+    page = new_tab()
+    page.open(f"{address}why-q.html")
+    found = page.run(
+        f"""(() => {{ const which = 0; {TOOLS}
+        const whole = drawing.querySelector(".on").getBoundingClientRect().width;
+        return choices.map((choice) => {{ choice.click(); drawing.offsetWidth; end();
+          return [...drawing.querySelectorAll("tbody tr")].map((row) => ["q", "k", "v"].map((kind) =>
+            [...row.querySelectorAll(`.track.${{kind}} b`)].filter((e) => e.getBoundingClientRect().width > whole / 2)
+              .length)); }}); }})()"""
+    )
+    lesson = page_of("why-q")
+    lives = why_q.view(Settings(lesson.model, lesson.prompt)).lives
+    assert found == [[[counts[j] for counts in life.so_far] for life in lives] for j in range(len(lives))]
