@@ -174,7 +174,7 @@ def moving(chromium: Browser, url: str) -> bytes:
     except ImportError:
         raise UserError("The moving picture needs Pillow: pip install pillow") from None
     name, step = PICTURE
-    with chromium.new_context(viewport={"width": 1120, "height": 1000}) as context:
+    with chromium.new_context(viewport={"width": 1080, "height": 1000}) as context:
         tab = context.new_page()
         tab.goto(f"{url}{name}.html?step={step}")
         tab.evaluate(PLAY)
