@@ -99,10 +99,10 @@ def steps_in_frame(frame: FrameLocator) -> None:
     frame.locator("label.T.R1").click()
     said = frame.locator(".narration:visible")
     said.get_by_text("Step 2:").wait_for()
-    assert frame.locator(".row:visible").count() == 2
+    assert frame.locator(".row .c-k:visible").count() == 2
     frame.locator(".turn:visible label", has_text="next").click()
     said.get_by_text("Step 3:").wait_for()
-    assert frame.locator(".row:visible").count() == 3
+    assert frame.locator(".row .c-k:visible").count() == 3
 
 
 def steps_in_tables(plain: Locator) -> None:
