@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microgpt.files import DEPTH, THINGS, nested, parsed
+from microgpt.files import DEPTH, DIGITS, THINGS, nested, parsed
 
+LARGE = 10 ** (DIGITS - 1) - 1  # with its sign as long as what is read digit by digit; what is longer is rounded
 ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    st.none() | st.booleans() | st.integers(-LARGE, LARGE) | st.floats(allow_nan=False) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 )
 PIECES = st.sampled_from(['"', "\\", "[", "]", "{", "}", "a", "\\\\", '\\"', ",", "é"])

@@ -21,6 +21,7 @@ from microgpt.model import MLPS, forward, linear
 from microgpt.trace import Trace
 
 # Within a layer, in the order of computation; between them lies the residual stream.
+MOST_SWAPS = 6  # tokens of a text that one can swap, one at a time
 ATTENTION = ("attn_norm", "q", "k", "v", "attn_scores", "attn_weights", "head_out", "attn_out")
 MLP = ("mlp_norm", "mlp_hidden", "mlp_out")
 MADE_WITH = {  # stop -> the parameters that it multiplies with or adds, without their layer

@@ -98,9 +98,7 @@ def one_step(picture: Picture, i: int, run: int) -> Step:
 
 def of_head(picture: Picture, strips: list[Any]) -> Strip:
     """The strip of the head whose weights differ most, without its numbers: they have no room here."""
-    layer, head = picture.clearest
-    found: Strip = next(one for one in strips if {f"L{layer}", f"H{head}"} <= set(one.where.split()))
-    return found._replace(where="", digits=None)
+    return picture.of_clearest(strips)._replace(where="", digits=None)
 
 
 def parts() -> list[tuple[Part, list[Card]]]:

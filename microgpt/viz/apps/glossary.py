@@ -98,10 +98,7 @@ class Run:
 
     def head(self, name: str, i: int) -> Strip:
         """The row of the head, as cells."""
-        layer, head = self.picture.clearest
-        of_head = {f"L{layer}", f"H{head}"}
-        found: Strip = next(one for one in self.picture.per_head(name, i) if of_head <= set(one.where.split()))
-        return found
+        return self.picture.of_clearest(self.picture.per_head(name, i))
 
     def y(self, row: int) -> int:
         """Where a row of the pile lies: the newest on top."""

@@ -211,6 +211,11 @@ class Picture:
                 found[layer, head] += apart
         return max(found, key=found.__getitem__)
 
+    def of_clearest(self, strips: list[Strip]) -> Strip:
+        """Of the strips of all heads, that of the head whose weights differ most."""
+        layer, head = self.clearest
+        return next(one for one in strips if {f"L{layer}", f"H{head}"} <= set(one.where.split()))
+
     def strip(self, name: str, row: Array, layer: int) -> Strip:
         """A row of q, k, v or head_out as cells with their numbers."""
         return self.scale.strip(row)

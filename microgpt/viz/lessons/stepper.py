@@ -28,14 +28,12 @@ def view(settings: Settings) -> Picture:
 
 def thumb(view: Picture) -> Iterable[Cell]:
     """The piles of K and V after the last step, and the places where no q lies."""
-    layer, head = view.clearest
     step = HEIGHT // view.n
     for i in range(view.n):
         y, kept = (view.n - 1 - i) * step, view.row(i)
         yield "none", 0, y, 88, step - 2
         for owner, strips, x in (("k", kept.k, 108), ("v", kept.v, 216)):
-            found = next(one for one in strips if {f"L{layer}", f"H{head}"} <= set(one.where.split()))
-            yield from heat_row(owner, found, x, y, 88, step - 2)
+            yield from heat_row(owner, view.of_clearest(strips), x, y, 88, step - 2)
 
 
 def run(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Patch]]:

@@ -7,6 +7,7 @@ from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
 
+from microgpt.experiments.journey import MOST_SWAPS
 from microgpt.viz.course import PAGES
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.phases import PHASES, RUN
@@ -28,7 +29,6 @@ SPANS = {
     **{f"P{p}": (p - 1, min(p + 1, len(PHASES))) for p in range(1, len(PHASES) + 1)},
 }  # fmt: skip
 CASES = 32  # the most cases that one choice on a page may have
-SWAPS = 6  # the most tokens that may be swapped, one at a time, in the drawing of the inside
 
 
 @cache
@@ -50,7 +50,7 @@ def style(big: bool = False) -> str:
         runs=RUN,
         cases=CASES,
         tokens=max(c.n_ctx for c in configs),
-        swaps=SWAPS,
+        swaps=MOST_SWAPS,
         opened=MOST_OPEN if big else 0,
     )
     order = {path: path.name for path in (ROOT / "site" / "css").glob("[0-9]-*.css")}

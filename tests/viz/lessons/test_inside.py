@@ -17,7 +17,6 @@ from microgpt.trace import Trace
 from microgpt.viz.course import page
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.lessons.inside import View, view
-from microgpt.viz.lessons.inside.swaps import MOST_SWAPS
 from microgpt.viz.rendering.render import widget
 from microgpt.viz.rendering.style import style
 from microgpt.viz.settings import Settings
@@ -188,10 +187,10 @@ def test_the_drawing_says_what_notices_a_swap(run: Run) -> None:
 def test_the_style_knows_every_state_and_every_level() -> None:
     rules = style()
     longest = max(shipped(name).config.n_ctx for name in SHIPPED)
-    states = [f"t{i}" for i in range(longest)] + [f"s{i}" for i in range(MOST_SWAPS)]
+    states = [f"t{i}" for i in range(longest)] + [f"s{i}" for i in range(journey.MOST_SWAPS)]
     for state in states:
         assert all(f".{state}{sign}{n}{{--{state}:" in rules for sign in "pn" for n in range(1, LEVELS + 1)), state
-    assert not {f".t{longest}p1{{", f".s{MOST_SWAPS}p1{{"} & set(re.findall(r"\.[ts]\d+p1\{", rules))
+    assert not {f".t{longest}p1{{", f".s{journey.MOST_SWAPS}p1{{"} & set(re.findall(r"\.[ts]\d+p1\{", rules))
 
 
 @pytest.mark.parametrize("at", range(4))

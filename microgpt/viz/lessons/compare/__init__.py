@@ -271,7 +271,8 @@ def both_runs(trace: Trace, config: Config, stops: frozenset[int]) -> list[Step]
     ours = [count(config, [e for e in trace if e.pos == i]) for i in range(n)]
     again = [trace["recompute_macs", i] for i in range(n)]
     most, all_again = float(np.max(again)), float(np.sum(again))
-    found = []
+    found: list[Step] = []
+    runs = old = 0
     for i in range(n):
         so_far = {
             "cached": int(np.sum(ours[: i + 1])),
@@ -279,7 +280,9 @@ def both_runs(trace: Trace, config: Config, stops: frozenset[int]) -> list[Step]
             "naive": int(np.sum(again[: i + 1])),
         }
         totals = [Total(WAYS[b], KINDS[b], x, x / all_again) for b, x in so_far.items()]
-        found.append(one_step(trace, i, ours[i], again[i], most, stops)._replace(totals=totals))
+        step = one_step(trace, i, ours[i], again[i], most, stops)
+        runs, old = runs + len(step.rows), old + sum(not row.new for row in step.rows)
+        found.append(step._replace(totals=totals, runs=runs, again=old))
     return found
 
 
@@ -291,8 +294,8 @@ def one_step(trace: Trace, i: int, ours: Array, again: Array, most: float, stops
     follows = tokens[i + 1] if chosen is None else vocabulary[chosen]
     return Step(
         number=i + 1,
-        runs=(i + 1) * (i + 2) // 2,
-        again=i * (i + 1) // 2,
+        runs=0,
+        again=0,
         rows=[Row(show(token), at == i) for at, token in enumerate(tokens[: i + 1])],
         parts=[
             Part(part, a, b, a / most, b / most)

@@ -9,8 +9,6 @@ from microgpt.experiments.validity import another
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model
 
-MOST_SWAPS = 6  # that can be chosen; of a longer prompt, those of its first tokens
-
 
 class Swap(NamedTuple):
     """The text once more, step by step, with another token at `at`."""
@@ -27,7 +25,7 @@ class Swap(NamedTuple):
 
 def swaps_of(model: Model, ids: list[int]) -> list[Swap]:
     plain = journey.step_by_step(model.params, model.config, ids)
-    places = range(1 if len(ids) > 2 else 0, len(ids) - 1)[:MOST_SWAPS]
+    places = range(1 if len(ids) > 2 else 0, len(ids) - 1)[: journey.MOST_SWAPS]  # of a longer prompt, its first
     found = []
     for i, at in enumerate(places):
         new = journey.swapped(ids, at, another(model.config, ids[at], model.tokenizer.start))
