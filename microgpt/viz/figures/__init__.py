@@ -127,7 +127,8 @@ def lesson(shown: str | Page) -> Page:
 def around() -> dict[str, Any]:
     """What every template of a figure can use."""
     tools = {
-        name: getattr(layout, name) for name in ("boxes", "cells", "chips", "hatch", "length", "pile", "side_by_side")
+        name: getattr(layout, name)
+        for name in ("boxes", "cells", "chips", "filled", "hatch", "length", "pile", "side_by_side", "standing")
     }
     tools |= {name: getattr(words, name) for name in ("fit", "lines", "roomy", "strike")}
     edges = {"L": layout.LEFT, "R": layout.RIGHT, "WIDTH": layout.WIDTH, "EDGE": layout.EDGE, "SPAN": SPAN}

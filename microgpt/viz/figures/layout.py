@@ -161,6 +161,33 @@ def part_full(box: Box, level: int) -> Box:
     return Box(box.x, box.y + box.h - high if level > 0 else box.y, box.w, high)
 
 
+def filled(groups: Sequence[Sequence[int]], x: int, y: int, width: int, height: int, columns: int = 0) -> list[Heat]:
+    """Cells without numbers, by their levels, in groups of which `columns` (0: all of them) are as wide as `width`."""
+    found = grouped(groups, x, y, width, height, columns)
+    return [Heat(box, part_full(box, level), "", "", "") for box, level in found]
+
+
+def standing(groups: Sequence[Sequence[int]], x: int, y: int, width: int, height: int) -> list[Box]:
+    """A bar for each level that is not zero: it stands on the middle, or hangs from it if the level is negative."""
+    half, found = height // 2, []
+    for box, level in grouped(groups, x, y, width, height):
+        high = round(half * abs(level) / LEVELS)
+        if high:
+            found.append(Box(box.x, y + half - high if level > 0 else y + half, max(box.w, 1), high))
+    return found
+
+
+def grouped(
+    groups: Sequence[Sequence[int]], x: int, y: int, width: int, height: int, columns: int = 0
+) -> list[tuple[Box, int]]:
+    """A box for each level; groups stand apart, and what is many has no gaps."""
+    found: list[tuple[Box, int]] = []
+    for place, levels in zip(boxes(len(groups), x, y, width, height, 6, columns), groups, strict=True):
+        gap = 1 if place.w >= 4 * len(levels) else 0
+        found += zip(boxes(len(levels), place.x, y, place.w, height, gap), levels, strict=True)
+    return found
+
+
 def length(percent: int, full: int) -> int:
     """How long a bar is whose full length is `full`; what is not nothing can be seen."""
     return max(1, round(percent * full / 100)) if percent else 0

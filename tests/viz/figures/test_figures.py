@@ -229,6 +229,28 @@ def test_bars_and_heat_are_those_of_the_view(one: Page) -> None:
     assert bars == [max(1, round(percent(meet.weight) * 40 / 100)) for meet in meets if meet.weight]
 
 
+def test_bars_of_the_way_are_those_of_the_trace() -> None:
+    """Each number of q, k and v is a cell, as full as it is large; what has no owner stands or hangs."""
+    one = page("inside")
+    places = [place for part in view_of(one).parts for place in part.places]
+    for i in range(len(view_of(one).journeys)):
+        drawn_as = [(e.get("fill"), e.get("y"), e.get("height")) for e in drawn(one, {"token": i}).iter(f"{SVG}rect")]
+        for place in (place for place in places if place.kind in "qkv"):
+            (value,) = [value for value in place.values if value.state == f"t{i}"]
+            found = [
+                full(f"{y} {height}", f"{top} {high}" if after == INK[f"{place.kind}-fill"] else "")
+                for (fill, y, height), (after, top, high) in zip(drawn_as, drawn_as[1:], strict=False)
+                if fill == INK[f"{place.kind}-wash"] and height == "24"
+            ]
+            wanted = [x for row in value.rows for x in row]
+            assert len(found) == len(wanted) and any(found)
+            assert all(level == 0 or (level > 0) == (x > 0) for level, x in zip(found, wanted, strict=True))
+            order = sorted(range(len(wanted)), key=lambda at: wanted[at])
+            assert [found[at] for at in order] == sorted(found)
+        stands = sum(fill == INK["soft"] for fill, *_ in drawn_as)
+        assert stands >= sum(sum(map(len, place.bars)) for place in places if place.kind == "x") / 4
+
+
 def test_stages_show_what_has_happened_and_no_more() -> None:
     one, said = page("kv-cache"), {}
     for phase in range(1, 8):
@@ -251,8 +273,11 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         found += [x for guess in one.guesses for x in (guess.token, number(guess.probability), number(guess.logit))]
         return found + list(one.text)
     if widget == "inside":
-        stops = view.journeys[i].stops
-        return [x for s in stops for x in (shape_text(s.shape), "the sequence" if s.kept else "this step")]
+        found = [view.journeys[i].token]
+        for stop in view.journeys[i].stops:
+            found += [shape_text(stop.shape), *([f"stays, as a row of {stop.event.upper()}"] if stop.kept else [])]
+        (guesses,) = [one.found for one in view.guesses if one.state == f"t{i}"]
+        return found + [x for guess in guesses for x in (guess.token, number(guess.probability))]
     if widget == "compare":
         step = view.steps[i]
         kept, again = [["kept", "kept"]] * i, [["again"] * 4] * i

@@ -15,11 +15,10 @@ from microgpt.model import softmax
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.counters import Guess, candidates
-from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.inventories import Inventory, inventory_of
 from microgpt.viz.drawing.thumbs import HEIGHT, KINDS, Cell, heat_row
-from microgpt.viz.lessons.inside.bars import Part, drawing
-from microgpt.viz.lessons.inside.route import NAMES, Journey, held, journeys_of, legend_of
+from microgpt.viz.lessons.inside.bars import Levels, Part, at, drawing
+from microgpt.viz.lessons.inside.route import NAMES, Journey, held, journeys_of
 from microgpt.viz.lessons.inside.swaps import Swap, swaps_of
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
@@ -77,7 +76,6 @@ class View(NamedTuple):
     journeys: list[Journey]
     parts: list[Part]  # of the drawing, in all its states
     guesses: list[Guesses]
-    legend: Strip
     n_embd: int
     n_layer: int
     n_head: int
@@ -101,6 +99,10 @@ class View(NamedTuple):
     life_right: int  # of LIVES
     first_layer: int = 0
 
+    def levels(self, state: str, groups: list[list[Levels]]) -> list[list[int]]:
+        """How high the bars of the drawing are in one state."""
+        return at(state, groups)
+
 
 def view(settings: Settings) -> View:
     recording = settings.run()
@@ -122,7 +124,6 @@ def view(settings: Settings) -> View:
         journeys=journeys,
         parts=drawing(tokens, journeys[last].stops, states, swaps),
         guesses=[Guesses(state, guessed(model, way[-1].value[0])) for state, way in states.items()],
-        legend=legend_of(ways),
         n_embd=c.n_embd,
         n_layer=c.n_layer,
         n_head=c.n_head,

@@ -42,6 +42,10 @@ class Place(NamedTuple):
     off: list[tuple[str, float]]  # how far each swap puts it off, at most
     lit: list[str]  # the swaps that it notices
 
+    def value(self, state: str) -> Value:
+        """The numbers in one state."""
+        return next(value for value in self.values if value.state == state)
+
 
 class Row(NamedTuple):
     """One position in one layer: what the cache holds of it, and how each head of the followed token meets it."""
@@ -65,6 +69,11 @@ class Part(NamedTuple):
     places: list[Place]
     joins: bool  # something is added here
     rows: list[Row]  # of K and V, where the stops are those of attention
+
+
+def at(state: str, groups: list[list[Levels]]) -> list[list[int]]:
+    """The levels of bars in one state."""
+    return [[dict(levels).get(state, 0) for levels in group] for group in groups]
 
 
 def drawing(tokens: Sequence[str], stops: list[StopView], ways: Ways, swaps: list[Swap]) -> list[Part]:

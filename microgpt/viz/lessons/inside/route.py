@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from microgpt.architectures import inventory
 from microgpt.config import Array, Config
 from microgpt.errors import N_
@@ -106,12 +104,6 @@ def journeys_of(c: Config, tokens: list[str], ways: list[list[Stop]]) -> list[Jo
         )
         for pos, (token, way) in enumerate(zip(tokens, ways, strict=True))
     ]
-
-
-def legend_of(ways: list[list[Stop]]) -> Strip:
-    """Seven cells of the usual scale, from its one end to the other."""
-    scale = scales_for(ways)["usual"]
-    return scale.strip(scale.limit * np.linspace(-1, 1, 7))
 
 
 def stop_view(c: Config, stop: Stop, scale: Scale) -> StopView:
