@@ -104,7 +104,8 @@ def test_cases_questions_and_answers(tab: Tab, site: Path, lesson: Any) -> None:
     assert tab.locator(".C").filter(visible=True).count() == len(labels)
     heading = "(found) => found.map((e) => JSON.parse(getComputedStyle(e, '::before').content))"
     assert tab.eval_on_selector_all(".C", heading) == labels
-    assert not tab.locator("button, select, .pick label, .button, .toggle, .print, .share").filter(visible=True).count()
+    pressed = "button, select, .pick label:not(:has(:checked)), .button, .toggle, .print, .share"
+    assert not tab.locator(pressed).filter(visible=True).count()
     tab.emulate_media(media="null")
     tab.evaluate(UNFOLD)
     tab.locator(".print input").check()
@@ -112,6 +113,38 @@ def test_cases_questions_and_answers(tab: Tab, site: Path, lesson: Any) -> None:
     assert len(sheets) == len(without) + 1
     assert sheets[:-1] == without
     assert [text for text in (*questions, *answers) if text not in sheets[-1]] == []
+
+
+@pytest.mark.parametrize("name", ["memory", "fewer-heads", "prefill-and-decode", "why-q", "old-rows"])
+def test_a_drawing_stands_under_the_name_of_its_case(tab: Tab, site: Path, name: str) -> None:
+    tab.goto((site / f"{name}.html").as_uri())
+    drawn = tab.locator(".cases:has(> .drawn)").first
+    for label in (drawn.locator("> .pick label").first, drawn.locator("> .pick label").last):
+        label.click()
+        tab.emulate_media(media="print")
+        assert [one.inner_text() for one in drawn.locator("> .pick label").filter(visible=True).all()] == [
+            label.text_content()
+        ]
+        tab.emulate_media(media="null")
+
+
+def test_two_runs_are_drawn_as_far_as_their_last_step(tab: Tab, site: Path) -> None:
+    tab.goto((site / "with-and-without.html").as_uri())
+    tab.locator(".pick label").first.click()
+    tab.emulate_media(media="print")
+    assert not tab.locator(".compare .pick label").filter(visible=True).count()
+    steps = tab.locator(".compare .drawn > .C").count()
+    for fall in tab.locator(".compare .fall").all():
+        box = fall.bounding_box()
+        row = fall.locator(".rows span").last.bounding_box()
+        cell = fall.locator(".cells i").last.bounding_box()
+        assert box and row and cell and box["height"] > 1.3 * 10 * steps
+        assert row["y"] + row["height"] <= box["y"] + box["height"] + 0.5
+        assert abs(cell["y"] - row["y"]) < row["height"]  # the last token has its cell in the last row
+    assert [said.inner_text()[0] for said in tab.locator(".compare .drawing .said").filter(visible=True).all()] == [
+        f"{steps}", f"{steps * (steps + 1) // 2}"[0],
+    ]  # fmt: skip
+    tab.emulate_media(media="null")
 
 
 @pytest.mark.parametrize("name", ["index", "glossary", "embed/kv-cache", "es/with-and-without"])
