@@ -31,9 +31,9 @@ from microgpt.viz import views
 from microgpt.viz.course import PAGES
 from microgpt.viz.lesson import add
 from microgpt.viz.notebook import is_folder
-from microgpt.viz.rendering.assets import STYLE, STYLE_BIG, framed
+from microgpt.viz.rendering.assets import BESIDE, STYLE, framed
 from microgpt.viz.rendering.render import Site, render_embed, render_page
-from microgpt.viz.rendering.style import read
+from microgpt.viz.rendering.style import own_style, read
 from microgpt.viz.request import START, request
 from microgpt.viz.text.formats import size_text
 from microgpt.viz.text.language import LANGUAGES, folder, language
@@ -199,19 +199,18 @@ def write_site(out: Path, address: str = "") -> None:
     site = Site(pack_runtime(fetched, out, our_files(), cache), address)
     in_frame = framed(read)
     for page in PAGES:
-        view = views.of(page)
+        view, rules = views.of(page), own_style(page)
         if page.widget and (trace := getattr(view, "trace", None)):
             write(out / "trace" / f"{page.name}.json", to_json(trace))
         for lang in LANGUAGES:
             with language(lang):
-                write(out / folder(lang) / f"{page.name}.html", render_page(page, view, site))
+                write(out / folder(lang) / f"{page.name}.html", render_page(page, view, site, BESIDE.with_rules(rules)))
                 if page.widget:
-                    alone = render_embed(page, view, site, in_frame)
+                    alone = render_embed(page, view, site, in_frame.with_rules(rules))
                     write(out / folder(lang) / "embed" / f"{page.name}.html", alone)
         say(f"page: {page.name}")
     say("style, bridge, notices")
-    for name in (STYLE, STYLE_BIG):
-        write(out / name, read(name))
+    write(out / STYLE, read(STYLE))
     for name, path in site_files().items():
         (out / name).parent.mkdir(exist_ok=True)
         shutil.copyfile(path, out / name)

@@ -17,7 +17,7 @@ from microgpt.viz.controls import View, on_show
 from microgpt.viz.lesson import added, telling
 from microgpt.viz.rendering.assets import BESIDE, STYLE, Assets
 from microgpt.viz.rendering.render import Site, render_baked
-from microgpt.viz.rendering.style import style
+from microgpt.viz.rendering.style import own_style, style
 from microgpt.viz.request import Request
 from microgpt.viz.text.formats import size_text
 from microgpt.viz.text.language import language
@@ -48,19 +48,19 @@ def baked(order: Recipe, say: Callable[[str], None], out: Path) -> None:
     asked, notes = order.asked, notices()
     view = views.view(asked.page.widget, asked.settings)
     lesson = added(asked.page.widget)
-    more, of_its_own = (lesson.files, lesson.style) if lesson else ({}, "")
+    more = lesson.files if lesson else {}
     on_show(view, asked.chosen)  # before all that takes time: it knows whether text and choices fit
     out.mkdir(parents=True)
     if order.assets == "inline":
         say("runtime: packing it into the page (the first time takes a while)")
-        for name, html in rendered(asked, view, Site(), notes, single(runtime(more), of_its_own)).items():
+        for name, html in rendered(asked, view, Site(), notes, single(runtime(more))).items():
             write(out / name, html)
             say(f"{name}: {size_text((out / name).stat().st_size)}, everything in it")
         return
     say("runtime: packing it beside the page (the first time takes a while)")
     for name, html in rendered(asked, view, Site(packed(out, more)), notes).items():
         write(out / name, html)
-    write(out / STYLE, style() + of_its_own)
+    write(out / STYLE, style())
     for name, path in site_files().items():
         if "/" not in name:  # the cards are for links that are shared
             shutil.copyfile(path, out / name)
@@ -68,6 +68,7 @@ def baked(order: Recipe, say: Callable[[str], None], out: Path) -> None:
 
 def rendered(asked: Request, view: View, site: Site, notes: str, assets: Assets = BESIDE) -> dict[str, str]:
     """Both forms by their names, as pages of a site, with what is chosen at first."""
+    assets = assets.with_rules(own_style(asked.page))
     with language(asked.lang):
         return {
             name: render_baked(asked.page, view, site, alone, notes, asked.chosen, assets)

@@ -17,9 +17,9 @@ from microgpt.viz.large.excerpt import excerpt
 from microgpt.viz.large.picture import BigPicture
 from microgpt.viz.lesson import lesson_named
 from microgpt.viz.lessons.from_checkpoint import check_widget, drawn_by, page_for, picture_for, pressed
-from microgpt.viz.rendering.assets import STILL, STYLE, STYLE_BIG, Assets, self_contained
+from microgpt.viz.rendering.assets import STILL, STYLE, Assets, self_contained
 from microgpt.viz.rendering.render import Site, render_baked
-from microgpt.viz.rendering.style import read, style
+from microgpt.viz.rendering.style import own_style, read, style
 from microgpt.viz.request import check_looks, given
 from microgpt.viz.text.language import language
 from microgpt.weights import Model
@@ -51,14 +51,14 @@ def bake_checkpoint(
     say(f"{model.name}: running the text, with the cache and without")
     view = picture_for(page, model, prompt, new, layers, heads)
     chosen = pressed(page, view, given(start or {}))
-    loads = self_contained(read, style=STYLE_BIG) if assets == "inline" else STILL
+    loads = self_contained(read) if assets == "inline" else STILL
     forms = rendered(model, prompt, view, chosen, lang, page, loads)
     out.mkdir(parents=True)
     for name, html in forms.items():
         write(out / name, html)
     write(out / TRACE, to_json(excerpt(view.trace, view.layers, view.token_ids())))
     if assets != "inline":
-        write(out / STYLE, style(big=True))
+        write(out / STYLE, style())
         for name in BESIDE:
             shutil.copyfile(ROOT / "site" / name, out / name)
     if page.widget == "stepper":
@@ -77,6 +77,7 @@ def rendered(
 ) -> dict[str, str]:
     """Both forms by their names, with what is chosen at first; the stepper's where no page is named."""
     forms, page = {}, page or lesson_named("stepper")
+    assets = assets.with_rules(own_style(page, big=True))
     drawn, notes = drawn_by(page, model, view), (ROOT / "LICENSE").read_text("utf-8")
     with language(lang):
         page = page_for(page, model, prompt, view)

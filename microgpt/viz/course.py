@@ -35,7 +35,7 @@ class Page(NamedTuple):
     hero: str = ""  # the widget whose figure stands for a page that has none
     frames: bool = False  # it shows other pages of the site in frames
     nav: str = ""  # how the head of every page names it, if it does
-    big: bool = False  # it can show a large model, which needs more style
+    styles: tuple[str, ...] = ()  # folders of templates/ with more style that it needs
 
     @property
     def folder(self) -> str:
@@ -278,7 +278,7 @@ PAGES = (
             "your computer alone."
         ),
         app="own_model",
-        big=True,
+        styles=("apps/look", "lessons/stepper", "lessons/compare", "lessons/why_q", "large"),
     ),
     Page(
         "embed-builder",

@@ -139,7 +139,7 @@ def test_the_policy_names_each_text_and_allows_no_other(inline: Path) -> None:
     scripts = [hashed(text) for text in re.findall(r"<script[^>]*>(.*?)</script>", html, re.S)]
     styles = [hashed(text) for text in re.findall(r"<style[^>]*>(.*?)</style>", html, re.S)]
     assert rules["script-src"].split() == ["'wasm-unsafe-eval'", *scripts] and len(scripts) == 2
-    assert rules["style-src"].split() == styles and len(styles) == 1
+    assert rules["style-src"].split() == styles and len(styles) == 2  # of the site, and of the lesson
     assert rules["default-src"] == rules["base-uri"] == "'none'"
     assert rules["connect-src"] == "data:" and rules["worker-src"] == "blob:"
     assert not re.search(r"unsafe-inline|'self'|http", policy[1])

@@ -24,8 +24,9 @@ from microgpt.viz.large.excerpt import EVERYWHERE, OPENED, excerpt
 from microgpt.viz.large.heads import attention, distances, opened
 from microgpt.viz.large.overview import LEVELS, level_of, short
 from microgpt.viz.large.picture import BigPicture, big_view
+from microgpt.viz.lesson import lesson_named
 from microgpt.viz.rendering.style import MOST_OPEN as MOST
-from microgpt.viz.rendering.style import style
+from microgpt.viz.rendering.style import own_style, style
 from microgpt.viz.text.formats import number
 from microgpt.weights import shipped
 from tests.viz.large import PROMPT, SHAPES, WORDS, large
@@ -162,7 +163,7 @@ def test_each_open_head_is_lit_and_leads_to_its_button() -> None:
     assert asked == sorted((one.value for one in shown.opened), key=lambda value: [int(x) for x in value.split(".")])
     assert [e.get("title") for e in labels] == [f"layer {x.replace('.', ', head ')}: open" for x in asked if x]
     assert len(buttons) == len(shown.opened) and sum("checked" in e.attrib for e in buttons.values()) == 1
-    css = style(big=True)
+    css = own_style(lesson_named("stepper"), big=True)
     for index in range(MOST):
         assert f".choosers:has(.o-{index}:checked)~:is(.stage,.legend,#ledgers) .O:not(.O{index})" in css
 
@@ -299,13 +300,13 @@ def test_a_page_weighs_less_than_a_megabyte(name: str) -> None:
     shown = big_view(model, prompt, 8, [0, c.n_layer // 3, c.n_layer // 2, c.n_layer - 1], [0, 3, 8])
     assert shown.n == MOST_TOKENS and len(shown.opened) == MOST
     files = rendered(model, prompt, shown, {}, "en")
-    packed = len(gzip.compress((files["index.html"] + style(big=True)).encode()))
+    packed = len(gzip.compress((files["index.html"] + style()).encode()))
     assert 100_000 < packed < 1_000_000
 
 
 def test_nothing_on_the_page_is_inline_or_asks_for_python() -> None:
     assert '<form class="live"' not in page() and 'data-hook="run"' not in page()
-    assert not [e for e in tree().iter() if "style" in e.attrib or e.tag == "style"]
+    assert not [e for e in tree().iter() if "style" in e.attrib] and len([*tree().iter("style")]) == 1
     assert len([e for e in tree().iter()]) < 100_000
 
 
@@ -373,8 +374,9 @@ def test_small_models_are_drawn_as_ever() -> None:
     trace = Recording(shipped("names"), "emm").run()
     shown = Picture(trace)
     assert shown.opened == () and hasattr(shown.per_head("q", 0)[0], "cells")
-    big = (Path(__file__).parents[2] / "site" / "css" / "8-big.css").read_text("utf-8")
-    rules = [line for line in big.splitlines() if line and not line.startswith("/*")]
-    assert len(rules) > 20 and all(line in style(big=True) for line in rules) and rules[0] not in style()
-    assert ".o-0" not in style()
+    large = (Path(__file__).parents[2] / "templates" / "large" / "style.css").read_text("utf-8")
+    rules = [line for line in large.splitlines() if line and not line.startswith("/*")]
+    page = lesson_named("stepper")
+    assert len(rules) > 20 and all(line in own_style(page, big=True) for line in rules)
+    assert rules[0] not in own_style(page) and ".o-0" not in own_style(page)
     assert replace(shown.config) == Config(**trace.about["config"])

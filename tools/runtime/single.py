@@ -11,13 +11,13 @@ from functools import cache
 
 import deflate
 
-from microgpt.viz.rendering.assets import STYLE, Assets, self_contained
+from microgpt.viz.rendering.assets import Assets, self_contained
 from microgpt.viz.rendering.style import read
 
 
-def single(runtime: Mapping[str, bytes], style: str = "") -> Assets:
-    """What a page loads, with everything in it; `style` comes behind that of the site."""
-    return self_contained(lambda name: read(name) + (style if name == STYLE else ""), runtime, packed)
+def single(runtime: Mapping[str, bytes]) -> Assets:
+    """What a page loads, with everything in it."""
+    return self_contained(read, runtime, packed)
 
 
 @cache

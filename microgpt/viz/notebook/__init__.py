@@ -20,13 +20,13 @@ from microgpt.trace import TraceArrays
 from microgpt.viz import views
 from microgpt.viz.controls import View, on_show
 from microgpt.viz.drawing.picture import Picture
-from microgpt.viz.lesson import Page, added, lesson_named
+from microgpt.viz.lesson import Page, lesson_named
 from microgpt.viz.lessons.from_checkpoint import check_widget, drawn_by, page_for, picture_for, pressed
 from microgpt.viz.notebook.tables import plain
 from microgpt.viz.rendering.assets import STYLE
 from microgpt.viz.rendering.policy import policy
 from microgpt.viz.rendering.render import by_itself, render
-from microgpt.viz.rendering.style import heat_colours, style
+from microgpt.viz.rendering.style import heat_colours, own_style, style
 from microgpt.viz.request import Request, check_looks, given, request
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.language import language
@@ -95,12 +95,6 @@ def is_folder(model: str | Path) -> bool:
     return model not in ("", *SHIPPED) and (bool(set(model) & {"/", os.sep}) or os.path.isdir(model))
 
 
-def style_of(page: Page) -> str:
-    """The style that a lesson of others brings along."""
-    lesson = added(page.widget)
-    return lesson.style if lesson else ""
-
-
 def head_of(page: Page, picture: Picture, chosen: Mapping[str, Any]) -> tuple[int, int]:
     """The layer and the head that are seen first: of the open ones, a value like 14.3 names both."""
     if page.widget != "stepper":
@@ -118,7 +112,7 @@ class Shown:
     def __init__(self, order: Request, view: View, picture: Picture, height: int) -> None:
         """`view` is what the page draws; `picture` is that of the run, of which the tables show one layer and head."""
         self.trace = TraceArrays(picture.trace)
-        self._order, self._view, self._style = order, view, style(big=bool(picture.opened)) + style_of(order.page)
+        self._order, self._view, self._style = order, view, style() + own_style(order.page, big=bool(picture.opened))
         # the page goes into single quotes, since it is full of double ones; it knows what can be chosen of it
         framed = self._text(self._style).replace("&", "&amp;").replace("'", "&#39;")
         step = int(str(order.chosen.get("step", picture.at))) if order.page.widget == "stepper" else picture.at

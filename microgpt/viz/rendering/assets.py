@@ -1,8 +1,8 @@
 """What a page loads: style, scripts, icon and Python lie beside it, or stand in the page itself.
 
-A page that has all in itself needs no server and no network: it runs from a double click, in a sandboxed frame, as the
-srcdoc of one. templates/_head.html and _tail.html place what is decided here. Reads and writes no file: the caller
-brings them.
+Rules that no other page needs always stand in the page. A page that has all in itself needs no server and no network:
+it runs from a double click, in a sandboxed frame, as the srcdoc of one. templates/_head.html and _tail.html place what
+is decided here. Reads and writes no file: the caller brings them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from microgpt.viz.rendering.policy import policy
 Read = Callable[[str], str | bytes]  # gives a file of the site by its name
 
 STYLE = "style.css"
-STYLE_BIG = "style-big.css"  # all of the style, for a page of a large model
 BRIDGE = "boot.js"  # of the scripts, the one that starts Python
 SCRIPTS = (BRIDGE, "host.js")
 MODULE = "microgpt.viz.browser"  # what it starts
@@ -34,6 +33,7 @@ class Assets(NamedTuple):
     """Where a page has what it loads; by itself, beside it."""
 
     style: str = ""  # its text, where it stands in the page
+    own: str = ""  # the rules that this page alone needs, which stand in it
     scripts: tuple[tuple[str, str], ...] = ()  # name and text of each that stands in the page, at its end
     icon: str = ""  # as a data: address
     python: bool = True  # whether anything on the page can run it; what would ask for it is hidden otherwise
@@ -42,8 +42,12 @@ class Assets(NamedTuple):
 
     def policy(self, address: str = "", frames: bool = False) -> str:
         """The policy that allows just this, on a page of the site at `address`."""
-        styles, scripts = [self.style] if self.style else [], [code for _, code in self.scripts]
+        styles, scripts = [one for one in (self.style, self.own) if one], [code for _, code in self.scripts]
         return policy(address, styles, scripts, frames, self_contained=bool(self.icon), python=self.python)
+
+    def with_rules(self, rules: str) -> Assets:
+        """The same for a page that alone needs these rules."""
+        return self._replace(own=inline(rules, "style"))
 
 
 BESIDE = Assets()
@@ -59,14 +63,13 @@ def self_contained(
     read: Read,
     runtime: Mapping[str, bytes] | None = None,
     pack: Callable[[bytes], bytes] = zipped,
-    style: str = STYLE,
 ) -> Assets:
     """Everything in the page. `runtime` is what the folder of Python holds, by name; `pack` makes gzip of it."""
     home, elements = carried(runtime, pack) if runtime is not None else ("", "")
     names = [name for name in SCRIPTS if name != BRIDGE or runtime is not None]
     icon = base64.b64encode(text(read("icon.svg")).encode()).decode()
     return Assets(
-        inline(text(read(style)), "style"), in_page(read, names), f"data:image/svg+xml;base64,{icon}",
+        inline(text(read(STYLE)), "style"), "", in_page(read, names), f"data:image/svg+xml;base64,{icon}",
         runtime is not None, home, elements,
     )  # fmt: skip
 
@@ -77,7 +80,7 @@ def framed(read: Read) -> Assets:
     In a frame of opaque origin a page must have in itself what it needs to be seen and to step: there WebKit does not
     take files of the page's own host for its own.
     """
-    return Assets(inline(text(read(STYLE)), "style"), in_page(read, SCRIPTS))
+    return Assets(inline(text(read(STYLE)), "style"), scripts=in_page(read, SCRIPTS))
 
 
 def in_page(read: Read, names: Iterable[str]) -> tuple[tuple[str, str], ...]:

@@ -24,7 +24,7 @@ from microgpt.viz.drawing.counters import PART_NAMES, Facts, facts
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.phases import PHASES, code
 from microgpt.viz.lesson import ADDED, ON_ADD, added
-from microgpt.viz.rendering.assets import BESIDE, BRIDGE, MODULE, SCRIPTS, STYLE, STYLE_BIG, Assets
+from microgpt.viz.rendering.assets import BESIDE, BRIDGE, MODULE, SCRIPTS, STYLE, Assets
 from microgpt.viz.settings import SAMPLING
 from microgpt.viz.text import place
 from microgpt.viz.text.formats import FILTERS, bound
@@ -67,7 +67,7 @@ def environment(lang: str = "en") -> jinja2.Environment:
     env.globals.update(
         ADDED=ADDED, FORMAT=FORMAT, SAMPLING=SAMPLING, THEME=THEME, EVENTS=EVENTS, GLOSSARY=GLOSSARY,
         LANGUAGES=LANGUAGES, LESSONS=LESSONS, LEVELS=LEVELS, PAGES=PAGES, PART_NAMES=PART_NAMES, PHASES=PHASES,
-        BRIDGE=BRIDGE, MODULE=MODULE, SCRIPTS=SCRIPTS, STYLE=STYLE, STYLE_BIG=STYLE_BIG,
+        BRIDGE=BRIDGE, MODULE=MODULE, SCRIPTS=SCRIPTS, STYLE=STYLE,
         SHIPPED=SHIPPED, code=code, models=models, lang=lang, folder=folder,
         glossary=ordered, initials=initials, translated=translated, course=True, home="",
         up="../" if folder(lang) else "",

@@ -1,23 +1,27 @@
-"""The style of all pages as one text, what else they load, and the colours of the heat scale. Writes no file."""
+"""The style that all pages share, the rules that one page alone needs, and the colours of the heat scale.
+
+Reads what else pages load; writes no file.
+"""
 
 from __future__ import annotations
 
 import re
 from functools import cache
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from microgpt.experiments.journey import MOST_SWAPS
-from microgpt.viz.course import PAGES
+from microgpt.viz.course import Page
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.phases import PHASES, RUN
 from microgpt.viz.drawing.picture import MOST_TOKENS
-from microgpt.viz.rendering.assets import STYLE, STYLE_BIG
+from microgpt.viz.lesson import added
+from microgpt.viz.rendering.assets import STYLE
 from microgpt.viz.rendering.render import render
 from microgpt.viz.text.place import ROOT
 from microgpt.weights import SHIPPED, shipped
 
-BIG = "8-big.css"  # of site/css: for pages of a large model alone
+LARGE = "large"  # the folder of templates/ with what only a large model needs
 MOST_OPEN = 12  # heads that a page of a large model opens: its size and its pace depend on them
 PAUSE = 1.0  # beats after the last stage of a step that plays
 # The pieces of the machine by their class, and the stages from and to which they change; before and after these a piece
@@ -32,32 +36,53 @@ CASES = 32  # the most cases that one choice on a page may have
 
 
 @cache
-def style(big: bool = False) -> str:
-    """All of site/css in the order of its file names, with the styles of lessons and apps before the last of them
-    (9-), then the rules that only differ by a number; without what it says to those who write it.
+def style() -> str:
+    """All of site/css in the order of its file names, then the rules for all pages that only differ by a number."""
+    paths = sorted((ROOT / "site" / "css").glob("[0-9]-*.css"))
+    text = "".join(path.read_text("utf-8") for path in paths if path.is_file() and not path.is_symlink())
+    return bare(text + render("states.css", cases=CASES, levels=LEVELS, steps=MOST_TOKENS))
 
-    What only a large model needs goes along with `big`.
+
+@cache
+def own_style(page: Page, big: bool = False) -> str:
+    """The rules that pages like this one alone need: style.css beside its templates, and states.css, which writes rules
+    that only differ by a number.
+
+    What a large model needs, where the page draws one, comes along with `big`.
     """
+    if lesson := added(page.widget):
+        return lesson.style
+    folders = dict.fromkeys([page.folder.removeprefix("templates/"), *page.styles, *[LARGE] * big])
+    found, numbers = [], counts(big=LARGE in folders)
+    for folder in folders:
+        written, states = (ROOT / "templates" / folder / name for name in ("style.css", "states.css"))
+        if written.is_file():
+            found.append(written.read_text("utf-8"))
+        if states.is_file():
+            found.append(render(f"{folder}/states.css", **numbers))
+    return bare("".join(found))
+
+
+def counts(big: bool) -> dict[str, Any]:
+    """How many there are at most of what rules are written for: more steps, and chosen heads, for a `big` model."""
     configs = [shipped(name).config for name in SHIPPED]
-    states = render(
-        "states.css",
-        steps=MOST_TOKENS if big else max(c.n_ctx for c in configs),
-        layers=max(c.n_layer for c in configs),
-        heads=max(c.n_head for c in configs),
-        phases=len(PHASES),
-        spans=spans(),
-        levels=LEVELS,
-        runs=RUN,
-        cases=CASES,
-        tokens=max(c.n_ctx for c in configs),
-        swaps=MOST_SWAPS,
-        opened=MOST_OPEN if big else 0,
-    )
-    order = {path: path.name for path in (ROOT / "site" / "css").glob("[0-9]-*.css")}
-    for page in PAGES:
-        order[ROOT / page.folder / "style.css"] = f"8-{page.widget or page.app}"
-    paths = [path for path in sorted(order, key=order.__getitem__) if path.is_file() and not path.is_symlink()]
-    text = "".join(path.read_text("utf-8") for path in paths if big or path.name != BIG) + states
+    tokens = max(config.n_ctx for config in configs)
+    return {
+        "steps": MOST_TOKENS if big else tokens,
+        "layers": max(config.n_layer for config in configs),
+        "heads": max(config.n_head for config in configs),
+        "phases": len(PHASES),
+        "spans": spans(),
+        "levels": LEVELS,
+        "runs": RUN,
+        "tokens": tokens,
+        "swaps": MOST_SWAPS,
+        "opened": MOST_OPEN if big else 0,
+    }
+
+
+def bare(text: str) -> str:
+    """Style without what it says to those who write it."""
     return re.sub(r"/\*.*?\*/\n?", "", text, flags=re.DOTALL)
 
 
@@ -91,8 +116,8 @@ def spans() -> list[Span]:
 
 def read(name: str) -> str:
     """A file of the site by its name, for a page that carries it."""
-    if name in (STYLE, STYLE_BIG):
-        return style(big=name == STYLE_BIG)
+    if name == STYLE:
+        return style()
     return (ROOT / "site" / name).read_text("utf-8")
 
 

@@ -76,7 +76,7 @@ def test_only_what_is_listed_goes_beside_the_pages(
     names = {path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*") if path.is_file()}
     scripts = {"boot.js", "host.js", "offline.js"}  # the worker is in the runtime
     cards = {f"cards/{path.name}" for path in (ROOT / "site" / "cards").iterdir()}
-    assert names == {*scripts, *cards, "icon.svg", "style.css", "style-big.css", "NOTICES.txt"}
+    assert names == {*scripts, *cards, "icon.svg", "style.css", "NOTICES.txt"}
 
 
 def test_only_what_is_listed_goes_beside_a_lesson(
@@ -101,7 +101,7 @@ def test_a_package_holds_what_a_site_does() -> None:
     """pip install takes the same files, by the same patterns."""
     data = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["package-data"]
     assert tuple(p for p in ours.OWN["microgpt"] if p != "**/*.py") == tuple(data["microgpt"])
-    assert [*ours.OWN["templates"], ours.STYLES] == data["microgpt.templates"]  # Python makes one style of them
+    assert [*ours.OWN["templates"], ours.STYLES] == data["microgpt.templates"]
     assert ours.OWN["locale"] == tuple(data["microgpt.locale"])
     assert ours.SITE == tuple(data["microgpt.site"])
 

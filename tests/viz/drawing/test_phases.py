@@ -12,7 +12,8 @@ from microgpt import model
 from microgpt.viz.course import PAGES
 from microgpt.viz.drawing.phases import PHASES, code, reported
 from microgpt.viz.drawing.picture import Picture
-from microgpt.viz.rendering.style import SPANS, pace, style
+from microgpt.viz.lesson import lesson_named
+from microgpt.viz.rendering.style import SPANS, own_style, pace
 from microgpt.viz.text.language import LANGUAGES
 from microgpt.viz.text.place import ROOT
 
@@ -73,17 +74,18 @@ COUNT = len(PHASES)
 NUMBER = {phase.name: i for i, phase in enumerate(PHASES, 1)}
 IN_WORDS = {"en": dict(zip(range(5, 10), ("five", "six", "seven", "eight", "nine"), strict=True)),
             "es": dict(zip(range(5, 10), ("cinco", "seis", "siete", "ocho", "nueve"), strict=True))}  # fmt: skip
-SHEETS = {path.name: path.read_text("utf-8") for path in sorted((ROOT / "site" / "css").glob("*.css"))}
+STEPPER = lesson_named("stepper")
+SHEET = (ROOT / STEPPER.folder / "style.css").read_text("utf-8")
 
 
 def test_no_stylesheet_types_how_many_stages_there_are() -> None:
-    """What counts them is generated, from templates/states.css."""
-    for name, sheet in SHEETS.items():
-        assert not re.search(rf"--to: *\d|steps\({COUNT}\b|initial-value: *{COUNT}\b", sheet), name
+    """What counts them is generated, from states.css."""
+    for path in (*(ROOT / "site" / "css").glob("*.css"), *(ROOT / "templates").glob("**/style.css")):
+        assert not re.search(rf"--to: *\d|steps\({COUNT}\b|initial-value: *{COUNT}\b", path.read_text("utf-8")), path
 
 
 def test_the_generated_style_counts_the_stages() -> None:
-    text = style()
+    text = own_style(STEPPER)
     assert text.count(f"initial-value:{COUNT}}}") == 2  # where a step is at rest: --to and --t
     assert f"to{{--t:{COUNT}}}}}" in text and f".row{{--to:{COUNT};" in text and f":root{{--last:{COUNT}}}" in text
     assert set(map(int, re.findall(r"\.phase-(\d+):checked", text))) == set(range(1, COUNT + 1))
@@ -93,9 +95,10 @@ def test_the_generated_style_counts_the_stages() -> None:
 def test_a_step_that_plays_goes_through_the_stages_in_their_order_and_rests() -> None:
     over = pace()
     assert len(over) == COUNT + 1 and over == sorted(set(over)) and over[0] == 0 and 0.8 < over[-1] < 1
-    for name, frames in re.findall(r"@keyframes (run-\d-\d)(\{.*?\}\})", style()):
+    rules = own_style(STEPPER)
+    for name, frames in re.findall(r"@keyframes (run-\d-\d)(\{.*?\}\})", rules):
         first, last = map(int, name.split("-")[1:])
-        ((share, start),) = re.findall(rf"{name} calc\(var\(--len\)\*([\d.]+)\).*?var\(--len\)\*([\d.]+)\)", style())
+        ((share, start),) = re.findall(rf"{name} calc\(var\(--len\)\*([\d.]+)\).*?var\(--len\)\*([\d.]+)\)", rules)
         found = re.findall(r"(from|to|[\d.]+%)\{--t:(\d)\}", frames)
         assert [int(t) for _, t in found] == list(range(first, last + 1))
         for at, t in found:  # whatever moves then, a stage is over at one and the same time
@@ -119,7 +122,7 @@ def test_a_picture_shows_all_stages_at_first() -> None:
     assert Picture.__dataclass_fields__["phase"].default == COUNT
 
 
-# selector of 4-stepper.css, and a part of its rule that holds a time -> the stage in which that time must lie
+# selector of the stepper, and a part of its rule that holds a time -> the stage in which that time must lie
 CLOCKS = {
     (".vector", "--go"): "project", (".vector", "--part"): "project", (".ask-q", "--in"): "project",
     (".c-k, .c-v", "--in"): "project", (".c-k, .c-v", "--go"): "append", (".c-k, .c-v", "--d"): "append",
@@ -131,10 +134,9 @@ CLOCKS = {
 
 
 def test_what_moves_at_a_stage_moves_at_the_stage_of_that_name() -> None:
-    """Times are said in 4-stepper.css, one unit a stage: what they move belongs to the stage of that number."""
-    sheet = SHEETS["4-stepper.css"]
+    """Times are said in its style.css, one unit a stage: what they move belongs to the stage of that number."""
     for (selector, part), name in CLOCKS.items():
-        bodies = re.findall(rf"^{re.escape(selector)} \{{(.*?)\}}", sheet, re.M | re.S)
+        bodies = re.findall(rf"^{re.escape(selector)} \{{(.*?)\}}", SHEET, re.M | re.S)
         (time,) = [t for body in bodies for t in re.findall(rf"(?<![\w-]){part}: [^;]*?var\(--t\) - ([\d.]+)", body)]
         assert NUMBER[name] - 1 <= float(time) < NUMBER[name], (selector, part)
 

@@ -18,7 +18,7 @@ from microgpt.viz.course import page
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.lessons.inside import View, view
 from microgpt.viz.rendering.render import widget
-from microgpt.viz.rendering.style import style
+from microgpt.viz.rendering.style import own_style
 from microgpt.viz.settings import Settings
 from microgpt.weights import SHIPPED, shipped
 from tests.viz.test_pages import classes, find, numbers, parse, shown_as, text
@@ -185,7 +185,7 @@ def test_the_drawing_says_what_notices_a_swap(run: Run) -> None:
 
 
 def test_the_style_knows_every_state_and_every_level() -> None:
-    rules = style()
+    rules = own_style(page("inside"))
     longest = max(shipped(name).config.n_ctx for name in SHIPPED)
     states = [f"t{i}" for i in range(longest)] + [f"s{i}" for i in range(journey.MOST_SWAPS)]
     for state in states:

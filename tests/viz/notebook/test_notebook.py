@@ -26,9 +26,10 @@ from microgpt.viz.controls import on_show
 from microgpt.viz.course import LESSONS, Page
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.picture import Picture
+from microgpt.viz.lesson import lesson_named
 from microgpt.viz.notebook import Shown
 from microgpt.viz.rendering.policy import hashed
-from microgpt.viz.rendering.style import heat_colours, style
+from microgpt.viz.rendering.style import heat_colours, own_style, style
 from microgpt.viz.settings import ran
 from microgpt.viz.text.formats import number
 from microgpt.weights import shipped
@@ -121,7 +122,7 @@ def test_every_lesson_is_framed_whole_without_script_or_address(page: Page) -> N
     tree = parse(framed(shown))
     styles = [e.text or "" for e in tree.iter("style")]
     policy = next(e.get("content", "") for e in tree.iter("meta") if e.get("http-equiv"))
-    assert styles == [style()]
+    assert styles == [style() + own_style(page)]
     assert hashed(styles[0]) in policy
     for element in tree.iter():
         assert element.tag not in ("script", "a", "img", "link", "object")
@@ -203,7 +204,7 @@ def test_a_saved_page_is_the_framed_one_or_has_its_style_beside_it(tmp_path: Pat
     inline = shown.save(tmp_path / "deep" / "emma.html").read_text("utf-8")
     assert inline == framed(shown)
     page = shown.save(str(tmp_path / "two.html"), assets="directory").read_text("utf-8")
-    assert (tmp_path / "two_files" / "style.css").read_text("utf-8") == style()
+    assert (tmp_path / "two_files" / "style.css").read_text("utf-8") == style() + own_style(lesson_named("stepper"))
     assert 'href="two_files/style.css"' in page and "<style>" not in page
     assert re.search("<main.*", page, re.S)[0] == re.search("<main.*", inline, re.S)[0]  # type: ignore[index]
     assert sorted(p.name for p in tmp_path.rglob("*")) == [

@@ -14,8 +14,9 @@ from microgpt.errors import UserError
 from microgpt.record import Recording
 from microgpt.viz import show
 from microgpt.viz.drawing.strips import folded
+from microgpt.viz.lesson import lesson_named
 from microgpt.viz.notebook import Shown
-from microgpt.viz.rendering.style import style
+from microgpt.viz.rendering.style import own_style, style
 from tests.support import checkpoints
 from tests.support.controls import controls
 from tests.viz.notebook.test_notebook import LEFT, LEFT_EVERYWHERE, LEFT_STYLES, framed, parse, tables, words
@@ -35,7 +36,7 @@ def shown(folder: Path, **options: Any) -> Shown:
 
 def test_the_frame_is_the_page_of_that_model(folder: Path) -> None:
     page = framed(shown(folder, step=1, layer=1, heads=[0, 3], head=3))
-    assert "Why does Tiny keep K and V" in page and style(big=True) in page
+    assert "Why does Tiny keep K and V" in page and own_style(lesson_named("stepper"), big=True) in page
     assert {name: controls(page)[name].default for name in ("step", "head")} == {"step": "1", "head": "1.3"}
     assert "layers=[…], heads=[…]" in page and "--layers" not in page
     tree = parse(page)
@@ -121,4 +122,6 @@ def test_it_is_saved_as_a_page(folder: Path, tmp_path: Path) -> None:
     found = shown(folder)
     assert found.save(tmp_path / "a.html").read_text("utf-8") == framed(found)
     found.save(tmp_path / "b.html", assets="directory")
-    assert (tmp_path / "b_files" / "style.css").read_text("utf-8") == style(big=True)
+    assert (tmp_path / "b_files" / "style.css").read_text("utf-8") == style() + own_style(
+        lesson_named("stepper"), big=True
+    )

@@ -1,0 +1,46 @@
+"""A page carries the rules of its own lesson or app and no other's; what all share is small."""
+
+from __future__ import annotations
+
+import gzip
+import re
+
+import pytest
+
+from microgpt.viz import views
+from microgpt.viz.course import PAGES, Page
+from microgpt.viz.rendering.assets import BESIDE
+from microgpt.viz.rendering.render import render_page
+from microgpt.viz.rendering.style import own_style, style
+from microgpt.viz.text.place import ROOT
+
+STYLES = {path.parent: path for path in sorted(ROOT.glob("templates/*/**/style.css"))}
+MOST = {"kv-cache-words": 60_000, "own-model": 60_000}  # bytes of a page and the shared style, each gzip; others:
+ELSE = 40_000
+
+
+def rules(text: str) -> list[str]:
+    """The lines that are a whole rule."""
+    return [line for line in re.sub(r"/\*.*?\*/\n?", "", text, flags=re.S).splitlines() if re.match(r"[.#].*\}$", line)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_carries_its_own_rules_and_no_others(page: Page) -> None:
+    own, shared = own_style(page), style()
+    mine = {ROOT / page.folder, *(ROOT / "templates" / folder for folder in page.styles)}
+    assert {ROOT / "templates" / folder for folder in page.styles} <= STYLES.keys()
+    for folder, path in STYLES.items():
+        for rule in rules(path.read_text("utf-8")):
+            assert (rule in own) == (folder in mine), rule
+            assert rule not in shared, rule
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_weighs_little(page: Page) -> None:
+    html = render_page(page, views.of(page), assets=BESIDE.with_rules(own_style(page)))
+    assert own_style(page) in html
+    assert sum(len(gzip.compress(text.encode(), 9)) for text in (html, style())) < MOST.get(page.name, ELSE)
+
+
+def test_no_style_says_what_is_for_those_who_write_it() -> None:
+    assert "/*" not in style() and not any("/*" in own_style(page) for page in PAGES)
