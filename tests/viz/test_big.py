@@ -100,7 +100,8 @@ def test_every_listed_number_and_every_cell_is_the_traces() -> None:
                 printed = [x for line in lines for x in numbers_in(line)[1:]]
                 assert [numbers_in(line)[0] for line in lines] == list(range(0, len(values), 8))
                 assert np.abs(np.array(printed) - values).max() <= 0.5 * 10**-scale.digits + 1e-6
-                drawn = [svg for at in (step, ledger, kept) for svg in find(at, "strip", kind, f"O{index}")]
+                drawn = [svg for at in (step, ledger) for svg in find(at, "strip", kind, f"O{index}")]
+                drawn += find(kept, "strip", kind, f"of-O{index}")
                 assert len(drawn) == (2 if kind == "q" else 1)
                 for svg in drawn:
                     cells = levels(svg)

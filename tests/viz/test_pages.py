@@ -83,12 +83,12 @@ def test_every_drawn_cell_is_the_traces_number(tree: Element, trace: Trace) -> N
             (x,) = find(inputs, "strip", "x", f"L{layer}")
             shown_as(numbers_of(x), trace["attn_norm", pos, layer], digits)
             for head in range(config.n_head):
-                for where, kind, event, at in (
-                    (inputs, "q", "q", head), (find(step, "ask-q")[0], "q", "q", head),
-                    (row, "k", "k", head // group), (row, "v", "v", head // group),
+                for where, kind, at, of in (
+                    (inputs, "q", head, ""), (find(step, "ask-q")[0], "q", head, ""),
+                    (row, "k", head // group, "of-"), (row, "v", head // group, "of-"),
                 ):  # fmt: skip
-                    (drawn,) = find(where, "strip", kind, f"L{layer}", f"H{head}")
-                    shown_as(numbers_of(drawn), trace[event, pos, layer][0, at], digits)
+                    (drawn,) = find(where, "strip", kind, f"{of}L{layer}", f"{of}H{head}")
+                    shown_as(numbers_of(drawn), trace[kind, pos, layer][0, at], digits)
                     checked += 1
                 (mixed,) = find(step, "strip", "o", f"L{layer}", f"H{head}")
                 values = trace["head_out", pos, layer][0].reshape(config.n_head, -1)

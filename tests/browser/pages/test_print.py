@@ -68,7 +68,7 @@ def test_every_step_is_printed_whole_on_one_sheet(tab: Tab, site: Path, name: st
         assert next_ in sheet, said
         assert rows in sheet, said  # q, k, v and what q met stand on the sheet of their step
         assert q in sheet, said
-    cached = texts(tab, "#rows .c-k .L0.H0")
+    cached = texts(tab, "#rows .c-k .of-L0.of-H0")
     assert cached and all(row in sheets[0] for row in cached)  # the cache, once
 
 

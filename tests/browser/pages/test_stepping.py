@@ -166,10 +166,10 @@ def test_layer_and_head_change_what_is_shown(new_tab: Open, address: str) -> Non
     page.open(address + "kv-cache-words.html")
     shown = """[...document.querySelectorAll(".row.R2 .c-k .strip")].filter((e) => e.getClientRects().length)
       .map((e) => e.className)"""
-    for layer, head, group in ((0, 0, "H0 H1"), (1, 1, "H0 H1"), (1, 3, "H2 H3")):
+    for layer, head, group in ((0, 0, "of-H0 of-H1"), (1, 1, "of-H0 of-H1"), (1, 3, "of-H2 of-H3")):
         page.run(f"document.querySelector('[name=layer][value=\"{layer}\"]').click()")
         page.run(f"document.querySelector('[name=head][value=\"{head}\"]').click()")
-        assert page.run(shown) == [f"strip k L L{layer} H {group}"]
+        assert page.run(shown) == [f"strip k of-L of-L{layer} of-H {group}"]
 
 
 def test_play_walks_all_steps_and_holds(new_tab: Open, address: str) -> None:

@@ -98,7 +98,7 @@ def test_a_step_that_plays_goes_through_the_stages_in_their_order_and_rests() ->
     rules = own_style(STEPPER)
     for name, frames in re.findall(r"@keyframes (run-\d-\d)(\{.*?\}\})", rules):
         first, last = map(int, name.split("-")[1:])
-        ((share, start),) = re.findall(rf"{name} calc\(var\(--len\)\*([\d.]+)\).*?var\(--len\)\*([\d.]+)\)", rules)
+        ((share, start),) = re.findall(rf"{name}\);.*?calc\(var\(--len\)\*([\d.]+)\).*?var\(--len\)\*([\d.]+)\)", rules)
         found = re.findall(r"(from|to|[\d.]+%)\{--t:(\d)\}", frames)
         assert [int(t) for _, t in found] == list(range(first, last + 1))
         for at, t in found:  # whatever moves then, a stage is over at one and the same time
