@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page as Tab
@@ -97,3 +98,18 @@ def test_nothing_is_lost_in_other_engines(new_tab: Open, engine: str, address: s
             if isinstance(page, PlaywrightPage):
                 page.tab.set_viewport_size({"width": width, "height": 1000})
             assert page.run(WRONG) == [], (width, spaced)
+
+
+@pytest.mark.parametrize("name", ["kv-cache", "kv-cache-words"])
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_a_low_frame_holds_the_whole_machine(letters: tuple[str, Tab], site: Path, name: str, motion: Any) -> None:
+    kind, tab = letters
+    if kind != "as they are":
+        pytest.skip("larger letters need more room: the page scrolls")
+    tab.set_viewport_size({"width": 750, "height": 450})
+    tab.emulate_media(reduced_motion=motion)
+    tab.goto((site / "embed" / f"{name}.html").as_uri())
+    for part in (".tokens", ".stage", ".phases", ".nav", ".heads"):
+        box = tab.locator(part).bounding_box()
+        assert box and box["y"] >= 0 and box["y"] + box["height"] <= 450, part
+    tab.emulate_media(reduced_motion="reduce")
