@@ -4,7 +4,8 @@ A step plays and is played again for as long as frames are counted. Style and la
 work (Performance.getMetrics), over the frames that the page has seen. The rest of a frame is painting, which depends on
 the machine. Rounds are repeated and the best is kept: what is asked is
 what the page needs, not what else the machine was doing. Pages of other lengths are
-built for it; 24 tokens are the most that a shipped model sees.
+built for it. 24 tokens are the most that a shipped model sees; a text of 32, the most that a page shows, is drawn as
+that of a large model is, by one of ours with room for more.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -20,7 +22,13 @@ from playwright.sync_api import Playwright
 
 from bench.measure import Result
 from build import main as build
+from microgpt.viz.large.picture import big_view
+from microgpt.viz.rendering.assets import STYLE
+from microgpt.viz.rendering.style import style
+from microgpt.weights import Model, shipped
+from tools.bake import write
 from tools.browsers import Page, PlaywrightPage, tab
+from tools.checkpoint import rendered
 from tools.server import serving
 
 ROUNDS, MS = 3, 4000
@@ -28,6 +36,7 @@ FRAMES, COST, REST, STEP, GROWTH = 55, 6.0, 2.0, 20.0, 1.5
 TEXTS = {  # tokens -> the model, and a prompt
     7: ("names", "emm"), 8: ("names", "emmanue"), 16: ("names", "emmanueleemmanu"),
     24: ("stories", " ".join(["The next day is bright"] * 4)),
+    32: ("stories", " ".join(["The next day is bright"] * 6) + " The"),
 }  # fmt: skip
 COUNT = """(ms) => new Promise((done) => {
   let frames = 0, start;
@@ -95,13 +104,23 @@ def cost(what: str, moved: Motion, goal: float) -> Result:
 @contextmanager
 def page_of(n: int) -> Iterator[tuple[str, int]]:
     """The address of a stepper with a text of about so many tokens, and how many they are."""
-    model, prompt = TEXTS[n]
+    name, prompt = TEXTS[n]
     with ExitStack() as stack:
         out = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "site"
-        build(["--widget", "stepper", "--model", model, "--prompt", prompt, "--out", str(out)])
+        if n > shipped(name).config.n_ctx:
+            pages = large(replace(shipped(name), config=replace(shipped(name).config, n_ctx=n)), prompt)
+            for file, text in {**pages, STYLE: style()}.items():
+                write(out / file, text)
+        else:
+            build(["--widget", "stepper", "--model", name, "--prompt", prompt, "--out", str(out)])
         page = next(path for path in out.glob("*.html") if 'class="stepper' in path.read_text("utf-8"))
         tokens = page.read_text("utf-8").count('name="step"')
         yield stack.enter_context(serving(out)) + page.name, tokens
+
+
+def large(model: Model, prompt: str) -> dict[str, str]:
+    """The pages of a model that is drawn as a large one is."""
+    return rendered(model, prompt, big_view(model, prompt, 0, [], []), {})
 
 
 def best(playwright: Playwright, url: str, play: bool) -> Motion:
