@@ -79,8 +79,11 @@ def test_it_can_be_held_without_scripts(page: Page) -> None:
     page.pause(0.3)
     assert page.run(FRAME) == held
     page.click(".run .hold .face")
-    page.pause(0.3)
-    assert page.run(FRAME) != held
+    for _ in range(10):  # there are moments in which nothing moves
+        page.pause(0.3)
+        if page.run(FRAME) != held:
+            return
+    raise AssertionError("it goes on")
 
 
 def test_it_rests_where_less_motion_is_asked_for_and_on_paper(new_tab: Open, engine: str, address: str) -> None:
