@@ -18,7 +18,7 @@ from microgpt.cache import KVCache
 from microgpt.config import Config, Hook, Report, param_shapes
 from microgpt.cost import Counter, closed_form, kv_bytes
 from microgpt.decode import decode_step, prefill
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 from microgpt.weights import Model
 
 
@@ -47,11 +47,12 @@ class Pass(NamedTuple):
 
 
 class Machine(NamedTuple):
-    """What a processor can do at its best: multiply-adds and bytes a second."""
+    """What a processor can do at its best: multiply-adds and bytes per second."""
 
     name: str
     macs: float
     bytes: float
+    source: str  # where these figures are published
 
     @property
     def balance(self) -> float:
@@ -63,8 +64,12 @@ class Machine(NamedTuple):
         return max(one.macs / self.macs, one.bytes_read / self.bytes)
 
 
-# NVIDIA's data sheet of the A100 80GB SXM: 312 dense 16-bit TFLOPS (two operations a multiply-add), 2,039 GB/s.
-A100 = Machine("A100", 312e12 / 2, 2_039e9)
+A100 = Machine(
+    "A100",
+    312e12 / 2,  # two operations per multiply-add
+    2_039e9,
+    N_("NVIDIA’s data sheet of the A100 80GB SXM: 312 dense 16-bit TFLOPS, 2,039 GB/s"),
+)
 
 
 class Passes:

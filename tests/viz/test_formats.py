@@ -20,6 +20,7 @@ from microgpt.viz.text.formats import (
     short,
     size_text,
     span,
+    whole,
 )
 
 
@@ -110,3 +111,8 @@ def test_what_is_said_is_what_is_meant(n: int, binary: bool) -> None:
 )
 def test_limits_are_in_whole_megabytes_and_never_too_few(n: int, said: str) -> None:
     assert megabytes(n) == said
+
+
+@pytest.mark.parametrize(("value", "text"), [(352.83, "353"), (352.4, "352"), (3664, "3,664"), (-1234.6, "-1,235")])
+def test_a_whole_number_is_rounded_and_not_cut_off(value: float, text: str) -> None:
+    assert whole(value) == text

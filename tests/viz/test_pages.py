@@ -270,3 +270,10 @@ def test_tokens_from_a_hostile_vocabulary_are_escaped(trace: Trace) -> None:
     html = render_page(page_named("kv-cache"), Picture(evil))
     assert "<b>&" not in html and "&lt;b&gt;&amp;" in html
     assert "‮" not in html
+
+
+def test_the_foot_of_a_page_says_where_numbers_come_from_and_published_ones_name_it() -> None:
+    for name in ("index", "memory", "prefill-and-decode"):
+        said = " ".join(text(parse(render_page(page_named(name), view_of(page_named(name))))).split())
+        assert "or computed by a formula that is tested against such runs; published figures name their source" in said
+    assert "NVIDIA’s data sheet of the A100 80GB SXM: 312 dense 16-bit TFLOPS, 2,039 GB/s" in said

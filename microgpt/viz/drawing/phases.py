@@ -66,7 +66,10 @@ PHASES = (
     ),
     Phase(
         N_("choose"),
-        N_("The MLP and the output head turn the result into one score per token. One token is chosen."),
+        N_(
+            "The MLP and the output head turn the result into one logit for each token of the vocabulary. "
+            "One token is chosen."
+        ),
         ("logits",),
         1.4,
     ),

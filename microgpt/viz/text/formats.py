@@ -21,8 +21,8 @@ def in_cell(value: float, digits: int) -> str:
 
 
 def whole(value: float) -> str:
-    """3664 -> '3,664'."""
-    return f"{int(value):,}"
+    """3664 -> '3,664'; what is not whole is rounded."""
+    return f"{round(value):,}"
 
 
 def short(value: float) -> str:

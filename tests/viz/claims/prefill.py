@@ -16,7 +16,7 @@ CLAIMS = [
     Claim("REFERENCE 4", "speculation gives the target's own text", PAGE, "speculated",
           (r"The text is analia", r"target took 3 passes instead of 6", r"text is the same")),
     Claim("REFERENCE 4", "the cache only ever grows", PAGE, "crop",
-          (r"nothing forces it", r"3 wrong tokens", r"less than 1e-12", r"Windows .*eviction .*beams")),
+          (r"nothing forces it", r"3 wrong tokens", r"less than 1e-12", r"Windows .*eviction")),
     Claim("REFERENCE 4", "decode is limited by reading the cache; by bandwidth, not parameters", PAGE,
           "weights-and-cache", (r"waits for the cache. It waits for the weights and the cache",
                                 r"the parameters are what the bandwidth is spent on")),
@@ -41,6 +41,6 @@ CLAIMS = [
     Claim("seed 4", "prefix caching", PAGE, "prefix",
           (r"share 5 rows", r"ran 1 token instead of all", r"differ from those of a full run by less than 1e-12")),
     Claim("seed 4", "past entries are never rewritten, the cache only grows", PAGE, "crop", (r"can be cropped",)),
-    Claim("seed 1", "attention kernels move fewer bytes: FlashAttention", PAGE, "kernels", (r"same attention and carry fewer bytes",)),
+    Claim("seed 1", "attention kernels move fewer bytes: FlashAttention", PAGE, "kernels", (r"same attention and carry fewer bytes", r"last bits may differ")),
     Claim("seed 4", "paged caches", PAGE, "kernels", (r"keeps the cache in pages",)),
 ]  # fmt: skip

@@ -9,5 +9,5 @@ CLAIMS = [
     Claim("REFERENCE 4", "Q is ephemeral; K and V live as long as the sequence", P, "fate", (r"were read 7 times, once by each step\. Its q was read 1 time",)),
     Claim("REFERENCE 4", "q is compared with previous keys and its own", P, "self", (r"all earlier tokens and its own",)),
     Claim("seed 4", "Q asks, K offers, V carries", P, "asks", (r"k and v are what a token has to offer",)),
-    Claim("REFERENCE 5", "what could an old q still compute?", P, "nothing", (r"Nothing comes out",)),
+    Claim("REFERENCE 5", "what could an old q still compute?", P, "nothing", (r"may look back, but never ahead", r"cannot change", r"Without the mask")),
 ]  # fmt: skip

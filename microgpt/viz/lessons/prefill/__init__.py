@@ -89,6 +89,7 @@ class Prefill:
     decode: Estimate
     faster: float  # how many tokens of the prompt take as long as one of decode
     machine: str
+    machine_source: str  # where its figures are published
     balance: float  # multiply-adds for each byte that it reads
     enough: int  # tokens in a pass from which computing takes longer than reading
     chart: Chart
@@ -145,6 +146,7 @@ def view(settings: Settings) -> Prefill:
         decode=estimate(MODEL, "decode"),
         faster=a_token["decode"] / a_token["prefill"],
         machine=A100.name,
+        machine_source=A100.source,
         balance=A100.balance,
         enough=enough,
         chart=chart(),
