@@ -24,7 +24,7 @@ TERMS = (
         N_("attention"),
         N_(
             "The part of a layer in which a token reads itself and earlier tokens: its query meets the keys and "
-            "takes the values by weight: softmax(q · Kᵀ / √head_dim) · V."
+            "takes the values by weight. In symbols: softmax(q · Kᵀ / √head_dim) · V."
         ),
         "attention",
     ),
