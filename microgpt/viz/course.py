@@ -76,6 +76,23 @@ PAGES = (
         number=1,
     ),
     Page(
+        "attention",
+        N_("Attention"),
+        N_("How does a token look back?"),
+        N_(
+            "To say what comes next, a token must know what came before it. Attention fetches that, with a few "
+            "products, one softmax and one weighted sum. Here is all of it for one token, small enough to redo on "
+            "paper."
+        ),
+        "attention",
+        "names",
+        "emm",
+        N_("go from key to key and redo one line on paper, then let the triangle grow step by step."),
+        N_("the weights add up to one, and each step adds one row to the triangle without touching the others."),
+        number=2,
+        models=("names", "names-deep"),
+    ),
+    Page(
         "inside",
         N_("Inside"),
         N_("What happens to one token on its way through the model?"),
@@ -89,7 +106,7 @@ PAGES = (
         "emm",
         N_("follow one token from top to bottom, then swap another and see which stops notice."),
         N_("of all that a step makes, only k and v outlive it, and tokens meet in attention alone."),
-        number=2,
+        number=3,
     ),
     Page(
         "kv-cache",
@@ -105,7 +122,7 @@ PAGES = (
         "emm",
         N_("step from token to token, or walk the seven stages of one step."),
         N_("every step adds one row of K and V, reads all the rows, and leaves no row of q."),
-        number=3,
+        number=4,
         live="steps",
     ),
     Page(
@@ -122,7 +139,7 @@ PAGES = (
         "The next day is bright",
         N_("step from token to token, or walk the seven stages of one step."),
         N_("every step adds one row of K and V to each layer, and leaves no row of q."),
-        number=3,
+        number=4,
         live="steps",
     ),
     Page(
@@ -138,7 +155,7 @@ PAGES = (
         "emm",
         N_("go through the steps, and watch the rows that are computed again."),
         N_("the logits are the same in both runs, while the work without the cache grows and grows."),
-        number=4,
+        number=5,
     ),
     Page(
         "why-q",
@@ -153,7 +170,7 @@ PAGES = (
         "emm",
         N_("follow one token from left to right; then ask its q again, below."),
         N_("a q is read in one column only, and would say nothing new in any other."),
-        number=5,
+        number=6,
     ),
     Page(
         "old-rows",
@@ -168,7 +185,7 @@ PAGES = (
         "emma",
         N_("change an early token, then append one."),
         N_("a change spoils rows below and to the right of it, never above; an appended token spoils none."),
-        number=6,
+        number=7,
     ),
     Page(
         "training",
@@ -183,7 +200,7 @@ PAGES = (
         "emma",
         N_("look at the mask, then train the model below from its first step."),
         N_("the losses are the same with and without a cache; early rows learn most from those who read them later."),
-        number=7,
+        number=8,
         extra="live",
     ),
     Page(
@@ -200,7 +217,7 @@ PAGES = (
         "The next day is bright",
         N_("run the prompt at once, in chunks, or token by token."),
         N_("the rows come out the same; how often the weights must be read does not."),
-        number=8,
+        number=9,
     ),
     Page(
         "memory",
@@ -215,7 +232,7 @@ PAGES = (
         "emm",
         N_("choose a model and see what its cache is multiplied from; compare two that differ in one factor."),
         N_("weights are read once for all texts of a step, the cache of each text for itself."),
-        number=9,
+        number=10,
         live="form",
     ),
     Page(
@@ -231,7 +248,7 @@ PAGES = (
         "The next day is bright",
         N_("take heads away, and see what is kept and what the model then writes."),
         N_("the query heads stay; only what they read becomes less."),
-        number=10,
+        number=11,
     ),
     Page(
         "most-read",
@@ -246,7 +263,7 @@ PAGES = (
         "The next day is bright",
         N_("go from head to head, and look for a row that stands out."),
         N_("how often a row is read follows from its place; how much weight it gets does not."),
-        number=11,
+        number=12,
     ),
     Page(
         "glossary",
@@ -305,13 +322,13 @@ class Part(NamedTuple):
 
 
 PARTS = (
-    Part(N_("The idea"), N_("One token goes in. What is made, what stays, what goes?"), (1, 2, 3)),
+    Part(N_("The idea"), N_("One token goes in. What is made, what stays, what goes?"), (1, 2, 3, 4)),
     Part(
-        N_("Why it is right"), N_("Nothing is lost: the answers are the same, and old rows stay right."), (4, 5, 6, 7)
+        N_("Why it is right"), N_("Nothing is lost: the answers are the same, and old rows stay right."), (5, 6, 7, 8)
     ),
     Part(
         N_("What it costs"), N_("The cache is paid for in memory and in reading. How much, and what helps?"),
-        (8, 9, 10, 11),
+        (9, 10, 11, 12),
     ),
 )  # fmt: skip
 

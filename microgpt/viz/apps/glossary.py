@@ -204,6 +204,20 @@ def score(run: Run) -> Iterator[Piece]:
     yield Letter("any", 166, MIDDLE, number(best.score))
 
 
+def dot_product(run: Run) -> Iterator[Piece]:
+    """q and k number by number; below them their products, either way of zero."""
+    best = max(run.meetings, key=lambda meet: meet.weight)
+    q, k = run.head("q", run.i), run.head("k", best.row)
+    yield from filled("q", q, 0, 0, WIDTH, 24)
+    yield from filled("k", k, 0, 28, WIDTH, 24)
+    products = [one.value * other.value for one, other in zip(q.cells, k.cells, strict=True)]
+    each, most = WIDTH // len(products), max(abs(x) for x in products)
+    zero = 78
+    for kind, x, y, width, high in bars(products, 22 / most, 0, zero, each, ["any f2"] * len(products)):
+        yield kind, x + width // 4, y, width // 2, high
+    yield "line", 0, zero, WIDTH, 1
+
+
 def softmax_bars(run: Run) -> Iterator[Piece]:
     """Scores, either way of zero; their weights, none below it."""
     scores, weights = [meet.score for meet in run.meetings], [meet.weight for meet in run.meetings]
@@ -438,6 +452,7 @@ def learnt(run: Run) -> list[int]:
 PICTURES: dict[str, Callable[[Run], Iterator[Piece]]] = {
     "attention": attention,
     "decode": lambda run: passes(run, prefill=False),
+    "dot-product": dot_product,
     "embedding": embedding,
     "gqa": gqa,
     "gradient": gradient,

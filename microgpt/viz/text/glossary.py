@@ -24,15 +24,24 @@ TERMS = (
         N_("attention"),
         N_(
             "The part of a layer in which a token reads itself and earlier tokens: its query meets the keys and "
-            "takes the values by weight."
+            "takes the values by weight. In symbols: softmax(q · Kᵀ / √head_dim) · V."
         ),
-        "kv-cache",
+        "attention",
     ),
     Term(
         "decode",
         N_("decode"),
         N_("Running the newest token alone, behind a cache, to get the next one."),
         "prefill-and-decode",
+    ),
+    Term(
+        "dot-product",
+        N_("dot product"),
+        N_(
+            "Two rows of numbers, multiplied number by number, and the products added: q · k. The more the two point "
+            "the same way, the larger it is."
+        ),
+        "attention",
     ),
     Term(
         "embedding",
@@ -86,7 +95,7 @@ TERMS = (
         "mask",
         N_("causal mask"),
         N_("Minus infinity, added to the scores of later tokens, so that no token reads ahead."),
-        "training",
+        "attention",
     ),
     Term(
         "mla",
@@ -169,14 +178,19 @@ TERMS = (
     Term(
         "score",
         N_("score"),
-        N_("A query times a key, summed and scaled: how well the two agree."),
-        "kv-cache",
+        N_(
+            "The dot product of a query and a key, divided by a root: (q · k) / √head_dim. It says how well they agree."
+        ),
+        "attention",
     ),
     Term(
         "softmax",
         N_("softmax"),
-        N_("Turns scores into weights: none below zero, together one."),
-        "kv-cache",
+        N_(
+            "Turns scores into weights: e to each score, divided by the sum of them all. None is below zero, together "
+            "one."
+        ),
+        "attention",
     ),
     Term(
         "token",
@@ -199,8 +213,8 @@ TERMS = (
     Term(
         "weight",
         N_("attention weight"),
-        N_("How much of a value row is taken."),
-        "kv-cache",
+        N_("How much of a value row is taken: what softmax makes of a score."),
+        "attention",
     ),
 )
 GLOSSARY = {term.slug: term for term in TERMS}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -278,6 +279,11 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
             found += [shape_text(stop.shape), *([f"stays, as a row of {stop.event.upper()}"] if stop.kept else [])]
         (guesses,) = [one.found for one in view.guesses if one.state == f"t{i}"]
         return found + [x for guess in guesses for x in (guess.token, number(guess.probability))]
+    if widget == "attention":
+        made = [(*printed(key.k), *printed(key.products)) for key in view.keys]
+        given = [(*printed(key.v), f"× {number(key.weight)}", *printed(key.slices)) for key in view.keys]
+        sums = [[number(x) for x in (key.total, key.score, key.raised, key.weight)] for key in view.keys]
+        return [*printed(view.q), *chain(*made), *chain(*sums), *chain(*given), *printed(view.answer)]
     if widget == "compare":
         step = view.steps[i]
         kept, again = [["kept", "kept"]] * i, [["again"] * 4] * i

@@ -1,0 +1,281 @@
+"""Attention by hand: one query and its first few keys, every number on the way to the answer; then the triangle of QKᵀ.
+
+What is shown is rounded, so who works it out from the page may be off in the last digit: `slack` says by how much.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from microgpt.architectures.known import PRESETS
+from microgpt.config import Array
+from microgpt.trace import Trace
+from microgpt.viz.controls import Choice
+from microgpt.viz.drawing.heat import Strip, scale_for
+from microgpt.viz.drawing.picture import Picture
+from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH, Cell, boxes, shade
+from microgpt.viz.settings import Settings
+from microgpt.viz.text.formats import number, show
+
+N_KEYS = 3  # as many as one works out on paper
+DIGITS = 2  # of every number on the page
+LARGE = ("GPT-2 124M", "Llama-3-8B")
+PAPER = "https://arxiv.org/abs/1706.03762"
+LOUDER = 10  # how much a query is stretched in a question
+
+
+class Key(NamedTuple):
+    """A key that the query meets, and its part of the answer."""
+
+    i: int
+    token: str
+    k: Strip
+    v: Strip
+    pairs: list[tuple[float, float]]  # of q and k, number by number
+    products: Strip
+    total: float  # of the products: the dot product
+    score: float
+    raised: float  # e to the score
+    weight: float
+    thick: int  # percent of the answer; with those of the other keys, 100
+    slices: Strip  # the weight times v
+
+
+class Row(NamedTuple):
+    """A row of the triangle: one step, its query and all keys; those that are later are masked."""
+
+    i: int
+    token: str
+    scores: list[float]
+    weights: list[float]  # 0 where masked
+    n: int  # scores of this step
+    earlier: int  # scores of the steps before
+    masked: int  # scores that this row and those above do not have
+
+
+class Spread(NamedTuple):
+    """How far scores spread that are sums of so many products, and the weight of the larger of two so far apart."""
+
+    name: str
+    head_dim: int
+    spread: float
+    weight: float  # without the division
+
+
+class View(NamedTuple):
+    """One text: the arithmetic of one step, and the triangle of all."""
+
+    trace: Trace
+    choices: tuple[Choice, ...]
+    paper: str  # its address
+    layer: int
+    head: int
+    token: str  # that asks
+    q: Strip
+    keys: list[Key]
+    last_key: int  # the case of the last key; those of softmax and of the sum come after it
+    softmax_at: int
+    sum_at: int
+    head_dim: int
+    root: float
+    raised: float  # the sum of all e to the score
+    whole: float  # the sum of all weights
+    digits: int  # of weights that are next to one, or to zero
+    answer: Strip
+    slack: float
+    most: Key
+    undivided: float  # the largest weight, without the division by the root
+    spreads: list[Spread]
+    even: float  # the weight of the larger of two scores, with the division
+    rows: list[Row]
+    labels: list[str]
+    total: int  # scores in the triangle
+    fewer_of: Key  # that has the largest weight of those before the last
+    fewer_options: list[float]
+    fewer_right: int
+    louder: float  # the largest weight, if every number of q were LOUDER times as large
+    louder_by: int
+    louder_right: int
+    leaked: float  # what the weights of the first row would add up to, masked after softmax
+    bug_right: int
+
+
+class Asked(NamedTuple):
+    """One query and the rows that it may see, in one head, as the model computed them."""
+
+    q: Array  # [head_dim]
+    k: Array  # [n, head_dim]
+    v: Array
+    scores: Array  # [n]
+    weights: Array
+    answer: Array  # [head_dim]
+
+    @property
+    def products(self) -> Array:
+        """[n, head_dim]: q and each key, number by number."""
+        return self.k * self.q
+
+    @property
+    def slices(self) -> Array:
+        """[n, head_dim]: what is taken of each value."""
+        return self.v * self.weights[:, None]
+
+
+def view(settings: Settings) -> View:
+    trace = settings.trace()
+    picture = Picture(trace)
+    (layer, head), size = picture.clearest, picture.config.head_dim
+    step, root = min(N_KEYS, picture.n) - 1, math.sqrt(size)
+    made = asked(picture, step)
+    keys, rows, fewer = keys_of(picture, made), triangle(picture), softmax(made.scores[:-1])
+    most, other = int(made.weights.argmax()), int(fewer.argmax())
+    fewer_options = sorted({round(float(x), DIGITS) for x in (keys[other].raised, keys[other].weight, fewer[other])})
+    loud, leaked = float(softmax(LOUDER * made.scores).max()), unmasked(picture)
+    return View(
+        trace=trace,
+        choices=(
+            Choice("part", range(step + 3), most),
+            Choice("row", range(len(rows)), len(rows) - 1, in_figure=False),
+        ),
+        paper=PAPER,
+        layer=layer,
+        head=head,
+        token=keys[step].token,
+        q=picture.scale.strip(made.q),
+        keys=keys,
+        last_key=step,
+        softmax_at=step + 1,
+        sum_at=step + 2,
+        head_dim=size,
+        root=root,
+        raised=sum(one.raised for one in keys),
+        whole=sum(one.weight for one in keys),
+        digits=2 * DIGITS,
+        answer=picture.scale.strip(made.answer),
+        slack=slack(made),
+        most=keys[most],
+        undivided=float(softmax(made.scores * root).max()),
+        spreads=[spread(settings.model, size), *(spread(name, PRESETS[name].config.head_dim) for name in LARGE)],
+        even=larger(1),
+        rows=rows,
+        labels=[row.token for row in rows],
+        total=sum(row.n for row in rows),
+        fewer_of=keys[other],
+        fewer_options=fewer_options,
+        fewer_right=fewer_options.index(round(float(fewer[other]), DIGITS)),
+        louder=loud,
+        louder_by=LOUDER,
+        louder_right=int(loud <= keys[most].weight),
+        leaked=leaked,
+        bug_right=int(leaked > 1),
+    )
+
+
+def thumb(view: View) -> Iterable[Cell]:
+    """The triangle of weights, and what is masked."""
+    n = len(view.rows)
+    step, unit = HEIGHT // n, WIDTH // n
+    for at, row in enumerate(view.rows):
+        yield from boxes([f"q f{shade(x)}" for x in row.weights[: row.n]], 0, at * step, unit, step - 2, 2)
+
+
+def row(picture: Picture, name: str, i: int) -> Array:
+    """[head_dim]: a row of the head whose weights differ most."""
+    (layer, head), config = picture.clearest, picture.config
+    rows = picture.trace[name, i, layer][0].reshape(-1, config.head_dim)
+    return np.asarray(rows[head * len(rows) // config.n_head])
+
+
+def asked(picture: Picture, step: int) -> Asked:
+    layer, head = picture.clearest
+    k, v = (np.stack([row(picture, name, i) for i in range(step + 1)]) for name in "kv")
+    scores, weights = (picture.trace[f"attn_{name}", step, layer][head, 0] for name in ("scores", "weights"))
+    return Asked(row(picture, "q", step), k, v, scores, weights, row(picture, "head_out", step))
+
+
+def keys_of(picture: Picture, made: Asked) -> list[Key]:
+    heat, raised = scale_for(made.products), np.exp(made.scores)
+    ends = [0, *np.rint(100 * np.cumsum(made.weights)).astype(int).tolist()]
+    return [
+        Key(
+            i,
+            show(picture.tokens[i]),
+            picture.scale.strip(made.k[i]),
+            picture.scale.strip(made.v[i]),
+            list(zip(made.q.tolist(), made.k[i].tolist(), strict=True)),
+            heat.strip(made.products[i]),
+            float(made.products[i].sum()),
+            float(made.scores[i]),
+            float(raised[i]),
+            float(made.weights[i]),
+            ends[i + 1] - ends[i],
+            picture.scale.strip(made.slices[i]),
+        )
+        for i in range(len(made.k))
+    ]
+
+
+def triangle(picture: Picture) -> list[Row]:
+    """A row a step, of the head whose weights differ most."""
+    n, (layer, head) = picture.n, picture.clearest
+    found: list[Row] = []
+    for i in range(n):
+        scores, weights = (picture.trace[f"attn_{name}", i, layer][head, 0].tolist() for name in ("scores", "weights"))
+        later = n - len(weights)
+        found.append(
+            Row(
+                i,
+                show(picture.tokens[i]),
+                scores,
+                weights + [0.0] * later,
+                len(weights),
+                sum(one.n for one in found),
+                later + sum(n - one.n for one in found),
+            )
+        )
+    return found
+
+
+def unmasked(picture: Picture) -> float:
+    """What the weights of the first row add up to, if later keys take part in softmax and are masked after it."""
+    k = np.stack([row(picture, "k", i) for i in range(picture.n)])
+    return float(softmax(k @ row(picture, "q", 0) / math.sqrt(picture.config.head_dim))[0])
+
+
+def spread(name: str, head_dim: int) -> Spread:
+    return Spread(name, head_dim, math.sqrt(head_dim), larger(math.sqrt(head_dim)))
+
+
+def larger(apart: float) -> float:
+    """The weight of the larger of two scores that are so far apart."""
+    return float(softmax(np.array([apart, 0.0]))[0])
+
+
+def softmax(scores: Array) -> Array:
+    raised = np.exp(scores - scores.max())
+    return np.asarray(raised / raised.sum())
+
+
+def slack(made: Asked) -> float:
+    """How far what follows from the printed numbers is from what is printed, at most."""
+    printed = np.vectorize(as_printed)
+    total, raised = made.products.sum(axis=-1), np.exp(made.scores)
+    pairs: Sequence[tuple[Array, Array]] = (
+        (printed(made.k) * printed(made.q), made.products),
+        (printed(made.products).sum(axis=-1), total),
+        (printed(total) / math.sqrt(len(made.q)), made.scores),
+        (np.exp(printed(made.scores)), raised),
+        (printed(raised).sum(), raised.sum()),
+        (printed(raised) / printed(raised.sum()), made.weights),
+        (printed(made.v) * printed(made.weights)[:, None], made.slices),
+        (printed(made.slices).sum(axis=0), made.answer),
+    )
+    return float(max(np.abs(printed(one) - printed(other)).max() for one, other in pairs))
+
+
+def as_printed(x: float) -> float:
+    return float(number(x, DIGITS).replace("−", "-"))
