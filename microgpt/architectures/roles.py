@@ -20,8 +20,8 @@ class Role(NamedTuple):
 
 
 ROLES = {
-    "wte": Role(N_("embedding"), "embedding", N_("one row a token: where its vector starts"), "embedding"),
-    "wpe": Role(N_("positions"), "embedding", N_("one row a position, added to the token’s"), "position"),
+    "wte": Role(N_("embedding"), "embedding", N_("one row per token: where its vector starts"), "embedding"),
+    "wpe": Role(N_("positions"), "embedding", N_("one row per position, added to the token’s"), "position"),
     "embd_norm": Role(N_("norm gain"), "norms", N_("a gain for each number, before the first layer"), "norm"),
     "attn_norm": Role(N_("norm gain"), "norms", N_("a gain for each number, before attention"), "norm"),
     "wq": Role("W_Q", "attention", N_("makes q: what a token looks for"), "query"),
@@ -44,6 +44,6 @@ ROLES = {
     "gate": Role(N_("MLP gate"), "mlp", N_("decides how much of each wide number passes"), "mlp"),
     "fc2": Role(N_("MLP down"), "mlp", N_("narrows again"), "mlp"),
     "final_norm": Role(N_("norm gain"), "norms", N_("a gain for each number, after the last layer"), "norm"),
-    "lm_head": Role(N_("output head"), "head", N_("one row a token: turns the vector into logits"), "logits"),
+    "lm_head": Role(N_("output head"), "head", N_("one row per token: turns the vector into logits"), "logits"),
 }
 ORDER = tuple(ROLES)

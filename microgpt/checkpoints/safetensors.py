@@ -244,6 +244,6 @@ def check_cover(tensors: list[Tensor], room: int) -> None:
             )  # fmt: skip
         at, before = one.stop, one.name
     if at != room:
-        short = N_("The tensors need %(at)s bytes, but the file has %(room)s behind its header: a part is missing.")
-        more = N_("The tensors end after %(at)s bytes, but the file has %(room)s behind its header.")
+        short = N_("The tensors need %(at)s bytes, but the file has %(room)s after its header: a part is missing.")
+        more = N_("The tensors end after %(at)s bytes, but the file has %(room)s after its header.")
         raise UserError(short if at > room else more, at=f"{at:,}", room=f"{room:,}")

@@ -51,7 +51,7 @@ def check_part(about: dict[str, Any], name: str, limit: int = PART) -> None:
 
 
 def check_steps(n: int) -> None:
-    check(n, STEPS, N_("tokenizer.json has %(n)s steps of work, one behind the other; up to %(limit)s are done here."))
+    check(n, STEPS, N_("tokenizer.json has %(n)s steps of work, one after the other; up to %(limit)s are done here."))
 
 
 def check_tokens(tokens: Iterable[str]) -> None:

@@ -209,8 +209,8 @@ PAGES = (
         N_("Why is the first token slow to come, and each later one quick?"),
         N_(
             "Before a model can write, it must read the prompt. It reads all of it in one big pass, then writes one "
-            "token a pass. Both use the same function and fill the same cache, but they keep a processor busy in very "
-            "different ways."
+            "token per pass. Both use the same function and fill the same cache, but they keep a processor busy in "
+            "very different ways."
         ),
         "prefill",
         "stories",

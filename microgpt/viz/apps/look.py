@@ -203,11 +203,11 @@ def factors(found: Contents) -> list[tuple[int, str]]:
     s = found.shape
     if not s.row:
         return []
-    layers, size = (len(found.layers), N_("layers")), (HALF, N_("bytes a number"))
+    layers, size = (len(found.layers), N_("layers")), (HALF, N_("bytes per number"))
     if not s.kv_width:
         return [layers, (s.row, N_("numbers in the shared row")), size]
     if s.head_dim and s.kv_width % s.head_dim == 0:
-        heads = [(s.kv_width // s.head_dim, N_("key and value heads")), (s.head_dim, N_("numbers a head"))]
+        heads = [(s.kv_width // s.head_dim, N_("key and value heads")), (s.head_dim, N_("numbers per head"))]
     else:
         heads = [(s.kv_width, N_("numbers in k, all heads"))]
     return [(2, N_("K and V")), layers, *heads, size]

@@ -188,7 +188,7 @@ def describe(model: Architecture, tokens: int = 0, batch: int = 8, size: int = 2
     else:
         factors = [
             (len(KINDS), N_("K and V")), (c.n_layer, N_("layers")), (c.n_kv_head, N_("key and value heads")),
-            (c.head_dim, N_("numbers a head")),
+            (c.head_dim, N_("numbers per head")),
         ]  # fmt: skip
     read = model.weight_bytes_read(size, batch)
     caches = {n: model.cache_bytes(n, batch, size) for n in sorted({max(1, full // 16), max(1, full // 4), full})}
@@ -200,7 +200,7 @@ def describe(model: Architecture, tokens: int = 0, batch: int = 8, size: int = 2
         n_layer=c.n_layer,
         n_kv_head=c.n_kv_head,
         row=model.row,
-        factors=[*factors, (size, N_("bytes a number"))],
+        factors=[*factors, (size, N_("bytes per number"))],
         per_token=model.bytes_per_token(size),
         if_mha=model.bytes_if_mha(size),
         times=model.bytes_if_mha(size) / model.bytes_per_token(size),

@@ -31,7 +31,7 @@ TERMS = (
     Term(
         "decode",
         N_("decode"),
-        N_("Running the newest token alone, behind a cache, to get the next one."),
+        N_("Running the newest token alone, with a cache, to get the next one."),
         "prefill-and-decode",
     ),
     Term(
@@ -100,7 +100,7 @@ TERMS = (
     Term(
         "mla",
         N_("multi-head latent attention (MLA)"),
-        N_("One short row a token is cached, from which the keys and values of all heads are computed."),
+        N_("One short row per token is cached, from which the keys and values of all heads are computed."),
         "fewer-heads",
     ),
     Term(

@@ -19,7 +19,7 @@ CLAIMS = [
     Claim("REFERENCE 4", "the cache turns O(N^2) into O(N)", PAGE, "orders",
           (r"Half of that is true", r"for one step, attention goes from quadratic to linear", r"28 pairs against 84")),
     Claim("REFERENCE 4", "total work becomes O(n), regardless of how many came before", PAGE, "still-reads",
-          (r"one pass a token", r"still reads all 7 rows, its own included")),
+          (r"one pass per token", r"still reads all 7 rows, its own included")),
     Claim("REFERENCE 4", "only K and V recomputation is saved", PAGE, "saved",
           (r"not only the keys and values", r"output projection, the norms and the MLP", r"MLP alone makes [\d,]+")),
     Claim("REFERENCE 4", "the MLP is the largest share", PAGE, "largest", (r"largest part .* 56 percent",)),

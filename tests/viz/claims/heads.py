@@ -13,8 +13,8 @@ CLAIMS = [
     Claim("REFERENCE 3", "SmolLM2 23,040 bytes a token, 69,120 if it were MHA", P, "bytes", (r"keeps 23,040 bytes", r"would be 69,120", r"for all, 7,680")),
     Claim("REFERENCE 3", "head_dim is a field of its own, not n_embd / n_head", P, "field", (r"a figure of its own", r"would be 56, and a head is 128 wide")),
     Claim("REFERENCE 3", "bytes a token at two bytes a number", P, "known", (r"GPT-2 124M\s*12\s*12\s*MHA\s*36,864", r"Llama-2-7B\s*32\s*32\s*MHA\s*524,288", r"Llama-3-8B\s*32\s*8\s*GQA\s*131,072", r"DeepSeek-V3\s*128\s*one row\s*MLA\s*70,272")),
-    Claim("REFERENCE 3", "MLA keeps 576 numbers a layer, no factor 2", P, "deepseek", (r"keeps 576 numbers a token in each of its 61 layers, 70,272 bytes", r"no factor of two")),
+    Claim("REFERENCE 3", "MLA keeps 576 numbers a layer, no factor 2", P, "deepseek", (r"keeps 576 numbers per token in each of its 61 layers, 70,272 bytes", r"no factor of two")),
     Claim("REFERENCE 4", "Llama-type caches hold k after rotation; RoPE has no fixed matrix", P, "rotation", (r"turned by its position is not a fixed matrix",)),
-    Claim("seed 1", "each layer keeps tokens x heads x head_dim: of key and value heads, not of query heads", P, "ask-times-answer", (r"131,072 bytes a token in place of 524,288", r"The query heads do not count")),
+    Claim("seed 1", "each layer keeps tokens x heads x head_dim: of key and value heads, not of query heads", P, "ask-times-answer", (r"131,072 bytes per token in place of 524,288", r"The query heads do not count")),
     Claim("REFERENCE 5", "where does the memory go, and what can be done?", P, "latent", (r"computed again from a row no longer than that",)),
 ]  # fmt: skip

@@ -21,7 +21,7 @@ CLAIMS = [
     Claim("seed 3", "training changes the weights, inference keeps them fixed", P, "inference", (r"the weights stand still: 21,760 numbers",)),
     Claim("REFERENCE 4", "the cache is not needed in training, but possible there", P, "inference", (r"not needed in training, but it is not forbidden",)),
     Claim("seed 3", "one token at a time, though it may look otherwise", P, "loop", (r"One pass, one token", r"it never does")),
-    Claim("seed 3", "the new token becomes part of the input", P, "loop", (r"put behind the text, and the longer text runs",)),
+    Claim("seed 3", "the new token becomes part of the input", P, "loop", (r"put at the end of the text, and the longer text runs",)),
     Claim("seed 3", "it stops at the end token or at a limit", P, "loop", (r"the token that ends a text, or until no more fits",)),
     Claim("seed 3", "the model goes on from “The next day is bright”", P, "open", (r"after “the next day is bright and the”", r"the next day is bright and the boy walks")),
     Claim("seed 3", "greedy choice or sampling", P, "choice", (r"greedy", r"sampling", r"temperature")),

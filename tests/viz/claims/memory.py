@@ -4,7 +4,7 @@ from tests.viz.claims import Claim
 
 P = "memory"
 CLAIMS = [
-    Claim("REFERENCE 3", "bytes = 2 x layers x kv heads x head_dim x tokens x batch x size", P, "formula", (r"two, times layers, times heads, times numbers a head, times bytes a number, times tokens, times texts",)),
+    Claim("REFERENCE 3", "bytes = 2 x layers x kv heads x head_dim x tokens x batch x size", P, "formula", (r"two, times layers, times heads, times numbers per head, times bytes per number, times tokens, times texts",)),
     Claim("REFERENCE 3", "bytes a token of GPT-2, SmolLM2, Llama-2, Llama-3, DeepSeek-V3", P, "presets", (r"36,864", r"23,040", r"524,288", r"131,072", r"70,272")),
     Claim("REFERENCE 3", "SmolLM2 would hold 69,120 as MHA", P, "shared", (r"would be 69,120, 3\.0 times",)),
     Claim("REFERENCE 3", "MLA has no factor 2: 576 values a layer", P, "mla", (r"one row of 576 numbers", r"no factor for the two")),

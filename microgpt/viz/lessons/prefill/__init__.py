@@ -58,7 +58,7 @@ class Phase(NamedTuple):
     tokens: int
     macs: int
     bytes: int
-    intensity: float  # multiply-adds a byte
+    intensity: float  # multiply-adds per byte
 
 
 class Way(NamedTuple):
