@@ -75,6 +75,7 @@ def test_it_can_be_held_without_scripts(page: Page) -> None:
     page.pause(1)
     page.click(".run .hold .face")
     assert page.run(f"{ANIMATIONS}.every((one) => one.playState === 'paused')")
+    page.pause(0.5)  # a pause begins with the next frame, which may be late
     held = page.run(FRAME)
     page.pause(0.3)
     assert page.run(FRAME) == held
