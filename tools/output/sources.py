@@ -19,7 +19,13 @@ OWN = {  # what of the repository runs in the browser
     "locale": ("*/LC_MESSAGES/*.mo",),
 }
 STYLES = "**/*.css"  # beside the templates: rules of pages, which no Python in a browser needs
-SITE = ("*.js", "*.svg", "css/*.css", "cards/*.png")  # what of site/ goes along: as it is, the styles as one file
+SITE = (
+    "*.js",
+    "*.svg",
+    "css/*.css",
+    "cards/*.png",
+    "exercises/*.py",
+)  # what of site/ goes along: as it is, the styles as one file
 WORKER = "worker.js"  # but this, which becomes part of the runtime (packing.py)
 
 
