@@ -71,7 +71,7 @@ def words_of(texts: Iterable[str], page: Page) -> set[str]:
 
 def texts(element: Element) -> Iterator[str]:
     """What is read and what is said, without code and tokens."""
-    token = "tok" in element.get("class", "").split()
+    token = "tok" in element.get("class", "").split() or element.get("lang") == "en"  # so are titles of papers
     if isinstance(element.tag, str) and element.tag.rpartition("}")[2] not in CODE and not token:
         yield from (element.text or "", *(element.get(name, "") for name in SAID))
         for child in element:
