@@ -31,7 +31,7 @@ NAMES = sorted(
     [*PRESETS, *SHIPPED, *language.LANGUAGES.values(), "gpt2", "llama", "mistral", "qwen2", "qwen3"], key=len
 )
 UNITS = r"[kMG]B|[KMGT]iB|BF16|b?float\d+"
-SHORT = "GQA|MHA|MLA|MLP|MQA|PNG|SVG"
+SHORT = "GQA|MHA|MIT|MLA|MLP|MQA|PNG|SVG"
 PARTS = "wte|wpe|wq|wk|wv|wo|fc1|fc2|lm_head"  # of a model, as model.py calls them
 PLACES = r"https?://\S+|huggingface\.co/\S+|[\w/-]+\.html|config\.json|temperature=…&seed=…"
 GIVEN = "format|pt"  # what the makers of a file have written into it, on the page that looks inside
