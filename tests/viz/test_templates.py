@@ -130,7 +130,7 @@ def value(node: nodes.Const, above: list[nodes.Node], figure: bool) -> list[str]
     return [f"{type(parent).__name__}: {said}"]
 
 
-DECIMALS = ("number", "of_hundred", "difference", "size_text")  # filters that are told how many
+DECIMALS = ("number", "of_hundred", "difference")  # filters that are told how many
 SAYS = ("p.t", "t", "p.line", "line")  # what writes in a figure: x, y, the text
 
 

@@ -120,13 +120,11 @@ def span(ends: tuple[int, int]) -> str:
     return "–".join(whole(end) for end in dict.fromkeys(ends))
 
 
-def size_text(n_bytes: float, binary: bool = False, figures: int = 0) -> str:
-    """Bytes in the unit that suits them: '15.0 GB'; in powers of 1024 '14.0 GiB'; with so many figures, '15 GB'."""
-    size = 1024 if binary else 1000
-    units = ("B", "KiB", "MiB", "GiB", "TiB") if binary else ("B", "kB", "MB", "GB")
-    power = next((i for i in range(len(units) - 1) if n_bytes < size ** (i + 1)), len(units) - 1)
-    value = n_bytes / size**power
-    return (f"{value:.{figures}g}" if figures else number(value, 1 if power else 0)) + f" {units[power]}"
+def size_text(n_bytes: float) -> str:
+    """Bytes in the unit that suits them, by thousands: '15.0 GB'."""
+    units = ("B", "kB", "MB", "GB", "TB")
+    power = next((i for i in range(len(units) - 1) if n_bytes < 1000 ** (i + 1)), len(units) - 1)
+    return number(n_bytes / 1000**power, 1 if power else 0) + f" {units[power]}"
 
 
 def show(token: str) -> str:

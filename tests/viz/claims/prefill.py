@@ -5,7 +5,7 @@ from tests.viz.claims import Claim
 PAGE = "prefill-and-decode"
 CLAIMS = [
     Claim("REFERENCE 3", "each decode step reads weights and cache; at batch one the weights dominate", PAGE,
-          "weights-and-cache", (r"weights and the cache", r"15 GB against 262 MB here, after 2,000 tokens",
+          "weights-and-cache", (r"weights and the cache", r"15\.0 GB against 262\.1 MB here, after 2,000 tokens",
                                 r"share one reading of the weights, but each has a cache of its own")),
     Claim("REFERENCE 4", "every token has its own forward pass", PAGE, "two-kinds",
           (r"one pass can take all 6", r"not true that every token needs a pass of its own")),
@@ -21,7 +21,7 @@ CLAIMS = [
           "weights-and-cache", (r"waits for the cache. It waits for the weights and the cache",
                                 r"the parameters are what the bandwidth is spent on")),
     Claim("REFERENCE 5", "why does prefill differ from decode?", PAGE, "decode-work",
-          (r"all the weights again, 15 GB", r"0\.5\d multiply-adds per byte", r"bound by memory")),
+          (r"all the weights again, 15\.0 GB", r"0\.5\d multiply-adds per byte", r"bound by memory")),
     Claim("REFERENCE 5", "what happens at token 17 of a 16-token context?", PAGE, "full",
           (r"has 24 positions", r"at token 25\?", r"Nothing is overwritten")),
     Claim("REFERENCE 5", "what the model says when the context is full", PAGE, "full-error",

@@ -317,8 +317,8 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
     if widget == "memory":
         one = view.known[i]
         found = [whole(x) for x in (*(factor for factor, _ in one.factors), one.per_token, one.params)]
-        found += [size_text(one.weights, binary=True), size_text(one.full, binary=True), whole(one.sequences)]
-        reads = [(read.tokens, *(size_text(x, binary=True) for x in (read.weights, read.cache))) for read in one.reads]
+        found += [size_text(one.weights), size_text(one.full), whole(one.sequences)]
+        reads = [(read.tokens, *(size_text(x) for x in (read.weights, read.cache))) for read in one.reads]
         return found + [x for tokens, weights, cache in reads for x in (whole(tokens), weights, cache)]
     if widget != "heads":  # a lesson that draws no figure of its own: its table
         table = view.tables[i]
