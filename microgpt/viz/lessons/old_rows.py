@@ -95,7 +95,7 @@ class View(NamedTuple):
 LABELS = {
     "append": N_("append one"),
     "unmasked": N_("append one, no mask"),
-    "change": N_("%(at)s: %(token)s → %(now)s"),
+    "change": N_("%(at)s %(token)s → %(now)s"),
     "move": N_("drop position %(at)s"),
     "weights": N_("train one step"),
 }
