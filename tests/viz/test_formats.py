@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microgpt.files import megabytes
 from microgpt.viz.rendering.render import environment
 from microgpt.viz.text.formats import (
+    areas,
+    coordinate,
     difference,
     heat,
     in_lines,
+    megabytes,
     number,
     path,
     points,
@@ -22,6 +26,7 @@ from microgpt.viz.text.formats import (
     span,
     whole,
 )
+from microgpt.viz.text.language import language
 
 
 @pytest.mark.parametrize(
@@ -52,6 +57,35 @@ FIGURES = [(0, "0"), (0.5, "0.50"), (1000, "1,000"), (2_500_000, "2.5 M"), (3e9,
 @pytest.mark.parametrize(("value", "text"), FIGURES)
 def test_figures_with_little_room(value: float, text: str) -> None:
     assert short(value) == text
+
+
+@pytest.mark.parametrize(
+    ("said", "in_english", "in_spanish"),
+    [
+        (lambda: whole(3664), "3,664", "3664"),  # of four digits no three are set apart
+        (lambda: whole(60_416), "60,416", "60\u202f416"),
+        (lambda: whole(-1_234_567), "-1,234,567", "-1\u202f234\u202f567"),
+        (lambda: number(-0.25), "−0.25", "−0,25"),
+        (lambda: number(12, 0), "12", "12"),
+        (lambda: short(2_500_000), "2.5 M", "2,5 M"),
+        (lambda: difference(0.001), "< 0.01", "< 0,01"),
+        (lambda: difference(0.5), "0.50", "0,50"),
+        (lambda: size_text(15_009_857_536), "15.0 GB", "15,0 GB"),
+        (lambda: megabytes(12_345_000_000), "12,345", "12\u202f345"),
+        (lambda: share_text(0.5934), "59.3", "59,3"),
+        (lambda: in_lines([1.0, -10.25], 1), "   0    1.0 −10.2", "   0    1,0 −10,2"),
+    ],
+)
+def test_each_language_has_its_marks(said: Callable[[], str], in_english: str, in_spanish: str) -> None:
+    assert said() == in_english
+    with language("es"):
+        assert said() == in_spanish
+
+
+def test_what_drawings_are_made_of_is_the_same_in_all_languages() -> None:
+    made = [points([(12, 3.46)]), path([(2, 0.5, 3)]), coordinate(2.5), areas([(1, 2, 3, 4)])]
+    with language("es"):
+        assert made == [points([(12, 3.46)]), path([(2, 0.5, 3)]), coordinate(2.5), areas([(1, 2, 3, 4)])]
 
 
 def test_points_of_a_line() -> None:

@@ -15,6 +15,7 @@ from functools import cache
 from microgpt.viz.text import place
 
 LANGUAGES = {"en": "English", "es": "Español"}  # each in its own words; English first, at the root of the site
+MARKS = {"es": ("\u202f", ",", 5)}  # of numbers: between thousands, for decimals, from how many digits on; the rest: , . 4
 LANG = ContextVar("LANG", default="en")
 
 
