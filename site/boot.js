@@ -12,7 +12,8 @@
   const inside = base.startsWith("carried:"); // the page brings all of it along
   const same = { createHTML: (text) => text, createScriptURL: (text) => text };
   const policy = self.trustedTypes?.createPolicy("microgpt", same) ?? same;
-  const tenths = Intl.NumberFormat(document.documentElement.lang, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+  const digits = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
+  const megabytes = (bytes) => (bytes / 1e6).toLocaleString(document.documentElement.lang, digits);
   const fault = (why, about) => Object.assign(new Error(why), { about: { why, ...about } });
   let state = null, worker = null, answered = false, busy = false, waiting = [], sent = [], timer, forbidden;
   document.documentElement.classList.add("js");
@@ -134,7 +135,7 @@
       loader.onmessage = ({ data }) => {
         if (data.got) return resolve(data);
         if (data.message) return fail(data);
-        status("loading", { done: tenths.format(data.done / 1e6), total: tenths.format(data.total / 1e6) });
+        status("loading", { done: megabytes(data.done), total: megabytes(data.total) });
       };
       loader.postMessage({ base, hash, carried: inside ? carried : null });
     }).finally(() => loader.terminate());

@@ -1,7 +1,7 @@
 """Numbers and tokens as text: decimals, signs, bar widths, bounds, marks for what cannot be seen. Knows no trace.
 
-What readers read is in the marks of the language that is set: 60,416 and 0.25, 60 416 and 0,25. What drawings are made of
-is not: widths, places, classes.
+What readers read is in the marks of the language that is set: 60,416 and 0.25, 60 416 and 0,25. What drawings are made
+of is not: widths, places, classes.
 """
 
 from __future__ import annotations

@@ -15,7 +15,8 @@ from functools import cache
 from microgpt.viz.text import place
 
 LANGUAGES = {"en": "English", "es": "Español"}  # each in its own words; English first, at the root of the site
-MARKS = {"es": ("\u202f", ",", 5)}  # of numbers: between thousands, for decimals, from how many digits on; the rest: , . 4
+# of numbers: between thousands, for decimals, and from how many digits on; of all others , and . and four
+MARKS = {"es": ("\u202f", ",", 5)}
 LANG = ContextVar("LANG", default="en")
 
 

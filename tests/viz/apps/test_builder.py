@@ -236,12 +236,12 @@ def test_the_built_form_asks_for_what_it_shows_first() -> None:
 def test_the_step_of_an_address_is_the_position_of_its_token() -> None:
     """Readers count steps from 1 and positions from 0; the examples of the documentation say both."""
     text = (ROOT / "docs" / "embedding.md").read_text("utf-8")
-    said = re.search(r"step (\d+) of the lesson `kv-cache`: the fourth token, which is at position (\d+)\.", text)
+    said = re.search(r"step (\d+) of the lesson `kv-cache`: the third token, which is at position (\d+)\.", text)
     assert said
     number, position = map(int, said.groups())
     here = page("kv-cache")
     step = stepper.view(Settings(here.model, here.prompt)).step(position)
-    assert (step.i, step.number) == (position, number) == (3, 4)
+    assert (step.i, step.number) == (position, number) == (2, 3)
     assert set(re.findall(r"/kv-cache\.html\?step=(\d+)[\"\n`]", text)) == {str(position)}
 
 

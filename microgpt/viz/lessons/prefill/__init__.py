@@ -53,6 +53,13 @@ class Block(NamedTuple):
     cache_share: float
 
 
+class End(NamedTuple):
+    """The model whose line in the chart ends first, and where: it sees no more tokens at once."""
+
+    model: str
+    tokens: int
+
+
 class Phase(NamedTuple):
     """All passes of a phase together."""
 
@@ -99,7 +106,7 @@ class Prefill:
     balance: float  # multiply-adds for each byte that it reads
     enough: int  # tokens in a pass from which computing takes longer than reading
     chart: Chart
-    ends: tuple[str, int]  # the model whose line ends early, and at how many tokens
+    ends: End
     passes_options: list[int]
     passes_right: int
     most_read: int  # by decode: 0 the weights, 1 the cache
@@ -163,7 +170,7 @@ def view(settings: Settings) -> Prefill:
         balance=A100.balance,
         enough=enough,
         chart=chart(),
-        ends=(ends, LARGE[ends][0].n_ctx),
+        ends=End(ends, LARGE[ends][0].n_ctx),
         passes_options=times,
         passes_right=times.index(runs[0].n_prefill),
         most_read=0 if large["decode"].weight_bytes > large["decode"].cache_bytes else 1,
