@@ -8,7 +8,7 @@ CLAIMS = [
     Claim("seed 2", "older rows are not computed again", "kv-cache", "rows", (r"cached",)),
     Claim("seed 4", "Q is not cached; K and V are", "kv-cache", "reads", (r"row 0 of K was read 7 times", r"q of that token was read 1 time", r"under the causal mask a token looks back")),
     Claim("REFERENCE 4", "q meets its own key too", "kv-cache", "steps", (r"q read 1 key and is gone",)),
-    Claim("REFERENCE 5", "recompute one weight from the picture", "kv-cache", "by-hand", (r"in step 4, layer 0, head \d, that of row \d", r"Divided by √4 = 2\.00, that is the score", r"÷ [\d.]+ = 0\.\d\d, the weight")),
+    Claim("REFERENCE 5", "recompute one weight from the picture", "kv-cache", "by-hand", (r"in step 4, layer 0, head \d, that of row \d", r"÷ √4 = [−\d.]+ ÷ 2\.00 = [−\d.]+\. That is the score", r"÷ [\d.]+ = 0\.\d\d is the weight")),
     Claim("REFERENCE 5", "the cause, not the counts", "kv-cache", "cause", (r"cause is the same causal mask", r"changes none of them")),
     Claim("REFERENCE 5", "one cache in one layer", "kv-cache", "holds", (r"in the one layer", r"4 such heads and 4 numbers in a row, that is 224 numbers after 7 tokens, or 448 bytes")),
     Claim("REFERENCE 5", "a cache per layer, rows that heads share", "kv-cache-words", "holds", (r"Each of the 2 layers has a cache of its own", r"4 query heads share these 2; if each had rows of its own")),

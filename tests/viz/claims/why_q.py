@@ -12,8 +12,8 @@ CLAIMS = [
     Claim("REFERENCE 5", "why K and V both?", P, "both", (r"compares q with every k", r"adds up every v", r"would find nothing there")),
     Claim("REFERENCE 5", "why not cache x?", P, "x", (r"x has 16 numbers per token and layer; k and v together have 32", r"at step 7 that takes 3,072 multiply-adds, beside the 3,728 of the whole step")),
     Claim("REFERENCE 5", "when caching x would win", P, "x-large", (
-        r"1,000 tokens of GPT-2 124M, x takes 18\.4 MB in 16-bit numbers, k and v 36\.9 MB; computing k and v again takes 14\.1 G multiply-adds per step, the step itself 142 M",
-        r"1,000 tokens of Llama-3-8B, x takes 262\.1 MB in 16-bit numbers, k and v 131\.1 MB; computing k and v again takes 268 G multiply-adds per step, the step itself 7\.77 G",
-        r"only where heads are not shared")),
+        r"GPT-2 124M, 1,000 tokens: x takes 18\.4 MB, k and v 36\.9 MB\. To compute k and v again takes 14\.1 G multiply-adds per step, the step itself 142 M",
+        r"Llama-3-8B, 1,000 tokens: x takes 262\.1 MB, k and v 131\.1 MB\. To compute k and v again takes 268 G multiply-adds per step, the step itself 7\.77 G")),
+    Claim("REFERENCE 5", "and where it would not", P, "x-wins", (r"only where heads are not shared", r"memory counts for more than arithmetic")),
     Claim("REFERENCE 5", "what could an old q still compute?", P, "nothing", (r"may look back, but never ahead", r"cannot change", r"Without the mask")),
 ]  # fmt: skip
