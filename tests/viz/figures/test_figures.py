@@ -524,6 +524,13 @@ def test_a_sentence_is_broken_between_words(parts: list[str]) -> None:
         assert line[0].text[:1] != " "
 
 
+def test_no_line_ends_within_a_number() -> None:
+    with language("es"):
+        text = " ".join(whole(4_997_120) for _ in range(20))
+    said = [word for line in lines(text, 300, 17) for run in line for word in run.text.split(" ") if word]
+    assert set(said) == {"4\u202f997\u202f120"}
+
+
 def test_runs_keep_tokens_and_what_is_bold() -> None:
     assert [tuple(run) for run in runs('a <bdi class="tok">&lt;s&gt;</bdi> <b class="ref" tabindex="0">c</b>.')] == [
         ("a ", ""), ("<s>", "tok bold"), (" ", ""), ("c", "bold"), (".", ""),
