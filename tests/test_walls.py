@@ -201,7 +201,7 @@ def test_arithmetic_is_found(expression: str) -> None:
 OURS = [*MODULES, ROOT / "build.py", *sorted((ROOT / "tools").rglob("*.py"))]
 LONG = {  # one thing from top to bottom, and lists of all that a lesson shows
     "microgpt.model.forward", "microgpt.backward.backward", "microgpt.viz.notebook.show",
-    *(f"microgpt.viz.lessons.{name}.view" for name in ("attention", "heads", "loop", "prefill", "training")),
+    *(f"microgpt.viz.lessons.{name}.view" for name in ("attention", "heads", "loop", "memory", "prefill", "training")),
     "microgpt.viz.lessons.compare.view_of",
 }  # fmt: skip
 
