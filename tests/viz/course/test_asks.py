@@ -49,7 +49,12 @@ def test_what_fits_is_counted_with_both_k_and_v() -> None:
     config = PRESETS["Llama-3-8B"].config
     row = 2 * config.n_layer * config.n_kv_head * config.head_dim * 2
     options, right, _ = said("memory", "ask-fit")
-    assert [int(one.replace(",", "")) * row for one in options] == [2**30, 2**31, 2**32] and right == options[1]
+    room = view_of(page("memory")).fit_room
+    assert (
+        room == 2 * 10**9
+        and options == [f"{room // one:,}" for one in (2 * row, row, row // 2)]
+        and right == options[1]
+    )
 
 
 def test_each_step_gives_one_to_all_rows() -> None:
