@@ -1,6 +1,6 @@
 """The listings of the lesson “In your code”: each prints what is recorded, with PyTorch and transformers of the record.
 
-python -m tests.references.test_in_your_code        records anew
+python -m tests.references.test_in_your_code        records anew, and renews the notebook
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from importlib.metadata import version
 
 import pytest
 
-from tests.support.listings import PRINTED, RECORDED, listings, printed
+from tests.support.listings import NOTEBOOK, PRINTED, RECORDED, SHARED, cells_print, listings, printed, renewed
 
 pytestmark = pytest.mark.references
 
@@ -23,6 +23,12 @@ def versions() -> dict[str, str]:
 def test_a_listing_prints_what_is_recorded(name: str) -> None:
     pytest.importorskip("transformers", reason="needs transformers: make references")
     assert printed(name) == RECORDED["printed"][name]
+
+
+def test_the_notebook_prints_the_same() -> None:
+    pytest.importorskip("transformers", reason="needs transformers: make references")
+    found = cells_print([*listings(), *SHARED])
+    assert {name: text for name, text in found.items() if text} == RECORDED["printed"]
 
 
 def test_what_the_page_says_of_generate_and_of_a_static_cache() -> None:
@@ -53,3 +59,4 @@ def test_the_record_names_these_versions_and_these_listings() -> None:
 if __name__ == "__main__":
     made = {"versions": versions(), "printed": {name: printed(name) for name in listings()}}
     PRINTED.write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    NOTEBOOK.write_text(json.dumps(renewed(), indent=1, ensure_ascii=False) + "\n", "utf-8")

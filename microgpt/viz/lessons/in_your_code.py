@@ -164,11 +164,12 @@ def view(settings: Settings) -> View:
 
 
 def thumb(view: View) -> Iterable[Cell]:
-    """What goes into each pass: one token where there is a cache, after those that it holds."""
-    high, wide = HEIGHT // len(view.passes), WIDTH // len(view.tokens)
-    for one in view.passes:
-        yield from boxes(["k f1"] * one.position, 0, one.i * high, wide, high - 3, 2)
-        yield from boxes(["new"] * one.n, one.position * wide, one.i * high, wide, high - 3, 2)
+    """The keys and the values of all layers, and the row that the last pass adds to each."""
+    rows = [kind for _ in view.layers for kind in "kv"]
+    high, wide = HEIGHT // len(rows), WIDTH // len(view.tokens)
+    for at, kind in enumerate(rows):
+        kept = [f"{kind} f2"] * (len(view.tokens) - 1)
+        yield from boxes([*kept, "new"], 0, at * high, wide, high - 3, 2)
 
 
 @cache

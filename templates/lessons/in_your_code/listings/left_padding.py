@@ -1,6 +1,5 @@
 import torch
-from stories_as_llama import model as llama
-from stories_as_llama import tokenizer
+from stories_as_llama import model, tokenizer
 from transformers import GPT2Config, GPT2LMHeadModel
 
 torch.manual_seed(0)
@@ -21,12 +20,12 @@ ways = {
     "mask": {"attention_mask": mask},
     "mask and positions": {"attention_mask": mask, "position_ids": positions},
 }
-for name, model in (("Llama", llama), ("GPT-2", gpt2)):
+for name, one in (("Llama", model), ("GPT-2", gpt2)):
     for way, given in ways.items():
         with torch.no_grad():
-            alone = model(torch.tensor([short])).logits[0, -1]
-            padded = model(batch, **given).logits[0, -1]
+            alone = one(torch.tensor([short])).logits[0, -1]
+            padded = one(batch, **given).logits[0, -1]
         apart = float((padded - alone).abs().max())
         word = tokenizer.decode([int(padded.argmax())])
-        said = word if model is llama else "-"  # GPT-2 has learned nothing
+        said = word if one is model else "-"  # GPT-2 has learned nothing
         print(name, way, f"{apart:.2f}", said, sep=" | ")
