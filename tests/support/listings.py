@@ -16,7 +16,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "templates" / "lessons" / "in_your_code" / "listings"
 NOTEBOOK = ROOT / "docs" / "in-your-code.ipynb"
-PRINTED = FOLDER / "printed.json"
+PRINTED = FOLDER.parent / "printed.json"
 RECORDED = json.loads(PRINTED.read_text("utf-8")) if PRINTED.exists() else {}
 SHARED = {"plain_parts", "stories_as_llama"}  # what others import; they print nothing
 

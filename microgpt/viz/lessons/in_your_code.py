@@ -29,7 +29,7 @@ FIRST = "with_cache"  # of the listings that is on show
 LARGE = "Llama-3-8B"
 LONG = 1000  # tokens, of a text that is large enough for what is moved to matter
 BATCH, LENGTH = 3, 500  # of the question about a shape
-HEAD = ("", N_("shape"), N_("numbers"))
+HEAD = (N_("layer"), N_("shape"), N_("numbers"))
 
 LOOPS = {  # the listings of the widget -> their name, and what its lines have that matter
     "plain": (N_("plain NumPy"), ("K[i].append", "V[i].append", "step(ids[position]")),
@@ -105,7 +105,7 @@ class View(NamedTuple):
     known: Config  # of the large model
     shapes: list[str]
     shape_right: int
-    next_options: list[tuple[int, int]]  # ids that go in, and the position of the first
+    next_options: list[int]  # positions that the new id could have
     next_right: int
     bug: Listing  # without what it prints, which would tell
     bug_lengths: list[int]  # of its cache, pass by pass
@@ -123,8 +123,8 @@ def view(settings: Settings) -> View:
         shape_text(BATCH, known.n_head, LENGTH, known.head_dim),
         shape_text(1, known.n_kv_head, BATCH * LENGTH, known.head_dim),
     ]
-    names, last = list(LOOPS), made[-1]
-    options = [(1, last.position), (1, 0), (last.length, 0)]
+    names = list(LOOPS)
+    options = [made[-1].position, 0]
     bug = [line.split() for line in record()["printed"]["bug"].splitlines()]
     return View(
         trace=trace,
@@ -155,7 +155,7 @@ def view(settings: Settings) -> View:
         shapes=shapes,
         shape_right=shapes.index(shape_text(BATCH, known.n_kv_head, LENGTH, known.head_dim)),
         next_options=options,
-        next_right=options.index((1, last.position)),
+        next_right=options.index(made[-1].position),
         bug=listing("bug")._replace(printed=""),
         bug_lengths=[int(length) for length, _ in bug],
         bug_words=[word for _, word in bug],
@@ -175,7 +175,7 @@ def thumb(view: View) -> Iterable[Cell]:
 @cache
 def record() -> dict[str, dict[str, str]]:
     """What the listings print, and the versions with which they did."""
-    found: dict[str, dict[str, str]] = json.loads((FOLDER / "printed.json").read_text("utf-8"))
+    found: dict[str, dict[str, str]] = json.loads((FOLDER.parent / "printed.json").read_text("utf-8"))
     return found
 
 
@@ -217,11 +217,9 @@ def passes(config: Config, tokens: list[str], n_prompt: int) -> list[Pass]:
 
 
 def table(config: Config, one: Pass) -> Table:
-    """What goes into a pass and what is kept after it, as arrays."""
+    """The arrays that are kept after a pass."""
     kept = config.n_kv_head * one.length * config.head_dim
-    rows: list[tuple[str, str, int]] = [("input_ids", one.ids, one.n)]
-    for layer in range(config.n_layer):
-        rows += [(f"layers[{layer}].{part}", one.shape, kept) for part in ("keys", "values")]
+    rows = [(f"{part} {layer}", one.shape, kept) for layer in range(config.n_layer) for part in "KV"]
     return Table(HEAD, rows, 2)
 
 

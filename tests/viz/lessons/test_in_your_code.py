@@ -82,13 +82,12 @@ def test_the_picture_is_that_of_the_listings(shown: View) -> None:
     without = [f"ids in: {shape_text(1, one.length)} -> {one.chosen}" for one in shown.passes]
     assert without == RECORDED["printed"]["without_cache"].splitlines()[:-1]
     model = shipped("stories")
-    cache, ids = KVCache(model.config), model.tokenizer.ids
+    cache, ids = KVCache(model.config), model.tokenizer.vocabulary.index
     for one, table in zip(shown.passes, shown.tables, strict=True):
         assert cache.next_position == one.position
-        forward(model.params, model.config, [ids[token] for token in one.tokens], cache)
+        forward(model.params, model.config, [ids(token) for token in one.tokens], cache)
         kept = [part for layer in shown.layers for part in (cache[layer].keys, cache[layer].values)]
-        assert [row[1:] for row in table.rows[1:]] == [(shape_text(1, *rows.shape), rows.size) for rows in kept]
-        assert table.rows[0][1:] == (shape_text(1, one.n), one.n)
+        assert [row[1:] for row in table.rows] == [(shape_text(1, *rows.shape), rows.size) for rows in kept]
 
 
 @pytest.mark.parametrize("prompt", ["the", "the cat is happy .", "the next day"])
@@ -117,7 +116,7 @@ def test_the_questions_have_the_answers_of_the_runs(shown: View) -> None:
     assert shown.shapes[shown.shape_right] == shape_text(3, config.n_kv_head, 500, config.head_dim)
     assert len(set(shown.shapes)) == 3
     last = shown.passes[-1]
-    assert shown.next_options[shown.next_right] == (last.n, last.position)
+    assert shown.next_options[shown.next_right] == last.position
     assert np.cumsum([one.length for one in shown.passes]).tolist() == shown.bug_lengths and shown.bug_right == 0
     assert shown.bug_words == [one.chosen for one in shown.passes]
 
