@@ -1,17 +1,19 @@
 /* The bridge, page side. An event of an element with data-hook goes to Python as {hook, fields}, and files
    as handles; the answer, a list of {target, html, how}, {file, text, type} or {again: hook}, is applied.
-   Python is fetched on first need and checked: the runtime's address holds the hash of runtime.json, and that
-   all others. The worker is watched; the state is kept here, so a dead one can be replaced. Knows no page. */
+   Python is fetched on first need and checked, in a worker that does this alone: the runtime's address holds
+   the hash of runtime.json, and that all others. The worker that runs it is watched; the state is kept here,
+   so a dead one can be replaced. Knows no page. */
 "use strict";
 (() => {
-  const IDLE = 15, START = 60, STEP = 20; // seconds without a byte, of a start, of a step
+  const START = 60, STEP = 20; // seconds
   const me = document.currentScript, base = new URL(me.dataset.runtime, me.src || document.baseURI).href;
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const carried = Object.fromEntries(all("script[data-file]").map((e) => [e.dataset.file, e.text]));
   const inside = base.startsWith("carried:"); // the page brings all of it along
   const same = { createHTML: (text) => text, createScriptURL: (text) => text };
   const policy = self.trustedTypes?.createPolicy("microgpt", same) ?? same;
-  const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
+  const digits = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
+  const megabytes = (bytes) => (bytes / 1e6).toLocaleString(document.documentElement.lang, digits);
   const fault = (why, about) => Object.assign(new Error(why), { about: { why, ...about } });
   let state = null, worker = null, answered = false, busy = false, waiting = [], sent = [], timer, forbidden;
   document.documentElement.classList.add("js");
@@ -41,91 +43,111 @@
     [worker, answered, waiting, busy] = [null, false, [], false];
   }
 
-  async function fetched(name, hash, load, cache = "default") { // the bytes of the file that has this hash
-    const stop = new AbortController(), { signal } = stop, chunks = [];
-    const wait = () => setTimeout(() => stop.abort(), 1000 * IDLE);
-    load.signal.addEventListener("abort", () => stop.abort()); // AbortSignal.any is forgotten by WebKit
-    let silence = wait(), size = 0;
-    try {
-      const answer = await (inside ? unpacked(carried[name]) : fetch(base + name, { signal, cache }));
-      const { status } = answer, gone = status === 404 || status === 410;
-      if (!answer.ok) throw fault(gone ? "missing" : "server", { status });
-      const reader = answer.body.getReader();
-      for (let part; (part = (await reader.read()).value); chunks.push(part)) {
-        silence = clearTimeout(silence) ?? wait();
-        size += part.length;
-        load.count(part.length);
+  function loading() { // is a worker of its own, so that no frame of the page waits for what arrives
+    const IDLE = 15; // seconds without a byte
+    const fault = (why, about) => Object.assign(new Error(why), { about: { why, ...about } });
+    let base, carried, done, total;
+    self.onmessage = async ({ data: { hash, ...from } }) => {
+      ({ base, carried } = from);
+      try {
+        const manifest = new TextDecoder().decode(await fetched("runtime.json", hash));
+        const { packages, files } = JSON.parse(manifest), names = Object.keys(files);
+        [done, total] = [0, names.reduce((sum, name) => sum + files[name].size, 0)];
+        const bytes = await Promise.all(names.map((name) => fetched(name, files[name].sha256)));
+        const got = Object.fromEntries(names.map((name, i) => [name, bytes[i]]));
+        postMessage({ packages, got }, bytes.map(({ buffer }) => buffer));
+      } catch ({ message, about }) {
+        postMessage({ message, about });
       }
-      const bytes = new Uint8Array(size);
-      chunks.reduce((at, part) => (bytes.set(part, at), at + part.length), 0);
-      if ((await sha256(bytes)).startsWith(hash)) return bytes;
-      throw fault(/^\s*</.test(new TextDecoder().decode(bytes.subarray(0, 99))) ? "portal" : "hash");
-    } catch (error) {
-      load.count(-size);
-      if (load.signal.aborted) throw error; // another file has failed
-      if (inside) throw fault("carried", { name });
-      if (cache === "default") return fetched(name, hash, load, "reload"); // past the browser's cache
-      if (signal.aborted) throw fault("silence", { name, seconds: IDLE });
-      if (error.about) throw fault(error.about.why, { name, ...error.about });
-      const open = self.origin === "null" && (await fetch(base + name, { mode: "no-cors" }).catch(() => 0));
-      throw fault(open ? "origin" : "network", { name }); // there is an answer, but not for such a frame
-    } finally {
-      clearTimeout(silence);
-    }
-  }
-  const unpacked = async (base64) => // WebKit reads no Blob in a page without an origin
-    new Response((await fetch(`data:;base64,${base64}`)).body.pipeThrough(new DecompressionStream("gzip")));
-  async function sha256(bytes) {
-    if (!self.crypto?.subtle) return digest(bytes);
-    const hash = [...new Uint8Array(await crypto.subtle.digest("SHA-256", bytes))];
-    return hash.map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  }
-  function digest(bytes) { // SHA-256 as in FIPS 180-4, for pages on plain http: there browsers offer none
-    const primes = [], w = new Int32Array(64), turn = (x, n) => (x >>> n) | (x << (32 - n));
-    for (let n = 2; primes.length < 64; n++) if (primes.every((p) => n % p)) primes.push(n);
-    const fractions = (some, root) => Int32Array.from(some, (p) => (root(p) % 1) * 2 ** 32);
-    const k = fractions(primes, Math.cbrt), sum = fractions(primes.slice(0, 8), Math.sqrt);
-    const padded = new Uint8Array((bytes.length + 72) & ~63), view = new DataView(padded.buffer);
-    padded.fill(128, bytes.length, bytes.length + 1).set(bytes);
-    view.setBigUint64(padded.length - 8, 8n * BigInt(bytes.length));
-    for (let at = 0; at < padded.length; at += 64) {
-      let [a, b, c, d, e, f, g, h] = sum;
-      for (let i = 0; i < 64; i++) {
-        const x = w[i - 15], y = w[i - 2], mixed = w[i - 16] + w[i - 7];
-        const more = (turn(x, 7) ^ turn(x, 18) ^ (x >>> 3)) + (turn(y, 17) ^ turn(y, 19) ^ (y >>> 10));
-        w[i] = i < 16 ? view.getInt32(at + 4 * i) : mixed + more;
-        const one = h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & f) ^ (~e & g)) + k[i] + w[i];
-        const two = (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
-        (h = g), (g = f), (f = e), (e = (d + one) | 0), (d = c), (c = b), (b = a), (a = (one + two) | 0);
+    };
+    const count = (bytes) => total && postMessage({ done: (done += bytes), total });
+    async function fetched(name, hash, cache = "default") { // the bytes of the file that has this hash
+      const stop = new AbortController(), { signal } = stop, chunks = [];
+      const wait = () => setTimeout(() => stop.abort(), 1000 * IDLE);
+      let silence = wait(), size = 0;
+      try {
+        const answer = await (carried ? unpacked(carried[name]) : fetch(base + name, { signal, cache }));
+        const { status } = answer, gone = status === 404 || status === 410;
+        if (!answer.ok) throw fault(gone ? "missing" : "server", { status });
+        const reader = answer.body.getReader();
+        for (let part; (part = (await reader.read()).value); chunks.push(part)) {
+          silence = clearTimeout(silence) ?? wait();
+          size += part.length;
+          count(part.length);
+        }
+        const bytes = new Uint8Array(size);
+        chunks.reduce((at, part) => (bytes.set(part, at), at + part.length), 0);
+        if ((await sha256(bytes)).startsWith(hash)) return bytes;
+        throw fault(/^\s*</.test(new TextDecoder().decode(bytes.subarray(0, 99))) ? "portal" : "hash");
+      } catch (error) {
+        count(-size);
+        if (carried) throw fault("carried", { name });
+        if (cache === "default") return fetched(name, hash, "reload"); // past the browser's cache
+        if (signal.aborted) throw fault("silence", { name, seconds: IDLE });
+        if (error.about) throw fault(error.about.why, { name, ...error.about });
+        throw fault("network", { name });
+      } finally {
+        clearTimeout(silence);
       }
-      [a, b, c, d, e, f, g, h].forEach((x, i) => (sum[i] += x));
     }
-    return Array.from(sum, (x) => (x >>> 0).toString(16).padStart(8, "0")).join("");
+    const unpacked = async (base64) => // WebKit reads no Blob in a page without an origin
+      new Response((await fetch(`data:;base64,${base64}`)).body.pipeThrough(new DecompressionStream("gzip")));
+    async function sha256(bytes) {
+      if (!self.crypto?.subtle) return digest(bytes);
+      const hash = [...new Uint8Array(await crypto.subtle.digest("SHA-256", bytes))];
+      return hash.map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    }
+    function digest(bytes) { // SHA-256 as in FIPS 180-4, for pages on plain http: there browsers offer none
+      const primes = [], w = new Int32Array(64), turn = (x, n) => (x >>> n) | (x << (32 - n));
+      for (let n = 2; primes.length < 64; n++) if (primes.every((p) => n % p)) primes.push(n);
+      const fractions = (some, root) => Int32Array.from(some, (p) => (root(p) % 1) * 2 ** 32);
+      const k = fractions(primes, Math.cbrt), sum = fractions(primes.slice(0, 8), Math.sqrt);
+      const padded = new Uint8Array((bytes.length + 72) & ~63), view = new DataView(padded.buffer);
+      padded.fill(128, bytes.length, bytes.length + 1).set(bytes);
+      view.setBigUint64(padded.length - 8, 8n * BigInt(bytes.length));
+      for (let at = 0; at < padded.length; at += 64) {
+        let [a, b, c, d, e, f, g, h] = sum;
+        for (let i = 0; i < 64; i++) {
+          const x = w[i - 15], y = w[i - 2], mixed = w[i - 16] + w[i - 7];
+          const more = (turn(x, 7) ^ turn(x, 18) ^ (x >>> 3)) + (turn(y, 17) ^ turn(y, 19) ^ (y >>> 10));
+          w[i] = i < 16 ? view.getInt32(at + 4 * i) : mixed + more;
+          const one = h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & f) ^ (~e & g)) + k[i] + w[i];
+          const two = (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+          (h = g), (g = f), (f = e), (e = (d + one) | 0), (d = c), (c = b), (b = a), (a = (one + two) | 0);
+        }
+        [a, b, c, d, e, f, g, h].forEach((x, i) => (sum[i] += x));
+      }
+      return Array.from(sum, (x) => (x >>> 0).toString(16).padStart(8, "0")).join("");
+    }
   }
 
+  const worker_of = (script) =>
+    new Worker(policy.createScriptURL(URL.createObjectURL(new Blob([script], { type: "text/javascript" }))));
+  async function unreached(error) { // a policy speaks to the page alone; a server may refuse frames alone
+    const { why, name } = error.about ?? {};
+    const open = why === "network" && (await fetch(base + name, { mode: "no-cors" }).catch(() => false));
+    throw open && self.origin === "null" ? fault("origin", { name }) : error;
+  }
   async function spawn() {
     if (base.startsWith("file:")) throw fault("file");
-    const smallest = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]), stop = new AbortController();
+    const smallest = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
     if (!(await self.WebAssembly?.compile(smallest).catch(() => null))) throw fault("wasm");
-    let done = 0, total = 0;
-    const progress = () => total && status("loading", { done: megabytes(done), total: megabytes(total) });
-    const load = { signal: stop.signal, count: (bytes) => !stop.signal.aborted && progress((done += bytes)) };
-    try {
-      const [, hash] = base.match(/-([0-9a-f]{32})\/$/) ?? [, ""];
-      const manifest = new TextDecoder().decode(await fetched("runtime.json", hash, load));
-      const { packages, files } = JSON.parse(manifest), names = Object.keys(files);
-      [done, total] = [0, names.reduce((sum, name) => sum + files[name].size, 0)];
-      const bytes = await Promise.all(names.map((name) => fetched(name, files[name].sha256, load)));
-      const { "worker.js": script, ...got } = Object.fromEntries(names.map((name, i) => [name, bytes[i]]));
-      const code = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
-      status("starting");
-      worker = new Worker(policy.createScriptURL(code));
-      Object.assign(worker, { onmessage: heard, onerror: (event) => setTimeout(give_up, 50, event) });
-      const start = { base, packages, module: me.dataset.module, files: got };
-      worker.postMessage(start, Object.values(got).map(({ buffer }) => buffer));
-    } finally {
-      stop.abort();
-    }
+    const loader = worker_of(`(${loading})()`), [, hash] = base.match(/-([0-9a-f]{32})\/$/) ?? [, ""];
+    const { packages, got } = await new Promise((resolve, fail) => {
+      loader.onerror = fail;
+      loader.onmessage = ({ data }) => {
+        if (data.got) return resolve(data);
+        if (data.message) return fail(data);
+        status("loading", { done: megabytes(data.done), total: megabytes(data.total) });
+      };
+      loader.postMessage({ base, hash, carried: inside ? carried : null });
+    }).catch(unreached).finally(() => loader.terminate());
+    const { "worker.js": script, ...files } = got;
+    status("starting");
+    worker = worker_of(script);
+    Object.assign(worker, { onmessage: heard, onerror: (event) => setTimeout(give_up, 50, event) });
+    const start = { base, packages, module: me.dataset.module, files };
+    worker.postMessage(start, Object.values(files).map(({ buffer }) => buffer));
   }
   async function send(hook, fields, files) {
     if (busy) return (waiting = [hook, fields, files]); // the latest one counts

@@ -72,10 +72,9 @@ class Pass(NamedTuple):
 class Padded(NamedTuple):
     """One way to run a padded batch: how far the logits are from those of the text alone."""
 
-    way: str
-    rotary: str
+    rotary: float
     token: str
-    learned: str
+    learned: float
 
 
 class View(NamedTuple):
@@ -232,6 +231,6 @@ def padded() -> list[Padded]:
     rows = [line.split(" | ") for line in record()["printed"]["left_padding"].splitlines()]
     half = len(rows) // 2
     return [
-        Padded(way, apart, token, learned[2])
-        for (_, way, apart, token), learned in zip(rows[:half], rows[half:], strict=True)
+        Padded(float(apart), token, float(learned[2]))
+        for (*_, apart, token), learned in zip(rows[:half], rows[half:], strict=True)
     ]

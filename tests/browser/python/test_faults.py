@@ -184,7 +184,7 @@ def test_no_file_with_a_flipped_bit_runs(new_tab: Open, faulty: tuple[str, Fault
 
 
 def test_the_bridge_s_own_digest_is_sha256(new_tab: Open, address: str) -> None:
-    code = BOOT[BOOT.index("  function digest(") :].partition("\n  }\n")[0] + "\n  }"
+    code = BOOT[BOOT.index("    function digest(") :].partition("\n    }\n")[0] + "\n    }"
     lengths = [0, 1, 55, 56, 57, 63, 64, 65, 119, 120, 121, 1000, 100003]
     page = new_tab()
     page.open(address + "icon.svg")
@@ -253,15 +253,17 @@ def test_a_worker_that_comes_late_does_not_become_a_second_one(new_tab: Open, fa
     fault.path, fault.kind, fault.boot = WORKER, "late", {"IDLE = 15": "IDLE = 1"}
     page = open_live(new_tab(), url + "kv-cache.html")
     page.run(
-        """(() => { window.made = 0; const own = Worker;
-        window.Worker = class extends own { constructor(url) { super(url); made++; } }; return 0; })()"""
+        """(() => { window.started = 0; const own = Worker;
+        window.Worker = class extends own {
+          postMessage(...sent) { started += "module" in sent[0]; super.postMessage(...sent); }
+        }; return 0; })()"""
     )
     page.click('button[data-hook="next"]')
     assert_says(page, "nothing more of worker.js")
     fault.kind = ""
     assert press(page, "next")["state"]["n"] == 4
     page.pause(3)
-    assert page.run("made") == 1
+    assert page.run("started") == 1
 
 
 def test_megabytes_are_counted_while_it_loads(new_tab: Open, faulty: tuple[str, Fault]) -> None:
