@@ -8,9 +8,22 @@ from __future__ import annotations
 import json
 from importlib.metadata import version
 
+import numpy as np
 import pytest
 
-from tests.support.listings import NOTEBOOK, PRINTED, RECORDED, SHARED, cells_print, listings, printed, renewed
+from microgpt.decode import recompute
+from microgpt.weights import shipped
+from tests.support.listings import (
+    NOTEBOOK,
+    PRINTED,
+    RECORDED,
+    SHARED,
+    cells_print,
+    listings,
+    names_of,
+    printed,
+    renewed,
+)
 
 pytestmark = pytest.mark.references
 
@@ -23,6 +36,15 @@ def versions() -> dict[str, str]:
 def test_a_listing_prints_what_is_recorded(name: str) -> None:
     pytest.importorskip("transformers", reason="needs transformers: make references")
     assert printed(name) == RECORDED["printed"][name]
+
+
+@pytest.mark.parametrize("name", ["with_cache", "without_cache"])
+def test_a_loop_ends_with_the_logits_of_our_model(name: str) -> None:
+    """In float32, against our float64: words alone would not tell a small mistake."""
+    pytest.importorskip("transformers", reason="needs transformers: make references")
+    found, ours = names_of(name), shipped("stories")
+    logits = found["out"].logits[0, -1].numpy()
+    assert np.allclose(logits, recompute(ours.params, ours.config, found["ids"][:-1]), rtol=0, atol=1e-4)
 
 
 def test_the_notebook_prints_the_same() -> None:

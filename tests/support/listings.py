@@ -6,12 +6,15 @@ import io
 import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "templates" / "lessons" / "in_your_code" / "listings"
@@ -53,6 +56,14 @@ def cells_print(names: Sequence[str]) -> dict[str, str]:
                 exec("".join(cell["source"]), known)
             found[cell["id"]] = out.getvalue()
     return found
+
+
+def names_of(name: str) -> dict[str, Any]:
+    """What a listing leaves behind: its variables and functions."""
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()):
+        patch.syspath_prepend(str(FOLDER))
+        patch.setattr(sys, "dont_write_bytecode", True)
+        return runpy.run_path(str(FOLDER / f"{name}.py"))
 
 
 def printed(name: str) -> str:

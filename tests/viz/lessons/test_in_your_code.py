@@ -13,6 +13,7 @@ import pytest
 
 from microgpt.architectures.known import PRESETS
 from microgpt.cache import KVCache
+from microgpt.decode import recompute
 from microgpt.model import forward
 from microgpt.viz import views
 from microgpt.viz.course import page
@@ -21,7 +22,18 @@ from microgpt.viz.lessons.in_your_code import LARGE, LONG, LOOPS, View, shape_te
 from microgpt.viz.rendering.render import render_page
 from microgpt.viz.settings import Settings
 from microgpt.weights import shipped
-from tests.support.listings import FOLDER, NOTEBOOK, PLAIN, RECORDED, SHARED, cells_print, listings, printed, renewed
+from tests.support.listings import (
+    FOLDER,
+    NOTEBOOK,
+    PLAIN,
+    RECORDED,
+    SHARED,
+    cells_print,
+    listings,
+    names_of,
+    printed,
+    renewed,
+)
 from tests.viz.test_pages import find, parse, text
 
 OURS = page("in-your-code")
@@ -43,6 +55,13 @@ def said() -> dict[str, str]:
 @pytest.mark.parametrize("name", PLAIN)
 def test_a_listing_prints_what_is_recorded(name: str) -> None:
     assert printed(name) == RECORDED["printed"][name]
+
+
+@pytest.mark.parametrize("name", ["plain", "package"])
+def test_a_loop_ends_with_the_logits_of_the_model(name: str) -> None:
+    """Words alone would not tell a small mistake."""
+    found, model = names_of(name), shipped("stories")
+    assert np.allclose(found["logits"], recompute(model.params, model.config, found["ids"][:-1]), rtol=0, atol=1e-12)
 
 
 def test_the_notebook_is_made_of_the_listings_and_prints_the_same() -> None:
