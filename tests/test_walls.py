@@ -202,7 +202,7 @@ OURS = [*MODULES, ROOT / "build.py", *sorted((ROOT / "tools").rglob("*.py"))]
 LONG = {  # one thing from top to bottom, and lists of all that a lesson shows
     "microgpt.model.forward", "microgpt.backward.backward", "microgpt.viz.notebook.show",
     *(f"microgpt.viz.lessons.{name}.view" for name in ("attention", "heads", "loop", "memory", "prefill", "training")),
-    "microgpt.viz.lessons.compare.view_of",
+    "microgpt.viz.lessons.compare.view_of", "microgpt.viz.lessons.in_your_code.view",
 }  # fmt: skip
 
 

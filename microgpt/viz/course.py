@@ -293,6 +293,23 @@ PAGES = (
         sources=("sinks", "h2o"),
     ),
     Page(
+        "in-your-code",
+        N_("In your code"),
+        N_("How do you use a cache in your own code?"),
+        N_(
+            "The loop that writes a text is short in every library. Here it is in plain NumPy, with this package and "
+            "with transformers: what to feed, what comes back, and what goes wrong."
+        ),
+        "in_your_code",
+        "stories",
+        "The next day is bright",
+        N_("go from pass to pass, then read the lines that are lit in each listing."),
+        N_("with a cache one id goes in per pass, and only the length of what is kept grows."),
+        number=13,
+        live="",
+        models=("stories",),
+    ),
+    Page(
         "glossary",
         N_("Glossary"),
         N_("The words of this course"),
@@ -357,6 +374,7 @@ PARTS = (
         N_("What it costs"), N_("The cache is paid for in memory and in reading. How much, and what helps?"),
         (9, 10, 11, 12),
     ),
+    Part(N_("In your code"), N_("One loop, and the libraries that you write it with."), (13,)),
 )  # fmt: skip
 
 

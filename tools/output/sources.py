@@ -15,7 +15,7 @@ from tools.runtime.pinned import MINOR
 ROOT = Path(__file__).resolve().parents[2]
 OWN = {  # what of the repository runs in the browser
     "microgpt": ("**/*.py", "py.typed", "data/*.npz", "data/*.txt"),
-    "templates": ("**/*.html", "**/*.svg"),
+    "templates": ("**/*.html", "**/*.svg", "**/*.py", "**/*.json"),
     "locale": ("*/LC_MESSAGES/*.mo",),
 }
 STYLES = "**/*.css"  # beside the templates: rules of pages, which no Python in a browser needs
