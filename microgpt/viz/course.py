@@ -98,24 +98,6 @@ PAGES = (
         models=("names", "names-deep"),
     ),
     Page(
-        "inside",
-        N_("Inside"),
-        N_("What happens to one token on its way through the model?"),
-        N_(
-            "A token enters as one row of numbers and leaves as a guess about the next one. Here is every stop in "
-            "between, with its real shape and its real numbers; then the place where tokens meet; then all that the "
-            "model is made of."
-        ),
-        "inside",
-        "names",
-        "emm",
-        N_("follow one token from top to bottom, then swap another and see which stops notice."),
-        N_("of all that a step makes, only k and v outlive it, and tokens meet in attention alone."),
-        number=3,
-        needs=("attention",),
-        sources=("attention", "rmsnorm", "memories", "lora", "gpt2", "smollm2"),
-    ),
-    Page(
         "kv-cache",
         N_("Letters"),
         N_("Why does a GPT keep K and V, and throw Q away?"),
@@ -129,7 +111,7 @@ PAGES = (
         "emm",
         N_("step from token to token, or walk the seven stages of one step."),
         N_("every step adds one row of K and V, reads all the rows, and leaves no row of q."),
-        number=4,
+        number=3,
         needs=("attention",),
         sources=("attention", "microgpt", "makemore", "transformers"),
         live="steps",
@@ -148,7 +130,7 @@ PAGES = (
         "The next day is bright",
         N_("step from token to token, or walk the seven stages of one step."),
         N_("every step adds one row of K and V to each layer, and leaves no row of q."),
-        number=4,
+        number=3,
         needs=("kv-cache",),
         sources=("rope", "gqa", "transformers"),
         live="steps",
@@ -166,7 +148,7 @@ PAGES = (
         "emm",
         N_("go through the steps, and watch the rows that are computed again."),
         N_("the logits are the same in both runs, while the work without the cache grows and grows."),
-        number=5,
+        number=4,
         needs=("kv-cache",),
         sources=("scaling", "picogpt", "gpt2"),
     ),
@@ -183,9 +165,27 @@ PAGES = (
         "emm",
         N_("follow one token from left to right; then ask its q again, below."),
         N_("a q is read in one column only, and would say nothing new in any other."),
-        number=6,
+        number=5,
         needs=("kv-cache",),
         sources=("attention", "mqa", "microgpt"),
+    ),
+    Page(
+        "inside",
+        N_("Inside"),
+        N_("What happens to one token on its way through the model?"),
+        N_(
+            "A token enters as one row of numbers and leaves as a guess about the next one. Here is every stop in "
+            "between, with its real shape and its real numbers; then the place where tokens meet; then all that the "
+            "model is made of."
+        ),
+        "inside",
+        "names",
+        "emm",
+        N_("follow one token from top to bottom, then swap another and see which stops notice."),
+        N_("of all that a step makes, only k and v outlive it, and tokens meet in attention alone."),
+        number=6,
+        needs=("attention",),
+        sources=("attention", "rmsnorm", "memories", "lora", "gpt2", "smollm2"),
     ),
     Page(
         "old-rows",
@@ -306,6 +306,8 @@ PAGES = (
         N_("go from pass to pass, then read the lines that are lit in each listing."),
         N_("with a cache one id goes in per pass, and only the length of what is kept grows."),
         number=13,
+        needs=("prefill-and-decode", "fewer-heads"),
+        sources=("transformers", "llama3", "gpt2"),
         live="",
         models=("stories",),
     ),
@@ -366,9 +368,13 @@ class Part(NamedTuple):
 
 
 PARTS = (
-    Part(N_("The idea"), N_("One token goes in. What is made, what stays, what goes?"), (1, 2, 3, 4)),
     Part(
-        N_("Why it is right"), N_("Nothing is lost: the answers are the same, and old rows stay right."), (5, 6, 7, 8)
+        N_("The idea"), N_("One token goes in. What is made, what stays, what goes, and what that saves."),
+        (1, 2, 3, 4, 5),
+    ),
+    Part(
+        N_("Why it is right"), N_("What a row is made from, what makes it wrong, and what training has to do with it."),
+        (6, 7, 8),
     ),
     Part(
         N_("What it costs"), N_("The cache is paid for in memory and in reading. How much, and what helps?"),

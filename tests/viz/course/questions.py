@@ -171,4 +171,17 @@ QUESTIONS: dict[str, tuple[tuple[str, str], ...]] = {
         ("Is there a row that no head needs?", r"12 of the 12 rows have more than an even share in at least one head"),
         ("Why does a plain cache keep every row?", r"Once it is gone, the logits are no longer those of the whole text\. That is why a plain cache keeps every row"),
     ),
+    "in-your-code": (
+        ("What does a greedy loop do?", r"run the model, take the token with the largest logit, add it, and begin again"),
+        ("What goes into the pass after the prompt?", r"From then on feed the new id alone, and with it what the last pass gave back"),
+        ("At which position does the new token stand?", r"Its position is the length of the cache so far"),
+        ("Which axes has a layer's entry of past_key_values?", r"\[batch, n_kv_head, length, head_dim\]"),
+        ("Which of them grows?", r"Only the third axis grows"),
+        ("What of a cache can be kept for the next turn?", r"kept as far as the ids of both are the same; the rest is cropped"),
+        ("Why is a batch padded on the left?", r"on the left, because the next token is chosen from the last row"),
+        ("What must be said of padding?", r"which tokens are padding, by attention_mask, and at which position each real token stands, by position_ids"),
+        ("Why do rotary positions forgive wrong position ids?", r"a score depends on the distance of two tokens only, which padding does not change"),
+        ("What is use_cache=False for?", r"use_cache=False gives the same loss"),
+        ("What does a concatenated cache write that a reserved one does not?", r"every step makes new arrays and copies all old rows into them"),
+    ),
 }  # fmt: skip
