@@ -51,6 +51,7 @@ class Tested(NamedTuple):
     spacing: float  # between neighbours in the shortest format, at that size
     format: str  # the shortest
     lanes: int = LANES
+    sums: str = "float32"  # what sums are kept in where they are not rounded
 
 
 def tested() -> list[Tested]:
