@@ -23,7 +23,8 @@ class Line(NamedTuple):
     format: str
     sums: bool  # they are rounded too
     difference: float
-    tiny: bool  # of rounding size in a long format: printed as a bound
+    tiny: bool  # of rounding size: printed as a bound
+    digits: int  # behind the point, where it is printed itself
     flips: int
 
 
@@ -60,7 +61,9 @@ def tested() -> list[Tested]:
 
 def line(format: str, found: Found) -> Line:
     kind, _, sums = format.partition(" ")
-    return Line(kind, bool(sums), found.difference, kind in ("float64", "float32"), len(found.flipped))
+    return Line(
+        kind, bool(sums), found.difference, kind == "float64", 6 if kind == "float32" else 4, len(found.flipped)
+    )
 
 
 def one_model(name: str, found: Exactness) -> Tested:
