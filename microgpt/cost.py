@@ -78,6 +78,11 @@ def reads(events: Iterable[Event]) -> dict[tuple[str, int, int], list[int]]:
     return found
 
 
+def looked_up(config: Config) -> tuple[str, ...]:
+    """Tables of which a pass reads only the rows that it looks up; a tied wte is the output head too, read whole."""
+    return ("wpe",) if config.tied else ("wte", "wpe")
+
+
 def kv_bytes(config: Config, n: int, bytes_per_value: int) -> int:
     """Bytes that K and V of n tokens take, all layers."""
     return 2 * config.n_layer * config.n_kv_head * config.head_dim * n * bytes_per_value

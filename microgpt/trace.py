@@ -47,9 +47,9 @@ EVENTS = {
     "mlp_hidden": EventKind(N_("The inside of the MLP, after its activation."), "n m"),
     "mlp_out": EventKind(N_("What the MLP adds to the residual stream."), "n d"),
     "resid_final": EventKind(N_("The residual stream after the last layer."), "n d"),
-    "logits": EventKind(N_("One score for every token of the vocabulary: what may come next."), "n V"),
+    "logits": EventKind(N_("One logit for every token of the vocabulary: what may come next."), "n V"),
     "sample": EventKind(N_("The id of the token that was chosen to come next."), ""),
-    "recompute_logits": EventKind(N_("The same scores, computed again from the whole text without a cache."), "V"),
+    "recompute_logits": EventKind(N_("The same logits, computed again from the whole text without a cache."), "V"),
     "recompute_macs": EventKind(N_("Multiply-adds of that computation: qkv, scores, mixing, out, MLP, head."), "6"),
 }
 

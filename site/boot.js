@@ -1,8 +1,8 @@
 /* The bridge, page side. An event of an element with data-hook goes to Python as {hook, fields}, and files
    as handles; the answer, a list of {target, html, how}, {file, text, type} or {again: hook}, is applied.
-   Python is fetched on first need and checked, in a worker that does this alone: the runtime's address holds the
-   hash of runtime.json, and that all others. The worker that runs it is watched; the state is kept here, so a
-   dead one can be replaced. Knows no page. */
+   Python is fetched on first need and checked, in a worker that does this alone: the runtime's address holds
+   the hash of runtime.json, and that all others. The worker that runs it is watched; the state is kept here,
+   so a dead one can be replaced. Knows no page. */
 "use strict";
 (() => {
   const START = 60, STEP = 20; // seconds
@@ -12,12 +12,13 @@
   const inside = base.startsWith("carried:"); // the page brings all of it along
   const same = { createHTML: (text) => text, createScriptURL: (text) => text };
   const policy = self.trustedTypes?.createPolicy("microgpt", same) ?? same;
-  const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
+  const digits = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
+  const megabytes = (bytes) => (bytes / 1e6).toLocaleString(document.documentElement.lang, digits);
   const fault = (why, about) => Object.assign(new Error(why), { about: { why, ...about } });
   let state = null, worker = null, answered = false, busy = false, waiting = [], sent = [], timer, forbidden;
   document.documentElement.classList.add("js");
-  document.addEventListener("securitypolicyviolation", (e) => { // by its host: our own policy allows all of it
-    forbidden ??= `${e.effectiveDirective} ${e.blockedURI}`;
+  document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) => {
+    forbidden ??= `${effectiveDirective} ${blockedURI}`; // by its host: our own policy allows all of it
   });
 
   function status(name, about = {}, template = name) {
@@ -45,8 +46,7 @@
   function loading() { // is a worker of its own, so that no frame of the page waits for what arrives
     const IDLE = 15; // seconds without a byte
     const fault = (why, about) => Object.assign(new Error(why), { about: { why, ...about } });
-    let base, carried, done, total, forbidden;
-    addEventListener("securitypolicyviolation", (e) => (forbidden ??= `${e.effectiveDirective} ${e.blockedURI}`));
+    let base, carried, done, total;
     self.onmessage = async ({ data: { hash, ...from } }) => {
       ({ base, carried } = from);
       try {
@@ -56,8 +56,8 @@
         const bytes = await Promise.all(names.map((name) => fetched(name, files[name].sha256)));
         const got = Object.fromEntries(names.map((name, i) => [name, bytes[i]]));
         postMessage({ packages, got }, bytes.map(({ buffer }) => buffer));
-      } catch ({ message, about }) { // what a policy forbids is told a little later
-        setTimeout(() => postMessage({ message, about: forbidden ? { why: "policy", forbidden } : about }), 50);
+      } catch ({ message, about }) {
+        postMessage({ message, about });
       }
     };
     const count = (bytes) => total && postMessage({ done: (done += bytes), total });
@@ -85,8 +85,7 @@
         if (cache === "default") return fetched(name, hash, "reload"); // past the browser's cache
         if (signal.aborted) throw fault("silence", { name, seconds: IDLE });
         if (error.about) throw fault(error.about.why, { name, ...error.about });
-        const open = self.origin === "null" && (await fetch(base + name, { mode: "no-cors" }).catch(() => 0));
-        throw fault(open ? "origin" : "network", { name }); // there is an answer, but not for such a frame
+        throw fault("network", { name });
       } finally {
         clearTimeout(silence);
       }
@@ -124,6 +123,11 @@
 
   const worker_of = (script) =>
     new Worker(policy.createScriptURL(URL.createObjectURL(new Blob([script], { type: "text/javascript" }))));
+  async function unreached(error) { // a policy speaks to the page alone; a server may refuse frames alone
+    const { why, name } = error.about ?? {};
+    const open = why === "network" && (await fetch(base + name, { mode: "no-cors" }).catch(() => false));
+    throw open && self.origin === "null" ? fault("origin", { name }) : error;
+  }
   async function spawn() {
     if (base.startsWith("file:")) throw fault("file");
     const smallest = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
@@ -137,7 +141,7 @@
         status("loading", { done: megabytes(data.done), total: megabytes(data.total) });
       };
       loader.postMessage({ base, hash, carried: inside ? carried : null });
-    }).finally(() => loader.terminate());
+    }).catch(unreached).finally(() => loader.terminate());
     const { "worker.js": script, ...files } = got;
     status("starting");
     worker = worker_of(script);

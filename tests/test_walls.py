@@ -201,7 +201,7 @@ def test_arithmetic_is_found(expression: str) -> None:
 OURS = [*MODULES, ROOT / "build.py", *sorted((ROOT / "tools").rglob("*.py"))]
 LONG = {  # one thing from top to bottom, and lists of all that a lesson shows
     "microgpt.model.forward", "microgpt.backward.backward", "microgpt.viz.notebook.show",
-    *(f"microgpt.viz.lessons.{name}.view" for name in ("attention", "heads", "loop", "prefill", "training")),
+    *(f"microgpt.viz.lessons.{name}.view" for name in ("attention", "heads", "loop", "memory", "prefill", "training")),
     "microgpt.viz.lessons.compare.view_of",
 }  # fmt: skip
 
@@ -221,7 +221,7 @@ def test_scripts_are_four_and_small_enough_to_be_read() -> None:
     """boot.js and worker.js carry messages, host.js reads the address and talks to a frame's host, offline.js keeps."""
     scripts = {p.name: p.read_text("utf-8").splitlines() for p in (ROOT / "site").rglob("*.js")}
     assert scripts.keys() == {"boot.js", "worker.js", "host.js", "offline.js"}
-    assert sum(map(len, scripts.values())) <= 370
+    assert sum(map(len, scripts.values())) <= 375
     assert max(len(line) for lines in scripts.values() for line in lines) <= 110
     assert {p.suffix for p in (ROOT / "site").rglob("*") if p.is_file()} <= {".js", ".css", ".svg", ".png"}
 

@@ -47,7 +47,9 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--prompt", metavar="TEXT", help="the text (default: the page's)")
     parser.add_argument("--model", metavar="NAME", help="the model (default: the page's)")
     for name in START:
-        parser.add_argument(f"--{name}", metavar="N", help="as in the page's address (the first step is 0)")
+        parser.add_argument(
+            f"--{name}", metavar="N", help="as in the page's address (a step by the position of its token, from 0)"
+        )
     parser.add_argument("--choose", metavar="NAME=VALUE", action="append", default=[], help="any other choice")
     parser.add_argument("--animate", action="store_true", help="go through all steps or cases, in one SVG")
     parser.add_argument("--lang", choices=LANGUAGES, default="en", help="the language of the figure")

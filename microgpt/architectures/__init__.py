@@ -13,6 +13,7 @@ import math
 from dataclasses import dataclass
 
 from microgpt.config import Config, param_shapes
+from microgpt.cost import looked_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +108,14 @@ class Architecture:
         return math.ceil(self.n_params * size)
 
     def weight_bytes_read(self, size: float = 2, batch: int = 1) -> int:
-        """What a decode step reads of them, once for the whole batch: at most what its tokens can ask for."""
-        if not self.experts:
-            return self.weight_bytes(size)
-        idle = max(0, self.experts.n - batch * self.experts.active) / (self.experts.n - self.experts.active or 1)
-        return math.ceil((self.n_params - idle * self.n_idle) * size)
+        """What a decode step reads of them, once for the whole batch: of a table that is only looked up a row per
+        text, and of the experts at most those that its tokens can ask for."""
+        shapes = [shape for name, shape in param_shapes(self.config).items() if name in looked_up(self.config)]
+        unread: float = sum(max(0, rows - batch) * width for rows, width in shapes)
+        if self.experts:
+            idle = max(0, self.experts.n - batch * self.experts.active) / (self.experts.n - self.experts.active or 1)
+            unread += idle * self.n_idle
+        return math.ceil((self.n_params - unread) * size)
 
     def crossing(self, batch: int = 1, size: float = 2, weight_size: float = 2) -> int | None:
         """From how many tokens a sequence on a step reads at least as much cache as weights; None where a window

@@ -40,9 +40,9 @@ ROLES = {
     "angles": Role(N_("angles"), "other", N_("no weights: how fast q and k turn with the position"), "rope"),
     "mlp_norm": Role(N_("norm gain"), "norms", N_("a gain for each number, before the MLP"), "norm"),
     "router": Role(N_("router"), "mlp", N_("chooses the experts that a token runs"), "mlp"),
-    "fc1": Role(N_("MLP up"), "mlp", N_("widens"), "mlp"),
+    "fc1": Role(N_("MLP up"), "mlp", N_("makes the row wider"), "mlp"),
     "gate": Role(N_("MLP gate"), "mlp", N_("decides how much of each wide number passes"), "mlp"),
-    "fc2": Role(N_("MLP down"), "mlp", N_("narrows again"), "mlp"),
+    "fc2": Role(N_("MLP down"), "mlp", N_("brings it back to the width of the stream"), "mlp"),
     "final_norm": Role(N_("norm gain"), "norms", N_("a gain for each number, after the last layer"), "norm"),
     "lm_head": Role(N_("output head"), "head", N_("one row per token: turns the vector into logits"), "logits"),
 }

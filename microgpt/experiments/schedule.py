@@ -16,7 +16,7 @@ import numpy as np
 
 from microgpt.cache import KVCache
 from microgpt.config import Config, Hook, Report, param_shapes
-from microgpt.cost import Counter, closed_form, kv_bytes
+from microgpt.cost import Counter, closed_form, kv_bytes, looked_up
 from microgpt.decode import decode_step, prefill
 from microgpt.errors import N_, UserError
 from microgpt.weights import Model
@@ -142,9 +142,8 @@ def full(model: Model) -> UserError:
 
 def weights_read(config: Config, n: int) -> int:
     """Numbers of weights that a pass of n tokens reads: all, but of a table that is only looked up, n rows."""
-    looked_up = {"wpe"} if config.tied else {"wte", "wpe"}
-    shapes = param_shapes(config)
-    return sum(n * shape[1] if name in looked_up else math.prod(shape) for name, shape in shapes.items())
+    tables, shapes = looked_up(config), param_shapes(config)
+    return sum(n * shape[1] if name in tables else math.prod(shape) for name, shape in shapes.items())
 
 
 def pass_of(config: Config, n: int, start: int, macs: int, bytes_per_value: int) -> Pass:

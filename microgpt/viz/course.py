@@ -185,7 +185,7 @@ PAGES = (
         "names-deep",
         "emma",
         N_("change an early token, then append one."),
-        N_("a change spoils rows below and to the right of it, never above; an appended token spoils none."),
+        N_("a change makes rows below and to the right of it stale, never above; an appended token makes none stale."),
         number=7,
     ),
     Page(

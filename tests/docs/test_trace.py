@@ -114,11 +114,11 @@ def test_the_programs_read_a_trace(model: str, tmp_path: Path) -> None:
 
     last, c = len(trace.about["tokens"]) - 1, shipped(model).config
     [line] = said(sys.executable, "read.py")
-    assert line.startswith(f"step {last}: ") and float(line.split()[-1]) < 1e-12
+    assert line.startswith(f"position {last}: ") and float(line.split()[-1]) < 1e-12
     lines = said(node(), "read.mjs")
     assert len(lines) == (last + 1) * c.n_layer + c.n_layer * c.n_head
     for layer in range(c.n_layer):
-        assert f"step {last}, layer {layer}: {last + 1} rows of K and of V" in lines
+        assert f"position {last}, layer {layer}: {last + 1} rows of K and of V" in lines
         for head in range(c.n_head):
             most = int(trace["attn_weights", last, layer][head, 0].argmax())
             assert f"layer {layer}, head {head}: position {most}, {trace.about['tokens'][most]}" in lines

@@ -30,7 +30,7 @@ SAID = ("aria-label", "alt", "placeholder", "title")  # attributes that are read
 NAMES = sorted(
     [*PRESETS, *SHIPPED, *language.LANGUAGES.values(), "gpt2", "llama", "mistral", "qwen2", "qwen3"], key=len
 )
-UNITS = r"[kMG]B|[KMGT]iB|BF16|b?float\d+"
+UNITS = r"[kMGT]B|GiB|BF16|b?float\d+"
 SHORT = "GQA|MHA|MLA|MLP|MQA|PNG|SVG"
 PARTS = "wte|wpe|wq|wk|wv|wo|fc1|fc2|lm_head"  # of a model, as model.py calls them
 PLACES = r"https?://\S+|huggingface\.co/\S+|[\w/-]+\.html|config\.json|temperature=…&seed=…"

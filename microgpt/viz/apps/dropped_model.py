@@ -14,7 +14,6 @@ from microgpt.checkpoints.assemble import Precision
 from microgpt.checkpoints.loading import Loading, Readable, mark
 from microgpt.config import Config, n_params
 from microgpt.errors import N_, UserError
-from microgpt.files import megabytes
 from microgpt.record import Recording
 from microgpt.trace import Trace
 from microgpt.viz.drawing.phases import PHASES
@@ -22,6 +21,7 @@ from microgpt.viz.drawing.picture import Picture, most_tokens
 from microgpt.viz.large.heads import attention, opened
 from microgpt.viz.large.picture import BigPicture
 from microgpt.viz.settings import Settings, radio
+from microgpt.viz.text.formats import megabytes
 from microgpt.weights import Model
 
 SLICE = 1.0  # seconds of work between two signs of life

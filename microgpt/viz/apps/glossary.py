@@ -22,7 +22,6 @@ from microgpt.viz.drawing.heat import LEVELS, Strip, scale_for
 from microgpt.viz.drawing.picture import Meeting, Picture
 from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH, Cell, Shape, boxes, heat_row, thumb
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.formats import number
 from microgpt.weights import shipped
 
 ROWS = 4  # of a pile: the prompt's
@@ -38,7 +37,7 @@ class Letter(NamedTuple):
     kind: str
     x: int
     y: int
-    text: str
+    text: str | float
 
 
 Piece: TypeAlias = Cell | Shape | Letter
@@ -192,7 +191,7 @@ def weight(run: Run) -> Iterator[Piece]:
         y, thick = run.y(meet.row), max(1, round(meet.weight * HIGH))
         yield "v f0", 72, y, 128, HIGH
         yield "v f3", 72, y + HIGH - thick, 128, thick
-        yield Letter("any", 30, y + HIGH // 2, number(meet.weight))
+        yield Letter("any", 30, y + HIGH // 2, meet.weight)
 
 
 def score(run: Run) -> Iterator[Piece]:
@@ -201,7 +200,7 @@ def score(run: Run) -> Iterator[Piece]:
     yield from filled("k", run.head("k", best.row), 0, 54, 112, 28)
     yield framed("line", 132, 32, 68, 36)
     yield line("line", (116, MIDDLE), (132, MIDDLE))
-    yield Letter("any", 166, MIDDLE, number(best.score))
+    yield Letter("any", 166, MIDDLE, best.score)
 
 
 def dot_product(run: Run) -> Iterator[Piece]:

@@ -10,11 +10,12 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from microgpt.architectures.known import PRESETS
 from microgpt.architectures.roles import ORDER, ROLES
 from microgpt.checkpoints.contents import OTHER, Contents, Group, Row, contents, spans
 from microgpt.checkpoints.names import GPT2, LLAMA
 from microgpt.checkpoints.names import published as names_in
-from microgpt.checkpoints.safetensors import PREFIX, Header, read_header, shown
+from microgpt.checkpoints.safetensors import BITS, PREFIX, Header, read_header, shown
 from microgpt.errors import N_
 from microgpt.viz.apps.examples import EXAMPLES, published
 from microgpt.viz.controls import Choice
@@ -112,6 +113,17 @@ class Looked(NamedTuple):
     high: int = HEIGHT
 
 
+class Masks(NamedTuple):
+    """What a published file holds beside its parameters: a mask for each layer, n_ctx by n_ctx numbers."""
+
+    model: str
+    tensor: str
+    layers: int
+    n_ctx: int
+    held: int  # bytes of all masks
+    file: int  # bytes of the file with them, but for their few entries in its header
+
+
 class View(NamedTuple):
     """The page as it is built."""
 
@@ -119,6 +131,7 @@ class View(NamedTuple):
     prefix: int
     labels: list[str]
     examples: list[Looked]
+    masks: Masks
     called: dict[str, str]  # one and the same matrix, in two models and here
     field: str = FIELD
 
@@ -126,7 +139,14 @@ class View(NamedTuple):
 def view(_: Settings) -> View:
     examples = [looked(name, *published(name)) for name in EXAMPLES]
     called = {"gpt2": names_in(GPT2)["fc1"], "llama": names_in(LLAMA)["fc1"], "ours": "fc1"}
-    return View((Choice("file", range(len(examples))),), PREFIX, list(EXAMPLES), examples, called)
+    return View((Choice("file", range(len(examples))),), PREFIX, list(EXAMPLES), examples, masks(examples[0]), called)
+
+
+def masks(found: Looked) -> Masks:
+    """Those in the file that OpenAI published of GPT-2."""
+    config, (dtype, family) = PRESETS[found.name].config, EXAMPLES[found.name]
+    held = config.n_layer * config.n_ctx**2 * BITS[dtype] // 8
+    return Masks(found.name, names_in(family)["mask"], config.n_layer, config.n_ctx, held, found.size + held)
 
 
 def look(files: Files, state: State | None, _: Mapping[str, str]) -> tuple[State | None, list[Patch]]:

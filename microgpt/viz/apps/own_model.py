@@ -16,7 +16,6 @@ from microgpt.checkpoints.loading import LIMIT, Loading
 from microgpt.checkpoints.names import FAMILY_OF
 from microgpt.config import Config
 from microgpt.errors import N_, UserError
-from microgpt.files import megabytes
 from microgpt.record import Recording
 from microgpt.trace import to_json
 from microgpt.viz.apps import dropped_model
@@ -29,6 +28,7 @@ from microgpt.viz.large.picture import BigPicture
 from microgpt.viz.patches import Patch, State, again, file, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings, parse, radio
+from microgpt.viz.text.formats import megabytes
 from microgpt.viz.text.language import say
 from microgpt.weights import Model, shipped
 

@@ -48,7 +48,7 @@ PHASES = (
     ),
     Phase(
         N_("weigh"),
-        N_("Softmax turns the scores into weights: none below zero, together one."),
+        N_("Softmax turns the scores into weights. None is below zero, and together they are one."),
         ("attn_weights",),
         0.9,
     ),

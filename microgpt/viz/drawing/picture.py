@@ -19,6 +19,7 @@ from microgpt.rope import frequencies
 from microgpt.tokenizer import START
 from microgpt.trace import Event, Trace
 from microgpt.viz.controls import Choice
+from microgpt.viz.drawing.by_hand import ByHand, by_hand
 from microgpt.viz.drawing.counters import Cost, Guess, Held, costs, guesses, held
 from microgpt.viz.drawing.heat import Scale, Strip, rounded_up
 from microgpt.viz.drawing.phases import PHASES
@@ -223,6 +224,22 @@ class Picture:
     @cached_property
     def reads(self) -> dict[tuple[str, int, int], list[int]]:
         return cost.reads(self.trace)
+
+    @property
+    def by_hand(self) -> ByHand:
+        """A weight of the step, layer and head that are shown first."""
+        found = {choice.name: int(choice.at) for choice in self.choices}
+        return by_hand(self.trace, self.config, found["step"], found["layer"], found["head"])
+
+    @property
+    def k_reads(self) -> int:
+        """How often a row of K was read, all rows of one layer together."""
+        return sum(len(steps) for (kind, layer, _), steps in self.reads.items() if (kind, layer) == ("k", 0))
+
+    @property
+    def if_mha(self) -> int:
+        """Numbers that the cache would hold at the end, if every query head had rows of its own."""
+        return self.step(self.n - 1).bytes.numbers * self.config.n_head // self.config.n_kv_head
 
     @property
     def read_again(self) -> str:

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from microgpt.viz.figures.paint import SMALL
 
 WIDTHS = (  # of characters, in parts of the size of the text: those of DejaVu Sans, the widest font of the usual ones
-    (0.33, " .,|il'’:;"),
+    (0.33, " \u202f.,|il'’:;"),
     (0.42, '!ftjrI()[]-“”"·'),
     (0.55, "scz/"),
     (0.84, "−+×<>=→"),
@@ -60,7 +60,9 @@ def runs(html: str) -> list[Run]:
     found, kinds = [], [""]
     for tag, text in re.findall(r"(<[^>]*>)|([^<]+)", html):
         if text:
-            found.append(Run(re.sub(r"\s+", " ", unescape(text)), kinds[-1]))
+            found.append(
+                Run(re.sub(r"[^\S\u202f]+", " ", unescape(text)), kinds[-1])
+            )  # but what stands between thousands
         elif tag.startswith("</"):
             kinds = kinds[:-1] or [""]
         else:

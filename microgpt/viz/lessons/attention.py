@@ -19,7 +19,7 @@ from microgpt.viz.drawing.heat import Strip, scale_for
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH, Cell, boxes, shade
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.formats import number, show
+from microgpt.viz.text.formats import show
 
 N_KEYS = 3  # as many as one works out on paper
 DIGITS = 2  # of every number on the page
@@ -278,4 +278,4 @@ def slack(made: Asked) -> float:
 
 
 def as_printed(x: float) -> float:
-    return float(number(x, DIGITS).replace("−", "-"))
+    return float(f"{x:.{DIGITS}f}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,12 +21,12 @@ from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings, parse_number
 from microgpt.viz.text.formats import whole
 
-GIB = 2**30
-CARD = 24  # GiB of memory, for "how many fit"
+GB = 10**9
+CARD = 24  # GB of memory, for "how many fit"
 FIRST = "Llama-3-8B"  # of the models that are on show
 KINDS = ("k", "v")  # what is kept
 SIZES = {"float32": 4, "bfloat16": 2, "float8": 1}  # bytes a number
-MOST = 10**9  # of tokens, of sequences, of GiB
+MOST = 10**9  # of tokens, of sequences, of GB
 
 
 class Held(NamedTuple):
@@ -70,6 +71,7 @@ class Known(NamedTuple):
     if_mha: int
     times: float  # how much larger it would be
     context: int  # tokens of a text
+    n_ctx: int  # the most that the model sees at once
     window: int  # rows that are kept, at most; 0: all
     full: int  # cache of one text that fills the context
     weights: int
@@ -80,7 +82,8 @@ class Known(NamedTuple):
     reads: list[Read]
     batch: int
     crossing_in_batch: int | None
-    active: int  # weights that one token reads, where it runs only some of them; 0: it reads all
+    read: int  # weights that a step of one text reads
+    experts: bool
 
 
 class Box(NamedTuple):
@@ -112,10 +115,13 @@ class View(NamedTuple):
     llama2: Known
     llama: Known
     deepseek: Known
+    crowd: int  # fewest texts, each as long as FIRST sees, for which a step reads at least as much cache as weights
+    activations: int  # bytes of the inside of one MLP of FIRST, when such a text is run in one pass
+    more: float  # of a GiB, than of a GB; as a share
     larger: list[int]  # options: bytes a token
     larger_right: int
     doubled_right: int  # what twice as many texts read twice as much of: 0 the weights, 1 the cache, 2 both
-    fields: tuple[Control, ...]  # of the form: a model, bytes a number, texts, tokens in each, GiB, a config.json
+    fields: tuple[Control, ...]  # of the form: a model, bytes a number, texts, tokens in each, GB, a config.json
 
 
 def view(settings: Settings) -> View:
@@ -151,6 +157,9 @@ def view(settings: Settings) -> View:
         llama2=known["Llama-2-7B"],
         llama=known["Llama-3-8B"],
         deepseek=known["DeepSeek-V3"],
+        crowd=crowd(PRESETS[FIRST]),
+        activations=2 * PRESETS[FIRST].config.n_mlp * PRESETS[FIRST].config.n_ctx,
+        more=2**30 / GB - 1,
         larger=larger,
         larger_right=larger.index(known["Llama-2-7B"].per_token),
         doubled_right=read_twice(PRESETS[FIRST]),
@@ -180,7 +189,7 @@ def boxes_of(known: list[Known]) -> list[Box]:
     return [Box(one.row / widest, one.n_layer / tallest, one.sharing == "MLA") for one in known]
 
 
-def describe(model: Architecture, tokens: int = 0, batch: int = 8, size: int = 2, memory: int = CARD * GIB) -> Known:
+def describe(model: Architecture, tokens: int = 0, batch: int = 8, size: int = 2, memory: int = CARD * GB) -> Known:
     """All that the page says of a model; `tokens` 0 stands for its whole context."""
     c, full = model.config, tokens or model.config.n_ctx
     if model.latent:
@@ -205,6 +214,7 @@ def describe(model: Architecture, tokens: int = 0, batch: int = 8, size: int = 2
         if_mha=model.bytes_if_mha(size),
         times=model.bytes_if_mha(size) / model.bytes_per_token(size),
         context=full,
+        n_ctx=c.n_ctx,
         window=model.window,
         full=model.cache_bytes(full, 1, size),
         weights=model.weight_bytes(size),
@@ -215,8 +225,15 @@ def describe(model: Architecture, tokens: int = 0, batch: int = 8, size: int = 2
         reads=[Read(n, read, cache, read / most, cache / most) for n, cache in caches.items()],
         batch=batch,
         crossing_in_batch=model.crossing(batch, size, size),
-        active=model.weight_bytes_read(size) if model.experts else 0,
+        read=model.weight_bytes_read(size),
+        experts=model.experts is not None,
     )
+
+
+def crowd(model: Architecture) -> int:
+    """How many texts of its whole context it takes until a step reads at least as much cache as weights."""
+    n = model.config.n_ctx
+    return next(batch for batch in count(1) if model.cache_bytes(n, batch) >= model.weight_bytes_read(batch=batch))
 
 
 def read_twice(model: Architecture, tokens: int = 1000, batch: int = 8) -> int:
@@ -237,7 +254,7 @@ def calculate(state: State | None, fields: Mapping[str, str]) -> tuple[State | N
         counted(fields["tokens"], N_("The context is “%(text)s”; give a whole number of tokens from 1 to %(most)s.")),
         counted(fields["batch"], N_("The batch is “%(text)s”; give a whole number of sequences from 1 to %(most)s.")),
         SIZES[fields["size"]],
-        counted(fields["memory"], N_("The memory is “%(text)s”; give a whole number of GiB from 1 to %(most)s.")) * GIB,
+        counted(fields["memory"], N_("The memory is “%(text)s”; give a whole number of GB from 1 to %(most)s.")) * GB,
     )
     return state, [patch("#calculated", render.render("lessons/memory/_known.html", known=known))]
 

@@ -61,17 +61,31 @@ class Place(NamedTuple):
     cells: list[Cell]
 
 
+class Edit(NamedTuple):
+    """The middle of the prompt is changed: the rows before it stay; it and what comes after it must be run again."""
+
+    experiment: int
+    at: int
+    token: str
+    now: str
+    kept: int
+    again: int
+    same: int  # of those that are run again, rows that come out as before: they are in the first layer
+
+
 class View(NamedTuple):
     """The experiments on one text, the harmless one first."""
 
     trace: Trace
     choices: tuple[Choice, ...]
+    model: str
     n: int
     n_layer: int
     experiments: list[Experiment]
     places: list[Place]
-    labels: list[str]
+    labels: list[str]  # what is said of an experiment: its `at`, `token` and `now` are filled in
     first_change: int  # which experiment changes the earliest token of the prompt
+    edit: Edit
     first_options: list[int]  # how many rows of the first layer a change makes stale: two wrong answers, the right one
     first_right: int
     append_right: int  # whether one more token makes all rows stale, those of one layer or none
@@ -81,7 +95,8 @@ class View(NamedTuple):
 LABELS = {
     "append": N_("append one"),
     "unmasked": N_("append one, no mask"),
-    "move": N_("drop the first"),
+    "change": N_("%(at)s %(token)s → %(now)s"),
+    "move": N_("drop position %(at)s"),
     "weights": N_("train one step"),
 }
 
@@ -119,12 +134,14 @@ def view(settings: Settings) -> View:
     return View(
         trace=recording.trace,
         choices=(Choice("experiment", range(len(experiments)), changes[0]),),
+        model=model.name,
         n=len(ids),
         n_layer=model.config.n_layer,
         experiments=experiments,
         places=[place(experiments, i, show(model.tokenizer.vocabulary[ids[i]]), layers) for i in range(len(ids))],
-        labels=[f"{e.token} → {e.now}" if e.kind == "change" else LABELS[e.kind] for e in experiments],
+        labels=[LABELS[e.kind] for e in experiments],
         first_change=changes[0],
+        edit=edit(changes[(len(changes) - 1) // 2], experiments),
         first_options=options,
         first_right=options.index(change.stale_by_layer[0]),
         append_right=[model.config.n_layer * len(ids), len(ids), 0].index(appended),
@@ -137,6 +154,14 @@ def thumb(view: View) -> Iterable[thumbs.Cell]:
     step = HEIGHT // len(rows)
     for i, one in enumerate(rows):
         yield from boxes(["again" if any(off) else "kept" for off in one.off], 0, i * step, 40, step - 3, 3)
+
+
+def edit(i: int, experiments: list[Experiment]) -> Edit:
+    """Of the experiment that changes the middle: rows of all layers."""
+    one = experiments[i]
+    kept = one.at * len(one.stale_by_layer)
+    again = one.n_rows - kept
+    return Edit(i, one.at, one.token, one.now, kept, again, again - one.n_stale)
 
 
 def answers(change: Experiment) -> list[int]:

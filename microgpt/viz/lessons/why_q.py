@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from microgpt.architectures.known import PRESETS
 from microgpt.config import Config
+from microgpt.cost import cached
 from microgpt.experiments.afterlife import furthest
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
@@ -37,6 +39,19 @@ class Old(NamedTuple):
     later_reads: int
 
 
+class Instead(NamedTuple):
+    """A cache of x, from which k and v are computed again at each step, against one of k and v."""
+
+    model: str
+    tokens: int  # of the text
+    x: int  # numbers per token and layer
+    kv: int
+    again: int  # multiply-adds of its last step for the k and v of all older tokens
+    step: int  # those of the whole step with the KV cache
+    x_bytes: int  # of all tokens and layers, in 16-bit numbers
+    kv_bytes: int
+
+
 class View(NamedTuple):
     """One text, run to its end."""
 
@@ -52,8 +67,11 @@ class View(NamedTuple):
     reads_right: int  # of the reads of q, of k and n times n: those of k
     forget_right: int  # of KINDS: what can go after its step
     held_for_nothing: int  # numbers that a cache of q would hold at the end
+    instead: Instead  # for this model
+    large: list[Instead]  # for LARGE
 
 
+LARGE, FAR = ("GPT-2 124M", "Llama-3-8B"), 1000  # models in use, one without shared heads and one with; tokens
 KINDS = ("q", "kv", "qkv")  # what might be forgotten after each step
 
 
@@ -98,7 +116,19 @@ def view_of(trace: Trace, picture: Picture | None = None) -> View:
         reads_right=[totals["q"], totals["k"], n * n].index(totals["k"]),
         forget_right=min(range(len(KINDS)), key=lambda i: sum(later[kind] for kind in KINDS[i])),
         held_for_nothing=n * config.n_layer * config.n_head * config.head_dim,
+        instead=instead("", config, n),
+        large=[instead(name, PRESETS[name].config, FAR) for name in LARGE],
     )
+
+
+def instead(model: str, config: Config, n: int) -> Instead:
+    """By formula: each older x is multiplied by the matrices of k and v, in every layer."""
+    kv = 2 * config.n_kv_head * config.head_dim
+    rows = n * config.n_layer
+    return Instead(
+        model, n, config.n_embd, kv, (n - 1) * config.n_layer * config.n_embd * kv, int(cached(config, n).sum()),
+        2 * rows * config.n_embd, 2 * rows * kv,
+    )  # fmt: skip
 
 
 def old(picture: Picture, config: Config, i: int) -> Old:

@@ -1,18 +1,32 @@
-"""Numbers and tokens as text: decimals, signs, bar widths, bounds, marks for what cannot be seen. Knows no trace."""
+"""Numbers and tokens as text: decimals, signs, bar widths, bounds, marks for what cannot be seen. Knows no trace.
+
+What readers read is in the marks of the language that is set: 60,416 and 0.25, 60 416 and 0,25. What drawings are made
+of is not: widths, places, classes.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
 
-from microgpt.files import megabytes
+from microgpt.files import megabytes as whole_megabytes
 from microgpt.tokenizer import START
+from microgpt.viz.text.language import LANG, MARKS
+
+
+def written(figure: str) -> str:
+    """A figure as Python writes it, '60,416' or '0.25', in the marks of the language."""
+    between, point, least = MARKS.get(LANG.get(), (",", ".", 4))
+    groups, dot, decimals = figure.partition(".")
+    if sum(map(str.isdigit, groups)) < least:
+        between = ""
+    return groups.replace(",", between) + dot.replace(".", point) + decimals
 
 
 def number(value: float, digits: int = 2) -> str:
     """Two decimals and a true minus: −0.42. What rounds to zero has no sign."""
     text = f"{value:.{digits}f}"
-    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
+    return written(text.lstrip("-") if float(text) == 0 else text.replace("-", "−"))
 
 
 def in_cell(value: float, digits: int) -> str:
@@ -22,14 +36,14 @@ def in_cell(value: float, digits: int) -> str:
 
 def whole(value: float) -> str:
     """3664 -> '3,664'; what is not whole is rounded."""
-    return f"{round(value):,}"
+    return written(f"{round(value):,}")
 
 
 def short(value: float) -> str:
     """A figure where there is little room: 0.5, 20, 1,000, 3 M."""
     for size, unit in ((1e15, " P"), (1e12, " T"), (1e9, " G"), (1e6, " M")):
         if abs(value) >= size:
-            return f"{value / size:.3g}{unit}"
+            return written(f"{value / size:.3g}") + unit
     return whole(value) if value == int(value) else number(value, 2 if abs(value) < 10 else 1)
 
 
@@ -47,8 +61,8 @@ def of_hundred(share: float, digits: int | None = None) -> str:
 
 def difference(value: float, digits: int = 2) -> str:
     """How far two are apart, 0 or more; what is not nothing never reads as nothing: '< 0.01'."""
-    text = number(value, digits)
-    return text if value == 0 or float(text) > 0 else "< " + number(10.0**-digits, digits)
+    seen = value == 0 or round(value, digits) > 0
+    return number(value, digits) if seen else "< " + number(10.0**-digits, digits)
 
 
 def heat(level: int) -> str:
@@ -120,13 +134,16 @@ def span(ends: tuple[int, int]) -> str:
     return "–".join(whole(end) for end in dict.fromkeys(ends))
 
 
-def size_text(n_bytes: float, binary: bool = False, figures: int = 0) -> str:
-    """Bytes in the unit that suits them: '15.0 GB'; in powers of 1024 '14.0 GiB'; with so many figures, '15 GB'."""
-    size = 1024 if binary else 1000
-    units = ("B", "KiB", "MiB", "GiB", "TiB") if binary else ("B", "kB", "MB", "GB")
-    power = next((i for i in range(len(units) - 1) if n_bytes < size ** (i + 1)), len(units) - 1)
-    value = n_bytes / size**power
-    return (f"{value:.{figures}g}" if figures else number(value, 1 if power else 0)) + f" {units[power]}"
+def size_text(n_bytes: float) -> str:
+    """Bytes in the unit that suits them, by thousands: '15.0 GB'."""
+    units = ("B", "kB", "MB", "GB", "TB")
+    power = next((i for i in range(len(units) - 1) if n_bytes < 1000 ** (i + 1)), len(units) - 1)
+    return number(n_bytes / 1000**power, 1 if power else 0) + f" {units[power]}"
+
+
+def megabytes(n_bytes: int) -> str:
+    """Whole megabytes, never too few: '1,500'."""
+    return written(whole_megabytes(n_bytes))
 
 
 def show(token: str) -> str:

@@ -88,7 +88,7 @@ TERMS = (
     Term(
         "logits",
         N_("logits"),
-        N_("One score for every token of the vocabulary: the larger, the likelier it comes next."),
+        N_("One number for every token of the vocabulary: the larger, the likelier it comes next."),
         "next-token",
     ),
     Term(
@@ -106,7 +106,10 @@ TERMS = (
     Term(
         "mlp",
         N_("MLP"),
-        N_("The part of a layer that works on each token alone: widen, bend, narrow."),
+        N_(
+            "The part of a layer that works on each token alone: a matrix that makes its row wider, an activation "
+            "function such as ReLU, and a matrix that brings it back."
+        ),
         "inside",
     ),
     Term(
@@ -187,8 +190,8 @@ TERMS = (
         "softmax",
         N_("softmax"),
         N_(
-            "Turns scores into weights: e to each score, divided by the sum of them all. None is below zero, together "
-            "one."
+            "Turns scores into weights: e to each score, divided by the sum of them all. None is below zero, and "
+            "together they are one."
         ),
         "attention",
     ),

@@ -15,6 +15,8 @@ from functools import cache
 from microgpt.viz.text import place
 
 LANGUAGES = {"en": "English", "es": "Español"}  # each in its own words; English first, at the root of the site
+# of numbers: between thousands, for decimals, and from how many digits on; of all others , and . and four
+MARKS = {"es": ("\u202f", ",", 5)}
 LANG = ContextVar("LANG", default="en")
 
 

@@ -78,7 +78,7 @@ def test_the_chosen_layer_and_head_are_printed_and_what_plays_stands_still(tab: 
     tab.locator(".choosers .head-2 + .face").click()
     tab.locator(".toggle.play .face").click()
     sheets = "".join(printed(tab))
-    assert "layer1,head2" in sheets and "layer0,head0" not in sheets
+    assert "TheKVcachelayer1,head2" in sheets and "TheKVcachelayer0,head0" not in sheets
     assert all(sheets.count(said) == 1 for said in texts(tab, ".narration"))
     assert all(score in sheets for score in texts(tab, ".meets.L1.H2 .score"))
 

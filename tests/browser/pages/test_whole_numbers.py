@@ -81,7 +81,8 @@ window.wrong = (least) => {
     const below = lines.some((line) => line.top < clip.top - 3 || line.bottom > clip.bottom + 3);
     if (beyond(clip) || below) say("cut off", e, text);
     else if (!code && beyond(cell.box)) say("wider than its cell", e, text);
-    const numbers = lines.length > 1 && !code ? node.data.matchAll(/(?<![\p{L}\d.-])[−-]?\d[\d.,]*(e[−-]?\d+)?/gu) : [];
+    const figure = /(?<![\p{L}\d.-])[−-]?\d[\d.,\u202f]*(e[−-]?\d+)?/gu;
+    const numbers = lines.length > 1 && !code ? node.data.matchAll(figure) : [];
     for (const { index, 0: number } of numbers) {
       range.setStart(node, index);
       range.setEnd(node, index + number.length);

@@ -17,8 +17,10 @@ from microgpt.viz import views
 from microgpt.viz.apps.builder import NAMED
 from microgpt.viz.apps.embed_codes import HOSTS, Frame, address, codes, site_address
 from microgpt.viz.course import LESSONS, page
+from microgpt.viz.lessons import stepper
 from microgpt.viz.rendering.render import ROOT, language, render_embed, render_page
 from microgpt.viz.session import dispatch
+from microgpt.viz.settings import Settings
 from tests.support.controls import controls
 
 SITE = "https://example.org/course/"
@@ -229,6 +231,18 @@ def test_the_built_form_asks_for_what_it_shows_first() -> None:
     assert (found["step"].kind, found["play"].values, found["play"].default) == ("number", ["1"], "")
     fields = {name: control.default for name, control in found.items()}
     assert answer(**{**fields, "theme": "", "lang": "en"})["#preview"] in built
+
+
+def test_the_step_of_an_address_is_the_position_of_its_token() -> None:
+    """Readers count steps from 1 and positions from 0; the examples of the documentation say both."""
+    text = (ROOT / "docs" / "embedding.md").read_text("utf-8")
+    said = re.search(r"step (\d+) of the lesson `kv-cache`: the third token, which is at position (\d+)\.", text)
+    assert said
+    number, position = map(int, said.groups())
+    here = page("kv-cache")
+    step = stepper.view(Settings(here.model, here.prompt)).step(position)
+    assert (step.i, step.number) == (position, number) == (2, 3)
+    assert set(re.findall(r"/kv-cache\.html\?step=(\d+)[\"\n`]", text)) == {str(position)}
 
 
 def test_every_address_in_the_documentation_is_one_that_its_page_takes() -> None:

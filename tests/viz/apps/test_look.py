@@ -13,7 +13,7 @@ from microgpt.checkpoints.safetensors import Header, Tensor, read_header
 from microgpt.errors import UserError
 from microgpt.viz import views
 from microgpt.viz.apps.examples import EXAMPLES, published
-from microgpt.viz.apps.look import COLUMNS, FIELD, GROUPS, ROWS, TOKENS, WIDTH, looked
+from microgpt.viz.apps.look import COLUMNS, FIELD, GROUPS, ROWS, TOKENS, WIDTH, View, looked
 from microgpt.viz.course import page
 from microgpt.viz.given_files import only
 from microgpt.viz.rendering.render import render, render_page
@@ -107,6 +107,18 @@ def test_a_role_is_named_with_the_shape_of_its_tensor(model: str) -> None:
 def test_a_file_without_a_known_cache_has_none_beside_it() -> None:
     found = looked("x", Header(2, 9, [Tensor("x", "U8", (1,), 0, 1)], {}), "")
     assert (found.cache, found.kept, found.wide) == ([], 0, WIDTH)
+
+
+def test_the_published_file_of_gpt2_holds_masks_too_and_the_page_says_so() -> None:
+    """model.safetensors of openai-community/gpt2 has 548,105,171 bytes, and 160 tensors in place of our 148."""
+    shown = views.of(page("look-inside"))
+    assert isinstance(shown, View)
+    tree = parse(render_page(page("look-inside"), shown))
+    said = {name: text(next(e for e in tree.iter("p") if e.get("id") == name)) for name in ("begins", "published")}
+    assert "497.8 MB" in said["begins"] and "548.1 MB" in said["published"]
+    assert "each of the 12 layers: a tensor attn.bias of 1,024 × 1,024 numbers" in said["published"]
+    assert shown.masks.file < 548_105_171 < shown.masks.file + 12 * 2000  # the rest is their entries in the header
+    assert shown.examples[0].n_tensors + shown.masks.layers == 160
 
 
 def test_a_visitor_sees_a_file_before_the_control_that_chooses_one() -> None:

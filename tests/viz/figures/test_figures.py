@@ -317,8 +317,8 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
     if widget == "memory":
         one = view.known[i]
         found = [whole(x) for x in (*(factor for factor, _ in one.factors), one.per_token, one.params)]
-        found += [size_text(one.weights, binary=True), size_text(one.full, binary=True), whole(one.sequences)]
-        reads = [(read.tokens, *(size_text(x, binary=True) for x in (read.weights, read.cache))) for read in one.reads]
+        found += [size_text(one.weights), size_text(one.full), whole(one.sequences)]
+        reads = [(read.tokens, *(size_text(x) for x in (read.weights, read.cache))) for read in one.reads]
         return found + [x for tokens, weights, cache in reads for x in (whole(tokens), weights, cache)]
     if widget != "heads":  # a lesson that draws no figure of its own: its table
         table = view.tables[i]
@@ -522,6 +522,13 @@ def test_a_sentence_is_broken_between_words(parts: list[str]) -> None:
     for line in lines(" ".join(parts), 300, 17):
         assert sum(extent(run.text, 17, run.kind) for run in line) <= 310
         assert line[0].text[:1] != " "
+
+
+def test_no_line_ends_within_a_number() -> None:
+    with language("es"):
+        text = " ".join(whole(4_997_120) for _ in range(20))
+    said = [word for line in lines(text, 300, 17) for run in line for word in run.text.split(" ") if word]
+    assert set(said) == {"4\u202f997\u202f120"}
 
 
 def test_runs_keep_tokens_and_what_is_bold() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from microgpt.architectures.known import PRESETS
 from microgpt.viz.lessons.memory import describe, view
+from microgpt.viz.lessons.prefill.passes import large_pass
 from microgpt.viz.session import dispatch
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import size_text
@@ -62,7 +63,7 @@ def test_the_calculator_gives_the_presets_figures() -> None:
         ({"batch": "0"}, "batch"), ({"tokens": "many"}, "many"), ({"memory": "-3"}, "memory"),
         ({"config": "{"}, "JSON"), ({"config": "{}"}, "num_hidden_layers"), ({"preset": "x"}, "“x”"),
         ({"size": "x"}, "“x”"), ({"tokens": "10000000000"}, "tokens from 1 to 1,000,000,000."),
-        ({"batch": "٣"}, "sequences from 1 to 1,000,000,000."), ({"memory": "1_0"}, "GiB from 1 to 1,000,000,000."),
+        ({"batch": "٣"}, "sequences from 1 to 1,000,000,000."), ({"memory": "1_0"}, "GB from 1 to 1,000,000,000."),
     ],
 )  # fmt: skip
 def test_what_is_wrong_gets_a_sentence_and_the_last_result_stays(fields: dict[str, Any], says: str) -> None:
@@ -71,11 +72,27 @@ def test_what_is_wrong_gets_a_sentence_and_the_last_result_stays(fields: dict[st
     assert says in patches[0]["html"]
 
 
-def test_bytes_are_written_in_their_unit() -> None:
-    binary = [size_text(n, binary=True) for n in (12, 1023, 2048, 2**31, 5 * 2**40)]
-    assert binary == ["12 B", "1023 B", "2.0 KiB", "2.0 GiB", "5.0 TiB"]
-    assert [size_text(n) for n in (12, 1000, 15_009_857_536, 2 * 10**12)] == ["12 B", "1.0 kB", "15.0 GB", "2000.0 GB"]
-    assert [size_text(n, figures=3) for n in (15_009_857_536, 262_144_000)] == ["15 GB", "262 MB"]
+def test_what_a_step_reads_of_the_weights_is_one_figure_in_all_lessons() -> None:
+    """All but the embedding table, of which it looks up a row; memory and prefill-and-decode said two once."""
+    llama, step = PRESETS["Llama-3-8B"], large_pass("Llama-3-8B", "decode")
+    known = describe(llama, batch=1)
+    assert known.read == step.weight_bytes == 2 * (8_030_261_248 - 128_255 * 4096)
+    assert (size_text(known.weights), size_text(known.read)) == ("16.1 GB", "15.0 GB")
+    assert known.crossing == -(-step.weight_bytes // 131_072) == 114_517
+
+
+@pytest.mark.parametrize("model", ["GPT-2 124M", "Llama-3-8B"])
+def test_a_text_longer_than_the_model_sees_is_priced_and_said_to_be_too_long(model: str) -> None:
+    n_ctx = f"{PRESETS[model].config.n_ctx:,}"
+    assert f"at most {n_ctx} tokens" in answer(preset=model, tokens="100000")[0]["html"]
+    assert "A longer text" not in answer(preset=model, tokens=n_ctx.replace(",", ""))[0]["html"]
+
+
+def test_so_many_texts_read_more_cache_than_weights_and_one_fewer_do_not() -> None:
+    shown, model = view(Settings("names", "emm")), PRESETS["Llama-3-8B"]
+    assert shown.crowd == 14
+    assert model.cache_bytes(8192, 14) >= model.weight_bytes_read(batch=14)
+    assert model.cache_bytes(8192, 13) < model.weight_bytes_read(batch=13)
 
 
 def test_questions_have_one_right_answer() -> None:
@@ -92,4 +109,6 @@ def test_a_window_keeps_the_cache_below_the_weights_and_the_page_says_so() -> No
 
 def test_of_experts_a_step_reads_those_that_it_runs() -> None:
     known = describe(PRESETS["DeepSeek-V3"], batch=1)
-    assert known.active == known.reads[0].weights != known.weights
+    assert known.read == known.reads[0].weights < known.weights / 10
+    assert "run the same expert" in answer(preset="DeepSeek-V3")[0]["html"]
+    assert "run the same expert" not in answer()[0]["html"]

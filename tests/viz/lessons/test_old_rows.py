@@ -21,6 +21,24 @@ def test_the_question_has_three_answers_and_one_is_right(prompt: str) -> None:
     assert shown.first_options[shown.first_right] == change.stale_by_layer[0]
 
 
+@pytest.mark.parametrize(("model", "prompt"), [("names-deep", "emma"), ("names", "eee"), ("stories", "The next day")])
+def test_no_two_buttons_have_the_same_face(model: str, prompt: str) -> None:
+    """The two m of emma both become n."""
+    tree = parse(widget("old_rows", view(Settings(model, prompt)), page=page("old-rows")))
+    faces = [text(face) for label in tree.iter("label") for face in find(label, "face")]
+    assert len(faces) > 4 and len(set(faces)) == len(faces)
+
+
+@pytest.mark.parametrize("prompt", ["e", "em", "emma", "emmaemmaemma"])
+def test_rows_before_an_edit_are_right_and_those_that_are_run_again_hold_all_stale_ones(prompt: str) -> None:
+    shown = view(Settings("names-deep", prompt))
+    one = shown.experiments[shown.edit.experiment]
+    assert not any(off for row in one.rows[: shown.edit.at] for off, _ in row.off)
+    assert all(off for row in one.rows[shown.edit.at :] for off, _ in row.off[1:])
+    assert shown.edit.kept + shown.edit.again == one.n_rows
+    assert shown.edit.same == sum(not row.off[0][0] for row in one.rows[shown.edit.at :])
+
+
 @pytest.mark.parametrize(("model", "prompt"), [("names-deep", "emma"), ("names", "e"), ("stories", "The next day")])
 def test_each_cell_says_in_every_experiment_what_its_table_says(model: str, prompt: str) -> None:
     shown = view(Settings(model, prompt))

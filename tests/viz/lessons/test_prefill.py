@@ -82,8 +82,32 @@ def test_large_models_are_the_published_ones() -> None:
     assert token.milliseconds == pytest.approx(1000 * (15.01e9 + 0.262e9) / 2.039e12, abs=0.01)
     for config, name in ((GPT2, "GPT-2 124M"), (LLAMA3, "Llama-3-8B")):
         line = next(line for line in made.chart.lines if line.name == name)
-        assert len(line.points) > 20
+        assert len(line.points) >= 20
         assert schedule.estimate(config, 1, 0).intensity < 1
+
+
+def test_no_line_goes_beyond_what_its_model_sees() -> None:
+    made = view(Settings("names", "a"))
+    for name, config in (("GPT-2 124M", GPT2), ("Llama-3-8B", LLAMA3)):
+        at = made.chart.names.index(name)
+        assert [row[at] is None for _, row in made.chart.table] == [n > config.n_ctx for n, _ in made.chart.table]
+    assert max(n for n, _ in made.chart.table) > GPT2.n_ctx
+    assert made.ends == ("GPT-2 124M", GPT2.n_ctx)
+
+
+def test_without_the_output_head_all_ways_take_the_same_work(shown: tuple[str, str, Prefill, Element, Element]) -> None:
+    _, _, made, _, lesson = shown
+    for way in made.ways:
+        passes = [block.work for block in way.blocks if block.work.end <= made.n_prompt]
+        assert sum(one.macs for one in passes) - made.head * len(passes) == made.bare
+    (said,) = [p for p in lesson.iter("p") if p.get("id") == "head"]
+    assert {made.head, made.bare} <= set(numbers(said))
+
+
+def test_a_short_prompt_takes_no_longer_than_a_step() -> None:
+    made = view(Settings("names", "a"))
+    assert made.short.work.n < made.enough and made.short.bound_by == "memory"
+    assert made.short.milliseconds < made.decode.milliseconds < made.prefill.milliseconds / 10
 
 
 def test_questions_have_one_right_answer(shown: tuple[str, str, Prefill, Element, Element]) -> None:

@@ -35,7 +35,7 @@ class Known(NamedTuple):
     row: int  # numbers a token and layer
     per_token: int  # bytes
     if_mha: int
-    full: float  # MiB of one whole context
+    full: int  # bytes of one whole context
     share: float  # of what the largest one holds
     size: int  # query heads that share
     shapes: dict[str, tuple[int, ...]]  # matrix -> out, in
@@ -196,7 +196,7 @@ def known(model: Architecture, largest: Architecture) -> Known:
         row=model.row,
         per_token=model.bytes_per_token(SIZE),
         if_mha=model.bytes_if_mha(SIZE),
-        full=model.cache_bytes(c.n_ctx, 1, SIZE) / 2**20,
+        full=model.cache_bytes(c.n_ctx, 1, SIZE),
         share=model.bytes_per_token(SIZE) / largest.bytes_if_mha(SIZE),
         size=c.n_head // c.n_kv_head,
         shapes={name: shapes[f"layer0.{name}"] for name in ("wq", "wk", "wv")},

@@ -82,6 +82,8 @@ class View(NamedTuple):
     n_kv_head: int
     head_dim: int
     n_mlp: int
+    activation: str  # of the MLP, as Config has it
+    learned: bool  # positions have a table, whose rows are added
     last: str
     swaps: list[Swap]
     swap_labels: list[str]
@@ -130,6 +132,8 @@ def view(settings: Settings) -> View:
         n_kv_head=c.n_kv_head,
         head_dim=c.head_dim,
         n_mlp=c.n_mlp,
+        activation=c.mlp,
+        learned=c.position == "learned",
         last=tokens[last],
         swaps=swaps,
         swap_labels=[*(f"{s.at} {s.old} → {s.new}" for s in swaps), NOTHING],

@@ -42,21 +42,21 @@ HOW = {  # what is done there, in one sentence
     "attn_out": N_("The matrix wo shapes the sum for the stream."),
     "resid_mid": N_("The branch joins: x, plus what attention has found."),
     "mlp_norm": N_("A copy of x leaves the stream again, scaled to a steady size."),
-    "mlp_out": N_("The matrix fc2 narrows it to the width of the stream."),
+    "mlp_out": N_("The matrix fc2 brings it back to the width of the stream."),
     "resid_final": N_("The branch joins: x, plus what the MLP has made of it."),
     "logits": N_("The matrix lm_head gives each token of the vocabulary one number."),
 }
 NORMED = N_("A norm brings x to a steady size. Here the stream begins.")
 TABLES = N_("One row of wte for the token plus one of wpe for its position: x, the start of the stream.")
 HIDDEN = {  # the inside of the MLP, by its activation
-    "relu": N_("The matrix fc1 widens the row. What is negative becomes zero."),
-    "swiglu": N_("The matrices gate and fc1 widen the row. One lets through what the other says."),
+    "relu": N_("The matrix fc1 makes the row wider. ReLU sets what is negative to zero."),
+    "swiglu": N_("The matrices gate and fc1 each make a wider row. SiLU of the one multiplies the other."),
 }
 TURNED = {  # by rotary positions
     "q": N_("What this token looks for, turned by its position."),
     "k": N_("How later tokens will find this one, turned by its position."),
 }
-WIDENED = N_("The matrix fc1 widens the row, and a curve bends it.")
+WIDENED = N_("The matrix fc1 makes the row wider, and an activation function goes over it.")
 TIED = N_("The table wte, used once more, gives each token of the vocabulary one number.")
 
 

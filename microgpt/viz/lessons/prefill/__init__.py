@@ -20,9 +20,12 @@ from microgpt.viz.drawing.chart import Chart
 from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH, Cell, boxes
 from microgpt.viz.lessons.prefill.passes import (
     LARGE,
+    SHORT,
+    Beams,
     Estimate,
     Sharing,
     Speculation,
+    beams,
     chart,
     estimate,
     large_pass,
@@ -48,6 +51,13 @@ class Block(NamedTuple):
     macs_share: float
     weights_share: float
     cache_share: float
+
+
+class End(NamedTuple):
+    """The model whose line in the chart ends first, and where: it sees no more tokens at once."""
+
+    model: str
+    tokens: int
 
 
 class Phase(NamedTuple):
@@ -84,15 +94,19 @@ class Prefill:
     ways: list[Way]
     difference: float  # of the rows of all ways
     same_next: bool
+    head: int  # multiply-adds of the output head, once in each pass
+    bare: int  # of the prompt without it, in any way
     estimates: list[Estimate]
     prefill: Estimate  # of MODEL
     decode: Estimate
+    short: Estimate  # of a short prompt
     faster: float  # how many tokens of the prompt take as long as one of decode
     machine: str
     machine_source: str  # where its figures are published
     balance: float  # multiply-adds for each byte that it reads
     enough: int  # tokens in a pass from which computing takes longer than reading
     chart: Chart
+    ends: End
     passes_options: list[int]
     passes_right: int
     most_read: int  # by decode: 0 the weights, 1 the cache
@@ -100,6 +114,7 @@ class Prefill:
     speculation: Speculation
     undone: Undone
     sharing: Sharing
+    beams: Beams
     full: UserError
     n_ctx: int
     one_more: int
@@ -120,6 +135,8 @@ def view(settings: Settings) -> Prefill:
     a_token = {phase: A100.seconds(one) / one.n for phase, one in large.items()}
     estimates = [estimate(name, phase) for name in LARGE for phase in ("prefill", "chunk", "decode")]
     times = [n * n, n, 1]  # that each weight may be read
+    head = config.n_embd * config.vocab_size
+    ends = min(LARGE, key=lambda name: LARGE[name][0].n_ctx)
     enough = schedule.compute_bound_from(LARGE[MODEL][0], A100)
     assert enough is not None, f"{MODEL} never keeps this machine busy"
     return Prefill(
@@ -141,15 +158,19 @@ def view(settings: Settings) -> Prefill:
         ],
         difference=max(differences),
         same_next=len({text[n] for text in names}) == 1,
+        head=head,
+        bare=sum(one.macs - head for one in runs[0].passes[: runs[0].n_prefill]),
         estimates=estimates,
         prefill=estimate(MODEL, "prefill"),
         decode=estimate(MODEL, "decode"),
+        short=estimate(MODEL, "prefill", SHORT),
         faster=a_token["decode"] / a_token["prefill"],
         machine=A100.name,
         machine_source=A100.source,
         balance=A100.balance,
         enough=enough,
         chart=chart(),
+        ends=End(ends, LARGE[ends][0].n_ctx),
         passes_options=times,
         passes_right=times.index(runs[0].n_prefill),
         most_read=0 if large["decode"].weight_bytes > large["decode"].cache_bytes else 1,
@@ -157,6 +178,7 @@ def view(settings: Settings) -> Prefill:
         speculation=speculation(),
         undone=undone(model, ids),
         sharing=sharing(model, ids),
+        beams=beams(n),
         full=schedule.full(model),
         n_ctx=config.n_ctx,
         one_more=config.n_ctx + 1,

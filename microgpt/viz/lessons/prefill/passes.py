@@ -27,6 +27,8 @@ from microgpt.weights import Model, shipped
 LARGE = {name: (PRESETS[name].config, n) for name, n in (("GPT-2 124M", 1000), ("Llama-3-8B", 2000))}
 CHUNK = 256  # tokens, of a chunked prefill
 WIDEST = 4096  # tokens in a pass; how far the chart goes
+SHORT = 100  # tokens of a prompt that is run as quickly as a step of decode
+N_BEAMS, NEW = 4, 8  # continuations of one prompt, and the tokens of each
 TARGET, DRAFT, DRAFT_PROMPT, N_DRAFT = "names-deep", "names", "a", 3  # two models with one vocabulary
 
 
@@ -38,6 +40,15 @@ class Estimate(NamedTuple):
     work: Pass
     bound_by: str
     milliseconds: float
+
+
+class Beams(NamedTuple):
+    """Several continuations of one prompt, in rows of the cache: each with a copy of the prompt's, or all with one."""
+
+    n: int
+    new: int  # tokens of each
+    copied: int
+    shared: int
 
 
 class Round(NamedTuple):
@@ -80,8 +91,9 @@ def large_pass(name: str, phase: str) -> Pass:
     return schedule.estimate(config, tokens, start)
 
 
-def estimate(name: str, phase: str) -> Estimate:
-    work = large_pass(name, phase)
+def estimate(name: str, phase: str, tokens: int = 0) -> Estimate:
+    """One of its passes; with so many `tokens`, that of another prompt."""
+    work = schedule.estimate(LARGE[name][0], tokens, 0) if tokens else large_pass(name, phase)
     return Estimate(
         model=name,
         phase={"prefill": N_("prefill"), "chunk": N_("a chunk of it"), "decode": N_("decode")}[phase],
@@ -92,10 +104,10 @@ def estimate(name: str, phase: str) -> Estimate:
 
 
 def chart() -> Chart:
-    """Multiply-adds per byte read against the tokens in a pass."""
+    """Multiply-adds per byte read against the tokens in a pass, as far as the context of each model goes."""
     lengths = spread(WIDEST)
     series = [
-        Series(name, kind, [(n, schedule.estimate(config, n, 0).intensity) for n in lengths])
+        Series(name, kind, [(n, schedule.estimate(config, n, 0).intensity) for n in lengths if n <= config.n_ctx])
         for (name, (config, _)), kind in zip(LARGE.items(), ("needed", "with"), strict=True)
     ]
     series.append(Series(A100.name, "again", [(n, A100.balance) for n in lengths]))
@@ -136,6 +148,10 @@ def speculation() -> Speculation:
         same=written == plain.token_ids,
         difference=schedule.largest_difference(cache, plain.cache, min(len(cache), len(plain.cache))),
     )
+
+
+def beams(n_prompt: int) -> Beams:
+    return Beams(N_BEAMS, NEW, N_BEAMS * (n_prompt + NEW), n_prompt + N_BEAMS * NEW)
 
 
 def undone(model: Model, ids: Sequence[int]) -> Undone:
