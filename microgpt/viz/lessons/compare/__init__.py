@@ -201,6 +201,7 @@ def view_of(model: Model, trace: Trace) -> Compare:
             Choice("step", range(n), trace.about["n_prompt"] - 1),
             Choice("group", range(len(CURVES)), len(CURVES) - 1, in_figure=False),
             Choice("numbers", range(len(SHIPPED)), in_figure=False),
+            Choice("race_length", LENGTHS, LENGTHS[-1], in_figure=False),
         ),
         model=model.name,
         n=n,

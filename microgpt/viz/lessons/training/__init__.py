@@ -71,8 +71,7 @@ class Tried(NamedTuple):
     name: str
     what: str
     change: float
-    loss: float  # of this text
-    mean: float  # over many
+    mean: float  # loss, over many
     lower: int  # of them: so many have a lower loss than without the mistake
 
 
@@ -238,7 +237,7 @@ def tried(model: Model, ids: list[int], name: str) -> Tried:
     """The old text in the cache, where it was not reset, is the text itself."""
     inputs, mean = ids[:-1], mistakes.measured(model.name)[name]
     good, bad = (mistakes.made(kind, model, inputs, inputs) for kind in ("right", name))
-    return Tried(*MISTAKES[name], float(np.abs(good - bad).max()), mistakes.loss(bad, ids), mean.loss, mean.lower)
+    return Tried(*MISTAKES[name], float(np.abs(good - bad).max()), mean.loss, mean.lower)
 
 
 def flat(model: Model) -> Array:
