@@ -36,7 +36,7 @@ validator: $(VENV)/test
 	$(RUN) -m tests.browser.validator
 
 references: $(REFERENCES)/ready
-	$(REFERENCES)/bin/python -m pytest -m references tests/references/test_model.py tests/references/test_checkpoints.py tests/references/test_bfloat16.py
+	$(REFERENCES)/bin/python -m pytest -m references tests/references
 
 hosts: $(HOSTS)/ready # books, slides and notebooks around our pages, as their own tools build them
 	$(HOSTS)/bin/python -m tests.browser.install

@@ -202,7 +202,7 @@ OURS = [*MODULES, ROOT / "build.py", *sorted((ROOT / "tools").rglob("*.py"))]
 LONG = {  # one thing from top to bottom, and lists of all that a lesson shows
     "microgpt.model.forward", "microgpt.backward.backward", "microgpt.viz.notebook.show",
     *(f"microgpt.viz.lessons.{name}.view" for name in ("attention", "heads", "loop", "memory", "prefill", "training")),
-    "microgpt.viz.lessons.compare.view_of",
+    "microgpt.viz.lessons.compare.view_of", "microgpt.viz.lessons.in_your_code.view",
 }  # fmt: skip
 
 
@@ -223,7 +223,7 @@ def test_scripts_are_four_and_small_enough_to_be_read() -> None:
     assert scripts.keys() == {"boot.js", "worker.js", "host.js", "offline.js"}
     assert sum(map(len, scripts.values())) <= 375
     assert max(len(line) for lines in scripts.values() for line in lines) <= 110
-    assert {p.suffix for p in (ROOT / "site").rglob("*") if p.is_file()} <= {".js", ".css", ".svg", ".png"}
+    assert {p.suffix for p in (ROOT / "site").rglob("*") if p.is_file()} <= {".js", ".css", ".svg", ".png", ".py"}
 
 
 SIGHT = {  # what a docstring may say that its module does not know -> what the module then does not import

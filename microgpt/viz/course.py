@@ -28,6 +28,8 @@ class Page(NamedTuple):
     try_: str = ""
     notice: str = ""
     number: int = 0  # of the lesson; two pages may share one
+    needs: tuple[str, ...] = ()  # the lessons that this one builds on, without those that they need themselves
+    sources: tuple[str, ...] = ()  # what it rests on, by keys of viz/text/sources.py
     live: str = "text"
     models: tuple[str, ...] = SHIPPED
     extra: str = ""  # a second template of the widget, below it, which answers to the first leave alone
@@ -74,6 +76,7 @@ PAGES = (
         N_("go from pass to pass, and follow one pass from the text to the token that it adds."),
         N_("every pass runs the whole text, and most of it has run before."),
         number=1,
+        sources=("microgpt", "gpt2", "nanogpt", "bpe"),
     ),
     Page(
         "attention",
@@ -90,6 +93,8 @@ PAGES = (
         N_("go from key to key and redo one line on paper, then let the triangle grow step by step."),
         N_("the weights add up to one, and each step adds one row to the triangle without touching the others."),
         number=2,
+        needs=("next-token",),
+        sources=("attention", "microgpt"),
         models=("names", "names-deep"),
     ),
     Page(
@@ -107,6 +112,8 @@ PAGES = (
         N_("follow one token from top to bottom, then swap another and see which stops notice."),
         N_("of all that a step makes, only k and v outlive it, and tokens meet in attention alone."),
         number=3,
+        needs=("attention",),
+        sources=("attention", "rmsnorm", "memories", "lora", "gpt2", "smollm2"),
     ),
     Page(
         "kv-cache",
@@ -123,6 +130,8 @@ PAGES = (
         N_("step from token to token, or walk the seven stages of one step."),
         N_("every step adds one row of K and V, reads all the rows, and leaves no row of q."),
         number=4,
+        needs=("attention",),
+        sources=("attention", "microgpt", "makemore", "transformers"),
         live="steps",
     ),
     Page(
@@ -140,6 +149,8 @@ PAGES = (
         N_("step from token to token, or walk the seven stages of one step."),
         N_("every step adds one row of K and V to each layer, and leaves no row of q."),
         number=4,
+        needs=("kv-cache",),
+        sources=("rope", "gqa", "transformers"),
         live="steps",
     ),
     Page(
@@ -157,6 +168,8 @@ PAGES = (
         N_("the logits are the same in both runs, while the work without the cache grows and grows."),
         number=5,
         extra="live",
+        needs=("kv-cache",),
+        sources=("scaling", "picogpt", "gpt2"),
     ),
     Page(
         "why-q",
@@ -172,6 +185,8 @@ PAGES = (
         N_("follow one token from left to right; then ask its q again, below."),
         N_("a q is read in one column only, and would say nothing new in any other."),
         number=6,
+        needs=("kv-cache",),
+        sources=("attention", "mqa", "microgpt"),
     ),
     Page(
         "old-rows",
@@ -187,6 +202,8 @@ PAGES = (
         N_("change an early token, then append one."),
         N_("a change makes rows below and to the right of it stale, never above; an appended token makes none stale."),
         number=7,
+        needs=("inside", "kv-cache"),
+        sources=("attention", "paged", "vllm"),
     ),
     Page(
         "training",
@@ -202,6 +219,8 @@ PAGES = (
         N_("look at the mask, then train the model below from its first step."),
         N_("the losses are the same with and without a cache; early rows learn most from those who read them later."),
         number=8,
+        needs=("kv-cache",),
+        sources=("microgpt", "makemore", "adam"),
         extra="live",
     ),
     Page(
@@ -219,6 +238,8 @@ PAGES = (
         N_("run the prompt at once, in chunks, or token by token."),
         N_("the rows come out the same; how often the weights must be read does not."),
         number=9,
+        needs=("with-and-without",),
+        sources=("scaling", "chunked", "speculative", "flash", "paged", "a100", "llama3"),
     ),
     Page(
         "memory",
@@ -234,6 +255,8 @@ PAGES = (
         N_("choose a model and see what its cache is multiplied from; compare two that differ in one factor."),
         N_("weights are read once for all texts of a step, the cache of each text for itself."),
         number=10,
+        needs=("kv-cache",),
+        sources=("scaling", "paged", "gpt2", "smollm2", "llama2", "llama3", "deepseek-v3"),
         live="form",
     ),
     Page(
@@ -250,6 +273,8 @@ PAGES = (
         N_("take heads away, and see what is kept and what the model then writes."),
         N_("the query heads stay; only what they read becomes less."),
         number=11,
+        needs=("memory",),
+        sources=("mqa", "gqa", "deepseek-v2", "deepseek-v3", "smollm2", "llama3"),
     ),
     Page(
         "most-read",
@@ -265,6 +290,25 @@ PAGES = (
         N_("go from head to head, and look for a row that stands out."),
         N_("how often a row is read follows from its place; how much weight it gets does not."),
         number=12,
+        needs=("kv-cache",),
+        sources=("sinks", "h2o"),
+    ),
+    Page(
+        "in-your-code",
+        N_("In your code"),
+        N_("How do you use a cache in your own code?"),
+        N_(
+            "The loop that writes a text is short in every library. Here it is in plain NumPy, with this package and "
+            "with transformers: what to feed, what comes back, and what goes wrong."
+        ),
+        "in_your_code",
+        "stories",
+        "The next day is bright",
+        N_("go from pass to pass, then read the lines that are lit in each listing."),
+        N_("with a cache one id goes in per pass, and only the length of what is kept grows."),
+        number=13,
+        live="",
+        models=("stories",),
     ),
     Page(
         "glossary",
@@ -331,6 +375,7 @@ PARTS = (
         N_("What it costs"), N_("The cache is paid for in memory and in reading. How much, and what helps?"),
         (9, 10, 11, 12),
     ),
+    Part(N_("In your code"), N_("One loop, and the libraries that you write it with."), (13,)),
 )  # fmt: skip
 
 

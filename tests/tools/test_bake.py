@@ -22,6 +22,7 @@ from microgpt.viz.rendering.render import Site, render_baked
 from microgpt.viz.rendering.style import read
 from microgpt.viz.request import request
 from microgpt.viz.settings import Settings
+from tests.support.markup import inward
 from tools import bake
 from tools.output.manifest import MANIFEST
 
@@ -93,7 +94,7 @@ def test_the_folder_holds_both_forms_and_what_they_load(directory: Path) -> None
     for form in ("index.html", "embed.html"):
         html = (directory / form).read_text("utf-8")
         assert f'data-runtime="{runtime}/"' in html
-        for target in (found[0] for found in REFERENCE.findall(html) if not found[0].startswith("#")):
+        for target in (found[0] for found in REFERENCE.findall(inward(html)) if not found[0].startswith("#")):
             assert (directory / target).is_file(), target
 
 
@@ -113,7 +114,7 @@ def test_it_begins_with_the_authors_text_and_choices(directory: Path, form: str)
 def test_one_file_refers_to_nothing_but_itself(inline: Path) -> None:
     assert set(tree(inline)) == {"index.html", "embed.html", MANIFEST}
     for path in inline.glob("*.html"):
-        page = seen(path.read_text("utf-8"))
+        page = inward(seen(path.read_text("utf-8")))
         found = ["".join(each) for each in REFERENCE.findall(page)]
         assert found and [each for each in found if not each.startswith(("#", "data:"))] == []
         assert {url for url in re.findall(r"https?://[^\s\"'<>)]+", page) if "w3.org" not in url} <= set(
@@ -126,7 +127,7 @@ def test_one_file_refers_to_nothing_but_itself(inline: Path) -> None:
 def test_no_lesson_leads_out_of_its_file(page: Page, lang: str) -> None:
     asked = request(page.name, page.model, page.prompt, lang=lang)
     for html in bake.rendered(asked, views.of(page), Site(), "", self_contained(read)).values():
-        found = ["".join(each) for each in REFERENCE.findall(html)]
+        found = ["".join(each) for each in REFERENCE.findall(inward(html))]
         assert [each for each in found if not each.startswith(("#", "data:"))] == []
 
 

@@ -24,6 +24,7 @@ from microgpt.viz.drawing.phases import PHASES, code
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.rendering.policy import policy
 from microgpt.viz.rendering.render import ROOT, render_page
+from tests.support.markup import inward
 
 
 def parse(text: str) -> Element:
@@ -232,7 +233,7 @@ def test_the_key_has_full_and_half_full_cells_of_both_signs(tree: Element) -> No
 
 @pytest.mark.parametrize("page", PAGES, ids=[p.name for p in PAGES])
 def test_no_inline_script_or_style_and_nothing_from_elsewhere(page: Page) -> None:
-    tree = parse(render_page(page, view_of(page)))
+    tree = parse(inward(render_page(page, view_of(page))))
     assert next(e.get("content") for e in tree.iter("meta") if e.get("http-equiv")) == policy(frames=page.frames)
     for element in tree.iter():
         assert "style" not in element.attrib and element.tag != "style"

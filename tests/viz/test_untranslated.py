@@ -31,7 +31,7 @@ NAMES = sorted(
     [*PRESETS, *SHIPPED, *language.LANGUAGES.values(), "gpt2", "llama", "mistral", "qwen2", "qwen3"], key=len
 )
 UNITS = r"[kMGT]B|GiB|BF16|b?float\d+"
-SHORT = "GQA|MHA|MLA|MLP|MQA|PNG|SVG"
+SHORT = "GQA|MHA|MIT|MLA|MLP|MQA|PNG|SVG"
 PARTS = "wte|wpe|wq|wk|wv|wo|fc1|fc2|lm_head"  # of a model, as model.py calls them
 PLACES = r"https?://\S+|huggingface\.co/\S+|[\w/-]+\.html|config\.json|temperature=…&seed=…"
 GIVEN = "format|pt"  # what the makers of a file have written into it, on the page that looks inside
@@ -71,7 +71,7 @@ def words_of(texts: Iterable[str], page: Page) -> set[str]:
 
 def texts(element: Element) -> Iterator[str]:
     """What is read and what is said, without code and tokens."""
-    token = "tok" in element.get("class", "").split()
+    token = "tok" in element.get("class", "").split() or element.get("lang") == "en"  # so are titles of papers
     if isinstance(element.tag, str) and element.tag.rpartition("}")[2] not in CODE and not token:
         yield from (element.text or "", *(element.get(name, "") for name in SAID))
         for child in element:

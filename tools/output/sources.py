@@ -15,11 +15,17 @@ from tools.runtime.pinned import MINOR
 ROOT = Path(__file__).resolve().parents[2]
 OWN = {  # what of the repository runs in the browser
     "microgpt": ("**/*.py", "py.typed", "data/*.npz", "data/*.txt", "data/*.json"),
-    "templates": ("**/*.html", "**/*.svg"),
+    "templates": ("**/*.html", "**/*.svg", "**/*.py", "**/*.json"),
     "locale": ("*/LC_MESSAGES/*.mo",),
 }
 STYLES = "**/*.css"  # beside the templates: rules of pages, which no Python in a browser needs
-SITE = ("*.js", "*.svg", "css/*.css", "cards/*.png")  # what of site/ goes along: as it is, the styles as one file
+SITE = (
+    "*.js",
+    "*.svg",
+    "css/*.css",
+    "cards/*.png",
+    "exercises/*.py",
+)  # what of site/ goes along: as it is, the styles as one file
 WORKER = "worker.js"  # but this, which becomes part of the runtime (packing.py)
 
 

@@ -173,6 +173,14 @@ def passes(run: Run, prefill: bool) -> Iterator[Cell]:
         yield from boxes(cells, 0, at * PITCH, width, HIGH, 4)
 
 
+def texts(run: Run, padded: bool) -> Iterator[Cell]:
+    """Texts of a batch, one below the other; the shorter ones filled up on the left."""
+    width = WIDTH // STEPS
+    for at in range(ROWS):
+        empty = at if padded else 0
+        yield from boxes(["empty"] * empty + ["new"] * (STEPS - empty), 0, at * PITCH, width, HIGH, 4)
+
+
 # ---- the pictures ---------------------------------------------------------------------------------
 
 
@@ -254,6 +262,13 @@ def kv_cache(run: Run) -> Iterator[Piece]:
     yield from run.pile("k", 0, 96)
     yield from run.pile("v", 104, 96)
     yield framed("lit", -1, run.y(run.i) - 1, 202, HIGH + 2)
+
+
+def past_key_values(run: Run) -> Iterator[Piece]:
+    """The keys and the values of two layers."""
+    for left in (0, WIDTH // 2 + 4):
+        yield from run.pile("k", left, 44)
+        yield from run.pile("v", left + 50, 44)
 
 
 def head(run: Run) -> Iterator[Piece]:
@@ -450,6 +465,7 @@ def learnt(run: Run) -> list[int]:
 
 PICTURES: dict[str, Callable[[Run], Iterator[Piece]]] = {
     "attention": attention,
+    "batch": lambda run: texts(run, padded=False),
     "decode": lambda run: passes(run, prefill=False),
     "dot-product": dot_product,
     "embedding": embedding,
@@ -459,6 +475,7 @@ PICTURES: dict[str, Callable[[Run], Iterator[Piece]]] = {
     "key": own_row("k"),
     "kv-cache": kv_cache,
     "layer": layer,
+    "left-padding": lambda run: texts(run, padded=True),
     "logits": logits,
     "mask": mask,
     "mla": mla,
@@ -467,6 +484,7 @@ PICTURES: dict[str, Callable[[Run], Iterator[Piece]]] = {
     "multiply-add": multiply_add,
     "n-ctx": n_ctx,
     "norm": norm,
+    "past-key-values": past_key_values,
     "position": position,
     "prefill": lambda run: passes(run, prefill=True),
     "query": query,

@@ -24,7 +24,6 @@ from microgpt.viz.text.formats import show
 N_KEYS = 3  # as many as one works out on paper
 DIGITS = 2  # of every number on the page
 LARGE = ("GPT-2 124M", "Llama-3-8B")
-PAPER = "https://arxiv.org/abs/1706.03762"
 LOUDER = 10  # how much a query is stretched in a question
 
 
@@ -71,7 +70,6 @@ class View(NamedTuple):
 
     trace: Trace
     choices: tuple[Choice, ...]
-    paper: str  # its address
     layer: int
     head: int
     token: str  # that asks
@@ -141,7 +139,6 @@ def view(settings: Settings) -> View:
             Choice("part", range(step + 3), most),
             Choice("row", range(len(rows)), len(rows) - 1, in_figure=False),
         ),
-        paper=PAPER,
         layer=layer,
         head=head,
         token=keys[step].token,

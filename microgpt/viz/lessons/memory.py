@@ -22,6 +22,7 @@ from microgpt.viz.settings import Settings, parse_number
 from microgpt.viz.text.formats import whole
 
 GB = 10**9
+FIT = 2 * GB  # a question asks what fits
 CARD = 24  # GB of memory, for "how many fit"
 FIRST = "Llama-3-8B"  # of the models that are on show
 KINDS = ("k", "v")  # what is kept
@@ -120,6 +121,9 @@ class View(NamedTuple):
     more: float  # of a GiB, than of a GB; as a share
     larger: list[int]  # options: bytes a token
     larger_right: int
+    fit_room: int  # bytes
+    fit: list[int]  # tokens of Llama-3-8B in them: with K and V counted twice, right, with one left out
+    fit_right: int
     doubled_right: int  # what twice as many texts read twice as much of: 0 the weights, 1 the cache, 2 both
     fields: tuple[Control, ...]  # of the form: a model, bytes a number, texts, tokens in each, GB, a config.json
 
@@ -136,6 +140,7 @@ def view(settings: Settings) -> View:
 
     known = {name: describe(one) for name, one in PRESETS.items()}
     names = list(known)
+    per = known["Llama-3-8B"].per_token
     larger = [known[name].per_token for name in ("Llama-3-8B", "Llama-2-7B", "SmolLM2-135M")]
     return View(
         trace=trace,
@@ -162,6 +167,9 @@ def view(settings: Settings) -> View:
         more=2**30 / GB - 1,
         larger=larger,
         larger_right=larger.index(known["Llama-2-7B"].per_token),
+        fit_room=FIT,
+        fit=[FIT // (2 * per), FIT // per, 2 * FIT // per],
+        fit_right=1,
         doubled_right=read_twice(PRESETS[FIRST]),
         fields=(
             Choice("preset", names, FIRST),

@@ -46,6 +46,8 @@ class View(NamedTuple):
     first_wins: int  # heads in which the first row has received more than any other
     above: int  # rows that have more than an even share in some head
     oldest: int  # of the first, the newest and the one with most: which is read at the most steps
+    sums: list[int]  # what all weights of a head may add up to: as those of one step, of all; how many there are
+    sums_right: int
     safe: bool  # whether a row can be dropped that has got next to nothing
 
 
@@ -59,6 +61,7 @@ def view(settings: Settings) -> View:
     layer, head, row = (int(i) for i in np.unravel_index(read.argmax(), read.shape))
     heads = [(at, one) for at in range(config.n_layer) for one in range(config.n_head)]
     steps = [n - j for j in range(n)]
+    sums = sorted({1, n, n * (n + 1) // 2})
     return View(
         trace=trace,
         choices=(Choice("head", range(len(heads)), heads.index((layer, head))),),
@@ -75,6 +78,8 @@ def view(settings: Settings) -> View:
         first_wins=int((total.argmax(axis=-1) == 0).sum()),
         above=int((shares > 1).any(axis=(0, 1)).sum()),
         oldest=[steps[0], steps[-1], steps[row]].index(max(steps)),
+        sums=sums,
+        sums_right=sums.index(round(total[layer, head].sum())),
         safe=False,
     )
 

@@ -16,6 +16,7 @@ from microgpt.viz.drawing.heat import Scale
 from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.drawing.thumbs import HEIGHT, Cell, heat_row
+from microgpt.viz.lesson import page_named
 from microgpt.viz.patches import Patch, State, file, optional, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings, parse, radio, settings_of
@@ -125,7 +126,7 @@ def picture(recording: Recording, fields: Mapping[str, str], selected: int) -> P
 
 def drawn_anew(recording: Recording, fields: Mapping[str, str], selected: int) -> list[Patch]:
     shown = picture(recording, fields, selected)
-    return [patch("#stepper", render.widget("stepper", shown), "outer"), prose(shown)]
+    return [patch("#stepper", render.widget("stepper", shown), "outer"), prose(shown, fields)]
 
 
 def one_more(recording: Recording, fields: Mapping[str, str]) -> list[Patch]:
@@ -143,9 +144,9 @@ def one_more(recording: Recording, fields: Mapping[str, str]) -> list[Patch]:
         patch("#steps", part("step"), "append"),
         patch("#ledgers", part("ledger"), "append"),
         patch("#nav", part("nav"), "outer"),
-        prose(shown),
+        prose(shown, fields),
     ]
 
 
-def prose(shown: Picture) -> Patch:
-    return optional(patch("#prose", render.prose("stepper", shown, live=True)))
+def prose(shown: Picture, fields: Mapping[str, str]) -> Patch:
+    return optional(patch("#prose", render.prose("stepper", shown, page_named(fields["page"]), live=True)))

@@ -66,6 +66,9 @@ class View(NamedTuple):
     so_far: list[list[int]]  # the same up to each step, in the order of q, k and v
     reads_right: int  # of the reads of q, of k and n times n: those of k
     forget_right: int  # of KINDS: what can go after its step
+    next_rows: int  # that one more step would read, its own among them
+    next_options: list[int]  # reads of K after that step: without its own row, right, without a mask
+    next_right: int
     held_for_nothing: int  # numbers that a cache of q would hold at the end
     instead: Instead  # for this model
     large: list[Instead]  # for LARGE
@@ -115,6 +118,9 @@ def view_of(trace: Trace, picture: Picture | None = None) -> View:
         so_far=[[sum(life.so_far[kind][j] for life in lives) for kind in range(3)] for j in range(n)],
         reads_right=[totals["q"], totals["k"], n * n].index(totals["k"]),
         forget_right=min(range(len(KINDS)), key=lambda i: sum(later[kind] for kind in KINDS[i])),
+        next_rows=n + 1,
+        next_options=[totals["k"] + n, totals["k"] + n + 1, (n + 1) ** 2],
+        next_right=1,
         held_for_nothing=n * config.n_layer * config.n_head * config.head_dim,
         instead=instead("", config, n),
         large=[instead(name, PRESETS[name].config, FAR) for name in LARGE],

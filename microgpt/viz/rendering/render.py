@@ -25,11 +25,13 @@ from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.phases import PHASES, code
 from microgpt.viz.lesson import ADDED, ON_ADD, added
 from microgpt.viz.rendering.assets import BESIDE, BRIDGE, MODULE, SCRIPTS, STYLE, Assets
+from microgpt.viz.rendering.minutes import minutes
 from microgpt.viz.settings import SAMPLING
 from microgpt.viz.text import place
 from microgpt.viz.text.formats import FILTERS, bound
 from microgpt.viz.text.glossary import GLOSSARY, initials, ordered
 from microgpt.viz.text.language import LANG, LANGUAGES, catalogue, folder, language, translated
+from microgpt.viz.text.sources import SOURCES, WORK
 from microgpt.weights import SHIPPED, shipped
 
 __all__ = ["LANGUAGES", "SHIPPED", "environment", "language", "prose", "render", "render_page", "sentence", "widget"]
@@ -61,13 +63,13 @@ def environment(lang: str = "en") -> jinja2.Environment:
         extensions=["jinja2.ext.i18n"],
         auto_reload=False,
     )
-    env.filters |= {**FILTERS, "bound": on_one_line, "said": said}
+    env.filters |= {**FILTERS, "bound": on_one_line, "said": said, "minutes": minutes}
     env.policies["ext.i18n.trimmed"] = True
     env.install_gettext_translations(catalogue(lang), newstyle=True)  # type: ignore[attr-defined]
     env.globals.update(
         ADDED=ADDED, FORMAT=FORMAT, SAMPLING=SAMPLING, THEME=THEME, EVENTS=EVENTS, GLOSSARY=GLOSSARY,
         LANGUAGES=LANGUAGES, LESSONS=LESSONS, LEVELS=LEVELS, PAGES=PAGES, PART_NAMES=PART_NAMES, PHASES=PHASES,
-        BRIDGE=BRIDGE, MODULE=MODULE, SCRIPTS=SCRIPTS, STYLE=STYLE,
+        BRIDGE=BRIDGE, MODULE=MODULE, SCRIPTS=SCRIPTS, SOURCES=SOURCES, STYLE=STYLE, WORK=WORK,
         SHIPPED=SHIPPED, code=code, models=models, lang=lang, folder=folder,
         glossary=ordered, initials=initials, translated=translated, course=True, home="",
         up="../" if folder(lang) else "",

@@ -29,6 +29,12 @@ TERMS = (
         "attention",
     ),
     Term(
+        "batch",
+        N_("batch"),
+        N_("Several texts that run through the model in one pass, each with a cache of its own."),
+        "in-your-code",
+    ),
+    Term(
         "decode",
         N_("decode"),
         N_("Running the newest token alone, with a cache, to get the next one."),
@@ -86,6 +92,12 @@ TERMS = (
         "inside",
     ),
     Term(
+        "left-padding",
+        N_("left padding"),
+        N_("Filling up the shorter texts of a batch on the left, so that all of them end in the last column."),
+        "in-your-code",
+    ),
+    Term(
         "logits",
         N_("logits"),
         N_("One number for every token of the vocabulary: the larger, the likelier it comes next."),
@@ -135,6 +147,12 @@ TERMS = (
         N_("norm"),
         N_("Scales a vector to a steady size before it is worked on."),
         "inside",
+    ),
+    Term(
+        "past-key-values",
+        N_("past_key_values"),
+        N_("What transformers calls the KV cache: for each layer, keys and values of the tokens so far."),
+        "in-your-code",
     ),
     Term(
         "position",

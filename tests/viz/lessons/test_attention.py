@@ -18,6 +18,7 @@ from microgpt.viz.lessons.attention import LOUDER, View, slack, thumb, view
 from microgpt.viz.lessons.attention import Asked as Rows
 from microgpt.viz.rendering.render import render_page, widget
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.sources import SOURCES
 from tests.viz.test_pages import classes, find, numbers, numbers_of, parse, text
 
 OURS = page("attention")
@@ -188,7 +189,7 @@ def test_the_page_says_what_was_computed() -> None:
     last = shown.rows[-1]
     assert f"{shown.total} scores stay, {last.masked} are masked" in said["mask"]
     assert f"only {last.n} scores are new, and the {last.earlier} others are not needed again" in said["cache"]
-    assert "1706.03762" in said["read"]
+    assert "1706.03762" in SOURCES[page("attention").sources[0]].address
     assert (
         len(" ".join(said[name] for name in ("want", "qkv", "dot", "root", "softmax", "answer", "cache")).split()) > 350
     )

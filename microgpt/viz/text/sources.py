@@ -1,0 +1,67 @@
+"""SOURCES: papers, code and data that the lessons rest on, each once; a lesson names its own by their keys.
+
+Pages link to them and load nothing from there. An address is one that stays: arXiv's number, a repository, a model's
+card. Knows no HTML.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from microgpt.errors import N_
+
+
+class Source(NamedTuple):
+    """A title as it is published, its authors, its year, what kind of thing it is, and its address."""
+
+    title: str
+    authors: str
+    year: str
+    kind: str
+    address: str
+
+
+class Work(NamedTuple):
+    """This work, as CITATION.cff has it."""
+
+    title: str = "microgpt-kv: the KV cache of a GPT, made visible"
+    authors: str = "The microgpt-kv authors"
+    version: str = "0.1.0"
+    licence: str = "MIT"
+
+
+WORK = Work()
+PAPER, CODE, CARD, SHEET = N_("paper"), N_("code"), N_("model card"), N_("data sheet")
+ARXIV, GITHUB, MODELS = "https://arxiv.org/abs/", "https://github.com/", "https://huggingface.co/"
+
+SOURCES = {
+    "attention": Source("Attention Is All You Need", "Vaswani et al.", "2017", PAPER, f"{ARXIV}1706.03762"),
+    "bpe": Source("Neural Machine Translation of Rare Words with Subword Units", "Sennrich, Haddow, Birch", "2015", PAPER, f"{ARXIV}1508.07909"),
+    "rmsnorm": Source("Root Mean Square Layer Normalization", "Zhang, Sennrich", "2019", PAPER, f"{ARXIV}1910.07467"),
+    "memories": Source("Transformer Feed-Forward Layers Are Key-Value Memories", "Geva et al.", "2020", PAPER, f"{ARXIV}2012.14913"),
+    "lora": Source("LoRA: Low-Rank Adaptation of Large Language Models", "Hu et al.", "2021", PAPER, f"{ARXIV}2106.09685"),
+    "rope": Source("RoFormer: Enhanced Transformer with Rotary Position Embedding", "Su et al.", "2021", PAPER, f"{ARXIV}2104.09864"),
+    "adam": Source("Adam: A Method for Stochastic Optimization", "Kingma, Ba", "2014", PAPER, f"{ARXIV}1412.6980"),
+    "mqa": Source("Fast Transformer Decoding: One Write-Head is All You Need", "Shazeer", "2019", PAPER, f"{ARXIV}1911.02150"),
+    "gqa": Source("GQA: Training Generalized Multi-Query Transformer Models from Multi-Head Checkpoints", "Ainslie et al.", "2023", PAPER, f"{ARXIV}2305.13245"),
+    "deepseek-v2": Source("DeepSeek-V2: A Strong, Economical, and Efficient Mixture-of-Experts Language Model", "DeepSeek-AI", "2024", PAPER, f"{ARXIV}2405.04434"),
+    "deepseek-v3": Source("DeepSeek-V3 Technical Report", "DeepSeek-AI", "2024", PAPER, f"{ARXIV}2412.19437"),
+    "scaling": Source("Efficiently Scaling Transformer Inference", "Pope et al.", "2022", PAPER, f"{ARXIV}2211.05102"),
+    "flash": Source("FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness", "Dao et al.", "2022", PAPER, f"{ARXIV}2205.14135"),
+    "paged": Source("Efficient Memory Management for Large Language Model Serving with PagedAttention", "Kwon et al.", "2023", PAPER, f"{ARXIV}2309.06180"),
+    "speculative": Source("Fast Inference from Transformers via Speculative Decoding", "Leviathan, Kalman, Matias", "2022", PAPER, f"{ARXIV}2211.17192"),
+    "chunked": Source("SARATHI: Efficient LLM Inference by Piggybacking Decodes with Chunked Prefills", "Agrawal et al.", "2023", PAPER, f"{ARXIV}2308.16369"),
+    "sinks": Source("Efficient Streaming Language Models with Attention Sinks", "Xiao et al.", "2023", PAPER, f"{ARXIV}2309.17453"),
+    "h2o": Source("H2O: Heavy-Hitter Oracle for Efficient Generative Inference of Large Language Models", "Zhang et al.", "2023", PAPER, f"{ARXIV}2306.14048"),
+    "microgpt": Source("microgpt", "Andrej Karpathy", "2026", CODE, "https://gist.github.com/karpathy/8627fe009c40f57531cb18360106ce95"),
+    "makemore": Source("makemore", "Andrej Karpathy", "2022", CODE, f"{GITHUB}karpathy/makemore"),
+    "nanogpt": Source("nanoGPT", "Andrej Karpathy", "2022", CODE, f"{GITHUB}karpathy/nanoGPT"),
+    "picogpt": Source("picoGPT", "Jay Mody", "2023", CODE, f"{GITHUB}jaymody/picoGPT"),
+    "transformers": Source("Transformers", "Hugging Face", "2018", CODE, f"{GITHUB}huggingface/transformers"),
+    "vllm": Source("vLLM", "vLLM", "2023", CODE, f"{GITHUB}vllm-project/vllm"),
+    "gpt2": Source("GPT-2", "OpenAI", "2019", CARD, f"{MODELS}openai-community/gpt2"),
+    "smollm2": Source("SmolLM2-135M", "Hugging Face", "2024", CARD, f"{MODELS}HuggingFaceTB/SmolLM2-135M"),
+    "llama2": Source("Llama-2-7B", "Meta", "2023", CARD, f"{MODELS}meta-llama/Llama-2-7b-hf"),
+    "llama3": Source("Llama-3-8B", "Meta", "2024", CARD, f"{MODELS}meta-llama/Meta-Llama-3-8B"),
+    "a100": Source("A100 Tensor Core GPU", "NVIDIA", "2021", SHEET, "https://www.nvidia.com/content/dam/en-zz/Solutions/Data-Center/a100/pdf/nvidia-a100-datasheet-us-nvidia-1758950-r4-web.pdf"),
+}  # fmt: skip

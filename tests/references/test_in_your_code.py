@@ -1,0 +1,84 @@
+"""The listings of the lesson “In your code”: each prints what is recorded, with PyTorch and transformers of the record.
+
+python -m tests.references.test_in_your_code        records anew, and renews the notebook
+"""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version
+
+import numpy as np
+import pytest
+
+from microgpt.decode import recompute
+from microgpt.weights import shipped
+from tests.support.listings import (
+    NOTEBOOK,
+    PRINTED,
+    RECORDED,
+    SHARED,
+    cells_print,
+    listings,
+    names_of,
+    printed,
+    renewed,
+)
+
+pytestmark = pytest.mark.references
+
+
+def versions() -> dict[str, str]:
+    return {name: version(name).partition("+")[0] for name in ("torch", "transformers")}
+
+
+@pytest.mark.parametrize("name", listings())
+def test_a_listing_prints_what_is_recorded(name: str) -> None:
+    pytest.importorskip("transformers", reason="needs transformers: make references")
+    assert printed(name) == RECORDED["printed"][name]
+
+
+@pytest.mark.parametrize("name", ["with_cache", "without_cache"])
+def test_a_loop_ends_with_the_logits_of_our_model(name: str) -> None:
+    """In float32, against our float64: words alone would not tell a small mistake."""
+    pytest.importorskip("transformers", reason="needs transformers: make references")
+    found, ours = names_of(name), shipped("stories")
+    logits = found["out"].logits[0, -1].numpy()
+    assert np.allclose(logits, recompute(ours.params, ours.config, found["ids"][:-1]), rtol=0, atol=1e-4)
+
+
+def test_the_notebook_prints_the_same() -> None:
+    pytest.importorskip("transformers", reason="needs transformers: make references")
+    found = cells_print([*listings(), *SHARED])
+    assert {name: text for name, text in found.items() if text} == RECORDED["printed"]
+
+
+def test_what_the_page_says_of_generate_and_of_a_static_cache() -> None:
+    """Given the mask, generate works the positions out; a StaticCache reserves all rows at once."""
+    torch = pytest.importorskip("torch", reason="needs PyTorch: make references")
+    transformers = pytest.importorskip("transformers", reason="needs transformers: make references")
+    torch.manual_seed(0)
+    sizes = {"vocab_size": 99, "n_positions": 24, "n_embd": 32, "n_layer": 2, "n_head": 4, "initializer_range": 0.4}
+    model = transformers.GPT2LMHeadModel(transformers.GPT2Config(**sizes, bos_token_id=98, eos_token_id=98)).eval()
+    batch = torch.tensor([[0, 0, 0, 98, 79, 15], [98, 1, 2, 3, 4, 5]])
+    mask = torch.tensor([[0, 0, 0, 1, 1, 1], [1, 1, 1, 1, 1, 1]])
+    asked = {"max_new_tokens": 6, "do_sample": False, "pad_token_id": 0}
+    padded = model.generate(batch, attention_mask=mask, **asked)[0, 6:]
+    alone = model.generate(batch[:1, 3:], attention_mask=mask[:1, 3:], **asked)[0, 3:]
+    assert padded.tolist() == alone.tolist()
+    assert model.generate(batch, attention_mask=torch.ones_like(mask), **asked)[0, 6:].tolist() != alone.tolist()
+    past = transformers.StaticCache(config=model.config, max_cache_len=24)
+    model(batch, past_key_values=past)
+    assert list(past.layers[0].keys.shape) == [2, 4, 24, 8] and int(past.get_seq_length()) == 6
+
+
+def test_the_record_names_these_versions_and_these_listings() -> None:
+    pytest.importorskip("transformers", reason="needs transformers: make references")
+    assert RECORDED["versions"] == versions()
+    assert list(RECORDED["printed"]) == listings()
+
+
+if __name__ == "__main__":
+    made = {"versions": versions(), "printed": {name: printed(name) for name in listings()}}
+    PRINTED.write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    NOTEBOOK.write_text(json.dumps(renewed(), indent=1, ensure_ascii=False) + "\n", "utf-8")

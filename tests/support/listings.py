@@ -1,0 +1,75 @@
+"""The listings of the lesson “In your code”, run as a reader runs them."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import runpy
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "templates" / "lessons" / "in_your_code" / "listings"
+NOTEBOOK = ROOT / "docs" / "in-your-code.ipynb"
+PRINTED = FOLDER.parent / "printed.json"
+RECORDED = json.loads(PRINTED.read_text("utf-8")) if PRINTED.exists() else {}
+SHARED = {"plain_parts", "stories_as_llama"}  # what others import; they print nothing
+
+
+PLAIN = ("plain", "package", "growing")  # that need NumPy alone
+
+
+def listings() -> list[str]:
+    return sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in SHARED)
+
+
+def renewed() -> dict[str, Any]:
+    """The notebook with the listings as they are: a cell is the file of its name, without what cells before it say."""
+    notebook: dict[str, Any] = json.loads(NOTEBOOK.read_text("utf-8"))
+    for cell in code_cells(notebook):
+        text = (FOLDER / f"{cell['id']}.py").read_text("utf-8")
+        cell["source"] = (
+            re.sub(rf"^from ({'|'.join(sorted(SHARED))}) import .*\n", "", text, flags=re.M).strip().splitlines(True)
+        )
+    return notebook
+
+
+def code_cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
+    return [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+
+
+def cells_print(names: Sequence[str]) -> dict[str, str]:
+    """What those cells print, one after the other in one Python, as a notebook runs them."""
+    known: dict[str, object] = {}
+    found: dict[str, str] = {}
+    for cell in code_cells(json.loads(NOTEBOOK.read_text("utf-8"))):
+        if cell["id"] in names:
+            with redirect_stdout(io.StringIO()) as out:
+                exec("".join(cell["source"]), known)
+            found[cell["id"]] = out.getvalue()
+    return found
+
+
+def names_of(name: str) -> dict[str, Any]:
+    """What a listing leaves behind: its variables and functions."""
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()):
+        patch.syspath_prepend(str(FOLDER))
+        patch.setattr(sys, "dont_write_bytecode", True)
+        return runpy.run_path(str(FOLDER / f"{name}.py"))
+
+
+def printed(name: str) -> str:
+    """What a listing prints, in a Python of its own, which leaves no files behind."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "PYTHONIOENCODING": "utf-8"}
+    command = [sys.executable, "-B", str(FOLDER / f"{name}.py")]
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert run.returncode == 0, run.stderr
+    return run.stdout

@@ -1,0 +1,66 @@
+"""The line at the top of a lesson: what must be known before, and how many minutes it takes."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+
+from microgpt.viz.course import LESSONS, Page, page
+from microgpt.viz.rendering.minutes import QUESTION, STEP, WORDS
+from microgpt.viz.rendering.render import render_embed, render_page
+from microgpt.viz.text.language import language
+from tests.viz.test_pages import find, parse, text, view_of
+
+NAMES = [lesson.name for lesson in LESSONS]
+
+
+def lead(lesson: Page) -> str:
+    (crumb,) = find(parse(render_page(lesson, view_of(lesson))), "crumb")
+    return " ".join(text(crumb).split())
+
+
+def all_before(name: str) -> set[str]:
+    """What must have been read, step by step back."""
+    return {found for one in page(name).needs for found in (one, *all_before(one))}
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=NAMES)
+def test_a_lesson_needs_only_lessons_before_it_and_no_other_says_so_already(lesson: Page) -> None:
+    assert set(lesson.needs) <= set(NAMES[: NAMES.index(lesson.name)])
+    for one in lesson.needs:
+        assert one not in {found for other in lesson.needs for found in all_before(other)}
+
+
+def test_only_the_first_lesson_needs_no_other() -> None:
+    assert [lesson.name for lesson in LESSONS if not lesson.needs] == NAMES[:1]
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=NAMES)
+def test_its_top_names_and_links_what_it_needs(lesson: Page) -> None:
+    (crumb,) = find(parse(render_page(lesson, view_of(lesson))), "crumb")
+    linked = [(a.get("href"), text(a)) for a in crumb.iter("a")][1:]
+    assert linked == [(f"{one.name}.html", one.label) for one in LESSONS if one.name in lesson.needs]
+    assert ("needs no other lesson" in text(crumb)) == (not lesson.needs)
+
+
+@pytest.mark.parametrize("lang", ["en", "es"])
+@pytest.mark.parametrize("lesson", LESSONS, ids=NAMES)
+def test_its_minutes_are_those_of_its_words_questions_and_steps(lesson: Page, lang: str) -> None:
+    """Counted on the page, and not in what the page is made of."""
+    view = view_of(lesson)
+    with language(lang):
+        tree = parse(render_page(lesson, view))
+    (prose,) = (e for e in tree.iter("section") if e.get("id") == "prose")
+    for after in find(prose, "rests") + find(prose, "answers"):
+        prose.remove(after)
+    words, asked = len(text(prose).split()), len(find(prose, "ask"))
+    (said,) = re.findall(r"(\d+) minut", text(find(tree, "crumb")[0]))
+    assert int(said) == math.ceil(words / WORDS + QUESTION * asked + STEP * len(view.choices[0].values))
+    assert 3 <= int(said) <= 30
+
+
+def test_a_frame_says_neither() -> None:
+    for lesson in LESSONS:
+        assert not find(parse(render_embed(lesson, view_of(lesson))), "crumb")

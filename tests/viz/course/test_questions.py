@@ -1,0 +1,43 @@
+"""Each question that a lesson should answer is answered on its page, outside of the questions that the page asks."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import pytest
+
+from microgpt.viz.course import LESSONS, page
+from microgpt.viz.rendering.render import render_page
+from tests.viz.course.questions import QUESTIONS
+from tests.viz.test_pages import classes, find, parse, text, view_of
+
+ALL = [(name, question, said) for name, asked in QUESTIONS.items() for question, said in asked]
+
+
+@cache
+def taught(name: str) -> str:
+    """The prose of a page without what it asks itself."""
+    (prose,) = (
+        e for e in parse(render_page(page(name), view_of(page(name)))).iter("section") if e.get("id") == "prose"
+    )
+    for above in [*prose.iter()]:
+        for one in [child for child in above if classes(child) & {"ask", "answers", "rests"}]:
+            above.remove(one)
+    return " ".join(text(prose).split())
+
+
+@pytest.mark.parametrize(("name", "question", "said"), ALL, ids=[f"{name}: {question}" for name, question, _ in ALL])
+def test_the_page_answers_the_question(name: str, question: str, said: str) -> None:
+    assert len(re.findall(said, taught(name))) == 1, taught(name)
+
+
+def test_each_lesson_has_eight_questions_or_more() -> None:
+    assert {lesson.name for lesson in LESSONS} == {*QUESTIONS}
+    for asked in QUESTIONS.values():
+        assert len({question for question, _ in asked}) == len(asked) >= 8
+
+
+def test_a_page_that_asks_does_not_answer_itself() -> None:
+    assert "Check yourself" in taught("why-q") and "You must forget something" not in taught("why-q")
+    assert find(parse(render_page(page("why-q"), view_of(page("why-q")))), "ask")

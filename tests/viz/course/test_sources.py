@@ -1,0 +1,85 @@
+"""What lessons rest on: each source once, with an address that stays; and no other link leads out of the site."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from microgpt.viz.course import LESSONS, PAGES, Page, page
+from microgpt.viz.rendering.render import render_embed, render_page
+from microgpt.viz.session import dispatch
+from microgpt.viz.text.sources import SOURCES, WORK
+from tests.support.markup import inward
+from tests.viz.test_pages import find, parse, text, view_of
+
+ROOT = Path(__file__).resolve().parents[3]
+HOSTS = {"arxiv.org", "github.com", "gist.github.com", "huggingface.co", "www.nvidia.com"}
+NAMES = [lesson.name for lesson in LESSONS]
+
+
+def test_each_source_stands_once_and_some_lesson_names_it() -> None:
+    addresses = [source.address for source in SOURCES.values()]
+    assert len({*addresses}) == len(addresses)
+    for address in addresses:
+        url = urlsplit(address)
+        assert (url.scheme, url.query, url.fragment) == ("https", "", "") and url.netloc in HOSTS
+        assert url.netloc != "arxiv.org" or re.fullmatch(r"/abs/\d{4}\.\d{4,5}", url.path)
+    assert {key for lesson in LESSONS for key in lesson.sources} == {*SOURCES}
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=NAMES)
+def test_a_lesson_ends_with_what_it_rests_on(lesson: Page) -> None:
+    tree = parse(render_page(lesson, view_of(lesson)))
+    (section,) = find(tree, "rests")
+    lines = [" ".join(text(line).split()) for line in section.iter("li")]
+    named = [SOURCES[key] for key in lesson.sources]
+    assert len(named) >= 2
+    assert lines == [f"{s.title} {s.authors}, {s.year}, {s.kind}" for s in named]
+    assert [a.get("href") for a in section.iter("a")] == [s.address for s in named]
+
+
+@pytest.mark.parametrize("shown", PAGES, ids=lambda one: one.name)
+def test_only_sources_lead_out_and_each_opens_in_a_tab_of_its_own(shown: Page) -> None:
+    """In a frame the page stays; the other one gets no hold of it."""
+    tree = parse(render_page(shown, view_of(shown)))
+    listed = [a for place in find(tree, "sources") for a in place.iter("a")]
+    out = [e for e in tree.iter() for name in ("href", "src", "action") if re.match(r"[a-z]+:|//", e.get(name, ""))]
+    assert out == listed
+    for a in out:
+        assert (a.get("class"), a.get("target"), a.get("rel")) == ("source", "_blank", "noopener")
+
+
+def test_another_link_outward_is_found() -> None:
+    for wrong in ('<a href="https://arxiv.org/abs/1706.03762">', '<img class="source" src="https://arxiv.org/x.png">'):
+        assert "https:" in inward(wrong)
+    assert "https:" not in inward(render_page(page("attention"), view_of(page("attention"))))
+
+
+def test_a_frame_has_none_and_a_live_step_keeps_them() -> None:
+    for lesson in LESSONS:
+        assert not find(parse(render_embed(lesson, view_of(lesson))), "sources")
+    fields = {"page": "kv-cache", "model": "names", "prompt": "emm", "temperature": "1", "top_k": "0", "seed": "0"}
+    for hook in ("run", "next"):
+        _, patches = dispatch(None, hook, fields)
+        (prose,) = (p["html"] for p in patches if p.get("target") == "#prose")
+        assert all(SOURCES[key].address in prose for key in page("kv-cache").sources)
+
+
+def test_this_work_is_cited_as_its_file_says() -> None:
+    cff = (ROOT / "CITATION.cff").read_text("utf-8")
+    said = {
+        name: re.findall(rf'^\W*{name}: "?([^"\n]*)"?$', cff, re.M) for name in ("title", "name", "version", "license")
+    }
+    assert said == {"title": [WORK.title], "name": [WORK.authors], "version": [WORK.version], "license": [WORK.licence]}
+    front = " ".join(text(parse(render_page(page("index"), view_of(page("index"))))).split())
+    for words in (
+        WORK.title,
+        WORK.authors,
+        f"version {WORK.version}",
+        f"the {WORK.licence} licence",
+        "Andrej Karpathy",
+    ):
+        assert words in front
