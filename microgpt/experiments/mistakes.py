@@ -1,19 +1,32 @@
 """Three mistakes that people make with a cache, made for real: no mask, no position offset, no reset.
 
-Each calls the same `forward`, in a wrong way: with a cache that lies about what it holds. Knows models and caches;
-knows no page.
+Each calls the same `forward`, in a wrong way: with a cache that lies about what it holds. What they do to the loss, on
+average over many texts, lies in data/mistakes.json; the models that ship have made it with this command:
+
+    python -m microgpt.experiments.mistakes > means.json && mv means.json microgpt/data/mistakes.json
+
+Knows models and caches; knows no page.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from typing import Any
+from itertools import islice
+from random import Random
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from microgpt.cache import Cache, KVCache
 from microgpt.config import Array, Config, Params
 from microgpt.decode import decode_step
+from microgpt.model import softmax
+from microgpt.recipes import DATA, sentences
+from microgpt.weights import SHIPPED, Model, shipped
+
+N_TEXTS, SEED = 200, 42  # of a mean
+KINDS = ("right", "no_mask", "no_offset", "no_reset")
 
 
 def right(params: Params, config: Config, token_ids: Sequence[int]) -> Array:
@@ -92,3 +105,61 @@ def see_all(params: Params, config: Config, token_ids: Sequence[int]) -> tuple[A
             cache.go(i)
             rows.append(decode_step(params, config, token_id, cache))
     return np.array(rows), cache
+
+
+# ---- over many texts ------------------------------------------------------------------------------
+
+
+class Mean(NamedTuple):
+    """A mistake over many texts: the mean of their losses, and how many have a lower loss than without the mistake."""
+
+    loss: float
+    lower: int
+
+
+def loss(logits: Array, token_ids: Sequence[int]) -> float:
+    """The mean of -log p(next token) over a text that gave these logits; the last of its tokens is foretold only."""
+    return float(-np.log(softmax(logits)[np.arange(len(logits)), token_ids[1:]]).mean())
+
+
+def made(kind: str, model: Model, token_ids: Sequence[int], before: Sequence[int]) -> Array:
+    """The logits [n, vocab_size] of a text run with that mistake, or "right"; `before` is the text that went before."""
+    params, config, room = model.params, model.config, model.config.n_ctx - len(token_ids)
+    if kind == "no_reset":
+        return no_reset(params, config, token_ids, before[:room])  # as much of it as leaves room
+    without = {"right": right, "no_mask": no_mask, "no_offset": no_offset}
+    return without[kind](params, config, token_ids)
+
+
+def sampled(model: Model) -> list[list[int]]:
+    """Texts such as the model was trained on: names out of a thousand, or sentences of the grammar, with their end."""
+    if model.name == "stories":
+        texts = list(islice(sentences(SEED), N_TEXTS))
+    else:
+        texts = Random(SEED).sample((DATA / "names-1000.txt").read_text("utf-8").split(), N_TEXTS)
+    stop = model.tokenizer.start
+    return [[*model.tokenizer.encode(text), stop][: model.config.n_ctx + 1] for text in texts]
+
+
+def means(model: Model) -> dict[str, Mean]:
+    """Each mistake, and none, over N_TEXTS texts. The text before each is the one before it in the sample."""
+    texts = sampled(model)
+    losses = {
+        kind: [loss(made(kind, model, ids[:-1], texts[i - 1][:-1]), ids) for i, ids in enumerate(texts)]
+        for kind in KINDS
+    }
+    lower = {kind: sum(a < b for a, b in zip(losses[kind], losses["right"], strict=True)) for kind in KINDS}
+    return {kind: Mean(float(np.mean(losses[kind])), lower[kind]) for kind in KINDS}
+
+
+def measured(name: str) -> dict[str, Mean]:
+    """What `means` has found for the model of that name, one of those that ship."""
+    found = json.loads((DATA / "mistakes.json").read_text("utf-8"))[name]
+    return {kind: Mean(*mean) for kind, mean in found.items()}
+
+
+if __name__ == "__main__":
+    found = {name: means(shipped(name)) for name in SHIPPED}
+    print(
+        json.dumps({name: {k: (round(m.loss, 6), m.lower) for k, m in kinds.items()} for name, kinds in found.items()})
+    )

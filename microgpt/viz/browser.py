@@ -25,10 +25,20 @@ def receive(message: str, files: Any = None) -> Any:  # str, or an awaitable of 
     """
     event, chosen = json.loads(message), files.to_py(depth=2) if files else {}
     handles = {name: [Handle(one) for one in several] for name, several in chosen.items()}
-    state, patches = dispatch(event["state"], event["hook"], event["fields"], handles)
+    state, patches = dispatch(event["state"], event["hook"], {**event["fields"], "browser": browser()}, handles)
     if any(patch.get("type") == "image/png" for patch in patches):
         return in_pixels(state, patches)
     return json.dumps({"state": state, "patches": patches}, allow_nan=False)
+
+
+def browser() -> str:
+    """What the browser calls itself; nothing where there is none."""
+    try:
+        from js import navigator
+
+        return str(navigator.userAgent)
+    except ImportError:
+        return ""
 
 
 async def in_pixels(state: Any, patches: list[dict[str, str]]) -> str:

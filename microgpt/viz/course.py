@@ -149,6 +149,7 @@ PAGES = (
         N_("go through the steps, and watch the rows that are computed again."),
         N_("the logits are the same in both runs, while the work without the cache grows and grows."),
         number=4,
+        extra="live",
         needs=("kv-cache",),
         sources=("scaling", "picogpt", "gpt2"),
     ),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 
-from microgpt.experiments.mistakes import no_mask, no_offset, no_reset, right
+from microgpt.experiments.mistakes import N_TEXTS, loss, means, measured, no_mask, no_offset, no_reset, right, sampled
 from microgpt.model import softmax
 from microgpt.record import Recording
-from microgpt.weights import shipped
+from microgpt.train import loss_and_grads
+from microgpt.weights import SHIPPED, shipped
 from tests.support.examples import examples
 from tests.support.strategies import Case, cases, parallel
 
@@ -72,3 +74,35 @@ def test_without_a_reset_the_text_goes_on_from_the_old_one(case: Case) -> None:
     old, new = case.token_ids[:1], case.token_ids[1:]
     joined = right(case.params, case.config, case.token_ids)
     assert np.array_equal(no_reset(case.params, case.config, new, old), joined[1:])
+
+
+def check_means(name: str) -> None:
+    """What is kept comes out again; every mistake makes the mean worse, though the loss of some texts lower."""
+    kept, made = measured(name), means(shipped(name))
+    assert kept.keys() == made.keys()
+    for kind, mean in kept.items():
+        assert mean.loss == pytest.approx(made[kind].loss, abs=1e-6) and mean.lower == made[kind].lower
+        assert kind == "right" or (mean.loss > kept["right"].loss and mean.lower < N_TEXTS / 2)
+    assert kept["right"].lower == 0
+
+
+def test_the_means_that_are_kept_are_those_of_the_smallest_model() -> None:
+    check_means("names")
+
+
+@pytest.mark.slow("hundreds of passes, token by token")
+@pytest.mark.parametrize("name", SHIPPED[1:])
+def test_the_means_that_are_kept_are_those_of_the_others(name: str) -> None:
+    check_means(name)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_right_mean_is_the_loss_of_training(name: str) -> None:
+    """By the parallel pass, which shares no code with the cached one but the model."""
+    model = shipped(name)
+    texts = sampled(model)
+    grads = {key: np.zeros_like(value) for key, value in model.params.items()}
+    losses = [loss_and_grads(model.params, model.config, ids, grads) for ids in texts]
+    assert len(texts) == N_TEXTS
+    assert measured(name)["right"].loss == pytest.approx(float(np.mean(losses)), abs=1e-6)
+    assert loss(right(model.params, model.config, texts[0][:-1]), texts[0]) == pytest.approx(losses[0])

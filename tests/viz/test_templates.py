@@ -20,13 +20,13 @@ NAMES = r"GPT-2( 124M)?|SmolLM2-135M|SmolLM2|Llama-\d-\d+B|Llama-\d|Llama \d|Mis
 PLACE = "a place in a row of facts that has no name there"
 # What templates type today: how often in all of them, and why. What is new fails, and so does a line for what is gone.
 KNOWN: dict[str, tuple[int, str]] = {
-    "16-bit": (18, "what bytes are counted in, as other people count them; the views count two a number"),
+    "16-bit": (20, "numbers of two bytes by their name; the views count two a number"),
     "map: 3": (1, "how many decimals"),
     **{f"view.powers[{i}]": (1, "a word for the power, by the power") for i in (1, 2, 3)},
     "x gteq 10": (1, "how many decimals"),
     "first = 0": (3, "the name of the first row or layer"),
     "m.bar: 20": (2, "a sample in a key, as long as looks well"),
-    "m.to: 0": (4, "the first case of a choice"),
+    "m.to: 0": (5, "the first case of a choice"),
     "range: 4": (2, "a cell for each of q, K, V and the MLP, as there are columns"),
     "range: 2": (2, "every second colour of the heat scale"),
     "range: -2": (1, "every second colour of the heat scale"),

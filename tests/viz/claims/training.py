@@ -14,5 +14,7 @@ CLAIMS = [
     Claim("seed 2", "in production the cache holds detached tensors", P, "detached", (r"keeps numbers and no history",)),
     Claim("REFERENCE 5", "can the cache be used in training?", P, "same", (r"same losses",)),
     Claim("REFERENCE 5", "what breaks if I forget the mask, the position offset, or a reset?", P, "breaks", (r"no mask.*no position offset.*no reset", r"off by up to \d")),
+    Claim("TEACHING 2.1", "what breaks, as means over many texts: each mistake makes the mean worse, though not every text", P, "breaks", (r"Over 200 texts .* the mean loss is 2\.38 in place of 2\.32", r"2\.76 in place of 2\.32", r"3\.19 in place of 2\.32")),
+    Claim("TEACHING 2.1", "one text alone can mislead", P, "misleads", (r"of the 200, 32 have a lower loss with the mistake “no mask”",)),
     Claim("REFERENCE 1", "the first published loss", P, "first", (r"Its loss is 3\.3660",)),
 ]  # fmt: skip

@@ -11,6 +11,8 @@ import pytest
 from microgpt.config import Config
 from microgpt.cost import PARTS, cached, naive, needed
 from microgpt.experiments import growth
+from microgpt.experiments.exactness.measure import SHORTEST, measured
+from microgpt.experiments.exactness.rounded import to_bfloat16
 from microgpt.record import Recording
 from microgpt.viz.course import page
 from microgpt.viz.lessons.compare import Compare, doubled_options, view
@@ -18,7 +20,7 @@ from microgpt.viz.lessons.compare.curves import FAR
 from microgpt.viz.rendering.render import widget
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import of_hundred
-from microgpt.weights import shipped
+from microgpt.weights import SHIPPED, shipped
 from tests.viz.test_pages import find, numbers, parse, shown_as, text
 
 RUNS = [("names", "emm"), ("names", "a"), ("names-deep", "abcdefghijklmno"), ("stories", "The next day is bright")]
@@ -129,3 +131,27 @@ def test_the_answers_hold_the_right_one_for_every_window(window: int) -> None:
 def test_a_small_share_is_not_said_to_be_nothing() -> None:
     shares = {0.0: "0", 1.0: "100", 0.594: "59", 0.01: "1", 0.0094: "0.9", 0.0033: "0.3", 0.00042: "0.04"}
     assert {share: of_hundred(share) for share in shares} == shares
+
+
+def test_the_formats_of_shorter_numbers_are_the_kept_figures() -> None:
+    """And each example flips: the first token wins with the cache, the second without."""
+    made = view(Settings("names", "emm"))
+    assert [one.model for one in made.tested] == list(SHIPPED)
+    tree = parse(widget("compare", made, page=page("with-and-without")))
+    boards = find(tree, "pair")[-len(SHIPPED) :]
+    for one, board in zip(made.tested, boards, strict=True):
+        kept = measured(one.model)
+        assert one.kept == 0 and one.flips == len(kept.formats[SHORTEST].flipped)
+        table, example = board.iter("table")
+        rows = list(table.iter("tr"))[1:]
+        assert len(rows) == len(kept.formats)
+        for row, found in zip(rows, kept.formats.values(), strict=True):
+            apart, other = (text(td) for td in row.iter("td"))
+            assert other == (str(len(found.flipped)) if found.flipped else "none")
+            assert apart == "nothing" if not found.difference else float(apart.split()[-1]) > 0
+        shown = np.array([[numbers(td)[0] for td in row.iter("td")] for row in list(example.iter("tr"))[1:]])
+        np.testing.assert_allclose(shown.T, [kept.example.cached, kept.example.again, kept.example.exact], atol=6e-5)
+        assert shown[0, 0] > shown[1, 0] and shown[0, 1] < shown[1, 1]
+        here = np.float32(to_bfloat16(np.array([max(kept.example.exact)]))[0])
+        near = to_bfloat16(here + one.spacing * np.array([0.49, 0.51, 1.0, 1.49], np.float32))
+        assert [float(x - here) / one.spacing for x in near] == [0, 1, 1, 1]

@@ -22,10 +22,14 @@ from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.chart import Chart
 from microgpt.viz.drawing.thumbs import HEIGHT, Cell, boxes
+from microgpt.viz.lessons.compare import exact
 from microgpt.viz.lessons.compare.curves import CURVES, FAR, KINDS, POWERS, WAYS, Slopes, curves, slopes
+from microgpt.viz.lessons.compare.race import HOOKS, LENGTHS
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
-from microgpt.weights import Model
+from microgpt.weights import SHIPPED, Model
+
+__all__ = ["HOOKS", "view"]
 
 GPT2 = PRESETS["GPT-2 124M"].config
 N_GUESSES = 4  # likeliest next tokens that are shown
@@ -163,6 +167,8 @@ class Compare:
     row_bytes: int
     cache_bytes: list[tuple[int, int]]  # (tokens, bytes in 16-bit numbers)
     order: Order
+    tested: list[exact.Tested]  # in shorter numbers, model by model
+    race_lengths: tuple[int, ...] = LENGTHS  # tokens
 
 
 def view(settings: Settings) -> Compare:
@@ -194,6 +200,8 @@ def view_of(model: Model, trace: Trace) -> Compare:
         choices=(
             Choice("step", range(n), trace.about["n_prompt"] - 1),
             Choice("group", range(len(CURVES)), len(CURVES) - 1, in_figure=False),
+            Choice("numbers", range(len(SHIPPED)), in_figure=False),
+            Choice("race_length", LENGTHS, LENGTHS[-1], in_figure=False),
         ),
         model=model.name,
         n=n,
@@ -242,6 +250,7 @@ def view_of(model: Model, trace: Trace) -> Compare:
         row_bytes=kv_bytes(config, 1, 2),
         cache_bytes=[(t, kv_bytes(config, t, 2)) for t in (1, 10, 100, FAR)],
         order=three_numbers(0.1, 0.2, 0.3),
+        tested=exact.tested(),
     )
 
 

@@ -13,7 +13,6 @@ from microgpt.errors import N_
 from microgpt.experiments import mistakes
 from microgpt.experiments.credit import arrivals, by_query, gap, gradients, losses, taped
 from microgpt.experiments.trainer import Trainer
-from microgpt.model import softmax
 from microgpt.trace import Trace
 from microgpt.train import samples
 from microgpt.viz.controls import Choice
@@ -67,12 +66,13 @@ class Matrix(NamedTuple):
 
 
 class Tried(NamedTuple):
-    """The pass with a mistake, or with none: what that did to the logits and to the mean loss."""
+    """The pass with a mistake, or with none: what that did to the logits of this text, and to the loss of many."""
 
     name: str
     what: str
     change: float
-    loss: float
+    mean: float  # loss, over many
+    lower: int  # of them: so many have a lower loss than without the mistake
 
 
 class Start(NamedTuple):
@@ -107,6 +107,8 @@ class View(NamedTuple):
     differs: list[str]
     cut_right: int  # of CUT: wrong in every model
     tried: list[Tried]  # the first without a mistake
+    n_tried: int  # texts of a mean
+    misleads: Tried  # the mistake that lowers the loss of most texts
     n_layer: int
     start: Start
     before: list[str]
@@ -142,6 +144,7 @@ def view(settings: Settings) -> View:
     matrices = [matrix(live, detached, short) for short in MATRICES]
     heard = found.later.max(axis=(0, 1)).tolist()  # by each row, from later steps
     trainer, ready = Trainer(), shipped("names")
+    broken = [tried(model, ids, name) for name in mistakes.KINDS]
     first = next(iter(trainer.run.texts))
     return View(
         trace=recording.trace,
@@ -163,7 +166,9 @@ def view(settings: Settings) -> View:
         matrices=matrices,
         differs=[one.name for one in matrices if not one.same],
         cut_right=CUT.index("W_V"),
-        tried=[tried(model, ids, name) for name in MISTAKES],
+        tried=broken,
+        n_tried=mistakes.N_TEXTS,
+        misleads=max(broken, key=lambda one: one.lower),
         n_layer=config.n_layer,
         start=Start(
             name=trainer.run.tokenizer.decode(first),
@@ -229,12 +234,10 @@ def same(a: dict[str, Array], b: dict[str, Array], short: str) -> bool:
 
 
 def tried(model: Model, ids: list[int], name: str) -> Tried:
-    params, config, inputs = model.params, model.config, ids[:-1]
-    before = inputs[: config.n_ctx - len(inputs)]  # as much of an old text as leaves room
-    arguments = [before] if name == "no_reset" else []
-    good, bad = mistakes.right(params, config, inputs), getattr(mistakes, name)(params, config, inputs, *arguments)
-    loss = -np.log(softmax(bad)[np.arange(len(inputs)), ids[1:]]).mean()
-    return Tried(*MISTAKES[name], float(np.abs(good - bad).max()), float(loss))
+    """The old text in the cache, where it was not reset, is the text itself."""
+    inputs, mean = ids[:-1], mistakes.measured(model.name)[name]
+    good, bad = (mistakes.made(kind, model, inputs, inputs) for kind in ("right", name))
+    return Tried(*MISTAKES[name], float(np.abs(good - bad).max()), mean.loss, mean.lower)
 
 
 def flat(model: Model) -> Array:

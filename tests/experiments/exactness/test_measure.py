@@ -1,0 +1,119 @@
+"""The kept figures are those of the models that ship; adding in one order gives one answer, to the last bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from microgpt.cache import KVCache
+from microgpt.config import Report
+from microgpt.decode import generate, recompute
+from microgpt.experiments.exactness.measure import (
+    AT_ONCE,
+    BY_STEP,
+    SHORTEST,
+    both,
+    flip,
+    found,
+    measured,
+    prompts,
+    weights,
+)  # fmt: skip
+from microgpt.experiments.exactness.rounded import FORMATS, kind_of
+from microgpt.model import forward
+from microgpt.weights import SHIPPED, shipped
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("order", [AT_ONCE, BY_STEP])
+@pytest.mark.parametrize("name", SHIPPED)
+def test_in_one_order_cached_and_recomputed_agree_to_the_last_bit(name: str, order: str, format: str) -> None:
+    model = shipped(name)
+    for prompt in prompts(model)[:3]:
+        run = both(model, prompt, format, (order, order))
+        assert np.array_equal(run.cached, run.again) and run.parting is None
+
+
+@pytest.mark.parametrize("format", ["float32", SHORTEST])
+def test_one_pass_over_the_text_gives_the_rerun_of_every_step(format: str) -> None:
+    model = shipped("stories")
+    params = weights(model, format, AT_ONCE)
+    run = both(model, prompts(model)[0], format)
+    for step, logits in enumerate(run.again):
+        rerun = recompute(params, model.config, run.ids[: run.n_prompt + step])
+        assert np.array_equal(np.asarray(rerun), logits)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_in_float64_it_is_the_models_own_greedy_text(name: str) -> None:
+    model = shipped(name)
+    for prompt in prompts(model)[:20]:
+        run = both(model, prompt, "float64")
+        ids = model.tokenizer.encode(prompt)
+        room = model.config.n_ctx - len(ids)
+        written = list(generate(model.params, model.config, ids, room, stop=model.tokenizer.stops))
+        assert run.ids == [*ids, *(t for t in written if t not in model.tokenizer.stops)]
+        plain = forward(model.params, model.config, run.ids, KVCache(model.config))[len(ids) - 1 :]
+        np.testing.assert_allclose(run.again, plain, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_beginnings_that_are_kept_as_flipped_flip_and_the_example_is_one_of_them(name: str) -> None:
+    model, kept = shipped(name), measured(name)
+    assert kept.formats.keys() == FORMATS.keys() and kept.prompts == len(prompts(model))
+    for format, one in kept.formats.items():
+        assert set(one.flipped) <= set(prompts(model))
+        assert found(model, format, one.flipped).flipped == one.flipped if one.flipped else True
+    example = kept.example
+    starts = [prompt for prompt in kept.formats[SHORTEST].flipped if flip(model, prompt).text == example.text]
+    again = flip(model, starts[0])
+    assert again._replace(exact=[]) == example._replace(exact=[])
+    assert again.exact == pytest.approx(example.exact, abs=1e-9)
+    assert example.cached[0] > example.cached[1] and example.again[0] < example.again[1]
+
+
+def same(name: str, formats: list[str]) -> None:
+    model, kept = shipped(name), measured(name)
+    for format in formats:
+        made = found(model, format, prompts(model))
+        assert made.flipped == kept.formats[format].flipped
+        if format == "float64":
+            assert 0 < made.difference < 1e-12
+        else:
+            assert made.difference == kept.formats[format].difference
+
+
+def test_the_kept_figures_of_the_smallest_model_come_out_again() -> None:
+    same("names", ["float64", "float32", "bfloat16"])
+
+
+@pytest.mark.slow("a thousand texts, rounded after every operation")
+@pytest.mark.parametrize("name", SHIPPED)
+def test_all_kept_figures_come_out_again(name: str) -> None:
+    same(name, list(FORMATS))
+    assert exactness_counts(name) == (measured(name).prompts, measured(name).choices)
+
+
+def exactness_counts(name: str) -> tuple[int, int]:
+    model = shipped(name)
+    some = prompts(model)
+    return len(some), sum(len(both(model, prompt, "float64").cached) for prompt in some)
+
+
+def test_where_sums_are_kept_in_float32_nothing_flips() -> None:
+    """What the page says."""
+    for name in SHIPPED:
+        formats = measured(name).formats
+        assert not any(one.flipped for format, one in formats.items() if "sums" not in format)
+        assert formats[SHORTEST].flipped
+    assert measured("names").formats["bfloat16"].difference == 0
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_nothing_that_the_model_reports_has_escaped_the_rounding(name: str) -> None:
+    model, cache = shipped(name), KVCache(shipped(name).config, np.float32)
+    reports: list[Report] = []
+    for ids in ([1, 2, 3], [4]):
+        forward(weights(model, SHORTEST, BY_STEP), model.config, ids, cache, reports.append)
+    arrays = [value for _, value, _, _ in reports if not isinstance(value, int)]
+    assert len(arrays) > 20 and all(type(value) is kind_of(SHORTEST, BY_STEP) for value in arrays)
