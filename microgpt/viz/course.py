@@ -369,13 +369,10 @@ class Part(NamedTuple):
 
 
 PARTS = (
+    Part(N_("The idea"), N_("One token goes in. What is made, what stays, and what that saves."), (1, 2, 3, 4)),
     Part(
-        N_("The idea"), N_("One token goes in. What is made, what stays, what goes, and what that saves."),
-        (1, 2, 3, 4, 5),
-    ),
-    Part(
-        N_("Why it is right"), N_("What a row is made from, what makes it wrong, and what training has to do with it."),
-        (6, 7, 8),
+        N_("Why it is right"), N_("Why q goes, why old rows may stay, and what training has to do with it."),
+        (5, 6, 7, 8),
     ),
     Part(
         N_("What it costs"), N_("The cache is paid for in memory and in reading. How much, and what helps?"),

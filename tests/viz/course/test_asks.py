@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from microgpt.architectures.known import PRESETS
+from microgpt.experiments import mistakes
 from microgpt.viz.course import LESSONS, Page, page
 from microgpt.viz.rendering.render import render_page
 from tests.viz.test_pages import find, parse, text, view_of
@@ -36,7 +37,9 @@ def test_bugs_are_shown_by_what_was_run() -> None:
     assert right == "rows after it are stale" and f"{moved.n_stale} of {moved.n_rows} rows" in why
     assert not any(off for row in moved.rows[: moved.at] for off, _ in row.off)  # and none before it
     _, right, why = said("training", "ask-bug")
-    assert right == "each name reads the rows of those before it" and "3.44" in why
+    means = {kind: mistakes.measured("names")[kind].loss for kind in ("right", "no_reset")}
+    assert right == "each name reads the rows of those before it" and means["no_reset"] > means["right"]
+    assert all(f"{mean:.2f}" in why for mean in means.values())
 
 
 def test_the_next_step_reads_one_row_more_than_the_last() -> None:
