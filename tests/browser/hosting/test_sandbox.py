@@ -18,7 +18,12 @@ from tools.browsers import UNFOLD, PlaywrightPage
 from tools.server import Fault, serving
 
 ROOT = Path(__file__).resolve().parents[3]
-FORMS = [*[f"embed/{page.name}.html" for page in LESSONS], "look-inside.html", "own-model.html", "embed-builder.html"]
+FORMS = [
+    *[f"embed/{page.name}.html" for page in LESSONS if page.live],
+    "look-inside.html",
+    "own-model.html",
+    "embed-builder.html",
+]
 HEARD = f"!!{STATE}"  # the bridge has been asked for something
 FIELDS = "form.live input:not([type=file], [type=checkbox], [type=radio])"
 
