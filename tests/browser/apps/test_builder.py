@@ -20,6 +20,8 @@ SET = """((name, value) => {
   e.dispatchEvent(new Event("change", { bubbles: true }));
 })"""
 PREVIEW = "document.querySelector('#preview iframe').src"
+LOADED = """(({ src, contentDocument: inside }) => inside?.URL === src && inside.readyState === "complete")
+(document.querySelector('#preview iframe'))"""
 
 
 def test_embed_this_view_leads_to_the_code_of_this_view(new_tab: Open, address: str) -> None:
@@ -91,6 +93,7 @@ def test_what_is_chosen_is_at_once_in_the_preview_and_in_the_code(new_tab: Open,
         page.run(f"({SET}('{name}', {value}), 0)")
         page.wait(f"{PREVIEW} === '{address}embed/kv-cache-words.html{query}'")
         assert page.run(CODE.format("link")).strip() == f"kv-cache-words.html{query}"
+        page.wait(LOADED)  # Firefox tells of a load that is broken off through a service worker as an error
     page.run(f"({SET}('embed_size', '320x480'), 0)")
     page.wait("document.querySelector('#preview iframe').width === '320'")
     assert 'width="320"' in page.run(CODE.format("html"))
