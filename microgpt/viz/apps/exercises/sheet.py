@@ -11,7 +11,7 @@ from microgpt.viz.text.place import ROOT
 
 LISTINGS = ROOT / "templates" / "apps" / "exercises" / "listings"
 KINDS = {
-    "compute": N_("compute"),
+    "compute": N_("calculate"),
     "predict": N_("predict"),
     "explain": N_("explain"),
     "bug": N_("find the bug"),
