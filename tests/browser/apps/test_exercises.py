@@ -11,6 +11,7 @@ from playwright.sync_api import Page as Tab
 from playwright.sync_api import Playwright
 
 from microgpt.viz.course import PARTS
+from tests.browser.conftest import Open
 from tests.browser.pages.test_print import printed, texts
 from tools.browsers import CHROMIUM_FLAGS, own, which
 
@@ -49,7 +50,7 @@ def test_the_sheet_and_its_answers_are_printed_apart(tab: Tab, site: Path, part:
     tab.emulate_media(media="print")
     assert not tab.locator(".solved, .shown, .look").filter(visible=True).count()
     assert tab.locator(".room i").filter(visible=True).count() == tab.locator(".room i").count()
-    tab.emulate_media(media="screen")
+    tab.emulate_media(media="null")
     for shown, both in (("answers", False), ("both", True)):
         tab.locator(f".shown .c-{shown} + .face").click()
         sheet = "".join(printed(tab))
@@ -57,12 +58,15 @@ def test_the_sheet_and_its_answers_are_printed_apart(tab: Tab, site: Path, part:
         assert [one for one in asked if (one in sheet) != both] == []
         tab.emulate_media(media="print")
         assert not tab.locator(".room, .named").filter(visible=True).count()
-        tab.emulate_media(media="screen")
+        tab.emulate_media(media="null")
 
 
-def test_an_address_asks_for_the_answers(page: Tab, address: str) -> None:
-    page.goto(f"{address}{PARTS[0].sheet}.html?sheet=answers")
-    assert page.locator(".c-answers").is_checked()
-    n = page.locator(".task").count()
-    assert page.locator(".solved").filter(visible=True).count() == n
-    assert not page.locator(".set").filter(visible=True).count()
+SEEN = "((all) => [...document.querySelectorAll(all)].filter((e) => e.checkVisibility()).length)"
+
+
+def test_an_address_asks_for_the_answers(new_tab: Open, address: str) -> None:
+    page = new_tab()
+    page.open(f"{address}{PARTS[0].sheet}.html?sheet=answers")
+    page.wait("document.querySelector('.c-answers').checked")
+    assert page.run(f"[{SEEN}('.solved'), {SEEN}('.set')]") == [page.run(f"{SEEN}('.task')"), 0]
+    assert not page.errors
