@@ -58,6 +58,7 @@ def test_the_sheet_and_its_answers_are_printed_apart(tab: Tab, site: Path, part:
         assert [one for one in asked if (one in sheet) != both] == []
         tab.emulate_media(media="print")
         assert not tab.locator(".room, .named").filter(visible=True).count()
+        assert tab.locator(".solution").is_visible() != both
         tab.emulate_media(media="null")
 
 

@@ -118,7 +118,8 @@ def turns() -> Turns:
     pieces = [CHAT[:1], CHAT[:3], CHAT]
     found = [
         Turn(
-            chain(piece, "+", prompt), calc("{} − {} = {}", have + 1, 1, have) if have else calc("{}", 0),
+            chain(piece, "+", prompt) if len(piece) > 1 else calc("{}", prompt),
+            calc("{} − {} = {}", have + 1, 1, have) if have else calc("{}", 0),
             calc("{} − {} = {}", prompt, have, prompt - have),
         )
         for piece, prompt, have in zip(pieces, prompts, rows, strict=True)
