@@ -14,6 +14,7 @@ from microgpt.experiments.sharing import choices
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.thumbs import WIDTH, Cell, boxes
+from microgpt.viz.lessons.heads.trained import Quality, quality
 from microgpt.viz.lessons.heads.ways import ORIGINS, Query, Trial, Way
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
@@ -95,6 +96,7 @@ class View:
     latent: Latent  # of DeepSeek-V3
     rows_in_all: list[int]  # its numbers a token and layer, and two wrong readings
     rows_right: int
+    quality: Quality
 
 
 def view(settings: Settings) -> View:
@@ -164,6 +166,7 @@ def view(settings: Settings) -> View:
         latent=latent_figures(latent),
         rows_in_all=rows_in_all,
         rows_right=rows_in_all.index(latent.row),
+        quality=quality(),
     )
 
 
