@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import hashlib
 import os
+from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: a core has a test of its own, and threads would wait
 
@@ -26,6 +28,12 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+ROOT = Path(__file__).resolve().parents[1]
+NAMES_SHA256 = "0a30b5557f192f32ab962680889aac5f6fda0f4cecf40a6d0b5694f58ea8cc4d"
+HOW_TO_GET_IT = (
+    "The golden values need names.txt of Karpathy's makemore (32,033 names, github.com/karpathy/makemore): "
+    "put it at ../shared/data/names.txt beside this folder, or set NAMES_TXT to its path."
+)
 STEPPERS = [page for page in LESSONS if page.widget == "stepper"]
 
 
@@ -40,3 +48,14 @@ def recording(request: pytest.FixtureRequest) -> Recording:
 @pytest.fixture(scope="session")
 def trace(recording: Recording) -> Trace:
     return recording.trace
+
+
+@pytest.fixture(scope="session")
+def names_txt() -> Path:
+    path = Path(os.environ.get("NAMES_TXT") or ROOT.parent / "shared" / "data" / "names.txt")
+    if not path.is_file():
+        assert not os.environ.get("NAMES_TXT"), f"NAMES_TXT is {path}, and there is no such file. {HOW_TO_GET_IT}"
+        pytest.skip(HOW_TO_GET_IT)
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert digest == NAMES_SHA256, f"{path} is another list of names. {HOW_TO_GET_IT}"
+    return path

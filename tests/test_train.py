@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import subprocess
@@ -24,27 +23,11 @@ from microgpt.train import loss_and_grads, main, samples, train
 from microgpt.weights import load, shipped
 
 ROOT = Path(__file__).resolve().parents[1]
-NAMES_SHA256 = "0a30b5557f192f32ab962680889aac5f6fda0f4cecf40a6d0b5694f58ea8cc4d"
-HOW_TO_GET_IT = (
-    "The golden values need names.txt of Karpathy's makemore (32,033 names, github.com/karpathy/makemore): "
-    "put it at ../shared/data/names.txt beside this folder, or set NAMES_TXT to its path."
-)
 LOSSES = "3.3660 3.4243 3.1778 3.0664 3.2209 2.9452 3.2894 3.3245 2.8990 3.2229 2.7964 2.9345 3.0544".split()
 NAMES = (
     "kamon ann karai jaire vialan karia yeran anna areli kaina konna keylen liole alerin earan lenne kana lara "
     "alela anton"
 ).split()
-
-
-@pytest.fixture(scope="session")
-def names_txt() -> Path:
-    path = Path(os.environ.get("NAMES_TXT") or ROOT.parent / "shared" / "data" / "names.txt")
-    if not path.is_file():
-        assert not os.environ.get("NAMES_TXT"), f"NAMES_TXT is {path}, and there is no such file. {HOW_TO_GET_IT}"
-        pytest.skip(HOW_TO_GET_IT)
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    assert digest == NAMES_SHA256, f"{path} is another list of names. {HOW_TO_GET_IT}"
-    return path
 
 
 @pytest.fixture

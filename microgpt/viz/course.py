@@ -150,6 +150,7 @@ PAGES = (
         N_("the logits are the same in both runs, while the work without the cache grows and grows."),
         number=4,
         extra="live",
+        styles=("live",),
         needs=("kv-cache",),
         sources=("scaling", "picogpt", "gpt2"),
     ),
@@ -311,6 +312,8 @@ PAGES = (
         sources=("transformers", "llama3", "gpt2"),
         live="",
         models=("stories",),
+        extra="live",
+        styles=("live",),
     ),
     Page(
         "exercises-idea",

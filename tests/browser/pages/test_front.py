@@ -102,6 +102,28 @@ def test_it_rests_where_less_motion_is_asked_for_and_on_paper(new_tab: Open, eng
         page.tab.emulate_media(reduced_motion="null", media="null")  # type: ignore[attr-defined]
 
 
+# what a reader asks of a page, and the words that answer it, each in an element of its own
+ASKED = {
+    "what": "The KV cache of a GPT",
+    "why": "Without a cache, a GPT computes the keys and values of its whole text again",
+    "before": "You must be able to multiply and add, and to read Python in the last lesson",
+}
+
+
+def test_the_first_screen_of_a_phone_says_what_it_is_what_it_is_for_and_what_one_must_know(
+    new_tab: Open, address: str
+) -> None:
+    width, height = 390, 844
+    page = new_tab(width=width)  # its screen is higher: what counts is where the text ends
+    page.open(f"{address}index.html")
+    for name, words in ASKED.items():
+        assert words in str(page.run(f'document.getElementById("{name}").innerText'))
+        box = json.loads(page.run(f'JSON.stringify(document.getElementById("{name}").getBoundingClientRect())'))
+        assert 0 <= box["left"] and box["right"] <= width and 0 <= box["top"] and box["bottom"] <= height, name
+    assert page.run("document.querySelector('.go-on a').getBoundingClientRect().bottom") <= height
+    assert page.run("scrollY") == 0
+
+
 @pytest.mark.parametrize("width", [320, 390, 1024, 1440])
 def test_nothing_of_the_machine_sticks_out(new_tab: Open, address: str, width: int) -> None:
     page = new_tab(width=width, reduced=True)  # at rest: q falls out below

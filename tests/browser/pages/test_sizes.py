@@ -11,6 +11,8 @@ import pytest
 from playwright.sync_api import Page as Tab
 from playwright.sync_api import Playwright
 
+from microgpt.viz.course import LESSONS
+from microgpt.viz.course import Page as Lesson
 from tests.browser.conftest import Open
 from tests.browser.pages.test_access import EVERYWHERE
 from tools.browsers import CHROMIUM_FLAGS, PlaywrightPage, own, which
@@ -20,6 +22,16 @@ WIDTHS = (320, 344, 360, 390, 480, 640, 690, 768, 800, 960, 970, 1024, 1100, 115
 SPACED = """(() => { const style = new CSSStyleSheet(); style.replaceSync(`* { line-height: 1.5 !important;
   letter-spacing: .12em !important; word-spacing: .16em !important; } p { margin-bottom: 2em !important; }`);
   document.adoptedStyleSheets = [style]; })()"""
+# the words in the heads of tables that are broken, and no hyphen says so
+TORN = """[...document.querySelectorAll("thead th")].flatMap((th) => {
+  const found = [], walk = document.createTreeWalker(th, NodeFilter.SHOW_TEXT);
+  for (let n; (n = walk.nextNode());)
+    for (const word of n.data.matchAll(/[^\\s-]+/g)) {
+      const range = document.createRange();
+      range.setStart(n, word.index); range.setEnd(n, word.index + word[0].length);
+      if (new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1) found.push(word[0]);
+    }
+  return found; })"""
 # What is wrong, as text. What can be scrolled within its own box is not lost; what is for the ear alone is not seen.
 WRONG = """(() => {
   const all = (selector) => [...document.querySelectorAll(selector)];
@@ -80,6 +92,18 @@ def test_nothing_is_lost_at_any_width(letters: tuple[str, Tab], site: Path, fold
         tab.set_viewport_size({"width": width, "height": 1000})
         assert tab.evaluate(WRONG) == [], width
         assert kind != "as they are" or tab.evaluate(BROKEN) == 0, width
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+def test_the_words_in_the_heads_of_tables_stay_whole(letters: tuple[str, Tab], site: Path, lesson: Lesson) -> None:
+    kind, tab = letters
+    if kind != "as they are":
+        pytest.skip("larger letters need more room")
+    tab.goto(f"{(site / lesson.name).as_uri()}.html")
+    tab.evaluate("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
+    for width in (390, 1280):
+        tab.set_viewport_size({"width": width, "height": 1000})
+        assert tab.evaluate(TORN) == [], width
 
 
 SAMPLE = ["prefill-and-decode", "kv-cache", "with-and-without", "embed/inside", "es/training", "es/embed/fewer-heads"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -11,10 +13,11 @@ import pytest
 from microgpt.architectures.known import PRESETS
 from microgpt.cache import KVCache
 from microgpt.experiments.sharing import change, choices, latent, run, with_kv_heads, with_latent
+from microgpt.experiments.sharing.quality import measured
 from microgpt.model import forward
 from microgpt.record import Recording
 from microgpt.viz.course import page
-from microgpt.viz.lessons.heads import View, view
+from microgpt.viz.lessons.heads import View, trained, view
 from microgpt.viz.rendering.render import prose, widget
 from microgpt.viz.settings import Settings
 from microgpt.weights import shipped
@@ -171,3 +174,72 @@ def test_what_is_written_is_what_the_tokenizer_makes_of_it(model: str, prompt: s
     ids = [tokenizer.vocabulary.index(token) for token in shown.fewest.text]
     assert shown.fewest_text == shown.fewest.sentence == tokenizer.decode(ids)
     assert shown.spaced == (" " in tokenizer.decode(ids[:2]))
+
+
+# ---- what sharing costs, trained -------------------------------------------------------------------
+
+Kept = dict[int, dict[str, list[float]]]
+
+
+def told(name: str) -> str:
+    """A paragraph of the page, by its id."""
+    tree = parse(prose("heads", view(Settings("stories", "The next day")), page=page("fewer-heads")))
+    (found,) = (e for e in tree.iter() if e.get("id") == name)
+    return " ".join(text(found).split())
+
+
+def test_the_table_has_the_means_and_spreads_of_what_is_kept(made: tuple[Recording, View, Element]) -> None:
+    """And a mark for each seed, from left to right as its loss is, or a word that they lie beyond."""
+    _, shown, tree = made
+    (table,) = find(tree, "trained")
+    kept = measured()
+    kinds = [kept[4]["trained"], kept[4]["continued"]]
+    kinds += [kept[n][kind] for n in (2, 1) for kind in ("trained", "averaged", "continued")]
+    rows = list(table.iter("tr"))[1:]
+    assert len(rows) == len(kinds)
+    low, high = (numbers(end)[0] for end in find(table, "ends")[0])
+    for row, losses in zip(rows, kinds, strict=True):
+        cells = [numbers(td)[0] for td in list(row.iter("td"))[:2]]
+        shown_as(cells, np.array([np.mean(losses), np.std(losses, ddof=1)]), 4)
+        marks = [float(x) for x in re.findall(r"M([\d.]+) ", find(row, "runs")[0].get("d") or "")]
+        places = [(loss - low) / (high - low) * shown.quality.width for loss in losses]
+        if find(row, "beyond"):
+            assert not marks and min(losses) > high
+        else:
+            np.testing.assert_allclose(marks, places, atol=0.06)
+    assert [numbers(e)[-1] for e in table.iter("small")] == [64, 32, 16]
+
+
+@pytest.fixture
+def other(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """other(n, kind, by): a page on losses that are higher by so much than those of four heads, seed by seed."""
+
+    def set_(*changes: tuple[int, str, float]) -> None:
+        kept: Kept = measured()
+        for n, kind, by in changes:
+            base = kept[4]["continued" if kind == "continued" else "trained"]
+            kept[n][kind] = [loss + by for loss in base]
+        monkeypatch.setattr(trained, "measured", lambda: kept)
+
+    return set_
+
+
+def test_what_is_said_of_the_cost_follows_the_losses(other: Callable[..., None]) -> None:
+    assert "2 heads a token keeps 32 bytes in place of 64, and the mean loss is 0.0041 higher" in told("cost")
+    assert "within the spread" not in told("cost")
+    other((2, "trained", 0.002))
+    said = told("cost")
+    assert "With 2 heads a token keeps 32 bytes in place of 64, and the mean loss differs by 0.0020, which" in said
+    assert said.count("within the spread") == 1
+    other((1, "trained", -0.001), (2, "trained", 0.1))
+    said = told("cost")
+    assert "With 1 head a token keeps 16 bytes in place of 64, and the mean loss differs by 0.0010, which is" in said
+    assert "in 0 of 12 seeds it is the worse model" in said and "is 0.1000 higher, 28.8 times the spread" in said
+
+
+def test_what_is_said_of_averages_and_of_weights_follows_the_losses(other: Callable[..., None]) -> None:
+    assert "still better" in told("conversion") and "most of the price is that of sharing" in told("weights")
+    other((1, "trained", 0.02), (1, "continued", 0.01))
+    assert "no worse than to share from the first step" in told("conversion")
+    other((1, "trained", 0.02), (1, "widened", 0.009))
+    assert "most of the price is that of the missing weights" in told("weights")

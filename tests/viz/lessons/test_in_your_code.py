@@ -18,7 +18,8 @@ from microgpt.model import forward
 from microgpt.viz import views
 from microgpt.viz.course import page
 from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH
-from microgpt.viz.lessons.in_your_code import LARGE, LONG, LOOPS, View, shape_text, thumb, view
+from microgpt.viz.lessons.in_your_code import LOOPS, View, shape_text, thumb, view
+from microgpt.viz.lessons.in_your_code.grown import LARGE, LONG
 from microgpt.viz.rendering.render import render_page
 from microgpt.viz.settings import Settings
 from microgpt.weights import shipped

@@ -21,6 +21,7 @@ from microgpt.errors import N_, UserError
 from microgpt.experiments import growth
 from microgpt.viz.lesson import page_named
 from microgpt.viz.lessons.compare.curves import KINDS, WAYS
+from microgpt.viz.lessons.timing import Lane, finished, medians
 from microgpt.viz.patches import Patch, State, again, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.request import settings_from
@@ -70,16 +71,6 @@ class Runner:
         self.done += 1
 
 
-class Lane(NamedTuple):
-    """One of the two, to be drawn: `share` is of the lap, or in the end of the slower one's time."""
-
-    name: str
-    kind: str
-    done: int
-    share: float
-    milliseconds: float  # per token; so far in this lap, or the median of all
-
-
 class Result(NamedTuple):
     """What came out: how many times as quick the cache is, in seconds and by multiply-adds."""
 
@@ -122,7 +113,9 @@ def race(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Pa
     runners, laps = runners_of(key, course, old)
     for one in runners:
         one.run()
-    lanes = [lane(one.way, one.done, one.done / LAP, one.spent / one.done) for one in runners]
+    lanes = [
+        Lane(WAYS[one.way], KINDS[one.way], one.done, one.done / LAP, 1000 * one.spent / one.done) for one in runners
+    ]
     if all(one.done == LAP for one in runners):
         laps.append([one.spent / LAP for one in runners])
         runners = [Runner(way, course) for way in WAYS_RUN]
@@ -131,11 +124,8 @@ def race(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Pa
     new = {**(state or {}), "race": {"name": name, "done": done, "laps": laps}}
     result = None
     if len(laps) == LAPS:
-        cached, naive = (sorted(times)[LAPS // 2] for times in zip(*laps, strict=True))
-        lanes = [
-            lane(way, LAP, seconds / max(cached, naive), seconds)
-            for way, seconds in zip(WAYS_RUN, (cached, naive), strict=True)
-        ]
+        cached, naive = medians(laps)
+        lanes = finished([WAYS[way] for way in WAYS_RUN], [KINDS[way] for way in WAYS_RUN], LAP, laps)
         work = [growth.work(course.config, way, "total", n) for way in WAYS_RUN]
         result = Result(naive / cached, work[1] / work[0], fields.get("browser", ""))
     html = render.render(
@@ -149,10 +139,6 @@ def length_of(text: str) -> int:
     if text not in map(str, LENGTHS):
         raise UserError(N_("“%(text)s” is no length of this race; choose one of the list."), text=text[:40])
     return int(text)
-
-
-def lane(way: str, done: int, share: float, seconds: float) -> Lane:
-    return Lane(WAYS[way], KINDS[way], done, share, seconds * 1000)
 
 
 HOOKS: dict[str, Any] = {"race": race}

@@ -14,6 +14,7 @@ from microgpt.experiments.sharing import choices, in_turn
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.thumbs import WIDTH, Cell, boxes
+from microgpt.viz.lessons.heads.trained import Quality, quality
 from microgpt.viz.lessons.heads.ways import ORIGINS, Query, Trial, Way
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
@@ -102,6 +103,7 @@ class View:
     deepseek: Known
     latent: Latent  # of DeepSeek-V3
     asks: Asks
+    quality: Quality
 
 
 def view(settings: Settings) -> View:
@@ -162,6 +164,7 @@ def view(settings: Settings) -> View:
         deepseek=models[latent.name],
         latent=latent_figures(latent),
         asks=asks(llama, latent, in_turn(trace, config, n)),
+        quality=quality(),
     )
 
 

@@ -19,16 +19,17 @@ from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH, Cell, boxes
 from microgpt.viz.lesson import Table
+from microgpt.viz.lessons.in_your_code.grown import HOOKS, LARGE, LONG
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 from microgpt.viz.text.place import ROOT
 
+__all__ = ["HOOKS", "view"]
+
 FOLDER = ROOT / "templates" / "lessons" / "in_your_code" / "listings"
 N_NEW = 5  # tokens that each listing adds
 FIRST = "with_cache"  # of the listings that is on show
-LARGE = "Llama-3-8B"
-LONG = 1000  # tokens, of a text that is large enough for what is moved to matter
 BATCH, LENGTH = 3, 500  # of the question about a shape
 HEAD = (N_("layer"), N_("shape"), N_("numbers"))
 
@@ -46,6 +47,11 @@ class Line(NamedTuple):
 
     text: str
     lit: bool
+
+    @property
+    def indent(self) -> int:
+        """Spaces before its first letter."""
+        return len(self.text) - len(self.text.lstrip())
 
 
 class Listing(NamedTuple):
