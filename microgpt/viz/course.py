@@ -76,7 +76,7 @@ PAGES = (
         N_("go from pass to pass, and follow one pass from the text to the token that it adds."),
         N_("every pass runs the whole text, and most of it has run before."),
         number=1,
-        sources=("microgpt", "gpt2", "nanogpt", "bpe"),
+        sources=("microgpt", "gpt2", "llama3", "nanogpt", "bpe", "degeneration"),
     ),
     Page(
         "attention",
@@ -187,7 +187,7 @@ PAGES = (
         N_("of all that a step makes, only k and v outlive it, and tokens meet in attention alone."),
         number=6,
         needs=("attention",),
-        sources=("attention", "rmsnorm", "memories", "lora", "gpt2", "smollm2"),
+        sources=("attention", "rmsnorm", "memories", "bert-heads", "lora", "gpt2", "smollm2"),
     ),
     Page(
         "old-rows",

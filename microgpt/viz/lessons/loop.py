@@ -104,6 +104,7 @@ class View(NamedTuple):
     difference: float
     n_new: int
     large: list[tuple[str, int]]  # name, layers
+    vocabularies: list[tuple[str, int]]  # name, entries
     open_text: str
     open_best: str
     open_other: str
@@ -150,6 +151,7 @@ def view(settings: Settings) -> View:
         difference=max(one.difference for one in passes),
         n_new=len(passes),
         large=[(name, PRESETS[name].config.n_layer) for name in LARGE],
+        vocabularies=[(name, PRESETS[name].config.vocab_size) for name in LARGE],
         open_text=text_of(model, passes[at].token_ids),
         open_best=word(model, others[0]),
         open_other=word(model, other),

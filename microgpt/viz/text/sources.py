@@ -52,6 +52,8 @@ SOURCES = {
     "speculative": Source("Fast Inference from Transformers via Speculative Decoding", "Leviathan, Kalman, Matias", "2022", PAPER, f"{ARXIV}2211.17192"),
     "chunked": Source("SARATHI: Efficient LLM Inference by Piggybacking Decodes with Chunked Prefills", "Agrawal et al.", "2023", PAPER, f"{ARXIV}2308.16369"),
     "sinks": Source("Efficient Streaming Language Models with Attention Sinks", "Xiao et al.", "2023", PAPER, f"{ARXIV}2309.17453"),
+    "degeneration": Source("The Curious Case of Neural Text Degeneration", "Holtzman et al.", "2019", PAPER, f"{ARXIV}1904.09751"),
+    "bert-heads": Source("What Does BERT Look At? An Analysis of BERT’s Attention", "Clark et al.", "2019", PAPER, f"{ARXIV}1906.04341"),
     "h2o": Source("H2O: Heavy-Hitter Oracle for Efficient Generative Inference of Large Language Models", "Zhang et al.", "2023", PAPER, f"{ARXIV}2306.14048"),
     "microgpt": Source("microgpt", "Andrej Karpathy", "2026", CODE, "https://gist.github.com/karpathy/8627fe009c40f57531cb18360106ce95"),
     "makemore": Source("makemore", "Andrej Karpathy", "2022", CODE, f"{GITHUB}karpathy/makemore"),

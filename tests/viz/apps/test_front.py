@@ -129,3 +129,10 @@ def test_the_small_pictures_are_as_long_as_their_numbers() -> None:
     (most,) = kinds("most-read")["q f3"]
     others = [width for _, _, width, _ in kinds("most-read")["q f1"]]
     assert most[2] / np.mean(others) > 2 and len(others) + 1 == view("most-read").n
+
+
+def test_the_lead_says_what_goes_wrong_what_a_cache_is_and_what_one_must_know() -> None:
+    (lead,) = find(tree(), "lead")
+    said = " ".join(text(lead).split())
+    wrong, cure, needs = "of its whole text again", "The KV cache keeps them", "You must be able to multiply and add"
+    assert 0 < said.index(wrong) < said.index(cure) < said.index(needs) < said.index("Begin with the first lesson")

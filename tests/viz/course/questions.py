@@ -34,10 +34,16 @@ CACHE = (
         "What does the cache not save?",
         r"What stays is the reading: the new q still meets every key, [\d,]+ multiply-adds",
     ),
+    ("Where is the state of a text?", r"All that a step learns of earlier tokens is in the cache"),
     ("Is the answer the same?", rf"the logits of the last step differ by {BOUND}"),
 )
 QUESTIONS: dict[str, tuple[tuple[str, str], ...]] = {
     "next-token": (
+        ("Is a token of a large model a word?", r"A frequent word is one token and a rare one several"),
+        ("How many entries has the vocabulary of GPT-2?", r"The vocabulary of GPT-2 124M has 50,257 entries"),
+        ("Why does greedy text repeat itself?", r"a phrase that stands there once becomes likelier, comes again"),
+        ("Why does an answer appear word by word?", r"it can show each token as soon as it is chosen"),
+        ("What is learned in pre-training?", r"the task is always the same: predict the next token"),
         ("What does a model see of a text?", r"The text is cut into pieces from a fixed list, and each piece is called a token"),
         ("How large is the vocabulary of this model?", r"its vocabulary, has 99 entries"),
         ("What is an embedding?", r"The id picks a row from a table\. That row, 32 numbers long, is the token’s embedding"),
@@ -63,6 +69,9 @@ QUESTIONS: dict[str, tuple[tuple[str, str], ...]] = {
         ("What is new in the triangle when a token is added?", r"The triangle gains one row, with one new query\. The rows above stay as they are"),
     ),
     "inside": (
+        ("What do heads learn?", r"In BERT, heads have been found that look at the token before, from a verb to its object"),
+        ("Is a cache valid with another LoRA?", r"Rows that were computed with one LoRA are of no use with another"),
+        ("What is d_model?", r"The width of the residual stream is d_model or hidden_size"),
         ("What is a tensor?", r"tensors: blocks of numbers with a shape"),
         ("What outlives a step?", r"Of the 315 numbers that the step above makes, 32 stay"),
         ("How long do weights live?", r"Weights are permanent"),
@@ -91,6 +100,8 @@ QUESTIONS: dict[str, tuple[tuple[str, str], ...]] = {
         ("What does it cost?", r"Each token adds 64 bytes in 16-bit numbers"),
     ),
     "why-q": (
+        ("What is kept of cross-attention?", r"They are computed once and kept, and that cache does not grow"),
+        ("Why has BERT no cache?", r"it reads a whole text at once and writes none, so it needs no cache"),
         ("How often were the rows of K read, all together?", r"the rows of K were read 28 times in each layer"),
         ("And those of q?", r"The rows of q were read 7 times: every query once, at its own step"),
         ("How often was the first key read?", r"The key and the value of .* were read 7 times, once by each step"),
@@ -123,6 +134,11 @@ QUESTIONS: dict[str, tuple[tuple[str, str], ...]] = {
         ("What does a forgotten reset do?", r"The rows of the last text are still in the cache"),
     ),
     "prefill-and-decode": (
+        ("How many rows does a long prompt leave, and each pass after it?", r"A prompt of 2,000 tokens leaves 2,000 rows in each layer"),
+        ("Which of the two sets the wait before an answer?", r"The time to the first token is the wait before an answer begins, and prefill sets it"),
+        ("Is FlashAttention a cache?", r"It keeps nothing from one step to the next"),
+        ("Why must a prefix match exactly?", r"from the first token that differs on, the rows must be computed again"),
+        ("What are cached tokens on a bill?", r"tokens of a prompt whose rows were still there"),
         ("What is prefill?", r"Prefill runs the prompt\. All its tokens are known, so one pass can take all 6 of them"),
         ("Why is decode one token per pass?", r"no pass can start before the one before has said which token comes next"),
         ("Does it matter for the rows how the prompt is run?", rf"the rows of K and V differ by {BOUND}"),
@@ -138,6 +154,7 @@ QUESTIONS: dict[str, tuple[tuple[str, str], ...]] = {
         ("What happens when the context is full?", r"Nothing is overwritten and nothing is quietly dropped"),
     ),
     "memory": (
+        ("Where does the cache lie?", r"The weights and these caches are usually in the memory of a GPU"),
         ("What is the formula?", r"two, times layers, times heads, times numbers per head, times bytes per number, times tokens, times texts"),
         ("How much does a token add in GPT-2?", r"GPT-2 124M 36,864"),
         ("Does the thousandth token add more?", r"The thousandth token would add as much as the first"),
