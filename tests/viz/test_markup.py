@@ -30,6 +30,7 @@ PRESSED = [
 
 # a word that comes twice in a row: sentences are put together from pieces, and two may have brought the same article
 TWICE = re.compile(r"\b([^\W\d]{2,})\s+\1\b", re.I)
+RUN_ON = re.compile(r"\d,\d+, [−\d]")  # 0,57, 0,21: a comma between decimals that have commas of their own
 
 
 def name_of(page: Any) -> str:
@@ -48,7 +49,9 @@ def test_every_page_is_sound(page: Any, lang: str) -> None:
     with language(lang):
         tree = strict(render_page(page, views.of(page)))
     assert list(amiss(tree)) == []
-    assert [twice for paragraph in tree.iter("p") if (twice := TWICE.search(said(paragraph)))] == []
+    paragraphs = [said(one) for one in tree.iter("p")]
+    assert [twice for one in paragraphs if (twice := TWICE.search(one))] == []
+    assert lang == "en" or [run_on for one in paragraphs if (run_on := RUN_ON.search(one))] == []
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
