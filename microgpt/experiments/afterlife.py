@@ -36,3 +36,13 @@ def furthest(trace: Trace, config: Config, row: int, n: int) -> float:
         for name, now in zip(("attn_weights", "head_out"), asked_again(trace, config, row, layer, n), strict=True)
     ]
     return float(max(gaps))
+
+
+def all_asked(trace: Trace, config: Config, n: int, layer: int = 0) -> tuple[float, float]:
+    """Ask all n queries against all n rows, without a mask: how far the answer of the newest query is from that of its
+    own step, and how far those of the others are, at most."""
+    keys, values = (cached(trace, name, layer, n) for name in ("k", "v"))
+    queries = np.concatenate([trace["q", i, layer] for i in range(n)])
+    found = mix(softmax(attn_scores(queries, keys, None, config.attn_scale)), values)
+    off = [float(np.abs(found[i] - trace["head_out", i, layer]).max()) for i in range(n)]
+    return off[-1], max(off[:-1], default=0.0)

@@ -17,7 +17,7 @@ import numpy as np
 from microgpt.cache import KVCache
 from microgpt.config import Array, Config, Params
 from microgpt.decode import decode_step
-from microgpt.model import MLPS, forward, linear
+from microgpt.model import MLPS, NORMS, forward, linear
 from microgpt.trace import Trace
 
 # Within a layer, in the order of computation; between them lies the residual stream.
@@ -134,6 +134,21 @@ def mlp(params: Params, config: Config, x: Array, layer: int) -> Array:
     """The MLP of one layer by itself: [n, d] -> [n, d]."""
     here = f"layer{layer}."
     return linear(MLPS[config.mlp](x, params, here), params, here + "fc2")
+
+
+def steady(params: Params, config: Config, trace: Trace, pos: int, times: float) -> float:
+    """How far what enters the first attention is off, at most, if the stream is so many times as large."""
+    loud = times * trace["resid_pre", pos, 0]
+    normed = NORMS[config.norm](loud, params, "layer0.attn_norm", config.norm_eps)
+    return float(np.abs(normed - trace["attn_norm", pos, 0]).max())
+
+
+def replaced(params: Params, config: Config, trace: Trace, pos: int) -> float:
+    """How far the logits are off, at most, if the last MLP replaces the stream in place of adding to it."""
+    x = trace["mlp_out", pos, config.n_layer - 1]
+    if config.final_norm:
+        x = NORMS[config.norm](x, params, "final_norm", config.norm_eps)
+    return float(np.abs(x @ params.get("lm_head", params["wte"]).T - trace["logits", pos]).max())
 
 
 def neighbours(params: Params, token_id: int, n: int) -> list[int]:

@@ -12,9 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from microgpt.cache import KVCache
 from microgpt.config import Array, Config, Hook, Report
 from microgpt.decode import check_length, check_sampling, generate, recompute, sample
 from microgpt.errors import N_, UserError
+from microgpt.model import forward
 from microgpt.trace import Trace
 from microgpt.weights import Model
 
@@ -115,6 +117,15 @@ def continued(model: Model, token_ids: list[int], temperature: float = 0.0, seed
         return ids
     stop = model.tokenizer.start
     return ids + list(generate(model.params, model.config, ids, room, temperature, 0, Random(seed), stop))
+
+
+def stuck(model: Model, token_ids: list[int], n: int) -> list[int]:
+    """What n passes append, or as many as have room, if each chooses by the first row of logits, not by the last."""
+    ids = list(token_ids)
+    while len(ids) < len(token_ids) + n and len(ids) <= model.config.n_ctx:
+        logits = forward(model.params, model.config, ids, KVCache(model.config, model.params["wte"].dtype))
+        ids.append(int(logits[0].argmax()))
+    return ids[len(token_ids) :]
 
 
 def turns(config: Config, pos: int) -> list[float]:

@@ -19,7 +19,8 @@ import numpy as np
 from microgpt.cache import KVCache
 from microgpt.config import Array, Config, Params
 from microgpt.decode import generate
-from microgpt.model import forward
+from microgpt.experiments.afterlife import cached
+from microgpt.model import attn_scores, forward, mix, softmax
 from microgpt.trace import Trace
 
 
@@ -107,3 +108,12 @@ def written(params: Params, config: Config, token_ids: Sequence[int], stop: int)
     room = config.n_ctx - len(token_ids)
     found = list(generate(params, config, token_ids, room, stop=stop)) if room else []
     return found[:-1] if found and found[-1] == stop else found
+
+
+def in_turn(trace: Trace, config: Config, n: int, layer: int = 0) -> float:
+    """How far the answers of the last of n steps are off, at most, if query heads take the key heads in turn: the
+    first query head the first of them, the second the second, in place of neighbours sharing one."""
+    order = [head % config.n_kv_head for head in range(config.n_head)]
+    keys, values = (cached(trace, name, layer, n)[order] for name in ("k", "v"))
+    found = mix(softmax(attn_scores(trace["q", n - 1, layer], keys, None, config.attn_scale)), values)
+    return float(np.abs(found - trace["head_out", n - 1, layer]).max())

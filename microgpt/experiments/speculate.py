@@ -63,6 +63,7 @@ class Undone(NamedTuple):
 
     appended: int
     difference: float  # of the next logits, from those of a cache that never held the rows
+    kept: float  # the same if the rows are not cropped; 0 where there is no room for them
 
 
 def undo(model: Model, token_ids: Sequence[int], wrong_ids: Sequence[int]) -> Undone:
@@ -71,9 +72,13 @@ def undo(model: Model, token_ids: Sequence[int], wrong_ids: Sequence[int]) -> Un
     for cache in caches:
         prefill(model.params, model.config, token_ids[:-1], cache)
     prefill(model.params, model.config, wrong_ids, caches[0])
+    plain = forward(model.params, model.config, token_ids[-1:], caches[1])
+    kept = plain
+    if len(caches[0]) < model.config.n_ctx:
+        kept = forward(model.params, model.config, token_ids[-1:], caches[0])
     caches[0].crop(len(token_ids) - 1)
-    ours, plain = (forward(model.params, model.config, token_ids[-1:], cache) for cache in caches)
-    return Undone(len(wrong_ids), float(np.abs(ours - plain).max()))
+    ours = forward(model.params, model.config, token_ids[-1:], caches[0])
+    return Undone(len(wrong_ids), *(float(np.abs(logits - plain).max()) for logits in (ours, kept)))
 
 
 class Shared(NamedTuple):

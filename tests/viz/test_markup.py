@@ -29,7 +29,7 @@ PRESSED = [
 ]
 
 # a word that comes twice in a row: sentences are put together from pieces, and two may have brought the same article
-TWICE = re.compile(r"\b([^\W\d]{2,})\s+\1\b", re.I)
+TWICE = re.compile(r"\b(?!the\b)([^\W\d]{2,})\s+\1\b", re.I)  # but what a model writes
 RUN_ON = re.compile(r"\d,\d+, [−\d]")  # 0,57, 0,21: a comma between decimals that have commas of their own
 
 

@@ -15,7 +15,11 @@ from microgpt.viz.rendering.style import own_style, style
 from microgpt.viz.text.place import ROOT
 
 STYLES = {path.parent: path for path in sorted(ROOT.glob("templates/*/**/style.css"))}
-MOST = {"kv-cache-words": 60_000, "own-model": 60_000}  # bytes of a page and the shared style, each gzip; others:
+MOST = {
+    "inside": 42_000,
+    "kv-cache-words": 60_000,
+    "own-model": 60_000,
+}  # bytes of a page and the shared style, each gzip; others:
 ELSE = 40_000
 
 

@@ -33,7 +33,6 @@ KNOWN: dict[str, tuple[int, str]] = {
     "Add: 2": (1, "columns of a plain table beside its numbers"),
     "Add: 3": (1, "columns of a plain table beside its numbers"),
     "view.facts.run[1]": (2, PLACE),
-    "view.smallest_share eq 2": (1, "which part of the costs it is"),
     "x.cells|length gt 16": (1, "as many cells as have room: a place"),
     **{f"at.phase gt {i}": (1, "what appears when: tests/viz/drawing/test_phases.py compares it") for i in range(2, 7)},
     "last.costs[1]": (1, PLACE),
@@ -42,6 +41,8 @@ KNOWN: dict[str, tuple[int, str]] = {
     "life.tracks[1]": (1, PLACE),
     "life.tracks[0][2]": (2, PLACE),
     "life.tracks[1][2]": (1, PLACE),
+    "argmax(logits[0]": (1, "code that a question asks about: it is the bug"),
+    "position=0": (1, "code that a question asks about: it is the bug"),
     "words[loop.index0][1]": (1, "a word and its state, given side by side to a macro of figures"),
 }
 
@@ -194,7 +195,7 @@ def test_templates_type_no_figure_but_those_that_are_known() -> None:
         ("{% set first = 0 %}{{ first }}", ["first = 0"]),
         ("{% with first = 0, b = 1 %}{{ first }}{% endwith %}", ["first = 0", "b = 1"]),
         ("{{ m.bar(20, 'kv') }}", ["m.bar: 20"]),
-        ("{% call m.ask('grow', gettext('why'), options, 2) %}{% endcall %}", ["m.ask grow: 2"]),
+        ("{{ m.ask('grow', gettext('why'), options, 2, whys) }}", ["m.ask grow: 2"]),
         ("{{ costs[-3] }} {{ costs[1] }}", ["costs[-3]", "costs[1]"]),
         ("{{ 'x' if share == 2 }}", ["share eq 2"]),
         ("{{ ['7', n] }}", ["7"]),

@@ -23,6 +23,7 @@ from microgpt.viz.drawing.by_hand import ByHand, by_hand
 from microgpt.viz.drawing.counters import Cost, Guess, Held, costs, guesses, held
 from microgpt.viz.drawing.heat import Scale, Strip, rounded_up
 from microgpt.viz.drawing.phases import PHASES
+from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 
 MOST_TOKENS = 32  # that a page steps through without becoming slow
@@ -240,6 +241,24 @@ class Picture:
     def if_mha(self) -> int:
         """Numbers that the cache would hold at the end, if every query head had rows of its own."""
         return self.step(self.n - 1).bytes.numbers * self.config.n_head // self.config.n_kv_head
+
+    @property
+    def token_adds(self) -> int:
+        """Numbers that a token adds to the cache, all layers together."""
+        return self.step(self.n - 1).bytes.numbers // self.n
+
+    @property
+    def one_more(self) -> dict[str, int]:
+        """Numbers that the cache would hold after one more token; if q were kept as well; if k alone were counted."""
+        c, held, token = self.config, self.step(self.n - 1).bytes.numbers, self.token_adds
+        q = token * c.n_head // (2 * c.n_kv_head)
+        return answers(held + token, with_q=(token + q) * (self.n + 1), only_k=(held + token) // 2)
+
+    @property
+    def alone(self) -> dict[str, float]:
+        """The weight that the first step gives to the one row there is; an even share of all rows; nothing."""
+        weight = float(self.trace["attn_weights", 0, 0][0, 0, 0])
+        return answers(round(weight, 2), even=round(1 / self.n, 2), none=0.0)
 
     @property
     def read_again(self) -> str:

@@ -19,6 +19,7 @@ from microgpt.viz.drawing.heat import Strip, scale_for
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH, Cell, boxes, shade
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 
 N_KEYS = 3  # as many as one works out on paper
@@ -93,13 +94,10 @@ class View(NamedTuple):
     labels: list[str]
     total: int  # scores in the triangle
     fewer_of: Key  # that has the largest weight of those before the last
-    fewer_options: list[float]
-    fewer_right: int
+    fewer: dict[str, float]  # the weight of that key, if the last key were hidden
     louder: float  # the largest weight, if every number of q were LOUDER times as large
     louder_by: int
-    louder_right: int
     leaked: float  # what the weights of the first row would add up to, masked after softmax
-    bug_right: int
 
 
 class Asked(NamedTuple):
@@ -131,7 +129,7 @@ def view(settings: Settings) -> View:
     made = asked(picture, step)
     keys, rows, fewer = keys_of(picture, made), triangle(picture), softmax(made.scores[:-1])
     most, other = int(made.weights.argmax()), int(fewer.argmax())
-    fewer_options = sorted({round(float(x), DIGITS) for x in (keys[other].raised, keys[other].weight, fewer[other])})
+    weight, *wrong = (round(float(x), DIGITS) for x in (fewer[other], keys[other].raised, keys[other].weight))
     loud, leaked = float(softmax(LOUDER * made.scores).max()), unmasked(picture)
     return View(
         trace=trace,
@@ -162,13 +160,10 @@ def view(settings: Settings) -> View:
         labels=[row.token for row in rows],
         total=sum(row.n for row in rows),
         fewer_of=keys[other],
-        fewer_options=fewer_options,
-        fewer_right=fewer_options.index(round(float(fewer[other]), DIGITS)),
+        fewer=answers(weight, undivided=wrong[0], old=wrong[1]),
         louder=loud,
         louder_by=LOUDER,
-        louder_right=int(loud <= keys[most].weight),
         leaked=leaked,
-        bug_right=int(leaked > 1),
     )
 
 

@@ -20,6 +20,7 @@ from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH, Cell, boxes
 from microgpt.viz.lesson import Table
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 from microgpt.viz.text.place import ROOT
 
@@ -102,14 +103,10 @@ class View(NamedTuple):
     batch: int
     length: int
     known: Config  # of the large model
-    shapes: list[str]
-    shape_right: int
-    next_options: list[int]  # positions that the new id could have
-    next_right: int
+    shapes: dict[str, str]
     bug: Listing  # without what it prints, which would tell
     bug_lengths: list[int]  # of its cache, pass by pass
     bug_words: list[str]
-    bug_right: int
 
 
 def view(settings: Settings) -> View:
@@ -117,13 +114,12 @@ def view(settings: Settings) -> View:
     config, tokens = Config(**trace.about["config"]), [show(token) for token in trace.about["tokens"]]
     made, known = passes(config, tokens, trace.about["n_prompt"]), PRESETS[LARGE].config
     rows = kv_bytes(known, 1, 2)
-    shapes = [
+    shapes = answers(
         shape_text(BATCH, known.n_kv_head, LENGTH, known.head_dim),
-        shape_text(BATCH, known.n_head, LENGTH, known.head_dim),
-        shape_text(1, known.n_kv_head, BATCH * LENGTH, known.head_dim),
-    ]
+        queries=shape_text(BATCH, known.n_head, LENGTH, known.head_dim),
+        joined=shape_text(1, known.n_kv_head, BATCH * LENGTH, known.head_dim),
+    )
     names = list(LOOPS)
-    options = [made[-1].position, 0]
     bug = [line.split() for line in record()["printed"]["bug"].splitlines()]
     return View(
         trace=trace,
@@ -152,13 +148,9 @@ def view(settings: Settings) -> View:
         length=LENGTH,
         known=known,
         shapes=shapes,
-        shape_right=shapes.index(shape_text(BATCH, known.n_kv_head, LENGTH, known.head_dim)),
-        next_options=options,
-        next_right=options.index(made[-1].position),
         bug=listing("bug")._replace(printed=""),
         bug_lengths=[int(length) for length, _ in bug],
         bug_words=[word for _, word in bug],
-        bug_right=int(int(bug[1][0]) == int(bug[0][0]) + 1),
     )
 
 

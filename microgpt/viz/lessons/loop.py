@@ -19,6 +19,7 @@ from microgpt.viz.drawing.counters import Guess, candidates
 from microgpt.viz.drawing.heat import Strip, scale_for
 from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH, Cell
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model, shipped
 
@@ -27,7 +28,7 @@ TEMPERATURES = (0.5, 1.0, 2.0)
 SEEDS = range(5)  # of the drawn sentences; the first five, not the best five
 KEPT = ("embed", "logits", "sample")  # what the page's own trace holds of every pass; all of it would be megabytes
 LARGE = ("GPT-2 124M", "Llama-3-8B")
-STATE = ("weights", "text", "memory")  # what might be different when the next pass begins
+N_STUCK = 4  # passes of a loop that takes the wrong row of logits
 
 
 class Chip(NamedTuple):
@@ -70,6 +71,18 @@ class PassView(NamedTuple):
     share_again: float
 
 
+class Asks(NamedTuple):
+    """What the lesson asks."""
+
+    runs: int  # tokens of one more pass
+    more: dict[str, int]  # token passes, if the loop made one more pass
+    warm: float  # the highest of TEMPERATURES
+    cold: float  # half of it
+    times: float  # at the first, the likeliest token is so many times as likely as the other
+    colder: dict[str, int]  # and at the second, about
+    stuck: list[str]  # what the loop appends that chooses by the first row of logits
+
+
 class View(NamedTuple):
     """The whole loop on one text."""
 
@@ -97,11 +110,7 @@ class View(NamedTuple):
     open_table: list[tuple[float, float, float]]  # temperature, probability of both
     other_text: str
     drawn: list[str]
-    rows_options: list[int]
-    rows_right: int
-    logits_options: list[int]
-    logits_right: int
-    state_right: int  # of STATE
+    asks: Asks
 
 
 def view(settings: Settings) -> View:
@@ -116,14 +125,12 @@ def view(settings: Settings) -> View:
     tokens = [model.tokenizer.vocabulary[i] for i in passes[-1].token_ids]
     trace.about |= {"n_prompt": len(passes[0].token_ids), "tokens": tokens, "passes": len(passes)}
     trace.about |= {"vocabulary": model.tokenizer.vocabulary}
-    c, last = model.config, passes[-1]
+    c = model.config
     total, again = loop.token_passes(passes)
     at = loop.most_open(passes)
     first_ids, others = passes[0].token_ids, likeliest(passes[at].logits, N_GUESSES)
     other = next(i for i in reversed(others) if i != passes[at].choice)
-    n = len(last.token_ids)
-    rows_options = sorted({0, 1, last.again, n})
-    logits_options = sorted({1, n, c.n_embd})
+    table = [(t, chance(passes[at].logits, t, others[0]), chance(passes[at].logits, t, other)) for t in TEMPERATURES]
     return View(
         trace=trace,
         choices=(Choice("pass", range(len(passes)), min(1, len(passes) - 1)),),
@@ -146,16 +153,26 @@ def view(settings: Settings) -> View:
         open_text=text_of(model, passes[at].token_ids),
         open_best=word(model, others[0]),
         open_other=word(model, other),
-        open_table=[
-            (t, chance(passes[at].logits, t, others[0]), chance(passes[at].logits, t, other)) for t in TEMPERATURES
-        ],
+        open_table=table,
         other_text=text_of(model, loop.continued(model, [*passes[at].token_ids, other])),
         drawn=[text_of(model, loop.continued(model, first_ids, 1.0, seed)) for seed in SEEDS],
-        rows_options=rows_options,
-        rows_right=rows_options.index(last.again),
-        logits_options=logits_options,
-        logits_right=logits_options.index(len(last.trace["logits", 0])),
-        state_right=STATE.index("text"),
+        asks=asks(model, passes, table[-1]),
+    )
+
+
+def asks(model: Model, passes: list[Pass], warmest: tuple[float, float, float]) -> Asks:
+    """`warmest` is the row of the highest temperature: it, and the probability of both tokens."""
+    total, _ = loop.token_passes(passes)
+    n, (warm, best, other) = len(passes[-1].token_ids), warmest
+    times = best / other
+    return Asks(
+        runs=n + 1,
+        more=answers(total + n + 1, newest=total + 1, again=total + n),
+        warm=warm,
+        cold=warm / 2,
+        times=times,
+        colder=answers(round(times**2), doubled=round(2 * times), same=round(times)),
+        stuck=[word(model, i) for i in loop.stuck(model, passes[0].token_ids, N_STUCK)],
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from microgpt.architectures import Architecture
 from microgpt.architectures.known import PRESETS
 from microgpt.checkpoints.config_json import from_config_json
+from microgpt.config import Config
 from microgpt.cost import kv_bytes
 from microgpt.errors import N_, UserError
 from microgpt.trace import Trace
@@ -19,10 +20,12 @@ from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH, Cell, boxes
 from microgpt.viz.patches import Patch, State, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings, parse_number
+from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import whole
 
 GB = 10**9
 FIT = 2 * GB  # a question asks what fits
+OWN = Config(n_layer=24, n_embd=2048, n_head=16, n_kv_head=4, head_dim=128)  # and another, what a token takes
 CARD = 24  # GB of memory, for "how many fit"
 FIRST = "Llama-3-8B"  # of the models that are on show
 KINDS = ("k", "v")  # what is kept
@@ -98,6 +101,16 @@ class Box(NamedTuple):
     shared: bool  # K and V come out of one row
 
 
+class Asks(NamedTuple):
+    """What the lesson asks."""
+
+    config: Config  # of a model that nobody has made
+    per_token: dict[str, int]  # bytes
+    two: dict[str, int]  # bytes that a step of FIRST reads for two texts, each as long as it sees
+    room: int  # bytes
+    fit: dict[str, int]  # tokens of FIRST in them
+
+
 class View(NamedTuple):
     """The page. The models that its words name are `known` ones."""
 
@@ -119,12 +132,7 @@ class View(NamedTuple):
     crowd: int  # fewest texts, each as long as FIRST sees, for which a step reads at least as much cache as weights
     activations: int  # bytes of the inside of one MLP of FIRST, when such a text is run in one pass
     more: float  # of a GiB, than of a GB; as a share
-    larger: list[int]  # options: bytes a token
-    larger_right: int
-    fit_room: int  # bytes
-    fit: list[int]  # tokens of Llama-3-8B in them: with K and V counted twice, right, with one left out
-    fit_right: int
-    doubled_right: int  # what twice as many texts read twice as much of: 0 the weights, 1 the cache, 2 both
+    asks: Asks
     fields: tuple[Control, ...]  # of the form: a model, bytes a number, texts, tokens in each, GB, a config.json
 
 
@@ -140,8 +148,6 @@ def view(settings: Settings) -> View:
 
     known = {name: describe(one) for name, one in PRESETS.items()}
     names = list(known)
-    per = known["Llama-3-8B"].per_token
-    larger = [known[name].per_token for name in ("Llama-3-8B", "Llama-2-7B", "SmolLM2-135M")]
     return View(
         trace=trace,
         choices=(Choice("known", range(len(known)), names.index(FIRST)),),
@@ -165,12 +171,7 @@ def view(settings: Settings) -> View:
         crowd=crowd(PRESETS[FIRST]),
         activations=2 * PRESETS[FIRST].config.n_mlp * PRESETS[FIRST].config.n_ctx,
         more=2**30 / GB - 1,
-        larger=larger,
-        larger_right=larger.index(known["Llama-2-7B"].per_token),
-        fit_room=FIT,
-        fit=[FIT // (2 * per), FIT // per, 2 * FIT // per],
-        fit_right=1,
-        doubled_right=read_twice(PRESETS[FIRST]),
+        asks=asks(PRESETS[FIRST]),
         fields=(
             Choice("preset", names, FIRST),
             Choice("size", tuple(SIZES), "bfloat16"),
@@ -179,6 +180,18 @@ def view(settings: Settings) -> View:
             Field("memory", str(CARD), 1, MOST),
             Field("config"),
         ),
+    )
+
+
+def asks(model: Architecture) -> Asks:
+    per, n, c = model.bytes_per_token(), model.config.n_ctx, OWN
+    token, one = kv_bytes(c, 1, 2), model.weight_bytes_read() + model.cache_bytes(n)
+    return Asks(
+        config=c,
+        per_token=answers(token, only_k=token // 2, queries=token * c.n_head // c.n_kv_head),
+        two=answers(model.weight_bytes_read(batch=2) + model.cache_bytes(n, 2), one=one, twice=2 * one),
+        room=FIT,
+        fit=answers(FIT // per, twice=FIT // (2 * per), only_k=2 * FIT // per),
     )
 
 
@@ -242,13 +255,6 @@ def crowd(model: Architecture) -> int:
     """How many texts of its whole context it takes until a step reads at least as much cache as weights."""
     n = model.config.n_ctx
     return next(batch for batch in count(1) if model.cache_bytes(n, batch) >= model.weight_bytes_read(batch=batch))
-
-
-def read_twice(model: Architecture, tokens: int = 1000, batch: int = 8) -> int:
-    """What a step reads twice as much of for twice as many texts: 0 the weights, 1 the cache, 2 both."""
-    weights = model.weight_bytes_read(batch=2 * batch) == 2 * model.weight_bytes_read(batch=batch)
-    cache = model.cache_bytes(tokens, 2 * batch) == 2 * model.cache_bytes(tokens, batch)
-    return [(True, False), (False, True), (True, True)].index((weights, cache))
 
 
 def calculate(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:

@@ -13,6 +13,7 @@ from microgpt.trace import Trace
 from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH, Cell
 from microgpt.viz.lesson import Choice, Table
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 
 HEAD = (N_("key of"), N_("weight received"), N_("steps that read it"), N_("times an even share"))
@@ -31,6 +32,14 @@ class Place(NamedTuple):
     share: float  # times an even share
 
 
+class Asks(NamedTuple):
+    """What the lesson asks."""
+
+    even: dict[str, float]  # what the first row would get, if each step shared its weight out evenly
+    sums: dict[str, int]  # what all weights of a head add up to
+    newest: int  # heads in which the newest row has received least
+
+
 class View(NamedTuple):
     """One text, with a table a head."""
 
@@ -45,10 +54,7 @@ class View(NamedTuple):
     most: Place  # the row that stands out most
     first_wins: int  # heads in which the first row has received more than any other
     above: int  # rows that have more than an even share in some head
-    oldest: int  # of the first, the newest and the one with most: which is read at the most steps
-    sums: list[int]  # what all weights of a head may add up to: as those of one step, of all; how many there are
-    sums_right: int
-    safe: bool  # whether a row can be dropped that has got next to nothing
+    asks: Asks
 
 
 def view(settings: Settings) -> View:
@@ -61,7 +67,6 @@ def view(settings: Settings) -> View:
     layer, head, row = (int(i) for i in np.unravel_index(read.argmax(), read.shape))
     heads = [(at, one) for at in range(config.n_layer) for one in range(config.n_head)]
     steps = [n - j for j in range(n)]
-    sums = sorted({1, n, n * (n + 1) // 2})
     return View(
         trace=trace,
         choices=(Choice("head", range(len(heads)), heads.index((layer, head))),),
@@ -77,10 +82,11 @@ def view(settings: Settings) -> View:
         most=Place(layer, head, tokens[row], float(total[layer, head, row]), steps[row], float(read.max())),
         first_wins=int((total.argmax(axis=-1) == 0).sum()),
         above=int((shares > 1).any(axis=(0, 1)).sum()),
-        oldest=[steps[0], steps[-1], steps[row]].index(max(steps)),
-        sums=sums,
-        sums_right=sums.index(round(total[layer, head].sum())),
-        safe=False,
+        asks=Asks(
+            answers(round(float(even_shares(n)[0]), 2), once=1.0, all=float(n)),
+            answers(round(total[layer, head].sum()), one=1, weights=n * (n + 1) // 2),
+            int((total.argmin(axis=-1) == n - 1).sum()),
+        ),
     )
 
 

@@ -15,6 +15,7 @@ from microgpt.viz.controls import Choice
 from microgpt.viz.drawing import thumbs
 from microgpt.viz.drawing.thumbs import HEIGHT, boxes
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model
 
@@ -73,6 +74,15 @@ class Edit(NamedTuple):
     same: int  # of those that are run again, rows that come out as before: they are in the first layer
 
 
+class Asks(NamedTuple):
+    """What the lesson asks."""
+
+    at: int  # the position that is changed
+    n_rows: int
+    stale: dict[str, int]  # rows of all layers that this change makes stale
+    last: dict[str, int]  # rows that may stay when the last token is changed
+
+
 class View(NamedTuple):
     """The experiments on one text, the harmless one first."""
 
@@ -86,9 +96,7 @@ class View(NamedTuple):
     labels: list[str]  # what is said of an experiment: its `at`, `token` and `now` are filled in
     first_change: int  # which experiment changes the earliest token of the prompt
     edit: Edit
-    first_options: list[int]  # how many rows of the first layer a change makes stale: two wrong answers, the right one
-    first_right: int
-    append_right: int  # whether one more token makes all rows stale, those of one layer or none
+    asks: Asks
     first_layer: int = 0
 
 
@@ -127,10 +135,8 @@ def view(settings: Settings) -> View:
         experiments.append(tried("move", 1, moved, run(moved)))
     trained = after_one_training_step(model.params, model.config, ids)
     experiments.append(tried("weights", 0, ids, cache_rows(trained, model.config, ids)))
-    appended = sum(e.n_stale for e in experiments if e.kind == "append")
     changes = [i for i, e in enumerate(experiments) if e.kind == "change"]
-    change = experiments[changes[0]]
-    options, layers = answers(change), range(model.config.n_layer)
+    layers = range(model.config.n_layer)
     return View(
         trace=recording.trace,
         choices=(Choice("experiment", range(len(experiments)), changes[0]),),
@@ -142,9 +148,20 @@ def view(settings: Settings) -> View:
         labels=[LABELS[e.kind] for e in experiments],
         first_change=changes[0],
         edit=edit(changes[(len(changes) - 1) // 2], experiments),
-        first_options=options,
-        first_right=options.index(change.stale_by_layer[0]),
-        append_right=[model.config.n_layer * len(ids), len(ids), 0].index(appended),
+        asks=asks([experiments[i] for i in changes], len(ids)),
+    )
+
+
+def asks(changes: list[Experiment], n: int) -> Asks:
+    """Of the change of the last token, and of that of the one before it."""
+    last, before = changes[-1], changes[max(0, len(changes) - 2)]
+    kept = last.n_rows - last.n_stale
+    layers = last.n_rows // n
+    return Asks(
+        at=before.at,
+        n_rows=before.n_rows,
+        stale=answers(before.n_stale, after=layers * (n - before.at), all=before.n_rows),
+        last=answers(kept, layer=n - 1, all=last.n_rows, none=0),
     )
 
 
@@ -162,13 +179,6 @@ def edit(i: int, experiments: list[Experiment]) -> Edit:
     kept = one.at * len(one.stale_by_layer)
     again = one.n_rows - kept
     return Edit(i, one.at, one.token, one.now, kept, again, again - one.n_stale)
-
-
-def answers(change: Experiment) -> list[int]:
-    """All rows; those from the change on; the right one. Where two of these are one, another number stands in."""
-    n, right = len(change.rows), change.stale_by_layer[0]
-    wrong = [count for count in dict.fromkeys((n, n - change.at, 0, n + 1)) if count != right]
-    return [*wrong[:2], right]
 
 
 def place(experiments: list[Experiment], i: int, token: str, layers: Iterable[int]) -> Place:

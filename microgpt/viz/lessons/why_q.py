@@ -8,13 +8,14 @@ from typing import NamedTuple
 from microgpt.architectures.known import PRESETS
 from microgpt.config import Config
 from microgpt.cost import cached
-from microgpt.experiments.afterlife import furthest
+from microgpt.experiments.afterlife import all_asked, furthest
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH, Cell, boxes
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 
 
@@ -52,6 +53,17 @@ class Instead(NamedTuple):
     kv_bytes: int
 
 
+class Asks(NamedTuple):
+    """What the lesson asks."""
+
+    grow: dict[str, str]  # the reads of K up to each of the first steps
+    forget: str  # what can go after its step
+    rows: int  # that one more step would read, its own among them
+    reads: dict[str, int]  # of K after that step
+    last: float  # if all queries are asked at every step: how far the answer of the newest is off
+    others: float  # and those of the others, at most
+
+
 class View(NamedTuple):
     """One text, run to its end."""
 
@@ -64,11 +76,7 @@ class View(NamedTuple):
     labels: list[str]
     reads: dict[str, int]  # of all rows of one layer, by kind
     so_far: list[list[int]]  # the same up to each step, in the order of q, k and v
-    reads_right: int  # of the reads of q, of k and n times n: those of k
-    forget_right: int  # of KINDS: what can go after its step
-    next_rows: int  # that one more step would read, its own among them
-    next_options: list[int]  # reads of K after that step: without its own row, right, without a mask
-    next_right: int
+    asks: Asks
     held_for_nothing: int  # numbers that a cache of q would hold at the end
     instead: Instead  # for this model
     large: list[Instead]  # for LARGE
@@ -76,6 +84,7 @@ class View(NamedTuple):
 
 LARGE, FAR = ("GPT-2 124M", "Llama-3-8B"), 1000  # models in use, one without shared heads and one with; tokens
 KINDS = ("q", "kv", "qkv")  # what might be forgotten after each step
+FEW = 5  # steps of a curve that is to be foretold
 
 
 def view(settings: Settings) -> View:
@@ -105,7 +114,7 @@ def view_of(trace: Trace, picture: Picture | None = None) -> View:
         for i in range(n)
     ]
     totals = {kind: sum(len(reads[kind, 0, i]) for i in range(n)) for kind in "qkv"}
-    later = {kind: sum(step > i for i in range(n) for step in reads[kind, 0, i]) for kind in "qkv"}
+    so_far = [[sum(life.so_far[kind][j] for life in lives) for kind in range(3)] for j in range(n)]
     return View(
         trace=trace,
         choices=(Choice("old", range(n), min(1, n - 1)), Choice("step", range(n), n - 1, in_figure=False)),
@@ -115,15 +124,27 @@ def view_of(trace: Trace, picture: Picture | None = None) -> View:
         olds=[old(picture, config, i) for i in range(n)],
         labels=[show(token) for token in picture.tokens],
         reads=totals,
-        so_far=[[sum(life.so_far[kind][j] for life in lives) for kind in range(3)] for j in range(n)],
-        reads_right=[totals["q"], totals["k"], n * n].index(totals["k"]),
-        forget_right=min(range(len(KINDS)), key=lambda i: sum(later[kind] for kind in KINDS[i])),
-        next_rows=n + 1,
-        next_options=[totals["k"] + n, totals["k"] + n + 1, (n + 1) ** 2],
-        next_right=1,
+        so_far=so_far,
+        asks=asks(picture, so_far),
         held_for_nothing=n * config.n_layer * config.n_head * config.head_dim,
         instead=instead("", config, n),
         large=[instead(name, PRESETS[name].config, FAR) for name in LARGE],
+    )
+
+
+def asks(picture: Picture, so_far: list[list[int]]) -> Asks:
+    n, reads, all_reads = picture.n, picture.reads, so_far[-1][1]
+    later = {kind: sum(step > i for i in range(n) for step in reads[kind, 0, i]) for kind in "qkv"}
+    grow = [(k, q, (j + 1) ** 2) for j, (q, k, _) in enumerate(so_far[:FEW])]
+    read, asked, square = (", ".join(map(str, row)) for row in zip(*grow, strict=True))
+    last, others = all_asked(picture.trace, picture.config, n)
+    return Asks(
+        grow=answers(read, asked=asked, square=square),
+        forget=min(KINDS, key=lambda kinds: sum(later[kind] for kind in kinds)),
+        rows=n + 1,
+        reads=answers(all_reads + n + 1, own=all_reads + n, square=(n + 1) ** 2),
+        last=last,
+        others=others,
     )
 
 

@@ -28,8 +28,7 @@ PAUSE = 1.0  # beats after the last stage of a step that plays
 # looks the same, so that nothing is to be done for it. In a step of many tokens this is what makes it play smoothly.
 SPANS = {
     "enter": (0, 1), "vector": (0, 1), "dial": (0, 1), "c-k": (0, 2), "c-v": (0, 2), "c-pos": (1, 2), "c-q": (2, 3),
-    "ask-q": (0, 6), "score": (2, 4), "meets b": (3, 4), "band": (3, 4), "pour": (4, 5), "mix": (4, 5), "door": (5, 6),
-    "lift": (6, 7), "guesses": (6, 7), "fly": (6, 7),
+    "ask-q": (0, 6), "meets": (2, 5), "mix": (4, 5), "door": (5, 6), "lift": (6, 7), "guesses": (6, 7), "fly": (6, 7),
     **{f"P{p}": (p - 1, min(p + 1, len(PHASES))) for p in range(1, len(PHASES) + 1)},
 }  # fmt: skip
 CASES = 32  # the most cases that one choice on a page may have

@@ -36,6 +36,23 @@ def test_a_press_on_the_overview_opens_that_head(new_tab: Open, engine: str, les
         assert f"layer {opened[index].layer}, head {opened[index].head}" in str(title)
 
 
+# strips that are seen in the cells of K and V, and how far they reach beyond their row
+STRIPS = """[...document.querySelectorAll(".row :is(.c-k, .c-v)")].map((cell) => {
+  const seen = [...cell.children].filter((e) => e.getClientRects().length), box = cell.getBoundingClientRect();
+  return [seen.length, Math.max(...seen.map((e) => e.getBoundingClientRect().bottom)) - box.bottom];
+})"""
+
+
+def test_a_row_shows_k_and_v_of_the_open_head_alone(new_tab: Open, lesson: str) -> None:
+    page = new_tab(width=1440)
+    page.open(lesson)
+    for index in (5, 0):
+        page.click(f".all-heads .pick-{index}")
+        strips = page.run(STRIPS)
+        assert len(strips) == 2 * 14 and {seen for seen, _ in strips} == {1}
+        assert max(beyond for _, beyond in strips) < 1
+
+
 @pytest.mark.parametrize("width", [390, 1440])
 def test_it_steps_and_fits(new_tab: Open, lesson: str, width: int) -> None:
     page = new_tab(width=width)

@@ -65,12 +65,18 @@ def test_a_question_reveals_its_answer_when_one_is_chosen(new_tab: Open, address
     page.open(f"{address}{lesson.name}.html")
     assert page.run('document.querySelectorAll(".ask").length') >= 2
     shown = """[...document.querySelectorAll(".ask")].map((ask) =>
-      [ask.querySelector(".reveal"), ...ask.querySelectorAll(".verdict")].filter((e) => e.getClientRects().length)
+      [...ask.querySelectorAll(".why, .verdict")].filter((e) => e.getClientRects().length)
         .map((e) => e.className + (e.closest(".right") ? " right" : e.closest(".wrong") ? " wrong" : "")))"""
+    told = """[...document.querySelectorAll(".ask")].map((ask) =>
+      [...ask.querySelectorAll(".why")].findIndex((e) => e.getClientRects().length))"""
     assert not any(page.run(shown))
-    for kind in ("wrong", "right"):
+    for kind, why in (("wrong", "why"), ("right", "why true")):
         page.run(f'document.querySelectorAll(".ask").forEach((e) => e.querySelector(".{kind} input").click())')
-        assert all(found == ["reveal", f"verdict {kind}"] for found in page.run(shown))
+        assert all(found == [f"verdict {kind}", why] for found in page.run(shown))
+    for i in range(4):  # the reason is that of the option, by its place
+        page.run(f'document.querySelectorAll(".ask").forEach((e) => e.querySelectorAll("input")[{i}]?.click())')
+        counts = page.run('[...document.querySelectorAll(".ask")].map((e) => e.querySelectorAll("input").length)')
+        assert all(found == i for found, n in zip(page.run(told), counts, strict=True) if i < n)
 
 
 @pytest.mark.parametrize("lesson", CHOOSING, ids=name_of)

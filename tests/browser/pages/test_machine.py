@@ -36,9 +36,9 @@ const name = (selector, named) => all(selector).filter((e) => e.getClientRects()
   .forEach((e) => pieces.push([named(e), e]));
 name(".row .a", (e) => `${e.classList[0]} ${row(e)}`);
 name(`.step.S${now} .meets b`, (e) => `weight ${row(e)}`);
-name(`.step.S${now} .meets .a:not(b)`, (e) => `${e.classList[0]} ${row(e)}`);
+name(`.step.S${now} :is(.score, .band, .pour)`, (e) => `${e.classList[0]} ${row(e)}`);
 name(`.step.S${now} .vector`, (e) => `x ${e.classList[1]}`);
-name(`.step.S${now} .a:not(.vector, .meets .a)`, (e) => e.classList[0]);
+name(`.step.S${now} .a:not(.vector, .meets)`, (e) => e.classList[0]);
 name(`.step.S${now} .chosen th`, () => "chosen");
 name(".M i", (e) => `matrix ${e.parentElement.classList[1]}`);
 name(".tray, .shaft, .slot, .rest", (e) => e.className);
@@ -51,8 +51,12 @@ const read = ([named, e]) => {
   return [named, [box.left, box.top + cut * box.height, box.width, (1 - cut) * box.height, seen].map(round)];
 };
 const look = () => Object.fromEntries(pieces.map(read));
-const framed = () => pieces.filter(([named, e]) => named.startsWith("score ") &&
-  Number(getComputedStyle(e, "::before").opacity) > 0.9).map(([named]) => Number(named.slice(6)));
+// the rows whose key is framed: the frame is a part of the table, and lies where one of the scores lies
+const framed = () => all(`.step.S${now} .meets tbody`).filter((e) => e.querySelector("b").getClientRects().length)
+  .map((e) => getComputedStyle(e, "::before")).filter((frame) => Number(frame.opacity) > 0.9)
+  .flatMap((frame) => pieces.filter(([named, e]) => named.startsWith("score ") &&
+    Math.abs(down(getComputedStyle(e)) - down(frame)) < 3).map(([named]) => Number(named.slice(6))));
+const down = (style) => parseFloat(style.translate.split(" ")[1]);
 const moves = (a) => a.animationName?.startsWith("run-") || a.transitionProperty === "--t";
 const clocks = () => document.getAnimations().filter(moves);
 // a step that plays has one time for all pieces, and each waits for its own stages; a transition goes through all

@@ -92,7 +92,7 @@ def test_cases_questions_and_answers(tab: Tab, site: Path, lesson: Any) -> None:
     assert len(questions) == len(answers) >= 2
     assert texts(tab, ".answers .question") == questions
     assert texts(tab, ".answers .right") == texts(tab, ".ask .right .face")
-    assert texts(tab, ".reveal > :first-child") == answers
+    assert texts(tab, ".why.true") == answers
     tab.locator(".ask .wrong .face").first.click()  # what was chosen on the screen is not printed
     without = printed(tab)
     assert [label for label in labels if bare(label) not in "".join(without)] == []

@@ -31,7 +31,7 @@ HOST = "<!doctype html><title>host</title><iframe width=1600 height=1000></ifram
 # in every page, before it is there; wrong() tells what is wrong, each kind of place once
 FUNCTIONS = r"""
 const open = new CSSStyleSheet();
-window.show = (cases) => open.replaceSync(`${cases}, .ask .reveal { display: block !important; }`);
+window.show = (cases) => open.replaceSync(`${cases}, .ask .why { display: block !important; }`);
 addEventListener("DOMContentLoaded", () => {
   show(".C:last-child");
   document.adoptedStyleSheets = [open];

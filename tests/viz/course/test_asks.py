@@ -1,66 +1,108 @@
-"""What lessons ask: three questions or more each, one right answer to each, and each answer as computed here anew."""
+"""What lessons ask: one right answer to each question, as computed here anew, and a reason for every option."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, NamedTuple
+
 import pytest
 
-from microgpt.architectures.known import PRESETS
-from microgpt.experiments import mistakes
 from microgpt.viz.course import LESSONS, Page, page
 from microgpt.viz.rendering.render import render_page
+from microgpt.viz.text.answers import answers
+from microgpt.viz.text.language import language
+from tests.viz.course.answers import BUG, QUESTIONS
 from tests.viz.test_pages import find, parse, text, view_of
 
+ALL = [(name, ask, right) for name, asked in QUESTIONS.items() for ask, _, right in asked]
 
-def said(name: str, ask: str) -> tuple[list[str], str, str]:
-    """The options of a question, the right one, and why."""
-    tree = parse(render_page(page(name), view_of(page(name))))
-    (asked,) = (e for e in find(tree, "ask") if any(one.get("name") == ask for one in e.iter("input")))
-    faces, (right,), (why,) = find(asked, "face"), find(asked, "right"), find(asked, "reveal")
-    return [text(one) for one in faces], text(find(right, "face")[0]), " ".join(text(why).split())
+
+class Asked(NamedTuple):
+    """A question as it stands on a page."""
+
+    name: str
+    question: str
+    faces: list[str]
+    right: str
+    whys: list[str]  # one for each face
+
+
+def asked(lesson: Page, lang: str = "en") -> list[Asked]:
+    with language(lang):
+        tree = parse(render_page(lesson, view_of(lesson)))
+    found = []
+    for one in find(tree, "ask"):
+        (name,) = {e.get("name") or "" for e in one.iter("input")}
+        (right,), (true,) = find(one, "right"), find(one, "why", "true")
+        faces, whys = [text(e) for e in find(one, "face")], find(one, "why")
+        assert faces.index(text(find(right, "face")[0])) == whys.index(true)  # the reason of the right one is its own
+        said = [" ".join(text(e).split()) for e in whys]
+        found.append(Asked(name, text(next(one.iter("legend"))), faces, text(find(right, "face")[0]), said))
+    return found
+
+
+@pytest.mark.parametrize("lang", ["en", "es"])
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda one: one.name)
+def test_every_option_has_a_face_and_a_reason_of_its_own(lesson: Page, lang: str) -> None:
+    for one in asked(lesson, lang):
+        assert len({*one.faces}) == len(one.faces) == len({*one.whys}) == len(one.whys) >= 2
+        assert len(one.faces) <= 4  # site/css/6-lesson.css shows the reasons of so many
+        for why in one.whys:
+            assert len(why.split()) >= 4 and re.search(r"[.?]$", why), why
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda one: one.name)
-def test_a_lesson_asks_three_questions_with_one_right_answer_each(lesson: Page) -> None:
-    asked = find(parse(render_page(lesson, view_of(lesson))), "ask")
-    assert len(asked) >= 3
-    for one in asked:
-        options = [text(face) for face in find(one, "face")]
-        assert len(find(one, "right")) == 1 and len({*options}) == len(options) >= 2
-        assert len(text(find(one, "reveal")[0]).split()) >= 4
+def test_a_lesson_asks_three_questions_that_must_be_worked_out(lesson: Page) -> None:
+    """Those of the table, each of which begins with what to do, and no two in the same way."""
+    names = {one.name: one.question for one in asked(lesson)}
+    worked_out = {name: kind for name, kind, _ in QUESTIONS[lesson.name]}
+    assert len(worked_out) >= 3 and {*worked_out} <= {*names} and len(names) - len(worked_out) <= 1
+    for name, kind in worked_out.items():
+        begins = "Find the bug" if kind == BUG else kind.capitalize()
+        assert names[name].startswith(begins), names[name]
 
 
-def test_bugs_are_shown_by_what_was_run() -> None:
-    assert said("kv-cache", "ask-bug")[1] == "the token cannot read its own row"
-    assert view_of(page("kv-cache")).rows_read(0) == 1  # a step reads its own row: the lines would find none
-    options, right, why = said("old-rows", "ask-bug")
-    (moved,) = (one for one in view_of(page("old-rows")).experiments if one.kind == "move")
-    assert right == "rows after it are stale" and f"{moved.n_stale} of {moved.n_rows} rows" in why
-    assert not any(off for row in moved.rows[: moved.at] for off, _ in row.off)  # and none before it
-    _, right, why = said("training", "ask-bug")
-    means = {kind: mistakes.measured("names")[kind].loss for kind in ("right", "no_reset")}
-    assert right == "each name reads the rows of those before it" and means["no_reset"] > means["right"]
-    assert all(f"{mean:.2f}" in why for mean in means.values())
+def test_lessons_with_code_ask_for_a_bug() -> None:
+    without = [name for name, asked in QUESTIONS.items() if BUG not in {kind for _, kind, _ in asked}]
+    assert without == ["memory"]  # which has formulas and no code
+    for name in {*QUESTIONS} - {*without}:
+        parts = [e for e in parse(render_page(page(name), view_of(page(name)))).iter() if e.tag in ("pre", "fieldset")]
+        before = [a for a, b in pairwise(parts) if any(e.get("name") == "ask-bug" for e in b.iter("input"))]
+        assert [e.tag for e in before] == ["pre"]  # right above the question
+        assert 2 <= len(text(before[0]).strip().splitlines()) <= 14
 
 
-def test_the_next_step_reads_one_row_more_than_the_last() -> None:
-    shown = view_of(page("why-q"))
-    reads = [sum(step >= i for i in range(shown.n + 1)) for step in range(shown.n + 1)]
-    assert said("why-q", "ask-next")[1] == f"{sum(reads)}" and shown.reads["k"] == sum(reads[:-1])
+@pytest.mark.parametrize(("name", "ask", "right"), ALL, ids=[f"{name}: {ask}" for name, ask, _ in ALL])
+def test_the_right_answer_is_the_one_that_comes_out_here(name: str, ask: str, right: Callable[[Any], str]) -> None:
+    (one,) = (one for one in asked(page(name)) if one.name == ask)
+    assert one.right == right(view_of(page(name)))
 
 
-def test_what_fits_is_counted_with_both_k_and_v() -> None:
-    config = PRESETS["Llama-3-8B"].config
-    row = 2 * config.n_layer * config.n_kv_head * config.head_dim * 2
-    options, right, _ = said("memory", "ask-fit")
-    room = view_of(page("memory")).fit_room
-    assert (
-        room == 2 * 10**9
-        and options == [f"{room // one:,}" for one in (2 * row, row, row // 2)]
-        and right == options[1]
-    )
+def test_answers_are_in_order_and_each_number_stands_once() -> None:
+    assert answers(7, more=9, less=2) == {"less": 2, "right": 7, "more": 9}
+    assert [*answers(7, more=9, less=2)] == ["less", "right", "more"]
+    assert answers(7, same=7, one=3, other=3) == {"one": 3, "right": 7}
 
 
-def test_each_step_gives_one_to_all_rows() -> None:
-    shown = view_of(page("most-read"))
-    for table in shown.tables:
-        assert sum(row[1] for row in table.rows) == pytest.approx(float(said("most-read", "ask-sum")[1]))
+def test_the_sheet_of_answers_has_the_right_ones_and_their_reasons() -> None:
+    for lesson in LESSONS:
+        (sheet,) = find(parse(render_page(lesson, view_of(lesson))), "answers")
+        said = [[" ".join(text(e).split()) for e in item.iter("p")] for item in sheet.iter("li")]
+        assert said == [
+            [one.question, one.right, one.whys[one.faces.index(one.right)]] for one in asked(lesson)
+        ]  # fmt: skip
+
+
+def test_what_the_reasons_tell_of_bugs_was_measured() -> None:
+    told = {lesson.name: dict((one.name, " ".join(one.whys)) for one in asked(lesson)) for lesson in LESSONS}
+    assert "append: the the the the" in told["next-token"]["ask-bug"]
+    assert "11 of 16 rows" in told["old-rows"]["ask-bug"]
+    assert "3.19 with such rows and 2.32 without" in told["training"]["ask-bug"]
+    assert "off by up to 2.31" in told["prefill-and-decode"]["ask-bug"]
+    assert "less than 1e-12, and those of each later step are off by 0.96" in told["with-and-without"]["ask-bug"]
+    assert "off by up to 0.47" in told["fewer-heads"]["ask-bug"]
+    assert "In 8 of 8 heads" in told["most-read"]["ask-bug"]
+    assert "off by up to 4.95" in told["inside"]["ask-bug"]
+    assert "6, 13, 21, 30, 40 rows" in told["in-your-code"]["ask-bug"]

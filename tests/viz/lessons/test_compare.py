@@ -10,13 +10,11 @@ import pytest
 
 from microgpt.config import Config
 from microgpt.cost import PARTS, cached, naive, needed
-from microgpt.experiments import growth
 from microgpt.experiments.exactness.measure import SHORTEST, measured
 from microgpt.experiments.exactness.rounded import to_bfloat16
 from microgpt.record import Recording
 from microgpt.viz.course import page
-from microgpt.viz.lessons.compare import Compare, doubled_options, view
-from microgpt.viz.lessons.compare.curves import FAR
+from microgpt.viz.lessons.compare import Compare, standing, view
 from microgpt.viz.rendering.render import widget
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import of_hundred
@@ -110,22 +108,24 @@ def test_powers_are_read_off_the_curves(model: str, powers: tuple[int, ...]) -> 
 def test_questions_have_one_right_answer() -> None:
     for model, prompt in RUNS:
         made = view(Settings(model, prompt))
-        assert len(set(made.rows_options)) == 3
-        assert made.rows_options[made.rows_right] == (1, made.n)
-        assert made.doubled[made.doubled_right] == 8
+        assert made.asks.double == {"alone": 2, "cached": 4, "right": 8}
+        assert len(made.asks.pairs) == 3
+        assert made.asks.standing.model == model
         config: Config = shipped(model).config
         sums = np.sum([cached(config, t) for t in range(1, made.n + 1)], axis=0)
         by_part = dict(zip(PARTS, sums.tolist(), strict=True))
-        groups = [by_part["qkv"] + by_part["out"], by_part["mlp"], by_part["scores"] + by_part["mixing"]]
-        assert [*groups, by_part["head"]][made.largest_share] == max(*groups, by_part["head"])
+        groups = {
+            "projections": by_part["qkv"] + by_part["out"],
+            "mlp": by_part["mlp"],
+            "attention": by_part["scores"] + by_part["mixing"],
+            "head": by_part["head"],
+        }
+        assert groups[made.largest_part] == max(groups.values()) and groups[made.smallest_part] == min(groups.values())
 
 
-@pytest.mark.parametrize("window", [0, 5, 64, 128, 200, 256, 384, 512, 600, 1024])
-def test_the_answers_hold_the_right_one_for_every_window(window: int) -> None:
-    config = replace(shipped("names").config, window=window)
-    right = round(2 ** growth.exponent(config, "naive", "attention", FAR))
-    options = doubled_options(right)
-    assert right in options and len(set(options)) == 3 and options == sorted(options)
+def test_a_model_of_others_makes_the_mistake_on_one_of_ours() -> None:
+    other = replace(shipped("names"), name="of others")
+    assert standing(other, ["⟂", "?"]) == standing(shipped("names"), ["e", "m", "m"])
 
 
 def test_a_small_share_is_not_said_to_be_nothing() -> None:

@@ -150,10 +150,10 @@ def test_sharing_costs_what_the_formula_says_for_smollm2(made: tuple[Recording, 
 def test_questions_have_one_right_answer(made: tuple[Recording, View, Element]) -> None:
     _, shown, _ = made
     llama = PRESETS["Llama-3-8B"]
-    assert shown.times[shown.times_right] == llama.bytes_if_mha() / llama.bytes_per_token()
-    assert len(set(shown.times)) == len(shown.times)
-    assert shown.rows_in_all[shown.rows_right] == 576 and len(set(shown.rows_in_all)) == 3
-    assert shown.readings[shown.readings_right] == (3, 64) and len(set(shown.readings)) == 3
+    assert shown.asks.times["right"] == llama.bytes_if_mha() / llama.bytes_per_token()
+    assert shown.asks.rows["right"] == 576 and shown.asks.shape["right"] == (8 * 128, 4096)
+    assert len(shown.asks.times) == len(shown.asks.rows) == len(shown.asks.shape) == 3
+    assert (shown.asks.mixed_up > 0) == (shown.own.kind != "MHA")
 
 
 @pytest.mark.parametrize(("name", "prompt"), [("names", "a"), ("stories", "the " * 23), ("names-deep", "z" * 15)])

@@ -132,11 +132,8 @@ def test_what_is_written_is_what_numpy_writes(shown: View) -> None:
 
 def test_the_questions_have_the_answers_of_the_runs(shown: View) -> None:
     config = PRESETS[LARGE].config
-    assert shown.shapes[shown.shape_right] == shape_text(3, config.n_kv_head, 500, config.head_dim)
-    assert len(set(shown.shapes)) == 3
-    last = shown.passes[-1]
-    assert shown.next_options[shown.next_right] == last.position
-    assert np.cumsum([one.length for one in shown.passes]).tolist() == shown.bug_lengths and shown.bug_right == 0
+    assert shown.shapes["right"] == shape_text(3, config.n_kv_head, 500, config.head_dim) and len(shown.shapes) == 3
+    assert np.cumsum([one.length for one in shown.passes]).tolist() == shown.bug_lengths
     assert shown.bug_words == [one.chosen for one in shown.passes]
 
 

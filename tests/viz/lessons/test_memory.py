@@ -97,9 +97,12 @@ def test_so_many_texts_read_more_cache_than_weights_and_one_fewer_do_not() -> No
 
 def test_questions_have_one_right_answer() -> None:
     shown = view(Settings("names", "emm"))
-    assert len(set(shown.larger)) == 3
-    assert shown.larger[shown.larger_right] == max(shown.larger) == PRESETS["Llama-2-7B"].bytes_per_token()
-    assert shown.doubled_right == 1  # the cache
+    asks, llama = shown.asks, PRESETS["Llama-3-8B"]
+    assert len(asks.per_token) == len(asks.two) == len(asks.fit) == 3
+    row = 2 * llama.config.n_embd  # of the embedding: each text looks up one
+    assert asks.two["right"] - asks.two["one"] == llama.cache_bytes(llama.config.n_ctx) + row
+    assert asks.two["twice"] - asks.two["right"] == llama.weight_bytes_read() - row
+    assert asks.per_token["queries"] == asks.per_token["right"] * asks.config.n_head // asks.config.n_kv_head
 
 
 def test_a_window_keeps_the_cache_below_the_weights_and_the_page_says_so() -> None:

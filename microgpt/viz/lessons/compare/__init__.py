@@ -14,9 +14,9 @@ import numpy as np
 
 from microgpt.architectures.known import PRESETS
 from microgpt.config import Array, Config
-from microgpt.cost import PARTS, count, kv_bytes
+from microgpt.cost import PARTS, count, kv_bytes, seen
 from microgpt.decode import likeliest
-from microgpt.experiments import growth
+from microgpt.experiments import growth, mistakes
 from microgpt.experiments.growth import BASELINES, GROUPS
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
@@ -26,13 +26,15 @@ from microgpt.viz.lessons.compare import exact
 from microgpt.viz.lessons.compare.curves import CURVES, FAR, KINDS, POWERS, WAYS, Slopes, curves, slopes
 from microgpt.viz.lessons.compare.race import HOOKS, LENGTHS
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
-from microgpt.weights import SHIPPED, Model
+from microgpt.weights import SHIPPED, Model, shipped
 
 __all__ = ["HOOKS", "view"]
 
 GPT2 = PRESETS["GPT-2 124M"].config
 N_GUESSES = 4  # likeliest next tokens that are shown
+PROMPT = ["e", "m", "m"]  # of a mistake, where the text on show cannot make it
 DEPTHS, REFERENCE_N = (1, 2, 4), 16  # the published totals: microgpt with so many layers and its whole context
 
 
@@ -41,6 +43,14 @@ class Row(NamedTuple):
 
     token: str
     new: bool
+
+
+class Standing(NamedTuple):
+    """A text whose steps all count their positions from the start: how far its logits are off."""
+
+    model: str
+    first: float  # at the first step
+    later: float  # at least, at any step after it
 
 
 class Part(NamedTuple):
@@ -104,6 +114,14 @@ class Pairs(NamedTuple):
     naive_all: int
 
 
+class Asks(NamedTuple):
+    """What the lesson asks."""
+
+    double: dict[str, int]  # how many times the work of attention a text twice as long takes
+    pairs: dict[str, int]  # that the next step would compare without a cache
+    standing: Standing
+
+
 class Order(NamedTuple):
     """Three numbers, added in two orders."""
 
@@ -141,8 +159,8 @@ class Compare:
     shares: dict[str, float]  # of the work with the cache, by group
     saved: dict[str, int]  # multiply-adds, by group
     saved_shares: dict[str, float]
-    largest_share: int  # index into projections, mlp, attention, head
-    smallest_share: int
+    largest_part: str  # of projections, mlp, attention and head
+    smallest_part: str
     largest: float
     ways: list[str]
     charts: list[Chart]
@@ -155,11 +173,7 @@ class Compare:
     ratio_far: float
     far: int
     half_far: int
-    doubled: list[int]  # options
-    doubled_right: int
     attention_doubled: dict[str, int]
-    rows_options: list[tuple[int, int]]  # tokens with the cache, and without
-    rows_right: int
     pairs: Pairs
     crossing: float
     gpt2_crossing: float
@@ -168,6 +182,7 @@ class Compare:
     cache_bytes: list[tuple[int, int]]  # (tokens, bytes in 16-bit numbers)
     order: Order
     tested: list[exact.Tested]  # in shorter numbers, model by model
+    asks: Asks
     race_lengths: tuple[int, ...] = LENGTHS  # tokens
 
 
@@ -193,8 +208,7 @@ def view_of(model: Model, trace: Trace) -> Compare:
     far = {b: growth.work(config, b, "total", FAR) for b in BASELINES}
     saved = {g: work["naive"][g] - work["cached"][g] for g in GROUPS}
     twice = {b: round(2 ** growth.exponent(config, b, "attention", FAR)) for b in BASELINES}
-    groups, factors = ["projections", "mlp", "attention", "head"], doubled_options(twice["naive"])
-    layers, rows = max(config.n_layer, DEPTHS[-1]), [(n, n), (1, n), (1, 1)]
+    groups, layers = ["projections", "mlp", "attention", "head"], max(config.n_layer, DEPTHS[-1])
     return Compare(
         trace=trace,
         choices=(
@@ -224,9 +238,9 @@ def view_of(model: Model, trace: Trace) -> Compare:
         shares={g: work["cached"][g] / work["cached"]["total"] for g in GROUPS},
         saved=saved,
         saved_shares={g: x / saved["total"] for g, x in saved.items()},
-        largest_share=max(range(len(groups)), key=lambda i: work["cached"][groups[i]]),
+        largest_part=max(groups, key=work["cached"].__getitem__),
         largest=max(work["cached"][g] for g in groups) / work["cached"]["total"],
-        smallest_share=min(range(len(groups)), key=lambda i: work["cached"][groups[i]]),
+        smallest_part=min(groups, key=work["cached"].__getitem__),
         ways=[WAYS[b] for b in BASELINES],
         charts=[curves(config, group, log=True) for group in CURVES],
         chart_names=[name for name, _ in CURVES.values()],
@@ -238,11 +252,7 @@ def view_of(model: Model, trace: Trace) -> Compare:
         ratio_far=far["naive"] / far["cached"],
         far=FAR,
         half_far=FAR // 2,
-        doubled=factors,
-        doubled_right=factors.index(twice["naive"]),
         attention_doubled=twice,
-        rows_options=rows,
-        rows_right=rows.index((1, n)),
         pairs=Pairs(n, n * (n + 1) // 2, n * (n + 1) // 2, n * (n + 1) * (n + 2) // 6),
         crossing=growth.crossing(config),
         gpt2_crossing=growth.crossing(GPT2),
@@ -251,6 +261,11 @@ def view_of(model: Model, trace: Trace) -> Compare:
         cache_bytes=[(t, kv_bytes(config, t, 2)) for t in (1, 10, 100, FAR)],
         order=three_numbers(0.1, 0.2, 0.3),
         tested=exact.tested(),
+        asks=Asks(
+            answers(twice["naive"], cached=twice["cached"], alone=2),
+            answers(seen(n + 1, n + 1), added=seen(n, n) + n, square=(n + 1) ** 2),
+            standing(model, trace.about["tokens"]),
+        ),
     )
 
 
@@ -263,6 +278,15 @@ def reference_sums(n_layer: int) -> Sums:
     config = Config(n_layer=n_layer)
     work = [(growth.work(config, b, "total", REFERENCE_N), ratio(config, b, REFERENCE_N)) for b in BASELINES]
     return Sums(n_layer, work)
+
+
+def standing(model: Model, tokens: list[str]) -> Standing:
+    """Of this text, or of another where the model is none of those that ship."""
+    if model.name not in SHIPPED:
+        model, tokens = shipped(SHIPPED[0]), PROMPT
+    ids = [model.tokenizer.vocabulary.index(token) for token in tokens]
+    off = np.abs(mistakes.made("no_offset", model, ids, []) - mistakes.made("right", model, ids, [])).max(axis=-1)
+    return Standing(model.name, float(off[0]), float(off[1:].min(initial=np.inf)))
 
 
 def three_numbers(a: float, b: float, c: float) -> Order:
@@ -321,12 +345,3 @@ def one_step(trace: Trace, i: int, ours: Array, again: Array, most: float, stops
         stops=chosen in stops,
         totals=[],
     )
-
-
-def doubled_options(right: int) -> list[int]:
-    """Three answers to "how much more work is a text twice as long", the right one among them: 2, 4 and 8 if it fits.
-
-    A window makes other factors: of the three, the nearest gives way.
-    """
-    usual = [2, 4, 8]
-    return usual if right in usual else sorted([*sorted(usual, key=lambda x: abs(x - right))[1:], right])

@@ -10,12 +10,13 @@ from microgpt.architectures import Architecture
 from microgpt.architectures.known import PRESETS
 from microgpt.config import param_shapes
 from microgpt.cost import PARTS, cached
-from microgpt.experiments.sharing import choices
+from microgpt.experiments.sharing import choices, in_turn
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.thumbs import WIDTH, Cell, boxes
 from microgpt.viz.lessons.heads.ways import ORIGINS, Query, Trial, Way
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 
 SHORTEST = 4  # the short rows that are tried: this many widths, up to n_embd
@@ -47,6 +48,17 @@ class Latent(NamedTuple):
     quotient: int  # what head_dim would be if it were n_embd / n_head
     group: int  # numbers of one key head and one value head
     groups: float  # so many of them are as long as the row
+
+
+class Asks(NamedTuple):
+    """What the lesson asks."""
+
+    model: Known
+    n_embd: int  # of it
+    shape: dict[str, tuple[int, int]]  # of its matrix of k
+    times: dict[str, int]  # how much smaller its cache is than without sharing
+    rows: dict[str, int]  # numbers that a model with one short row keeps, per token and layer
+    mixed_up: float  # how far answers are off where query heads read the key heads in turn
 
 
 @dataclass(frozen=True)
@@ -85,16 +97,11 @@ class View:
     smol_n_ctx: int
     group: int  # query heads of SmolLM2 that share
     misread: int
-    readings: list[tuple[int, int]]  # options: so many heads of so many numbers
-    readings_right: int
     known: list[Known]
     llama: Known
-    times: list[int]  # options
-    times_right: int
     deepseek: Known
     latent: Latent  # of DeepSeek-V3
-    rows_in_all: list[int]  # its numbers a token and layer, and two wrong readings
-    rows_right: int
+    asks: Asks
 
 
 def view(settings: Settings) -> View:
@@ -109,15 +116,11 @@ def view(settings: Settings) -> View:
     ways = [*(trial.shared(m) for m in counts), short[SHORTEST // 2 - 1]]
     own = ways[counts.index(config.n_kv_head)]
     smol, llama, latent = PRESETS["SmolLM2-135M"], PRESETS["Llama-3-8B"], PRESETS["DeepSeek-V3"]
-    c, group = smol.config, llama.config.n_head // llama.config.n_kv_head
+    c = smol.config
     counts_of_smol = choices(c)  # the published one among them
     variants = [known(replace(smol, config=replace(c, n_kv_head=m)), smol) for m in counts_of_smol]
     published = counts_of_smol.index(c.n_kv_head)
     models = {name: known(one, one) for name, one in PRESETS.items()}
-    times = sorted({2, group, llama.config.n_kv_head, llama.config.n_head})
-    misread = c.n_embd // c.n_kv_head
-    readings = [(c.n_kv_head, misread), (c.n_kv_head, c.head_dim), (c.n_head, c.head_dim)]
-    rows_in_all = [x * latent.row for x in (1, len(KINDS), latent.config.n_head)]
     return View(
         trace=trace,
         choices=(
@@ -153,17 +156,12 @@ def view(settings: Settings) -> View:
         mqa=variants[-1],
         smol_n_ctx=c.n_ctx,
         group=c.n_head // c.n_kv_head,
-        misread=misread,
-        readings=readings,
-        readings_right=readings.index((c.n_kv_head, c.head_dim)),
+        misread=c.n_embd // c.n_kv_head,
         known=list(models.values()),
         llama=models[llama.name],
-        times=times,
-        times_right=times.index(group),
         deepseek=models[latent.name],
         latent=latent_figures(latent),
-        rows_in_all=rows_in_all,
-        rows_right=rows_in_all.index(latent.row),
+        asks=asks(llama, latent, in_turn(trace, config, n)),
     )
 
 
@@ -180,6 +178,20 @@ def thumb(view: View) -> Iterable[Cell]:
             yield "line", middle, 18, 1, 12
             for n, (kind, _) in enumerate(group.held):
                 yield f"{kind if kind in KINDS else 'any'} f3", middle - width // 2 + 1, 30 + n * 36, width - 2, 34
+
+
+def asks(model: Architecture, latent: Architecture, mixed_up: float) -> Asks:
+    c = model.config
+    return Asks(
+        model=known(model, model),
+        n_embd=c.n_embd,
+        shape=answers(
+            (c.n_kv_head * c.head_dim, c.n_embd), each=(c.n_head * c.head_dim, c.n_embd), one=(c.head_dim, c.n_embd)
+        ),
+        times=answers(c.n_head // c.n_kv_head, kept=c.n_kv_head, asking=c.n_head),
+        rows=answers(latent.row, both=len(KINDS) * latent.row, each=latent.config.n_head * latent.row),
+        mixed_up=mixed_up,
+    )
 
 
 def known(model: Architecture, largest: Architecture) -> Known:

@@ -18,18 +18,17 @@ from microgpt.viz.drawing.counters import Guess, candidates
 from microgpt.viz.drawing.inventories import Inventory, inventory_of
 from microgpt.viz.drawing.thumbs import HEIGHT, KINDS, Cell, heat_row
 from microgpt.viz.lessons.inside.bars import Levels, Part, at, drawing
-from microgpt.viz.lessons.inside.route import NAMES, Journey, held, journeys_of
+from microgpt.viz.lessons.inside.route import Journey, held, journeys_of
 from microgpt.viz.lessons.inside.swaps import Swap, swaps_of
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model
 
 NEIGHBOURS = 4
 GUESSES = 3
 NOTHING = N_("nothing")  # is swapped
-LIVES = ((), ("q",), ("k", "v"))  # what might be kept for the next step; weights are no stop
-ASKED = ("embedding", "attention", "mlp")  # which holds most?
-FIRST = ("q", "attn_scores", "v")  # which notices a swap?
+LOUDER = 10  # times the stream in front of a norm
 LARGE = {"GPT-2 124M": GPT2, "SmolLM2-135M": LLAMA, "Llama-3-8B": LLAMA}
 
 
@@ -65,6 +64,16 @@ class Large(NamedTuple):
     embedding_percent: float
 
 
+class Asks(NamedTuple):
+    """What the lesson asks."""
+
+    matrices: int  # of the MLP of a layer
+    parameters: dict[str, int]  # of it
+    louder: int  # how many times as large the stream is made
+    steady: float  # and how far the norm of it is then off
+    replaced: float  # how far logits are off if the last MLP replaces the stream
+
+
 class View(NamedTuple):
     """Everything that the page places."""
 
@@ -94,11 +103,7 @@ class View(NamedTuple):
     smol: Large
     llama: Large
     percent_kept: float  # of the numbers that a step makes
-    largest_options: list[str]  # parts, by name
-    largest_right: int
-    changed_options: list[str]
-    changed_right: int
-    life_right: int  # of LIVES
+    asks: Asks
     first_layer: int = 0
 
     def levels(self, state: str, groups: list[list[Levels]]) -> list[list[int]]:
@@ -116,7 +121,7 @@ def view(settings: Settings) -> View:
     swaps = swaps_of(model, ids)
     states = {f"t{pos}": way for pos, way in enumerate(ways)} | {one.state: one.ways[last] for one in swaps}
     alone = journey.mlp_alone(model.params, c, ids)
-    inventories, totals = [inventory_of(model.name, c), *large_inventories()], inventory.totals(c)
+    inventories = [inventory_of(model.name, c), *large_inventories()]
     return View(
         trace=trace,
         choices=choices(len(tokens), last, len(swaps), len(inventories)),
@@ -144,11 +149,20 @@ def view(settings: Settings) -> View:
         smol=large("SmolLM2-135M"),
         llama=large("Llama-3-8B"),
         percent_kept=100 * held(ways[0], "sequence") / held(ways[0]),
-        largest_options=[inventories[0].shares[list(totals).index(part)].name for part in ASKED],
-        largest_right=max(range(len(ASKED)), key=lambda i: totals[ASKED[i]]),
-        changed_options=[NAMES[kind] for kind in FIRST],
-        changed_right=next(i for i, kind in enumerate(FIRST) if swaps[0].off[first_of(ways[0], kind)]),
-        life_right=LIVES.index(kept(ways[0])),
+        asks=asks(model, trace, last),
+    )
+
+
+def asks(model: Model, trace: Trace, pos: int) -> Asks:
+    """Of the token at `pos`."""
+    c, made = model.config, inventory.totals(model.config)["mlp"] // model.config.n_layer
+    matrices = made // (c.n_embd * c.n_mlp)
+    return Asks(
+        matrices=matrices,
+        parameters=answers(made, one=c.n_embd * c.n_mlp, added=matrices * (c.n_embd + c.n_mlp)),
+        louder=LOUDER,
+        steady=journey.steady(model.params, c, trace, pos, LOUDER),
+        replaced=journey.replaced(model.params, c, trace, pos),
     )
 
 
@@ -175,18 +189,9 @@ def choices(tokens: int, at: int, swaps: int, inventories: int) -> tuple[Choice,
 # ---- the experiment -------------------------------------------------------------------------------
 
 
-def first_of(way: list[journey.Stop], event: str) -> int:
-    return next(i for i, stop in enumerate(way) if stop.name == event)
-
-
 def guessed(model: Model, logits: Array) -> list[Guess]:
     """The likeliest next tokens by logits [vocab_size]."""
     return candidates(logits, softmax(logits), None, GUESSES, lambda i: show(model.tokenizer.vocabulary[i]))
-
-
-def kept(way: list[journey.Stop]) -> tuple[str, ...]:
-    """What lives on when the step is over."""
-    return tuple(dict.fromkeys(stop.name for stop in way if stop.life == "sequence"))
 
 
 def near(model: Model, token_id: int) -> tuple[str, list[str]]:

@@ -19,6 +19,7 @@ from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.chart import Chart
 from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH, Cell, boxes
 from microgpt.viz.lessons.prefill.passes import (
+    CHUNK,
     LARGE,
     SHORT,
     Beams,
@@ -34,9 +35,11 @@ from microgpt.viz.lessons.prefill.passes import (
     undone,
 )  # fmt: skip
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 from microgpt.weights import shipped
 
+ANSWER = 100  # tokens of a text that a question lets a model write
 MAX_NEW = 8  # decode passes that are shown
 MODEL = "Llama-3-8B"  # the one that the prose speaks of
 
@@ -82,6 +85,16 @@ class Way(NamedTuple):
     next_token: str
 
 
+class Asks(NamedTuple):
+    """What the lesson asks, of MODEL."""
+
+    prompt: int  # tokens
+    chunk: int
+    reads: dict[str, int]  # of each weight, until the prompt has been run in chunks
+    new: int  # tokens
+    milliseconds: dict[str, int]  # until they are there
+
+
 @dataclass(frozen=True)
 class Prefill:
     """Everything that the page places."""
@@ -107,10 +120,7 @@ class Prefill:
     enough: int  # tokens in a pass from which computing takes longer than reading
     chart: Chart
     ends: End
-    passes_options: list[int]
-    passes_right: int
-    most_read: int  # by decode: 0 the weights, 1 the cache
-    different_way: int  # whose rows differ: 0 at once, 1 in chunks, 2 token by token, 3 none
+    asks: Asks
     speculation: Speculation
     undone: Undone
     sharing: Sharing
@@ -134,7 +144,6 @@ def view(settings: Settings) -> Prefill:
     large = {phase: large_pass(MODEL, phase) for phase in ("prefill", "decode")}
     a_token = {phase: A100.seconds(one) / one.n for phase, one in large.items()}
     estimates = [estimate(name, phase) for name in LARGE for phase in ("prefill", "chunk", "decode")]
-    times = [n * n, n, 1]  # that each weight may be read
     head = config.n_embd * config.vocab_size
     ends = min(LARGE, key=lambda name: LARGE[name][0].n_ctx)
     enough = schedule.compute_bound_from(LARGE[MODEL][0], A100)
@@ -171,10 +180,7 @@ def view(settings: Settings) -> Prefill:
         enough=enough,
         chart=chart(),
         ends=End(ends, LARGE[ends][0].n_ctx),
-        passes_options=times,
-        passes_right=times.index(runs[0].n_prefill),
-        most_read=0 if large["decode"].weight_bytes > large["decode"].cache_bytes else 1,
-        different_way=next((2 if size == 1 else 1 for size, x in zip(sizes, differences, strict=True) if x > 1e-9), 3),
+        asks=asks(estimate(MODEL, "prefill"), estimate(MODEL, "decode")),
         speculation=speculation(),
         undone=undone(model, ids),
         sharing=sharing(model, ids),
@@ -182,6 +188,20 @@ def view(settings: Settings) -> Prefill:
         full=schedule.full(model),
         n_ctx=config.n_ctx,
         one_more=config.n_ctx + 1,
+    )
+
+
+def asks(prompt: Estimate, step: Estimate) -> Asks:
+    """The prompt gives the first new token: so many new ones take one step less."""
+    n, first, each = prompt.work.n, prompt.milliseconds, step.milliseconds
+    return Asks(
+        prompt=n,
+        chunk=CHUNK,
+        reads=answers(-(-n // CHUNK), whole=n // CHUNK, once=1, tokens=n),
+        new=ANSWER,
+        milliseconds=answers(
+            round(first + (ANSWER - 1) * each), twice=round(first + ANSWER * each), steps=round(ANSWER * each)
+        ),
     )
 
 

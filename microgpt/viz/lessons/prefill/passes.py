@@ -74,6 +74,7 @@ class Speculation(NamedTuple):
     plain_passes: int
     same: bool  # as what the target writes alone
     difference: float  # of the target's rows, from those of plain decoding
+    uncropped: float  # of the target's logits after the first rejection, if the rejected rows stay
 
 
 class Sharing(NamedTuple):
@@ -147,7 +148,14 @@ def speculation() -> Speculation:
         plain_passes=len(written) - len(ids),
         same=written == plain.token_ids,
         difference=schedule.largest_difference(cache, plain.cache, min(len(cache), len(plain.cache))),
+        uncropped=uncropped(target, written, rounds),
     )
+
+
+def uncropped(target: Model, written: list[int], rounds: Sequence[speculate.Round]) -> float:
+    """What the first rejected guesses do to the next logits, if their rows stay in the cache."""
+    round = next(one for one in rounds if one.accepted < len(one.drafted))
+    return speculate.undo(target, written[: round.rows_kept + 1], round.drafted[round.accepted :]).kept
 
 
 def beams(n_prompt: int) -> Beams:

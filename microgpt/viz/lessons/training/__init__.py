@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from itertools import islice
 from typing import NamedTuple
@@ -21,6 +22,7 @@ from microgpt.viz.drawing.heat import Scale, Strip
 from microgpt.viz.drawing.thumbs import HEIGHT, Cell, boxes, shade
 from microgpt.viz.lessons.training.live import HOOKS, SMOOTH
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model, shipped
 
@@ -87,6 +89,18 @@ class Start(NamedTuple):
     params: int
 
 
+class Asks(NamedTuple):
+    """What the lesson asks."""
+
+    deaf: str  # of the first and the last row, the one that hears less from later steps
+    longer: int  # tokens, of a text with one more
+    masked: dict[str, int]  # places of its mask
+    words: int  # of a vocabulary
+    guess: float  # the loss of blind guessing among them
+    twice: dict[str, float]  # and among twice as many
+    more: float  # how much that adds
+
+
 class View(NamedTuple):
     """One text as a lesson for the model."""
 
@@ -102,15 +116,14 @@ class View(NamedTuple):
     live_is_parallel: float
     last_later: float
     first_later: float
-    later_right: int  # of the first and the last row, the one that hears less from later steps
     matrices: list[Matrix]
     differs: list[str]
-    cut_right: int  # of CUT: wrong in every model
     tried: list[Tried]  # the first without a mistake
     n_tried: int  # texts of a mean
     misleads: Tried  # the mistake that lowers the loss of most texts
     n_layer: int
     start: Start
+    asks: Asks
     before: list[str]
     after: list[str]
     chart: Chart
@@ -118,7 +131,6 @@ class View(NamedTuple):
 
 
 MATRICES = {"wq": "W_Q", "wk": "W_K", "wv": "W_V"}
-CUT = ("W_Q", "W_V")  # whose gradient might be wrong where the rows are cut off
 MISTAKES = {
     "right": (N_("nothing"), ""),
     "no_mask": (N_("no mask"), N_("Every token reads every token, the ones to come too.")),
@@ -162,10 +174,8 @@ def view(settings: Settings) -> View:
         live_is_parallel=gap(params, config, ids, summed),
         last_later=heard[-1],
         first_later=float(found.later[1, 0, 0]),
-        later_right=min((1, 0), key=(heard[0], heard[-1]).__getitem__),
         matrices=matrices,
         differs=[one.name for one in matrices if not one.same],
-        cut_right=CUT.index("W_V"),
         tried=broken,
         n_tried=mistakes.N_TEXTS,
         misleads=max(broken, key=lambda one: one.lower),
@@ -179,9 +189,24 @@ def view(settings: Settings) -> View:
             steps=trainer.run.steps,
             params=trainer.run.vector.size,
         ),
+        asks=asks(n, "last" if heard[-1] <= heard[0] else "first", ready.config.vocab_size),
         before=trainer.names(6),
         after=samples(trainer.run._replace(vector=flat(ready)), 6),
         chart=frame(trainer, ready),
+    )
+
+
+def asks(n: int, deaf: str, words: int) -> Asks:
+    """`words` are the tokens of the vocabulary of microgpt's training."""
+    alone, more = round(math.log(words), 2), math.log(2)
+    return Asks(
+        deaf=deaf,
+        longer=n + 1,
+        masked=answers(n * (n + 1) // 2, own=(n + 1) * (n + 2) // 2, one=n * (n - 1) // 2 + 1),
+        words=words,
+        guess=alone,
+        twice=answers(round(math.log(2 * words), 2), same=alone, doubled=round(2 * alone, 2)),
+        more=more,
     )
 
 

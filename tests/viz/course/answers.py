@@ -1,0 +1,274 @@
+"""What the lessons ask a reader to work out, and each answer, come to in another way than the page comes to it.
+
+A question is to compute something from numbers that are there, to predict a number, a curve or an experiment, or to
+find the bug in a few lines of code. Bugs are run here too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import accumulate, pairwise
+from typing import Any
+
+import numpy as np
+
+from microgpt.architectures.known import PRESETS
+from microgpt.cache import KVCache
+from microgpt.config import Array, param_shapes
+from microgpt.cost import PARTS
+from microgpt.experiments import mistakes
+from microgpt.model import forward
+from microgpt.viz.drawing.picture import Picture
+from microgpt.weights import shipped
+
+COMPUTE, PREDICT, BUG = "compute", "predict", "bug"
+LLAMA = PRESETS["Llama-3-8B"]
+Question = tuple[str, str, Callable[[Any], str]]  # name, kind, and the face of the right option, by the view
+
+
+def shares(scores: Array) -> Array:
+    return np.asarray(np.exp(scores) / np.exp(scores).sum())
+
+
+def hidden(view: Any) -> str:
+    """The weights of the keys before the last alone."""
+    return f"{shares(np.array([one.score for one in view.keys[:-1]]))[view.fewer_of.i]:.2f}"
+
+
+def louder(view: Any) -> str:
+    scores = np.array([one.score for one in view.keys])
+    assert shares(10 * scores).max() > shares(scores).max() + 0.1
+    return "the largest weight grows"
+
+
+def leaked(view: Any) -> str:
+    """The first query and all keys of its head, from the triangle of a text in which nothing is masked."""
+    picture = Picture(view.trace)
+    q, k = picture_rows(picture, "q")[:1], picture_rows(picture, "k")
+    first = shares((q @ k.T / math.sqrt(view.head_dim))[0])[0]
+    assert abs(first - view.leaked) < 1e-12 and first < 0.5
+    return "the weights of a row add up to less than one"
+
+
+def picture_rows(picture: Picture, name: str) -> Array:
+    """[n, head_dim]: of the head that is on show."""
+    layer, head = picture.clearest
+    return np.stack([picture.trace[name, i, layer][0, head] for i in range(picture.n)])
+
+
+def own_row(view: Any) -> str:
+    assert view.rows_read(0) == 1  # a step reads its own row: the lines would find none
+    return "the token cannot read its own row"
+
+
+def most_work(view: Any) -> str:
+    work = np.sum([[part.with_cache for part in step.parts] for step in view.steps], axis=0)
+    of = dict(zip(PARTS, work.tolist(), strict=True))
+    faces = {
+        "projections: q, k, v and output": of["qkv"] + of["out"],
+        "MLP": of["mlp"],
+        "attention: scores and mixing": of["scores"] + of["mixing"],
+        "output head": of["head"],
+    }
+    return max(faces, key=faces.__getitem__)
+
+
+def standing(view: Any) -> str:
+    """The positions of all tokens are the first: the same run as of each token by itself, but for the rows."""
+    model = shipped(view.model)
+    ids = [model.tokenizer.vocabulary.index(token) for token in view.trace.about["tokens"]]
+    right = np.stack([view.trace["logits", i][0] for i in range(view.n)])
+    off = np.abs(mistakes.no_offset(model.params, model.config, ids) - right).max(axis=-1)
+    assert off[0] < 1e-12 and off[1:].min() > 0.5
+    return "from the second step on"
+
+
+def all_asked(view: Any) -> str:
+    """Queries of one head of the first layer, all at once and without a mask."""
+    trace, n = view.trace, view.n
+    q, k, v = (np.stack([trace[name, i, 0][0, 0] for i in range(n)]) for name in "qkv")
+    found = np.stack([shares(row) for row in q @ k.T / math.sqrt(q.shape[-1])]) @ v
+    own = np.stack([trace["head_out", i, 0][0, : q.shape[-1]] for i in range(n)])
+    off = np.abs(found - own).max(axis=-1)
+    assert off[-1] < 1e-12 and (off[:-1] > 0.01).all()
+    return "the last row is right, and all others were computed for nothing"
+
+
+def same_choice(view: Any) -> str:
+    """The first row is that of the first token alone, whatever comes after it."""
+    model = shipped("stories")
+    logits = forward(model.params, model.config, [model.tokenizer.start], KVCache(model.config))
+    assert {*view.asks.stuck} == {model.tokenizer.vocabulary[int(logits[0].argmax())]} and len(view.asks.stuck) > 1
+    return "every pass chooses the same token"
+
+
+def steady(view: Any) -> str:
+    x = np.random.default_rng(1).normal(size=view.n_embd)
+    once, louder = (row / np.sqrt((row * row).mean()) for row in (x, view.asks.louder * x))
+    assert np.abs(once - louder).max() < 1e-12 and view.asks.steady < 1e-3
+    return "the same numbers"
+
+
+def replaced(view: Any) -> str:
+    model, pos = shipped(view.model), view.at
+    bare = view.trace["mlp_out", pos, view.n_layer - 1][0] @ model.params["lm_head"].T
+    off = np.abs(bare - view.trace["logits", pos][0]).max()
+    assert not model.config.final_norm and off == view.asks.replaced > 1
+    return "the MLP replaces the stream instead of adding to it"
+
+
+def moved(view: Any) -> str:
+    (one,) = (one for one in view.experiments if one.kind == "move")
+    assert one.n_stale and not any(off for row in one.rows[: one.at] for off, _ in row.off)
+    return "rows after it are stale"
+
+
+def no_reset(view: Any) -> str:
+    means = mistakes.measured("names")
+    assert means["no_reset"].loss > means["right"].loss + 0.5
+    return "each name reads the rows of those before it"
+
+
+def uncropped(view: Any) -> str:
+    """The round once more, by hand: what was rejected stays, or was never there."""
+    said, target, draft = view.speculation, shipped("names-deep"), shipped("names")
+    ids = target.tokenizer.encode(said.prompt)
+    first = next(one for one in said.rounds if not all(agreed for _, agreed in one.drafted))
+    written = [*ids, *target.tokenizer.encode(said.text)[len(ids) :]]
+    known, newest = written[: first.kept], written[first.kept]
+    wrong = [draft.tokenizer.vocabulary.index(token) for token, agreed in first.drafted if not agreed]
+    logits = []
+    for rows in (known, known + wrong):
+        cache = KVCache(target.config)
+        forward(target.params, target.config, rows, cache)
+        logits.append(forward(target.params, target.config, [newest], cache))
+    assert np.abs(logits[1] - logits[0]).max() > 0.5
+    assert abs(np.abs(logits[1] - logits[0]).max() - said.uncropped) < 1e-9
+    return "the cache still has the rows of rejected guesses"
+
+
+def in_turn(view: Any) -> str:
+    """Head by head, with the key head of the remainder; the first and the last query head get their own."""
+    trace, last = view.trace, view.n - 1
+    q = trace["q", last, 0][0]
+    k, v = (np.stack([trace[name, i, 0][0] for i in range(view.n)]) for name in "kv")
+    d, group = q.shape[-1], view.n_head // view.n_kv_head
+    own = trace["head_out", last, 0][0].reshape(view.n_head, d)
+    off = [
+        float(np.abs(shares(k[:, mine] @ q[head] / math.sqrt(d)) @ v[:, mine] - own[head]).max())
+        for head in range(view.n_head)
+        for mine in [head % view.n_kv_head]
+    ]
+    assert [x > 1e-6 for x in off] == [head % view.n_kv_head != head // group for head in range(view.n_head)]
+    assert abs(max(off) - view.asks.mixed_up) < 1e-12
+    return "query heads read the keys and values of another group"
+
+
+def newest(view: Any) -> str:
+    least = [min(range(view.n), key=[row[1] for row in table.rows].__getitem__) for table in view.tables]
+    assert least.count(view.n - 1) == view.asks.newest > view.n_heads / 2
+    return "young rows have had few steps to receive anything"
+
+
+def fed_again(view: Any) -> str:
+    lengths = [one.length for one in view.passes]
+    assert [b - a for a, b in pairwise([0, *view.bug_lengths])] == lengths  # the whole text, each time
+    return "the ids are fed again although the cache has their rows"
+
+
+def cache_questions(numbers: int) -> tuple[Question, ...]:
+    return (
+        ("ask-held", COMPUTE, lambda view: f"{numbers * (view.n + 1):,}"),
+        ("ask-alone", PREDICT, lambda view: f"{shares(view.trace['attn_scores', 0, 0][0, 0])[0]:.2f}"),
+        ("ask-bug", BUG, own_row),
+    )
+
+
+QUESTIONS: dict[str, tuple[Question, ...]] = {
+    "next-token": (
+        ("ask-more", COMPUTE, lambda view: f"{sum(one.n for one in view.passes) + view.passes[-1].n + 1}"),
+        ("ask-colder", COMPUTE, lambda view: "{:.0f}".format(*[a / b for t, a, b in view.open_table if t == 1])),
+        ("ask-bug", BUG, same_choice),
+    ),
+    "attention": (
+        ("ask-compute", COMPUTE, hidden),
+        ("ask-predict", PREDICT, louder),
+        ("ask-bug", BUG, leaked),
+    ),
+    "inside": (
+        (
+            "ask-count",
+            COMPUTE,
+            lambda view: f"{sum(shipped(view.model).params[f'layer0.{name}'].size for name in ('fc1', 'fc2')):,}",
+        ),
+        ("ask-norm", PREDICT, steady),
+        ("ask-bug", BUG, replaced),
+    ),
+    "kv-cache": cache_questions(2 * 4 * 4),
+    "kv-cache-words": cache_questions(2 * 2 * 2 * 8),
+    "with-and-without": (
+        ("ask-share", PREDICT, most_work),
+        (
+            "ask-double",
+            PREDICT,
+            lambda view: f"{sum(t * t + t for t in range(1, 2001)) / sum(t * t + t for t in range(1, 1001)):.0f}",
+        ),
+        ("ask-pairs", COMPUTE, lambda view: f"{sum(range(1, view.n + 2))}"),
+        ("ask-bug", BUG, standing),
+    ),
+    "why-q": (
+        ("ask-grow", PREDICT, lambda view: ", ".join(map(str, accumulate(range(1, 6))))),
+        (
+            "ask-next",
+            COMPUTE,
+            lambda view: f"{sum(step >= i for i in range(view.n + 1) for step in range(view.n + 1))}",
+        ),
+        ("ask-bug", BUG, all_asked),
+    ),
+    "old-rows": (
+        ("ask-stale", COMPUTE, lambda view: f"{1 + (view.n_layer - 1) * (view.n - view.asks.at)}"),
+        ("ask-last", COMPUTE, lambda view: f"{view.n_layer * (view.n - 1)}"),
+        ("ask-bug", BUG, moved),
+    ),
+    "training": (
+        ("ask-masked", COMPUTE, lambda view: f"{np.triu(np.ones((view.n + 1, view.n + 1)), 1).sum():.0f}"),
+        ("ask-guess", COMPUTE, lambda view: f"{-math.log(1 / (2 * shipped('names').config.vocab_size)):.2f}"),
+        (
+            "ask-later",
+            PREDICT,
+            lambda view: "the last" if not any(x.later for x in view.layers[0][-1].sides) else "the first",
+        ),
+        ("ask-bug", BUG, no_reset),
+    ),
+    "prefill-and-decode": (
+        ("ask-chunks", COMPUTE, lambda view: f"{len(range(0, 2000, 256))}"),
+        ("ask-time", COMPUTE, lambda view: f"{view.prefill.milliseconds + 99 * view.decode.milliseconds:.0f}"),
+        ("ask-bug", BUG, uncropped),
+    ),
+    "memory": (
+        ("ask-own", COMPUTE, lambda view: f"{2 * 24 * 4 * 128 * 2:,}"),
+        (
+            "ask-batch",
+            COMPUTE,
+            lambda view: f"{(2 * (LLAMA.n_params - 128256 * 4096) + 2 * 8192 * 131072) / 1e9:.1f} GB",
+        ),
+        ("ask-fit", COMPUTE, lambda view: f"{2 * 10**9 // (2 * 32 * 8 * 128 * 2):,}"),
+    ),
+    "fewer-heads": (
+        ("ask-shape", COMPUTE, lambda view: f"{[*param_shapes(LLAMA.config)['layer0.wk']]}"),
+        ("ask-times", COMPUTE, lambda view: f"{LLAMA.bytes_if_mha() / LLAMA.bytes_per_token():.0f}"),
+        ("ask-two", COMPUTE, lambda view: f"{512 + 64}"),
+        ("ask-bug", BUG, in_turn),
+    ),
+    "most-read": (
+        ("ask-even", COMPUTE, lambda view: f"{sum(1 / step for step in range(1, view.n + 1)):.2f}"),
+        ("ask-sum", COMPUTE, lambda view: f"{sum(row[1] for row in view.tables[0].rows):.0f}"),
+        ("ask-bug", BUG, newest),
+    ),
+    "in-your-code": (
+        ("ask-shape", COMPUTE, lambda view: f"{[3, LLAMA.config.n_kv_head, 500, LLAMA.config.head_dim]}"),
+        ("ask-next", PREDICT, lambda view: f"the new id, at position {view.passes[-2].length}"),
+        ("ask-bug", BUG, fed_again),
+    ),
+}
