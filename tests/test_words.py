@@ -64,8 +64,8 @@ def spanish() -> list[tuple[str, str]]:
     """Every Spanish string, with the English one that it stands for."""
     with (ROOT / "locale" / "es" / "LC_MESSAGES" / "messages.po").open("rb") as file:
         found = [one for one in read_po(file) if one.id]
-    both = [([one.id], [one.string]) if isinstance(one.id, str) else (one.id, one.string) for one in found]
-    return [(english[0], text) for english, texts in both for text in texts]
+    both = [((one.id, one.string) if isinstance(one.id, str) else (one.id[0], *(one.string or ""))) for one in found]
+    return [(str(english), str(text)) for english, *texts in both for text in texts]
 
 
 @pytest.mark.parametrize("pattern", NOT_IN_SPANISH)

@@ -313,6 +313,46 @@ PAGES = (
         models=("stories",),
     ),
     Page(
+        "exercises-idea",
+        N_("Exercises: the idea"),
+        N_("Exercises: the idea"),
+        N_("The loop, attention by hand, the rows that are kept, and the work that they save."),
+        model="stories",
+        prompt="The next day is bright",
+        app="exercises",
+        hero="loop",
+    ),
+    Page(
+        "exercises-right",
+        N_("Exercises: why it is right"),
+        N_("Exercises: why it is right"),
+        N_("Windows, what else could be kept, what a change reaches, and a loss computed by hand."),
+        model="names-deep",
+        prompt="emma",
+        app="exercises",
+        hero="old_rows",
+    ),
+    Page(
+        "exercises-cost",
+        N_("Exercises: what it costs"),
+        N_("Exercises: what it costs"),
+        N_("Memory for a deployment, the least times, drafts, shared heads, and a key that is dropped."),
+        model="names",
+        prompt="emm",
+        app="exercises",
+        hero="memory",
+    ),
+    Page(
+        "exercises-code",
+        N_("Exercises: in your code"),
+        N_("Exercises: in your code"),
+        N_("A cache to write, with tests, shapes to fill in, turns of a chat, and a test that you can trust."),
+        model="stories",
+        prompt="The next day is bright",
+        app="exercises",
+        hero="in_your_code",
+    ),
+    Page(
         "glossary",
         N_("Glossary"),
         N_("The words of this course"),
@@ -361,24 +401,28 @@ LESSONS = tuple(page for page in PAGES if page.widget)
 
 
 class Part(NamedTuple):
-    """A part of the course: its title, what it is about, and the numbers of its lessons."""
+    """A part of the course: its title, what it is about, the numbers of its lessons, and the page of its exercises."""
 
     title: str
     about: str
     lessons: tuple[int, ...]
+    sheet: str
 
 
 PARTS = (
-    Part(N_("The idea"), N_("One token goes in. What is made, what stays, and what that saves."), (1, 2, 3, 4)),
+    Part(
+        N_("The idea"), N_("One token goes in. What is made, what stays, and what that saves."), (1, 2, 3, 4),
+        "exercises-idea",
+    ),
     Part(
         N_("Why it is right"), N_("Why q goes, why old rows may stay, and what training has to do with it."),
-        (5, 6, 7, 8),
+        (5, 6, 7, 8), "exercises-right",
     ),
     Part(
         N_("What it costs"), N_("The cache is paid for in memory and in reading. How much, and what helps?"),
-        (9, 10, 11, 12),
+        (9, 10, 11, 12), "exercises-cost",
     ),
-    Part(N_("In your code"), N_("One loop, and the libraries that you write it with."), (13,)),
+    Part(N_("In your code"), N_("One loop, and the libraries that you write it with."), (13,), "exercises-code"),
 )  # fmt: skip
 
 
@@ -393,3 +437,8 @@ def page(name: str) -> Page:
 def prompt_for(model: str) -> str:
     """A prompt that `model` knows: that of its own stepper, or of the one whose name its own begins with."""
     return next((p.prompt for p in LESSONS if p.widget == "stepper" and model.startswith(p.model)), "")
+
+
+def part_of(number: int) -> Part:
+    """The part of the course that the lesson of that number belongs to."""
+    return next(part for part in PARTS if number in part.lessons)

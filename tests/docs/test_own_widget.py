@@ -246,9 +246,9 @@ def test_a_bar_is_as_long_as_its_share() -> None:
     assert [table.kind(cell) for cell in cells] == ["text", "whole", "whole", "number", "number"]
 
 
-def test_a_lesson_of_the_course_costs_seven_new_files_and_two_edits() -> None:
+def test_a_lesson_of_the_course_costs_seven_new_files_two_edits_and_an_exercise() -> None:
     """That on what is read most, as it was added. The other edited file is the translation, from which all else of the
-    catalogue is made.
+    catalogue is made. The exercise is on the sheet of its part.
     """
     new = [
         "microgpt/viz/lessons/most_read.py", "templates/lessons/most_read/widget.html",
@@ -265,4 +265,7 @@ def test_a_lesson_of_the_course_costs_seven_new_files_and_two_edits() -> None:
     ]
     texts = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in paths}
     named = {name for name, text in texts.items() if re.search(r"[\"'/]most[-_]read\b", text)}
-    assert named - {*new, "tests/docs/test_own_widget.py"} == {"microgpt/viz/course.py"}
+    assert named - {*new, "tests/docs/test_own_widget.py"} == {
+        "microgpt/viz/course.py",
+        "microgpt/viz/apps/exercises/cost.py",
+    }

@@ -20,7 +20,7 @@ NAMES = r"GPT-2( 124M)?|SmolLM2-135M|SmolLM2|Llama-\d-\d+B|Llama-\d|Llama \d|Mis
 PLACE = "a place in a row of facts that has no name there"
 # What templates type today: how often in all of them, and why. What is new fails, and so does a line for what is gone.
 KNOWN: dict[str, tuple[int, str]] = {
-    "16-bit": (20, "numbers of two bytes by their name; the views count two a number"),
+    "16-bit": (23, "numbers of two bytes by their name; the views count two a number"),
     "map: 3": (1, "how many decimals"),
     **{f"view.powers[{i}]": (1, "a word for the power, by the power") for i in (1, 2, 3)},
     "x gteq 10": (1, "how many decimals"),

@@ -19,7 +19,8 @@ from markupsafe import Markup
 from microgpt.errors import UserError
 from microgpt.trace import EVENTS
 from microgpt.viz.controls import FORMAT, THEME, View, on_show
-from microgpt.viz.course import LESSONS, PAGES, Page
+from microgpt.viz.course import LESSONS, PAGES, Page, part_of
+from microgpt.viz.course import page as page_named
 from microgpt.viz.drawing.counters import PART_NAMES, Facts, facts
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.phases import PHASES, code
@@ -139,7 +140,13 @@ def render_page(page: Page, view: View, site: Site = HERE, assets: Assets = BESI
         return render(f"apps/{page.app}/page.html" if page.app else f"pages/{page.name}.html", **around)
     at = LESSONS.index(page)
     before, after = LESSONS[at - 1] if at else None, LESSONS[at + 1] if at + 1 < len(LESSONS) else None
-    return render("pages/lesson.html", **around, before=before, after=after)
+    return render("pages/lesson.html", **around, before=before, after=after, sheet=sheet_after(page, after))
+
+
+def sheet_after(lesson: Page, after: Page | None) -> Page | None:
+    """The exercises that a lesson leads to: those of its part, if it is the last one in it."""
+    part = part_of(lesson.number)
+    return None if after and after.number in part.lessons else page_named(part.sheet)
 
 
 def render_embed(page: Page, view: View, site: Site = HERE, assets: Assets = BESIDE) -> str:
