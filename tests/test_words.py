@@ -1,4 +1,4 @@
-"""The words that readers are told: one word for one thing, as CONTRIBUTING.md lists them, in all English strings."""
+"""The words that readers are told: one word for one thing, as CONTRIBUTING.md lists them, in English and in Spanish."""
 
 from __future__ import annotations
 
@@ -42,5 +42,45 @@ def test_a_word_that_is_not_used(pattern: str) -> None:
         assert not found, f"“{found[0]}”, write {NOT[pattern]}: {text}"
 
 
+NOT_IN_SPANISH = {  # what is not written -> what is
+    "[“”]": "«»",
+    r"\busted(es)?\b": "tú",
+    r"\b(el|un|del) caché\b|(?<!\()\bcache\b": "la caché",
+    r"\b(el|un|del) softmax\b|(?<!\bla )(?<!\buna )\bsoftmax\b(?=,? [a-zñ]|\.)": "la softmax",
+    r"\bnormas?\b": "normalización",
+    r"\b(el|los|del|un|propio) [qkv]\b": "la q, la k, la v",
+    r"\bcabezas? de claves\b": "cabeza de clave y valor",
+    r"\bcabezal|\bcapa de salida\b": "cabeza, cabeza de salida",
+    r"\bcasillas?\b": "celda",
+    r"\bdibujos?\b": "imagen",
+    r"\btexto inicial\b": "prompt",
+    r"\b(fila|q|clave|valor|consulta)s? antigu[ao]s?\b": "vieja, viejo",
+    r"\blíneas? de órdenes\b": "línea de comandos",
+    r"\bdesecha|\btira [QKV%]": "descarta",
+}  # fmt: skip
+
+
+def spanish() -> list[tuple[str, str]]:
+    """Every Spanish string, with the English one that it stands for."""
+    with (ROOT / "locale" / "es" / "LC_MESSAGES" / "messages.po").open("rb") as file:
+        found = [one for one in read_po(file) if one.id]
+    both = [((one.id, one.string) if isinstance(one.id, str) else (one.id[0], *(one.string or ""))) for one in found]
+    return [(str(english), str(text)) for english, *texts in both for text in texts]
+
+
+@pytest.mark.parametrize("pattern", NOT_IN_SPANISH)
+def test_a_word_that_is_not_used_in_spanish(pattern: str) -> None:
+    for _, text in spanish():
+        found = re.search(pattern, text, re.I)
+        assert not found, f"“{found[0]}”, write {NOT_IN_SPANISH[pattern]}: {text}"
+
+
+def test_spanish_questions_open_and_sentences_end_as_the_english_ones() -> None:
+    for english, text in spanish():
+        assert text.count("¿") == text.count("?") and text.count("¡") == text.count("!"), text
+        assert english[-1] not in ".:?" or text[-1] == english[-1], text
+
+
 def test_there_is_much_to_read() -> None:
     assert len(said()) > 1000
+    assert len(spanish()) > 1000
