@@ -1,0 +1,92 @@
+"""A pool of blocks: memory for K and V that is cut into equal pieces, so that many texts can share it.
+
+A text that reserves n_ctx rows wastes what it does not fill, and what is free between such reservations may fit nobody.
+Here every text takes a block when its last one is full, from anywhere. A block may be in several tables (texts that
+begin alike), so the pool counts: `ref_count` is the number of tables that hold a block, and what nobody holds waits in
+the free queue. PagedAttention (Kwon et al., SOSP 2023) has brought this to language models; the names are vLLM's.
+
+A pool does not know which row of which text lies where: that is a block table, `microgpt.caches.paged`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from microgpt.config import Array, Config
+from microgpt.errors import N_, UserError
+
+
+class BlockPool:
+    """`n_blocks` blocks of `block_size` rows, in every layer. One number names a block in all layers.
+
+    >>> pool = BlockPool(Config(), n_blocks=4, block_size=2)
+    >>> pool.take(), pool.take(), pool.n_free
+    (0, 1, 2)
+    """
+
+    def __init__(
+        self, config: Config, n_blocks: int, block_size: int = 16, dtype: np.dtype[Any] | type = np.float64
+    ) -> None:
+        if block_size < 1 or block_size & (block_size - 1):
+            raise UserError(
+                N_("A block of %(size)s rows: choose a power of two, such as 1, 2, 4, 8 or 16."), size=block_size
+            )
+        if n_blocks < 1:
+            raise UserError(N_("A pool of %(n)s blocks holds nothing; choose 1 or more."), n=n_blocks)
+        shape = (config.n_layer, config.n_kv_head, n_blocks * block_size, config.head_dim)
+        self.keys: Array = np.empty(shape, dtype)
+        self.values: Array = np.empty(shape, dtype)
+        self.block_size = block_size
+        self.ref_count = [0] * n_blocks
+        self.free_queue = deque(range(n_blocks))  # taken from the head, given back to the tail
+
+    @property
+    def n_free(self) -> int:
+        return len(self.free_queue)
+
+    @property
+    def nbytes_reserved(self) -> int:
+        return self.keys.nbytes + self.values.nbytes
+
+    def check_free(self, n: int) -> None:
+        """Raise UserError unless n blocks are free."""
+        if n > self.n_free:
+            raise UserError(
+                N_(
+                    "%(n)s more blocks are needed and %(free)s of %(all)s are free. "
+                    "End another text, or make the pool larger."
+                ),
+                n=n, free=self.n_free, all=len(self.ref_count),
+            )  # fmt: skip
+
+    def take(self) -> int:
+        """A free block; the caller's table is the first to hold it."""
+        self.check_free(1)
+        block = self.free_queue.popleft()
+        self.ref_count[block] = 1
+        return block
+
+    def share(self, blocks: Iterable[int]) -> None:
+        """One table more holds these."""
+        for block in blocks:
+            self.ref_count[block] += 1
+
+    def give_back(self, blocks: list[int]) -> None:
+        """One table less holds these, the end of a table. The newest is free first, and so is the last to be reused."""
+        for block in reversed(blocks):
+            self.ref_count[block] -= 1
+            if not self.ref_count[block]:
+                self.free_queue.append(block)
+
+    def copy(self, block: int, n: int) -> int:
+        """Copy on write: a block of one's own with the first n rows of a shared one, which one table less holds."""
+        own = self.take()
+        old, new = block * self.block_size, own * self.block_size
+        for rows in (self.keys, self.values):
+            rows[:, :, new : new + n] = rows[:, :, old : old + n]
+        self.give_back([block])
+        return own

@@ -1,0 +1,94 @@
+"""A ring: the cache of a model that sees a window. A new row takes the place of one that is out of reach.
+
+Where a token sees the last W rows, its own included (`Config.window`), W - 1 older ones are enough, and the answer is
+exactly that of a cache that keeps all: what the mask hides need not be there. Row i lies in slot i mod (W - 1). Several
+new tokens at once read what is left and themselves; the mask does the rest.
+
+Layers that see everything (`Config.window_from`) keep everything. What a model without a window would lose in a ring is
+another matter: that is eviction, and not exact.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from microgpt.cache import KVLayer
+from microgpt.config import Array, Config, window_of
+from microgpt.errors import N_, UserError
+
+
+class RingLayer:
+    """The last W - 1 rows of one layer: two buffers [n_kv_head, W - 1, head_dim]."""
+
+    def __init__(self, n_kv_head: int, window: int, head_dim: int, dtype: np.dtype[Any] | type = np.float64) -> None:
+        self._keys: Array = np.empty((n_kv_head, window - 1, head_dim), dtype)
+        self._values: Array = np.empty_like(self._keys)
+        self.seen = 0  # tokens so far, kept or not
+
+    def __len__(self) -> int:
+        """Rows that are held."""
+        return min(self.seen, int(self._keys.shape[1]))
+
+    @property
+    def nbytes_reserved(self) -> int:
+        return self._keys.nbytes + self._values.nbytes
+
+    def check_room(self, n: int) -> None:
+        """There always is."""
+
+    def append(self, k: Array, v: Array) -> tuple[Array, Array, range]:
+        """Keep n rows, k and v [n, n_kv_head, head_dim]. Return what was held, oldest first, and the new rows."""
+        n, size = len(k), self._keys.shape[1]
+        old = np.arange(self.seen - len(self), self.seen)  # positions that are held
+        positions = range(self.seen - len(self), self.seen + n)
+        last = np.arange(max(0, n - size), n)  # of the new rows, those that will still be held
+        found = []
+        for buffer, new in ((self._keys, k.swapaxes(0, 1)), (self._values, v.swapaxes(0, 1))):
+            found.append(np.concatenate([buffer[:, old % size] if size else buffer, new], axis=1))
+            if size:
+                buffer[:, (self.seen + last) % size] = new[:, last]
+        self.seen += n
+        return found[0], found[1], positions
+
+
+class RingCache:
+    """Rings in the layers with a window, and all rows in the others."""
+
+    def __init__(self, config: Config, dtype: np.dtype[Any] | type = np.float64) -> None:
+        if not any(window_of(config, layer) for layer in range(config.n_layer)):
+            raise UserError(N_("This model sees the whole text, so a ring would lose rows. Keep them in a KVCache."))
+        self._config = config
+        self.layers: list[RingLayer | KVLayer] = [
+            RingLayer(config.n_kv_head, window, config.head_dim, dtype)
+            if (window := window_of(config, layer))
+            else KVLayer(config.n_kv_head, config.n_ctx, config.head_dim, dtype)
+            for layer in range(config.n_layer)
+        ]
+
+    def __getitem__(self, layer: int) -> RingLayer | KVLayer:
+        return self.layers[layer]
+
+    @property
+    def next_position(self) -> int:
+        """Tokens so far, which are more than the rows that are held."""
+        last = self.layers[-1]  # while a forward pass is under way, it tells
+        return last.seen if isinstance(last, RingLayer) else len(last)
+
+    @property
+    def nbytes_reserved(self) -> int:
+        return sum(layer.nbytes_reserved for layer in self.layers)
+
+    def check_room(self, n: int) -> None:
+        """Raise UserError where n more tokens have no position, or no room in a layer that keeps all."""
+        if self._config.position == "learned" and self.next_position + n > self._config.n_ctx:
+            raise UserError(
+                N_(
+                    "The model has learned %(n_ctx)s positions, and %(seen)s are taken; %(n)s more do not fit. "
+                    "Shorten the text."
+                ),
+                n_ctx=self._config.n_ctx, seen=self.next_position, n=n,
+            )  # fmt: skip
+        for layer in self.layers:
+            layer.check_room(n)

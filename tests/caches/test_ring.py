@@ -1,0 +1,70 @@
+"""A ring of W - 1 rows gives what a cache of all rows and a window mask give."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from microgpt.cache import KVCache
+from microgpt.caches.ring import RingCache, RingLayer
+from microgpt.config import Config
+from microgpt.errors import UserError
+from microgpt.model import forward
+from microgpt.weights import shipped
+from tests.support.examples import examples
+from tests.support.strategies import Case, cases
+
+
+@given(cases(), st.integers(1, 12), st.data())
+@settings(max_examples=examples(200), deadline=None)
+def test_a_ring_equals_a_window_over_all_rows(case: Case, window: int, data: st.DataObject) -> None:
+    """For windows of any width, from any layer on, and texts in chunks of any size."""
+    from_layer = data.draw(st.integers(0, case.config.n_layer - 1))
+    config = replace(case.config, window=window, window_from=from_layer)
+    ring, plain, left = RingCache(config), KVCache(config), list(case.token_ids)
+    while left:
+        n = data.draw(st.integers(1, len(left)))
+        ids, left = left[:n], left[n:]
+        found, all_rows = (forward(case.params, config, ids, cache) for cache in (ring, plain))
+        assert np.abs(found - all_rows).max() <= 1e-9
+        assert ring.next_position == plain.next_position
+    for layer in ring.layers:
+        assert not isinstance(layer, RingLayer) or len(layer) <= window - 1
+    assert ring.nbytes_reserved <= plain.nbytes_reserved or window > config.n_ctx
+
+
+def test_how_far_a_token_reaches_through_the_layers() -> None:
+    """With a window of 3 in 4 layers, the first token is felt 4 x (3 - 1) tokens on, and no further."""
+    model = shipped("names-deep")
+    config = replace(model.config, window=3)
+    ids = [1] * 14
+    plain, changed = (forward(model.params, config, [first, *ids], RingCache(config)) for first in (2, 3))
+    felt = np.flatnonzero(np.abs(plain - changed).max(axis=1) > 0)
+    assert felt.tolist() == list(range(config.n_layer * 2 + 1))
+
+
+def test_a_text_longer_than_the_ring_goes_on_where_positions_are_turned() -> None:
+    """The rows do not run out; what a model was trained for is another matter."""
+    model = shipped("stories")
+    config = replace(model.config, window=4, window_from=0)
+    cache = RingCache(config)
+    for _ in range(3 * config.n_ctx):
+        forward(model.params, config, [1], cache)
+    assert cache.next_position == 3 * config.n_ctx and len(cache[0]) == 3
+
+
+def test_learned_positions_run_out() -> None:
+    config = replace(shipped("names").config, window=4)
+    cache = RingCache(config)
+    forward(shipped("names").params, config, [1] * config.n_ctx, cache)
+    with pytest.raises(UserError, match="The model has learned 16 positions, and 16 are taken; 1 more do not fit"):
+        cache.check_room(1)
+
+
+def test_a_model_that_sees_all_is_refused() -> None:
+    with pytest.raises(UserError, match="a ring would lose rows"):
+        RingCache(Config())
