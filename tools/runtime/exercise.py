@@ -23,7 +23,7 @@ from microgpt.viz.apps.builder import controls_of
 from microgpt.viz.browser import receive
 from microgpt.viz.course import PAGES, Page
 from microgpt.viz.figures import canvas
-from microgpt.viz.lessons.compare import race
+from microgpt.viz.lessons import timing
 from microgpt.viz.rendering.render import render_page
 from microgpt.viz.session import dispatch, hooks_of
 from microgpt.viz.text.language import LANGUAGES
@@ -33,12 +33,12 @@ APPS = {"embed-builder": {"embed_page": "kv-cache"}, "own-model": {"prompt": ""}
 
 
 def answers() -> list[str]:
-    """The HTML of all answers. The clock of the race goes by ticks, so that it is the same everywhere."""
-    kept, race.clock = race.clock, iter(range(10**9)).__next__
+    """The HTML of all answers. The clock goes by ticks, so that times are the same everywhere."""
+    kept, timing.clock = timing.clock, iter(range(10**9)).__next__
     try:
         return pressed_everything()
     finally:
-        race.clock = kept
+        timing.clock = kept
 
 
 def pressed_everything() -> list[str]:

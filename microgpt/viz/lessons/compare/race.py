@@ -7,7 +7,6 @@ time; without them, the lap begins anew.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -20,6 +19,7 @@ from microgpt.decode import decode_step, recompute
 from microgpt.errors import N_, UserError
 from microgpt.experiments import growth
 from microgpt.viz.lesson import page_named
+from microgpt.viz.lessons import timing
 from microgpt.viz.lessons.compare.curves import KINDS, WAYS
 from microgpt.viz.lessons.timing import Lane, finished, medians
 from microgpt.viz.patches import Patch, State, again, patch
@@ -31,8 +31,6 @@ LAP = LENGTHS[-1]  # tokens of a lap: one long text, or several shorter ones
 LAPS = 3
 SLICE = 0.04  # seconds that each of the two gets in one answer
 WAYS_RUN = ("cached", "naive")
-
-clock = time.perf_counter
 
 
 class Course(NamedTuple):
@@ -52,11 +50,11 @@ class Runner:
 
     def run(self) -> None:
         """Run tokens until the slice of time is over, or the lap; at least one."""
-        began = clock()
+        began = timing.clock()
         now = began
         while self.done < LAP and (now - began < SLICE or now == began):
             self.step()
-            now = clock()
+            now = timing.clock()
         self.spent += now - began
 
     def step(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ import numpy as np
 from microgpt.architectures.known import PRESETS
 from microgpt.config import Array
 from microgpt.errors import N_
+from microgpt.viz.lessons import timing
 from microgpt.viz.lessons.timing import finished, medians
 from microgpt.viz.patches import Patch, State, again, patch
 from microgpt.viz.rendering import render
@@ -20,8 +20,6 @@ LARGE = "Llama-3-8B"
 LONG = 1000  # tokens, of a text that is large enough for what is moved to matter
 LAPS = 3
 SLICE = 0.05  # seconds that a quick way goes on for, text by text, so that a coarse clock can tell
-
-clock = time.perf_counter
 
 
 def concatenated(row: Array, n: int) -> Array:
@@ -73,10 +71,10 @@ class Result(NamedTuple):
 
 def seconds(way: Way) -> float:
     """What a text takes, over as many texts as the slice has room for."""
-    texts, began = 0, clock()
+    texts, began = 0, timing.clock()
     while True:
         way.run()
-        texts, now = texts + 1, clock()
+        texts, now = texts + 1, timing.clock()
         if now - began >= SLICE:
             return (now - began) / texts
 
