@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import struct
+from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
+from safetensors.numpy import save_file
 
 from microgpt.architectures.known import PRESETS
 from microgpt.checkpoints.safetensors import Header, Tensor, read_header
@@ -184,3 +187,15 @@ def test_the_page_says_that_without_javascript_there_is_the_command_line() -> No
     assert "command line" in text(find(tree, "no-js")[0])
     assert any("python -m microgpt.checkpoints" in text(e) for e in find(tree, "file-start"))
     assert len(find(tree, "mosaic")) == len(EXAMPLES)
+
+
+def test_the_listing_prints_names_and_shapes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As it stands on the page, run on a file that the library itself has written."""
+    (listing,) = find(parse(render_page(page("look-inside"), views.of(page("look-inside")))), "listing")
+    tensors = {"a.weight": np.zeros((3, 2), np.float32), "b.bias": np.zeros(4, np.float32)}
+    save_file(tensors, tmp_path / "model.safetensors")
+    monkeypatch.chdir(tmp_path)
+    exec(compile(text(listing), "listing", "exec"), {})
+    assert sorted(capsys.readouterr().out.splitlines()) == ["a.weight [3, 2]", "b.bias [4]"]

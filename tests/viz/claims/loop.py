@@ -7,6 +7,7 @@ CLAIMS = [
     Claim("seed 0", "text is cut into tokens", P, "pieces", (r"cut into pieces from a fixed list", r"vocabulary, has 99 entries")),
     Claim("seed 0", "each token becomes an embedding, which is not yet intelligent", P, "embedding", (r"32 numbers long", r"knows nothing of this text")),
     Claim("seed 0", "positional information is added", P, "position", (r"adds nothing to the embedding", r"turn q and k inside every layer", r"GPT-2 adds, Llama-3-8B turns")),
+    Claim("REFERENCE 4", "RoPE: a score depends on the distance alone", P, "position", (r"Turning both by the same angle leaves their product as it was", r"how far apart two tokens stand")),
     Claim("REFERENCE 4", "RoPE is not applied before layer 0 but inside every layer", P, "position", (r"inside every layer",)),
     Claim("seed 0", "a stack of blocks of the same structure; 12, 24 or more", P, "stack", (r"repeats the layer 2 times", r"GPT-2 124M has 12 layers", r"Llama-3-8B has 32 layers")),
     Claim("seed 0", "each layer refines the representation", P, "stack", (r"a little richer",)),
