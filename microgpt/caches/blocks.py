@@ -5,12 +5,14 @@ Here every text takes a block when its last one is full, from anywhere. A block 
 begin alike), so the pool counts: `ref_count` is the number of tables that hold a block, and what nobody holds waits in
 the free queue. PagedAttention (Kwon et al., SOSP 2023) has brought this to language models; the names are vLLM's.
 
+What is free is not yet lost. A full block may have a key, which says what it holds (`microgpt.caches.prefix`); by this
+key it can be found again until somebody takes the block for something else.
+
 A pool does not know which row of which text lies where: that is a block table, `microgpt.caches.paged`.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
@@ -42,7 +44,11 @@ class BlockPool:
         self.values: Array = np.empty(shape, dtype)
         self.block_size = block_size
         self.ref_count = [0] * n_blocks
-        self.free_queue = deque(range(n_blocks))  # taken from the head, given back to the tail
+        self.free_queue: dict[int, None] = dict.fromkeys(
+            range(n_blocks)
+        )  # in order: taken from the head, given back to the tail
+        self.key_of: dict[int, bytes] = {}  # of full blocks whose rows can be found again
+        self.block_of: dict[bytes, int] = {}
 
     @property
     def n_free(self) -> int:
@@ -66,13 +72,16 @@ class BlockPool:
     def take(self) -> int:
         """A free block; the caller's table is the first to hold it."""
         self.check_free(1)
-        block = self.free_queue.popleft()
+        block = next(iter(self.free_queue))
+        del self.free_queue[block]
+        self.forget(block)
         self.ref_count[block] = 1
         return block
 
     def share(self, blocks: Iterable[int]) -> None:
-        """One table more holds these."""
+        """One table more holds these. What was free is free no longer."""
         for block in blocks:
+            self.free_queue.pop(block, None)
             self.ref_count[block] += 1
 
     def give_back(self, blocks: list[int]) -> None:
@@ -80,7 +89,7 @@ class BlockPool:
         for block in reversed(blocks):
             self.ref_count[block] -= 1
             if not self.ref_count[block]:
-                self.free_queue.append(block)
+                self.free_queue[block] = None
 
     def copy(self, block: int, n: int) -> int:
         """Copy on write: a block of one's own with the first n rows of a shared one, which one table less holds."""
@@ -90,3 +99,13 @@ class BlockPool:
             rows[:, :, new : new + n] = rows[:, :, old : old + n]
         self.give_back([block])
         return own
+
+    def keep(self, block: int, key: bytes) -> None:
+        """A full block can be found by its key from now on. If another has this key already, that one stays found."""
+        if key not in self.block_of and block not in self.key_of:
+            self.key_of[block], self.block_of[key] = key, block
+
+    def forget(self, block: int) -> None:
+        """Its rows are about to be written over."""
+        if (key := self.key_of.pop(block, None)) is not None:
+            del self.block_of[key]

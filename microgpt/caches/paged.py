@@ -36,7 +36,8 @@ class PagedLayer:
         self._len = new
         return pool.keys[self._layer][:, slots], pool.values[self._layer][:, slots], range(new)
 
-    def crop(self, n: int) -> None:
+    def held(self, n: int) -> None:
+        """There are n rows: those that the blocks held before, or what is left of them."""
         self._len = n
 
 
@@ -89,6 +90,10 @@ class PagedCache:
         if self._writes_shared(old, new):
             at = old // self.pool.block_size
             self.table[at] = self.pool.copy(self.table[at], old % self.pool.block_size)
+        elif old < new and old // self.pool.block_size < len(self.table):
+            self.pool.forget(
+                self.table[old // self.pool.block_size]
+            )  # after a crop: it holds something else from now on
         while len(self.table) * self.pool.block_size < new:
             self.table.append(self.pool.take())
 
@@ -110,7 +115,7 @@ class PagedCache:
         self.pool.give_back(self.table[keep:])
         del self.table[keep:]
         for layer in self.layers:
-            layer.crop(n)
+            layer.held(n)
 
     def free(self) -> None:
         """The text has ended: give back all."""

@@ -34,8 +34,7 @@ def test_paged_equals_contiguous(case: Case, size: int, rng: object) -> None:
     pool = pool_for(case, size, texts=2)
     order = list(pool.free_queue)
     rng.shuffle(order)  # type: ignore[attr-defined]
-    pool.free_queue.clear()
-    pool.free_queue.extend(order)
+    pool.free_queue = dict.fromkeys(order)
     pool.keys[:] = pool.values[:] = np.nan
     one, two = PagedCache(pool), PagedCache(pool)
     plain_one, plain_two = KVCache(case.config), KVCache(case.config)
@@ -78,8 +77,7 @@ def test_the_example_of_the_paper() -> None:
     """Figure 6 of arXiv 2309.06180: blocks of 4, seven tokens of prompt in blocks 7 and 1, then two more."""
     config = Config()
     pool = BlockPool(config, 9, 4)
-    pool.free_queue.clear()
-    pool.free_queue.extend((7, 1, 3))
+    pool.free_queue = dict.fromkeys((7, 1, 3))
     cache = PagedCache(pool)
     row = np.zeros((1, config.n_kv_head, config.head_dim))
     for n, table, slot in ((7, [7, 1], 4 + 2), (8, [7, 1], 4 + 3), (9, [7, 1, 3], 12)):
