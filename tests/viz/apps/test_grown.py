@@ -9,6 +9,7 @@ import pytest
 
 from microgpt.architectures.known import PRESETS
 from microgpt.cost import kv_bytes
+from microgpt.viz.lessons import timing
 from microgpt.viz.lessons.in_your_code import grown
 from microgpt.viz.lessons.in_your_code.grown import LAPS, LARGE, LONG, WAYS, concatenated, reserved, row_of
 from microgpt.viz.lessons.timing import medians
@@ -37,7 +38,7 @@ def ticking(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grown, "WAYS", [way._replace(run=lambda: row_of()) for way in WAYS])
     ticks = [tick for way in (5.0, 3.0, 1.0) for tick in (0.0, way)] * 2 * LAPS
     clock: Iterator[float] = iter(ticks)
-    monkeypatch.setattr(grown, "clock", lambda: next(clock))
+    monkeypatch.setattr(timing, "clock", lambda: next(clock))
 
 
 def send(state: State | None) -> tuple[State, list[Patch]]:
@@ -67,7 +68,7 @@ def test_bytes_are_as_many_times_as_the_formula_of_the_page_says() -> None:
 
 def test_what_is_quick_goes_on_until_a_coarse_clock_can_tell(monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = iter([0.0, 0.02, 0.04, 0.06])
-    monkeypatch.setattr(grown, "clock", lambda: next(ticks))
+    monkeypatch.setattr(timing, "clock", lambda: next(ticks))
     assert grown.seconds(WAYS[2]) == pytest.approx(0.02)
 
 

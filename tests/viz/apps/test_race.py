@@ -12,7 +12,7 @@ import pytest
 from microgpt.cache import KVCache
 from microgpt.decode import decode_step, recompute
 from microgpt.experiments import growth
-from microgpt.viz.lessons.compare import race
+from microgpt.viz.lessons import timing
 from microgpt.viz.lessons.compare.race import LAP, LAPS, LENGTHS, course_of
 from microgpt.viz.patches import Patch, State
 from microgpt.viz.session import dispatch
@@ -25,7 +25,7 @@ FIELDS = {"page": "with-and-without", "model": "names", "prompt": "emm", "race_l
 def ticking(monkeypatch: pytest.MonkeyPatch) -> None:
     """Looking at the clock takes a second: a slice is one token."""
     ticks: Iterator[int] = iter(range(10**9))
-    monkeypatch.setattr(race, "clock", lambda: next(ticks))
+    monkeypatch.setattr(timing, "clock", lambda: next(ticks))
 
 
 def send(state: State | None, **fields: str) -> tuple[State | None, list[Patch]]:
