@@ -438,13 +438,14 @@ def test_frames_differ_while_it_plays_and_are_equal_when_it_rests(run: Run) -> N
     tell(page, 'click("once", 1); clocks(); click("once", 1);')  # anew, since what a script has started no style holds
     page.pause(0.3)
     tell(page, 'click("hold", "on");')
+    page.pause(0.5)  # WebKit paints what has changed when it has time
     assert not differ(page)
     tell(page, 'click("hold", "on");')
     assert differ(page)
     tell(page, 'end(); click("once", 1);')
     for stage in (3, LAST):
         tell(page, f'click("phase", {stage}); end();')
-        page.pause(0.5)  # WebKit paints what has ended when it has time
+        page.pause(0.5)
         assert not differ(page), stage
     tell(page, 'click("phase", 2);')  # a stage that is chosen is walked to
     assert differ(page)
