@@ -36,20 +36,26 @@ def test_a_press_on_the_overview_opens_that_head(new_tab: Open, engine: str, les
         assert f"layer {opened[index].layer}, head {opened[index].head}" in str(title)
 
 
-# strips that are seen in the cells of K and V, and how far they reach beyond their row
+# of each cell of K and V: the classes of the strips that are seen, and how far they reach beyond their row
 STRIPS = """[...document.querySelectorAll(".row :is(.c-k, .c-v)")].map((cell) => {
-  const seen = [...cell.children].filter((e) => e.getClientRects().length), box = cell.getBoundingClientRect();
-  return [seen.length, Math.max(...seen.map((e) => e.getBoundingClientRect().bottom)) - box.bottom];
+  const seen = [...cell.children].filter((e) => e.getClientRects().length), bottom = (e) => e.getBoundingClientRect().bottom;
+  return [seen.map((e) => [...e.classList]), Math.max(...seen.map(bottom)) - bottom(cell)];
 })"""
 
 
-def test_a_row_shows_k_and_v_of_the_open_head_alone(new_tab: Open, lesson: str) -> None:
-    page = new_tab(width=1440)
-    page.open(lesson)
-    for index in (5, 0):
-        page.click(f".all-heads .pick-{index}")
+@pytest.mark.parametrize("shared", [False, True], ids=["a checkpoint", "heads that share"])
+def test_a_row_shows_k_and_v_of_the_open_head_alone(new_tab: Open, lesson: str, address: str, shared: bool) -> None:
+    page = new_tab(width=1440, reduced=True)
+    page.open(f"{address}own-model.html" if shared else lesson)
+    heads = page.run('document.querySelectorAll(".opens input").length')
+    cells = page.run('document.querySelectorAll(".row").length') * 2
+    assert heads >= 6
+    for index in (None, *range(heads)):  # as it opens, and each head
+        if index is not None:
+            page.click(f".opens label:has(.o-{index}) .face")
         strips = page.run(STRIPS)
-        assert len(strips) == 2 * 14 and {seen for seen, _ in strips} == {1}
+        assert len(strips) == cells and all(len(seen) == 1 for seen, _ in strips), index
+        assert all(f"of-O{index or 0}" in seen[0] for seen, _ in strips), index
         assert max(beyond for _, beyond in strips) < 1
 
 
