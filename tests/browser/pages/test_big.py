@@ -38,7 +38,8 @@ def test_a_press_on_the_overview_opens_that_head(new_tab: Open, engine: str, les
 
 # of each cell of K and V: the classes of the strips that are seen, and how far they reach beyond their row
 STRIPS = """[...document.querySelectorAll(".row :is(.c-k, .c-v)")].map((cell) => {
-  const seen = [...cell.children].filter((e) => e.getClientRects().length), bottom = (e) => e.getBoundingClientRect().bottom;
+  const seen = [...cell.children].filter((e) => e.getClientRects().length);
+  const bottom = (e) => e.getBoundingClientRect().bottom;
   return [seen.map((e) => [...e.classList]), Math.max(...seen.map(bottom)) - bottom(cell)];
 })"""
 

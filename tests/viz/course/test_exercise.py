@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 EXERCISE = ROOT / "site" / "exercises" / "cache_exercise.py"
-SOLUTION = Path(__file__).with_name("cache_solution.py").read_text("utf-8")
+SOLUTION = (ROOT / "templates" / "apps" / "exercises" / "listings" / "solution.py").read_text("utf-8")
 
 MISTAKES = {  # what is often done in place of what
     "aliasing a key": ("keys.append(k.copy())", "keys.append(k)"),
