@@ -32,6 +32,7 @@ def name_of(path: Path) -> str:
 LAYERS = (
     {""},
     {"architectures", "tokenizers", "experiments", "caches"},
+    {"serving"},
     {"checkpoints"},
     {"viz.text", "viz.patches", "viz.given_files"},
     {"viz.controls"},
