@@ -53,6 +53,13 @@ EVENTS = {
     "recompute_macs": EventKind(N_("Multiply-adds of that computation: qkv, scores, mixing, out, MLP, head."), "6"),
 }
 
+# What caches and engines tell of many texts, besides what forward tells of each.
+ENGINE_EVENTS = {
+    "schedule": EventKind(N_("How many tokens of this text the next step of an engine runs."), ""),
+    "preempt": EventKind(N_("This text has given its rows back and waits; the value is the tokens it has so far."), ""),
+}
+EVENTS |= ENGINE_EVENTS
+
 
 class Event(NamedTuple):
     """A report, kept: `value` is a read-only array or a whole number; layer is -1 outside the layers.

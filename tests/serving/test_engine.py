@@ -1,0 +1,90 @@
+"""An engine writes for each request what the request would get alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from microgpt.caches.blocks import BlockPool
+from microgpt.decode import generate
+from microgpt.errors import UserError
+from microgpt.serving.engine import Engine
+from microgpt.serving.scheduler import Policy
+from microgpt.trace import Trace
+from microgpt.weights import shipped
+from tests.support.examples import examples
+
+STORIES = shipped("stories")
+PROMPTS = [
+    "The next day is bright",
+    "The dog sees a cat and",
+    "The",
+    "it rains , so the girl takes her umbrella",
+    "The next day is bright",
+]
+
+
+def alone(ids: list[int], n: int) -> list[int]:
+    stops = STORIES.tokenizer.stops
+    return ids + list(generate(STORIES.params, STORIES.config, ids, n, stop=stops))
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(PROMPTS), st.integers(1, 10)), min_size=1, max_size=6),
+    st.integers(1, 24), st.integers(1, 4), st.sampled_from([1, 2, 4]), st.integers(24, 60),
+)  # fmt: skip
+@settings(max_examples=examples(30))
+def test_every_request_gets_what_it_would_get_alone(
+    drawn: list[tuple[str, int]], budget: int, places: int, size: int, rows: int
+) -> None:
+    """Also where the pool is so small that requests are preempted and find their rows again, or somebody else's."""
+    pool = BlockPool(STORIES.config, -(-rows // size), size)
+    engine, wanted = Engine(STORIES, Policy(budget, places), pool), {}
+    for i, (prompt, n) in enumerate(drawn):
+        ids = STORIES.tokenizer.encode(prompt)
+        wanted[engine.add(str(i), ids, n)] = alone(ids, n)
+    engine.run()
+    assert engine.ids == wanted
+    assert pool.n_free == len(pool.ref_count)
+    assert not any(pool.ref_count)
+
+
+def test_what_is_preempted_finds_its_rows_again() -> None:
+    """Two texts, and room for one and a half: one is run twice, and the second time some of it is there."""
+    trace = Trace()
+    engine = Engine(STORIES, Policy(16, 4), BlockPool(STORIES.config, 12, 2), hooks=trace.sequence)
+    ids = [STORIES.tokenizer.encode(PROMPTS[0]), STORIES.tokenizer.encode(PROMPTS[1])]
+    requests = [engine.add(str(i), one, 8) for i, one in enumerate(ids)]
+    engine.run()
+    assert [engine.ids[request] for request in requests] == [alone(one, 8) for one in ids]
+    told = [event for event in trace if event.name in ("schedule", "preempt")]
+    (lost,) = (i for i, event in enumerate(told) if event.name == "preempt")
+    back = next(event for event in told[lost:] if event.name == "schedule" and event.seq == told[lost].seq)
+    assert told[lost].seq == 1 == requests[1].preempted == engine.scheduler.preemptions
+    assert 0 < back.pos < told[lost].value and back.pos % 2 == 0
+    scores = next(e for e in list(trace)[list(trace).index(back) :] if e.name == "attn_scores" and e.seq == 1)
+    assert np.shape(scores.value)[1:] == (back.value, back.pos + back.value)  # and reads the rows that were found
+
+
+def test_sampling_does_not_depend_on_who_else_is_there() -> None:
+    ids = STORIES.tokenizer.encode("The")
+    found = []
+    for others in (0, 3):
+        engine = Engine(STORIES, Policy(8, 4), BlockPool(STORIES.config, 60, 4), temperature=0.9, seed=5)
+        for i in range(others):
+            engine.add(f"other {i}", ids, 9)
+        mine = engine.add("mine", ids, 9)
+        engine.run()
+        found.append(engine.ids[mine])
+    assert found[0] == found[1]
+
+
+def test_a_text_that_the_model_cannot_hold_is_refused_before_anything_is_kept() -> None:
+    engine = Engine(STORIES, Policy(), BlockPool(STORIES.config, 60, 4))
+    with pytest.raises(UserError, match="this model sees at most 24"):
+        engine.add("long", STORIES.tokenizer.encode("The"), 40)
+    with pytest.raises(UserError, match="There is no token"):
+        engine.add("odd", [10_000], 2)
+    assert not engine.ids and not engine.scheduler.waiting
