@@ -79,6 +79,7 @@ def test_sampling_does_not_depend_on_who_else_is_there() -> None:
         engine.run()
         found.append(engine.ids[mine])
     assert found[0] == found[1]
+    assert len({tuple(ids) for ids in engine.ids.values()}) > 1  # and nobody draws what another has drawn
 
 
 def test_a_text_that_the_model_cannot_hold_is_refused_before_anything_is_kept() -> None:

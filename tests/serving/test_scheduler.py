@@ -113,6 +113,7 @@ def test_the_one_that_came_last_is_preempted_and_comes_back_first() -> None:
         scheduler.add(request)
     scheduler.done(scheduler.schedule())
     scheduler.add(later)
+    scheduler.policy = Policy(2, 4)  # there would be budget and memory to take it in again at once, for one token
     plan = scheduler.schedule()
     assert [(request.name, n) for request, n in plan] == [("first", 1)]
     assert [request.name for request in scheduler.waiting] == ["last", "later"]
