@@ -9,6 +9,7 @@ Sixteen bits a number. Knows shapes; runs nothing.
 
 from __future__ import annotations
 
+import functools
 from typing import NamedTuple
 
 from microgpt.architectures import Architecture
@@ -77,11 +78,17 @@ def prefilling(tokens: int, before: int = 0) -> Load:
 
 def bound(architecture: Architecture, load: Load) -> Bound:
     """Two operations a weight and token, four a number of a query head and pair; weights once, each row once."""
-    config = architecture.config
-    head = config.vocab_size * config.n_embd
+    layers, head, pair, row = shape(architecture)
+    operations = 2 * (layers * load.tokens + head * load.logits) + pair * load.pairs
+    return Bound(operations, SIZE * (layers + head) + row * load.rows)
+
+
+@functools.cache
+def shape(architecture: Architecture) -> tuple[int, int, int, int]:
+    """Weights that each token passes, and those of the output head; operations a pair; bytes a row, all layers."""
+    head = architecture.config.vocab_size * architecture.config.n_embd
     layers = architecture.weight_bytes_read(SIZE) // SIZE - head
-    operations = 2 * (layers * load.tokens + head * load.logits) + per_pair(architecture) * load.pairs
-    return Bound(operations, SIZE * (layers + head) + load.rows * architecture.bytes_per_token(SIZE))
+    return layers, head, per_pair(architecture), architecture.bytes_per_token(SIZE)
 
 
 def per_pair(architecture: Architecture) -> int:

@@ -15,7 +15,7 @@ Knows numbers of tokens, not tokens; memory is a protocol, so that rows may be r
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -32,6 +32,8 @@ class Request:
     answer: int
     arrival: float = 0.0
     number: int = 0  # in the order in which they came
+    group: str = ""  # requests of one group begin with the same tokens,
+    shared: int = 0  # of which there are so many
     written: int = 0  # tokens of the answer so far
     computed: int = 0  # rows so far
     preempted: int = 0  # how often it has lost its rows
@@ -248,6 +250,10 @@ class Blocks:
 
     def free(self, request: Request) -> None:
         self.n_free += self._taken.pop(request, 0)
+
+    def filled(self, running: Sequence[Request]) -> int:
+        """Rows that are there; `running` are the requests that have some."""
+        return sum(request.computed for request in running)
 
 
 class Reserved(Blocks):

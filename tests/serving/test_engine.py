@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from random import Random
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microgpt.caches.blocks import BlockPool
+from microgpt.config import Config
 from microgpt.decode import generate
 from microgpt.errors import UserError
-from microgpt.serving.engine import Engine
-from microgpt.serving.scheduler import Policy
+from microgpt.serving.engine import Engine, PagedMemory
+from microgpt.serving.scheduler import Chunk, Policy, Request, Scheduler
 from microgpt.trace import Trace
 from microgpt.weights import shipped
 from tests.support.examples import examples
@@ -49,6 +53,39 @@ def test_every_request_gets_what_it_would_get_alone(
     assert engine.ids == wanted
     assert pool.n_free == len(pool.ref_count)
     assert not any(pool.ref_count)
+
+
+def test_pool_and_scheduler_hold_together_over_100_000_operations() -> None:
+    """Requests come and steps are planned and done, on real block tables: after each operation a block is free or in
+    as many tables as its count says, and what can be found by its key holds that."""
+    draw, pool = Random(0), BlockPool(Config(n_embd=4, n_head=1, n_kv_head=1, n_mlp=4), 12, 2)
+    memory, plan, added = PagedMemory(pool), list[Chunk](), 0
+    scheduler = Scheduler(Policy(8, 4), memory)
+    for _ in range(100_000):
+        if plan:
+            for request, n in plan:
+                for layer in memory.caches[request].layers:
+                    layer.held(request.computed + n)
+                if n == request.wanted:
+                    memory.ids[request].append(draw.randrange(3))
+            for request in scheduler.done(plan):
+                if request.ended:
+                    del memory.ids[request]
+            plan = []
+        elif len(scheduler.waiting) < 3 and draw.random() < 0.3:
+            request = Request(str(added), draw.randint(1, 10), draw.randint(1, 8))
+            scheduler.add(request)
+            memory.ids[request] = [draw.randrange(3) for _ in range(request.prompt)]
+            added += 1
+        else:
+            plan = scheduler.schedule()
+            assert plan or not scheduler.waiting
+        held = Counter(block for cache in memory.caches.values() for block in cache.table)
+        assert pool.ref_count == [held[block] for block in range(12)]
+        assert pool.free_queue.keys() == {block for block in range(12) if not held[block]}
+        assert {pool.key_of[block]: block for block in pool.key_of} == pool.block_of
+        assert set(memory.caches) == set(scheduler.running)
+    assert scheduler.preemptions > 1_000 and added > 5_000
 
 
 def test_what_is_preempted_finds_its_rows_again() -> None:
