@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microgpt.caches.blocks import BlockPool
+from microgpt.caches.prefix import block_keys
 from microgpt.config import Config
 from microgpt.decode import generate
 from microgpt.errors import UserError
@@ -60,12 +61,16 @@ def test_pool_and_scheduler_hold_together_over_100_000_operations() -> None:
     as many tables as its count says, and what can be found by its key holds that."""
     draw, pool = Random(0), BlockPool(Config(n_embd=4, n_head=1, n_kv_head=1, n_mlp=4), 12, 2)
     memory, plan, added = PagedMemory(pool), list[Chunk](), 0
+    written = dict[int, bytes]()  # block -> the key of what was last written there
     scheduler = Scheduler(Policy(8, 4), memory)
     for _ in range(100_000):
         if plan:
             for request, n in plan:
-                for layer in memory.caches[request].layers:
-                    layer.held(request.computed + n)
+                cache, rows = memory.caches[request], request.computed + n
+                for layer in cache.layers:
+                    layer.held(rows)
+                keys = block_keys(memory.ids[request][:rows], 2)
+                written |= dict(zip(cache.table[request.computed // 2 :], keys[request.computed // 2 :], strict=False))
                 if n == request.wanted:
                     memory.ids[request].append(draw.randrange(3))
             for request in scheduler.done(plan):
@@ -84,6 +89,7 @@ def test_pool_and_scheduler_hold_together_over_100_000_operations() -> None:
         assert pool.ref_count == [held[block] for block in range(12)]
         assert pool.free_queue.keys() == {block for block in range(12) if not held[block]}
         assert {pool.key_of[block]: block for block in pool.key_of} == pool.block_of
+        assert all(written[block] == key for block, key in pool.key_of.items())
         assert set(memory.caches) == set(scheduler.running)
     assert scheduler.preemptions > 1_000 and added > 5_000
 
