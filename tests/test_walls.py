@@ -32,6 +32,7 @@ def name_of(path: Path) -> str:
 LAYERS = (
     {""},
     {"architectures", "tokenizers", "experiments", "caches"},
+    {"attention"},
     {"serving"},
     {"checkpoints"},
     {"viz.text", "viz.patches", "viz.given_files"},
