@@ -57,6 +57,10 @@ EVENTS = {
 ENGINE_EVENTS = {
     "schedule": EventKind(N_("How many tokens of this text the next step of an engine runs."), ""),
     "preempt": EventKind(N_("This text has given its rows back and waits; the value is the tokens it has so far."), ""),
+    "draft": EventKind(N_("The id of a token that a draft proposes."), ""),
+    "verify": EventKind(N_("The target has run the newest token and the drafted ones; the value is how many."), ""),
+    "accept": EventKind(N_("The id of a drafted token that is kept, and its row with it."), ""),
+    "reject": EventKind(N_("The id of a drafted token that is not kept; its row is cropped."), ""),
 }
 EVENTS |= ENGINE_EVENTS
 
