@@ -27,7 +27,7 @@ class EventKind(NamedTuple):
     """What an event name stands for."""
 
     sentence: str
-    shape: str  # in the letters of model.py: n new rows, t rows so far; "" is one whole number
+    shape: str  # in the letters of model.py: n new rows, t rows so far, e rows that left; "" is one whole number
 
 
 EVENTS = {
@@ -51,6 +51,10 @@ EVENTS = {
     "sample": EventKind(N_("The id of the token that was chosen to come next."), ""),
     "recompute_logits": EventKind(N_("The same logits, computed again from the whole text without a cache."), "V"),
     "recompute_macs": EventKind(N_("Multiply-adds of that computation: qkv, scores, mixing, out, MLP, head."), "6"),
+    "cache_evict": EventKind(
+        N_("Rows have left the cache between two steps: their positions in the text, for each key and value head."),
+        "G e",
+    ),
 }
 
 
