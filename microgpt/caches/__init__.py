@@ -8,5 +8,6 @@
 - `evict`: rows leave that were looked at least (H2O, SnapKV)
 - `codes`: numbers in few bits; `quantised`: rows that are kept so
 
-They know arrays and positions; not tokens, and not when which text is run. Of attention `evict` alone is told, by a hook.
+They know arrays and positions; not tokens, and not when which text is run. Of attention `evict` alone is told, by a
+hook.
 """
