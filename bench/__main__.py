@@ -11,7 +11,7 @@ from pathlib import Path
 
 from playwright.sync_api import Playwright, sync_playwright
 
-from bench import checkpoints, dropping, hooks, original, table
+from bench import checkpoints, dropping, hooks, original, serving, table
 from bench.browser import embeds, learning, motion, pages, start, steps
 from bench.browser.watch import address, built_site
 from bench.measure import Result
@@ -47,6 +47,9 @@ class Bench:
     def dropping(self) -> list[Result]:
         return dropping.measure()
 
+    def serving(self) -> list[Result]:
+        return serving.measure()
+
     def start(self) -> list[Result]:
         return start.measure(self.playwright, self.site)
 
@@ -71,6 +74,7 @@ TITLES = {
     "hooks": "Hooks",
     "checkpoints": "GPT-2's shape",
     "dropping": "Caches that drop rows",
+    "serving": "Many requests",
     "start": "Live start",
     "steps": "A step on the page",
     "motion": "The machine in motion",

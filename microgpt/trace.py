@@ -51,11 +51,18 @@ EVENTS = {
     "sample": EventKind(N_("The id of the token that was chosen to come next."), ""),
     "recompute_logits": EventKind(N_("The same logits, computed again from the whole text without a cache."), "V"),
     "recompute_macs": EventKind(N_("Multiply-adds of that computation: qkv, scores, mixing, out, MLP, head."), "6"),
+}
+
+# What caches and engines tell of many texts, besides what forward tells of each.
+ENGINE_EVENTS = {
     "cache_evict": EventKind(
         N_("Rows have left the cache between two steps: their positions in the text, for each key and value head."),
         "G e",
     ),
+    "schedule": EventKind(N_("How many tokens of this text the next step of an engine runs."), ""),
+    "preempt": EventKind(N_("This text has given its rows back and waits; the value is the tokens it has so far."), ""),
 }
+EVENTS |= ENGINE_EVENTS
 
 
 class Event(NamedTuple):

@@ -33,6 +33,7 @@ LAYERS = (
     {""},
     {"architectures", "tokenizers", "caches"},
     {"experiments"},
+    {"serving"},
     {"checkpoints"},
     {"viz.text", "viz.patches", "viz.given_files"},
     {"viz.controls"},

@@ -42,6 +42,7 @@ class BlockPool:
         shape = (config.n_layer, config.n_kv_head, n_blocks * block_size, config.head_dim)
         self.keys: Array = np.empty(shape, dtype)
         self.values: Array = np.empty(shape, dtype)
+        self._gathered: Array = np.empty((2, config.n_kv_head, 0, 0), dtype)
         self.block_size = block_size
         self.ref_count = [0] * n_blocks
         self.free_queue: dict[int, None] = dict.fromkeys(
@@ -57,6 +58,28 @@ class BlockPool:
     @property
     def nbytes_reserved(self) -> int:
         return self.keys.nbytes + self.values.nbytes
+
+    def rows(self, layer: int, table: list[int]) -> tuple[Array, Array]:
+        """The keys and values of these blocks in their order, two of [n_kv_head, len(table) * block_size, head_dim].
+
+        A view where each block follows the one before. Else a copy, into memory that the next copy will use again: to
+        ask for new memory every time would take longer than the copy itself.
+        """
+        first = table[0] if table else 0
+        if table == list(range(first, first + len(table))):
+            run = slice(first * self.block_size, (first + len(table)) * self.block_size)
+            return self.keys[layer][:, run], self.values[layer][:, run]
+        return self._gather(0, self.keys[layer], table), self._gather(1, self.values[layer], table)
+
+    def _gather(self, which: int, rows: Array, table: list[int]) -> Array:
+        n_kv_head, _, head_dim = rows.shape
+        blocks = rows.reshape(n_kv_head, -1, self.block_size * head_dim)  # a block of a head is one piece of memory
+        if self._gathered.shape[2] < len(table):
+            self._gathered = np.empty((2, n_kv_head, 2 * len(table), blocks.shape[2]), rows.dtype)
+        copy, order = self._gathered[which, :, : len(table)], np.array(table)
+        for head in range(n_kv_head):
+            blocks[head].take(order, axis=0, out=copy[head], mode="clip")  # "raise" would copy once more
+        return copy.reshape(n_kv_head, -1, head_dim)
 
     def check_free(self, n: int) -> None:
         """Raise UserError unless n blocks are free."""

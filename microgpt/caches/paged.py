@@ -2,7 +2,8 @@
 
 Row i lies in block `table[i // block_size]`, at place `i % block_size`. The block table is all that a text owns; a new
 block is taken when the last one is full, so at most block_size - 1 places are empty. Attention is not changed by this,
-only addresses are: to read the rows in their order they are gathered, which costs a copy that a kernel on a GPU saves.
+only addresses are. Where the blocks of a text follow each other in the pool its rows are read where they lie; elsewhere
+they are gathered in their order, block by block, which costs a copy that a kernel on a GPU saves.
 
 `fork` makes a second text of one, which shares all rows so far. The first of the two that writes into a block of both
 gets a copy of it.
@@ -27,14 +28,18 @@ class PagedLayer:
         return self._len
 
     def append(self, k: Array, v: Array) -> tuple[Array, Array, range]:
-        """Write n rows, k and v [n, n_kv_head, head_dim], to their slots; gather all, [n_kv_head, len, head_dim]."""
+        """Write n rows, k and v [n, n_kv_head, head_dim], to their slots; return all, [n_kv_head, len, head_dim].
+
+        What is returned holds until the next rows are written, in this pool by whomever.
+        """
         pool, old, new = self._cache.pool, self._len, self._len + len(k)
         self._cache.reserve(old, new)
-        slots = self._cache.slots(new)  # [len]
-        pool.keys[self._layer][:, slots[old:]] = k.swapaxes(0, 1)
-        pool.values[self._layer][:, slots[old:]] = v.swapaxes(0, 1)
+        slots = self._cache.slots(old, new)  # [n]
+        pool.keys[self._layer][:, slots] = k.swapaxes(0, 1)
+        pool.values[self._layer][:, slots] = v.swapaxes(0, 1)
         self._len = new
-        return pool.keys[self._layer][:, slots], pool.values[self._layer][:, slots], range(new)
+        keys, values = pool.rows(self._layer, self._cache.table)
+        return keys[:, :new], values[:, :new], range(new)
 
     def held(self, n: int) -> None:
         """There are n rows: those that the blocks held before, or what is left of them."""
@@ -65,9 +70,9 @@ class PagedCache:
         """Slots that are taken and hold no row: the internal fragmentation of this text."""
         return len(self.table) * self.pool.block_size - len(self)
 
-    def slots(self, n: int) -> Array:
-        """Where rows 0 to n - 1 lie in the pool: [n]."""
-        rows = np.arange(n)
+    def slots(self, old: int, new: int) -> Array:
+        """Where rows old to new - 1 lie in the pool: [new - old]."""
+        rows = np.arange(old, new)
         blocks = np.array(self.table, int)[rows // self.pool.block_size]
         return blocks * self.pool.block_size + rows % self.pool.block_size
 

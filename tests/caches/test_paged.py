@@ -84,7 +84,7 @@ def test_the_example_of_the_paper() -> None:
         while len(cache) < n:
             for layer in cache.layers:
                 layer.append(row, row)
-        assert cache.table == table and cache.slots(n)[-1] == slot
+        assert cache.table == table and cache.slots(0, n)[-1] == slot
 
 
 def test_waste_of_twenty_names() -> None:

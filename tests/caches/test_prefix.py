@@ -122,7 +122,7 @@ class Prefixes(RuleBasedStateMachine):
         except UserError:
             cache.free()
             return
-        rows = self.pool.keys[0, 0, cache.slots(len(text))]
+        rows = self.pool.keys[0, 0, cache.slots(0, len(text))]
         assert rows.tolist() == [[i, token] for i, token in enumerate(text)]
         self.live.append(cache)
 
