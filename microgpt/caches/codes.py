@@ -145,13 +145,13 @@ class Float8:
         return float(values_of(self.kind)[-1])
 
     def encode(self, x: Array) -> Codes:
-        """The nearest value, of two equally near the one with an even code; beyond the largest: the largest."""
+        """The nearest value, of two equally near the one with an even code; beyond the largest the largest; what is no number stays none."""
         values = values_of(self.kind)
         between = (values[1:] + values[:-1]) / 2
         size = np.abs(x) / self.scale
         code = np.searchsorted(between, size)  # of two equally near the lower
         tie = (code < len(between)) & (size == between[np.minimum(code, len(between) - 1)])
-        code = code + (tie & (code % 2 == 1))
+        code = np.where(np.isnan(x), 127, code + (tie & (code % 2 == 1)))
         return Codes((code | np.where(np.signbit(x), 128, 0)).astype(np.uint8), np.empty(0), np.empty(0))
 
     def decode(self, codes: Codes, dtype: np.dtype[Any] | type = np.float64) -> Array:

@@ -45,6 +45,15 @@ def test_no_number_moves_by_more_than_half_a_scale(x: np.ndarray, bits: int, sym
     assert codes.nbytes == 3 * grid.bytes_of(x.shape[-1])
 
 
+@pytest.mark.parametrize("far", [-300.0, 300.0])
+def test_far_from_zero_a_minimum_of_sixteen_bits_is_rounded_outwards(far: float) -> None:
+    """Rounded to the nearest, it could be off by several points of the grid, above the smallest number."""
+    x, grid = np.random.default_rng(0).normal(far, 1, (50, 32)), Grid(8, scales=np.float16)
+    codes = grid.encode(x)
+    assert (codes.low.astype(float) <= x.min(axis=-1, keepdims=True)).all()
+    assert (np.abs(grid.decode(codes) - x) <= codes.scale.astype(float) / 2 + 1e-9).all()
+
+
 @given(groups(), st.sampled_from(BITS), st.booleans())
 def test_twice_is_once(x: np.ndarray, bits: int, symmetric: bool) -> None:
     grid = Grid(bits, symmetric)
@@ -132,6 +141,8 @@ def test_of_two_equally_near_the_even_one_and_beyond_the_largest_the_largest() -
     """Between 1 and 1.125 is 1.0625; between 1.125 and 1.25 is 1.1875."""
     x = np.array([1.0625, 1.1875, 1e9, -np.inf])
     assert Float8().decode(Float8().encode(x)).tolist() == [1.0, 1.25, 448.0, -448.0]
+    for kind in ("e4m3", "e5m2"):
+        assert np.isnan(Float8(kind).decode(Float8(kind).encode(np.array([np.nan])))).all()  # type: ignore[arg-type]
     assert Float8(scale=100.0).decode(Float8(scale=100.0).encode(np.array([1000.0]))).tolist() == [1000.0]
 
 
