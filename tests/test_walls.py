@@ -33,6 +33,7 @@ LAYERS = (
     {""},
     {"architectures", "tokenizers", "caches"},
     {"experiments"},
+    {"attention"},
     {"serving"},
     {"checkpoints"},
     {"viz.text", "viz.patches", "viz.given_files"},

@@ -145,7 +145,10 @@ class Float8:
         return float(values_of(self.kind)[-1])
 
     def encode(self, x: Array) -> Codes:
-        """The nearest value, of two equally near the one with an even code; beyond the largest the largest; what is no number stays none."""
+        """The nearest value, of two equally near the one with an even code.
+
+        Beyond the largest it is the largest; what is not a number stays so.
+        """
         values = values_of(self.kind)
         between = (values[1:] + values[:-1]) / 2
         size = np.abs(x) / self.scale
