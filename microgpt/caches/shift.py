@@ -80,9 +80,9 @@ class ShiftCache(KVCache):
         return n
 
     def _count(self) -> None:
-        """Give the rows that have come since their places in the text."""
+        """Give the rows that have come since their places in the text, and forget those that were cropped."""
         new = len(self) - len(self.positions)
-        self.positions += range(self.seen, self.seen + new)
+        self.positions = self.positions[: len(self)] + list(range(self.seen, self.seen + new))
         self.seen += new
 
 

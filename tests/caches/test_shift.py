@@ -102,3 +102,16 @@ def test_more_rows_than_there_are_cannot_leave() -> None:
         cache.shift(4)
     with pytest.raises(UserError, match="The cache holds 5 of"):
         cache.check_room(model.config.n_ctx)
+
+
+def test_what_is_cropped_is_forgotten() -> None:
+    model = shipped("stories")
+    cache = ShiftCache(model.config, n_keep=1, rows=7)
+    forward(model.params, model.config, STORY[:7], cache)
+    cache.make_room()
+    cache.crop(3)
+    cache.make_room()
+    assert cache.positions == [0, 4, 5] and cache.seen == 6
+    forward(model.params, model.config, STORY[6:7], cache)
+    cache.make_room()
+    assert cache.positions == [0, 4, 5, 6]
