@@ -27,7 +27,7 @@ class EventKind(NamedTuple):
     """What an event name stands for."""
 
     sentence: str
-    shape: str  # in the letters of model.py: n new rows, t rows so far; "" is one whole number
+    shape: str  # in the letters of model.py: n new rows, t rows so far, e rows that left; "" is one whole number
 
 
 EVENTS = {
@@ -55,6 +55,10 @@ EVENTS = {
 
 # What caches and engines tell of many texts, besides what forward tells of each.
 ENGINE_EVENTS = {
+    "cache_evict": EventKind(
+        N_("Rows have left the cache between two steps: their positions in the text, for each key and value head."),
+        "G e",
+    ),
     "schedule": EventKind(N_("How many tokens of this text the next step of an engine runs."), ""),
     "preempt": EventKind(N_("This text has given its rows back and waits; the value is the tokens it has so far."), ""),
     "draft": EventKind(N_("The id of a token that a draft proposes."), ""),

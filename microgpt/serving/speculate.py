@@ -37,7 +37,10 @@ def acceptance(p: Array, q: Array) -> Array:
 def residual(p: Array, q: Array) -> Array:
     """What is drawn from after a rejection [vocab_size]. Where p is q nothing can be rejected: p then."""
     left: Array = np.maximum(p - q, 0)
-    return p if not left.any() else np.asarray(left / left.sum())
+    if not left.any():
+        return p
+    left /= left.sum()
+    return left
 
 
 def verify(p: Array, q: Array, drafted: Sequence[int], rng: Random) -> tuple[int, int]:
@@ -55,7 +58,8 @@ def draw(p: Array, rng: Random) -> int:
 def law(logits: Array, temperature: float, top_k: int) -> Array:
     """The probabilities that sampling uses, [n, vocab_size]; at temperature 0 they are 0 and 1."""
     if temperature == 0:
-        return np.eye(logits.shape[1])[logits.argmax(axis=1)]
+        greedy: Array = np.eye(logits.shape[1])[logits.argmax(axis=1)]
+        return greedy
     return np.array([probabilities(row, temperature, top_k) for row in logits])
 
 

@@ -34,7 +34,7 @@ def test_a_ring_equals_a_window_over_all_rows(case: Case, window: int, data: st.
         assert ring.next_position == plain.next_position
     for layer in ring.layers:
         assert not isinstance(layer, RingLayer) or len(layer) <= window - 1
-    assert ring.nbytes_reserved <= plain.nbytes_reserved or window > config.n_ctx
+    assert ring.nbytes_reserved <= plain.nbytes_reserved * 9 / 8 or window > config.n_ctx
 
 
 def test_how_far_a_token_reaches_through_the_layers() -> None:
@@ -68,3 +68,20 @@ def test_learned_positions_run_out() -> None:
 def test_a_model_that_sees_all_is_refused() -> None:
     with pytest.raises(UserError, match="a ring would lose rows"):
         RingCache(Config())
+
+
+@pytest.mark.parametrize("window", [0, -3])
+def test_a_window_of_nothing_is_refused(window: int) -> None:
+    with pytest.raises(UserError, match=f"A window of {window} rows: a token sees at least its own; choose 1 or more."):
+        RingLayer(1, window, 4)
+
+
+def test_the_oldest_first_is_a_view() -> None:
+    """A step copies its own row; all that are held move once in an eighth of the window, and not for each token."""
+    layer, row = RingLayer(2, 33, 4), np.ones((1, 2, 4))
+    for _ in range(32):
+        layer.append(row, row)
+    views = [layer.append(row, row)[0] for _ in range(20)]
+    starts = [view.__array_interface__["data"][0] for view in views]
+    moved = sum(new < old for old, new in zip(starts, starts[1:], strict=False))
+    assert all(not view.flags.owndata and view.shape == (2, 33, 4) for view in views) and moved <= 4

@@ -1,0 +1,91 @@
+"""Context shift: when the cache is full, half of the text leaves and the rest moves down. llama.cpp has it.
+
+The first `n_keep` rows stay. Of the others the older half is dropped, and those behind it move down to where it was:
+their keys are turned back by as many positions as rows have left (R(-m) R_j k = R_(j-m) k). The next token follows as
+if the text had always been the shorter one.
+
+It had not. The rows that stay were computed while the dropped ones could still be read: from the second layer on they
+are not the rows of the shorter text. In the first layer they are, for there a row depends on its own token alone.
+
+Learned positions are in the embedding, not in the keys, and cannot be turned: such models are refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from microgpt.cache import KVCache
+from microgpt.config import Array, Config, Hook
+from microgpt.errors import N_, UserError
+from microgpt.rope import rope
+
+
+class ShiftCache(KVCache):
+    """A plain cache of `rows` rows (0: n_ctx) that makes room for itself. Call `make_room` before each step.
+
+    >>> ShiftCache(Config(position="rope"), n_keep=1).make_room()
+    0
+    """
+
+    def __init__(
+        self, config: Config, n_keep: int = 0, rows: int = 0, dtype: np.dtype[Any] | type = np.float64
+    ) -> None:
+        if config.position != "rope":
+            raise UserError(N_("This model’s positions are learned, and its keys cannot be turned to new ones."))
+        super().__init__(config, dtype)
+        self._config, self.n_keep, self.rows = config, n_keep, rows or config.n_ctx
+        if not 0 < self.rows <= config.n_ctx:
+            raise UserError(N_("A cache of %(rows)s rows: choose 1 to %(n_ctx)s."), rows=self.rows, n_ctx=config.n_ctx)
+        if not 0 <= n_keep <= self.rows - 2:
+            raise UserError(
+                N_("%(n_keep)s rows to keep of %(rows)s: choose 0 to %(most)s, so that some can leave."),
+                n_keep=n_keep, rows=self.rows, most=self.rows - 2,
+            )  # fmt: skip
+        self.positions = list[int]()  # which tokens of the text the rows belong to
+        self.seen = 0
+
+    def check_room(self, n: int) -> None:
+        """Raise UserError unless n more rows fit."""
+        if len(self) + n > self.rows:
+            raise UserError(
+                N_(
+                    "The cache holds %(held)s of %(n_ctx)s rows; %(n)s more do not fit. "
+                    "Shorten the text, crop the cache or reset it."
+                ),
+                held=len(self), n_ctx=self.rows, n=n,
+            )  # fmt: skip
+
+    def make_room(self, n: int = 1, hook: Hook | None = None) -> int:
+        """Before a step of n tokens: shift if they do not fit. Returns how many rows have left."""
+        self._count()
+        if len(self) + n <= self.rows or len(self) - self.n_keep < 2:
+            return 0
+        return self.shift((len(self) - self.n_keep) // 2, hook)
+
+    def shift(self, n: int, hook: Hook | None = None) -> int:
+        """Drop n rows behind the kept ones; the others move down and are turned."""
+        self._count()
+        if not 0 < n <= len(self) - self.n_keep:
+            raise UserError(N_("%(n)s rows cannot leave; choose 1 to %(most)s."), n=n, most=len(self) - self.n_keep)
+        left, held = self.positions[self.n_keep : self.n_keep + n], len(self)
+        turn = rope(self._config, range(-n, -n + 1), self[0].keys.dtype)
+        for layer, rows in enumerate(self.layers):
+            rows.keys[:, self.n_keep : held - n] = turned(rows.keys[:, self.n_keep + n :], turn)
+            rows.values[:, self.n_keep : held - n] = rows.values[:, self.n_keep + n :].copy()
+            hook and hook(("cache_evict", np.tile(left, (self._config.n_kv_head, 1)), held, layer))
+        self.crop(held - n)
+        del self.positions[self.n_keep : self.n_keep + n]
+        return n
+
+    def _count(self) -> None:
+        """Give the rows that have come since their places in the text, and forget those that were cropped."""
+        new = len(self) - len(self.positions)
+        self.positions = self.positions[: len(self)] + list(range(self.seen, self.seen + new))
+        self.seen += new
+
+
+def turned(keys: Array, turn: Any) -> Array:
+    """Keys [g, n, d], all turned by the same angle."""
+    return turn(keys.swapaxes(0, 1)).swapaxes(0, 1)  # type: ignore[no-any-return]

@@ -1,0 +1,105 @@
+"""One text under every policy: how far its logits are off when only so many rows are held.
+
+The text is what the model writes with all rows. Each policy runs the same tokens, one by one, so that every step is
+compared with the same step; the first step behind the prompt whose likeliest token is another is where this policy, by
+itself, would have begun to write another text. Knows models and caches; knows no page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from microgpt.cache import Cache, KVCache
+from microgpt.caches.evict import ChoosingCache, H2OCache, SnapKVCache
+from microgpt.caches.ring import RingCache
+from microgpt.caches.shift import ShiftCache
+from microgpt.caches.sinks import SinkCache
+from microgpt.config import Array, Config
+from microgpt.decode import generate
+from microgpt.errors import N_, UserError
+from microgpt.model import forward, softmax
+from microgpt.weights import Model
+
+MakesRoom: TypeAlias = SinkCache | ShiftCache | ChoosingCache
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A text under one policy, step by step. Step i runs token i."""
+
+    policy: str
+    held: list[int]  # rows in the last layer that the step could read, its own included
+    off: list[float]  # the largest difference of a logit from the one with all rows
+    variation: list[float]  # how much of the chance of the next token has gone to others: 0 to 1
+    first: int | None  # the step that would be the first to write another token
+
+    @property
+    def mean(self) -> float:
+        """Of the variation, over all steps."""
+        return float(np.mean(self.variation))
+
+
+def policies(config: Config, room: int, n_prompt: int) -> dict[str, Callable[[], tuple[Config, Cache]]]:
+    """By name: the model as this policy runs it, and an empty cache of `room` rows.
+
+    Shift needs keys that turn. SnapKV keeps half of the prompt, and all that is written after it.
+    """
+    window, half = replace(config, window=room, window_from=0), room // 2
+    of_prompt = min(room, max(2, n_prompt // 2))
+    found: dict[str, Callable[[], tuple[Config, Cache]]] = {
+        "window": lambda: (window, KVCache(window)),
+        "ring": lambda: (window, RingCache(window)),
+        "sinks": lambda: (config, SinkCache(config, 1, room - 1)),
+        "shift": lambda: (config, ShiftCache(config, 1, room)),
+        "h2o": lambda: (config, H2OCache(config, half, room - half)),
+        "snapkv": lambda: (config, SnapKVCache(config, of_prompt, 2, 3)),
+    }
+    if config.position != "rope":
+        del found["shift"]
+    return found
+
+
+def text_of(model: Model, prompt: str) -> tuple[list[int], int]:
+    """The prompt and what the model writes with all rows, until its context is full; and the prompt's length."""
+    ids = model.tokenizer.encode(prompt)
+    return [*ids, *generate(model.params, model.config, ids, max(0, model.config.n_ctx - len(ids)))], len(ids)
+
+
+def compare(model: Model, token_ids: Sequence[int], n_prompt: int, room: int) -> list[Outcome]:
+    """Every policy with `room` rows, on this text."""
+    if not 3 <= room <= model.config.n_ctx:
+        raise UserError(N_("Room for %(room)s rows: choose 3 to %(n_ctx)s."), room=room, n_ctx=model.config.n_ctx)
+    full = forward(model.params, model.config, token_ids, KVCache(model.config))
+    return [
+        outcome(name, full, *run(model, *make(), token_ids, n_prompt), n_prompt)
+        for name, make in policies(model.config, room, n_prompt).items()
+    ]
+
+
+def run(model: Model, config: Config, cache: Cache, token_ids: Sequence[int], n_prompt: int) -> tuple[Array, list[int]]:
+    """Logits [n, vocab_size] and the rows that each step reads. SnapKV gives up rows when the prompt has ended."""
+    logits, held = [], list[int]()
+    for at, token in enumerate(token_ids):
+        if isinstance(cache, MakesRoom) and (at >= n_prompt or not isinstance(cache, SnapKVCache)):
+            cache.make_room()
+        hook = cache.watch() if isinstance(cache, ChoosingCache) else None
+        logits.append(forward(model.params, config, [token], cache, hook)[0])
+        held.append(min(at + 1, config.window) if config.window else len(cache))  # type: ignore[arg-type]
+    return np.array(logits), held
+
+
+def outcome(policy: str, full: Array, found: Array, held: list[int], n_prompt: int) -> Outcome:
+    """Compare a policy's logits with those of all rows."""
+    other = np.flatnonzero(full.argmax(axis=1) != found.argmax(axis=1))
+    behind = other[other >= n_prompt - 1]
+    return Outcome(
+        policy,
+        held,
+        np.abs(full - found).max(axis=1).tolist(),
+        (np.abs(softmax(full) - softmax(found)).sum(axis=1) / 2).tolist(),
+        int(behind[0]) if len(behind) else None,
+    )

@@ -1,0 +1,189 @@
+"""H2O and SnapKV: which rows stay, against a mask that hides the same rows from a plain cache."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from microgpt.cache import KVCache
+from microgpt.caches.evict import ChoosingCache, H2OCache, SnapKVCache, pooled
+from microgpt.config import Array, Config, Params
+from microgpt.errors import UserError
+from microgpt.model import forward
+from microgpt.trace import Trace
+from microgpt.weights import shipped
+from tests.support.examples import examples
+from tests.support.strategies import Case, assert_close, cases
+
+
+class Held:
+    """One layer that keeps all rows, and lets each head see a list of its own."""
+
+    def __init__(self, n_kv_head: int) -> None:
+        self.k: list[Array] = []
+        self.v: list[Array] = []
+        self.sees: list[list[int]] = [[] for _ in range(n_kv_head)]
+
+    def append(self, k: Array, v: Array) -> tuple[Array, Array, Sequence[int]]:
+        for one in self.sees:
+            one += range(len(self.k), len(self.k) + len(k))
+        self.k, self.v = self.k + list(k), self.v + list(v)
+        keys, values = (
+            np.array([[rows[at][head] for at in sees] for head, sees in enumerate(self.sees)])
+            for rows in (self.k, self.v)
+        )
+        n = len(self.sees[0])
+        return keys, values, range(len(self.k) - n, len(self.k))
+
+
+class HeldCache(list[Held]):
+    """Such layers."""
+
+    @property
+    def next_position(self) -> int:
+        return len(self[-1].k)
+
+    def check_room(self, n: int) -> None:
+        """There is."""
+
+
+def run(
+    params: Params, config: Config, cache: ChoosingCache, ids: list[int], trace: Trace | None = None
+) -> list[Array]:
+    found = []
+    for token in ids:
+        cache.make_room(1, trace)
+        found.append(forward(params, config, [token], cache, cache.watch(trace)))
+    return found
+
+
+@given(cases(min_tokens=4), st.integers(0, 4), st.integers(1, 4))
+@settings(max_examples=examples(50), deadline=None)
+def test_h2o_by_the_book(case: Case, heavy: int, recent: int) -> None:
+    """One row a step: the lightest of those that are not recent leaves each head. Told with lists and dictionaries."""
+    config = replace(case.config, window=0)
+    ours, plain = H2OCache(config, heavy, recent), HeldCache(Held(config.n_kv_head) for _ in range(config.n_layer))
+    group = config.n_head // config.n_kv_head
+    received = [[dict[int, float]() for _ in range(config.n_kv_head)] for _ in range(config.n_layer)]
+    for token in case.token_ids:
+        for layer, rows in enumerate(plain):
+            for head, sees in enumerate(rows.sees):
+                if len(sees) == heavy + recent:
+                    sees.remove(min(sees[: heavy + 1], key=lambda at, h=received[layer][head]: (h[at], -at)))  # type: ignore[misc]
+        trace = Trace()
+        expected = forward(case.params, config, [token], plain, trace)
+        at = plain.next_position - 1
+        for layer, rows in enumerate(plain):
+            for head, sees in enumerate(rows.sees):
+                weights = trace["attn_weights", at, layer][head * group : (head + 1) * group, 0].sum(axis=0)
+                for one, weight in zip(sees, weights, strict=True):
+                    received[layer][head][one] = received[layer][head].get(one, 0.0) + float(weight)
+        ours.make_room()
+        assert_close(forward(case.params, config, [token], ours, ours.watch()), expected, 1e-9)
+        assert [rows.positions.tolist() for rows in ours.layers] == [rows.sees for rows in plain]
+
+
+@given(cases(min_tokens=6), st.integers(1, 3), st.integers(0, 3), st.sampled_from((1, 3)))
+@settings(max_examples=examples(50), deadline=None)
+def test_snapkv_by_the_book(case: Case, voters: int, more: int, pool: int) -> None:
+    """The prompt is all but the last two tokens, in one pass or token by token; the votes are counted one by one."""
+    config = replace(case.config, window=0)
+    prompt, rest = case.token_ids[:-2], case.token_ids[-2:]
+    group, n = config.n_head // config.n_kv_head, len(prompt)
+    plain, trace = HeldCache(Held(config.n_kv_head) for _ in range(config.n_layer)), Trace()
+    forward(case.params, config, prompt, plain, trace)
+    if n > voters + more:
+        for layer, rows in enumerate(plain):
+            weights = trace["attn_weights", 0, layer][:, -voters:]
+            for head, sees in enumerate(rows.sees):
+                own = weights[head * group : (head + 1) * group].sum(axis=(0, 1))[: n - voters]
+                shared = [sum(own[max(0, at - pool // 2) : at + pool // 2 + 1]) for at in range(n - voters)]
+                assume(len(shared) < 2 or np.diff(np.sort(shared)).min() > 1e-9)  # of equals, rounding chooses
+                best = sorted(range(n - voters), key=lambda at, s=shared: -s[at])[:more]  # type: ignore[misc]
+                sees[:] = [*sorted(best), *range(n - voters, n)]
+    ours, by_steps = (SnapKVCache(config, voters + more, voters, pool) for _ in range(2))
+    forward(case.params, config, prompt, ours, ours.watch())
+    for token in prompt:
+        forward(case.params, config, [token], by_steps, by_steps.watch())
+    for token in rest:
+        expected = forward(case.params, config, [token], plain)
+        for cache in (ours, by_steps):
+            cache.make_room()
+            assert [row.positions.tolist() for row in cache.layers] == [[one[:-1] for one in row.sees] for row in plain]
+            assert_close(forward(case.params, config, [token], cache, cache.watch()), expected, 1e-9)
+
+
+@pytest.mark.parametrize("name", ["names", "names-deep", "stories"])
+def test_a_cache_larger_than_the_text_changes_nothing(name: str) -> None:
+    model = shipped(name)
+    ids = list(range(1, 13))
+    plain = KVCache(model.config)
+    expected = [forward(model.params, model.config, [token], plain) for token in ids]
+    for cache in (H2OCache(model.config, 6, 6), SnapKVCache(model.config, 12, 2)):
+        found = run(model.params, model.config, cache, ids)
+        assert all((a == b).all() for a, b in zip(found, expected, strict=True))
+
+
+def test_no_heavy_rows_are_a_window() -> None:
+    model = shipped("stories")
+    ids, window = list(range(1, 20)), replace(model.config, window=5)
+    found = run(model.params, model.config, H2OCache(model.config, 0, 5), ids)
+    assert_close(np.concatenate(found), forward(model.params, window, ids, KVCache(window)))
+
+
+def test_a_sum_favours_old_rows() -> None:
+    """names-deep: the first of 12 rows was seen by 12 queries, the last by one; per query the difference is gone."""
+    model = shipped("names-deep")
+    cache = H2OCache(model.config, 12, 12)
+    forward(model.params, model.config, list(range(1, 13)), cache, cache.watch())
+    received = np.mean(cache.received, axis=(0, 1))
+    assert received.sum() == pytest.approx(12) and received[:6].sum() > 1.5 * received[6:].sum()
+    per_query = received / np.arange(12, 0, -1)
+    assert per_query[:6].max() < 3 * per_query[6:].max()
+
+
+def test_what_is_reported_and_what_is_held() -> None:
+    model, trace = shipped("stories"), Trace()
+    cache = H2OCache(model.config, 2, 3)
+    run(model.params, model.config, cache, list(range(1, 9)), trace)
+    left = trace["cache_evict", 7, 0]
+    assert left.shape == (model.config.n_kv_head, 1) and (left < 5).all()
+    assert len(cache) == 5 and cache.next_position == 8
+    assert cache.nbytes == 2 * 5 * 2 * model.config.n_kv_head * model.config.head_dim * 8
+    assert all(rows.positions[:, 2:].tolist() == [[5, 6, 7]] * model.config.n_kv_head for rows in cache.layers)
+
+
+def test_votes_are_shared_with_neighbours() -> None:
+    assert pooled(np.array([[3.0, 0, 0, 6]]), 3).tolist() == [[1, 1, 2, 2]]
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: H2OCache(Config(), -1, 2), "-1 heavy rows and 2 recent ones: choose 0 or more heavy"),
+        (lambda: H2OCache(Config(), 2, 0), "2 heavy rows and 0 recent ones"),
+        (lambda: H2OCache(Config(window=3), 2, 2), "This model sees a window"),
+        (lambda: SnapKVCache(Config(), 4, 5), "5 voters and 4 rows: choose 1 or more voters"),
+        (lambda: SnapKVCache(Config(), 4, 0), "0 voters and 4 rows"),
+        (lambda: SnapKVCache(Config(), 4, 2, 2), "2 neighbours share their votes: choose an odd number."),
+    ],
+)
+def test_what_cannot_be(make: object, sentence: str) -> None:
+    with pytest.raises(UserError, match=sentence):
+        make()  # type: ignore[operator]
+
+
+def test_nobody_has_watched() -> None:
+    model = shipped("names")
+    for cache in (H2OCache(model.config, 1, 2), SnapKVCache(model.config, 3, 1)):
+        forward(model.params, model.config, [1, 2, 3, 4], cache)
+        with pytest.raises(UserError, match="Nobody has watched the attention weights"):
+            cache.make_room()
+    cache = H2OCache(model.config, 1, 20)
+    with pytest.raises(UserError, match="The model has learned 16 positions, and 0 are taken; 17 more do not fit"):
+        cache.check_room(17)
