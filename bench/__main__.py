@@ -11,7 +11,7 @@ from pathlib import Path
 
 from playwright.sync_api import Playwright, sync_playwright
 
-from bench import checkpoints, dropping, hooks, original, serving, table
+from bench import caches, checkpoints, hooks, original, serving, table
 from bench.browser import embeds, learning, motion, pages, start, steps
 from bench.browser.watch import address, built_site
 from bench.measure import Result
@@ -44,8 +44,8 @@ class Bench:
     def checkpoints(self) -> list[Result]:
         return checkpoints.measure()
 
-    def dropping(self) -> list[Result]:
-        return dropping.measure()
+    def caches(self) -> list[Result]:
+        return caches.measure()
 
     def serving(self) -> list[Result]:
         return serving.measure()
@@ -73,7 +73,7 @@ TITLES = {
     "original": "Training and sampling",
     "hooks": "Hooks",
     "checkpoints": "GPT-2's shape",
-    "dropping": "Caches that drop rows",
+    "caches": "Other caches",
     "serving": "Many requests",
     "start": "Live start",
     "steps": "A step on the page",

@@ -18,9 +18,10 @@ In reading order:
     files.py      what is read from files that may be hostile, and written to them
     errors.py     what is wrong, in a sentence
 
-Beside them: `caches` (other ways to keep K and V), `architectures` (models by their shapes alone), `tokenizers` and
-`checkpoints` (what others have trained), `experiments` (one question each, through the same forward pass) and `viz`
-(the pages; the only part that knows HTML).
+Beside them: `caches` (other ways to keep K and V), `attention` (the same answer in another order), `serving` (many
+texts at once), `architectures` (models by their shapes alone), `tokenizers` and `checkpoints` (what others have
+trained), `experiments` (one question each, through the same forward pass) and `viz` (the pages; the only part that
+knows HTML).
 """
 
 from __future__ import annotations
