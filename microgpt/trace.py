@@ -51,6 +51,9 @@ EVENTS = {
     "sample": EventKind(N_("The id of the token that was chosen to come next."), ""),
     "recompute_logits": EventKind(N_("The same logits, computed again from the whole text without a cache."), "V"),
     "recompute_macs": EventKind(N_("Multiply-adds of that computation: qkv, scores, mixing, out, MLP, head."), "6"),
+    "block_alloc": EventKind(N_("A text has taken a block of a pool; the value is the number of the block."), ""),
+    "block_free": EventKind(N_("A block that no text holds any more; the value is its number."), ""),
+    "block_copy": EventKind(N_("A text writes into a block that others hold; the value is the copy that it has made."), ""),
 }
 
 

@@ -31,7 +31,8 @@ def name_of(path: Path) -> str:
 # microgpt/, what a student reads; of viz/, where everything comes together, each module at the top stands for itself.
 LAYERS = (
     {""},
-    {"architectures", "tokenizers", "experiments", "caches"},
+    {"architectures", "tokenizers", "caches"},
+    {"experiments"},
     {"checkpoints"},
     {"viz.text", "viz.patches", "viz.given_files"},
     {"viz.controls"},
