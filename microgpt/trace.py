@@ -53,7 +53,7 @@ EVENTS = {
     "recompute_macs": EventKind(N_("Multiply-adds of that computation: qkv, scores, mixing, out, MLP, head."), "6"),
     "block_alloc": EventKind(N_("A text has taken a block of a pool; the value is the number of the block."), ""),
     "block_free": EventKind(N_("A block that no text holds any more; the value is its number."), ""),
-    "block_copy": EventKind(N_("A text writes into a block that others hold; the value is the copy that it has made."), ""),
+    "block_copy": EventKind(N_("A text writes into a block that others hold; the value is its own copy."), ""),
 }
 
 
