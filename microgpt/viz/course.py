@@ -377,7 +377,7 @@ PAGES = (
         "exercises-engines",
         N_("Exercises: what engines do"),
         N_("Exercises: what engines do"),
-        N_("Block tables worked out by hand, and readers that fit on a card."),
+        N_("Block tables worked out by hand, readers that fit on a card, and a block too many."),
         model="names-deep",
         prompt="li",
         app="exercises",

@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from microgpt.architectures.known import PRESETS
-from microgpt.viz.apps.exercises.sheet import Calc, Task, calc
+from microgpt.viz.apps.exercises.sheet import Calc, Task, calc, listing
 
 TASKS = (
     Task("tables", "compute", 15, 8, ("pages",)),
     Task("blocks", "plan", 20, 11, ("memory", "pages")),
+    Task("cropped", "bug", 10, 8, ("pages",)),
 )
 SIZE, LENGTHS, BLOCKS = 4, (9, 6), 6  # rows of a block, of the two texts, blocks of the pool
 ASKED = 6  # a row of the first text
 PLANNED, ROOM, RESERVED, MEAN, PAGE = "Llama-3-8B", 20 * 10**9, 8192, 500, 16
+CROPPED = 6  # rows that are to stay
 
 
 class Tables(NamedTuple):
@@ -46,17 +48,29 @@ class Blocks(NamedTuple):
     many: Calc
 
 
+class Cropped(NamedTuple):
+    """A crop that gives back a block too many."""
+
+    code: str
+    size: int
+    n: int
+    kept: Calc
+    lost: Calc
+
+
 class Numbers(NamedTuple):
     tables: Tables
     blocks: Blocks
+    cropped: Cropped
 
 
 def numbers() -> Numbers:
-    return Numbers(tables(), blocks())
+    return Numbers(tables(), blocks(), cropped())
 
 
 def tables() -> Tables:
-    free, taken = iter(range(BLOCKS)), ([], [])  # type: ignore[var-annotated]
+    free = iter(range(BLOCKS))
+    taken: list[list[int]] = [[] for _ in LENGTHS]
     for row in range(max(LENGTHS)):
         for text, n in enumerate(LENGTHS):
             if row < n and row % SIZE == 0:
@@ -84,4 +98,13 @@ def blocks() -> Blocks:
         pool=calc("{} ÷ {} = {}", slots, PAGE, pool),
         per_text=per_text, each=calc("{} ÷ {} = {}", MEAN, PAGE, MEAN / PAGE),
         many=calc("{} ÷ {} = {}", pool, per_text, pool // per_text),
+    )  # fmt: skip
+
+
+def cropped() -> Cropped:
+    kept = CROPPED // SIZE
+    return Cropped(
+        listing("cropped"), SIZE, CROPPED,
+        kept=calc("{} ÷ {} = {}", CROPPED, SIZE, CROPPED / SIZE),
+        lost=calc("{} − {} × {} = {}", CROPPED, kept, SIZE, CROPPED - kept * SIZE),
     )  # fmt: skip
