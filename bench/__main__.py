@@ -11,7 +11,7 @@ from pathlib import Path
 
 from playwright.sync_api import Playwright, sync_playwright
 
-from bench import checkpoints, hooks, original, table
+from bench import checkpoints, hooks, original, serving, table
 from bench.browser import embeds, learning, motion, pages, start, steps
 from bench.browser.watch import address, built_site
 from bench.measure import Result
@@ -44,6 +44,9 @@ class Bench:
     def checkpoints(self) -> list[Result]:
         return checkpoints.measure()
 
+    def serving(self) -> list[Result]:
+        return serving.measure()
+
     def start(self) -> list[Result]:
         return start.measure(self.playwright, self.site)
 
@@ -67,6 +70,7 @@ TITLES = {
     "original": "Training and sampling",
     "hooks": "Hooks",
     "checkpoints": "GPT-2's shape",
+    "serving": "Many requests",
     "start": "Live start",
     "steps": "A step on the page",
     "motion": "The machine in motion",

@@ -51,10 +51,17 @@ EVENTS = {
     "sample": EventKind(N_("The id of the token that was chosen to come next."), ""),
     "recompute_logits": EventKind(N_("The same logits, computed again from the whole text without a cache."), "V"),
     "recompute_macs": EventKind(N_("Multiply-adds of that computation: qkv, scores, mixing, out, MLP, head."), "6"),
+}
+
+# What caches and engines tell of many texts, besides what forward tells of each.
+ENGINE_EVENTS = {
     "block_alloc": EventKind(N_("A text has taken a block of a pool; the value is the number of the block."), ""),
     "block_free": EventKind(N_("A block that no text holds any more; the value is its number."), ""),
     "block_copy": EventKind(N_("A text writes into a block that others hold; the value is its own copy."), ""),
+    "schedule": EventKind(N_("How many tokens of this text the next step of an engine runs."), ""),
+    "preempt": EventKind(N_("This text has given its rows back and waits; the value is the tokens it has so far."), ""),
 }
+EVENTS |= ENGINE_EVENTS
 
 
 class Event(NamedTuple):

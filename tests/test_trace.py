@@ -15,7 +15,7 @@ from microgpt.decode import decode_step, prefill
 from microgpt.errors import UserError
 from microgpt.model import forward
 from microgpt.record import Recording
-from microgpt.trace import EVENTS, Event, Trace, from_json, to_json
+from microgpt.trace import ENGINE_EVENTS, EVENTS, Event, Trace, from_json, to_json
 from microgpt.viz.drawing.counters import held
 from microgpt.weights import shipped
 
@@ -40,7 +40,7 @@ def test_every_event_is_listed_with_its_shape(recording: Recording) -> None:
         expected = [letters(config, 1, event.pos + 1)[x] for x in EVENTS[event.name].shape.split()]
         assert list(np.shape(event.value)) == expected, event.name
         seen.add(event.name)
-    assert seen == {name for name in EVENTS if not name.startswith("block_")}  # those of a pool: tests/caches
+    assert seen == set(EVENTS) - set(ENGINE_EVENTS)
 
 
 @pytest.mark.parametrize("max_new", [None, 0, 2])

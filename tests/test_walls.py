@@ -33,6 +33,8 @@ LAYERS = (
     {""},
     {"architectures", "tokenizers", "caches"},
     {"experiments"},
+    {"attention"},
+    {"serving"},
     {"checkpoints"},
     {"viz.text", "viz.patches", "viz.given_files"},
     {"viz.controls"},

@@ -1,0 +1,6 @@
+"""Attention in another order. The answer is that of `microgpt.model`, up to the last bits; what is moved is less.
+
+- `tiles`: softmax that never sees a whole row: tile by tile, and in splits that are joined
+- `traffic`: the numbers that attention moves between memory and processor, in each way
+- `ranks`: heads, or rows, over several processors
+"""

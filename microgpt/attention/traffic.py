@@ -1,0 +1,32 @@
+"""The numbers that one head of attention moves between memory and processor: n queries of width d over t keys.
+
+Written out step by step, attention stores its scores, reads them for softmax, stores the weights and reads those for
+the weighted sum: four times n * t numbers, which for a long prompt is nearly all that is moved. In tiles they are never
+stored. For a single query, as in decoding, they were little beside K and V from the beginning, so nothing is won there.
+"""
+
+from __future__ import annotations
+
+from microgpt.errors import N_, UserError
+
+
+def apart(n: int, t: int, d: int) -> int:
+    """One after the other: Q, K and V are read, scores and weights are stored and read, O is stored."""
+    return 2 * n * d + 2 * t * d + 4 * n * t
+
+
+def once(n: int, t: int, d: int) -> int:
+    """The least there is: each of Q, K and V read once, O stored once."""
+    return 2 * n * d + 2 * t * d
+
+
+def flash_1(n: int, t: int, d: int, fast: int) -> int:
+    """FlashAttention's first form, with a fast memory of `fast` numbers: tiles of K and V are read once, and for each
+    of them Q and O are read and O is stored again."""
+    if fast < 4 * d:
+        raise UserError(
+            N_("A fast memory of %(fast)s numbers holds no tile of width %(d)s; it takes %(least)s."),
+            fast=fast, d=d, least=4 * d,
+        )  # fmt: skip
+    keys_a_tile = -(-fast // (4 * d))
+    return 2 * t * d + -(-t // keys_a_tile) * 3 * n * d

@@ -1,0 +1,10 @@
+"""Many texts at once, on one model and one memory, in vLLM's words.
+
+- `scheduler`: which tokens of which request a step runs, under a token budget
+- `engine`: a model that runs what the scheduler has planned, on paged caches
+- `hardware`: the least time that a step can take on a known processor
+- `simulate`: thousands of requests through the same scheduler, by a clock that `hardware` sets
+- `chat`: what is sent, found and run from turn to turn
+
+`forward` knows one text: a step of the engine calls it once per request.
+"""

@@ -1,0 +1,106 @@
+"""An engine: a model that writes many texts, step by step as the scheduler has planned, on blocks of one pool.
+
+Each text is run by `forward` on a cache of its own, so it writes what it would write alone, whoever runs beside it and
+however its prompt was cut into chunks. Rows that are given back can be found again until their blocks are taken, also
+by the text that has lost them.
+
+A kernel on a GPU passes the tokens of all texts through each matrix at once, and so reads the weights once per step.
+Here every text reads them: the answers are the same, the time is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+
+from microgpt.caches.blocks import BlockPool
+from microgpt.caches.paged import PagedCache
+from microgpt.caches.prefix import begin, publish
+from microgpt.config import Hook
+from microgpt.decode import LAST, check_ids, check_length, check_sampling, sample
+from microgpt.model import forward
+from microgpt.serving.scheduler import Chunk, Policy, Request, Scheduler
+from microgpt.weights import Model
+
+
+class PagedMemory:
+    """The scheduler's memory on a real pool: each request has its tokens, and a paged cache while it runs."""
+
+    def __init__(self, pool: BlockPool) -> None:
+        self.pool = pool
+        self.ids: dict[Request, list[int]] = {}
+        self.caches: dict[Request, PagedCache] = {}
+
+    def most(self) -> int:
+        return len(self.pool.ref_count) * self.pool.block_size
+
+    def find(self, request: Request) -> int:
+        cache = self.caches[request] = begin(self.pool, self.ids[request])
+        return len(cache)
+
+    def grow(self, request: Request, rows: int) -> bool:
+        cache = self.caches[request]
+        if cache.needed(len(cache), rows) > self.pool.n_free:
+            return False
+        cache.reserve(len(cache), rows)
+        return True
+
+    def free(self, request: Request) -> None:
+        cache = self.caches.pop(request)
+        publish(cache, self.ids[request])
+        cache.free()
+
+
+class Engine:
+    """A model, a pool and a scheduler. `add` a text, `step` until nothing is left; `ids` has what has been written.
+
+    `hooks` gives each request its hook, by its number: with `Trace.sequence` all of them share one trace.
+    """
+
+    def __init__(
+        self, model: Model, policy: Policy, pool: BlockPool, temperature: float = 0.0, top_k: int = 0, seed: int = 0,
+        hooks: Callable[[int], Hook] | None = None,
+    ) -> None:  # fmt: skip
+        check_sampling(temperature, top_k, seed)
+        self.model, self.memory, self.hooks = model, PagedMemory(pool), hooks
+        self.scheduler = Scheduler(policy, self.memory, hooks)
+        self._sampling, self._seed = (temperature, top_k), seed
+        self._chance: dict[Request, Random] = {}  # one for each text: what it draws does not depend on the others
+
+    @property
+    def ids(self) -> dict[Request, list[int]]:
+        """Of each request the tokens so far, prompt and answer."""
+        return self.memory.ids
+
+    def add(self, name: str, token_ids: Sequence[int], max_tokens: int) -> Request:
+        """A text to go on with, by `max_tokens` tokens or up to the model's end token. Raises UserError."""
+        check_ids(self.model.config, token_ids)
+        check_length(self.model.config, len(token_ids) + max_tokens - 1)
+        request = Request(name, len(token_ids), max_tokens)
+        self.scheduler.add(request)
+        self.memory.ids[request] = list(token_ids)
+        self._chance[request] = Random(f"{self._seed} {name}")
+        return request
+
+    def step(self) -> list[Chunk]:
+        """Run what the scheduler plans. Returns the plan."""
+        plan = self.scheduler.schedule()
+        for request, n in plan:
+            ids, cache = self.memory.ids[request], self.memory.caches[request]
+            chunk = ids[request.computed : request.computed + n]
+            hook = self.hooks and self.hooks(request.number)
+            logits = forward(self.model.params, self.model.config, chunk, cache, hook, LAST)[0]
+            if n == request.wanted:  # all its tokens have rows now: the next one can be sampled
+                token = sample(logits, *self._sampling, self._chance[request])
+                ids.append(token)
+                if token in self.model.tokenizer.stops:
+                    request.answer = request.written + 1
+        self.scheduler.done(plan)
+        return plan
+
+    def run(self) -> list[list[Chunk]]:
+        """Step until every text has ended. Returns the plans."""
+        plans = list[list[Chunk]]()
+        while self.scheduler.waiting or self.scheduler.running:
+            plans.append(self.step())
+        return plans

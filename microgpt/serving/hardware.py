@@ -1,0 +1,110 @@
+"""The least time that a step can take on a processor, which has a peak of operations and a bandwidth of memory.
+
+This is the roofline (Williams, Waterman and Patterson, 2009). A step runs some tokens of some texts: it reads all
+weights once for the whole batch, and for each text the rows that it holds. So a larger batch shares the weights, and
+shares no row. What a step takes beyond this, such as the start of a kernel, is left out: these are lower bounds.
+
+Sixteen bits a number. Knows shapes; runs nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import NamedTuple
+
+from microgpt.architectures import Architecture
+
+
+class Processor(NamedTuple):
+    """What its data sheet says: operations a second in 16 bits without sparsity, bytes a second, bytes of memory."""
+
+    name: str
+    operations: float
+    bandwidth: float
+    memory: int
+    source: str
+
+    @property
+    def ridge(self) -> float:
+        """Operations a byte from which on it is the arithmetic that takes the time."""
+        return self.operations / self.bandwidth
+
+
+PROCESSORS = {
+    processor.name: processor
+    for processor in (
+        Processor("A100", 312e12, 2.039e12, 80 * 10**9, "NVIDIA A100 80GB SXM data sheet"),
+        Processor("H100", 989e12, 3.35e12, 80 * 10**9, "NVIDIA H100 SXM data sheet"),
+        Processor("H200", 989e12, 4.8e12, 141 * 10**9, "NVIDIA H200 data sheet"),
+    )
+}
+SIZE = 2  # bytes a number
+
+
+class Load(NamedTuple):
+    """What a step runs over all texts: tokens, pairs of a query and a key in each head, rows that are read, and tokens
+    whose logits somebody wants."""
+
+    tokens: int
+    pairs: int
+    rows: int
+    logits: int
+
+
+class Bound(NamedTuple):
+    """What it costs at least."""
+
+    operations: float
+    read: float  # bytes
+
+    @property
+    def intensity(self) -> float:
+        """Operations a byte."""
+        return self.operations / self.read
+
+    def seconds(self, processor: Processor) -> float:
+        return max(self.operations / processor.operations, self.read / processor.bandwidth)
+
+
+def decoding(batch: int, rows: int) -> Load:
+    """A token each for `batch` texts, which read `rows` rows each, the new one included."""
+    return Load(batch, batch * rows, batch * rows, batch)
+
+
+def prefilling(tokens: int, before: int = 0) -> Load:
+    """`tokens` of one prompt, behind `before` that have rows."""
+    return Load(tokens, tokens * before + tokens * (tokens + 1) // 2, before + tokens, 1)
+
+
+def bound(architecture: Architecture, load: Load) -> Bound:
+    """Two operations a weight and token, four a number of a query head and pair; weights once, each row once."""
+    layers, head, pair, row = shape(architecture)
+    operations = 2 * (layers * load.tokens + head * load.logits) + pair * load.pairs
+    return Bound(operations, SIZE * (layers + head) + row * load.rows)
+
+
+@functools.cache
+def shape(architecture: Architecture) -> tuple[int, int, int, int]:
+    """Weights that each token passes, and those of the output head; operations a pair; bytes a row, all layers."""
+    head = architecture.config.vocab_size * architecture.config.n_embd
+    layers = architecture.weight_bytes_read(SIZE) // SIZE - head
+    return layers, head, per_pair(architecture), architecture.bytes_per_token(SIZE)
+
+
+def per_pair(architecture: Architecture) -> int:
+    """Operations for a query and a key, in all heads and layers: their product, and its share of the value."""
+    config = architecture.config
+    return 4 * config.n_layer * config.n_head * config.head_dim
+
+
+def intensity_limit(architecture: Architecture, rows: int) -> float:
+    """What the operations a byte of a decode step approach as the batch grows: the weights are shared by ever more
+    texts, the rows never."""
+    weights, row = architecture.weight_bytes_read(SIZE), architecture.bytes_per_token(SIZE)
+    return weights / (rows * row) + per_pair(architecture) / row
+
+
+def most_rows(architecture: Architecture, processor: Processor) -> float:
+    """Up to how many rows a text a batch can be made so large that it is the arithmetic that takes the time."""
+    weights, row = architecture.weight_bytes_read(SIZE), architecture.bytes_per_token(SIZE)
+    return weights / (row * processor.ridge - per_pair(architecture))

@@ -1,0 +1,65 @@
+"""The least times, against figures that were worked out elsewhere from the same data sheets."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from microgpt.architectures.known import PRESETS
+from microgpt.cost import closed_form
+from microgpt.serving.hardware import (
+    PROCESSORS,
+    bound,
+    decoding,
+    intensity_limit,
+    most_rows,
+    prefilling,
+)  # fmt: skip
+
+LLAMA, H100 = PRESETS["Llama-3-8B"], PROCESSORS["H100"]
+
+
+def test_ridges() -> None:
+    assert {name: round(processor.ridge) for name, processor in PROCESSORS.items()} == {
+        "A100": 153, "H100": 295, "H200": 206,
+    }  # fmt: skip
+
+
+def test_a_token_alone_takes_the_time_to_read_the_weights() -> None:
+    alone = bound(LLAMA, decoding(1, 1024))
+    assert round(LLAMA.weight_bytes_read() / 1e9, 2) == 15.01
+    assert round(1000 * alone.seconds(H100), 2) == 4.52
+    assert LLAMA.weight_bytes_read() / LLAMA.bytes_per_token() == pytest.approx(114_516, abs=1)
+
+
+def test_a_batch_of_128_reads_more_rows_than_weights() -> None:
+    many = bound(LLAMA, decoding(128, 1024))
+    assert round(many.intensity, 1) == 61.8
+    assert round(128 * 1024 * LLAMA.bytes_per_token() / many.read, 2) == 0.53
+    assert round(intensity_limit(LLAMA, 1024), 1) == 115.8
+    assert round(intensity_limit(LLAMA, 8192), 1) == 18.0
+    assert LLAMA.sequences(80 * 10**9, 8192) == 59
+
+
+def test_from_some_length_on_no_batch_is_bound_by_arithmetic() -> None:
+    lengths = {name: most_rows(PRESETS[name], H100) for name in PRESETS if not PRESETS[name].latent}
+    for name, rows in (("Llama-3-8B", 393), ("Llama-3-70B", 1476), ("Llama-2-7B", 86), ("SmolLM2-135M", 40)):
+        assert lengths[name] == pytest.approx(rows, rel=0.01)
+    for rows, bound_by_arithmetic in ((390, True), (396, False)):
+        largest = bound(LLAMA, decoding(10**7, rows))
+        assert (largest.intensity > H100.ridge) is bound_by_arithmetic
+
+
+def test_a_long_prompt() -> None:
+    prompt = bound(LLAMA, prefilling(8192))
+    assert round(prompt.operations / 1e12) == 132
+    assert round(1000 * prompt.seconds(H100)) == 133
+
+
+@given(st.integers(1, 300), st.integers(0, 300), st.sampled_from(["GPT-2 124M", "Llama-3-8B", "Llama-2-7B"]))
+def test_operations_are_twice_the_multiply_adds_that_a_pass_counts(n: int, before: int, name: str) -> None:
+    """Biases and gains aside, which the count of a pass leaves out."""
+    config = PRESETS[name].config
+    macs = closed_form(config, n, before + n, range(config.n_layer), 1).sum()
+    assert bound(PRESETS[name], prefilling(n, before)).operations == pytest.approx(2 * macs, rel=2e-3)
