@@ -135,6 +135,7 @@ class View(NamedTuple):
     asks: Asks
     engines: tuple[Engine, ...] = ENGINES
     published: Mapping[str, tuple[float, ...]] = SHARES
+    paged_name: str = ENGINES[0].name
     paged_share: float = PAGED_SHARE
     slower: tuple[int, int] = SLOWER
     letters: str = LETTERS
