@@ -62,6 +62,14 @@ class Policy(NamedTuple):
         return self.rows / self.slots
 
 
+class ByKind(NamedTuple):
+    """Those of the policies that the text speaks of."""
+
+    longest: Policy
+    power: Policy
+    four: Policy  # rows in a block
+
+
 class Engine(NamedTuple):
     """How an engine cuts its memory, if nobody says otherwise; 0 rows where it has no blocks."""
 
@@ -138,7 +146,14 @@ class View(NamedTuple):
     paged_name: str = ENGINES[0].name
     paged_share: float = PAGED_SHARE
     slower: tuple[int, int] = SLOWER
+    figures: tuple[int, int] = (2, 6)  # of the paper: shares, an example
+    section: str = "7.1"
     letters: str = LETTERS
+
+    @property
+    def by_kind(self) -> ByKind:
+        longest, power, _, four, _ = self.policies
+        return ByKind(longest, power, four)
 
 
 def view(settings: Settings) -> View:
