@@ -94,6 +94,7 @@ def test_templates_hold_no_text_outside_the_catalogue(path: Path) -> None:
     allowed = {
         "SVG",
         "PNG",
+        "B",
         "K",
         "V",
         "T",

@@ -8,7 +8,8 @@ the free queue. PagedAttention (Kwon et al., SOSP 2023) has brought this to lang
 What is free is not yet lost. A full block may have a key, which says what it holds (`microgpt.caches.prefix`); by this
 key it can be found again until somebody takes the block for something else.
 
-A pool does not know which row of which text lies where: that is a block table, `microgpt.caches.paged`.
+A pool does not know which row of which text lies where: that is a block table, `microgpt.caches.paged`. To a `hook` it
+tells which block is taken, copied or free again; the position is that of the first row which the block has been for.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from microgpt.config import Array, Config
+from microgpt.config import Array, Config, Hook
 from microgpt.errors import N_, UserError
 
 
@@ -50,6 +51,7 @@ class BlockPool:
         )  # in order: taken from the head, given back to the tail
         self.key_of: dict[int, bytes] = {}  # of full blocks whose rows can be found again
         self.block_of: dict[bytes, int] = {}
+        self.hook: Hook | None = None  # of the text whose turn it is
 
     @property
     def n_free(self) -> int:
@@ -92,13 +94,14 @@ class BlockPool:
                 n=n, free=self.n_free, all=len(self.ref_count),
             )  # fmt: skip
 
-    def take(self) -> int:
-        """A free block; the caller's table is the first to hold it."""
+    def take(self, index: int = 0) -> int:
+        """A free block; the caller's table is the first to hold it, at this index."""
         self.check_free(1)
         block = next(iter(self.free_queue))
         del self.free_queue[block]
         self.forget(block)
         self.ref_count[block] = 1
+        self.tell("block_alloc", block, index)
         return block
 
     def share(self, blocks: Iterable[int]) -> None:
@@ -107,20 +110,22 @@ class BlockPool:
             self.free_queue.pop(block, None)
             self.ref_count[block] += 1
 
-    def give_back(self, blocks: list[int]) -> None:
-        """One table less holds these, the end of a table. The newest is free first, and so is the last to be reused."""
-        for block in reversed(blocks):
+    def give_back(self, blocks: list[int], first: int = 0) -> None:
+        """One table less holds these, its end from index `first` on. The newest comes first into the queue."""
+        for index, block in reversed([*enumerate(blocks, first)]):
             self.ref_count[block] -= 1
             if not self.ref_count[block]:
                 self.free_queue[block] = None
+                self.tell("block_free", block, index)
 
-    def copy(self, block: int, n: int) -> int:
+    def copy(self, block: int, n: int, index: int = 0) -> int:
         """Copy on write: a block of one's own with the first n rows of a shared one, which one table less holds."""
-        own = self.take()
+        own = self.take(index)
         old, new = block * self.block_size, own * self.block_size
         for rows in (self.keys, self.values):
             rows[:, :, new : new + n] = rows[:, :, old : old + n]
-        self.give_back([block])
+        self.tell("block_copy", own, index)
+        self.give_back([block], index)
         return own
 
     def keep(self, block: int, key: bytes) -> None:
@@ -132,3 +137,7 @@ class BlockPool:
         """Its rows are about to be written over."""
         if (key := self.key_of.pop(block, None)) is not None:
             del self.block_of[key]
+
+    def tell(self, name: str, block: int, index: int) -> None:
+        if self.hook:
+            self.hook((name, block, index * self.block_size, -1))

@@ -94,13 +94,13 @@ class PagedCache:
         self.pool.check_free(self.needed(old, new))
         if self._writes_shared(old, new):
             at = old // self.pool.block_size
-            self.table[at] = self.pool.copy(self.table[at], old % self.pool.block_size)
+            self.table[at] = self.pool.copy(self.table[at], old % self.pool.block_size, at)
         elif old < new and old // self.pool.block_size < len(self.table):
             self.pool.forget(
                 self.table[old // self.pool.block_size]
             )  # after a crop: it holds something else from now on
         while len(self.table) * self.pool.block_size < new:
-            self.table.append(self.pool.take())
+            self.table.append(self.pool.take(len(self.table)))
 
     def fork(self) -> PagedCache:
         """A second cache with the same rows so far; no row is copied."""
@@ -117,7 +117,7 @@ class PagedCache:
                 N_("A cache of %(held)s rows cannot be cropped to %(n)s; choose 0 to %(held)s."), held=len(self), n=n
             )
         keep = -(-n // self.pool.block_size)
-        self.pool.give_back(self.table[keep:])
+        self.pool.give_back(self.table[keep:], keep)
         del self.table[keep:]
         for layer in self.layers:
             layer.held(n)

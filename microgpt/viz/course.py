@@ -316,6 +316,24 @@ PAGES = (
         styles=("live",),
     ),
     Page(
+        "pages",
+        N_("Pages"),
+        N_("How do many texts share one memory?"),
+        N_(
+            "An engine serves many texts at once, and each has a cache that grows. Nobody knows how long it will get. "
+            "Here two texts take turns in one memory that is cut into small blocks."
+        ),
+        "pages",
+        "names-deep",
+        "li",
+        N_("step through the turns, and follow a row from its text through the table to its slot."),
+        N_("no room is kept for rows to come, and what one text gives back the other takes."),
+        number=14,
+        needs=("memory",),
+        sources=("paged", "vllm", "nano-vllm", "sglang"),
+        models=("names", "names-deep"),
+    ),
+    Page(
         "exercises-idea",
         N_("Exercises: the idea"),
         N_("Exercises: the idea"),
@@ -354,6 +372,16 @@ PAGES = (
         prompt="The next day is bright",
         app="exercises",
         hero="in_your_code",
+    ),
+    Page(
+        "exercises-engines",
+        N_("Exercises: what engines do"),
+        N_("Exercises: what engines do"),
+        N_("Block tables worked out by hand, readers that fit on a card, and a block too many."),
+        model="names-deep",
+        prompt="li",
+        app="exercises",
+        hero="pages",
     ),
     Page(
         "glossary",
@@ -426,6 +454,11 @@ PARTS = (
         (9, 10, 11, 12), "exercises-cost",
     ),
     Part(N_("In your code"), N_("One loop, and the libraries that you write it with."), (13,), "exercises-code"),
+    Part(
+        N_("What engines do"),
+        N_("One memory and one processor serve many texts. What do engines do with the rows?"),
+        (14,), "exercises-engines",
+    ),
 )  # fmt: skip
 
 

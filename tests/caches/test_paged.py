@@ -13,9 +13,10 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 from microgpt.cache import KVCache
 from microgpt.caches.blocks import BlockPool
 from microgpt.caches.paged import PagedCache
-from microgpt.config import Array, Config
+from microgpt.config import Array, Config, Report
 from microgpt.errors import UserError
 from microgpt.model import forward
+from microgpt.trace import EVENTS
 from tests.support.examples import examples
 from tests.support.strategies import Case, cases
 from tests.test_train import NAMES
@@ -191,3 +192,24 @@ class Pool(RuleBasedStateMachine):
 
 TestPool = Pool.TestCase
 TestPool.settings = settings(max_examples=examples(100), stateful_step_count=40, deadline=None)
+
+
+def test_a_hook_is_told_what_becomes_of_a_block() -> None:
+    """Each report is a listed event, with the position of the first row that the block is for."""
+    told: list[Report] = []
+    pool = BlockPool(Config(), n_blocks=4, block_size=2)
+    pool.hook = told.append
+    row = np.zeros((1, 4, 4))
+    first = PagedCache(pool)
+    for _ in range(3):
+        first[0].append(row, row)
+    second = first.fork()
+    second[0].append(row, row)
+    second.free()
+    first.free()
+    names = [(name, value, pos, layer) for name, value, pos, layer in told]
+    assert names == [
+        ("block_alloc", 0, 0, -1), ("block_alloc", 1, 2, -1), ("block_alloc", 2, 2, -1), ("block_copy", 2, 2, -1),
+        ("block_free", 2, 2, -1), ("block_free", 1, 2, -1), ("block_free", 0, 0, -1),
+    ]  # fmt: skip
+    assert {name for name, *_ in told} == {name for name in EVENTS if name.startswith("block_")}

@@ -25,7 +25,7 @@ KNOWN: dict[str, tuple[int, str]] = {
     **{f"view.powers[{i}]": (1, "a word for the power, by the power") for i in (1, 2, 3)},
     "x gteq 10": (1, "how many decimals"),
     "first = 0": (3, "the name of the first row or layer"),
-    "m.bar: 20": (2, "a sample in a key, as long as looks well"),
+    "m.bar: 20": (5, "a sample in a key, as long as looks well"),
     "m.to: 0": (5, "the first case of a choice"),
     "range: 4": (2, "a cell for each of q, K, V and the MLP, as there are columns"),
     "range: 2": (2, "every second colour of the heat scale"),
@@ -42,6 +42,9 @@ KNOWN: dict[str, tuple[int, str]] = {
     "life.tracks[0][2]": (2, PLACE),
     "life.tracks[1][2]": (1, PLACE),
     "argmax(logits[0]": (1, "code that a question asks about: it is the bug"),
+    "0": (4, "from which rows, slots and blocks are counted"),
+    "1": (2, "of a formula: the slots of a last block that may be empty"),
+    "2": (1, "of the same formula: its mean"),
     "position=0": (1, "code that a question asks about: it is the bug"),
     "words[loop.index0][1]": (1, "a word and its state, given side by side to a macro of figures"),
 }

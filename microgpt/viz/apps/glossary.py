@@ -14,9 +14,11 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from microgpt.config import Array, param_shapes
+from microgpt.experiments import placing
 from microgpt.experiments.credit import gradients, losses
 from microgpt.experiments.loop import turns
 from microgpt.experiments.trainer import Trainer
+from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.heat import LEVELS, Strip, scale_for
 from microgpt.viz.drawing.picture import Meeting, Picture
@@ -182,6 +184,20 @@ def texts(run: Run, padded: bool) -> Iterator[Cell]:
 
 
 # ---- the pictures ---------------------------------------------------------------------------------
+
+
+def block_table(run: Run) -> Iterator[Piece]:
+    """Which block of the pool holds each row of the text, if another one takes turns with it."""
+    ids = run.recording.ids[:ROWS]
+    steps = placing.take_turns(run.recording.model, [ids, ids], 1, Trace())
+    mine, other = max((step.tables for step in steps), key=lambda tables: sum(map(len, tables)))
+    high = HEIGHT // (len(mine) + len(other))
+    for at, block in enumerate(mine):
+        yield "chip", 0, at * PITCH, 36, HIGH
+        yield Letter("any", 18, at * PITCH + HIGH // 2, str(block))
+        yield line("line", (40, at * PITCH + HIGH // 2), (124, block * high + high // 2))
+        yield "new", 128, block * high, 72, high - 3
+    yield from (("kept", 128, block * high, 72, high - 3) for block in other)
 
 
 def attention(run: Run) -> Iterator[Piece]:
@@ -466,6 +482,7 @@ def learnt(run: Run) -> list[int]:
 PICTURES: dict[str, Callable[[Run], Iterator[Piece]]] = {
     "attention": attention,
     "batch": lambda run: texts(run, padded=False),
+    "block-table": block_table,
     "decode": lambda run: passes(run, prefill=False),
     "dot-product": dot_product,
     "embedding": embedding,

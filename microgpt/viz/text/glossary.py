@@ -35,6 +35,12 @@ TERMS = (
         "in-your-code",
     ),
     Term(
+        "block-table",
+        N_("block table"),
+        N_("For each block of rows of a text, the number of the block of memory in which they lie."),
+        "pages",
+    ),
+    Term(
         "decode",
         N_("decode"),
         N_("Running the newest token alone, with a cache, to get the next one."),

@@ -61,6 +61,8 @@ SOURCES = {
     "picogpt": Source("picoGPT", "Jay Mody", "2023", CODE, f"{GITHUB}jaymody/picoGPT"),
     "transformers": Source("Transformers", "Hugging Face", "2018", CODE, f"{GITHUB}huggingface/transformers"),
     "vllm": Source("vLLM", "vLLM", "2023", CODE, f"{GITHUB}vllm-project/vllm"),
+    "nano-vllm": Source("nano-vllm", "GeeeekExplorer", "2025", CODE, f"{GITHUB}GeeeekExplorer/nano-vllm"),
+    "sglang": Source("SGLang", "SGLang", "2024", CODE, f"{GITHUB}sgl-project/sglang"),
     "gpt2": Source("GPT-2", "OpenAI", "2019", CARD, f"{MODELS}openai-community/gpt2"),
     "smollm2": Source("SmolLM2-135M", "Hugging Face", "2024", CARD, f"{MODELS}HuggingFaceTB/SmolLM2-135M"),
     "llama2": Source("Llama-2-7B", "Meta", "2023", CARD, f"{MODELS}meta-llama/Llama-2-7b-hf"),

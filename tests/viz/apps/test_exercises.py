@@ -19,7 +19,9 @@ import pytest
 
 from microgpt.architectures.known import PRESETS
 from microgpt.cache import KVCache
-from microgpt.config import Array, split
+from microgpt.caches.blocks import BlockPool
+from microgpt.caches.paged import PagedCache
+from microgpt.config import Array, Config, split
 from microgpt.cost import reads
 from microgpt.decode import decode_step, prefill
 from microgpt.model import forward
@@ -81,7 +83,8 @@ def test_each_part_has_a_sheet_which_its_last_lesson_and_the_front_page_lead_to(
 @pytest.mark.parametrize("name", NAMES)
 def test_a_sheet_needs_every_lesson_of_its_part(name: str) -> None:
     sheet = sheets()[name]
-    assert 6 <= len(sheet.tasks) <= 10 and len(sheet.keyed) == len(sheet.tasks)
+    fewest = min(6, 3 * len(sheet.part.lessons))
+    assert fewest <= len(sheet.tasks) <= 10 and len(sheet.keyed) == len(sheet.tasks)
     needed = {need for task in sheet.tasks for need in task.needs}
     assert {one.name for one in LESSONS if one.number in sheet.part.lessons} <= needed
     assert "bug" in {task.kind for task in sheet.tasks} and sheet.minutes <= 150
@@ -548,3 +551,50 @@ def test_the_same_text_does_not_show_the_same_logits() -> None:
     prefill(model.params, model.config, [ids[0], *ids], cache)
     wrong = forward(model.params, model.config, [ids[0], *ids], KVCache(model.config))[-1]
     assert right.argmax() == wrong.argmax() and np.abs(right - wrong).max() > 0.01
+
+
+# ---- what engines do ------------------------------------------------------------------------------
+
+
+def test_two_texts_in_one_pool_have_the_tables_of_a_run() -> None:
+    told = numbers("engines").tables
+    pool = BlockPool(Config(), told.n_blocks, told.size)
+    caches, row = [PagedCache(pool) for _ in told.lengths], np.zeros((1, 4, 4))
+    for i in range(max(told.lengths)):
+        for paged, n in zip(caches, told.lengths, strict=True):
+            if i < n:
+                paged[0].append(row, row)
+    assert [told.first, told.second] == [paged.table for paged in caches]
+    assert [result(one) for one in told.empty] == [paged.n_empty for paged in caches]
+    slots = [block * told.size + place for block in caches[0].table for place in range(told.size)]
+    assert result(told.slot) == slots[told.row]
+
+
+def test_readers_are_let_in_one_by_one() -> None:
+    told = numbers("engines").blocks
+    rows = told.room // PRESETS[told.name].bytes_per_token()
+    texts = used = 0
+    while used + told.reserved <= rows:
+        texts, used = texts + 1, used + told.reserved
+    assert result(told.few) == texts
+    texts, free = 0, rows // told.size
+    while free * told.size >= told.mean:
+        for _ in range(0, told.mean, told.size):
+            free -= 1
+        texts += 1
+    assert (result(told.pool), result(told.many)) == (rows // told.size, texts)
+
+
+def test_the_crop_gives_back_a_block_with_rows() -> None:
+    told = numbers("engines").cropped
+    for n in range(1, 12):
+        rows, wrong, right = [0, 1, 2], [0, 1, 2], [0, 1, 2]
+        run_of("cropped", B=told.size)["crop"](wrong, [], n)
+        mended: dict[str, Any] = {"B": told.size}
+        exec(listing("cropped").replace("n // B", "-(-n // B)"), mended)
+        mended["crop"](right, [], n)
+        assert right == [block for block in rows if block * told.size < n]
+        assert (wrong == right) == (n % told.size == 0)
+        if n == told.n:
+            assert result(told.lost) == n - len(wrong) * told.size
+    assert "keep = -(-n // B)" in solved("engines", "cropped")

@@ -131,3 +131,10 @@ def test_shared_heads_are_as_many_as_in_the_model() -> None:
 @cache
 def trace() -> Trace:
     return Settings(PAGE.model, PAGE.prompt).trace()
+
+
+def test_the_blocks_of_a_table_are_those_that_the_text_holds() -> None:
+    """Two texts in turns, a row a block: every second block is that of the first."""
+    every = rows("block-table", "new", "kept")
+    assert [box in rows("block-table", "new") for box in every] == [True, False] * 4
+    assert [one.text for one in view().pictures["block-table"].letters] == ["0", "2", "4", "6"]

@@ -177,6 +177,14 @@ def fed_again(view: Any) -> str:
     return "the ids are fed again although the cache has their rows"
 
 
+def overlapping(view: Any) -> str:
+    """At the fullest moment, with the tables that the picture has there: each row by the wrong address."""
+    moment = view.moments[view.choices[0].at]
+    slots = [table[i // 2] + i % 2 for _, table, rows, _ in moment.tables for i in range(rows)]
+    assert (len(slots), len({*slots})) == (view.asks.bug_rows, view.asks.bug_slots) and len({*slots}) < len(slots)
+    return "different rows are written to the same slot"
+
+
 def cache_questions(numbers: int) -> tuple[Question, ...]:
     return (
         ("ask-held", COMPUTE, lambda view: f"{numbers * (view.n + 1):,}"),
@@ -270,5 +278,10 @@ QUESTIONS: dict[str, tuple[Question, ...]] = {
         ("ask-shape", COMPUTE, lambda view: f"{[3, LLAMA.config.n_kv_head, 500, LLAMA.config.head_dim]}"),
         ("ask-next", PREDICT, lambda view: f"the new id, at position {view.passes[-2].length}"),
         ("ask-bug", BUG, fed_again),
+    ),
+    "pages": (
+        ("ask-slot", COMPUTE, lambda view: f"{[4 * block + i for block in (7, 1, 3) for i in range(4)][8]}"),
+        ("ask-empty", COMPUTE, lambda view: f"{16 * math.ceil(37 / 16) - 37}"),
+        ("ask-bug", BUG, overlapping),
     ),
 }

@@ -8,13 +8,13 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from microgpt.viz.apps.exercises import code, cost, idea, right
+from microgpt.viz.apps.exercises import code, cost, engines, idea, right
 from microgpt.viz.apps.exercises.sheet import Sheet
 from microgpt.viz.controls import Choice
 from microgpt.viz.course import PARTS
 from microgpt.viz.settings import Settings
 
-MODULES = {"idea": idea, "right": right, "cost": cost, "code": code}  # in the order of the parts
+MODULES = {"idea": idea, "right": right, "cost": cost, "code": code, "engines": engines}  # in the order of the parts
 SHOWN = Choice("sheet", ("exercises", "answers", "both"), "exercises")
 
 

@@ -1,0 +1,110 @@
+"""Exercises of the fifth part: block tables by hand, and readers that fit on a card. Knows no HTML."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from microgpt.architectures.known import PRESETS
+from microgpt.viz.apps.exercises.sheet import Calc, Task, calc, listing
+
+TASKS = (
+    Task("tables", "compute", 15, 8, ("pages",)),
+    Task("blocks", "plan", 20, 11, ("memory", "pages")),
+    Task("cropped", "bug", 10, 8, ("pages",)),
+)
+SIZE, LENGTHS, BLOCKS = 4, (9, 6), 6  # rows of a block, of the two texts, blocks of the pool
+ASKED = 6  # a row of the first text
+PLANNED, ROOM, RESERVED, MEAN, PAGE = "Llama-3-8B", 20 * 10**9, 8192, 500, 16
+CROPPED = 6  # rows that are to stay
+
+
+class Tables(NamedTuple):
+    """Two texts that take turns; the tables once all rows are there."""
+
+    size: int
+    lengths: tuple[int, int]
+    n_blocks: int
+    first: list[int]
+    second: list[int]
+    row: int
+    slot: Calc
+    empty: list[Calc]
+
+
+class Blocks(NamedTuple):
+    """Texts beside each other: with room for the longest one each, and in blocks."""
+
+    name: str
+    per_token: int
+    room: int
+    reserved: int
+    mean: int
+    size: int
+    slots: Calc
+    few: Calc
+    pool: Calc
+    per_text: int
+    each: Calc
+    many: Calc
+
+
+class Cropped(NamedTuple):
+    """A crop that gives back a block too many."""
+
+    code: str
+    size: int
+    n: int
+    kept: Calc
+    lost: Calc
+
+
+class Numbers(NamedTuple):
+    tables: Tables
+    blocks: Blocks
+    cropped: Cropped
+
+
+def numbers() -> Numbers:
+    return Numbers(tables(), blocks(), cropped())
+
+
+def tables() -> Tables:
+    free = iter(range(BLOCKS))
+    taken: list[list[int]] = [[] for _ in LENGTHS]
+    for row in range(max(LENGTHS)):
+        for text, n in enumerate(LENGTHS):
+            if row < n and row % SIZE == 0:
+                taken[text].append(next(free))
+    first, second = taken
+    block = first[ASKED // SIZE]
+    return Tables(
+        SIZE, LENGTHS, BLOCKS, first, second, ASKED,
+        calc("{} × {} + {} = {}", block, SIZE, ASKED % SIZE, block * SIZE + ASKED % SIZE),
+        [
+            calc("{} × {} − {} = {}", len(table), SIZE, n, len(table) * SIZE - n)
+            for table, n in zip(taken, LENGTHS, strict=True)
+        ],
+    )  # fmt: skip
+
+
+def blocks() -> Blocks:
+    per_token = PRESETS[PLANNED].bytes_per_token()
+    slots = ROOM // per_token
+    pool, per_text = slots // PAGE, -(-MEAN // PAGE)
+    return Blocks(
+        PLANNED, per_token, ROOM, RESERVED, MEAN, PAGE,
+        slots=calc("{} ÷ {} = {}", ROOM, per_token, slots),
+        few=calc("{} ÷ {} = {}", slots, RESERVED, slots // RESERVED),
+        pool=calc("{} ÷ {} = {}", slots, PAGE, pool),
+        per_text=per_text, each=calc("{} ÷ {} = {}", MEAN, PAGE, MEAN / PAGE),
+        many=calc("{} ÷ {} = {}", pool, per_text, pool // per_text),
+    )  # fmt: skip
+
+
+def cropped() -> Cropped:
+    kept = CROPPED // SIZE
+    return Cropped(
+        listing("cropped"), SIZE, CROPPED,
+        kept=calc("{} ÷ {} = {}", CROPPED, SIZE, CROPPED / SIZE),
+        lost=calc("{} − {} × {} = {}", CROPPED, kept, SIZE, CROPPED - kept * SIZE),
+    )  # fmt: skip

@@ -1,0 +1,77 @@
+"""Texts that take turns in one pool, and what is wasted of the memory that is kept for texts, counted slot by slot."""
+
+from __future__ import annotations
+
+import pytest
+
+from microgpt.errors import UserError
+from microgpt.experiments import placing
+from microgpt.experiments.placing import Reserve, blocks, power_of_two, whole
+from microgpt.trace import Trace
+from microgpt.weights import shipped
+from tests.test_train import NAMES
+
+LENGTHS = [1 + len(name) for name in NAMES]
+
+
+def test_the_names_are_those_that_microgpt_prints() -> None:
+    assert placing.twenty(shipped("names")) == LENGTHS
+
+
+@pytest.mark.parametrize(
+    ("reserve", "slots"),
+    [(whole(16), 320), (power_of_two, 156), (blocks(16), 320), (blocks(4), 156), (blocks(2), 124), (blocks(1), 118)],
+)
+def test_waste_is_what_a_walk_over_the_slots_counts(reserve: Reserve, slots: int) -> None:
+    assert placing.at_end(LENGTHS, reserve) == (118, slots)
+    counted = {"rows": 0, "reserved": 0, "internal": 0}
+    for end in LENGTHS:
+        for now in range(1, end + 1):
+            for slot in range(reserve(now, end)):
+                counted["rows" if slot < now else "reserved" if slot < end else "internal"] += 1
+    assert placing.waste(LENGTHS, reserve)._asdict() == counted
+
+
+def test_the_shares_are_those_of_the_reference() -> None:
+    assert [round(100 * x, 1) for x in placing.waste(LENGTHS, whole(16)).shares] == [21.8, 15.6, 62.6]
+    assert round(100 * placing.waste(LENGTHS, blocks(4)).shares[0], 1) == 66.0
+
+
+@pytest.mark.parametrize(("lengths", "size"), [([5, 8], 2), ([16, 8], 2), ([1, 3], 4), ([3, 3], 1)])
+def test_turns_fit_exactly_and_each_row_lies_where_its_table_says(lengths: list[int], size: int) -> None:
+    model = shipped("names-deep")
+    texts = [[(3 * i + text) % 27 for i in range(n)] for text, n in enumerate(lengths)]
+    trace = Trace()
+    steps = placing.take_turns(model, texts, size, trace)
+    n_blocks, rows = placing.most_blocks(lengths, size), {text: 0 for text in range(len(texts))}
+    for step in steps:
+        held = [block for table in step.tables for block in table]
+        assert sorted(held + step.free) == list(range(n_blocks))  # each block is somewhere, and once
+        if step.token is None:
+            assert step.tables[step.text] == [] and step.lengths[step.text] == 0
+        else:
+            assert step.row == rows[step.text] and step.token == texts[step.text][step.row]
+            rows[step.text] += 1
+            table = step.tables[step.text]
+            assert [b * size + i for b in table for i in range(size)][step.row] == step.slot
+        assert step.difference <= 1e-12
+    assert [*rows.values()] == lengths and min(len(step.free) for step in steps) == 0
+    for name, told in (("block_alloc", "taken"), ("block_free", "freed")):
+        reported = [(e.seq, e.value) for e in trace if e.name == name]
+        assert sorted(reported) == sorted((step.text, block) for step in steps for block in getattr(step, told))
+
+
+def test_a_text_is_what_the_model_writes_and_no_longer_than_its_context() -> None:
+    model = shipped("names-deep")
+    assert model.tokenizer.decode(placing.written(model, "li")) == "lina"
+    assert len(placing.written(model, "z" * 15)) == 16
+    for prompt in ("", "z" * 16):
+        with pytest.raises(UserError):
+            placing.written(model, prompt)
+
+
+def test_free_slots_between_texts_may_fit_nobody() -> None:
+    """14 slots are free, and a text of 8 fits nowhere; whole blocks of two are enough for it."""
+    owners = placing.laid_out([6, 5, 6, 5, 6, 4], [1, 3, 5], 32)
+    assert placing.holes(owners) == [5, 5, 4] and placing.whole_blocks(owners, 2) == 6
+    assert placing.holes([0, -1, 1]) == [1] and placing.holes([0, 1]) == []
