@@ -146,6 +146,12 @@ def at_end(lengths: Sequence[int], reserve: Reserve) -> tuple[int, int]:
     return sum(lengths), sum(reserve(end, end) for end in lengths)
 
 
+def last_block(mean: int, size: int) -> float:
+    """The share of slots that the last blocks leave empty, over texts of each length from half to 1.5 times `mean`."""
+    lengths = range(mean // 2, mean + mean // 2 + 1)
+    return 1 - sum(lengths) / sum(-(-n // size) * size for n in lengths)
+
+
 def twenty(model: Model) -> list[int]:
     """How many rows each of microgpt's own samples needs, with the first token; drawn as it draws them."""
     config, start, rng = model.config, model.tokenizer.start, first_thousand().rng

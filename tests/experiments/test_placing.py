@@ -6,7 +6,7 @@ import pytest
 
 from microgpt.errors import UserError
 from microgpt.experiments import placing
-from microgpt.experiments.placing import Reserve, blocks, power_of_two, whole
+from microgpt.experiments.placing import Reserve, blocks, last_block, power_of_two, whole
 from microgpt.trace import Trace
 from microgpt.weights import shipped
 from tests.test_train import NAMES
@@ -75,3 +75,11 @@ def test_free_slots_between_texts_may_fit_nobody() -> None:
     owners = placing.laid_out([6, 5, 6, 5, 6, 4], [1, 3, 5], 32)
     assert placing.holes(owners) == [5, 5, 4] and placing.whole_blocks(owners, 2) == 6
     assert placing.holes([0, -1, 1]) == [1] and placing.holes([0, 1]) == []
+
+
+def test_what_last_blocks_leave_empty() -> None:
+    """In long texts (B - 1) / 2 slots of a text; a block that is longer than all texts is a reservation."""
+    assert last_block(500, 16) == pytest.approx(7.5 / 507.5, rel=0.02)
+    assert last_block(500, 128) == pytest.approx(63.5 / 563.5, rel=0.05)
+    assert last_block(100, 256) == pytest.approx(1 - 100 / 256)
+    assert last_block(100, 1) == 0

@@ -138,7 +138,7 @@ class View(NamedTuple):
     policies: list[Policy]
     n_names: int
     holes: Holes
-    last: list[tuple[int, list[float]]]  # rows of a text, share of its slots that is empty on average, a size each
+    last: list[tuple[int, list[float]]]  # mean rows of texts, share of their slots that is empty, a size each
     last_sizes: tuple[int, ...]
     asks: Asks
     engines: tuple[Engine, ...] = ENGINES
@@ -185,7 +185,7 @@ def view(settings: Settings) -> View:
         policies=policies(),
         n_names=placing.N_NAMES,
         holes=holes(),
-        last=[(n, [(b - 1) / (2 * n + b - 1) for b in LAST_SIZES]) for n in LAST_ROWS],
+        last=[(n, [placing.last_block(n, b) for b in LAST_SIZES]) for n in LAST_ROWS],
         last_sizes=LAST_SIZES,
         asks=asks(steps[fullest]),
     )
