@@ -3,6 +3,7 @@
 - `blocks`: a pool of blocks that many texts draw from, with a count of the tables that hold each
 - `paged`: the cache of one text in such a pool: its rows lie wherever a block was free
 - `prefix`: a text that begins like an earlier one takes over its rows
+- `radix`: the same to the token, by a tree of texts
 - `ring`: the cache of a model that sees a window: a row makes room for a later one
 - `sinks`: the first rows and the newest; `shift`: half of the text leaves and the rest moves down
 - `evict`: rows leave that were looked at least (H2O, SnapKV)
