@@ -13,7 +13,7 @@ from microgpt.experiments.placing import Step
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing import thumbs
-from microgpt.viz.drawing.thumbs import HEIGHT
+from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH
 from microgpt.viz.lessons.pages.drawn import LETTERS, Drawing, drawing
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
@@ -256,9 +256,9 @@ def asks(step: Step) -> Asks:
 def thumb(view: View) -> Iterable[thumbs.Cell]:
     """The pool as it is at first on show: a block a line, in the kind of its text."""
     at = int(view.choices[0].at)
-    step = HEIGHT // view.n_blocks
-    for block in view.drawing.blocks:
+    step, wide = HEIGHT // view.n_blocks, WIDTH // view.size
+    for line, block in enumerate(view.drawing.blocks):
         for slot in block.slots:
             kind = next((("new", "kept")[one.text] for one in slot.rows if at in one.cases), "")
             if kind:
-                yield kind, slot.place * 42, block.line * step, 40, step - 3
+                yield kind, slot.place * wide, line * step, wide - 3, step - 3
