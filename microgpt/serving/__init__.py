@@ -4,6 +4,7 @@
 - `engine`: a model that runs what the scheduler has planned, on paged caches
 - `speculate`: a draft that guesses, and a target that checks its guesses in one pass
 - `beams`: beam search and samples, on rows that are shared
+- `adapters`: LoRA, and the cached rows that an adapter voids
 - `hardware`: the least time that a step can take on a known processor
 - `simulate`: thousands of requests through the same scheduler, by a clock that `hardware` sets
 - `chat`: what is sent, found and run from turn to turn
