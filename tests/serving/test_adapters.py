@@ -77,9 +77,7 @@ def test_the_price_of_running_beside() -> None:
 
 def test_what_fits_no_matrix_is_refused() -> None:
     for names, r in ((["wte"], 2), (["layer9.wk"], 2), (["wk"], 0), ([], 1)):
-        with pytest.raises(
-            UserError, match="choose a rank of 1 or more and some of fc1, fc2, wk, wo"
-        ):
+        with pytest.raises(UserError, match="choose a rank of 1 or more and some of fc1, fc2, wk, wo"):
             drawn(DEEP.config, names, r)
 
 
