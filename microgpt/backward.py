@@ -3,7 +3,7 @@
 A `Tape` keeps what forward reports to its hook, and `backward` walks it from the logits to the
 embeddings. A gradient is the variable's name with a d in front. What is differentiated is one pass over
 all tokens with a fresh cache; its gradients are those of the cached pass too, since both compute the same
-function. Knows no loss and no optimiser.
+function. Cross-attention has no backward here: nothing is trained with it. Knows no loss and no optimiser.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from microgpt.config import Array, Config, Hook, Params, Report
-from microgpt.model import ERF, GELU_SCALE, NORMS, averaging, linear, silu
+from microgpt.model import ERF, GELU_SCALE, NORMS, averaging, expand, linear, silu
 from microgpt.rope import ROTATIONS
 
 Grads = Params  # the same names and shapes
@@ -64,14 +64,19 @@ def backward(
         dm = MLPS_BACKWARD[config.mlp](dhidden, hidden, m, params, here, grads)  # -> [n, d]
         dx = dx + norm_backward(dm, tape["resid_mid", layer], params, here + "mlp_norm", eps, grads)
 
-        weights, v = tape["attn_weights", layer], tape["v", layer]
+        weights, q, k, v = (tape[name, layer] for name in ("attn_weights", "q", "k", "v"))
+        keys, values = k, v
+        if config.kv_lora_rank:  # what is kept are short keys and latents
+            made = expand(q, k.swapaxes(0, 1), v.swapaxes(0, 1), params, here)
+            keys, values = (rows.swapaxes(0, 1) for rows in made[1:])  # [n, n_head, .]
         dmixed = linear_backward(dx, tape["head_out", layer], params, here + "wo", grads)
         own = np.eye(n) if detached else None
-        dweights, dv = mix_backward(dmixed, weights, v, own)  # -> [n_head, n, n] and the shape of v
-        hook and hook(("dv", dv, 0, layer))
+        dweights, dv = mix_backward(dmixed, weights, values, own)  # -> [n_head, n, n] and the shape of v
         dscores = softmax_backward(dweights, weights)  # a masked pair has weight 0: nothing flows through it
-        q, k = tape["q", layer], tape["k", layer]
-        dq, dk = attn_scores_backward(dscores, q, k, config.attn_scale, own)  # the shapes of q and k
+        dq, dk = attn_scores_backward(dscores, q, keys, config.attn_scale, own)  # the shapes of q and k
+        if config.kv_lora_rank:
+            dk, dv = expand_backward(dk, dv, v, params, here, grads)
+        hook and hook(("dv", dv, 0, layer))
         hook and hook(("dq", dq, 0, layer))
         hook and hook(("dk", dk, 0, layer))
         a = tape["attn_norm", layer]
@@ -127,11 +132,29 @@ def linear_backward(dy: Array, x: Array, params: Params, name: str, grads: Grads
 
 def project_backward(dy: Array, x: Array, params: Params, name: str, eps: float, grads: Grads) -> Array:
     """Back through the norm of the heads, where there is one, and the matrix: [n, heads, head_dim] -> [n, d]."""
+    head_dim, inner, short = dy.shape[-1], x, None
+    if name + ".down" in params:
+        short = linear(x, params, name + ".down")  # [n, q_lora_rank]
+        inner = NORMS["rms"](short, params, name + ".down.norm", eps)
     if name + ".norm" in params:
-        head_dim = dy.shape[-1]
-        before = linear(x, params, name).reshape(-1, head_dim)  # [n * heads, head_dim]
+        before = linear(inner, params, name).reshape(-1, head_dim)  # [n * heads, head_dim]
         dy = rms_backward(dy.reshape(-1, head_dim), before, params, name + ".norm", eps, grads)
-    return linear_backward(dy.reshape(len(x), -1), x, params, name, grads)
+    dx = linear_backward(dy.reshape(len(x), -1), inner, params, name, grads)
+    if short is None:
+        return dx
+    dshort = rms_backward(dx, short, params, name + ".down.norm", eps, grads)
+    return linear_backward(dshort, x, params, name + ".down", grads)
+
+
+def expand_backward(
+    dkeys: Array, dvalues: Array, latents: Array, params: Params, here: str, grads: Grads
+) -> tuple[Array, Array]:
+    """To the short key the sum over all heads; to the latent what comes through both matrices: [n, 1, .] each."""
+    n, _, v_dim = dvalues.shape
+    down = latents[:, 0]  # [n, kv_lora_rank]
+    dlatent = linear_backward(dkeys[..., :v_dim].reshape(n, -1), down, params, here + "wk_up", grads)
+    dlatent = dlatent + linear_backward(dvalues.reshape(n, -1), down, params, here + "wv_up", grads)
+    return dkeys[..., v_dim:].sum(axis=1, keepdims=True), dlatent[:, None]
 
 
 def attn_scores_backward(

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from microgpt.config import Array, Config
+from microgpt.config import Array, Config, row_dims
 from microgpt.errors import N_, UserError
 
 
@@ -23,9 +23,9 @@ class LayerCache(Protocol):
     """The rows of one layer."""
 
     def append(self, k: Array, v: Array) -> tuple[Array, Array, Sequence[int]]:
-        """Keep n new rows, k and v [n, n_kv_head, head_dim]. Return all rows that a query may read.
+        """Keep n new rows, k and v [n, n_kv_head, row_dims]. Return all rows that a query may read.
 
-        Keys and values [n_kv_head, t, head_dim], and the positions of the t rows in the text: a range where they are
+        Keys and values [n_kv_head, t, row_dims], and the positions of the t rows in the text: a range where they are
         one after the other, up to the newest.
         """
 
@@ -44,11 +44,16 @@ class Cache(Protocol):
 
 
 class KVLayer:
-    """K and V of one layer: two buffers [n_kv_head, n_ctx, head_dim], of which the first `len` rows are used."""
+    """K and V of one layer: two buffers [n_kv_head, n_ctx, head_dim], of which the first `len` rows are used.
 
-    def __init__(self, n_kv_head: int, n_ctx: int, head_dim: int, dtype: np.dtype[Any] | type = np.float64) -> None:
+    `v_dim` is given where a row of V has another length than one of K (MLA).
+    """
+
+    def __init__(
+        self, n_kv_head: int, n_ctx: int, head_dim: int, dtype: np.dtype[Any] | type = np.float64, v_dim: int = 0
+    ) -> None:
         self._keys: Array = np.empty((n_kv_head, n_ctx, head_dim), dtype)
-        self._values: Array = np.empty_like(self._keys)
+        self._values: Array = np.empty((n_kv_head, n_ctx, v_dim or head_dim), dtype)
         self._len = 0
 
     def __len__(self) -> int:
@@ -89,10 +94,14 @@ class KVLayer:
     def append(self, k: Array, v: Array) -> tuple[Array, Array, range]:
         """Add n rows, k and v [n, n_kv_head, head_dim]; return all keys and values [n_kv_head, len, head_dim]."""
         n_kv_head, _, head_dim = self._keys.shape
-        if k.shape != v.shape or k.shape[1:] != (n_kv_head, head_dim):
+        v_dim = self._values.shape[2]
+        if k.shape[1:] != (n_kv_head, head_dim) or v.shape != (len(k), n_kv_head, v_dim):
             raise UserError(
-                N_("k has shape %(k)s and v %(v)s; this cache takes two of (n, %(n_kv_head)s, %(head_dim)s)."),
-                k=k.shape, v=v.shape, n_kv_head=n_kv_head, head_dim=head_dim,
+                N_(
+                    "k has shape %(k)s and v %(v)s; this cache takes (n, %(n_kv_head)s, %(head_dim)s) "
+                    "and (n, %(n_kv_head)s, %(v_dim)s)."
+                ),
+                k=k.shape, v=v.shape, n_kv_head=n_kv_head, head_dim=head_dim, v_dim=v_dim,
             )  # fmt: skip
         self.check_room(len(k))
         old, new = self._len, self._len + len(k)
@@ -119,7 +128,8 @@ class KVCache:
     """
 
     def __init__(self, config: Config, dtype: np.dtype[Any] | type = np.float64) -> None:
-        self.layers = [KVLayer(config.n_kv_head, config.n_ctx, config.head_dim, dtype) for _ in range(config.n_layer)]
+        k_dim, v_dim = row_dims(config)
+        self.layers = [KVLayer(config.n_kv_head, config.n_ctx, k_dim, dtype, v_dim) for _ in range(config.n_layer)]
 
     def __getitem__(self, layer: int) -> KVLayer:
         return self.layers[layer]

@@ -2,7 +2,9 @@
 
 Read it from top to bottom as a lecture. `forward` is the only forward pass there is: decoding with a
 cache, recomputing without one, prefill in chunks and the parallel pass of training all call it, with
-other arguments. A variant of the architecture is a field of `Config`; the cache is an argument.
+other arguments. A variant of the architecture is a field of `Config`; the cache is an argument. What no cache can
+carry is one or the other too: which rows a token sees (`window`, `mask_block`), latent rows (`kv_lora_rank`: what is
+kept is neither a head's key nor its value), and the rows of an encoder (`memory`).
 
 Shapes in the comments: n = tokens in this call, t = tokens so far (cached + n), d = n_embd. No batch dimension. Weight
 matrices are [out, in]. One `hook`, if there is one, is told what was computed, a report a line, directly below the
@@ -15,13 +17,15 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from microgpt.cache import Cache
 from microgpt.config import Array, Config, Hook, Params, window_of
 from microgpt.rope import ROTATIONS
+
+Memory: TypeAlias = Sequence[tuple[Array, Array]]  # per layer: keys and values of an encoder's rows
 
 
 def forward(
@@ -31,9 +35,11 @@ def forward(
     cache: Cache,
     hook: Hook | None = None,
     head_rows: slice = slice(None),
+    memory: Memory = (),
 ) -> Array:
-    """Run `token_ids` (n of them) behind what `cache` already holds; append their K and V to it.
+    """Run `token_ids` (n of them) after what `cache` already holds; append their K and V to it.
 
+    `memory`, where the config says `cross`, is what `remember` has made of an encoder's rows.
     Returns logits [n, vocab_size], or only the rows that `head_rows` picks (decoding needs the last).
     Raises UserError when the cache has no room for n more rows.
     """
@@ -42,6 +48,7 @@ def forward(
     start = cache.next_position
     positions = range(start, start + len(token_ids))
     rotate = ROTATIONS[config.position](config, positions, params["wte"].dtype)
+    scale = config.attn_scale or config.head_dim**-0.5
 
     x = embed(params, config, token_ids, positions)  # [n] -> [n, d]
     hook and hook(("embed", x, start, -1))
@@ -53,25 +60,33 @@ def forward(
 
         a = norm(x, params, here + "attn_norm", config.norm_eps)  # [n, d]
         hook and hook(("attn_norm", a, start, layer))
-        q = rotate(project(a, params, here + "wq", config))  # [n, d] -> [n, n_head, head_dim]
+        q = rotate(project(a, params, here + "wq", config.n_head, config.norm_eps))  # [n, d] -> [n, n_head, head_dim]
         hook and hook(("q", q, start, layer))
-        k = rotate(project(a, params, here + "wk", config))  # [n, d] -> [n, n_kv_head, head_dim]
+        k = rotate(
+            project(a, params, here + "wk", config.n_kv_head, config.norm_eps)
+        )  # [n, d] -> [n, n_kv_head, head_dim]
         hook and hook(("k", k, start, layer))
-        v = project(a, params, here + "wv", config)  # [n, d] -> [n, n_kv_head, head_dim]
+        v = project(a, params, here + "wv", config.n_kv_head, config.norm_eps)  # [n, d] -> [n, n_kv_head, head_dim]
         hook and hook(("v", v, start, layer))
         keys, values, key_positions = cache[layer].append(k, v)  # two of [n_kv_head, t, head_dim]: old rows and new
         hook and hook(("cache_append", keys.shape[1], start, layer))
+        if config.kv_lora_rank:
+            q, keys, values = (absorb if config.absorbed else expand)(q, keys, values, params, here)
 
-        mask = causal_mask(positions, key_positions, window_of(config, layer))  # [n, t]
-        scores = attn_scores(q, keys, mask, config.attn_scale)  # [n_head, n, t]
+        mask = causal_mask(positions, key_positions, window_of(config, layer), config.mask_block)  # [n, t]
+        scores = attn_scores(q, keys, mask, scale)  # [n_head, n, t]
         hook and hook(("attn_scores", scores, start, layer))
         weights = softmax(scores)  # [n_head, n, t], each row sums to 1
         hook and hook(("attn_weights", weights, start, layer))
         mixed = mix(weights, values)  # [n_head, n, t] x values -> [n, n_head * head_dim]
+        if config.absorbed:
+            mixed = per_head(mixed, params[here + "wv_up"], config.n_head)  # of latents -> of values
         hook and hook(("head_out", mixed, start, layer))
         attn_out = linear(mixed, params, here + "wo")  # -> [n, d]; q is not needed any more
         hook and hook(("attn_out", attn_out, start, layer))
         x = x + attn_out  # [n, d]
+        if config.cross:
+            x = x + cross(norm(x, params, here + "cross_norm", config.norm_eps), memory[layer], params, here, config)
         hook and hook(("resid_mid", x, start, layer))
 
         m = norm(x, params, here + "mlp_norm", config.norm_eps)  # [n, d]
@@ -139,21 +154,65 @@ def linear(x: Array, params: Params, name: str) -> Array:
     return y if bias is None else y + bias
 
 
-def project(x: Array, params: Params, name: str, config: Config) -> Array:
-    """A linear map, each row cut into heads: [n, d] -> [n, heads, head_dim]; q and k may have a norm a head."""
-    y = linear(x, params, name).reshape(len(x), -1, config.head_dim)
-    return rms(y, params, name + ".norm", config.norm_eps) if config.qk_norm and name + ".norm" in params else y
+def project(x: Array, params: Params, name: str, heads: int, eps: float) -> Array:
+    """A linear map, each row cut into heads: [n, d] -> [n, heads, head_dim]; each head may have a norm.
+
+    MLA makes its queries in two maps with a norm between, and its one "head" of V is the latent, which has a norm.
+    """
+    if name + ".down" in params:
+        x = rms(linear(x, params, name + ".down"), params, name + ".down.norm", eps)  # [n, d] -> [n, q_lora_rank]
+    y = linear(x, params, name).reshape(len(x), heads, -1)
+    return rms(y, params, name + ".norm", eps) if name + ".norm" in params else y
 
 
-def causal_mask(queries: range, keys: Sequence[int], window: int = 0) -> Array | None:
+def expand(q: Array, short_keys: Array, latents: Array, params: Params, here: str) -> tuple[Array, Array, Array]:
+    """MLA as it is defined: every head's keys and values are made of the latents, [1, t, kv_lora_rank], at each step.
+
+    A key is a head's own part, then the short key [1, t, rope_dim], turned by its position and shared by all heads.
+    """
+    n_head, t = q.shape[1], latents.shape[1]
+    own = linear(latents[0], params, here + "wk_up").reshape(t, n_head, -1).swapaxes(0, 1)  # [n_head, t, v_dim]
+    values = linear(latents[0], params, here + "wv_up").reshape(t, n_head, -1).swapaxes(0, 1)  # [n_head, t, v_dim]
+    return q, np.concatenate([own, short_keys.repeat(n_head, axis=0)], axis=-1), values
+
+
+def absorb(q: Array, short_keys: Array, latents: Array, params: Params, here: str) -> tuple[Array, Array, Array]:
+    """The same scores without making a key: (W c) . q is c . (W^T q): wk_up is applied to the query, not to all rows.
+
+    All heads then read one set of rows, latent and short key side by side: [1, t, kv_lora_rank + rope_dim]. They mix
+    latents, and wv_up is applied to the one that comes out.
+    """
+    n, n_head, _ = q.shape
+    turned = short_keys.shape[2]
+    up = params[here + "wk_up"].reshape(n_head, -1, latents.shape[2])  # [n_head, v_dim, kv_lora_rank]
+    asked = (q[..., :-turned].swapaxes(0, 1) @ up).swapaxes(0, 1)  # [n, n_head, kv_lora_rank]
+    keys = np.concatenate([latents, short_keys], axis=-1)
+    return np.concatenate([asked, q[..., -turned:]], axis=-1), keys, latents
+
+
+def per_head(mixed: Array, matrix: Array, n_head: int) -> Array:
+    """Each head's part of a row through its part of a matrix: [n, n_head * in] x [n_head * out, in] -> out."""
+    n = len(mixed)
+    apart = mixed.reshape(n, n_head, -1).swapaxes(0, 1) @ matrix.reshape(n_head, -1, matrix.shape[1]).swapaxes(1, 2)
+    return apart.swapaxes(0, 1).reshape(n, -1)
+
+
+def causal_mask(queries: range, keys: Sequence[int], window: int = 0, block: int = 1) -> Array | None:
     """Added to the scores, [n, t]: by their positions, 0 where a query sees a key, -inf where it does not.
 
-    None where there is nothing to hide: without a window, a single new token sees all that is cached, itself included.
+    With blocks of more than one token, a query also sees the later tokens of its block, as far as they are there. None
+    where there is nothing to hide: without a window, a single new token sees all that is cached, itself included.
     """
     if len(queries) == 1 and not window:
         return None
-    if isinstance(keys, range):
+    if isinstance(keys, range) and block == 1:
         return slid_mask(len(queries), len(keys), window)
+    if block > 1:
+        last = np.asarray(queries) // block * block + block - 1  # of the block of each query
+        hidden = np.asarray(keys) > last[:, None]
+        if window:
+            hidden |= np.asarray(queries)[:, None] - np.asarray(keys) >= window
+        return np.where(hidden, np.float32(-np.inf), np.float32(0))
     behind = np.asarray(queries)[:, None] - np.asarray(keys)  # [n, t]: how far each key lies back
     return np.where((behind >= 0) & (behind < (window or np.inf)), np.float32(0), np.float32(-np.inf))
 
@@ -192,6 +251,25 @@ def mix(weights: Array, values: Array) -> Array:
     n_kv_head, _, head_dim = values.shape
     mixed = weights.reshape(n_kv_head, -1, t) @ values  # [n_kv_head, group * n, head_dim]
     return mixed.reshape(n_head, n, head_dim).swapaxes(0, 1).reshape(n, -1)
+
+
+def remember(params: Params, config: Config, encoded: Array) -> Memory:
+    """Keys and values of an encoder's rows [m, d] for each layer's `cross`: made once, and the same at every step."""
+    return [
+        (
+            project(encoded, params, f"layer{layer}.cross_wk", config.n_kv_head, config.norm_eps).swapaxes(0, 1),
+            project(encoded, params, f"layer{layer}.cross_wv", config.n_kv_head, config.norm_eps).swapaxes(0, 1),
+        )
+        for layer in range(config.n_layer)
+    ]
+
+
+def cross(x: Array, memory: tuple[Array, Array], params: Params, here: str, config: Config) -> Array:
+    """Cross-attention: queries of this text, keys and values of another. No mask, and no position: [n, d] -> [n, d]."""
+    keys, values = memory  # [n_kv_head, m, head_dim]
+    q = project(x, params, here + "cross_wq", config.n_head, config.norm_eps)
+    mixed = mix(softmax(attn_scores(q, keys, None, config.attn_scale)), values)
+    return linear(mixed, params, here + "cross_wo")
 
 
 def relu_mlp(x: Array, params: Params, here: str) -> Array:

@@ -22,23 +22,26 @@ def no_rotation(config: Config, positions: range, dtype: np.dtype[Any]) -> Calla
 def rope(config: Config, positions: range, dtype: np.dtype[Any]) -> Callable[[Array], Array]:
     """Rotary positions: turn each pair (x[i], x[i + head_dim/2]) of q and k by position x frequency.
 
-    The rotate-half layout of the Llama family. It has no weights. Keys are cached after it.
+    The rotate-half layout of the Llama family. It has no weights. Keys are cached after it. With `rope_dim` only so
+    many numbers turn, the last of each head.
     """
-    half = config.head_dim // 2
-    angles = np.asarray(positions)[:, None, None] * frequencies(config)  # [n, 1, head_dim / 2]
+    half = (config.rope_dim or config.head_dim) // 2
+    angles = np.asarray(positions)[:, None, None] * frequencies(config)  # [n, 1, half]
     cos, sin = np.cos(angles).astype(dtype), np.sin(angles).astype(dtype)
 
     def rotate(x: Array) -> Array:  # [n, heads, head_dim] -> the same shape
-        a, b = x[..., :half], x[..., half:]
-        return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
+        still = x.shape[-1] - 2 * half  # numbers before, which do not turn
+        a, b = x[..., still : still + half], x[..., still + half :]
+        turned = [a * cos - b * sin, b * cos + a * sin]
+        return np.concatenate([x[..., :still], *turned] if still else turned, axis=-1)
 
     return rotate
 
 
 @functools.cache
 def frequencies(config: Config) -> Array:
-    """By how much each pair turns from one position to the next, [head_dim / 2]."""
-    half = config.head_dim // 2
+    """By how much each pair turns from one position to the next, [half]."""
+    half = (config.rope_dim or config.head_dim) // 2
     return SCALINGS[config.rope_scaling](config.rope_theta ** (-np.arange(half) / half), config)
 
 

@@ -150,8 +150,19 @@ def check_fields(path: Path | str, config: Config) -> None:
         "n_kv_head": config.n_head % config.n_kv_head == 0,  # query heads share key heads in equal groups
         "head_dim": config.position != "rope" or config.head_dim % 2 == 0,  # which turns pairs
         "rope_high_freq": config.rope_high_freq > config.rope_low_freq,
+        "rope_dim": config.rope_dim % 2 == 0 and config.rope_dim <= config.head_dim,
+        "kv_lora_rank": not config.kv_lora_rank or latent_fits(config),
+        "q_lora_rank": not config.q_lora_rank or bool(config.kv_lora_rank),
+        "absorbed": not config.absorbed or bool(config.kv_lora_rank),
+        "cross": not config.cross,  # a file has one text
     }
     check_fits(path, config, fits)
+
+
+def latent_fits(config: Config) -> bool:
+    """Latent rows need one short key that turns, beside what each head's keys have of their own."""
+    turns = config.position == "rope" and 0 < config.rope_dim < config.head_dim
+    return turns and config.n_kv_head == 1 and not (config.qk_norm or config.bias or config.qkv_bias)
 
 
 def check_fits(path: Path | str, config: Config, fits: Mapping[str, bool]) -> None:

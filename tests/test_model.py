@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microgpt.cache import KVCache
-from microgpt.config import Array, Config, Params, Report, n_params, param_shapes
+from microgpt.config import Array, Config, Params, Report, n_params, param_shapes, split, window_of
 from microgpt.decode import decode_step, prefill, recompute
-from microgpt.model import forward, slid_mask
+from microgpt.model import forward, remember, slid_mask
+from microgpt.trace import Trace
 from microgpt.weights import init, shipped
 from tests.support.examples import examples
 from tests.support.strategies import REAL, Case, assert_close, cases, parallel
@@ -29,7 +30,7 @@ def step_by_step(case: Case, cache: KVCache) -> Array:
     return np.array([decode_step(case.params, case.config, token, cache) for token in case.token_ids])
 
 
-@given(cases(mlps=REAL))
+@given(cases(mlps=REAL) | cases(latent=True))
 @settings(max_examples=examples(300))
 def test_cached_recomputed_and_parallel_agree(case: Case) -> None:
     params, config, ids = case.params, case.config, case.token_ids
@@ -39,7 +40,7 @@ def test_cached_recomputed_and_parallel_agree(case: Case) -> None:
     assert_close(again, at_once)
 
 
-@given(cases(), st.integers(1, 11))
+@given(cases() | cases(latent=True), st.integers(1, 11))
 @settings(max_examples=examples(300))
 def test_prefill_in_chunks_of_any_size_leaves_the_same_cache_and_logits(case: Case, chunk: int) -> None:
     whole, pieces = KVCache(case.config), KVCache(case.config)
@@ -75,7 +76,7 @@ def test_going_back_and_on_is_as_if_nothing_had_happened(case: Case, data: st.Da
         assert_close(logits, parallel(case.params, case.config, case.token_ids)[back:])
 
 
-@given(cases(mlps=REAL))
+@given(cases(mlps=REAL) | cases(latent=True))
 @settings(max_examples=examples(150))
 def test_float32_stays_float32_throughout(case: Case) -> None:
     params = {name: value.astype(np.float32) for name, value in case.params.items()}
@@ -197,6 +198,68 @@ def test_a_window_hides_the_rows_that_are_too_old_and_no_others(case: Case, wind
     at_once = parallel(case.params, config, case.token_ids, look)
     steps = [decode_step(case.params, config, token, cache, look) for token in case.token_ids]
     assert_close(np.array(steps), at_once)
+
+
+@given(cases(), st.integers(1, 12), st.integers(1, 11))
+@settings(max_examples=examples(150))
+def test_a_block_sees_all_of_itself_and_all_before(case: Case, block: int, chunk: int) -> None:
+    """By plain counting; and with a cache, if each block is run whole."""
+    config = replace(case.config, mask_block=block)
+    trace = Trace()
+    logits = parallel(case.params, config, case.token_ids, trace.keep)
+    n, windows = len(case.token_ids), [window_of(config, layer) for layer in range(config.n_layer)]
+    for layer, window in enumerate(windows):
+        seen = np.isfinite(trace["attn_scores", 0, layer])
+        for i in range(n):
+            for j in range(n):
+                sees = j // block <= i // block and (not window or i - j < window)
+                assert (seen[:, i, j] == sees).all()
+    cache = KVCache(config)
+    blocks = [case.token_ids[at : at + block] for at in range(0, n, block)]
+    assert_close(np.concatenate([forward(case.params, config, ids, cache) for ids in blocks]), logits)
+
+
+@given(cases(latent=True), st.integers(1, 11))
+@settings(max_examples=examples(200))
+def test_latents_can_be_read_as_they_are(case: Case, chunk: int) -> None:
+    """Absorbed or expanded: the same logits, scores, weights and head_out, from the same rows."""
+    told, logits, caches = [], [], []
+    for absorbed in (False, True):
+        trace, cache = Trace(), KVCache(case.config)
+        config = replace(case.config, absorbed=absorbed)
+        ids = [case.token_ids[at : at + chunk] for at in range(0, len(case.token_ids), chunk)]
+        logits.append(np.concatenate([forward(case.params, config, part, cache, trace.keep) for part in ids]))
+        told.append(trace)
+        caches.append(cache)
+    assert_close(logits[0], logits[1])
+    for one, other in zip(*(trace.events for trace in told), strict=True):
+        assert (one.name, one.pos, one.layer) == (other.name, other.pos, other.layer)
+        if one.name != "attn_scores":
+            assert_close(np.asarray(one.value), np.asarray(other.value))
+    rank, short = case.config.kv_lora_rank, case.config.rope_dim
+    held = 8 * case.config.n_layer * (rank + short) * len(case.token_ids)
+    assert [cache.nbytes for cache in caches] == [held, held]
+
+
+@given(cases(), cases(), st.data())
+@settings(max_examples=examples(100))
+def test_an_encoder_is_read_in_every_step_and_never_grows(case: Case, other: Case, data: st.DataObject) -> None:
+    """Steps equal one pass; what the encoder's rows became is the same after them; other rows, other logits."""
+    config = replace(case.config, cross=True)
+    params = split(case.rng.normal(0, 0.5, n_params(config)), config)
+    encoded = other.rng.normal(size=(data.draw(st.integers(1, 6)), config.n_embd))
+    memory = remember(params, config, encoded)
+    before = [(keys.copy(), values.copy()) for keys, values in memory]
+    at_once = forward(params, config, case.token_ids, KVCache(config), memory=memory)
+    cache = KVCache(config)
+    steps = [forward(params, config, [token], cache, memory=memory) for token in case.token_ids]
+    assert_close(np.concatenate(steps), at_once)
+    for layer, (keys, values) in enumerate(memory):
+        assert np.array_equal(keys, before[layer][0]) and np.array_equal(values, before[layer][1])
+        assert keys.shape == (config.n_kv_head, len(encoded), config.head_dim)
+        for row in range(len(encoded)):  # by a head's matrix, written out
+            own = params[f"layer{layer}.cross_wk"] @ encoded[row] + params.get(f"layer{layer}.cross_wk.bias", 0)
+            assert_close(keys[:, row].ravel(), own)
 
 
 def test_masks_of_a_long_prompt_take_no_room() -> None:

@@ -70,7 +70,10 @@ def test_sinks_by_places_are_sinks_turned_along(case: Case, sinks: int, recent: 
         forward(case.params, config, [token], cache, trace)
         for layer, rows in enumerate(layers):
             a = trace["attn_norm", at, layer]
-            q, k, v = (project(a, case.params, f"layer{layer}.{name}", config) for name in ("wq", "wk", "wv"))
+            q, k, v = (
+                project(a, case.params, f"layer{layer}.{name}", heads, config.norm_eps)
+                for name, heads in (("wq", config.n_head), ("wk", config.n_kv_head), ("wv", config.n_kv_head))
+            )
             assert_close(trace["head_out", at, layer][0], rows.head_out(q, k, v))
 
 

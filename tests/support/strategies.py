@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -75,8 +75,22 @@ def configs(draw: st.DrawFn, n_ctx: int = 10, mlps: Sequence[str] = MLPS) -> Con
 
 
 @st.composite
-def cases(draw: st.DrawFn, min_tokens: int = 1, n_ctx: int = 10, mlps: Sequence[str] = MLPS) -> Case:
-    config = draw(configs(n_ctx, mlps))
+def latents(draw: st.DrawFn, n_ctx: int = 10) -> Config:
+    """With latent rows, as MLA has them."""
+    rope_dim = 2 * draw(st.integers(1, 2))
+    return replace(
+        draw(configs(n_ctx)),
+        n_head=draw(st.integers(1, 4)), n_kv_head=1, rope_dim=rope_dim, head_dim=rope_dim + draw(st.integers(1, 4)),
+        kv_lora_rank=draw(st.integers(1, 6)), q_lora_rank=draw(st.sampled_from((0, 1, 5))), position="rope",
+        qk_norm=False, bias=False, qkv_bias=False, attn_scale=draw(st.sampled_from((0.0, 0.3))),
+    )  # fmt: skip
+
+
+@st.composite
+def cases(
+    draw: st.DrawFn, min_tokens: int = 1, n_ctx: int = 10, mlps: Sequence[str] = MLPS, latent: bool = False
+) -> Case:
+    config = draw(latents(n_ctx) if latent else configs(n_ctx, mlps))
     token_ids = draw(st.lists(st.integers(0, config.vocab_size - 1), min_size=min_tokens, max_size=n_ctx))
     return Case(config, draw(st.integers(0, 2**32 - 1)), token_ids)
 
