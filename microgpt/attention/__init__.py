@@ -3,4 +3,5 @@
 - `tiles`: softmax that never sees a whole row: tile by tile, and in splits that are joined
 - `traffic`: the numbers that attention moves between memory and processor, in each way
 - `ranks`: heads, or rows, over several processors
+- `cross`: an encoder and its decoder, whose second cache never grows
 """

@@ -8,6 +8,7 @@ needed to call a row right or stale. Knows models and caches; knows no page.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from microgpt.cache import KVCache
 from microgpt.config import Array, Config, Params
 from microgpt.decode import decode_step
 from microgpt.experiments.mistakes import SeesAll, see_all
+from microgpt.model import forward
 from microgpt.train import loss_and_grads
 
 
@@ -56,3 +58,13 @@ def after_one_training_step(params: Params, config: Config, token_ids: Sequence[
     grads = {name: np.zeros_like(value) for name, value in params.items()}
     loss_and_grads(params, config, token_ids, grads)
     return {name: value - rate * grads[name] for name, value in params.items()}
+
+
+def rows_under(params: Params, config: Config, token_ids: Sequence[int], block: int) -> Array:
+    """The rows if each token sees its own block of so many tokens whole: 1 is the causal mask, n_ctx no mask at all.
+
+    In one pass, since such rows cannot be made token by token; so two texts agree up to rounding, not to the last bit.
+    """
+    cache = KVCache(config, params["wte"].dtype)
+    forward(params, replace(config, mask_block=block), token_ids, cache)
+    return rows_of(cache)

@@ -17,11 +17,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from microgpt.attention.cross import encode
 from microgpt.cache import KVCache
 from microgpt.config import Array, Config, Params, param_shapes
 from microgpt.decode import decode_step, prefill
-from microgpt.model import NORMS, forward, remember
-from microgpt.trace import Trace
+from microgpt.model import forward, remember
 from tests.references.test_checkpoints import N_CTX, VOCABULARY, in_float64, torch, transformers
 from tests.support.strategies import assert_close
 
@@ -188,13 +188,6 @@ def side(model: Any, which: str) -> tuple[Config, Params]:
     return config, params
 
 
-def encoded(params: Params, config: Config, ids: list[int]) -> Array:
-    """What the encoder hands to the decoder: its residual stream after the last norm, [m, d]."""
-    trace = Trace()
-    forward(params, config, ids, KVCache(config), trace.keep)
-    return NORMS[config.norm](trace["resid_final", 0], params, "final_norm", config.norm_eps)
-
-
 @given(
     t5s(), st.integers(0, 2**32), st.lists(st.integers(1, VOCABULARY - 1), min_size=1, max_size=N_CTX),
     st.lists(st.integers(1, VOCABULARY - 1), min_size=1, max_size=N_CTX),
@@ -209,7 +202,7 @@ def test_an_encoder_and_its_decoder_are_theirs(theirs: Any, seed: int, source: l
         rows = transformers.EncoderDecoderCache(transformers.DynamicCache(), transformers.DynamicCache())
         out = model(torch.tensor([source]), decoder_input_ids=torch.tensor([ids]), past_key_values=rows, use_cache=True)
     (encoder, left), (decoder, right) = side(model, "encoder"), side(model, "decoder")
-    told = encoded(left, encoder, source)
+    told = encode(left, encoder, source)
     assert_close(told, out.encoder_last_hidden_state[0].numpy())
     memory, cache = remember(right, decoder, told), KVCache(decoder)
     at_once = forward(right, decoder, ids, KVCache(decoder), memory=memory)
