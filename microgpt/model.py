@@ -43,7 +43,7 @@ def forward(
     Returns logits [n, vocab_size], or only the rows that `head_rows` picks (decoding needs the last).
     Raises UserError when the cache has no room for n more rows.
     """
-    norm = NORMS[config.norm]
+    norm, eps = NORMS[config.norm], config.norm_eps
     cache.check_room(len(token_ids))
     start = cache.next_position
     positions = range(start, start + len(token_ids))
@@ -53,20 +53,18 @@ def forward(
     x = embed(params, config, token_ids, positions)  # [n] -> [n, d]
     hook and hook(("embed", x, start, -1))
     if config.embd_norm:
-        x = norm(x, params, "embd_norm", config.norm_eps)  # [n, d]
+        x = norm(x, params, "embd_norm", eps)  # [n, d]
     for layer in range(config.n_layer):
         here = f"layer{layer}."
         hook and hook(("resid_pre", x, start, layer))
 
-        a = norm(x, params, here + "attn_norm", config.norm_eps)  # [n, d]
+        a = norm(x, params, here + "attn_norm", eps)  # [n, d]
         hook and hook(("attn_norm", a, start, layer))
-        q = rotate(project(a, params, here + "wq", config.n_head, config.norm_eps))  # [n, d] -> [n, n_head, head_dim]
+        q = rotate(project(a, params, here + "wq", config.n_head, eps))  # [n, d] -> [n, n_head, head_dim]
         hook and hook(("q", q, start, layer))
-        k = rotate(
-            project(a, params, here + "wk", config.n_kv_head, config.norm_eps)
-        )  # [n, d] -> [n, n_kv_head, head_dim]
+        k = rotate(project(a, params, here + "wk", config.n_kv_head, eps))  # [n, d] -> [n, n_kv_head, head_dim]
         hook and hook(("k", k, start, layer))
-        v = project(a, params, here + "wv", config.n_kv_head, config.norm_eps)  # [n, d] -> [n, n_kv_head, head_dim]
+        v = project(a, params, here + "wv", config.n_kv_head, eps)  # [n, d] -> [n, n_kv_head, head_dim]
         hook and hook(("v", v, start, layer))
         keys, values, key_positions = cache[layer].append(k, v)  # two of [n_kv_head, t, head_dim]: old rows and new
         hook and hook(("cache_append", keys.shape[1], start, layer))
@@ -79,17 +77,17 @@ def forward(
         weights = softmax(scores)  # [n_head, n, t], each row sums to 1
         hook and hook(("attn_weights", weights, start, layer))
         mixed = mix(weights, values)  # [n_head, n, t] x values -> [n, n_head * head_dim]
+        hook and hook(("head_out", mixed, start, layer))
         if config.absorbed:
             mixed = per_head(mixed, params[here + "wv_up"], config.n_head)  # of latents -> of values
-        hook and hook(("head_out", mixed, start, layer))
         attn_out = linear(mixed, params, here + "wo")  # -> [n, d]; q is not needed any more
         hook and hook(("attn_out", attn_out, start, layer))
         x = x + attn_out  # [n, d]
-        if config.cross:
-            x = x + cross(norm(x, params, here + "cross_norm", config.norm_eps), memory[layer], params, here, config)
         hook and hook(("resid_mid", x, start, layer))
+        if config.cross:
+            x = x + cross(norm(x, params, here + "cross_norm", eps), memory[layer], params, here, config)
 
-        m = norm(x, params, here + "mlp_norm", config.norm_eps)  # [n, d]
+        m = norm(x, params, here + "mlp_norm", eps)  # [n, d]
         hook and hook(("mlp_norm", m, start, layer))
         hidden = MLPS[config.mlp](m, params, here)  # [n, d] -> [n, n_mlp]
         hook and hook(("mlp_hidden", hidden, start, layer))
@@ -100,7 +98,7 @@ def forward(
 
     x = x[head_rows]
     if config.final_norm:
-        x = norm(x, params, "final_norm", config.norm_eps)
+        x = norm(x, params, "final_norm", eps)
     logits: Array = x.dot(params.get("lm_head", params["wte"]).T)  # [n, d] -> [n, vocab_size]
     hook and hook(("logits", logits.copy(), start, -1))  # the caller gets the logits, and may write into them
     return logits

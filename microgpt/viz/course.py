@@ -334,6 +334,23 @@ PAGES = (
         models=("names", "names-deep"),
     ),
     Page(
+        "no-cache",
+        N_("No cache"),
+        N_("Where is there no cache, or one that never grows?"),
+        N_(
+            "A GPT may keep its rows because no token sees a later one. Encoders and some new models let tokens see "
+            "ahead, and a translator reads a finished text. Here the mask changes, and the rows answer."
+        ),
+        "masks",
+        "names-deep",
+        "maria",
+        N_("change the mask, and see who reads the new token and which rows go stale layer by layer."),
+        N_("without a mask one more token makes every row above the first layer stale."),
+        number=15,
+        needs=("old-rows", "pages"),
+        sources=("t5", "whisper", "fast-dllm", "lora"),
+    ),
+    Page(
         "exercises-idea",
         N_("Exercises: the idea"),
         N_("Exercises: the idea"),
@@ -377,7 +394,7 @@ PAGES = (
         "exercises-engines",
         N_("Exercises: what engines do"),
         N_("Exercises: what engines do"),
-        N_("Block tables worked out by hand, readers that fit on a card, and a block too many."),
+        N_("Block tables worked out by hand, readers that fit on a card, and a source that is heard once."),
         model="names-deep",
         prompt="li",
         app="exercises",
@@ -457,7 +474,7 @@ PARTS = (
     Part(
         N_("What engines do"),
         N_("One memory and one processor serve many texts. What do engines do with the rows?"),
-        (14,), "exercises-engines",
+        (14, 15), "exercises-engines",
     ),
 )  # fmt: skip
 

@@ -16,6 +16,7 @@ import pytest
 
 from microgpt.architectures.known import PRESETS
 from microgpt.viz import views
+from microgpt.viz.apps.exercises.engines import HEARD
 from microgpt.viz.course import LESSONS, PAGES, Page
 from microgpt.viz.figures import animated, card
 from microgpt.viz.rendering import render
@@ -28,7 +29,8 @@ CODE = {"code", "pre", "script", "style"}
 SAID = ("aria-label", "alt", "placeholder", "title")  # attributes that are read aloud or shown
 # what has one name in all languages
 NAMES = sorted(
-    [*PRESETS, *SHIPPED, *language.LANGUAGES.values(), "gpt2", "llama", "mistral", "qwen2", "qwen3"], key=len
+    [*PRESETS, *SHIPPED, *language.LANGUAGES.values(), "gpt2", "llama", "mistral", "qwen2", "qwen3", HEARD],
+    key=len,
 )
 UNITS = r"[kMGT]B|GiB|BF16|b?float\d+"
 SHORT = "GQA|MHA|MIT|MLA|MLP|MQA|PNG|SVG"

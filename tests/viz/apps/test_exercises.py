@@ -83,7 +83,7 @@ def test_each_part_has_a_sheet_which_its_last_lesson_and_the_front_page_lead_to(
 @pytest.mark.parametrize("name", NAMES)
 def test_a_sheet_needs_every_lesson_of_its_part(name: str) -> None:
     sheet = sheets()[name]
-    fewest = min(6, 3 * len(sheet.part.lessons))
+    fewest = min(6, 2 * len(sheet.part.lessons))
     assert fewest <= len(sheet.tasks) <= 10 and len(sheet.keyed) == len(sheet.tasks)
     needed = {need for task in sheet.tasks for need in task.needs}
     assert {one.name for one in LESSONS if one.number in sheet.part.lessons} <= needed
@@ -598,3 +598,16 @@ def test_the_crop_gives_back_a_block_with_rows() -> None:
         if n == told.n:
             assert result(told.lost) == n - len(wrong) * told.size
     assert "keep = -(-n // B)" in solved("engines", "cropped")
+
+
+def test_a_source_is_heard_once() -> None:
+    """Bytes of real arrays, and rows that real beams hold."""
+    told = numbers("engines").heard
+    rows = np.zeros((2, told.n_layer, told.source, told.width), np.float16)
+    own = np.zeros((2, told.n_layer, told.written, told.width), np.float16)
+    assert (result(told.of_source), result(told.own)) == (rows.nbytes, own.nbytes)
+    assert result(told.anew) == sum(told.source for _ in range(told.written))
+    beams = [[(beam, i) for i in range(told.written)] for beam in range(told.beams)]
+    source = [("source", i) for i in range(told.source)]
+    assert result(told.shared) == len({row for beam in beams for row in (*source, *beam)})
+    assert result(told.apart) == sum(len(source) + len(beam) for beam in beams)

@@ -18,7 +18,9 @@ from microgpt.cache import KVCache
 from microgpt.config import Array, param_shapes
 from microgpt.cost import PARTS
 from microgpt.experiments import mistakes
+from microgpt.experiments.validity import rows_under
 from microgpt.model import forward
+from microgpt.serving.adapters import drawn, voided
 from microgpt.viz.drawing.picture import Picture
 from microgpt.weights import shipped
 
@@ -185,6 +187,40 @@ def overlapping(view: Any) -> str:
     return "different rows are written to the same slot"
 
 
+def unseen(view: Any) -> str:
+    """A model of four layers, run without a mask: rows that a seventh token changes."""
+    assert (view.asks.layers, view.asks.tokens) == (4, 6)
+    return f"{stale_rows(6, 27).sum():.0f}"
+
+
+def finished(view: Any) -> str:
+    """The same with blocks of four, and ten tokens: those of which no row changes."""
+    assert (view.asks.long, view.asks.size) == (10, 4)
+    return f"{(~stale_rows(10, 4).any(axis=0)).sum()}"
+
+
+def stale_rows(n: int, block: int) -> Array:
+    """Layer by token: whether one more token changes a row of names-deep."""
+    model = shipped("names-deep")
+    ids = [(5 * i) % 26 for i in range(n + 1)]
+    rows = [rows_under(model.params, model.config, text, block) for text in (ids[:-1], ids)]
+    return np.asarray(np.abs(rows[0] - rows[1][:, :n]).max(axis=-1) > 1e-9)
+
+
+def queried(view: Any) -> str:
+    """An adapter of wq alone, on the text of the page: where its rows are those of the base."""
+    model = shipped("names-deep")
+    ids = model.tokenizer.encode("maria")
+    off = voided(model.params, model.config, drawn(model.config, ["wq"], 2), ids).max(axis=1)
+    assert off[0] == 0 and (off[1:] > 0).all()
+    return "those of the first layer"
+
+
+def heard_again(view: Any) -> str:
+    assert all(step.moved == step.difference == 0 for step in view.steps)
+    return "what never changes is made again at every step"
+
+
 def cache_questions(numbers: int) -> tuple[Question, ...]:
     return (
         ("ask-held", COMPUTE, lambda view: f"{numbers * (view.n + 1):,}"),
@@ -283,5 +319,11 @@ QUESTIONS: dict[str, tuple[Question, ...]] = {
         ("ask-slot", COMPUTE, lambda view: f"{[4 * block + i for block in (7, 1, 3) for i in range(4)][8]}"),
         ("ask-empty", COMPUTE, lambda view: f"{16 * math.ceil(37 / 16) - 37}"),
         ("ask-bug", BUG, overlapping),
+    ),
+    "no-cache": (
+        ("ask-stale", COMPUTE, unseen),
+        ("ask-blocks", COMPUTE, finished),
+        ("ask-lora", PREDICT, queried),
+        ("ask-bug", BUG, heard_again),
     ),
 }

@@ -11,11 +11,13 @@ TASKS = (
     Task("tables", "compute", 15, 8, ("pages",)),
     Task("blocks", "plan", 20, 11, ("memory", "pages")),
     Task("cropped", "bug", 10, 8, ("pages",)),
+    Task("heard", "compute", 15, 10, ("no-cache",)),
 )
 SIZE, LENGTHS, BLOCKS = 4, (9, 6), 6  # rows of a block, of the two texts, blocks of the pool
 ASKED = 6  # a row of the first text
 PLANNED, ROOM, RESERVED, MEAN, PAGE = "Llama-3-8B", 20 * 10**9, 8192, 500, 16
 CROPPED = 6  # rows that are to stay
+HEARD, LAYERS, WIDTH, SOURCE, WRITTEN, BEAMS = "Whisper large-v3", 32, 1280, 1500, 100, 5
 
 
 class Tables(NamedTuple):
@@ -58,14 +60,31 @@ class Cropped(NamedTuple):
     lost: Calc
 
 
+class Heard(NamedTuple):
+    """A model that writes down speech: its decoder's two caches."""
+
+    name: str
+    n_layer: int
+    width: int
+    source: int
+    written: int
+    beams: int
+    of_source: Calc
+    own: Calc
+    anew: Calc
+    apart: Calc
+    shared: Calc
+
+
 class Numbers(NamedTuple):
     tables: Tables
     blocks: Blocks
     cropped: Cropped
+    heard: Heard
 
 
 def numbers() -> Numbers:
-    return Numbers(tables(), blocks(), cropped())
+    return Numbers(tables(), blocks(), cropped(), heard())
 
 
 def tables() -> Tables:
@@ -107,4 +126,17 @@ def cropped() -> Cropped:
         listing("cropped"), SIZE, CROPPED,
         kept=calc("{} ÷ {} = {}", CROPPED, SIZE, CROPPED / SIZE),
         lost=calc("{} − {} × {} = {}", CROPPED, kept, SIZE, CROPPED - kept * SIZE),
+    )  # fmt: skip
+
+
+def heard() -> Heard:
+    row = 2 * LAYERS * WIDTH * 2  # bytes of K and V, all layers, at two bytes a number
+    form = "2 × 2 × {} × {} × {} = {}"
+    return Heard(
+        HEARD, LAYERS, WIDTH, SOURCE, WRITTEN, BEAMS,
+        of_source=calc(form, LAYERS, WIDTH, SOURCE, row * SOURCE),
+        own=calc(form, LAYERS, WIDTH, WRITTEN, row * WRITTEN),
+        anew=calc("{} × {} = {}", WRITTEN, SOURCE, WRITTEN * SOURCE),
+        apart=calc("{} × ({} + {}) = {}", BEAMS, SOURCE, WRITTEN, BEAMS * (SOURCE + WRITTEN)),
+        shared=calc("{} + {} × {} = {}", SOURCE, BEAMS, WRITTEN, SOURCE + BEAMS * WRITTEN),
     )  # fmt: skip

@@ -1,0 +1,81 @@
+"""The picture of a mask over the rows that it keeps right: queries by keys above, layers by positions below.
+
+Both have a column per position, so the column of the new token leads from those that read it to the rows that it makes
+stale. It is one drawing for all experiments; each piece of it says in which of them it is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+
+class Shown(Protocol):
+    """What of an experiment is drawn."""
+
+    @property
+    def what(self) -> str: ...
+    @property
+    def at(self) -> int: ...
+    @property
+    def sees(self) -> list[list[bool]]: ...
+    @property
+    def off(self) -> list[list[float]]: ...
+
+
+class Seen(NamedTuple):
+    """A query and a key: in which experiments one sees the other, and in which the key is that of the new token."""
+
+    cases: list[int]
+    read: list[int]
+
+
+class Kept(NamedTuple):
+    """A row of a layer: in which experiments it is right, stale (and by how much), or has just been written."""
+
+    right: list[int]
+    stale: list[int]
+    new: list[int]
+
+
+class Column(NamedTuple):
+    """A position: the tokens that stand there, and in which experiments; where the token is the new one."""
+
+    position: int
+    tokens: list[tuple[str, list[int]]]
+    new: list[int]
+
+
+class Drawing(NamedTuple):
+    columns: list[Column]
+    grid: list[list[Seen]]  # query by key
+    layers: list[list[Kept]]
+
+
+def drawing(experiments: Sequence[Shown], words: Sequence[Sequence[str]], n_layer: int) -> Drawing:
+    """`words` are the tokens of the text in each experiment."""
+    n = max(map(len, words))
+    return Drawing(
+        [column(experiments, words, at) for at in range(n)],
+        [[seen(experiments, i, j) for j in range(n)] for i in range(n)],
+        [[kept(experiments, layer, at) for at in range(n)] for layer in range(n_layer)],
+    )
+
+
+def column(experiments: Sequence[Shown], words: Sequence[Sequence[str]], at: int) -> Column:
+    there = [i for i, text in enumerate(words) if at < len(text)]
+    tokens = dict.fromkeys(words[i][at] for i in there)
+    new = [i for i in there if experiments[i].at == at]
+    return Column(at, [(token, [i for i in there if words[i][at] == token]) for token in tokens], new)
+
+
+def seen(experiments: Sequence[Shown], query: int, key: int) -> Seen:
+    cases = [i for i, one in enumerate(experiments) if query < len(one.sees) > key and one.sees[query][key]]
+    return Seen(cases, [i for i in cases if experiments[i].at == key != query])
+
+
+def kept(experiments: Sequence[Shown], layer: int, at: int) -> Kept:
+    cached = [i for i, one in enumerate(experiments) if at < len(one.off[layer])]
+    stale = [i for i in cached if experiments[i].off[layer][at]]
+    new = [i for i, one in enumerate(experiments) if at == one.at and one.what == "append"]
+    return Kept([i for i in cached if i not in stale], stale, new)
