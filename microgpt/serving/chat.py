@@ -5,7 +5,7 @@ included. With a prefix cache (`microgpt.caches.prefix`) the rows of the last tu
 *sent* grows with the square of the number of turns, and what is *run* only with their number. This holds while the
 conversation is equal to the last token from its start; what is changed at token i leaves i rows that can be used.
 
-The last token of an answer has no row yet, since nothing has been asked behind it: it is run in the next turn.
+The last token of an answer has no row yet, since nothing has been asked after it: it is run in the next turn.
 An API that sells this charges a found token less (`read`) and, some of them, a new one more (`write`), both as
 multiples of the price of an input token without a cache. Knows counts; no tokens and no rows.
 """
@@ -30,7 +30,7 @@ class Turn(NamedTuple):
 
 
 def turns(system: int, asked: Sequence[int], answered: Sequence[int], block_size: int = 1) -> list[Turn]:
-    """A conversation behind a system prompt of `system` tokens: a question and an answer a turn, in tokens.
+    """A conversation after a system prompt of `system` tokens: a question and an answer a turn, in tokens.
 
     Only full blocks of `block_size` rows are found, and the last token of a prompt is run in any case.
     """

@@ -72,7 +72,7 @@ def decoding(batch: int, rows: int) -> Load:
 
 
 def prefilling(tokens: int, before: int = 0) -> Load:
-    """`tokens` of one prompt, behind `before` that have rows."""
+    """`tokens` of one prompt, after `before` that have rows."""
     return Load(tokens, tokens * before + tokens * (tokens + 1) // 2, before + tokens, 1)
 
 

@@ -25,7 +25,7 @@ from microgpt.errors import N_, UserError
 
 @dataclass(eq=False, slots=True)
 class Request:
-    """A text to be written: `prompt` tokens, behind them at most `answer` more. Times are in steps or in seconds."""
+    """A text to be written: `prompt` tokens, after them at most `answer` more. Times are in steps or in seconds."""
 
     name: str
     prompt: int

@@ -1,7 +1,7 @@
 """Speculative decoding: a cheap draft guesses some tokens, the target checks all of them in one pass.
 
 A pass of a few tokens takes a large model hardly longer than a pass of one, since it is the reading of its weights that
-takes the time. So a *draft* proposes up to `gamma` tokens, the target runs them behind the newest token, and each is
+takes the time. So a *draft* proposes up to `gamma` tokens, the target runs them after the newest token, and each is
 kept with the probability min(1, p / q), where p is what the target gives it and q what the draft gave it. At the first
 one that is not kept, a token is drawn from what the draft has given too little: max(p - q, 0), scaled to sum 1. If all
 are kept, the pass has one more token to give. The tokens follow the target's law *exactly* (Leviathan et al., arXiv
@@ -44,7 +44,7 @@ def residual(p: Array, q: Array) -> Array:
 
 
 def verify(p: Array, q: Array, drafted: Sequence[int], rng: Random) -> tuple[int, int]:
-    """How many of the drafted tokens are kept, and the token behind them: p [n + 1, vocab_size], q [n, vocab_size]."""
+    """How many of the drafted tokens are kept, and the token after them: p [n + 1, vocab_size], q [n, vocab_size]."""
     for i, token in enumerate(drafted):
         if rng.random() >= acceptance(p[i], q[i])[token]:
             return i, draw(residual(p[i], q[i]), rng)
@@ -70,19 +70,24 @@ class Draft(Protocol):
     """Who guesses."""
 
     def propose(self, token_ids: Sequence[int], n: int) -> tuple[list[int], Array]:
-        """At most n tokens that may come behind these, and what each was drawn from, [., vocab_size]."""
+        """At most n tokens that may come after these, and what each was drawn from, [., vocab_size]."""
 
     def crop(self, n: int) -> None:
         """Only the first n tokens of the text stand."""
 
 
 class SmallModel:
-    """A smaller model with the same vocabulary, and a cache of its own."""
+    """A smaller model with the same vocabulary, and a cache of its own.
+
+    Its random numbers are a stream of their own, for the same seed too: if the number that drew a guess also decided
+    whether it is kept, the law would not be the target's. Once the text is longer than its context, it guesses nothing,
+    and the target writes on alone.
+    """
 
     def __init__(self, model: Model, temperature: float = 0.0, top_k: int = 0, seed: int = 0) -> None:
         check_sampling(temperature, top_k, seed)
         self.model, self.cache = model, KVCache(model.config, model.params["wte"].dtype)
-        self._sampling, self._rng = (temperature, top_k), Random(seed)
+        self._sampling, self._rng = (temperature, top_k), Random(f"draft {seed}")
 
     def propose(self, token_ids: Sequence[int], n: int) -> tuple[list[int], Array]:
         drafted, laws = list[int](), list[Array]()
@@ -98,7 +103,7 @@ class SmallModel:
 
 
 class Lookup:
-    """No model: what came last time behind the newest tokens of the text. `longest` of them are looked for, then
+    """No model: what came last time after the newest tokens of the text. `longest` of them are looked for, then
     fewer; the later place counts. Where a text repeats itself this guesses well, and it costs nothing."""
 
     def __init__(self, vocab_size: int, longest: int = 3) -> None:

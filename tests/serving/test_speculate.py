@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microgpt.cache import KVCache
-from microgpt.config import Array, Config, Report, split
+from microgpt.config import Array, Config, Report, n_params, split
 from microgpt.decode import generate, recompute
 from microgpt.errors import UserError
 from microgpt.model import forward
@@ -32,6 +32,7 @@ from microgpt.serving.speculate import (
     tokens_per_pass,
     verify,
 )  # fmt: skip
+from microgpt.tokenizer import START, CharTokenizer
 from microgpt.weights import Model, init, shipped
 from tests.support.examples import examples
 
@@ -105,6 +106,37 @@ def test_one_token_by_hand_and_the_usual_mistake() -> None:
     assert (q * acceptance(p, q) + rejected * residual(p, q)).tolist() == p.tolist()
     wrong = q * acceptance(p, q) + rejected * p
     assert wrong.tolist() == [Fraction(7, 20), Fraction(39, 100), Fraction(13, 50)]
+
+
+def always(p: Sequence[float]) -> Model:
+    """A model of three tokens that gives each of them this probability, whatever the text says."""
+    config = Config(n_embd=1, n_head=1, n_kv_head=1, head_dim=1, n_mlp=1, vocab_size=3)
+    params = split(np.zeros(n_params(config)), config)
+    params["wte"][:], params["lm_head"][:, 0] = 1, np.log(p)
+    return Model("always", config, params, CharTokenizer(["a", "b", START]))
+
+
+def test_one_seed_for_both_leaves_the_law_as_it_is() -> None:
+    """The first token of 4,000 rounds, each with another seed, which the draft and the target share."""
+    p, q, n = np.array([0.3, 0.5, 0.2]), np.array([0.6, 0.2, 0.2]), 4000
+    target, draft = always(p), always(q)
+    assert np.abs(law(recompute(target.params, target.config, [0, 1])[None], 1.0, 0)[0] - p).max() < 1e-4
+    found = np.zeros(3)
+    for seed in range(n):
+        one = Speculation(target, SmallModel(draft, 1.0, 0, seed), [0, 1], 1, 1.0, 0, seed)
+        found[one.round(2).tokens[0]] += 1
+    assert (np.abs(found / n - p) < 4 * np.sqrt(p * (1 - p) / n)).all()
+
+
+def test_a_draft_guesses_nothing_beyond_its_context() -> None:
+    short = Model(
+        "short", replace(DEEP.config, n_ctx=5), {**DEEP.params, "wpe": DEEP.params["wpe"][:5]}, DEEP.tokenizer
+    )
+    ids = DEEP.tokenizer.encode("mari")
+    rounds = list(Speculation(DEEP, SmallModel(short), ids, 3).run(8))
+    alone = generate(DEEP.params, DEEP.config, ids, 8, stop=DEEP.tokenizer.start)
+    assert [token for one in rounds for token in one.tokens] == list(alone)
+    assert any(one.drafted for one in rounds) and not any(one.drafted for one in rounds[1:])
 
 
 def test_two_letters_of_a_real_model() -> None:
