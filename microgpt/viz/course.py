@@ -334,6 +334,23 @@ PAGES = (
         models=("names", "names-deep"),
     ),
     Page(
+        "in-pieces",
+        N_("In pieces"),
+        N_("Does attention need a whole row of scores?"),
+        N_(
+            "Softmax divides by the sum over all keys, so it seems to need them all at once. It does not: a few keys "
+            "at a time are enough, and the answer is the same. This is how FlashAttention works."
+        ),
+        "pieces",
+        "names-deep",
+        "emmanuel",
+        N_("go from tile to tile, and watch what happens to the earlier bars when a larger score comes."),
+        N_("nothing is left out: what was summed before is only made smaller."),
+        number=15,
+        needs=("pages",),
+        sources=("online-softmax", "flash", "flash-2", "paged"),
+    ),
+    Page(
         "no-cache",
         N_("No cache"),
         N_("Where is there no cache, or one that never grows?"),
@@ -346,7 +363,7 @@ PAGES = (
         "maria",
         N_("change the mask, and see who reads the new token and which rows go stale layer by layer."),
         N_("without a mask one more token makes every row above the first layer stale."),
-        number=15,
+        number=16,
         needs=("old-rows", "pages"),
         sources=("t5", "whisper", "fast-dllm", "lora"),
     ),
@@ -474,7 +491,7 @@ PARTS = (
     Part(
         N_("What engines do"),
         N_("One memory and one processor serve many texts. What do engines do with the rows?"),
-        (14, 15), "exercises-engines",
+        (14, 15, 16), "exercises-engines",
     ),
 )  # fmt: skip
 

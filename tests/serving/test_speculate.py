@@ -108,7 +108,7 @@ def test_one_token_by_hand_and_the_usual_mistake() -> None:
     assert wrong.tolist() == [Fraction(7, 20), Fraction(39, 100), Fraction(13, 50)]
 
 
-def always(p: Sequence[float]) -> Model:
+def always(p: Array) -> Model:
     """A model of three tokens that gives each of them this probability, whatever the text says."""
     config = Config(n_embd=1, n_head=1, n_kv_head=1, head_dim=1, n_mlp=1, vocab_size=3)
     params = split(np.zeros(n_params(config)), config)

@@ -48,6 +48,8 @@ SOURCES = {
     "deepseek-v3": Source("DeepSeek-V3 Technical Report", "DeepSeek-AI", "2024", PAPER, f"{ARXIV}2412.19437"),
     "scaling": Source("Efficiently Scaling Transformer Inference", "Pope et al.", "2022", PAPER, f"{ARXIV}2211.05102"),
     "flash": Source("FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness", "Dao et al.", "2022", PAPER, f"{ARXIV}2205.14135"),
+    "online-softmax": Source("Online normalizer calculation for softmax", "Milakov, Gimelshein", "2018", PAPER, f"{ARXIV}1805.02867"),
+    "flash-2": Source("FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning", "Dao", "2023", PAPER, f"{ARXIV}2307.08691"),
     "paged": Source("Efficient Memory Management for Large Language Model Serving with PagedAttention", "Kwon et al.", "2023", PAPER, f"{ARXIV}2309.06180"),
     "speculative": Source("Fast Inference from Transformers via Speculative Decoding", "Leviathan, Kalman, Matias", "2022", PAPER, f"{ARXIV}2211.17192"),
     "chunked": Source("SARATHI: Efficient LLM Inference by Piggybacking Decodes with Chunked Prefills", "Agrawal et al.", "2023", PAPER, f"{ARXIV}2308.16369"),

@@ -113,7 +113,8 @@ def test_every_calculation_comes_to_what_it_says(name: str) -> None:
             sides = [side.format(*[next(values) for _ in range(side.count("{}"))]) for side in said.split(" = ")]
             signs = str.maketrans({"×": "*", "÷": "/", "−": "-"})
             sides = [re.sub(r"ln (\S+)", r"log(\1)", side).translate(signs) for side in sides]
-            left, right = (eval(side, {"log": math.log}) for side in (sides[0], sides[-1]))
+            sides = [re.sub(r"e\^(\([^)]*\)|\S+)", r"exp(\1)", side) for side in sides]
+            left, right = (eval(side, {"log": math.log, "exp": math.exp}) for side in (sides[0], sides[-1]))
             slack = 0.5 if isinstance(right, float) else 1  # what is whole may be rounded, or rounded down
             assert abs(left - right) < (slack * 10**-calc.digits + 1e-9 if slack < 1 else 1), calc
 
@@ -611,3 +612,19 @@ def test_a_source_is_heard_once() -> None:
     source = [("source", i) for i in range(told.source)]
     assert result(told.shared) == len({row for beam in beams for row in (*source, *beam)})
     assert result(told.apart) == sum(len(source) + len(beam) for beam in beams)
+
+
+def test_two_tiles_are_softmax_over_all_four() -> None:
+    told = numbers("engines").tiled
+    scores, values = (np.array(x).ravel() for x in (told.scores, told.values))
+    weights = np.exp(scores) / np.exp(scores).sum()
+    assert abs(result(told.out) - weights @ values) < 1e-12
+    halves = [
+        np.exp(s) @ v / np.exp(s).sum() for s, v in zip(np.array(told.scores), np.array(told.values), strict=True)
+    ]
+    assert np.allclose([result(one) for one in told.apart], halves, atol=1e-12)
+    assert abs(result(told.mean) - np.mean(halves)) < 1e-12 and result(told.mean) < result(told.out)
+    assert abs(result(told.l) * math.exp(5) - np.exp(scores).sum()) < 1e-9
+    assert abs(result(told.o) * math.exp(5) - np.exp(scores) @ values) < 1e-9
+    assert abs(result(told.first) * math.exp(3) - np.exp(scores[:2]).sum()) < 1e-9
+    assert abs(result(told.first_o) * math.exp(3) - np.exp(scores[:2]) @ values[:2]) < 1e-9

@@ -221,6 +221,42 @@ def heard_again(view: Any) -> str:
     return "what never changes is made again at every step"
 
 
+def smaller(view: Any) -> str:
+    """The weights of the first tile's keys in a softmax over their own tile and over both."""
+    a, b, c = np.exp([*view.asks.scores, view.asks.next])
+    return f"{c**-1 * b:.2f}" if a < b < c else ""
+
+
+def by_weight(view: Any) -> str:
+    """Four keys: one of the value 2, three of the value 4, all with the same score."""
+    assert view.asks.halves == ((2, 1), (4, 3))
+    return f"{np.mean([2, 4, 4, 4]):.2f}"
+
+
+def one_query(view: Any) -> str:
+    """All that is read and stored for one query over the keys, with and without scores."""
+    n, d = 4096, 128
+    rows = 2 * d + 2 * n * d
+    assert (rows + 4 * n) / rows < 1.02
+    return "hardly any fewer"
+
+
+def not_rescaled(view: Any) -> str:
+    """The loop is run as it stands, with values of 1 in the first tile and 0 elsewhere: its weight."""
+    scores = [np.array([key.score for key in tile.keys]) for tile in view.tiles]
+    found = []
+    for mended in (True, False):
+        m, total, first = -np.inf, 0.0, 0.0
+        for i, s in enumerate(scores):
+            new = max(m, s.max())
+            old = np.exp(m - new) if mended else 1.0
+            total, first = total * old + np.exp(s - new).sum(), first * old + (np.exp(s - new).sum() if i == 0 else 0)
+            m = new
+        found.append(first / total)
+    assert np.allclose(found, view.asks.too_much) and found[1] > 2 * found[0]
+    return "the keys of early tiles count for too much"
+
+
 def cache_questions(numbers: int) -> tuple[Question, ...]:
     return (
         ("ask-held", COMPUTE, lambda view: f"{numbers * (view.n + 1):,}"),
@@ -319,6 +355,12 @@ QUESTIONS: dict[str, tuple[Question, ...]] = {
         ("ask-slot", COMPUTE, lambda view: f"{[4 * block + i for block in (7, 1, 3) for i in range(4)][8]}"),
         ("ask-empty", COMPUTE, lambda view: f"{16 * math.ceil(37 / 16) - 37}"),
         ("ask-bug", BUG, overlapping),
+    ),
+    "in-pieces": (
+        ("ask-factor", COMPUTE, smaller),
+        ("ask-join", COMPUTE, by_weight),
+        ("ask-decode", PREDICT, one_query),
+        ("ask-bug", BUG, not_rescaled),
     ),
     "no-cache": (
         ("ask-stale", COMPUTE, unseen),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from microgpt.architectures.known import PRESETS
@@ -11,12 +12,14 @@ TASKS = (
     Task("tables", "compute", 15, 8, ("pages",)),
     Task("blocks", "plan", 20, 11, ("memory", "pages")),
     Task("cropped", "bug", 10, 8, ("pages",)),
+    Task("tiled", "compute", 20, 12, ("in-pieces",)),
     Task("heard", "compute", 15, 10, ("no-cache",)),
 )
 SIZE, LENGTHS, BLOCKS = 4, (9, 6), 6  # rows of a block, of the two texts, blocks of the pool
 ASKED = 6  # a row of the first text
 PLANNED, ROOM, RESERVED, MEAN, PAGE = "Llama-3-8B", 20 * 10**9, 8192, 500, 16
 CROPPED = 6  # rows that are to stay
+SCORES, VALUES = ((1, 3), (2, 5)), ((1, 2), (3, 4))  # of two tiles
 HEARD, LAYERS, WIDTH, SOURCE, WRITTEN, BEAMS = "Whisper large-v3", 32, 1280, 1500, 100, 5
 
 
@@ -60,6 +63,21 @@ class Cropped(NamedTuple):
     lost: Calc
 
 
+class Tiled(NamedTuple):
+    """Softmax over two tiles of two keys, one after the other and apart."""
+
+    scores: tuple[tuple[int, ...], ...]
+    values: tuple[tuple[int, ...], ...]
+    first: Calc  # l after the first tile
+    first_o: Calc
+    factor: Calc
+    l: Calc  # noqa: E741
+    o: Calc
+    out: Calc
+    apart: list[Calc]
+    mean: Calc
+
+
 class Heard(NamedTuple):
     """A model that writes down speech: its decoder's two caches."""
 
@@ -80,11 +98,12 @@ class Numbers(NamedTuple):
     tables: Tables
     blocks: Blocks
     cropped: Cropped
+    tiled: Tiled
     heard: Heard
 
 
 def numbers() -> Numbers:
-    return Numbers(tables(), blocks(), cropped(), heard())
+    return Numbers(tables(), blocks(), cropped(), tiled(), heard())
 
 
 def tables() -> Tables:
@@ -126,6 +145,29 @@ def cropped() -> Cropped:
         listing("cropped"), SIZE, CROPPED,
         kept=calc("{} ÷ {} = {}", CROPPED, SIZE, CROPPED / SIZE),
         lost=calc("{} − {} × {} = {}", CROPPED, kept, SIZE, CROPPED - kept * SIZE),
+    )  # fmt: skip
+
+
+def tiled() -> Tiled:
+    (a, b), (c, d) = SCORES
+    (u, v), (w, x) = VALUES
+    small, factor, low = math.exp(a - b), math.exp(b - d), math.exp(c - d)
+    first, first_o = small + 1, small * u + v
+    total, o = first * factor + low + 1, first_o * factor + low * w + x
+    outs = first_o / first, (low * w + x) / (low + 1)
+    return Tiled(
+        SCORES, VALUES,
+        first=calc("e^({} − {}) + e^0 = {}", a, b, first, digits=3),
+        first_o=calc("{} × {} + 1 × {} = {}", small, u, v, first_o, digits=3),
+        factor=calc("e^({} − {}) = {}", b, d, factor, digits=3),
+        l=calc("{} × {} + {} + 1 = {}", first, factor, low, total, digits=3),
+        o=calc("{} × {} + {} × {} + {} = {}", first_o, factor, low, w, x, o, digits=3),
+        out=calc("{} ÷ {} = {}", o, total, o / total, digits=3),
+        apart=[
+            calc("{} ÷ {} = {}", first_o, first, outs[0], digits=3),
+            calc("{} ÷ {} = {}", low * w + x, low + 1, outs[1], digits=3),
+        ],
+        mean=calc("({} + {}) ÷ 2 = {}", *outs, sum(outs) / 2, digits=3),
     )  # fmt: skip
 
 

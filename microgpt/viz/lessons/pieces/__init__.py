@@ -1,0 +1,260 @@
+"""In pieces: softmax over tiles of the keys, parts that are joined, and the numbers that are moved. Knows no HTML."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from microgpt.attention import tiles, traffic
+from microgpt.attention.tiles import Part, State
+from microgpt.config import Array
+from microgpt.trace import Trace
+from microgpt.viz.controls import Choice
+from microgpt.viz.drawing import thumbs
+from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH
+from microgpt.viz.settings import Settings
+from microgpt.viz.text.answers import answers
+
+MOST_TILES = 6
+LARGE, LARGE_VALUES = (900.0, 1000.0, 999.0), (1.0, 2.0, 3.0)  # scores whose e^s no computer can hold
+WIDE, LONG = 128, 4096  # numbers of a head's row, and tokens, of which the traffic is counted
+PROCESSORS = 108  # of an A100
+LOADS = ((8, 1024), (8, 8192), (8, 65536), (32, 8192), (256, 8192))  # texts times heads, keys
+ASKED, NEXT = (1.0, 3.0), 5.0  # scores of a tile, and the largest of the next
+HALVES = ((2.0, 1.0), (4.0, 3.0))  # of two parts: the answer, and the sum of e^score
+CARD, SOFTWARE = "A100", "flash-attention 2"
+
+
+class Key(NamedTuple):
+    """A key: its token, its score, and after each tile e^(score - m), 0 where it has not been seen yet."""
+
+    token: str
+    score: float
+    shares: list[float]
+
+    @property
+    def was(self) -> list[float]:
+        """The same one tile before."""
+        return [0.0, *self.shares[:-1]]
+
+
+class Tile(NamedTuple):
+    """A tile of keys, and what is known after it."""
+
+    keys: list[Key]
+    before: State | None
+    state: State
+    added: float  # to l
+    added_o: Array
+
+    @property
+    def rose(self) -> bool:
+        """The largest score is in this tile, so all that was before is made smaller."""
+        return self.before is not None and self.state.factor < 1
+
+    @property
+    def largest(self) -> float:
+        return max(key.score for key in self.keys)
+
+
+class Split(NamedTuple):
+    """Some of the keys, worked out apart."""
+
+    tokens: list[str]
+    part: Part
+    weight: float
+
+
+class Moved(NamedTuple):
+    """The numbers that a head moves: queries, keys, with scores stored and without."""
+
+    queries: int
+    keys: int
+    apart: int
+    once: int
+
+    @property
+    def times(self) -> float:
+        return self.apart / self.once
+
+    @property
+    def share(self) -> float:
+        return self.once / self.apart
+
+
+class Published(NamedTuple):
+    """The attention of GPT-2 medium on the card, forward and backward: table 2 of FlashAttention's paper."""
+
+    flops: float  # thousands of millions
+    gb: float
+    ms: float
+
+
+PUBLISHED = (Published(66.6, 40.3, 41.7), Published(75.2, 4.4, 7.3))  # step by step, and in tiles
+
+
+class Asks(NamedTuple):
+    """What the lesson asks."""
+
+    scores: tuple[float, ...]
+    next: float
+    factor: dict[str, float]
+    halves: tuple[tuple[float, float], ...]
+    joined: dict[str, float]
+    too_much: tuple[float, float]  # weight of the first tile's keys, right and with the bug
+
+
+class View(NamedTuple):
+    """One query over its keys."""
+
+    trace: Trace
+    choices: tuple[Choice, ...]
+    token: str
+    layer: int
+    head: int
+    size: int
+    tiles: list[Tile]
+    out: Array  # o / l
+    plain: Array  # what the model computes
+    difference: float
+    everywhere: float  # the largest over all heads and layers
+    splits: list[Split]
+    joined: Part
+    mean: Array
+    off: float  # of the plain mean of the parts
+    large: tuple[float, ...]
+    large_values: tuple[float, ...]
+    large_out: float
+    moved: list[Moved]
+    width: int
+    processors: int
+    loads: list[tuple[int, int, int]]  # texts times heads, keys, splits
+    asks: Asks
+    published: tuple[Published, ...] = PUBLISHED
+    card: str = CARD
+    software: str = SOFTWARE
+
+    @property
+    def rises(self) -> list[int]:
+        """The tiles that bring a larger score."""
+        return [i for i, tile in enumerate(self.tiles) if tile.rose]
+
+
+def view(settings: Settings) -> View:
+    recording = settings.recording()
+    recording.run_prompt()
+    trace, config, n = recording.trace, recording.model.config, recording.n_prompt
+    reads = {
+        (layer, head): read(trace, config.n_head // config.n_kv_head, n, layer, head)
+        for layer in range(config.n_layer)
+        for head in range(config.n_head)
+    }
+    size = max(2, math.ceil(n / MOST_TILES))
+    layer, head = max(reads, key=lambda at: risen(reads[at][0], size))
+    scores, values = reads[layer, head]
+    words = [str(token) for token in trace.about["tokens"][:n]]
+    found = tiles_of(scores, values, words, size)
+    off = {at: np.abs(tiles.attend(*one, size).out - answer_of(trace, n, *at)).max() for at, one in reads.items()}
+    parts = tiles.split(scores, values, 2, size)
+    mean = np.mean([part.out for part in parts], axis=0)
+    return View(
+        trace=trace,
+        choices=(Choice("tile", range(len(found)), next((i for i, t in enumerate(found) if t.rose), 0)),),
+        token=words[-1],
+        layer=layer,
+        head=head,
+        size=size,
+        tiles=found,
+        out=found[-1].state.part.out,
+        plain=answer_of(trace, n, layer, head),
+        difference=float(off[layer, head]),
+        everywhere=float(max(off.values())),
+        splits=halves(words, parts),
+        joined=tiles.join(parts),
+        mean=mean,
+        off=float(np.abs(mean - found[-1].state.part.out).max()),
+        large=LARGE,
+        large_values=LARGE_VALUES,
+        large_out=float(tiles.attend(np.array(LARGE), np.array(LARGE_VALUES)[:, None], 1).out[0]),
+        moved=[Moved(q, LONG, traffic.apart(q, LONG, WIDE), traffic.once(q, LONG, WIDE)) for q in (LONG, 1)],
+        width=WIDE,
+        processors=PROCESSORS,
+        loads=[(heads, keys, tiles.n_splits(heads, keys, PROCESSORS)) for heads, keys in LOADS],
+        asks=asks(scores, size),
+    )
+
+
+def halves(words: Sequence[str], parts: Sequence[Part]) -> list[Split]:
+    """The parts with their tokens, and the weight of each among them."""
+    whole, cuts = tiles.join(parts), np.array_split(np.arange(len(words)), 2)
+    return [
+        Split([words[j] for j in cut], part, math.exp(part.lse - whole.lse))
+        for cut, part in zip(cuts, parts, strict=False)
+    ]
+
+
+def read(trace: Trace, group: int, n: int, layer: int, head: int) -> tuple[Array, Array]:
+    """The scores of the last query over all keys [n], and their values [n, head_dim]."""
+    values = np.stack([trace["v", i, layer][0, head // group] for i in range(n)])
+    return trace["attn_scores", n - 1, layer][head, 0], values
+
+
+def answer_of(trace: Trace, n: int, layer: int, head: int) -> Array:
+    """What the model itself has mixed for the last query, [head_dim]."""
+    heads = len(trace["attn_scores", n - 1, layer])
+    found: Array = trace["head_out", n - 1, layer][0].reshape(heads, -1)[head]
+    return found
+
+
+def risen(scores: Array, size: int) -> tuple[int, float]:
+    """How often a tile brings a larger score, and how much smaller that makes what was before, at most half a unit."""
+    largest = np.maximum.accumulate([scores[at : at + size].max() for at in range(0, len(scores), size)])
+    rises = np.diff(largest)
+    return int((rises > 0.2).sum()), float(rises.max(initial=0))
+
+
+def tiles_of(scores: Array, values: Array, words: Sequence[str], size: int) -> list[Tile]:
+    states = list(tiles.online(scores, values, size))
+    found = []
+    for i, state in enumerate(states):
+        at = slice(i * size, (i + 1) * size)
+        e = np.exp(scores[at] - state.m)
+        keys = [
+            Key(words[j], float(scores[j]), [0.0] * i + [float(np.exp(scores[j] - s.m)) for s in states[i:]])
+            for j in range(at.start, min(at.stop, len(scores)))
+        ]  # fmt: skip
+        found.append(Tile(keys, states[i - 1] if i else None, state, float(e.sum()), e @ values[at]))
+    return found
+
+
+def asks(scores: Array, size: int) -> Asks:
+    largest = max(ASKED)
+    (one, weight), (other, other_weight) = HALVES
+    joined = (one * weight + other * other_weight) / (weight + other_weight)
+    first, wrong, m = float(np.exp(scores[:size] - scores.max()).sum()), 0.0, -np.inf
+    total = float(np.exp(scores - scores.max()).sum())
+    kept = 0.0
+    for at in range(0, len(scores), size):
+        m = max(m, float(scores[at : at + size].max()))
+        e = float(np.exp(scores[at : at + size] - m).sum())
+        wrong, kept = wrong + e, kept or e
+    return Asks(
+        ASKED, NEXT,
+        answers(math.exp(largest - NEXT), turned=math.exp(NEXT - largest), ratio=largest / NEXT),
+        HALVES, answers(joined, mean=(one + other) / 2, turned=(one + other) - joined),
+        (first / total, kept / wrong),
+    )  # fmt: skip
+
+
+def thumb(view: View) -> Iterable[thumbs.Cell]:
+    """The bars as they are after the tile on show."""
+    at = int(view.choices[0].at)
+    keys = [(i, key) for i, tile in enumerate(view.tiles) for key in tile.keys]
+    wide = WIDTH // len(keys)
+    for j, (i, key) in enumerate(keys):
+        if i <= at:
+            high = max(3, round(key.shares[at] * HEIGHT))
+            yield ("new" if i == at else "kept"), j * wide, HEIGHT - high, wide - 3, high
