@@ -24,7 +24,6 @@ WIDE, LONG = 128, 4096  # numbers of a head's row, and tokens, of which the traf
 PROCESSORS = 108  # of an A100
 LOADS = ((8, 1024), (8, 8192), (8, 65536), (32, 8192), (256, 8192))  # texts times heads, keys
 ASKED, NEXT = (1.0, 3.0), 5.0  # scores of a tile, and the largest of the next
-HALVES = ((2.0, 1.0), (4.0, 3.0))  # of two parts: the answer, and the sum of e^score
 CARD, SOFTWARE = "A100", "flash-attention 2"
 
 
@@ -81,8 +80,9 @@ class Moved(NamedTuple):
         return self.apart / self.once
 
     @property
-    def share(self) -> float:
-        return self.once / self.apart
+    def shares(self) -> tuple[float, float]:
+        """Of the larger of both."""
+        return self.apart / self.apart, self.once / self.apart
 
 
 class Published(NamedTuple):
@@ -96,13 +96,23 @@ class Published(NamedTuple):
 PUBLISHED = (Published(66.6, 40.3, 41.7), Published(75.2, 4.4, 7.3))  # step by step, and in tiles
 
 
+class Half(NamedTuple):
+    """A part in a question: its answer, and the sum of e^score over its keys."""
+
+    answer: float
+    total: float
+
+
+HALVES = (Half(2.0, 1.0), Half(4.0, 3.0))
+
+
 class Asks(NamedTuple):
     """What the lesson asks."""
 
     scores: tuple[float, ...]
     next: float
     factor: dict[str, float]
-    halves: tuple[tuple[float, float], ...]
+    halves: tuple[Half, ...]
     joined: dict[str, float]
     too_much: tuple[float, float]  # weight of the first tile's keys, right and with the bug
 
