@@ -334,6 +334,24 @@ PAGES = (
         models=("names", "names-deep"),
     ),
     Page(
+        "shared-prefixes",
+        N_("Sharing"),
+        N_("What do texts share that begin alike?"),
+        N_(
+            "Many texts that an engine serves begin with the same tokens: the same instructions, the same question "
+            "asked twice. Their first rows are equal. Here several texts hold the same blocks, and each runs the rest."
+        ),
+        "sharing",
+        "names-deep",
+        "christ",
+        N_("step through what happens to four texts, and follow each line through the blocks that its text holds."),
+        N_("a block is kept once, however many lines run through it; after a changed token nothing is found."),
+        number=15,
+        needs=("pages", "old-rows"),
+        sources=("paged", "radix", "vllm", "nano-vllm", "sglang"),
+        models=("names-deep",),
+    ),
+    Page(
         "exercises-idea",
         N_("Exercises: the idea"),
         N_("Exercises: the idea"),
@@ -377,7 +395,7 @@ PAGES = (
         "exercises-engines",
         N_("Exercises: what engines do"),
         N_("Exercises: what engines do"),
-        N_("Block tables worked out by hand, readers that fit on a card, and a block too many."),
+        N_("Block tables worked out by hand, readers that fit on a card, and a chat that begins with the time."),
         model="names-deep",
         prompt="li",
         app="exercises",
@@ -457,7 +475,7 @@ PARTS = (
     Part(
         N_("What engines do"),
         N_("One memory and one processor serve many texts. What do engines do with the rows?"),
-        (14,), "exercises-engines",
+        (14, 15), "exercises-engines",
     ),
 )  # fmt: skip
 

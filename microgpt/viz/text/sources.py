@@ -49,6 +49,7 @@ SOURCES = {
     "scaling": Source("Efficiently Scaling Transformer Inference", "Pope et al.", "2022", PAPER, f"{ARXIV}2211.05102"),
     "flash": Source("FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness", "Dao et al.", "2022", PAPER, f"{ARXIV}2205.14135"),
     "paged": Source("Efficient Memory Management for Large Language Model Serving with PagedAttention", "Kwon et al.", "2023", PAPER, f"{ARXIV}2309.06180"),
+    "radix": Source("SGLang: Efficient Execution of Structured Language Model Programs", "Zheng et al.", "2023", PAPER, f"{ARXIV}2312.07104"),
     "speculative": Source("Fast Inference from Transformers via Speculative Decoding", "Leviathan, Kalman, Matias", "2022", PAPER, f"{ARXIV}2211.17192"),
     "chunked": Source("SARATHI: Efficient LLM Inference by Piggybacking Decodes with Chunked Prefills", "Agrawal et al.", "2023", PAPER, f"{ARXIV}2308.16369"),
     "sinks": Source("Efficient Streaming Language Models with Attention Sinks", "Xiao et al.", "2023", PAPER, f"{ARXIV}2309.17453"),

@@ -5,17 +5,20 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from microgpt.architectures.known import PRESETS
+from microgpt.serving.chat import turns
 from microgpt.viz.apps.exercises.sheet import Calc, Task, calc, listing
 
 TASKS = (
     Task("tables", "compute", 15, 8, ("pages",)),
     Task("blocks", "plan", 20, 11, ("memory", "pages")),
     Task("cropped", "bug", 10, 8, ("pages",)),
+    Task("prefix", "compute", 15, 9, ("shared-prefixes",)),
 )
 SIZE, LENGTHS, BLOCKS = 4, (9, 6), 6  # rows of a block, of the two texts, blocks of the pool
 ASKED = 6  # a row of the first text
 PLANNED, ROOM, RESERVED, MEAN, PAGE = "Llama-3-8B", 20 * 10**9, 8192, 500, 16
 CROPPED = 6  # rows that are to stay
+CHAT = (2000, 100, 300, 4)  # tokens of a system prompt, a question, an answer; turns
 
 
 class Tables(NamedTuple):
@@ -58,14 +61,28 @@ class Cropped(NamedTuple):
     lost: Calc
 
 
+class Prefix(NamedTuple):
+    """A chat whose beginning is found."""
+
+    system: int
+    asked: int
+    answered: int
+    turns: int
+    sent: Calc
+    new: Calc
+    run: Calc
+    clock: Calc
+
+
 class Numbers(NamedTuple):
     tables: Tables
     blocks: Blocks
     cropped: Cropped
+    prefix: Prefix
 
 
 def numbers() -> Numbers:
-    return Numbers(tables(), blocks(), cropped())
+    return Numbers(tables(), blocks(), cropped(), prefix())
 
 
 def tables() -> Tables:
@@ -107,4 +124,17 @@ def cropped() -> Cropped:
         listing("cropped"), SIZE, CROPPED,
         kept=calc("{} ÷ {} = {}", CROPPED, SIZE, CROPPED / SIZE),
         lost=calc("{} − {} × {} = {}", CROPPED, kept, SIZE, CROPPED - kept * SIZE),
+    )  # fmt: skip
+
+
+def prefix() -> Prefix:
+    system, asked, answered, n = CHAT
+    chat = turns(system, [asked] * n, [answered] * n)
+    sent, run, new = sum(turn.sent for turn in chat), sum(turn.run for turn in chat), chat[-1].run
+    return Prefix(
+        system, asked, answered, n,
+        sent=calc(" + ".join(["{}"] * n) + " = {}", *(turn.sent for turn in chat), sent),
+        new=calc("{} + {} = {}", asked, new - asked, new),
+        run=calc("{} + {} × {} = {}", chat[0].run, n - 1, new, run),
+        clock=calc("{} ÷ {} = {}", sent, run, sent / run),
     )  # fmt: skip
