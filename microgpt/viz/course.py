@@ -336,7 +336,7 @@ PAGES = (
     Page(
         "shared-prefixes",
         N_("Sharing"),
-        N_("What do texts share that begin alike?"),
+        N_("What do texts that begin alike share?"),
         N_(
             "Many texts that an engine serves begin with the same tokens: the same instructions, the same question "
             "asked twice. Their first rows are equal. Here several texts hold the same blocks, and each runs the rest."

@@ -66,7 +66,7 @@ class Line(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A token of the text that an event is about: found, again (run, though equal in A), run, own or gone."""
+    """A token of the text that an event is about: found, again (run, though as in A), run, before or gone."""
 
     token: str
     state: str
@@ -176,7 +176,7 @@ def strip(i: int, events: Sequence[Event], words: Sequence[str]) -> Strip:
         elif at < event.found:
             state = "found"
         elif not comes and at < len(event.ids) - event.run:
-            state = "own"
+            state = "before"
         else:
             state = "again" if comes and i and alike else "run"
         cells.append(Cell(words[token], state, event.kind == "changed" and not alike))

@@ -119,7 +119,7 @@ def test_the_sentences_say_what_happened() -> None:
     made = view(Settings("names-deep", "christ"))
     panels = [text(find(panel, "done")[0]) for panel in find(parse(widget("sharing", made, page=PAGE)), "C")]
     said = [" ".join(panel.split()) for panel in panels]
-    assert "B finds 6 tokens in 3 blocks of A and runs only the other 3. 1 of these is as in A too" in said[1]
+    assert "B finds 6 tokens in 3 blocks of A and runs only the other 3. Of these, 1 is as in A too" in said[1]
     assert "all 9 rows are shared" in said[2]
     assert "Block 6 is B’s as well, so C first copies its row into block 7" in said[3]
     assert "Nobody else holds block 6 now" in said[4]
