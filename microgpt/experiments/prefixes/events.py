@@ -23,7 +23,7 @@ from microgpt.trace import Trace
 from microgpt.weights import Model
 
 SIZE = 2  # rows of a block
-MOST = 4  # tokens that are written behind the beginning
+MOST = 4  # tokens that are written after the beginning
 CHANGED = 2  # the position of the token that is changed: the first of the second block
 FIRST, SECOND, FORK, AGAIN, OTHER = range(5)  # the texts
 
@@ -72,7 +72,7 @@ def written(model: Model, ids: Sequence[int], rank: int) -> list[int]:
 
 
 def beginning(model: Model, prompt: str) -> list[int]:
-    """The tokens of a prompt, if two ends fit behind them."""
+    """The tokens of a prompt, if two ends fit after them."""
     if not model.tokenizer.split(prompt):
         raise UserError(N_("The prompt is empty; give at least one token."))
     ids = model.tokenizer.encode(prompt)
@@ -80,7 +80,7 @@ def beginning(model: Model, prompt: str) -> list[int]:
     most = model.config.n_ctx - SIZE
     if len(ids) > most:
         raise UserError(
-            N_("The beginning has %(n)s tokens, and two ends must fit behind it; choose %(most)s or fewer."),
+            N_("The beginning has %(n)s tokens, and two ends must fit after it; choose %(most)s or fewer."),
             n=len(ids), most=most,
         )  # fmt: skip
     return ids

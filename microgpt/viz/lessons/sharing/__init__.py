@@ -24,7 +24,7 @@ from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model, shipped
 
-HAPPENS = {  # what an event is called in one word, behind the letter of its text
+HAPPENS = {  # what an event is called in one word, after the letter of its text
     "run": N_("comes"), "fork": N_("forks"), "copy": N_("writes"), "write": N_("writes"),
     "end": N_("ends"), "again": N_("returns"), "changed": N_("comes"),
 }  # fmt: skip
