@@ -72,18 +72,12 @@ def written(model: Model, ids: Sequence[int], rank: int) -> list[int]:
 
 
 def beginning(model: Model, prompt: str) -> list[int]:
-    """The tokens of a prompt, if two ends fit after them."""
+    """The tokens of a prompt, as many as leave room for two ends."""
     if not model.tokenizer.split(prompt):
         raise UserError(N_("The prompt is empty; give at least one token."))
     ids = model.tokenizer.encode(prompt)
     check_length(model.config, len(ids))
-    most = model.config.n_ctx - SIZE
-    if len(ids) > most:
-        raise UserError(
-            N_("The beginning has %(n)s tokens, and two ends must fit after it; choose %(most)s or fewer."),
-            n=len(ids), most=most,
-        )  # fmt: skip
-    return ids
+    return ids[: model.config.n_ctx - SIZE]
 
 
 class Texts:

@@ -101,7 +101,10 @@ def test_rows_found_by_their_tokens_alone_are_wrong() -> None:
 
 
 def test_a_beginning_leaves_room_for_two_ends() -> None:
-    with pytest.raises(UserError, match="The beginning has 15 tokens, .* choose 14 or fewer"):
-        beginning(DEEP, "abcdefghijklmn")
+    long = DEEP.tokenizer.encode("abcdefghijklmno")
+    assert len(long) == 16 and beginning(DEEP, "abcdefghijklmno") == long[:14]
+    assert beginning(DEEP, "abcdefghijklm") == long[:14]
+    with pytest.raises(UserError, match="16"):
+        beginning(DEEP, "abcdefghijklmnop")
     with pytest.raises(UserError, match="empty"):
         beginning(DEEP, "")

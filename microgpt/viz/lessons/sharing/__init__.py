@@ -125,6 +125,7 @@ class View(NamedTuple):
     at_changed: int
     changed: tuple[str, str]  # the token at that position, and the one that stands there instead
     apart: list[float]  # how far rows after it are off, layer by layer
+    cut: int  # tokens that are left of a text that is too long; 0: it is not
     difference: float
     chats: list[Chat]
     chat_labels: list[str]
@@ -165,7 +166,8 @@ class View(NamedTuple):
 def view(settings: Settings) -> View:
     model, trace = shipped(settings.model), Trace()
     words = [show(token) for token in model.tokenizer.vocabulary]
-    texts = Texts(model, prefixes.beginning(model, settings.prompt), trace)
+    ids = prefixes.beginning(model, settings.prompt)
+    texts = Texts(model, ids, trace)
     events = list(texts.events())
     first, other = texts.ids[FIRST], texts.ids[OTHER]
     trace.about |= {"model": model.name, "config": asdict(model.config), "prompt": settings.prompt}
@@ -183,6 +185,7 @@ def view(settings: Settings) -> View:
         at_changed=CHANGED,
         changed=(words[first[CHANGED]], words[other[CHANGED]]),
         apart=apart,
+        cut=len(ids) if len(ids) < len(model.tokenizer.encode(settings.prompt)) else 0,
         difference=max(event.difference for event in events),
         chats=several,
         chat_labels=[CHATS[chat.kind] for chat in several],

@@ -127,6 +127,11 @@ def test_the_sentences_say_what_happened() -> None:
     assert "Only the 2 tokens before it are found" in said[7]
 
 
+def test_a_long_text_is_cut_and_the_page_says_so() -> None:
+    said = [text(parse(widget("sharing", view(Settings("names-deep", "z" * n)), page=PAGE))) for n in (13, 15)]
+    assert ["Only the first 14 tokens of your text" in one for one in said] == [False, True]
+
+
 def test_the_chat_is_counted() -> None:
     made = view(Settings("names-deep", "christ"))
     assert [(chat.sent, chat.run) for chat in made.chats] == [(10_050, 1_305), (10_050, 10_050), (10_050, 2_554)]
