@@ -65,6 +65,8 @@ def test_a_line_runs_through_the_blocks_of_its_text(run: tuple[View, Element]) -
         for line, table in zip(lines, tables, strict=True):
             turns = sum(lanes[a] != lanes[b] for a, b in zip(table, table[1:], strict=False))
             assert (line.get("d") or "").count("C") == turns
+        for chip, table in zip(there(find(tree, "end"), case), tables, strict=True):
+            assert {f"w{len(table) - 1}", f"b{lanes[table[-1]]}"} <= {*classes(chip)}
 
 
 def test_strips_say_what_is_found_and_run(run: tuple[View, Element]) -> None:
