@@ -91,7 +91,12 @@ class RadixTree:
         return known
 
     def lock(self, node: Node, by: int = 1) -> None:
-        """Somebody reads what leads to this node; `by` -1: no more."""
+        """Somebody reads what leads to this node; `by` -1: no more. Raises UserError if nobody does."""
+        if node is not self.root and node.locks + by < 0:
+            raise UserError(
+                N_("This text has %(locks)s readers and %(by)s end; lock it before, once for each of them."),
+                locks=node.locks, by=-by,
+            )  # fmt: skip
         walk: Node | None = node
         while walk is not None and walk is not self.root:
             walk.locks += by

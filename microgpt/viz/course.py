@@ -334,6 +334,24 @@ PAGES = (
         models=("names", "names-deep"),
     ),
     Page(
+        "shared-prefixes",
+        N_("Sharing"),
+        N_("What do texts that begin alike share?"),
+        N_(
+            "Many texts that an engine serves begin with the same tokens: the same instructions, the same question "
+            "asked twice. Their first rows are equal. Here several texts hold the same blocks, and each runs the rest."
+        ),
+        "sharing",
+        "names-deep",
+        "christ",
+        N_("step through what happens to four texts, and follow each line through the blocks that its text holds."),
+        N_("a block is kept once, however many lines run through it; after a changed token nothing is found."),
+        number=15,
+        needs=("pages", "old-rows"),
+        sources=("paged", "radix", "vllm", "nano-vllm", "sglang"),
+        models=("names-deep",),
+    ),
+    Page(
         "in-pieces",
         N_("In pieces"),
         N_("Does attention need a whole row of scores?"),
@@ -346,7 +364,7 @@ PAGES = (
         "emmanuel",
         N_("go from tile to tile, and watch what happens to the earlier bars when a larger score comes."),
         N_("nothing is left out: what was summed before is only made smaller."),
-        number=15,
+        number=16,
         needs=("pages",),
         sources=("online-softmax", "flash", "flash-2", "paged"),
     ),
@@ -363,7 +381,7 @@ PAGES = (
         "maria",
         N_("change the mask, and see who reads the new token and which rows go stale layer by layer."),
         N_("without a mask one more token makes every row above the first layer stale."),
-        number=16,
+        number=17,
         needs=("old-rows", "pages"),
         sources=("t5", "whisper", "fast-dllm", "lora"),
     ),
@@ -411,7 +429,7 @@ PAGES = (
         "exercises-engines",
         N_("Exercises: what engines do"),
         N_("Exercises: what engines do"),
-        N_("Block tables worked out by hand, readers that fit on a card, and a source that is heard once."),
+        N_("Block tables worked out by hand, readers that fit on a card, and a chat that begins with the time."),
         model="names-deep",
         prompt="li",
         app="exercises",
@@ -491,7 +509,7 @@ PARTS = (
     Part(
         N_("What engines do"),
         N_("One memory and one processor serve many texts. What do engines do with the rows?"),
-        (14, 15, 16), "exercises-engines",
+        (14, 15, 16, 17), "exercises-engines",
     ),
 )  # fmt: skip
 

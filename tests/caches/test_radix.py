@@ -88,3 +88,19 @@ def test_what_is_locked_stays_and_nothing_is_lost() -> None:
 def test_a_text_without_its_slots_is_refused() -> None:
     with pytest.raises(UserError, match="3 tokens come with 2 slots; give one for each token"):
         RadixTree().insert([1, 2, 3], [1, 2])
+
+
+def test_nobody_reads_less_than_nothing() -> None:
+    """One unlock too many would let a beginning go that somebody else still reads: it raises, and changes nothing."""
+    tree = RadixTree()
+    put(tree, "ab")
+    put(tree, "ac")
+    _, leaf = tree.match([ord("a"), ord("b")])
+    assert leaf.parent is not None
+    tree.lock(leaf)
+    tree.lock(leaf, -1)
+    with pytest.raises(UserError, match="0 readers and 1 end"):
+        tree.lock(leaf, -1)
+    assert (leaf.locks, leaf.parent.locks) == (0, 0)
+    tree.lock(tree.root, -1)
+    assert len(tree.evict(3)) == 3

@@ -13,7 +13,10 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from microgpt.caches.blocks import BlockPool
+from microgpt.caches.prefix import begin, publish
 from microgpt.config import Array, param_shapes
+from microgpt.decode import prefill
 from microgpt.experiments import placing
 from microgpt.experiments.credit import gradients, losses
 from microgpt.experiments.loop import turns
@@ -198,6 +201,17 @@ def block_table(run: Run) -> Iterator[Piece]:
         yield line("line", (40, at * PITCH + HIGH // 2), (124, block * high + high // 2))
         yield "new", 128, block * high, 72, high - 3
     yield from (("kept", 128, block * high, 72, high - 3) for block in other)
+
+
+def prefix_cache(run: Run) -> Iterator[Piece]:
+    """The same text twice: the second time its rows are found, but for the last."""
+    model, ids = run.recording.model, run.recording.ids[:ROWS]
+    pool, wide = BlockPool(model.config, 2 * ROWS, 1), WIDTH // ROWS
+    for y in (0, MIDDLE):
+        found = len(cache := begin(pool, ids))
+        prefill(model.params, model.config, ids[found:], cache)
+        publish(cache, ids)
+        yield from boxes(["kept"] * found + ["new"] * (len(ids) - found), 0, y, wide, MIDDLE - 6, 6)
 
 
 def attention(run: Run) -> Iterator[Piece]:
@@ -504,6 +518,7 @@ PICTURES: dict[str, Callable[[Run], Iterator[Piece]]] = {
     "past-key-values": past_key_values,
     "position": position,
     "prefill": lambda run: passes(run, prefill=True),
+    "prefix-cache": prefix_cache,
     "query": query,
     "recompute": recompute,
     "residual-stream": residual_stream,

@@ -173,6 +173,12 @@ TERMS = (
         "prefill-and-decode",
     ),
     Term(
+        "prefix-cache",
+        N_("prefix cache"),
+        N_("Rows that are kept after their text has ended, for texts that begin with the same tokens."),
+        "shared-prefixes",
+    ),
+    Term(
         "query",
         N_("query (q)"),
         N_("What a token asks of the keys. It is read at its own step and never again."),

@@ -51,6 +51,7 @@ SOURCES = {
     "online-softmax": Source("Online normalizer calculation for softmax", "Milakov, Gimelshein", "2018", PAPER, f"{ARXIV}1805.02867"),
     "flash-2": Source("FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning", "Dao", "2023", PAPER, f"{ARXIV}2307.08691"),
     "paged": Source("Efficient Memory Management for Large Language Model Serving with PagedAttention", "Kwon et al.", "2023", PAPER, f"{ARXIV}2309.06180"),
+    "radix": Source("SGLang: Efficient Execution of Structured Language Model Programs", "Zheng et al.", "2023", PAPER, f"{ARXIV}2312.07104"),
     "speculative": Source("Fast Inference from Transformers via Speculative Decoding", "Leviathan, Kalman, Matias", "2022", PAPER, f"{ARXIV}2211.17192"),
     "chunked": Source("SARATHI: Efficient LLM Inference by Piggybacking Decodes with Chunked Prefills", "Agrawal et al.", "2023", PAPER, f"{ARXIV}2308.16369"),
     "sinks": Source("Efficient Streaming Language Models with Attention Sinks", "Xiao et al.", "2023", PAPER, f"{ARXIV}2309.17453"),

@@ -83,7 +83,7 @@ def test_each_part_has_a_sheet_which_its_last_lesson_and_the_front_page_lead_to(
 @pytest.mark.parametrize("name", NAMES)
 def test_a_sheet_needs_every_lesson_of_its_part(name: str) -> None:
     sheet = sheets()[name]
-    fewest = min(6, 2 * len(sheet.part.lessons))
+    fewest = min(6, 2 + len(sheet.part.lessons))
     assert fewest <= len(sheet.tasks) <= 10 and len(sheet.keyed) == len(sheet.tasks)
     needed = {need for task in sheet.tasks for need in task.needs}
     assert {one.name for one in LESSONS if one.number in sheet.part.lessons} <= needed
@@ -599,6 +599,24 @@ def test_the_crop_gives_back_a_block_with_rows() -> None:
         if n == told.n:
             assert result(told.lost) == n - len(wrong) * told.size
     assert "keep = -(-n // B)" in solved("engines", "cropped")
+
+
+def test_a_chat_finds_what_it_has_sent_before() -> None:
+    """Turn by turn with the tokens themselves: what is run is what no prompt before has, up to its newest token."""
+    told = numbers("engines").prefix
+    for clock in (False, True):
+        text, held, sent, run = ["system"] * told.system, list[str](), 0, list[int]()
+        for turn in range(told.turns):
+            text += [f"question {turn}"] * told.asked
+            prompt = [f"time {turn}", *text[1:]] if clock else text
+            alike = next((i for i, (a, b) in enumerate(zip(prompt, held, strict=False)) if a != b), len(held))
+            sent, run = sent + len(prompt), [*run, len(prompt) - alike]
+            text = text + [f"answer {turn}"] * told.answered
+            held = [*prompt, *text[len(prompt) :]][:-1]  # the newest token has no row
+        if clock:
+            assert sum(run) == sent and result(told.clock) == pytest.approx(sent / told.run.values[-1])
+        else:
+            assert (result(told.sent), result(told.new), result(told.run)) == (sent, run[-1], sum(run))
 
 
 def test_a_source_is_heard_once() -> None:

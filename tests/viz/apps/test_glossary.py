@@ -138,3 +138,10 @@ def test_the_blocks_of_a_table_are_those_that_the_text_holds() -> None:
     every = rows("block-table", "new", "kept")
     assert [box in rows("block-table", "new") for box in every] == [True, False] * 4
     assert [one.text for one in view().pictures["block-table"].letters] == ["0", "2", "4", "6"]
+
+
+def test_a_prefix_cache_finds_all_but_the_last() -> None:
+    new, kept = rows("prefix-cache", "new"), rows("prefix-cache", "kept")
+    first = min(box[1] for box in new)
+    assert [len([box for box in new if box[1] == first]), len(new), len(kept)] == [4, 5, 3]
+    assert all(box[1] > first for box in kept) and max(box[0] for box in kept) < max(box[0] for box in new)

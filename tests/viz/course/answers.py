@@ -187,6 +187,24 @@ def overlapping(view: Any) -> str:
     return "different rows are written to the same slot"
 
 
+def found_elsewhere(view: Any) -> str:
+    """Blocks by their tokens alone: all those of the other text are there, and lead to rows that are not its own."""
+    model = shipped("names-deep")
+    ids = model.tokenizer.encode("christon")
+    held = {tuple(ids[i : i + 2]): i for i in range(0, 8, 2)}
+    other = [token for i in (0, 4, 2) for token in ids[i : i + 2]]
+    assert [held[tuple(other[i : i + 2])] for i in range(0, 6, 2)] == [0, 4, 2] and len(other) == view.asks.bug_found
+    right, lent = KVCache(model.config), KVCache(model.config)
+    forward(model.params, model.config, ids, right)
+    for mine, theirs in zip(lent.layers, right.layers, strict=True):
+        rows = [0, 1, 4, 5, 2, 3]
+        mine.append(theirs.keys[:, rows].swapaxes(0, 1), theirs.values[:, rows].swapaxes(0, 1))
+    wrong = forward(model.params, model.config, ids[-1:], lent)[-1]
+    fresh = forward(model.params, model.config, [*other, ids[-1]], KVCache(model.config))[-1]
+    assert abs(np.abs(wrong - fresh).max() - view.asks.wrong) < 1e-12 and view.asks.wrong > 1
+    return "rows are found that belong after other tokens"
+
+
 def unseen(view: Any) -> str:
     """A model of four layers, run without a mask: rows that a seventh token changes."""
     assert (view.asks.layers, view.asks.tokens) == (4, 6)
@@ -355,6 +373,11 @@ QUESTIONS: dict[str, tuple[Question, ...]] = {
         ("ask-slot", COMPUTE, lambda view: f"{[4 * block + i for block in (7, 1, 3) for i in range(4)][8]}"),
         ("ask-empty", COMPUTE, lambda view: f"{16 * math.ceil(37 / 16) - 37}"),
         ("ask-bug", BUG, overlapping),
+    ),
+    "shared-prefixes": (
+        ("ask-found", COMPUTE, lambda view: f"{sum(16 for end in range(16, 101, 16) if end <= 70)}"),
+        ("ask-again", PREDICT, lambda view: f"{max(end for end in range(0, 33, 16) if end <= 31)}"),
+        ("ask-bug", BUG, found_elsewhere),
     ),
     "in-pieces": (
         ("ask-factor", COMPUTE, smaller),

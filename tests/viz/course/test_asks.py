@@ -107,4 +107,6 @@ def test_what_the_reasons_tell_of_bugs_was_measured() -> None:
     assert "off by up to 4.95" in told["inside"]["ask-bug"]
     assert "6, 13, 21, 30, 40 rows" in told["in-your-code"]["ask-bug"]
     assert "10 rows would be written to 6 slots" in told["pages"]["ask-bug"]
+    assert "would take over 6 rows" in told["shared-prefixes"]["ask-bug"]
+    assert "off by up to 2.17" in told["shared-prefixes"]["ask-bug"]
     assert "all 6 steps came out the same" in told["no-cache"]["ask-bug"]

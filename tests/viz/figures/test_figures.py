@@ -327,6 +327,12 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
     if widget == "pages":
         tables = zip("AB", view.moments[i].step.tables, strict=True)
         return [x for letter, table in tables for x in (f"text {letter}", *map(str, table))]
+    if widget == "sharing":
+        blocks = view.moments[i].event.tables[view.moments[i].event.text]
+        return [
+            *(cell.token for block in view.drawing.strips[i].blocks for cell in block),
+            *map(str, sorted(blocks)[:1]),
+        ]
     if widget != "heads":  # a lesson that draws no figure of its own: its table
         table = view.tables[i]
         return [f"{x:.2f}" if isinstance(x, float) else str(x) for row in table.rows for x in row]

@@ -6,12 +6,14 @@ import math
 from typing import NamedTuple
 
 from microgpt.architectures.known import PRESETS
+from microgpt.serving.chat import turns
 from microgpt.viz.apps.exercises.sheet import Calc, Task, calc, listing
 
 TASKS = (
     Task("tables", "compute", 15, 8, ("pages",)),
     Task("blocks", "plan", 20, 11, ("memory", "pages")),
     Task("cropped", "bug", 10, 8, ("pages",)),
+    Task("prefix", "compute", 15, 9, ("shared-prefixes",)),
     Task("tiled", "compute", 20, 12, ("in-pieces",)),
     Task("heard", "compute", 15, 10, ("no-cache",)),
 )
@@ -19,6 +21,7 @@ SIZE, LENGTHS, BLOCKS = 4, (9, 6), 6  # rows of a block, of the two texts, block
 ASKED = 6  # a row of the first text
 PLANNED, ROOM, RESERVED, MEAN, PAGE = "Llama-3-8B", 20 * 10**9, 8192, 500, 16
 CROPPED = 6  # rows that are to stay
+CHAT = (2000, 100, 300, 4)  # tokens of a system prompt, a question, an answer; turns
 SCORES, VALUES = ((1, 3), (2, 5)), ((1, 2), (3, 4))  # of two tiles
 HEARD, LAYERS, WIDTH, SOURCE, WRITTEN, BEAMS = "Whisper large-v3", 32, 1280, 1500, 100, 5
 
@@ -63,6 +66,19 @@ class Cropped(NamedTuple):
     lost: Calc
 
 
+class Prefix(NamedTuple):
+    """A chat whose beginning is found."""
+
+    system: int
+    asked: int
+    answered: int
+    turns: int
+    sent: Calc
+    new: Calc
+    run: Calc
+    clock: Calc
+
+
 class Tiled(NamedTuple):
     """Softmax over two tiles of two keys, one after the other and apart."""
 
@@ -98,12 +114,13 @@ class Numbers(NamedTuple):
     tables: Tables
     blocks: Blocks
     cropped: Cropped
+    prefix: Prefix
     tiled: Tiled
     heard: Heard
 
 
 def numbers() -> Numbers:
-    return Numbers(tables(), blocks(), cropped(), tiled(), heard())
+    return Numbers(tables(), blocks(), cropped(), prefix(), tiled(), heard())
 
 
 def tables() -> Tables:
@@ -145,6 +162,19 @@ def cropped() -> Cropped:
         listing("cropped"), SIZE, CROPPED,
         kept=calc("{} ÷ {} = {}", CROPPED, SIZE, CROPPED / SIZE),
         lost=calc("{} − {} × {} = {}", CROPPED, kept, SIZE, CROPPED - kept * SIZE),
+    )  # fmt: skip
+
+
+def prefix() -> Prefix:
+    system, asked, answered, n = CHAT
+    chat = turns(system, [asked] * n, [answered] * n)
+    sent, run, new = sum(turn.sent for turn in chat), sum(turn.run for turn in chat), chat[-1].run
+    return Prefix(
+        system, asked, answered, n,
+        sent=calc(" + ".join(["{}"] * n) + " = {}", *(turn.sent for turn in chat), sent),
+        new=calc("{} + {} = {}", asked, new - asked, new),
+        run=calc("{} + {} × {} = {}", chat[0].run, n - 1, new, run),
+        clock=calc("{} ÷ {} = {}", sent, run, sent / run),
     )  # fmt: skip
 
 

@@ -1,0 +1,62 @@
+"""A chat, turn by turn: what is found and what is run, as it is and if something changes. Knows no HTML."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from microgpt.serving.chat import Turn, edited, price, turns
+
+SYSTEM, ASKED, ANSWERED, TURNS = 1000, 50, 200, 6  # tokens of a system prompt, a question, an answer; turns
+EDITED, AT = 3, 500  # in which turn, from 0, which token of the system prompt changes
+WRITE, READ = 1.25, 0.1  # what an input token costs if it is run and kept, and if it is found
+
+
+class Chat(NamedTuple):
+    """The same chat under one circumstance."""
+
+    kind: str  # same, clock, tool
+    turns: list[Turn]
+
+    @property
+    def sent(self) -> int:
+        return sum(turn.sent for turn in self.turns)
+
+    @property
+    def run(self) -> int:
+        return sum(turn.run for turn in self.turns)
+
+    @property
+    def found(self) -> int:
+        return sum(turn.found for turn in self.turns)
+
+    @property
+    def share(self) -> float:
+        return self.found / self.sent
+
+    @property
+    def price(self) -> float:
+        return price(self.turns, WRITE, READ)
+
+
+class Bars(NamedTuple):
+    """One turn: its bars in all circumstances, against the longest prompt."""
+
+    sent: int
+    found: list[float]
+    run: list[float]
+
+
+def chats() -> list[Chat]:
+    """Nothing changes; the first token is another in every turn; one token of the system prompt changes once."""
+    same = turns(SYSTEM, [ASKED] * TURNS, [ANSWERED] * TURNS)
+    clock = [edited(turn.sent, 0) for turn in same]
+    tool = [edited(turn.sent, AT) if i == EDITED else turn for i, turn in enumerate(same)]
+    return [Chat("same", same), Chat("clock", clock), Chat("tool", tool)]
+
+
+def bars(found: list[Chat]) -> list[Bars]:
+    longest = found[0].turns[-1].sent
+    return [
+        Bars(several[0].sent, [turn.found / longest for turn in several], [turn.run / longest for turn in several])
+        for several in zip(*(chat.turns for chat in found), strict=True)
+    ]

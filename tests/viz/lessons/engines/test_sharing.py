@@ -1,0 +1,155 @@
+"""The lesson on sharing draws, event by event, who holds which block; and prints what was counted."""
+
+from __future__ import annotations
+
+from xml.etree.ElementTree import Element
+
+import pytest
+
+from microgpt.caches.prefix import block_keys
+from microgpt.viz.course import page
+from microgpt.viz.lessons.sharing import View, view
+from microgpt.viz.rendering.render import prose, widget
+from microgpt.viz.settings import Settings
+from tests.viz.test_pages import classes, find, numbers, parse, text
+
+PROMPTS = ["christ", "mari", "a", "abcdefghijklm"]
+PAGE = page("shared-prefixes")
+
+
+@pytest.fixture(scope="module", params=PROMPTS)
+def run(request: pytest.FixtureRequest) -> tuple[View, Element]:
+    made = view(Settings("names-deep", request.param))
+    return made, parse(widget("sharing", made, page=PAGE))
+
+
+def there(elements: list[Element], case: int) -> list[Element]:
+    return [one for one in elements if f"D{case}" in classes(one)]
+
+
+def test_the_picture_holds_what_the_pool_holds(run: tuple[View, Element]) -> None:
+    """Each block that a table holds has the tokens of its text, and as many readers as tables hold it."""
+    made, tree = run
+    blocks = {int(numbers(find(one, "no")[0])[0]): one for one in find(tree, "blk")}
+    texts = made.trace.about["texts"]
+    for case, moment in enumerate(made.moments):
+        tables, there_now = moment.event.tables, dict.fromkeys(range(len(texts)), 0)
+        for one in made.moments[: case + 1]:
+            there_now[one.event.text] = len(one.event.ids)
+        held: dict[int, str] = {}
+        for i, table in enumerate(tables):
+            for at, block in enumerate(table):
+                rows = "".join(texts[i][at * made.size : min((at + 1) * made.size, there_now[i])])
+                assert held.setdefault(block, rows) == rows  # two texts that share a block have the same tokens there
+        for number, element in blocks.items():
+            readers = sum(number in table for table in tables)
+            known = number in moment.event.keys
+            assert (f"D{case}" in classes(element)) == bool(readers or known)
+            if readers:
+                assert "".join(text(b) for b in there(list(find(element, "rows")[0].iter("b")), case)) == held[number]
+            if readers or known:
+                assert [numbers(one)[0] for one in there(find(element, "refs"), case)] == [readers]
+                assert bool(there(find(element, "many"), case)) == (readers > 1)
+                assert bool(there(find(element, "free"), case)) == (readers == 0)
+                assert bool(there(list(element.iter("code")), case)) == known
+
+
+def test_a_line_runs_through_the_blocks_of_its_text(run: tuple[View, Element]) -> None:
+    made, tree = run
+    (svg,) = [one for one in tree.iter() if one.tag.endswith("svg")]
+    lanes = {block.number: block.lane for block in made.drawing.blocks}
+    for case, moment in enumerate(made.moments):
+        lines = there(list(svg), case)
+        tables = [table for table in moment.event.tables if table]
+        assert len(lines) == len(tables) == len(there(find(tree, "end"), case))
+        for line, table in zip(lines, tables, strict=True):
+            turns = sum(lanes[a] != lanes[b] for a, b in zip(table, table[1:], strict=False))
+            assert (line.get("d") or "").count("C") == turns
+        for chip, table in zip(there(find(tree, "end"), case), tables, strict=True):
+            assert {f"w{len(table) - 1}", f"b{lanes[table[-1]]}"} <= {*classes(chip)}
+
+
+def test_strips_say_what_is_found_and_run(run: tuple[View, Element]) -> None:
+    made, tree = run
+    first = made.trace.about["texts"][0]
+    for moment, strip in zip(made.moments, find(tree, "coming"), strict=True):
+        event, cells = moment.event, list(find(strip, "strip-of")[0].iter("b"))
+        assert len(cells) == len(event.ids)
+        states = [classes(cell) for cell in cells]
+        assert sum("found" in state for state in states) == event.found
+        assert sum(bool({"run", "again"} & {*state}) for state in states) == event.run
+        again = [i for i, state in enumerate(states) if "again" in state]
+        assert all(text(cells[i]) == first[i] for i in again)
+        said = sorted(n for one in find(strip, "of") for n in numbers(one))
+        assert said == sorted(n for n in (event.found, event.run) if n)
+    last = [classes(cell) for cell in find(find(tree, "coming")[-1], "strip-of")[0].iter("b")]
+    assert [i for i, state in enumerate(last) if "other" in state] == [made.at_changed]
+    assert all("again" in state for state in last[made.at_changed + 1 :])
+
+
+def test_what_is_not_found_goes_grey(run: tuple[View, Element]) -> None:
+    """In the last event all full blocks of the first text but those before the changed token."""
+    made, tree = run
+    last = len(made.moments) - 1
+    grey = [numbers(find(one, "no")[0])[0] for one in find(tree, "blk") if there(find(one, "missed"), last)]
+    table = made.moments[0].event.tables[0]
+    assert grey == [block for block in table[made.at_changed // made.size :] if block in made.moments[last].event.keys]
+
+
+def test_each_panel_says_its_event(run: tuple[View, Element]) -> None:
+    made, tree = run
+    panels = find(tree, "C")[: len(made.moments)]
+    for panel, moment in zip(panels, made.moments, strict=True):
+        (table,) = panel.iter("table")
+        rows = [[text(cell) for cell in row] for row in table.iter("tr")][1:]
+        expected = [[letter, str(blocks), str(found), str(ran)] for letter, _, blocks, found, ran in moment.tables]
+        assert rows == [*expected, ["all", "", str(moment.found), str(moment.run)]]
+    assert made.moments[-1].run == sum(one.event.run for one in made.moments)
+    assert made.difference < 1e-12 and "1e-12" in text(find(tree, "same")[0])
+
+
+def test_hashes_are_those_of_the_chain() -> None:
+    made = view(Settings("names-deep", "christ"))
+    panels = find(parse(widget("sharing", made, page=PAGE)), "C")
+    first, second = (key.hex()[:4] for key in block_keys(made.moments[0].event.ids, 2)[:2])
+    assert f"hash({first}, h r) = {second}" in text(find(panels[1], "where")[0])
+    other = block_keys(made.moments[-1].event.ids, 2)[1].hex()[:4]
+    assert f"hash({first}, a r) = {other}" in text(find(panels[7], "where")[0]) and other != second
+
+
+def test_the_sentences_say_what_happened() -> None:
+    made = view(Settings("names-deep", "christ"))
+    panels = [text(find(panel, "done")[0]) for panel in find(parse(widget("sharing", made, page=PAGE)), "C")]
+    said = [" ".join(panel.split()) for panel in panels]
+    assert "B finds 6 tokens in 3 blocks of A and runs only the other 3. Of these, 1 is as in A too" in said[1]
+    assert "all 9 rows are shared" in said[2]
+    assert "Block 6 is B’s as well, so C first copies its row into block 7" in said[3]
+    assert "Nobody else holds block 6 now" in said[4]
+    assert "A returns and finds 8 of its 9 tokens" in said[6]
+    assert "Only the 2 tokens before it are found" in said[7]
+
+
+def test_a_long_text_is_cut_and_the_page_says_so() -> None:
+    said = [text(parse(widget("sharing", view(Settings("names-deep", "z" * n)), page=PAGE))) for n in (13, 15)]
+    assert ["Only the first 14 tokens of your text" in one for one in said] == [False, True]
+
+
+def test_the_chat_is_counted() -> None:
+    made = view(Settings("names-deep", "christ"))
+    assert [(chat.sent, chat.run) for chat in made.chats] == [(10_050, 1_305), (10_050, 10_050), (10_050, 2_554)]
+    assert [round(chat.price) for chat in made.chats] == [2_506, 12_562, 3_942]
+    tree = parse(widget("sharing", made, page=PAGE))
+    for chat, panel in zip(made.chats, find(tree, "C")[len(made.moments) :], strict=True):
+        rows = [[numbers(cell)[0] for cell in row] for row in list(panel.iter("tr"))[1:]]
+        assert rows == [[i, turn.found, turn.run] for i, turn in enumerate(chat.turns, 1)]
+        assert numbers(find(panel, "sum")[0]) == [chat.sent, chat.found, chat.run]
+        assert sum(turn.found + turn.run for turn in chat.turns) == chat.sent
+
+
+def test_the_prose_follows_the_text() -> None:
+    for prompt in ("christ", "mari"):
+        made = view(Settings("names-deep", prompt))
+        said = " ".join(prose("sharing", made, page=PAGE).split())
+        second = made.moments[1].event
+        assert f"text B takes over {second.found} rows and runs {second.run} tokens" in said
+        assert made.apart[0] == 0 and f"differ by up to {made.deeper:.2f}" in said
