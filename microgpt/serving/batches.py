@@ -12,13 +12,25 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from microgpt.caches.blocks import BlockPool
-from microgpt.decode import generate
+from microgpt.decode import check_length, generate
+from microgpt.errors import N_, UserError
 from microgpt.serving.engine import Engine
 from microgpt.serving.scheduler import Policy, Request
 from microgpt.weights import Model
 
 LEAST = 4  # as long as a pass of so many tokens takes every pass
 SIZE = 2  # rows of a block
+BUDGET, WHOLE, PLACES, SMALL = (
+    8,
+    16,
+    4,
+    16,
+)  # tokens of a pass, in chunks and with whole prompts; blocks of a small pool
+READER = 6  # tokens that the first text is gone on with
+OTHERS = (  # of the model `stories`: prompt, tokens to go on with, the pass in which it comes
+    ("a dog", 9, 0), ("she is happy and so", 9, 0), ("it is", 12, 0),
+    ("when it rains , the girl", 5, 4), ("so the man looks at the", 7, 4),
+)  # fmt: skip
 
 
 class Asked(NamedTuple):
@@ -79,6 +91,29 @@ class Run(NamedTuple):
     def used(self) -> float:
         """Of the places of all passes, the share that wrote a token."""
         return sum(map(len, self.written)) / (self.policy.places * len(self.passes))
+
+
+def six(model: Model, prompt: str) -> list[Asked]:
+    """The reader's text and five others. Raises UserError for a text that is empty, too long or not in its words."""
+    if not model.tokenizer.split(prompt):
+        raise UserError(N_("The prompt is empty; give at least one token."))
+    ids, n_ctx = model.tokenizer.encode(prompt), model.config.n_ctx
+    check_length(model.config, len(ids))
+    first = Asked(ids, min(READER, n_ctx - len(ids) + 1))
+    return [first, *(Asked(model.tokenizer.encode(text), n, arrival) for text, n, arrival in OTHERS)]
+
+
+def ways(asked: Sequence[Asked]) -> dict[str, tuple[Policy, int]]:
+    """Policies and the blocks of their pools. Where a text is longer, its pass or its rows are let in all the same."""
+    rows = [len(one.ids) + one.answer - 1 for one in asked]
+    blocks = [-(-n // SIZE) for n in rows]
+    chunks, most = Policy(BUDGET, PLACES), sum(blocks)
+    return {
+        "chunks": (chunks, most),
+        "whole": (Policy(max(WHOLE, *rows), PLACES, chunked=False), most),
+        "static": (Policy(WHOLE, PLACES, static=True), most),
+        "small": (chunks, max(SMALL, *blocks)),
+    }
 
 
 def alone(model: Model, asked: Asked) -> list[int]:

@@ -4,29 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from microgpt.serving.batches import LEAST, Asked, Run, alone, serve
-from microgpt.serving.scheduler import Policy
+from microgpt.errors import UserError
+from microgpt.serving.batches import LEAST, Run, alone, serve, six, ways
 from microgpt.weights import shipped
 
 MODEL = shipped("stories")
-PROMPTS = [
-    "The next day is bright and",
-    "a dog",
-    "she is happy and so",
-    "it is",
-    "when it rains , the girl",
-    "so the man looks at the",
-]
-SIX = [
-    Asked(MODEL.tokenizer.encode(prompt), n, 4 * (i > 3))
-    for i, (prompt, n) in enumerate(zip(PROMPTS, (6, 9, 9, 12, 5, 7), strict=True))
-]  # fmt: skip
-POLICIES = {
-    "chunks": (Policy(8, 4), 60),
-    "whole": (Policy(16, 4, chunked=False), 60),
-    "static": (Policy(16, 4, static=True), 60),
-    "small": (Policy(8, 4), 16),
-}
+SIX = six(MODEL, "The next day is bright and")
+POLICIES = ways(SIX)
 
 
 @pytest.fixture(scope="module", params=POLICIES)
@@ -70,5 +54,25 @@ def test_who_waits_for_whom() -> None:
     assert max(runs["chunks"].between) < max(runs["whole"].between)
     assert runs["static"].first[4] > 1.5 * runs["chunks"].first[4]
     assert runs["static"].used < runs["whole"].used
-    assert [one.preempted for one in runs["small"].passes if one.preempted] and runs["small"].n_blocks < 60
+    assert [one.preempted for one in runs["small"].passes if one.preempted] and runs["small"].n_blocks < runs[
+        "chunks"
+    ].n_blocks
     assert not any(one.preempted for one in runs["chunks"].passes)
+
+
+@pytest.mark.parametrize("prompt", ["it", "a dog", " ".join(["the"] * 23), "she is happy and so"])
+def test_the_reader_may_write_anything_that_the_model_can_hold(prompt: str) -> None:
+    """Also what another has written, whose rows are then found."""
+    asked = six(MODEL, prompt)
+    for way in ways(asked).values():
+        found = serve(MODEL, asked, *way)
+        assert found.ids == [alone(MODEL, one) for one in asked]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "said"),
+    [("  ", "The prompt is empty"), (" ".join(["the"] * 24), "at most 24"), ("zebra", "does not know the word")],
+)
+def test_a_text_that_cannot_be_run_is_refused(prompt: str, said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        six(MODEL, prompt)
