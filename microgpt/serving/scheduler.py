@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import NamedTuple, Protocol
 
 from microgpt.config import Hook
@@ -172,10 +173,10 @@ class Scheduler:
         return wrote
 
     def _budget(self) -> int:
-        """A static batch runs its prompts whole."""
+        """A static batch runs its prompts whole; of those that wait, it has places for the first ones."""
         if not self.policy.static:
             return self.policy.budget
-        return sum(request.wanted for request in (*self.running, *self.waiting))
+        return sum(request.wanted for request in (*self.running, *islice(self.waiting, self.policy.places)))
 
     def _room_for(self, request: Request, rows: int) -> bool:
         """Whether it has got room, for which the last ones may have had to go; False if it was the last itself."""

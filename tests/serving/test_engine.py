@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from microgpt.caches.blocks import BlockPool
 from microgpt.caches.prefix import block_keys
@@ -56,42 +57,94 @@ def test_every_request_gets_what_it_would_get_alone(
     assert not any(pool.ref_count)
 
 
-def test_pool_and_scheduler_hold_together_over_100_000_operations() -> None:
-    """Requests come and steps are planned and done, on real block tables: after each operation a block is free or in
-    as many tables as its count says, and what can be found by its key holds that."""
-    draw, pool = Random(0), BlockPool(Config(n_embd=4, n_head=1, n_kv_head=1, n_mlp=4), 12, 2)
-    memory, plan, added = PagedMemory(pool), list[Chunk](), 0
-    written = dict[int, bytes]()  # block -> the key of what was last written there
-    scheduler = Scheduler(Policy(8, 4), memory)
-    for _ in range(100_000):
-        if plan:
-            for request, n in plan:
-                cache, rows = memory.caches[request], request.computed + n
-                for layer in cache.layers:
-                    layer.held(rows)
-                keys = block_keys(memory.ids[request][:rows], 2)
-                written |= dict(zip(cache.table[request.computed // 2 :], keys[request.computed // 2 :], strict=False))
-                if n == request.wanted:
-                    memory.ids[request].append(draw.randrange(3))
-            for request in scheduler.done(plan):
-                if request.ended:
-                    del memory.ids[request]
-            plan = []
-        elif len(scheduler.waiting) < 3 and draw.random() < 0.3:
-            request = Request(str(added), draw.randint(1, 10), draw.randint(1, 8))
-            scheduler.add(request)
-            memory.ids[request] = [draw.randrange(3) for _ in range(request.prompt)]
-            added += 1
-        else:
-            plan = scheduler.schedule()
-            assert plan or not scheduler.waiting
-        held = Counter(block for cache in memory.caches.values() for block in cache.table)
+class Served:
+    """A scheduler on real block tables, without a model: requests come, and steps are planned and run."""
+
+    def __init__(self) -> None:
+        self.pool = BlockPool(Config(n_embd=4, n_head=1, n_kv_head=1, n_mlp=4), 12, 2)
+        self.memory, self.plan, self.added = PagedMemory(self.pool), list[Chunk](), 0
+        self.scheduler = Scheduler(Policy(8, 4), self.memory)
+        self.written = dict[int, bytes]()  # block -> the key of what was last written there
+
+    def come(self, ids: list[int], answer: int) -> None:
+        request = Request(str(self.added), len(ids), answer)
+        self.scheduler.add(request)
+        self.memory.ids[request] = list(ids)
+        self.added += 1
+
+    def schedule(self) -> None:
+        self.plan = self.scheduler.schedule()
+        assert self.plan or not self.scheduler.waiting
+
+    def run(self, token: int) -> None:
+        for request, n in self.plan:
+            cache, rows = self.memory.caches[request], request.computed + n
+            for layer in cache.layers:
+                layer.held(rows)
+            first, keys = request.computed // 2, block_keys(self.memory.ids[request][:rows], 2)
+            self.written |= dict(zip(cache.table[first:], keys[first:], strict=False))
+            if n == request.wanted:
+                self.memory.ids[request].append(token)
+        for request in self.scheduler.done(self.plan):
+            if request.ended:
+                del self.memory.ids[request]
+        self.plan = []
+
+    def check(self) -> None:
+        """A block is free or in as many tables as its count says, and what can be found by its key holds that."""
+        pool, held = self.pool, Counter(block for cache in self.memory.caches.values() for block in cache.table)
         assert pool.ref_count == [held[block] for block in range(12)]
         assert pool.free_queue.keys() == {block for block in range(12) if not held[block]}
         assert {pool.key_of[block]: block for block in pool.key_of} == pool.block_of
-        assert all(written[block] == key for block, key in pool.key_of.items())
-        assert set(memory.caches) == set(scheduler.running)
-    assert scheduler.preemptions > 1_000 and added > 5_000
+        assert all(self.written[block] == key for block, key in pool.key_of.items())
+        assert set(self.memory.caches) == set(self.scheduler.running)
+
+
+TOKENS = st.integers(0, 2)
+
+
+class Serving(RuleBasedStateMachine):
+    """The same in any order that Hypothesis thinks of."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.served = Served()
+
+    @precondition(lambda self: len(self.served.scheduler.waiting) < 3)
+    @rule(ids=st.lists(TOKENS, min_size=1, max_size=10), answer=st.integers(1, 8))
+    def come(self, ids: list[int], answer: int) -> None:
+        self.served.come(ids, answer)
+
+    @precondition(lambda self: not self.served.plan)
+    @rule()
+    def schedule(self) -> None:
+        self.served.schedule()
+
+    @precondition(lambda self: self.served.plan)
+    @rule(token=TOKENS)
+    def run(self, token: int) -> None:
+        self.served.run(token)
+
+    @invariant()
+    def holds(self) -> None:
+        self.served.check()
+
+
+TestServing = Serving.TestCase
+TestServing.settings = settings(max_examples=examples(30), stateful_step_count=40, deadline=None)
+
+
+def test_pool_and_scheduler_hold_together_over_100_000_operations() -> None:
+    draw, served = Random(0), Served()
+    for _ in range(100_000):
+        if served.plan:
+            served.run(draw.randrange(3))
+        elif len(served.scheduler.waiting) < 3 and draw.random() < 0.3:
+            served.come([draw.randrange(3) for _ in range(draw.randint(1, 10))], draw.randint(1, 8))
+        else:
+            served.schedule()
+        served.check()
+    assert served.scheduler.preemptions > 1_000 and served.added > 5_000
 
 
 def test_what_is_preempted_finds_its_rows_again() -> None:

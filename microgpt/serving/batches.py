@@ -1,0 +1,164 @@
+"""Six texts and one model under several policies: what each pass runs, who waits, and when each token is there.
+
+The same engine runs them all. The clock is a simple one: a pass of m tokens takes max(LEAST, m), for it reads all
+weights however few tokens it runs, and from some number on every further token takes its time. So a wait can be read
+off as a distance. `microgpt.serving.simulate` has the clock of a real processor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from microgpt.caches.blocks import BlockPool
+from microgpt.decode import check_length, generate
+from microgpt.errors import N_, UserError
+from microgpt.serving.engine import Engine
+from microgpt.serving.scheduler import Policy, Request
+from microgpt.weights import Model
+
+LEAST = 4  # as long as a pass of so many tokens takes every pass
+SIZE = 2  # rows of a block
+BUDGET, WHOLE, PLACES, SMALL = (
+    8,
+    16,
+    4,
+    16,
+)  # tokens of a pass, in chunks and with whole prompts; blocks of a small pool
+READER = 6  # tokens that the first text is gone on with
+OTHERS = (  # of the model `stories`: prompt, tokens to go on with, the pass in which it comes
+    ("a dog", 9, 0), ("she is happy and so", 9, 0), ("it is", 12, 0),
+    ("when it rains , the girl", 5, 4), ("so the man looks at the", 7, 4),
+)  # fmt: skip
+
+
+class Asked(NamedTuple):
+    """A text to be gone on with, by at most `answer` tokens, from the pass of its arrival on (the first is 0)."""
+
+    ids: list[int]
+    answer: int
+    arrival: int = 0
+
+
+class Part(NamedTuple):
+    """What a pass runs of a text."""
+
+    text: int
+    n: int
+    before: int  # rows that it has had
+    whole: bool  # nothing of it is left to be run, so a token is written
+    prompt: bool  # at least one of the tokens is of the prompt
+
+
+class Pass(NamedTuple):
+    """One pass, and the texts as they are after it."""
+
+    parts: list[Part]
+    start: int
+    end: int
+    waiting: list[int]  # texts that have come and do not run
+    preempted: list[int]  # that have lost their rows for this pass
+    ended: list[int]
+    n_free: int  # blocks
+
+    @property
+    def tokens(self) -> int:
+        return sum(part.n for part in self.parts)
+
+
+class Run(NamedTuple):
+    """All passes under one policy."""
+
+    policy: Policy
+    n_blocks: int
+    passes: list[Pass]
+    ids: list[list[int]]  # of each text, prompt and answer
+    came: list[int]  # when each came
+    written: list[list[int]]  # when each of its tokens was written
+
+    @property
+    def first(self) -> list[int]:
+        """Of each text the time from its arrival to its first token."""
+        return [times[0] - came for times, came in zip(self.written, self.came, strict=True)]
+
+    @property
+    def between(self) -> list[int]:
+        """Of each text the longest time between two of its tokens; 0 where there is one token alone."""
+        return [max((b - a for a, b in pairwise(times)), default=0) for times in self.written]
+
+    @property
+    def used(self) -> float:
+        """Of the places of all passes, the share that wrote a token."""
+        return sum(map(len, self.written)) / (self.policy.places * len(self.passes))
+
+
+def six(model: Model, prompt: str) -> list[Asked]:
+    """The reader's text and five others. Raises UserError for a text that is empty, too long or not in its words."""
+    if not model.tokenizer.split(prompt):
+        raise UserError(N_("The prompt is empty; give at least one token."))
+    ids, n_ctx = model.tokenizer.encode(prompt), model.config.n_ctx
+    check_length(model.config, len(ids))
+    first = Asked(ids, min(READER, n_ctx - len(ids) + 1))
+    return [first, *(Asked(model.tokenizer.encode(text), n, arrival) for text, n, arrival in OTHERS)]
+
+
+def ways(asked: Sequence[Asked]) -> dict[str, tuple[Policy, int]]:
+    """Policies and the blocks of their pools. Where a text is longer, its pass or its rows are let in all the same."""
+    rows = [len(one.ids) + one.answer - 1 for one in asked]
+    blocks = [-(-n // SIZE) for n in rows]
+    chunks, most = Policy(BUDGET, PLACES), sum(blocks)
+    return {
+        "chunks": (chunks, most),
+        "whole": (Policy(max(WHOLE, *rows), PLACES, chunked=False), most),
+        "static": (Policy(WHOLE, PLACES, static=True), most),
+        "small": (chunks, max(SMALL, *blocks)),
+    }
+
+
+def alone(model: Model, asked: Asked) -> list[int]:
+    """What a text is when nobody else is there."""
+    stops = model.tokenizer.stops
+    return asked.ids + list(generate(model.params, model.config, asked.ids, asked.answer, stop=stops))
+
+
+def serve(model: Model, asked: Sequence[Asked], policy: Policy, n_blocks: int) -> Run:
+    """Run all texts to their end. Raises UserError for one that could never run."""
+    engine = Engine(model, policy, BlockPool(model.config, n_blocks, SIZE))
+    requests, came, clock = dict[Request, int](), dict[int, int](), 0
+    passes, written = list[Pass](), [list[int]() for _ in asked]
+    while len(requests) < len(asked) or engine.scheduler.waiting or engine.scheduler.running:
+        for text, one in enumerate(asked):
+            if text not in came and one.arrival <= len(passes):
+                came[text] = clock
+                requests[engine.add(str(text), one.ids, one.answer)] = text
+        one_pass = step(engine, requests, clock)
+        passes.append(one_pass)
+        clock = one_pass.end
+        for part in one_pass.parts:
+            if part.whole:
+                written[part.text].append(clock)
+    ids = {text: engine.ids[request] for request, text in requests.items()}
+    texts = range(len(asked))
+    return Run(policy, n_blocks, passes, [ids[i] for i in texts], [came[i] for i in texts], written)
+
+
+def step(engine: Engine, requests: Mapping[Request, int], clock: int) -> Pass:
+    """One pass of the engine."""
+    lost = {request: request.preempted for request in requests}
+    had = {request: request.written for request in requests}
+    plan = engine.step()
+    parts = [
+        Part(
+            requests[request], n, request.computed - n, request.written > had[request],
+            request.computed - n < request.prompt,
+        )
+        for request, n in plan
+    ]  # fmt: skip
+    return Pass(
+        parts, clock, clock + max(LEAST, sum(part.n for part in parts)),
+        [requests[request] for request in engine.scheduler.waiting],
+        [text for request, text in requests.items() if request.preempted > lost[request]],
+        [requests[request] for request, _ in plan if request.ended],
+        engine.memory.pool.n_free,
+    )  # fmt: skip
