@@ -20,12 +20,8 @@ from microgpt.weights import Model
 
 LEAST = 4  # as long as a pass of so many tokens takes every pass
 SIZE = 2  # rows of a block
-BUDGET, WHOLE, PLACES, SMALL = (
-    8,
-    16,
-    4,
-    16,
-)  # tokens of a pass, in chunks and with whole prompts; blocks of a small pool
+BUDGET, WHOLE = 8, 16  # tokens of a pass, in chunks and with whole prompts
+PLACES, SMALL = 4, 16  # texts in a pass; blocks of a small pool
 READER = 6  # tokens that the first text is gone on with
 OTHERS = (  # of the model `stories`: prompt, tokens to go on with, the pass in which it comes
     ("a dog", 9, 0), ("she is happy and so", 9, 0), ("it is", 12, 0),

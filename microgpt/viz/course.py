@@ -352,6 +352,24 @@ PAGES = (
         models=("names-deep",),
     ),
     Page(
+        "many-at-once",
+        N_("Many at once"),
+        N_("How does one model answer many people at once?"),
+        N_(
+            "A pass that writes one token reads all the weights, and a pass that writes a token for each of many texts "
+            "reads them once too. So engines run texts together. Who is let in, and when, decides how long each waits."
+        ),
+        "serving",
+        "stories",
+        "The next day is bright and",
+        N_("change the policy, and go back to the first pass of each: who runs, who waits?"),
+        N_("each text writes the same tokens under all policies; only the waiting differs."),
+        number=16,
+        needs=("prefill-and-decode", "pages"),
+        sources=("orca", "sarathi-serve", "paged", "vllm"),
+        models=("stories",),
+    ),
+    Page(
         "in-pieces",
         N_("In pieces"),
         N_("Does attention need a whole row of scores?"),
@@ -364,7 +382,7 @@ PAGES = (
         "emmanuel",
         N_("go from tile to tile, and watch what happens to the earlier bars when a larger score comes."),
         N_("nothing is left out: what was summed before is only made smaller."),
-        number=16,
+        number=17,
         needs=("pages",),
         sources=("online-softmax", "flash", "flash-2", "paged"),
     ),
@@ -381,7 +399,7 @@ PAGES = (
         "maria",
         N_("change the mask, and see who reads the new token and which rows go stale layer by layer."),
         N_("without a mask one more token makes every row above the first layer stale."),
-        number=17,
+        number=18,
         needs=("old-rows", "pages"),
         sources=("t5", "whisper", "fast-dllm", "lora"),
     ),
@@ -509,7 +527,7 @@ PARTS = (
     Part(
         N_("What engines do"),
         N_("One memory and one processor serve many texts. What do engines do with the rows?"),
-        (14, 15, 16, 17), "exercises-engines",
+        (14, 15, 16, 17, 18), "exercises-engines",
     ),
 )  # fmt: skip
 

@@ -54,6 +54,8 @@ SOURCES = {
     "radix": Source("SGLang: Efficient Execution of Structured Language Model Programs", "Zheng et al.", "2023", PAPER, f"{ARXIV}2312.07104"),
     "speculative": Source("Fast Inference from Transformers via Speculative Decoding", "Leviathan, Kalman, Matias", "2022", PAPER, f"{ARXIV}2211.17192"),
     "chunked": Source("SARATHI: Efficient LLM Inference by Piggybacking Decodes with Chunked Prefills", "Agrawal et al.", "2023", PAPER, f"{ARXIV}2308.16369"),
+    "orca": Source("Orca: A Distributed Serving System for Transformer-Based Generative Models", "Yu et al.", "2022", PAPER, "https://www.usenix.org/conference/osdi22/presentation/yu"),
+    "sarathi-serve": Source("Taming Throughput-Latency Tradeoff in LLM Inference with Sarathi-Serve", "Agrawal et al.", "2024", PAPER, f"{ARXIV}2403.02310"),
     "sinks": Source("Efficient Streaming Language Models with Attention Sinks", "Xiao et al.", "2023", PAPER, f"{ARXIV}2309.17453"),
     "degeneration": Source("The Curious Case of Neural Text Degeneration", "Holtzman et al.", "2019", PAPER, f"{ARXIV}1904.09751"),
     "bert-heads": Source("What Does BERT Look At? An Analysis of BERT’s Attention", "Clark et al.", "2019", PAPER, f"{ARXIV}1906.04341"),

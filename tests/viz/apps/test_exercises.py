@@ -646,3 +646,24 @@ def test_two_tiles_are_softmax_over_all_four() -> None:
     assert abs(result(told.o) * math.exp(5) - np.exp(scores) @ values) < 1e-9
     assert abs(result(told.first) * math.exp(3) - np.exp(scores[:2]).sum()) < 1e-9
     assert abs(result(told.first_o) * math.exp(3) - np.exp(scores[:2]) @ values[:2]) < 1e-9
+
+
+def test_places_are_taken_pass_by_pass() -> None:
+    """As a scheduler of texts would: at each pass the free places go to those that wait."""
+    told = numbers("engines").turns
+    for static in (True, False):
+        waiting, running, passes, begun = list(range(len(told.writes))), dict[int, int](), 0, dict[int, int]()
+        while waiting or running:
+            passes += 1
+            while waiting and len(running) < told.places:
+                if static and running and begun[next(iter(running))] < passes:
+                    break
+                text = waiting.pop(0)
+                running[text], begun[text] = told.writes[text], passes
+            running = {text: left - 1 for text, left in running.items() if left > 1}
+        shown = result(told.static) if static else told.joined
+        assert (passes, begun[3]) == (shown, told.last[0 if static else 1])
+        share = sum(told.writes) / (told.places * passes)
+        assert abs(result(told.share if static else told.better) - share) < 1e-12
+    pairs = [(told.writes[i], told.writes[j]) for i in range(4) for j in range(i)]
+    assert sum(a == b for a, b in pairs) == 1  # two of one length, whose partners differ

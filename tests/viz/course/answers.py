@@ -21,6 +21,7 @@ from microgpt.experiments import mistakes
 from microgpt.experiments.validity import rows_under
 from microgpt.model import forward
 from microgpt.serving.adapters import drawn, voided
+from microgpt.serving.scheduler import Blocks, Policy, Request, Scheduler
 from microgpt.viz.drawing.picture import Picture
 from microgpt.weights import shipped
 
@@ -275,6 +276,46 @@ def not_rescaled(view: Any) -> str:
     return "the keys of early tiles count for too much"
 
 
+def left_empty(view: Any) -> str:
+    """Pass by pass, the places whose text has ended."""
+    written = view.asks.answers
+    return f"{sum(n < at for at in range(1, max(written) + 1) for n in written)}"
+
+
+def cut_up(view: Any) -> str:
+    """The scheduler of the package, with three texts that write and a prompt that comes."""
+    asks, scheduler = view.asks, Scheduler(Policy(view.asks.budget, 8), Blocks(100, 4))
+    for n in range(asks.others):
+        scheduler.add(Request(f"{n}", 1, 50))
+    scheduler.done(scheduler.schedule())
+    late, passes = Request("late", asks.prompt, 5), 0
+    scheduler.add(late)
+    while late.computed < asks.prompt:
+        scheduler.done(scheduler.schedule())
+        passes += 1
+    return f"{passes}"
+
+
+def unmixed(view: Any) -> str:
+    small = view.way("small")
+    assert view.same and small.preempted > 0
+    return "the same tokens"
+
+
+def starved(view: Any) -> str:
+    """The loop as it stands: two that write, and a prompt of 20 with a budget of 8."""
+    wanted, writes = {"prompt": 20, "a": 1, "b": 1}, []
+    for _ in range(2):
+        budget = 8
+        for text in wanted:
+            n = min(wanted[text], budget)
+            budget -= n
+            wanted[text] -= n if text == "prompt" else 0
+            writes += [text] * n if text != "prompt" else []
+    assert not writes
+    return "their text stops whenever a long prompt comes"
+
+
 def cache_questions(numbers: int) -> tuple[Question, ...]:
     return (
         ("ask-held", COMPUTE, lambda view: f"{numbers * (view.n + 1):,}"),
@@ -378,6 +419,12 @@ QUESTIONS: dict[str, tuple[Question, ...]] = {
         ("ask-found", COMPUTE, lambda view: f"{sum(16 for end in range(16, 101, 16) if end <= 70)}"),
         ("ask-again", PREDICT, lambda view: f"{max(end for end in range(0, 33, 16) if end <= 31)}"),
         ("ask-bug", BUG, found_elsewhere),
+    ),
+    "many-at-once": (
+        ("ask-idle", COMPUTE, left_empty),
+        ("ask-passes", COMPUTE, cut_up),
+        ("ask-same", PREDICT, unmixed),
+        ("ask-bug", BUG, starved),
     ),
     "in-pieces": (
         ("ask-factor", COMPUTE, smaller),

@@ -320,6 +320,13 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         found += [size_text(one.weights), size_text(one.full), whole(one.sequences)]
         reads = [(read.tokens, *(size_text(x) for x in (read.weights, read.cache))) for read in one.reads]
         return found + [x for tokens, weights, cache in reads for x in (whole(tokens), weights, cache)]
+    if widget == "serving":
+        return [
+            str(one.n)
+            for column in zip(*(c.boxes for c in view.ways[i].columns), strict=True)
+            for one in column
+            if one.n
+        ]
     if widget == "pieces":
         return [number(view.tiles[i].state.l)]
     if widget == "masks":

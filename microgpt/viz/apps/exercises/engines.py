@@ -14,6 +14,7 @@ TASKS = (
     Task("blocks", "plan", 20, 11, ("memory", "pages")),
     Task("cropped", "bug", 10, 8, ("pages",)),
     Task("prefix", "compute", 15, 9, ("shared-prefixes",)),
+    Task("turns", "compute", 15, 9, ("many-at-once",)),
     Task("tiled", "compute", 20, 12, ("in-pieces",)),
     Task("heard", "compute", 15, 10, ("no-cache",)),
 )
@@ -22,6 +23,7 @@ ASKED = 6  # a row of the first text
 PLANNED, ROOM, RESERVED, MEAN, PAGE = "Llama-3-8B", 20 * 10**9, 8192, 500, 16
 CROPPED = 6  # rows that are to stay
 CHAT = (2000, 100, 300, 4)  # tokens of a system prompt, a question, an answer; turns
+BATCH, WRITES = 2, (3, 1, 2, 2)  # places, tokens that each text writes
 SCORES, VALUES = ((1, 3), (2, 5)), ((1, 2), (3, 4))  # of two tiles
 HEARD, LAYERS, WIDTH, SOURCE, WRITTEN, BEAMS = "Whisper large-v3", 32, 1280, 1500, 100, 5
 
@@ -79,6 +81,18 @@ class Prefix(NamedTuple):
     clock: Calc
 
 
+class Turns(NamedTuple):
+    """Texts in static batches, and in places that are taken at once."""
+
+    places: int
+    writes: tuple[int, ...]
+    static: Calc
+    joined: int  # passes
+    share: Calc
+    better: Calc
+    last: tuple[int, int]  # the pass in which the last text begins, both ways
+
+
 class Tiled(NamedTuple):
     """Softmax over two tiles of two keys, one after the other and apart."""
 
@@ -115,12 +129,13 @@ class Numbers(NamedTuple):
     blocks: Blocks
     cropped: Cropped
     prefix: Prefix
+    turns: Turns
     tiled: Tiled
     heard: Heard
 
 
 def numbers() -> Numbers:
-    return Numbers(tables(), blocks(), cropped(), prefix(), tiled(), heard())
+    return Numbers(tables(), blocks(), cropped(), prefix(), in_turns(), tiled(), heard())
 
 
 def tables() -> Tables:
@@ -175,6 +190,24 @@ def prefix() -> Prefix:
         new=calc("{} + {} = {}", asked, new - asked, new),
         run=calc("{} + {} × {} = {}", chat[0].run, n - 1, new, run),
         clock=calc("{} ÷ {} = {}", sent, run, sent / run),
+    )  # fmt: skip
+
+
+def in_turns() -> Turns:
+    a, b, c, d = WRITES
+    one, other, tokens = max(a, b), max(c, d), sum(WRITES)
+    ends = [0] * BATCH  # of each place
+    begins = []
+    for n in WRITES:
+        place = ends.index(min(ends))
+        begins.append(ends[place] + 1)
+        ends[place] += n
+    passes, static = max(ends), one + other
+    return Turns(
+        BATCH, WRITES, static=calc("{} + {} = {}", one, other, static), joined=passes,
+        share=calc("{} ÷ ({} × {}) = {}", tokens, BATCH, static, tokens / (BATCH * static)),
+        better=calc("{} ÷ ({} × {}) = {}", tokens, BATCH, passes, tokens / (BATCH * passes)),
+        last=(one + 1, begins[-1]),
     )  # fmt: skip
 
 
