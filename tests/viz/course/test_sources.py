@@ -16,7 +16,7 @@ from tests.support.markup import inward
 from tests.viz.test_pages import find, parse, text, view_of
 
 ROOT = Path(__file__).resolve().parents[3]
-HOSTS = {"arxiv.org", "github.com", "gist.github.com", "huggingface.co", "www.nvidia.com"}
+HOSTS = {"arxiv.org", "github.com", "gist.github.com", "huggingface.co", "www.nvidia.com", "www.usenix.org"}
 NAMES = [lesson.name for lesson in LESSONS]
 
 

@@ -128,6 +128,7 @@ class View(NamedTuple):
     processor: str = measured.PROCESSOR
     defaults: tuple[int, int] = (2048, 256)  # of vLLM's API: tokens and texts of a pass
     as_of: str = "2026"
+    most: tuple[int, int] = (99, 100)  # of so many values, those that the larger figures of the large run cover
 
     def way(self, kind: str) -> Way:
         return next(way for way in self.ways if way.kind == kind)

@@ -1,4 +1,4 @@
-"""The lesson on many texts at once draws what the engine has run, pass by pass, and prints the large run as it was kept."""
+"""The lesson on many texts at once draws what the engine has run, pass by pass, and prints the large run."""
 
 from __future__ import annotations
 
