@@ -7,6 +7,8 @@
 - `adapters`: LoRA, and the cached rows that an adapter voids
 - `hardware`: the least time that a step can take on a known processor
 - `simulate`: thousands of requests through the same scheduler, by a clock that `hardware` sets
+- `batches`: a few texts under several policies, pass by pass
+- `measured`: what those thousands have shown, kept in data/requests.json
 - `chat`: what is sent, found and run from turn to turn
 
 `forward` knows one text: a step of the engine calls it once per request.

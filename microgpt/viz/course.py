@@ -370,6 +370,24 @@ PAGES = (
         models=("stories",),
     ),
     Page(
+        "guess-and-check",
+        N_("Guess and check"),
+        N_("Can a small model make a large one quicker?"),
+        N_(
+            "A large model takes as long to read its weights for one token as for five. So a small model guesses the "
+            "next few, and the large one checks all of them in one pass. What is written is still its own."
+        ),
+        "guess",
+        "names-deep",
+        "em",
+        N_("go through a round: the guesses come, the target checks them, and rows go again."),
+        N_("a draft that guesses badly costs time, and never changes the law of what is written."),
+        number=17,
+        needs=("prefill-and-decode", "pages"),
+        sources=("speculative", "vllm"),
+        models=("names-deep",),
+    ),
+    Page(
         "in-pieces",
         N_("In pieces"),
         N_("Does attention need a whole row of scores?"),
@@ -382,7 +400,7 @@ PAGES = (
         "emmanuel",
         N_("go from tile to tile, and watch what happens to the earlier bars when a larger score comes."),
         N_("nothing is left out: what was summed before is only made smaller."),
-        number=17,
+        number=18,
         needs=("pages",),
         sources=("online-softmax", "flash", "flash-2", "paged"),
     ),
@@ -399,7 +417,7 @@ PAGES = (
         "maria",
         N_("change the mask, and see who reads the new token and which rows go stale layer by layer."),
         N_("without a mask one more token makes every row above the first layer stale."),
-        number=18,
+        number=19,
         needs=("old-rows", "pages"),
         sources=("t5", "whisper", "fast-dllm", "lora"),
     ),
@@ -527,7 +545,7 @@ PARTS = (
     Part(
         N_("What engines do"),
         N_("One memory and one processor serve many texts. What do engines do with the rows?"),
-        (14, 15, 16, 17, 18), "exercises-engines",
+        (14, 15, 16, 17, 18, 19), "exercises-engines",
     ),
 )  # fmt: skip
 

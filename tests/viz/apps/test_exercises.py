@@ -9,6 +9,7 @@ import random
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -667,3 +668,18 @@ def test_places_are_taken_pass_by_pass() -> None:
         assert abs(result(told.share if static else told.better) - share) < 1e-12
     pairs = [(told.writes[i], told.writes[j]) for i in range(4) for j in range(i)]
     assert sum(a == b for a, b in pairs) == 1  # two of one length, whose partners differ
+
+
+def test_a_draft_for_three_tokens_leaves_the_law() -> None:
+    """In fractions, case by case; and the tokens of a round by all its outcomes."""
+    told = numbers("engines").drafted
+    p, q = ([Fraction(round(10 * x), 10) for x in law] for law in (told.p, told.q))
+    keep = [min(Fraction(1), a / b) for a, b in zip(p, q, strict=True)]
+    common = sum(b * k for b, k in zip(q, keep, strict=True))
+    assert abs(result(told.chance) - float(keep[0])) < 1e-12 and abs(result(told.common) - float(common)) < 1e-12
+    for i in range(3):
+        assert q[i] * keep[i] + (1 - common) * Fraction(round(told.left[i])) == p[i]
+    assert abs(result(told.back) - float(p[1])) < 1e-12
+    tokens = sum((n + 1) * common**n * (1 - common if n < told.guesses else 1) for n in range(told.guesses + 1))
+    assert abs(result(told.tokens) - float(tokens)) < 1e-12
+    assert abs(result(told.times) - float(tokens / (1 + Fraction(told.guesses, told.price)))) < 1e-12

@@ -316,6 +316,41 @@ def starved(view: Any) -> str:
     return "their text stops whenever a long prompt comes"
 
 
+def guessed_too_often(view: Any) -> str:
+    """Of a thousand guesses 800 are this token; kept and drawn it must come to 200, and after a fall it is never drawn."""
+    guesses, wanted = 1000 * view.asks.q, 1000 * view.asks.p
+    return f"{wanted / guesses:.2f}"
+
+
+def tokens_of_a_round(view: Any) -> str:
+    """Over all four fates of two guesses."""
+    alpha, found = view.asks.alpha, 0.0
+    for first in (True, False):
+        for second in (True, False):
+            chance = (alpha if first else 1 - alpha) * (alpha if second else 1 - alpha)
+            found += chance * (3 if first and second else 2 if first else 1)
+    return f"{found:.2f}"
+
+
+def at_random(view: Any) -> str:
+    """A draft that gives all letters the same: kept and drawn come to p."""
+    p = shares(np.arange(27) / 9)
+    q = np.full(27, 1 / 27)
+    kept = q * np.minimum(1, p / q)
+    left = np.maximum(p - q, 0)
+    assert np.abs(kept + (1 - kept.sum()) * left / left.sum() - p).max() < 1e-12
+    return "it follows the same law, and takes longer"
+
+
+def drawn_twice(view: Any) -> str:
+    """The lines as they stand, over all outcomes of three tokens."""
+    p, q = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.6, 0.2])
+    kept = q * np.minimum(1, p / q)
+    found = kept + (1 - kept.sum()) * p
+    assert ((found > p + 1e-9) >= (q > p)).all() and found[1] > p[1] and found[0] < p[0]
+    return "those that the draft likes more than the target"
+
+
 def cache_questions(numbers: int) -> tuple[Question, ...]:
     return (
         ("ask-held", COMPUTE, lambda view: f"{numbers * (view.n + 1):,}"),
@@ -425,6 +460,12 @@ QUESTIONS: dict[str, tuple[Question, ...]] = {
         ("ask-passes", COMPUTE, cut_up),
         ("ask-same", PREDICT, unmixed),
         ("ask-bug", BUG, starved),
+    ),
+    "guess-and-check": (
+        ("ask-kept", COMPUTE, guessed_too_often),
+        ("ask-tokens", COMPUTE, tokens_of_a_round),
+        ("ask-bad", PREDICT, at_random),
+        ("ask-bug", BUG, drawn_twice),
     ),
     "in-pieces": (
         ("ask-factor", COMPUTE, smaller),

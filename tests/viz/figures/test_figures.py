@@ -327,6 +327,8 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
             for one in column
             if one.n
         ]
+    if widget == "guess":
+        return [box.token for column in view.columns for box in column.boxes if i in box.cases]
     if widget == "pieces":
         return [number(view.tiles[i].state.l)]
     if widget == "masks":

@@ -15,6 +15,7 @@ TASKS = (
     Task("cropped", "bug", 10, 8, ("pages",)),
     Task("prefix", "compute", 15, 9, ("shared-prefixes",)),
     Task("turns", "compute", 15, 9, ("many-at-once",)),
+    Task("drafted", "compute", 20, 10, ("guess-and-check",)),
     Task("tiled", "compute", 20, 12, ("in-pieces",)),
     Task("heard", "compute", 15, 10, ("no-cache",)),
 )
@@ -24,6 +25,8 @@ PLANNED, ROOM, RESERVED, MEAN, PAGE = "Llama-3-8B", 20 * 10**9, 8192, 500, 16
 CROPPED = 6  # rows that are to stay
 CHAT = (2000, 100, 300, 4)  # tokens of a system prompt, a question, an answer; turns
 BATCH, WRITES = 2, (3, 1, 2, 2)  # places, tokens that each text writes
+TARGET, DRAFTED = (4, 4, 2), (7, 1, 2)  # tenths that three tokens have
+GUESSES, PRICE = 3, 5  # of a round; so many guesses cost as much as a pass of the target
 SCORES, VALUES = ((1, 3), (2, 5)), ((1, 2), (3, 4))  # of two tiles
 HEARD, LAYERS, WIDTH, SOURCE, WRITTEN, BEAMS = "Whisper large-v3", 32, 1280, 1500, 100, 5
 
@@ -93,6 +96,21 @@ class Turns(NamedTuple):
     last: tuple[int, int]  # the pass in which the last text begins, both ways
 
 
+class Drafted(NamedTuple):
+    """Three tokens, what target and draft give them, and what a round of guesses brings."""
+
+    p: list[float]
+    q: list[float]
+    chance: Calc  # of the first token to be kept
+    common: Calc
+    left: list[float]
+    back: Calc  # of the second token, kept and drawn
+    guesses: int
+    price: int
+    tokens: Calc
+    times: Calc
+
+
 class Tiled(NamedTuple):
     """Softmax over two tiles of two keys, one after the other and apart."""
 
@@ -130,12 +148,13 @@ class Numbers(NamedTuple):
     cropped: Cropped
     prefix: Prefix
     turns: Turns
+    drafted: Drafted
     tiled: Tiled
     heard: Heard
 
 
 def numbers() -> Numbers:
-    return Numbers(tables(), blocks(), cropped(), prefix(), in_turns(), tiled(), heard())
+    return Numbers(tables(), blocks(), cropped(), prefix(), in_turns(), drafted(), tiled(), heard())
 
 
 def tables() -> Tables:
@@ -208,6 +227,22 @@ def in_turns() -> Turns:
         share=calc("{} ÷ ({} × {}) = {}", tokens, BATCH, static, tokens / (BATCH * static)),
         better=calc("{} ÷ ({} × {}) = {}", tokens, BATCH, passes, tokens / (BATCH * passes)),
         last=(one + 1, begins[-1]),
+    )  # fmt: skip
+
+
+def drafted() -> Drafted:
+    p, q = ([n / 10 for n in tenths] for tenths in (TARGET, DRAFTED))
+    common = sum(map(min, p, q))
+    left = [max(a - b, 0) for a, b in zip(p, q, strict=True)]
+    left = [x / sum(left) for x in left]
+    tokens = sum(common**n for n in range(GUESSES + 1))
+    return Drafted(
+        p, q, chance=calc("{} ÷ {} = {}", p[0], q[0], p[0] / q[0]),
+        common=calc("{} + {} + {} = {}", *map(min, p, q), common),
+        left=left, back=calc("{} + (1 − {}) × {} = {}", min(p[1], q[1]), common, left[1], p[1]),
+        guesses=GUESSES, price=PRICE,
+        tokens=calc("1 + {} + {} × {} + {} × {} × {} = {}", *[common] * 6, tokens),
+        times=calc("{} ÷ (1 + {} ÷ {}) = {}", tokens, GUESSES, PRICE, tokens / (1 + GUESSES / PRICE)),
     )  # fmt: skip
 
 

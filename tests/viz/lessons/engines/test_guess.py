@@ -1,0 +1,107 @@
+"""The lesson on guesses draws each round as it was: what stood, what fell, and which rows the target held."""
+
+from __future__ import annotations
+
+from xml.etree.ElementTree import Element
+
+import numpy as np
+import pytest
+
+from microgpt.decode import probabilities, recompute
+from microgpt.viz.course import page
+from microgpt.viz.lessons.guess import View, view
+from microgpt.viz.lessons.guess.drawn import STAGES
+from microgpt.viz.rendering.render import prose, widget
+from microgpt.viz.settings import Settings
+from microgpt.weights import shipped
+from tests.viz.test_pages import classes, find, parse, text
+
+RUNS = ["em", "mar", "z" * 15, "christopher"]
+MODELS = [shipped(name) for name in ("names-deep", "names")]
+
+
+@pytest.fixture(scope="module", params=RUNS, ids=lambda prompt: prompt[:6])
+def run(request: pytest.FixtureRequest) -> tuple[View, Element]:
+    made = view(Settings("names-deep", request.param))
+    return made, parse(widget("guess", made, page=page("guess-and-check")))
+
+
+def laws(words: list[str]) -> list[np.ndarray]:
+    """What target and draft say comes after this text."""
+    ids = [MODELS[0].tokenizer.vocabulary.index(word) for word in words]
+    return [probabilities(recompute(m.params, m.config, ids), 1.0, 0) for m in MODELS]
+
+
+def standing(tree: Element, case: int) -> list[tuple[str, str]]:
+    found = []
+    for column in find(tree, "col"):
+        (place,) = find(column, "place")
+        here = [one for one in place if f"D{case}" in classes(one)]
+        assert len(here) <= 1
+        found += [
+            (text(one), next(iter(classes(one) & {"text", "guess", "kept", "fallen", "unread", "chosen"})))
+            for one in here
+        ]
+    return found
+
+
+def test_each_stage_shows_what_stands(run: tuple[View, Element]) -> None:
+    made, tree = run
+    words = list(made.trace.about["text"])
+    at = len(words) - made.written
+    for i, one in enumerate(made.rounds):
+        draft, check, keep = (standing(tree, len(STAGES) * i + stage) for stage in range(3))
+        before = [word for word, state in draft if state == "text"]
+        assert before == words[:at]
+        assert [word for word, state in draft if state == "guess"] == [guess.token for guess in one.guesses]
+        states = [state for _, state in check[at:]]
+        assert states == ["kept" if g.kept else "fallen" if g.judged else "unread" for g in one.guesses]
+        at += one.accepted + bool(one.chosen)
+        assert [word for word, _ in keep] == words[:at]
+    assert at == len(words)
+
+
+def test_rows_come_with_the_pass_and_go_with_what_fell(run: tuple[View, Element]) -> None:
+    """Always one per token but the newest; in the pass one more per guess."""
+    made, tree = run
+    boxes = [find(column, "rowbox")[0] for column in find(tree, "col")]
+    for i, one in enumerate(made.rounds):
+        for stage, rows in enumerate((one.before, one.before + one.rows, one.after)):
+            case = f"D{len(STAGES) * i + stage}"
+            held = [any(case in classes(row) for row in box.iter("i")) for box in boxes]
+            assert held == [at < rows for at in range(len(boxes))]
+            made_now = [any(case in classes(row) for row in box.iter("u")) for box in boxes]
+            assert made_now == [stage == 1 and one.before <= at < rows for at in range(len(boxes))]
+        assert one.rows == 1 + len(one.guesses)
+
+
+def test_chances_are_those_of_both_models(run: tuple[View, Element]) -> None:
+    made, _ = run
+    words, common = list(made.trace.about["text"]), []
+    at = len(words) - made.written
+    for one in made.rounds:
+        for i, guess in enumerate(one.guesses):
+            p, q = laws([*words[:at], *(g.token for g in one.guesses[:i])])
+            token = MODELS[0].tokenizer.vocabulary.index(guess.token)
+            assert abs(guess.p - p[token]) < 1e-12 and abs(guess.q - q[token]) < 1e-12
+            assert abs(guess.chance - min(1, p[token] / q[token])) < 1e-12
+            common.append(np.minimum(p, q).sum())
+            if guess.judged and not guess.kept:
+                left = np.maximum(p - q, 0) / np.maximum(p - q, 0).sum()
+                for share in one.shares:
+                    token = MODELS[0].tokenizer.vocabulary.index(share.token)
+                    assert abs(share.left - left[token]) < 1e-12 and abs(share.p - p[token]) < 1e-12
+        assert sum(not g.kept and g.judged for g in one.guesses) <= 1
+        at += one.accepted + bool(one.chosen)
+    assert abs(made.alpha - (np.mean(common) if common else 0)) < 1e-12
+    assert made.greedy
+
+
+def test_the_curves_and_the_example() -> None:
+    made = view(Settings("names-deep", "em"))
+    for alpha, n, times in made.best:
+        by_n = [(1 - alpha ** (k + 1)) / (1 - alpha) / (0.1 * k + 1) for k in range(65)]
+        assert n == int(np.argmax(by_n)) and abs(times - max(by_n)) < 1e-12
+    for one in made.hand:
+        assert abs(one.q * one.chance + (1 - made.common) * one.left - one.p) < 1e-12
+    assert "A guess is kept in 0.7 of all cases" in prose("guess", made, page=page("guess-and-check"))
