@@ -15,13 +15,15 @@ from microgpt.viz.text.glossary import GLOSSARY
 
 TEMPLATES = sorted(path for suffix in ("html", "svg") for path in (ROOT / "templates").rglob(f"*.{suffix}"))
 # names that hold a digit, and widths in pixels
-NAMES = r"GPT-2( 124M)?|SmolLM2-135M|SmolLM2|Llama-\d-\d+B|Llama-\d|Llama \d|Mistral-7B|DeepSeek-V\d|FP\d+|\d+px"
+NAMES = r"GPT-2( 124M)?|SmolLM2-135M|SmolLM2|EAGLE-\d|T5-XXL|Llama-\d-\d+B|Llama-\d|Llama \d|Mistral-7B|DeepSeek-V\d|FP\d+|\d+px"
 
 PLACE = "a place in a row of facts that has no name there"
 # What templates type today: how often in all of them, and why. What is new fails, and so does a line for what is gone.
 KNOWN: dict[str, tuple[int, str]] = {
     "16-bit": (23, "numbers of two bytes by their name; the views count two a number"),
     "map: 3": (1, "how many decimals"),
+    "map: 1": (3, "how many decimals"),
+    "min(1": (1, "code that a question asks about: it is the bug"),
     **{f"view.powers[{i}]": (1, "a word for the power, by the power") for i in (1, 2, 3)},
     "x gteq 10": (1, "how many decimals"),
     "first = 0": (3, "the name of the first row or layer"),
@@ -43,7 +45,7 @@ KNOWN: dict[str, tuple[int, str]] = {
     "life.tracks[1][2]": (1, PLACE),
     "argmax(logits[0]": (1, "code that a question asks about: it is the bug"),
     "0": (4, "from which rows, slots and blocks are counted"),
-    "1": (2, "of a formula: the slots of a last block that may be empty"),
+    "1": (3, "of a formula: the slots of a last block that may be empty, and the guesses that fall"),
     "2": (1, "of the same formula: its mean"),
     "position=0": (1, "code that a question asks about: it is the bug"),
     "words[loop.index0][1]": (1, "a word and its state, given side by side to a macro of figures"),

@@ -11,7 +11,7 @@ import numpy as np
 from microgpt.config import Array
 from microgpt.cost import cached
 from microgpt.decode import generate, recompute
-from microgpt.errors import N_
+from microgpt.errors import N_, UserError
 from microgpt.serving.speculate import Round, SmallModel, Speculation, acceptance, best_gamma, law, residual, speed_up
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
@@ -134,6 +134,8 @@ class View(NamedTuple):
 
 def view(settings: Settings) -> View:
     target, draft, trace = shipped(settings.model), shipped(DRAFT), Trace()
+    if not target.tokenizer.split(settings.prompt):
+        raise UserError(N_("The prompt is empty; give at least one token."))
     ids = target.tokenizer.encode(settings.prompt)
     writer = Speculation(
         target, SmallModel(draft, TEMPERATURE, 0, SEED), ids, GAMMA, TEMPERATURE, 0, SEED, trace.sequence(0)
