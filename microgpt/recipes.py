@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import string
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import cycle, islice
 from pathlib import Path
 from random import Random
@@ -19,7 +20,7 @@ from microgpt.config import Array, Config
 from microgpt.errors import N_, UserError
 from microgpt.files import megabytes, open_file
 from microgpt.tokenizer import START, CharTokenizer, WordTokenizer
-from microgpt.weights import SHIPPED, init
+from microgpt.weights import TRAINED, init
 
 DATA = Path(__file__).parent / "data"
 LONGEST = 20_000_000  # bytes of such a list
@@ -88,14 +89,20 @@ def run_on(names: Sequence[str], rng: Random, n_layer: int, steps: int, rate: fl
     return Run(config, tokenizer, texts, vector, rng, steps, rate)
 
 
-def stories_run(steps: int, rate: float) -> Run:
-    """Sentences of the project's own grammar; the vocabulary is what a long stretch of it uses."""
+def stories_run(steps: int, rate: float, latent: bool = False) -> Run:
+    """Sentences of the project's own grammar; the vocabulary is what a long stretch of it uses.
+
+    With `latent` rows a token keeps 16 numbers per layer in place of 32: a latent of 12 and a short key of 4. A head's
+    key then has 8 numbers of its own and the 4 that turn; its value has 8, as without.
+    """
     words = sorted({word for sentence in islice(sentences(0), 20_000) for word in sentence.split()})
     tokenizer = WordTokenizer([*words, START])
     config = Config(
         n_layer=2, n_embd=32, n_head=4, n_kv_head=2, head_dim=8, n_mlp=64, n_ctx=24, vocab_size=len(words) + 1,
         position="rope", norm="rms", embd_norm=False, final_norm=True, mlp="swiglu", tied=True,
     )  # fmt: skip
+    if latent:
+        config = replace(config, n_kv_head=1, head_dim=12, kv_lora_rank=12, rope_dim=4)
     rng = Random(42)
     texts = ([*tokenizer.encode(sentence), tokenizer.start] for sentence in sentences(1))
     return Run(config, tokenizer, texts, init(config, rng), rng, steps, rate, decay=0.03)
@@ -107,9 +114,9 @@ def prepare(name: str, data: Path | None, steps: int | None = None) -> Run:
         return names_run(data, 1, steps or 1000, 0.01)
     if name == "names-deep":  # deeper models want smaller steps, and more of them
         return names_run(data, 4, steps or 20_000, 0.003)
-    if name == "stories":
-        return stories_run(steps or 12_000, 0.005)
-    raise UserError(N_("There is no model “%(name)s”. Choose one of: %(known)s."), name=name, known=", ".join(SHIPPED))
+    if name in ("stories", "stories-mla"):
+        return stories_run(steps or 12_000, 0.005, latent=name == "stories-mla")
+    raise UserError(N_("There is no model “%(name)s”. Choose one of: %(known)s."), name=name, known=", ".join(TRAINED))
 
 
 # ---- the sentences of `stories` -------------------------------------------------------------------

@@ -22,7 +22,7 @@ from microgpt.decode import generate
 from microgpt.errors import N_, UserError
 from microgpt.model import forward, softmax
 from microgpt.recipes import DATA, Run, prepare
-from microgpt.weights import SHIPPED, Model, save
+from microgpt.weights import TRAINED, Model, save
 
 BETA1, BETA2, EPS = 0.85, 0.99, 1e-8
 
@@ -80,7 +80,7 @@ def samples(run: Run, count: int) -> list[str]:
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m microgpt.train", description="Train one of the models that ship.")
-    parser.add_argument("name", help=", ".join(SHIPPED))
+    parser.add_argument("name", help=", ".join(TRAINED))
     parser.add_argument("--data", type=Path, metavar="FILE", help="names, one a line")
     parser.add_argument("--steps", type=int, metavar="N", help="how many texts to learn from")
     parser.add_argument("--out", type=Path, metavar="FILE", help="where to (default: into the package)")

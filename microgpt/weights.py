@@ -31,6 +31,7 @@ from microgpt.tokenizer import TOKENIZERS, Tokenizer
 SMALL, LARGE = 1e-30, 1e30  # a number of a config beyond these measures nothing, and would overflow in 32 bits
 LARGEST = 500_000_000  # bytes of a file of ours, unpacked
 SHIPPED = ("names", "names-deep", "stories")
+TRAINED = (*SHIPPED, "stories-mla")  # the last is of one lesson alone
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def save(path: Path, model: Model) -> None:
 
 def shipped(name: str) -> Model:
     """One of the models that come with the package."""
-    if name not in SHIPPED:
+    if name not in TRAINED:
         raise UserError(
             N_("There is no model “%(name)s”. Choose one of: %(known)s."), name=name, known=", ".join(SHIPPED)
         )

@@ -388,6 +388,44 @@ PAGES = (
         models=("names-deep",),
     ),
     Page(
+        "full-cache",
+        N_("No more room"),
+        N_("What if there is no room for another row?"),
+        N_(
+            "A cache grows with its text, and memory ends. Then a text must stop, or go on with fewer rows than it "
+            "has tokens. Here one text is run in too little room, in the ways that engines and papers propose."
+        ),
+        "dropping",
+        "stories",
+        "The next day is bright and",
+        N_("change what stays, and look at the shape of what each step can still read."),
+        N_("as long as nothing has left, nothing is off; after that each way errs in its own manner."),
+        number=18,
+        needs=("pages", "old-rows", "most-read"),
+        sources=("sinks", "h2o", "snapkv", "llama.cpp", "vllm"),
+    ),
+    Page(
+        "fewer-bits",
+        N_("Fewer bits"),
+        N_("How many bits does a row need?"),
+        N_(
+            "A number of the cache takes two bytes in most engines. It may take half of that, or a quarter: then it is "
+            "moved to the nearest of a few points, and only the place of that point is kept. Here is what this does to "
+            "a row, and to the answer."
+        ),
+        "bits",
+        "stories",
+        "The next day is bright and the sun",
+        N_("take bits away, then make one channel large, and watch the lines that the numbers may lie on."),
+        N_(
+            "no number is off by more than half the distance between two lines, and who shares a grid decides how wide "
+            "it is."
+        ),
+        number=19,
+        needs=("fewer-heads", "pages"),
+        sources=("kivi", "vllm", "llama.cpp", "transformers"),
+    ),
+    Page(
         "in-pieces",
         N_("In pieces"),
         N_("Does attention need a whole row of scores?"),
@@ -400,7 +438,7 @@ PAGES = (
         "emmanuel",
         N_("go from tile to tile, and watch what happens to the earlier bars when a larger score comes."),
         N_("nothing is left out: what was summed before is only made smaller."),
-        number=18,
+        number=20,
         needs=("pages",),
         sources=("online-softmax", "flash", "flash-2", "paged"),
     ),
@@ -417,7 +455,7 @@ PAGES = (
         "maria",
         N_("change the mask, and see who reads the new token and which rows go stale layer by layer."),
         N_("without a mask one more token makes every row above the first layer stale."),
-        number=19,
+        number=21,
         needs=("old-rows", "pages"),
         sources=("t5", "whisper", "fast-dllm", "lora"),
     ),
@@ -545,7 +583,7 @@ PARTS = (
     Part(
         N_("What engines do"),
         N_("One memory and one processor serve many texts. What do engines do with the rows?"),
-        (14, 15, 16, 17, 18, 19), "exercises-engines",
+        (14, 15, 16, 17, 18, 19, 20, 21), "exercises-engines",
     ),
 )  # fmt: skip
 

@@ -46,8 +46,10 @@ KNOWN: dict[str, tuple[int, str]] = {
     "life.tracks[1][2]": (1, PLACE),
     "argmax(logits[0]": (1, "code that a question asks about: it is the bug"),
     "0": (4, "from which rows, slots and blocks are counted"),
-    "1": (3, "of formulas: slots of a last block that are empty, guesses that fall"),
+    "1": (5, "of formulas: slots of a last block that are empty, guesses that fall, rows of a ring"),
     "2": (1, "of the same formula: its mean"),
+    "h2o": (3, "a method by its name"),
+    "H2O": (2, "a method by its name"),
     "position=0": (1, "code that a question asks about: it is the bug"),
     "words[loop.index0][1]": (1, "a word and its state, given side by side to a macro of figures"),
 }

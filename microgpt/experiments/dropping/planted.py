@@ -1,6 +1,7 @@
-"""Rows with one channel that is planted larger: what a scale per token and one per channel do to all other channels.
+"""Rows with a channel, or a token, that is planted larger: what scales per token and per channel do to all others.
 
-The rows of our own models have no such channel. Knows the codes; knows no model and no page.
+The rows of our own models have neither: `unevenness` says how even theirs are. Knows the codes; knows no model and no
+page.
 """
 
 from __future__ import annotations
@@ -14,33 +15,40 @@ from microgpt.caches.quantised import Rows
 from microgpt.config import Array
 from microgpt.experiments.dropping.bits import through
 
-ROWS, CHANNELS, CHANNEL, TIMES = 64, 16, 3, 20.0
+ROWS, CHANNELS, CHANNEL, TOKEN, TIMES = 64, 16, 3, 3, 20.0
 
 
 @dataclass(frozen=True)
 class Planted:
-    """How far off the other channels are (root mean square)."""
+    """How far off the others are (root mean square)."""
 
     bits: int
     per_token: float
     per_channel: float
 
 
-def rows_with(times: float = TIMES, seed: int = 0) -> Array:
-    """[n, head_dim], one channel of which is so many times larger."""
+def rows_with(times: float = TIMES, seed: int = 0, token: bool = False) -> Array:
+    """[n, head_dim], one channel of which is so many times larger; or one token."""
     rows = np.random.default_rng(seed).normal(size=(ROWS, CHANNELS))
-    rows[:, CHANNEL] *= times
+    rows[(TOKEN,) if token else (slice(None), CHANNEL)] *= times
     return rows
 
 
-def planted(rows: Array, bits: int) -> Planted:
-    """The error of all channels but the planted one, both ways."""
-    token, channel = Rows(Grid(bits)), Rows(Grid(bits), per_channel=True, group=len(rows))
-    return Planted(bits, others_off(rows, token), others_off(rows, channel))
+def planted(rows: Array, bits: int, token: bool = False) -> Planted:
+    """The error of all channels but the planted one, or of all tokens but that, both ways."""
+    per_token, per_channel = Rows(Grid(bits)), Rows(Grid(bits), per_channel=True, group=len(rows))
+    return Planted(bits, others_off(rows, per_token, token), others_off(rows, per_channel, token))
 
 
-def others_off(rows: Array, kept: Rows) -> float:
-    """Through these codes: the error of the channels that are not planted."""
+def others_off(rows: Array, kept: Rows, token: bool) -> float:
+    """Through these codes: the error of what is not planted."""
     kind = through(kept, rows[None, None])
-    off = np.delete(kind.after - kind.before, CHANNEL, axis=-1)
-    return float(np.sqrt(np.mean(off**2)))
+    off = (kind.after - kind.before)[0, 0]
+    others = np.delete(off, TOKEN if token else CHANNEL, axis=0 if token else 1)
+    return float(np.sqrt(np.mean(others**2)))
+
+
+def unevenness(rows: Array) -> float:
+    """Of rows [n, head_dim]: the largest channel's root mean square, in times of the middle one's."""
+    sizes = np.sqrt(np.mean(rows**2, axis=0))
+    return float(sizes.max() / np.median(sizes))

@@ -33,6 +33,8 @@ class Outcome:
 
     policy: str
     held: list[int]  # rows in the last layer that the step could read, its own included
+    reads: Array  # [n, n], step by row: the share of all heads of K and V that still hold it
+    likeliest: list[int]  # what each step would write
     off: list[float]  # the largest difference of a logit from the one with all rows
     variation: list[float]  # how much of the chance of the next token has gone to others: 0 to 1
     first: int | None  # the step that would be the first to write another token
@@ -51,6 +53,7 @@ def policies(config: Config, room: int, n_prompt: int) -> dict[str, Callable[[],
     window, half = replace(config, window=room, window_from=0), room // 2
     of_prompt = min(room, max(2, n_prompt // 2))
     found: dict[str, Callable[[], tuple[Config, Cache]]] = {
+        "all": lambda: (config, KVCache(config)),
         "window": lambda: (window, KVCache(window)),
         "ring": lambda: (window, RingCache(window)),
         "sinks": lambda: (config, SinkCache(config, 1, room - 1)),
@@ -80,25 +83,55 @@ def compare(model: Model, token_ids: Sequence[int], n_prompt: int, room: int) ->
     ]
 
 
-def run(model: Model, config: Config, cache: Cache, token_ids: Sequence[int], n_prompt: int) -> tuple[Array, list[int]]:
-    """Logits [n, vocab_size] and the rows that each step reads. SnapKV gives up rows when the prompt has ended."""
-    logits, held = [], list[int]()
+def run(
+    model: Model, config: Config, cache: Cache, token_ids: Sequence[int], n_prompt: int
+) -> tuple[Array, list[int], Array]:
+    """Logits [n, vocab_size], how many rows each step reads, and which. SnapKV gives up rows when the prompt ends."""
+    logits, held, reads = [], list[int](), np.zeros((len(token_ids), len(token_ids)))
     for at, token in enumerate(token_ids):
         if isinstance(cache, MakesRoom) and (at >= n_prompt or not isinstance(cache, SnapKVCache)):
             cache.make_room()
         hook = cache.watch() if isinstance(cache, ChoosingCache) else None
         logits.append(forward(model.params, config, [token], cache, hook)[0])
         held.append(min(at + 1, config.window) if config.window else len(cache))  # type: ignore[arg-type]
-    return np.array(logits), held
+        for positions in read(config, cache, at):
+            reads[at, positions] += 1
+        reads[at] /= reads[at, at]  # every head holds the newest
+    return np.array(logits), held, reads
 
 
-def outcome(policy: str, full: Array, found: Array, held: list[int], n_prompt: int) -> Outcome:
+def read(config: Config, cache: Cache, at: int) -> list[list[int]]:
+    """The positions of the rows that the step of the newest token, at `at`, has read: one list a head that chooses."""
+    if isinstance(cache, ChoosingCache):
+        return [head.tolist() for layer in cache.layers for head in layer.positions]
+    if isinstance(cache, SinkCache):
+        return [cache.positions]
+    if isinstance(cache, ShiftCache):
+        return [[*(position for position in cache.positions if position < at), at]]
+    return [list(range(max(0, at + 1 - config.window) if config.window else 0, at + 1))]
+
+
+def after_shift(model: Model, token_ids: Sequence[int], n_keep: int) -> list[tuple[float, float]]:
+    """A shifted cache of this text against a run of the text that is left: by layer, the largest difference of K, V."""
+    cache, fresh = ShiftCache(model.config, n_keep), KVCache(model.config)
+    forward(model.params, model.config, token_ids, cache)
+    cache.shift((len(token_ids) - n_keep) // 2)
+    forward(model.params, model.config, [token_ids[i] for i in cache.positions], fresh)
+    return [
+        (float(np.abs(a.keys - b.keys).max()), float(np.abs(a.values - b.values).max()))
+        for a, b in zip(cache.layers, fresh.layers, strict=True)
+    ]
+
+
+def outcome(policy: str, full: Array, found: Array, held: list[int], reads: Array, n_prompt: int) -> Outcome:
     """Compare a policy's logits with those of all rows."""
     other = np.flatnonzero(full.argmax(axis=1) != found.argmax(axis=1))
     behind = other[other >= n_prompt - 1]
     return Outcome(
         policy,
         held,
+        reads,
+        found.argmax(axis=1).tolist(),
         np.abs(full - found).max(axis=1).tolist(),
         (np.abs(softmax(full) - softmax(found)).sum(axis=1) / 2).tolist(),
         int(behind[0]) if len(behind) else None,

@@ -22,7 +22,7 @@ def test_the_text_of_stories_in_eight_rows() -> None:
     """Sinks do not always help a model that has none: it depends on the text."""
     found = outcomes(*MODELS[0])
     assert {name: one.first for name, one in found.items()} == {
-        "window": 13, "ring": 13, "sinks": 13, "shift": 8, "h2o": 10, "snapkv": found["snapkv"].first,
+        "all": None, "window": 13, "ring": 13, "sinks": 13, "shift": 8, "h2o": 10, "snapkv": found["snapkv"].first,
     }  # fmt: skip
     for name, mean in (("window", 0.198), ("sinks", 0.156), ("shift", 0.227), ("h2o", 0.224)):
         assert found[name].mean == pytest.approx(mean, abs=1e-3)
@@ -35,6 +35,9 @@ def test_what_holds_for_each(name: str, prompt: str, room: int) -> None:
     assert ("shift" in found) == (shipped(name).config.position == "rope")
     n_prompt = len(shipped(name).tokenizer.encode(prompt))
     for policy, one in found.items():
+        if policy == "all":
+            assert max(one.off) <= 1e-12 and one.held[-1] == shipped(name).config.n_ctx
+            continue
         full = n_prompt if policy == "snapkv" else room  # as long as nothing has left, nothing is off
         assert max(one.off[:full]) <= 1e-12 < max(one.off[full:])
         assert policy == "snapkv" or max(one.held) == room
@@ -68,3 +71,14 @@ def test_too_little_room() -> None:
     model = shipped("names")
     with pytest.raises(UserError, match="Room for 2 rows: choose 3 to 16."):
         compare(model, [1, 2, 3], 2, 2)
+
+
+@pytest.mark.parametrize(("name", "prompt", "room"), MODELS)
+def test_which_rows_a_step_reads(name: str, prompt: str, room: int) -> None:
+    """A step reads its own row and none that comes later; the shares of all heads come to the rows that are held."""
+    for policy, one in outcomes(name, prompt, room).items():
+        for at, row in enumerate(one.reads):
+            assert row[at] == 1 and not row[at + 1 :].any() and row.min() >= 0
+            assert row.sum() == pytest.approx(one.held[at])
+            if policy in ("window", "ring"):
+                assert row.nonzero()[0].tolist() == list(range(max(0, at + 1 - room), at + 1))

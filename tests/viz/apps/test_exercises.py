@@ -21,6 +21,7 @@ import pytest
 from microgpt.architectures.known import PRESETS
 from microgpt.cache import KVCache
 from microgpt.caches.blocks import BlockPool
+from microgpt.caches.codes import Grid
 from microgpt.caches.paged import PagedCache
 from microgpt.config import Array, Config, split
 from microgpt.cost import reads
@@ -683,3 +684,24 @@ def test_a_draft_for_three_tokens_leaves_the_law() -> None:
     tokens = sum((n + 1) * common**n * (1 - common if n < told.guesses else 1) for n in range(told.guesses + 1))
     assert abs(result(told.tokens) - float(tokens)) < 1e-12
     assert abs(result(told.times) - float(tokens / (1 + Fraction(told.guesses, told.price)))) < 1e-12
+
+
+def test_four_numbers_on_a_grid_are_those_of_the_codes() -> None:
+    """By the codes of the caches, and once more by the nearest of all points."""
+    told = numbers("engines").coded
+    for numbers_, scale, back, off in (
+        (told.numbers, told.scale, told.back, told.off),
+        ((*told.numbers[:-1], told.larger), told.wide, told.moved, told.further),
+    ):
+        x, grid = np.array(numbers_), Grid(told.bits)
+        codes = grid.encode(x)
+        assert abs(result(scale) - codes.scale[0]) < 1e-12 and np.abs(grid.decode(codes) - back).max() < 1e-12
+        points = x.min() + codes.scale[0] * np.arange(16)
+        assert np.abs(points[np.abs(points[:, None] - x).argmin(axis=0)] - back).max() < 1e-12
+        assert abs(off - np.abs(x - back).max()) < 1e-12
+    grid = Grid(told.bits)
+    assert [round(result(one)) for one in told.codes] == grid.unpack(
+        grid.encode(np.array(told.numbers)).packed
+    ).tolist()
+    assert result(told.size) == 8 * Grid(told.bits, scales=np.float16).bytes_of(4) / 4
+    assert abs(result(told.symmetric) - Grid(told.bits, symmetric=True).encode(x).scale[0]) < 1e-12

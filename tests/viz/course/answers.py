@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -15,9 +16,12 @@ import numpy as np
 
 from microgpt.architectures.known import PRESETS
 from microgpt.cache import KVCache
+from microgpt.caches.codes import Grid
+from microgpt.caches.ring import RingLayer
 from microgpt.config import Array, param_shapes
 from microgpt.cost import PARTS
 from microgpt.experiments import mistakes
+from microgpt.experiments.dropping.policies import after_shift
 from microgpt.experiments.validity import rows_under
 from microgpt.model import forward
 from microgpt.serving.adapters import drawn, voided
@@ -332,6 +336,75 @@ def tokens_of_a_round(view: Any) -> str:
     return f"{found:.2f}"
 
 
+def held_by_a_ring(view: Any) -> str:
+    """A ring of that window, after that text."""
+    ring = RingLayer(1, view.asks.window, 2)
+    for _ in range(view.asks.text // 100):
+        ring.append(np.zeros((100, 1, 2)), np.zeros((100, 1, 2)))
+    return f"{len(ring):,}"
+
+
+def noticed(view: Any) -> str:
+    """Change the first token of a model of so many layers: the last position whose logits differ."""
+    model = shipped("names-deep")
+    assert model.config.n_layer == view.asks.layers
+    config = replace(model.config, window=view.asks.small)
+    one, other = ([first, *[2] * 14] for first in (1, 3))
+    logits = [forward(model.params, config, ids, KVCache(config)) for ids in (one, other)]
+    return str(int(np.flatnonzero(np.abs(logits[0] - logits[1]).max(axis=1) > 1e-9).max()))
+
+
+def shifted_layers(view: Any) -> str:
+    model = shipped("stories")
+    off = [max(pair) for pair in after_shift(model, list(range(1, 17)), 1)]
+    assert off[0] < 1e-12 < 0.1 < min(off[1:])
+    return "in the first"
+
+
+def cropped_newest(view: Any) -> str:
+    model = shipped("names")
+    cache = KVCache(model.config)
+    forward(model.params, model.config, [1, 2, 3, 4], cache)
+    keys = cache[0].keys.copy()
+    cache.crop(3)
+    assert (cache[0].keys == keys[:, :3]).all()
+    return "the newest, not the oldest"
+
+
+def with_scale_and_minimum(view: Any) -> str:
+    """From the bytes of a group."""
+    grid = Grid(view.asks.bits, scales=np.float16)
+    return f"{8 * grid.bytes_of(view.asks.group) / view.asks.group:.2f}"
+
+
+def half_a_gap(view: Any) -> str:
+    """The furthest of many numbers between both ends."""
+    low, high = view.asks.range
+    x, grid = np.linspace(low, high, 30_000), Grid(view.asks.bits)
+    return f"{np.abs(grid.decode(grid.encode(x)) - x).max():.2f}"
+
+
+def grid_of_all(view: Any) -> str:
+    rows = np.random.default_rng(0).normal(size=(200, 16))
+    large = rows.copy()
+    large[:, 0] = view.asks.times * np.abs(rows).max(axis=1)
+    grid = Grid(4)
+    off, further = (np.abs(grid.decode(grid.encode(x)) - x)[:, 1:].max(axis=1) for x in (rows, large))
+    assert 2 < np.median(further / off) < 2 * view.asks.times
+    return "several times as far"
+
+
+def coded_again(view: Any) -> str:
+    """Row by row, as the listing does, against one coding of the group."""
+    rows, grid = np.random.default_rng(1).normal(size=(64, 16)), Grid(8)
+    kept = rows[:0]
+    for row in rows:
+        kept = grid.decode(grid.encode(np.vstack([kept, row]).T)).T
+    once = grid.decode(grid.encode(rows.T)).T
+    assert np.abs(kept - rows)[:16].mean() > 1.5 * np.abs(once - rows)[:16].mean()
+    return "they have been rounded a thousand times"
+
+
 def at_random(view: Any) -> str:
     """A draft that gives all letters the same: kept and drawn come to p."""
     p = shares(np.arange(27) / 9)
@@ -466,6 +539,18 @@ QUESTIONS: dict[str, tuple[Question, ...]] = {
         ("ask-tokens", COMPUTE, tokens_of_a_round),
         ("ask-bad", PREDICT, at_random),
         ("ask-bug", BUG, drawn_twice),
+    ),
+    "full-cache": (
+        ("ask-held", COMPUTE, held_by_a_ring),
+        ("ask-reach", COMPUTE, noticed),
+        ("ask-shift", PREDICT, shifted_layers),
+        ("ask-bug", BUG, cropped_newest),
+    ),
+    "fewer-bits": (
+        ("ask-each", COMPUTE, with_scale_and_minimum),
+        ("ask-off", COMPUTE, half_a_gap),
+        ("ask-large", PREDICT, grid_of_all),
+        ("ask-bug", BUG, coded_again),
     ),
     "in-pieces": (
         ("ask-factor", COMPUTE, smaller),

@@ -329,6 +329,10 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         ]
     if widget == "guess":
         return [box.token for column in view.columns for box in column.boxes if i in box.cases]
+    if widget == "dropping":
+        return [line.token for line in view.lines]
+    if widget == "bits":
+        return [str(code) for code in view.cases[i].codes]
     if widget == "pieces":
         return [number(view.tiles[i].state.l)]
     if widget == "masks":

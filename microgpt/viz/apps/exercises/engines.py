@@ -16,6 +16,7 @@ TASKS = (
     Task("prefix", "compute", 15, 9, ("shared-prefixes",)),
     Task("turns", "compute", 15, 9, ("many-at-once",)),
     Task("drafted", "compute", 20, 10, ("guess-and-check",)),
+    Task("coded", "compute", 20, 10, ("fewer-bits",)),
     Task("tiled", "compute", 20, 12, ("in-pieces",)),
     Task("heard", "compute", 15, 10, ("no-cache",)),
 )
@@ -27,6 +28,8 @@ CHAT = (2000, 100, 300, 4)  # tokens of a system prompt, a question, an answer; 
 BATCH, WRITES = 2, (3, 1, 2, 2)  # places, tokens that each text writes
 TARGET, DRAFTED = (4, 4, 2), (7, 1, 2)  # tenths that three tokens have
 GUESSES, PRICE = 3, 5  # of a round; so many guesses cost as much as a pass of the target
+CODED, CODE_BITS, WIDER = (-1.0, 0.15, 0.45, 2.0), 4, 5.0  # numbers of a group, the last of which becomes another
+SCALE_BITS = 16
 SCORES, VALUES = ((1, 3), (2, 5)), ((1, 2), (3, 4))  # of two tiles
 HEARD, LAYERS, WIDTH, SOURCE, WRITTEN, BEAMS = "Whisper large-v3", 32, 1280, 1500, 100, 5
 
@@ -111,6 +114,24 @@ class Drafted(NamedTuple):
     times: Calc
 
 
+class Coded(NamedTuple):
+    """A group of numbers on a grid, and the same with a larger last one."""
+
+    numbers: tuple[float, ...]
+    bits: int
+    full: int  # bits of a scale, and of a minimum
+    scale: Calc
+    codes: list[Calc]  # each rounded
+    back: list[float]
+    off: float
+    size: Calc
+    larger: float
+    wide: Calc
+    moved: list[float]  # what comes back then
+    further: float
+    symmetric: Calc
+
+
 class Tiled(NamedTuple):
     """Softmax over two tiles of two keys, one after the other and apart."""
 
@@ -149,12 +170,13 @@ class Numbers(NamedTuple):
     prefix: Prefix
     turns: Turns
     drafted: Drafted
+    coded: Coded
     tiled: Tiled
     heard: Heard
 
 
 def numbers() -> Numbers:
-    return Numbers(tables(), blocks(), cropped(), prefix(), in_turns(), drafted(), tiled(), heard())
+    return Numbers(tables(), blocks(), cropped(), prefix(), in_turns(), drafted(), coded(), tiled(), heard())
 
 
 def tables() -> Tables:
@@ -243,6 +265,25 @@ def drafted() -> Drafted:
         guesses=GUESSES, price=PRICE,
         tokens=calc("1 + {} + {} × {} + {} × {} × {} = {}", *[common] * 6, tokens),
         times=calc("{} ÷ (1 + {} ÷ {}) = {}", tokens, GUESSES, PRICE, tokens / (1 + GUESSES / PRICE)),
+    )  # fmt: skip
+
+
+def coded() -> Coded:
+    points = 2**CODE_BITS - 1
+    low, high, larger = CODED[0], CODED[-1], (*CODED[:-1], WIDER)
+    scale, wide = (high - low) / points, (WIDER - low) / points
+    back, moved = ([low + gap * round((x - low) / gap) for x in xs] for xs, gap in ((CODED, scale), (larger, wide)))
+    return Coded(
+        CODED, CODE_BITS, SCALE_BITS, calc("({} + {}) ÷ {} = {}", high, -low, points, scale),
+        [calc("({} + {}) ÷ {} = {}", x, -low, scale, (x - low) / scale) for x in CODED],
+        back, max(abs(a - b) for a, b in zip(back, CODED, strict=True)),
+        calc(
+            "({} × {} + 2 × {}) ÷ {} = {}", len(CODED), CODE_BITS, SCALE_BITS, len(CODED),
+            CODE_BITS + 2 * SCALE_BITS / len(CODED),
+        ),
+        WIDER, calc("({} + {}) ÷ {} = {}", WIDER, -low, points, wide), moved,
+        max(abs(a - b) for a, b in zip(moved, larger, strict=True)),
+        calc("{} ÷ ({} − 1) = {}", high, 2 ** (CODE_BITS - 1), high / (2 ** (CODE_BITS - 1) - 1)),
     )  # fmt: skip
 
 

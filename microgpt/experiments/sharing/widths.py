@@ -1,0 +1,71 @@
+"""What a row of latents costs in quality: `stories` trained with 4, 2 and 1 key heads, and with MLA, from many seeds.
+
+All are equally wide: the same residual stream, four query heads, eight numbers that each head mixes. Every model is
+judged by the same sentences, which none has learned from. What came out lies in data/widths.json; this command has
+made it, in about ten minutes:
+
+    python -m microgpt.experiments.sharing.widths > widths.json && mv widths.json microgpt/data/widths.json
+
+Knows models and sentences; knows no page.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from random import Random
+
+from microgpt.config import Config, row_dims, split
+from microgpt.experiments.sharing.quality import loss
+from microgpt.recipes import DATA, prepare, sentences
+from microgpt.tokenizer import Tokenizer
+from microgpt.train import train
+from microgpt.weights import init
+
+SEEDS = 12  # of the weights, and of the sentences
+N_HELD, HELD = 2_000, 1_000_000  # sentences to judge by, and their seed
+FIRST = 100  # seeds of the sentences that are learned begin here: 0 has made the vocabulary, 1 the shipped weights
+KINDS = ("mha", "gqa", "mqa", "mla")
+
+
+def config_of(kind: str) -> Config:
+    """The architecture: `gqa` is that of `stories`, `mla` that of `stories-mla`."""
+    config = prepare("stories-mla" if kind == "mla" else "stories", None).config
+    return replace(config, n_kv_head={"mha": config.n_head, "mqa": 1}.get(kind, config.n_kv_head))
+
+
+def numbers_per_token(config: Config) -> int:
+    """What the cache keeps of a token: a key and a value per key head, or a short key and a latent, in each layer."""
+    return config.n_layer * config.n_kv_head * sum(row_dims(config))
+
+
+def learned(tokenizer: Tokenizer, seed: int) -> Iterator[list[int]]:
+    """Sentences without end."""
+    return ([*tokenizer.encode(sentence), tokenizer.start] for sentence in sentences(FIRST + seed))
+
+
+def trial(kind: str, seed: int, steps: int | None = None) -> float:
+    """The loss of one model on the sentences that are held back; its weights and its sentences have the same seed."""
+    run, config = prepare("stories", None, steps), config_of(kind)
+    vector = init(config, Random(seed))
+    for _ in train(config, vector, learned(run.tokenizer, seed), run.steps, run.rate, run.decay):
+        pass
+    held = [[*run.tokenizer.encode(one), run.tokenizer.start] for one in islice(sentences(HELD), N_HELD)]
+    return loss(split(vector, config), config, held)
+
+
+def measured() -> dict[str, list[float]]:
+    """What `trial` has found: kind -> a loss a seed."""
+    found: dict[str, list[float]] = json.loads((DATA / "widths.json").read_text("utf-8"))
+    return found
+
+
+def main() -> None:
+    found = {kind: [round(trial(kind, seed), 6) for seed in range(SEEDS)] for kind in KINDS}
+    print("{" + ",\n".join(f'"{kind}": {json.dumps(losses)}' for kind, losses in found.items()) + "}")
+
+
+if __name__ == "__main__":
+    main()

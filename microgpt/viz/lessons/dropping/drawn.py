@@ -1,0 +1,38 @@
+"""The picture of a text in too little room: a line per step, a column per row, and how far the step's answer is off.
+
+It is one drawing for all policies; each cell says under which of them the step can still read that row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from microgpt.config import Array
+
+
+class Cell(NamedTuple):
+    """A step and a row: under which policies all heads hold it, and under which some do."""
+
+    held: list[int]
+    part: list[int]
+
+
+class Line(NamedTuple):
+    """A step: its token, the rows up to its own, and how far off its answer is, policy by policy."""
+
+    token: str
+    cells: list[Cell]
+    off: list[float]
+
+
+def drawing(words: Sequence[str], reads: Sequence[Array], off: Sequence[Sequence[float]]) -> list[Line]:
+    """`reads` of each policy is [n, n], step by row: the share of the heads that hold it."""
+    return [
+        Line(word, [cell([float(one[i, j]) for one in reads]) for j in range(i + 1)], [one[i] for one in off])
+        for i, word in enumerate(words)
+    ]
+
+
+def cell(shares: Sequence[float]) -> Cell:
+    return Cell([i for i, x in enumerate(shares) if x == 1], [i for i, x in enumerate(shares) if 0 < x < 1])

@@ -1,0 +1,92 @@
+"""The lesson on fewer bits: numbers on their grids, the weights that follow, and the formats of one text."""
+
+from __future__ import annotations
+
+from xml.etree.ElementTree import Element
+
+import numpy as np
+import pytest
+
+from microgpt.viz.course import page
+from microgpt.viz.lessons.bits import LARGER, View, view
+from microgpt.viz.rendering.render import prose, widget
+from microgpt.viz.settings import Settings
+from tests.viz.test_pages import find, parse, text
+
+RUNS = [
+    ("stories", "The next day is bright and the sun"),
+    ("names-deep", "emmanuel"),
+    ("names", "emm"),
+    ("names", "a"),
+    ("names-deep", "z" * 15),
+]
+
+
+@pytest.fixture(scope="module", params=RUNS, ids=lambda run: f"{run[0]}-{run[1][:4]}")
+def run(request: pytest.FixtureRequest) -> tuple[View, Element]:
+    made = view(Settings(*request.param))
+    return made, parse(widget("bits", made, page=page("fewer-bits")))
+
+
+def test_each_number_goes_to_the_nearest_line(run: tuple[View, Element]) -> None:
+    made, _ = run
+    for case in made.cases:
+        for j, x in enumerate(case.before):
+            points = case.low[j] + case.scales[j] * np.arange(case.points)
+            assert abs(np.abs(points - x).min() - abs(case.after[j] - x)) < 1e-9
+            assert abs(points[case.codes[j]] - case.after[j]) < 1e-9
+            assert abs(case.after[j] - x) <= case.scales[j] / 2 * (1 + 1e-3) + 1e-12
+        assert case.per_channel or len(set(case.scales)) == len(set(case.low)) == 1
+
+
+def test_the_row_is_the_models_and_the_planted_channel_moves_no_weight(run: tuple[View, Element]) -> None:
+    made, _ = run
+    last = made.n - 1
+    trace, heads = made.trace, made.trace["q", last, made.layer].shape[1]
+    own = made.head // (heads // trace["k", last, made.layer].shape[1])
+    keys = np.array([trace["k", i, made.layer][0, own] for i in range(made.n)])
+    for case in made.cases:
+        wanted = keys[-1].copy()
+        if case.large:
+            wanted[made.channel] += LARGER * np.abs(keys).max()
+        assert np.abs(wanted - case.before).max() < 1e-12
+        weights = trace["attn_weights", last, made.layer][made.head, 0]
+        assert np.abs(case.shift.before - weights).max() < 1e-12  # planted or not
+        assert case.shift.moved <= case.shift.bound + 1e-12
+    plain, large, apart = made.cases[1], made.cases[3], made.cases[4]
+    assert large.scale > 1.5 * plain.scale and apart.others < large.others
+
+
+def test_what_is_drawn_lies_where_the_numbers_say(run: tuple[View, Element]) -> None:
+    made, tree = run
+    for i, case in enumerate(made.cases):
+        drawn = [(column.before[i], column.after[i]) for column in made.drawing.columns]
+        found = np.polyfit([*case.before, *case.after], [a for a, _ in drawn] + [b for _, b in drawn], 1)
+        assert np.abs(np.polyval(found, case.before) - [a for a, _ in drawn]).max() < 1e-9 and found[0] > 0
+        for j, lines in enumerate(made.drawing.grids[i].lines):
+            column = made.drawing.columns[j]
+            assert min(abs(100 * (1 - column.after[i]) - y) for y in lines) < 1e-6
+            assert case.per_channel or len(lines) == case.points
+    assert max(x for key in made.drawing.keys for x in (*key.before, *key.after)) == 1
+    assert len(find(tree, "num")) == len(made.cases[0].before) and len(find(tree, "one")) == made.n
+
+
+def test_the_formats_stand_with_their_figures(run: tuple[View, Element]) -> None:
+    made, tree = run
+    (board,) = find(tree, "formats")
+    lines = [text(line) for line in board.iter("tr")][1:]
+    assert len(lines) == len(made.formats) == 8
+    for line, one in zip(lines, made.formats, strict=True):
+        assert one.name in line and f"{one.bytes_per_token:.1f}" in line and f"{max(one.off):.3f}" in line
+        assert ("none" in line) == (one.first is None)
+    assert made.formats[2].bytes_per_token < made.formats[0].bytes_per_token <= made.formats[0].bytes_full
+
+
+def test_the_planted_rows_turn_the_table_around() -> None:
+    made = view(Settings(*RUNS[0]))
+    assert all(p.per_token > 2 * p.per_channel for p in made.channels)
+    assert all(p.per_channel > 2 * p.per_token for p in made.tokens)
+    shown = text(find(parse(widget("bits", made, page=page("fewer-bits"))), "axes")[0])
+    assert all(f"{x:.3f}" in shown for p in (*made.channels, *made.tokens) for x in (p.per_token, p.per_channel))
+    once, again = made.asks.drift
+    assert again > 2 * once and f"{again:.3f}" in prose("bits", made, page=page("fewer-bits"))
