@@ -100,7 +100,7 @@ def main(argv: list[str] | None = None) -> int:
         print(f"last 100 steps: loss {sum(losses[-100:]) / len(losses[-100:]):.4f}")
         for text in samples(run, 20):
             print(text)
-        save(out, Model(options.name, run.config, split(run.vector, run.config), run.tokenizer))
+        save(out, Model(options.name, run.config, split(run.vector.astype(run.kept), run.config), run.tokenizer))
         print(f"saved {out}")
     except UserError as error:
         print(f"train: {error}", file=sys.stderr)

@@ -443,6 +443,24 @@ PAGES = (
         sources=("online-softmax", "flash", "flash-2", "paged"),
     ),
     Page(
+        "latent-row",
+        N_("The latent row"),
+        N_("Can all heads live on one short row?"),
+        N_(
+            "Sharing key heads makes rows fewer. One can also keep, for all heads together, a single short row that "
+            "keys and values are made of. DeepSeek’s models do. Here is a small model that was trained that way."
+        ),
+        "latent",
+        "stories",
+        "The next day is bright and the sun",
+        N_("change how the scores are computed, and look at what is made for each head and thrown away again."),
+        N_("both ways give the same answer, and what is kept stays one short row per token."),
+        number=21,
+        needs=("fewer-heads", "pages"),
+        sources=("deepseek-v2", "deepseek-v3", "linear-attention", "gated-delta", "transformers"),
+        models=("stories",),
+    ),
+    Page(
         "no-cache",
         N_("No cache"),
         N_("Where is there no cache, or one that never grows?"),
@@ -455,7 +473,7 @@ PAGES = (
         "maria",
         N_("change the mask, and see who reads the new token and which rows go stale layer by layer."),
         N_("without a mask one more token makes every row above the first layer stale."),
-        number=21,
+        number=22,
         needs=("old-rows", "pages"),
         sources=("t5", "whisper", "fast-dllm", "lora"),
     ),
@@ -583,7 +601,7 @@ PARTS = (
     Part(
         N_("What engines do"),
         N_("One memory and one processor serve many texts. What do engines do with the rows?"),
-        (14, 15, 16, 17, 18, 19, 20, 21), "exercises-engines",
+        (14, 15, 16, 17, 18, 19, 20, 21, 22), "exercises-engines",
     ),
 )  # fmt: skip
 

@@ -16,7 +16,7 @@ from microgpt.viz.text.glossary import GLOSSARY
 TEMPLATES = sorted(path for suffix in ("html", "svg") for path in (ROOT / "templates").rglob(f"*.{suffix}"))
 # names that hold a digit, and widths in pixels
 NAMES = r"GPT-2( 124M)?|SmolLM2-135M|SmolLM2|Llama-\d-\d+B|Llama-\d|Llama \d|Mistral-7B|DeepSeek-V\d|FP\d+|\d+px"
-NAMES += r"|EAGLE-\d|T5-XXL"
+NAMES += r"|EAGLE-\d|T5-XXL|Qwen3-Next"
 
 PLACE = "a place in a row of facts that has no name there"
 # What templates type today: how often in all of them, and why. What is new fails, and so does a line for what is gone.

@@ -62,6 +62,8 @@ SOURCES = {
     "h2o": Source("H2O: Heavy-Hitter Oracle for Efficient Generative Inference of Large Language Models", "Zhang et al.", "2023", PAPER, f"{ARXIV}2306.14048"),
     "kivi": Source("KIVI: A Tuning-Free Asymmetric 2bit Quantization for KV Cache", "Liu et al.", "2024", PAPER, f"{ARXIV}2402.02750"),
     "snapkv": Source("SnapKV: LLM Knows What You are Looking for Before Generation", "Li et al.", "2024", PAPER, f"{ARXIV}2404.14469"),
+    "linear-attention": Source("Transformers are RNNs: Fast Autoregressive Transformers with Linear Attention", "Katharopoulos et al.", "2020", PAPER, f"{ARXIV}2006.16236"),
+    "gated-delta": Source("Gated Delta Networks: Improving Mamba2 with Delta Rule", "Yang, Kautz, Hatamizadeh", "2024", PAPER, f"{ARXIV}2412.06464"),
     "t5": Source("Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer", "Raffel et al.", "2019", PAPER, f"{ARXIV}1910.10683"),
     "whisper": Source("Robust Speech Recognition via Large-Scale Weak Supervision", "Radford et al.", "2022", PAPER, f"{ARXIV}2212.04356"),
     "fast-dllm": Source("Fast-dLLM: Training-free Acceleration of Diffusion LLM by Enabling KV Cache and Parallel Decoding", "Wu et al.", "2025", PAPER, f"{ARXIV}2505.22618"),

@@ -18,7 +18,7 @@ from microgpt.architectures.known import PRESETS
 from microgpt.cache import KVCache
 from microgpt.caches.codes import Grid
 from microgpt.caches.ring import RingLayer
-from microgpt.config import Array, param_shapes
+from microgpt.config import Array, Config, param_shapes
 from microgpt.cost import PARTS
 from microgpt.experiments import mistakes
 from microgpt.experiments.dropping.policies import after_shift
@@ -336,6 +336,39 @@ def tokens_of_a_round(view: Any) -> str:
     return f"{found:.2f}"
 
 
+def latents_once(view: Any) -> str:
+    """By the bytes that a cache of such rows holds, in a tenth of the layers' shape: one layer after the other."""
+    asks = view.asks
+    config = Config(
+        n_layer=asks.layers, n_kv_head=1, kv_lora_rank=asks.latent, rope_dim=asks.turned, head_dim=192, n_ctx=1,
+        position="rope",
+    )  # fmt: skip
+    return f"{KVCache(config, np.float16).nbytes_reserved:,}"
+
+
+def absorbed_is_equal(view: Any) -> str:
+    model = shipped("stories-mla")
+    ways = [replace(model.config, absorbed=way) for way in (False, True)]
+    logits = [forward(model.params, config, [1, 2, 3, 4], KVCache(config)) for config in ways]
+    assert np.abs(logits[0] - logits[1]).max() < 1e-12
+    return "it stays the same"
+
+
+def as_large_as_rows(view: Any) -> str:
+    n = 0
+    while n * view.asks.row < view.asks.state:
+        n += 1
+    return str(n)
+
+
+def turned_latents(view: Any) -> str:
+    """Turn, then make; and the other way round."""
+    rng, turn = np.random.default_rng(0), np.array([[0.6, -0.8], [0.8, 0.6]])
+    up, latent = rng.normal(size=(2, 2)), rng.normal(size=2)
+    assert np.abs(up @ (turn @ latent) - turn @ (up @ latent)).max() > 0.1
+    return "other keys: turning and making do not commute"
+
+
 def held_by_a_ring(view: Any) -> str:
     """A ring of that window, after that text."""
     ring = RingLayer(1, view.asks.window, 2)
@@ -557,6 +590,12 @@ QUESTIONS: dict[str, tuple[Question, ...]] = {
         ("ask-join", COMPUTE, by_weight),
         ("ask-decode", PREDICT, one_query),
         ("ask-bug", BUG, not_rescaled),
+    ),
+    "latent-row": (
+        ("ask-bytes", COMPUTE, latents_once),
+        ("ask-absorbed", PREDICT, absorbed_is_equal),
+        ("ask-until", COMPUTE, as_large_as_rows),
+        ("ask-bug", BUG, turned_latents),
     ),
     "no-cache": (
         ("ask-stale", COMPUTE, unseen),

@@ -331,6 +331,8 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         return [box.token for column in view.columns for box in column.boxes if i in box.cases]
     if widget == "dropping":
         return [line.token for line in view.lines]
+    if widget == "latent":
+        return [row.token for row in view.rows]
     if widget == "bits":
         return [str(code) for code in view.cases[i].codes]
     if widget == "pieces":

@@ -1,0 +1,319 @@
+"""The latent row: what is kept, what is made of it or of the query, and what both cost. Knows no HTML."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+from statistics import fmean, stdev
+from typing import NamedTuple
+
+import numpy as np
+
+from microgpt.architectures.known import PRESETS
+from microgpt.attention.states import recall
+from microgpt.cache import KVCache
+from microgpt.config import Array, Config, n_params, v_dim
+from microgpt.errors import N_
+from microgpt.experiments.sharing.widths import KINDS, N_HELD, SEEDS, config_of, measured, numbers_per_token
+from microgpt.model import absorb, expand, forward
+from microgpt.record import Recording
+from microgpt.trace import Trace
+from microgpt.viz.controls import Choice
+from microgpt.viz.drawing import thumbs
+from microgpt.viz.drawing.chart import Chart, Series, line_chart
+from microgpt.viz.drawing.heat import Strip, scale_for
+from microgpt.viz.drawing.thumbs import HEIGHT
+from microgpt.viz.settings import Settings
+from microgpt.viz.text.answers import answers
+from microgpt.viz.text.formats import show
+from microgpt.weights import shipped
+
+MODEL = "stories-mla"
+SEEN = 6  # rows that are drawn, the newest
+LARGE, ROWS, HALF = "DeepSeek-V3", 1024, 2  # bytes of a number
+V2_LAYERS, V2_CLAIM = 60, 93.3  # per cent less, as its paper says, against DeepSeek-67B:
+OLD_LAYERS, OLD_HEADS, OLD_DIM, OLD_BITS, NEW_BITS = 95, 8, 128, 16, 6
+ABLATION = ((110.6, 15.6), (860.2, 34.6))  # thousands of numbers per token: MHA and MLA, in a small and a large model
+STATE, CONVOLVED = 32 * 128 * 128, 24_576  # numbers of a layer of Qwen3-Next that keeps no rows
+GROUPED = 2 * 8 * 128  # numbers per token of a layer with 8 heads of 128
+LONGEST, PAIRS, WIDE, TRIES = 1000, (1, 2, 4, 8, 16, 24, 32), 16, 20
+
+
+class Head(NamedTuple):
+    """A head: what is made for it, both ways, for the rows that are drawn, and what it then weighs."""
+
+    keys: list[Strip]
+    values: list[Strip]
+    query: Strip
+    turned: Strip  # the query for latents
+    weights: list[int]  # by drawn row, percent
+
+
+class Row(NamedTuple):
+    """What is kept of a token, in one layer."""
+
+    token: str
+    latent: Strip
+    short: Strip
+
+
+class Way(NamedTuple):
+    """How the scores are computed: multiply-adds of the newest step in a layer, and numbers that are made anew."""
+
+    name: str
+    made: int
+    multiply_adds: int
+
+
+class Kind(NamedTuple):
+    """A trained kind: numbers per token, weights, and its losses."""
+
+    name: str
+    numbers: int
+    weights: int
+    loss: float
+    spread: float
+    marks: list[float]
+    share: float
+
+
+class Large(NamedTuple):
+    """One layer of DeepSeek-V3, and one step with so many rows."""
+
+    name: str
+    latent: int
+    turned: int
+    row: int
+    n_layer: int
+    total: int  # bytes per token
+    heads: int  # numbers per token, if each head had its own
+    rows: int
+    expanded: int
+    absorbed: int
+    full: int
+
+    @property
+    def times(self) -> float:
+        return self.heads / self.row
+
+
+class Asks(NamedTuple):
+    """What the lesson asks."""
+
+    latent: int
+    turned: int
+    layers: int
+    bytes: dict[str, int]
+    state: int
+    row: int
+    until: dict[str, int]
+
+
+class View(NamedTuple):
+    """The newest step of a model with latent rows."""
+
+    trace: Trace
+    choices: tuple[Choice, ...]
+    model: str
+    token: str
+    n: int
+    n_head: int
+    rows: list[Row]
+    heads: list[Head]
+    ways: list[Way]
+    rank: int
+    turned: int
+    own: int  # numbers of a head's key that are its own
+    n_layer: int
+    as_gqa: int  # numbers per token of stories
+    difference: float  # of the logits, both ways
+    kinds: list[Kind]
+    ends: tuple[float, float]
+    seeds: int
+    held: int
+    large: Large
+    v2_bytes: int
+    claim: float
+    fair: float  # the same with 16 bits,
+    own_heads: float  # and against its own heads
+    ablation: tuple[tuple[float, float], ...]
+    growth: Chart
+    recalled: Chart
+    state: int
+    wide: int
+    at_once: float  # the error of a sum of as many pairs as it is wide
+    by_delta: float
+    asks: Asks
+    layer: int = 0
+
+
+def view(settings: Settings) -> View:
+    recording = Recording(shipped(MODEL), settings.prompt)
+    recording.run_prompt()
+    model, n = recording.model, recording.n_prompt
+    c, layer, ids = model.config, 0, list(recording.ids[: recording.n_prompt])
+    short, latents = (np.array([recording.trace[name, i, layer][0, 0] for i in range(n)])[None] for name in "kv")
+    q = recording.trace["q", n - 1, layer]
+    here = f"layer{layer}."
+    _, keys, values = expand(q, short, latents, model.params, here)
+    turned, _, _ = absorb(q, short, latents, model.params, here)
+    weights = recording.trace["attn_weights", n - 1, layer][:, 0]
+    scale, drawn = scale_for(keys, values, latents, turned), range(max(0, n - SEEN), n)
+    words = [show(str(token)) for token in recording.trace.about["tokens"][:n]]
+    kinds = trained()
+    large = large_figures()
+    old = OLD_LAYERS * 2 * OLD_HEADS * OLD_DIM
+    return View(
+        trace=recording.trace,
+        choices=(Choice("way", range(2), 0),),
+        model=model.name,
+        token=words[-1],
+        n=n,
+        n_head=c.n_head,
+        rows=[Row(words[i], scale.strip(latents[0, i]), scale.strip(short[0, i])) for i in drawn],
+        heads=[
+            Head(
+                [scale.strip(keys[h, i]) for i in drawn], [scale.strip(values[h, i]) for i in drawn],
+                scale.strip(q[0, h]), scale.strip(turned[0, h]),
+                [round(100 * float(weights[h, i] / weights.max())) for i in drawn],
+            )
+            for h in range(c.n_head)
+        ],
+        ways=[Way("expanded", 2 * n * c.n_head * v_dim(c), expanded(c, n)), Way("absorbed", 0, absorbed(c, n))],
+        rank=c.kv_lora_rank,
+        turned=c.rope_dim,
+        own=v_dim(c),
+        n_layer=c.n_layer,
+        as_gqa=numbers_per_token(config_of("gqa")),
+        difference=both_ways(ids),
+        kinds=kinds,
+        ends=ends(),
+        seeds=SEEDS,
+        held=N_HELD,
+        large=large,
+        v2_bytes=V2_LAYERS * large.row * HALF,
+        claim=V2_CLAIM / 100,
+        fair=1 - V2_LAYERS * large.row / old,
+        own_heads=1 - large.row / (2 * PRESETS[LARGE].config.n_head * OLD_DIM),
+        ablation=ABLATION,
+        growth=growth(large),
+        recalled=recalled(),
+        state=STATE + CONVOLVED,
+        wide=WIDE,
+        at_once=error(WIDE, False),
+        by_delta=error(WIDE, True),
+        asks=asks(large),
+    )  # fmt: skip
+
+
+def expanded(c: Config, n: int) -> int:
+    """Multiply-adds of one layer's attention over n rows: keys and values of all heads are made, then read."""
+    made = n * c.kv_lora_rank * 2 * c.n_head * v_dim(c)
+    return made + c.n_head * n * (c.head_dim + v_dim(c))
+
+
+def absorbed(c: Config, n: int) -> int:
+    """The same on the latents: one product for each head's query, one for what it mixes."""
+    turned = 2 * c.n_head * v_dim(c) * c.kv_lora_rank
+    return turned + c.n_head * n * (2 * c.kv_lora_rank + c.rope_dim)
+
+
+def both_ways(ids: list[int]) -> float:
+    """The largest difference of a logit over the whole text."""
+    model = shipped(MODEL)
+    found: list[Array] = []
+    for config in (model.config, replace(model.config, absorbed=True)):
+        found.append(forward(model.params, config, ids, KVCache(config)))
+    return float(np.abs(found[0] - found[1]).max())
+
+
+def ends() -> tuple[float, float]:
+    """Of the scale of losses: hundredths around all of them."""
+    losses = [x for kind in measured().values() for x in kind]
+    return math.floor(100 * min(losses)) / 100, math.ceil(100 * max(losses)) / 100
+
+
+@cache
+def trained() -> list[Kind]:
+    low, high = ends()
+    configs = {kind: config_of(kind) for kind in KINDS}
+    most = max(numbers_per_token(c) for c in configs.values())
+    return [
+        Kind(
+            kind, numbers_per_token(configs[kind]), n_params(configs[kind]), fmean(losses), stdev(losses),
+            [100 * (x - low) / (high - low) for x in losses], numbers_per_token(configs[kind]) / most,
+        )
+        for kind, losses in measured().items()
+    ]  # fmt: skip
+
+
+@cache
+def large_figures() -> Large:
+    model = PRESETS[LARGE]
+    assert model.latent is not None
+    latent, c = model.latent, model.config
+    key, row = latent.d_nope + latent.d_rope, latent.d_c + latent.d_rope
+    shape = Config(
+        n_head=c.n_head, n_kv_head=1, head_dim=key, kv_lora_rank=latent.d_c, rope_dim=latent.d_rope, position="rope"
+    )
+    return Large(
+        model.name, latent.d_c, latent.d_rope, row, c.n_layer, c.n_layer * row * HALF, c.n_head * (key + latent.d_v),
+        ROWS, expanded(shape, ROWS), absorbed(shape, ROWS), c.n_head * ROWS * (key + latent.d_v),
+    )  # fmt: skip
+
+
+def growth(large: Large) -> Chart:
+    """Thousands of numbers that a layer keeps, by tokens."""
+    ns = range(0, LONGEST + 1, 100)
+    return line_chart(
+        N_("Numbers that a layer keeps, in thousands"),
+        [
+            Series(N_("grouped heads"), "again", [(n, n * GROUPED / 1000) for n in ns]),
+            Series(N_("latent rows"), "needed", [(n, n * large.row / 1000) for n in ns]),
+            Series(N_("a state"), "own", [(n, (STATE + CONVOLVED) / 1000) for n in ns]),
+        ],
+        N_("tokens"),
+        N_("thousands"),
+    )
+
+
+@cache
+def error(n: int, delta: bool) -> float:
+    return fmean(recall(n, WIDE, delta, seed) for seed in range(TRIES))
+
+
+def recalled() -> Chart:
+    """The error of what comes back, by pairs that were written."""
+    return line_chart(
+        N_("Error of what comes back, in per cent"),
+        [
+            Series(N_("a sum"), "again", [(n, 100 * error(n, False)) for n in PAIRS]),
+            Series(N_("delta rule"), "own", [(n, 100 * error(n, True)) for n in PAIRS]),
+            Series(N_("rows"), "needed", [(n, 0.0) for n in PAIRS]),
+        ],
+        N_("pairs of key and value"),
+        N_("per cent"),
+    )
+
+
+def asks(large: Large) -> Asks:
+    state = STATE + CONVOLVED
+    return Asks(
+        large.latent, large.turned, large.n_layer,
+        answers(large.total, twice=2 * large.total, latent=large.n_layer * large.latent * HALF),
+        state, large.row,
+        answers(math.ceil(state / large.row), grouped=math.ceil(state / GROUPED), bytes=math.ceil(state / large.total)),
+    )  # fmt: skip
+
+
+def thumb(view: View) -> Iterable[thumbs.Cell]:
+    """Short rows on the left; what is made of the newest for each head, on the right."""
+    high = HEIGHT // len(view.rows)
+    for i in range(len(view.rows)):
+        yield ("new" if i == len(view.rows) - 1 else "kept"), 0, i * high, 60, high - 3
+    for h in range(view.n_head):
+        for part in range(2):
+            kind = "kv"[part]
+            yield f"{kind} f3", 84 + part * 58, h * HEIGHT // view.n_head, 54, HEIGHT // view.n_head - 4
