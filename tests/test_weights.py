@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from microgpt.config import Array, Config, n_params, param_shapes, split
 from microgpt.errors import UserError
 from microgpt.tokenizer import START, CharTokenizer, WordTokenizer
-from microgpt.weights import SHIPPED, Model, init, load, save, shipped
+from microgpt.weights import TRAINED, Model, init, load, save, shipped
 from tests.support.examples import examples
 from tests.support.strategies import Case, cases
 
@@ -89,7 +89,7 @@ def test_the_same_model_gives_the_same_bytes(tmp_path: Path) -> None:
         assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", TRAINED)
 def test_shipped_models_load_and_are_saved_as_they_are(name: str, tmp_path: Path) -> None:
     model = shipped(name)
     assert model.name == name and model.tokenizer.vocabulary[model.tokenizer.start] == START
@@ -100,7 +100,7 @@ def test_shipped_models_load_and_are_saved_as_they_are(name: str, tmp_path: Path
 
 def test_shipped_models_are_small_and_what_they_are_said_to_be() -> None:
     folder = Path(__file__).resolve().parents[1] / "microgpt" / "data"
-    assert {path.stem for path in folder.glob("*.npz")} == set(SHIPPED)
+    assert {path.stem for path in folder.glob("*.npz")} == set(TRAINED)
     assert sum(path.stat().st_size for path in folder.iterdir()) < 2_000_000
     assert shipped("names").config == Config()
     assert shipped("names-deep").config == Config(n_layer=4)

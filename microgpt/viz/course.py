@@ -461,6 +461,23 @@ PAGES = (
         models=("stories",),
     ),
     Page(
+        "reading-limit",
+        N_("Reading"),
+        N_("What limits a card that serves many texts?"),
+        N_(
+            "A step reads weights and rows, and computes with them. More texts share the weights, but not the rows. "
+            "Here is how far that goes on a real card, and what several cards can do."
+        ),
+        "limit",
+        "stories",
+        "The next day is bright",
+        N_("make the texts longer, and watch where the dots come to a stand."),
+        N_("more texts move a dot to the right until rows stop it; the longer the texts, the earlier."),
+        number=22,
+        needs=("many-at-once", "in-pieces", "fewer-heads"),
+        sources=("h100", "scaling", "llama3", "distserve", "vllm"),
+    ),
+    Page(
         "no-cache",
         N_("No cache"),
         N_("Where is there no cache, or one that never grows?"),
@@ -473,7 +490,7 @@ PAGES = (
         "maria",
         N_("change the mask, and see who reads the new token and which rows go stale layer by layer."),
         N_("without a mask one more token makes every row above the first layer stale."),
-        number=22,
+        number=23,
         needs=("old-rows", "pages"),
         sources=("t5", "whisper", "fast-dllm", "lora"),
     ),
@@ -601,7 +618,7 @@ PARTS = (
     Part(
         N_("What engines do"),
         N_("One memory and one processor serve many texts. What do engines do with the rows?"),
-        (14, 15, 16, 17, 18, 19, 20, 21, 22), "exercises-engines",
+        (14, 15, 16, 17, 18, 19, 20, 21, 22, 23), "exercises-engines",
     ),
 )  # fmt: skip
 

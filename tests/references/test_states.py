@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,13 +19,12 @@ pytestmark = pytest.mark.references
 @settings(max_examples=60, deadline=None)
 def test_a_text_and_its_last_state(n: int, d_k: int, d_v: int, seed: int) -> None:
     """It takes decays as logarithms, and divides queries by the root of their width."""
-    from transformers.models.qwen3_next.modeling_qwen3_next import torch_recurrent_gated_delta_rule
-
+    theirs_of = import_module("transformers.models.qwen3_next.modeling_qwen3_next").torch_recurrent_gated_delta_rule
     rng = np.random.default_rng(seed)
     q, k, v = rng.normal(size=(n, d_k)), rng.normal(size=(n, d_k)), rng.normal(size=(n, d_v))
     k /= np.linalg.norm(k, axis=1, keepdims=True)
     beta, decay = rng.uniform(0.1, 1, n), rng.uniform(0.5, 1, n)
-    theirs, state = torch_recurrent_gated_delta_rule(
+    theirs, state = theirs_of(
         *(torch.tensor(x, dtype=torch.float32)[None, :, None] for x in (q, k, v)),
         torch.tensor(np.log(decay), dtype=torch.float32)[None, :, None],
         torch.tensor(beta, dtype=torch.float32)[None, :, None],

@@ -22,18 +22,18 @@ from microgpt.viz.figures import animated, card
 from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings
 from microgpt.viz.text import language
-from microgpt.weights import SHIPPED, shipped
+from microgpt.weights import TRAINED, shipped
 
 KEPT = r"%\(\w+\)[sd]|\{\w*\}|<[^>]*>|&#?\w+;"  # in a message: what is filled in, tags, characters by name
 CODE = {"code", "pre", "script", "style"}
 SAID = ("aria-label", "alt", "placeholder", "title")  # attributes that are read aloud or shown
 # what has one name in all languages
 NAMES = sorted(
-    [*PRESETS, *SHIPPED, *language.LANGUAGES.values(), "gpt2", "llama", "mistral", "qwen2", "qwen3", HEARD],
+    [*PRESETS, *TRAINED, *language.LANGUAGES.values(), "gpt2", "llama", "mistral", "qwen2", "qwen3", HEARD],
     key=len,
 )
 UNITS = r"[kMGT]B|GiB|BF16|b?float\d+"
-SHORT = "GQA|MHA|MIT|MLA|MLP|MQA|PNG|SVG"
+SHORT = "GQA|MHA|MIT|MLA|MLP|MQA|PNG|SVG|SnapKV"
 PARTS = "wte|wpe|wq|wk|wv|wo|fc1|fc2|lm_head"  # of a model, as model.py calls them
 PLACES = r"https?://\S+|huggingface\.co/\S+|[\w/-]+\.html|config\.json|temperature=…&seed=…"
 GIVEN = "format|pt"  # what the makers of a file have written into it, on the page that looks inside

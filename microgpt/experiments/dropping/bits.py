@@ -48,6 +48,11 @@ class Fewer:
     off: list[float]  # by step: the largest difference of a logit from the one with full rows
     first: int | None  # the first step whose likeliest next token is another
 
+    @property
+    def share(self) -> float:
+        """Of the bytes in sixteen bits."""
+        return self.bytes_per_token / self.bytes_full
+
 
 def formats(group: int = 4) -> dict[str, tuple[Rows, Rows]]:
     """What keys and values are kept as, by name."""

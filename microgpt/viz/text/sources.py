@@ -64,6 +64,7 @@ SOURCES = {
     "snapkv": Source("SnapKV: LLM Knows What You are Looking for Before Generation", "Li et al.", "2024", PAPER, f"{ARXIV}2404.14469"),
     "linear-attention": Source("Transformers are RNNs: Fast Autoregressive Transformers with Linear Attention", "Katharopoulos et al.", "2020", PAPER, f"{ARXIV}2006.16236"),
     "gated-delta": Source("Gated Delta Networks: Improving Mamba2 with Delta Rule", "Yang, Kautz, Hatamizadeh", "2024", PAPER, f"{ARXIV}2412.06464"),
+    "distserve": Source("DistServe: Disaggregating Prefill and Decoding for Goodput-optimized Large Language Model Serving", "Zhong et al.", "2024", PAPER, f"{ARXIV}2401.09670"),
     "t5": Source("Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer", "Raffel et al.", "2019", PAPER, f"{ARXIV}1910.10683"),
     "whisper": Source("Robust Speech Recognition via Large-Scale Weak Supervision", "Radford et al.", "2022", PAPER, f"{ARXIV}2212.04356"),
     "fast-dllm": Source("Fast-dLLM: Training-free Acceleration of Diffusion LLM by Enabling KV Cache and Parallel Decoding", "Wu et al.", "2025", PAPER, f"{ARXIV}2505.22618"),
@@ -80,5 +81,6 @@ SOURCES = {
     "smollm2": Source("SmolLM2-135M", "Hugging Face", "2024", CARD, f"{MODELS}HuggingFaceTB/SmolLM2-135M"),
     "llama2": Source("Llama-2-7B", "Meta", "2023", CARD, f"{MODELS}meta-llama/Llama-2-7b-hf"),
     "llama3": Source("Llama-3-8B", "Meta", "2024", CARD, f"{MODELS}meta-llama/Meta-Llama-3-8B"),
+    "h100": Source("H100 Tensor Core GPU", "NVIDIA", "2022", SHEET, "https://www.nvidia.com/en-us/data-center/h100/"),
     "a100": Source("A100 Tensor Core GPU", "NVIDIA", "2021", SHEET, "https://www.nvidia.com/content/dam/en-zz/Solutions/Data-Center/a100/pdf/nvidia-a100-datasheet-us-nvidia-1758950-r4-web.pdf"),
 }  # fmt: skip

@@ -699,9 +699,36 @@ def test_four_numbers_on_a_grid_are_those_of_the_codes() -> None:
         points = x.min() + codes.scale[0] * np.arange(16)
         assert np.abs(points[np.abs(points[:, None] - x).argmin(axis=0)] - back).max() < 1e-12
         assert abs(off - np.abs(x - back).max()) < 1e-12
-    grid = Grid(told.bits)
-    assert [round(result(one)) for one in told.codes] == grid.unpack(
-        grid.encode(np.array(told.numbers)).packed
-    ).tolist()
+    grid, x = Grid(told.bits), np.array(told.numbers)
+    assert [round(result(one)) for one in told.codes] == grid.unpack(grid.encode(x).packed).tolist()
     assert result(told.size) == 8 * Grid(told.bits, scales=np.float16).bytes_of(4) / 4
     assert abs(result(told.symmetric) - Grid(told.bits, symmetric=True).encode(x).scale[0]) < 1e-12
+
+
+def test_a_card_with_many_readers_in_seconds() -> None:
+    told = numbers("engines").roof
+    read = 2 * told.weights / told.reads
+    rows = told.texts * told.long * told.per_token
+    step = read + rows / told.reads
+    assert result(told.alone) == pytest.approx(1000 * read) and result(told.rows) == pytest.approx(rows / 1e9)
+    assert result(told.step) == pytest.approx(1000 * step)
+    assert result(told.per_second) == pytest.approx(told.texts / step)
+    equal = round(result(told.equal))
+    assert equal * told.long * told.per_token == 2 * told.weights
+    work = told.texts * 2 * told.weights / told.does
+    assert result(told.work) == pytest.approx(1000 * work) and work < step
+    for texts in (1, 100, 10_000, 10**7):  # no batch is limited by arithmetic
+        assert texts * 2 * told.weights / told.does < read + texts * told.long * told.per_token / told.reads
+    assert result(told.by_work) == pytest.approx(1e6 * 2 * told.weights / told.does)
+    assert result(told.by_rows) == pytest.approx(1e6 * told.long * told.per_token / told.reads)
+    assert result(told.by_latents) == pytest.approx(1e6 * told.long * told.short / told.reads)
+    texts = 1000  # with latent rows there is one
+    assert texts * 2 * told.weights / told.does > read + texts * told.long * told.short / told.reads
+
+
+def test_blocks_out_of_reach_hold_no_row_that_the_next_token_reads() -> None:
+    told = numbers("engines").cropped
+    sees = range(told.n + 1 - told.window, told.n + 1)
+    assert sees[0] == result(told.first)
+    blocks = [range(at, at + told.size) for at in range(0, told.n, told.size)]
+    assert int(result(told.free)) == sum(not set(block) & {*sees} and block[-1] < sees[0] for block in blocks)

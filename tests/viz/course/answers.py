@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from microgpt.architectures.known import PRESETS
+from microgpt.attention.ranks import kv_heads_of
 from microgpt.cache import KVCache
 from microgpt.caches.codes import Grid
 from microgpt.caches.ring import RingLayer
@@ -25,6 +26,7 @@ from microgpt.experiments.dropping.policies import after_shift
 from microgpt.experiments.validity import rows_under
 from microgpt.model import forward
 from microgpt.serving.adapters import drawn, voided
+from microgpt.serving.hardware import PROCESSORS, bound, decoding
 from microgpt.serving.scheduler import Blocks, Policy, Request, Scheduler
 from microgpt.viz.drawing.picture import Picture
 from microgpt.weights import shipped
@@ -369,6 +371,37 @@ def turned_latents(view: Any) -> str:
     return "other keys: turning and making do not commute"
 
 
+def all_together(view: Any) -> str:
+    """Step by step for a minute."""
+    asks, seconds, written = view.asks, 0.0, 0
+    while seconds < 60:
+        seconds += asks.weights / asks.speed
+        written += asks.texts
+    return f"{round(written / seconds):.2f}"
+
+
+def twice_the_arithmetic(view: Any) -> str:
+    old = PROCESSORS[view.card]
+    new = old._replace(operations=2 * old.operations)
+    step = bound(PRESETS[view.large], decoding(1, view.longest))
+    assert step.seconds(new) == step.seconds(old)
+    return "not at all"
+
+
+def whole_heads(view: Any) -> str:
+    """By the heads that each rank must keep."""
+    asks = view.asks
+    kept = {len(kv_heads_of(rank, asks.ranks, 2 * asks.ranks, asks.heads)) for rank in range(asks.ranks)}
+    assert kept == {1}
+    return str(asks.heads)
+
+
+def bits_for_bytes(view: Any) -> str:
+    bits = 8 * view.asks.rows * 10**9
+    assert bits / (view.asks.network * 10**9) == view.asks.seconds == 8 * view.asks.wrong
+    return "eight times as long"
+
+
 def held_by_a_ring(view: Any) -> str:
     """A ring of that window, after that text."""
     ring = RingLayer(1, view.asks.window, 2)
@@ -596,6 +629,12 @@ QUESTIONS: dict[str, tuple[Question, ...]] = {
         ("ask-absorbed", PREDICT, absorbed_is_equal),
         ("ask-until", COMPUTE, as_large_as_rows),
         ("ask-bug", BUG, turned_latents),
+    ),
+    "reading-limit": (
+        ("ask-tokens", COMPUTE, all_together),
+        ("ask-faster", PREDICT, twice_the_arithmetic),
+        ("ask-part", COMPUTE, whole_heads),
+        ("ask-bug", BUG, bits_for_bytes),
     ),
     "no-cache": (
         ("ask-stale", COMPUTE, unseen),

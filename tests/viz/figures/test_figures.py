@@ -333,6 +333,8 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         return [line.token for line in view.lines]
     if widget == "latent":
         return [row.token for row in view.rows]
+    if widget == "limit":
+        return [whole(step.batch) for step in view.cases[i].steps]
     if widget == "bits":
         return [str(code) for code in view.cases[i].codes]
     if widget == "pieces":

@@ -10,20 +10,21 @@ from microgpt.serving.chat import turns
 from microgpt.viz.apps.exercises.sheet import Calc, Task, calc, listing
 
 TASKS = (
-    Task("tables", "compute", 15, 8, ("pages",)),
-    Task("blocks", "plan", 20, 11, ("memory", "pages")),
-    Task("cropped", "bug", 10, 8, ("pages",)),
+    Task("tables", "compute", 10, 8, ("pages",)),
+    Task("blocks", "plan", 15, 11, ("memory", "pages")),
+    Task("cropped", "bug", 15, 9, ("pages", "full-cache")),
     Task("prefix", "compute", 15, 9, ("shared-prefixes",)),
     Task("turns", "compute", 15, 9, ("many-at-once",)),
-    Task("drafted", "compute", 20, 10, ("guess-and-check",)),
-    Task("coded", "compute", 20, 10, ("fewer-bits",)),
-    Task("tiled", "compute", 20, 12, ("in-pieces",)),
+    Task("drafted", "compute", 15, 10, ("guess-and-check",)),
+    Task("coded", "compute", 15, 10, ("fewer-bits",)),
+    Task("tiled", "compute", 15, 12, ("in-pieces",)),
+    Task("roof", "compute", 20, 12, ("latent-row", "reading-limit")),
     Task("heard", "compute", 15, 10, ("no-cache",)),
 )
 SIZE, LENGTHS, BLOCKS = 4, (9, 6), 6  # rows of a block, of the two texts, blocks of the pool
 ASKED = 6  # a row of the first text
 PLANNED, ROOM, RESERVED, MEAN, PAGE = "Llama-3-8B", 20 * 10**9, 8192, 500, 16
-CROPPED = 6  # rows that are to stay
+CROPPED, SEEN = 6, 2  # rows that are to stay, and rows that a token sees
 CHAT = (2000, 100, 300, 4)  # tokens of a system prompt, a question, an answer; turns
 BATCH, WRITES = 2, (3, 1, 2, 2)  # places, tokens that each text writes
 TARGET, DRAFTED = (4, 4, 2), (7, 1, 2)  # tenths that three tokens have
@@ -31,6 +32,9 @@ GUESSES, PRICE = 3, 5  # of a round; so many guesses cost as much as a pass of t
 CODED, CODE_BITS, WIDER = (-1.0, 0.15, 0.45, 2.0), 4, 5.0  # numbers of a group, the last of which becomes another
 SCALE_BITS = 16
 SCORES, VALUES = ((1, 3), (2, 5)), ((1, 2), (3, 4))  # of two tiles
+WEIGHTS, KEPT, SHORT = 5 * 10**9, 100_000, 5_000  # of a model; bytes per token, and with latent rows
+READS, DOES = 2 * 10**12, 400 * 10**12  # of a card, per second: bytes and operations
+TEXTS, LONG = 50, 1000  # texts, and tokens of each
 HEARD, LAYERS, WIDTH, SOURCE, WRITTEN, BEAMS = "Whisper large-v3", 32, 1280, 1500, 100, 5
 
 
@@ -65,13 +69,16 @@ class Blocks(NamedTuple):
 
 
 class Cropped(NamedTuple):
-    """A crop that gives back a block too many."""
+    """A crop that gives back a block too many; and blocks that a window no longer reaches."""
 
     code: str
     size: int
     n: int
     kept: Calc
     lost: Calc
+    window: int
+    first: Calc  # the first row that the next token reads
+    free: Calc  # blocks
 
 
 class Prefix(NamedTuple):
@@ -147,6 +154,27 @@ class Tiled(NamedTuple):
     mean: Calc
 
 
+class Roof(NamedTuple):
+    """A model on a card: what a step takes at least, and when rows take over."""
+
+    weights: int
+    per_token: int
+    reads: int
+    does: int
+    texts: int
+    long: int
+    alone: Calc  # ms
+    rows: Calc  # GB
+    step: Calc  # ms
+    per_second: Calc
+    equal: Calc  # texts
+    work: Calc  # ms
+    by_work: Calc  # of one text more, microseconds
+    by_rows: Calc
+    short: int  # bytes per token with latent rows
+    by_latents: Calc
+
+
 class Heard(NamedTuple):
     """A model that writes down speech: its decoder's two caches."""
 
@@ -172,11 +200,12 @@ class Numbers(NamedTuple):
     drafted: Drafted
     coded: Coded
     tiled: Tiled
+    roof: Roof
     heard: Heard
 
 
 def numbers() -> Numbers:
-    return Numbers(tables(), blocks(), cropped(), prefix(), in_turns(), drafted(), coded(), tiled(), heard())
+    return Numbers(tables(), blocks(), cropped(), prefix(), in_turns(), drafted(), coded(), tiled(), roof(), heard())
 
 
 def tables() -> Tables:
@@ -218,6 +247,9 @@ def cropped() -> Cropped:
         listing("cropped"), SIZE, CROPPED,
         kept=calc("{} ÷ {} = {}", CROPPED, SIZE, CROPPED / SIZE),
         lost=calc("{} − {} × {} = {}", CROPPED, kept, SIZE, CROPPED - kept * SIZE),
+        window=SEEN,
+        first=calc("{} + 1 − {} = {}", CROPPED, SEEN, CROPPED + 1 - SEEN),
+        free=calc("{} ÷ {} = {}", CROPPED + 1 - SEEN, SIZE, (CROPPED + 1 - SEEN) / SIZE),
     )  # fmt: skip
 
 
@@ -307,6 +339,26 @@ def tiled() -> Tiled:
             calc("{} ÷ {} = {}", low * w + x, low + 1, outs[1], digits=3),
         ],
         mean=calc("({} + {}) ÷ 2 = {}", *outs, sum(outs) / 2, digits=3),
+    )  # fmt: skip
+
+
+def roof() -> Roof:
+    gb, tb, two = 10**9, 10**12, 2  # two bytes and two operations per weight
+    weights, rows = two * WEIGHTS / gb, TEXTS * LONG * KEPT / gb
+    alone, step = weights / (READS / tb), (weights + rows) / (READS / tb)
+    each, work = LONG * KEPT / 10**6, two * WEIGHTS / gb / (DOES / tb)
+    return Roof(
+        WEIGHTS, KEPT, READS, DOES, TEXTS, LONG,
+        alone=calc("{} ÷ {} = {}", weights, READS // tb, alone),
+        rows=calc("{} × {} × {} ÷ {} = {}", TEXTS, LONG, KEPT, gb, rows),
+        step=calc("({} + {}) ÷ {} = {}", weights, rows, READS // tb, step),
+        per_second=calc("{} ÷ {} × {} = {}", TEXTS, step, 1000, 1000 * TEXTS / step),
+        equal=calc("{} ÷ {} × {} = {}", weights, each, 1000, 1000 * weights / each),
+        work=calc("{} × {} ÷ {} = {}", TEXTS, weights, DOES // tb, TEXTS * work),
+        by_work=calc("{} × {} ÷ {} = {}", 1000, weights, DOES // tb, 1000 * work),
+        by_rows=calc("{} ÷ {} = {}", each, READS // tb, each / (READS / tb)),
+        short=SHORT,
+        by_latents=calc("{} ÷ {} = {}", LONG * SHORT / 10**6, READS // tb, LONG * SHORT / 10**6 / (READS / tb)),
     )  # fmt: skip
 
 

@@ -23,13 +23,19 @@ class Line(NamedTuple):
 
     token: str
     cells: list[Cell]
+    rest: int  # columns after its own
     off: list[float]
 
 
 def drawing(words: Sequence[str], reads: Sequence[Array], off: Sequence[Sequence[float]]) -> list[Line]:
     """`reads` of each policy is [n, n], step by row: the share of the heads that hold it."""
     return [
-        Line(word, [cell([float(one[i, j]) for one in reads]) for j in range(i + 1)], [one[i] for one in off])
+        Line(
+            word,
+            [cell([float(one[i, j]) for one in reads]) for j in range(i + 1)],
+            len(words) - i - 1,
+            [one[i] for one in off],
+        )
         for i, word in enumerate(words)
     ]
 

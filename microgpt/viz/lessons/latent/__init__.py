@@ -148,39 +148,30 @@ class View(NamedTuple):
     asks: Asks
     layer: int = 0
 
+    @property
+    def row(self) -> int:
+        """Numbers that are kept of a token."""
+        return self.rank + self.turned
+
 
 def view(settings: Settings) -> View:
     recording = Recording(shipped(MODEL), settings.prompt)
     recording.run_prompt()
-    model, n = recording.model, recording.n_prompt
-    c, layer, ids = model.config, 0, list(recording.ids[: recording.n_prompt])
-    short, latents = (np.array([recording.trace[name, i, layer][0, 0] for i in range(n)])[None] for name in "kv")
-    q = recording.trace["q", n - 1, layer]
-    here = f"layer{layer}."
-    _, keys, values = expand(q, short, latents, model.params, here)
-    turned, _, _ = absorb(q, short, latents, model.params, here)
-    weights = recording.trace["attn_weights", n - 1, layer][:, 0]
-    scale, drawn = scale_for(keys, values, latents, turned), range(max(0, n - SEEN), n)
-    words = [show(str(token)) for token in recording.trace.about["tokens"][:n]]
+    n, layer = recording.n_prompt, 0
+    c, ids = recording.model.config, list(recording.ids[: recording.n_prompt])
+    rows, heads = drawn(recording, layer)
     kinds = trained()
     large = large_figures()
     old = OLD_LAYERS * 2 * OLD_HEADS * OLD_DIM
     return View(
         trace=recording.trace,
         choices=(Choice("way", range(2), 0),),
-        model=model.name,
-        token=words[-1],
+        model=recording.model.name,
+        token=rows[-1].token,
         n=n,
         n_head=c.n_head,
-        rows=[Row(words[i], scale.strip(latents[0, i]), scale.strip(short[0, i])) for i in drawn],
-        heads=[
-            Head(
-                [scale.strip(keys[h, i]) for i in drawn], [scale.strip(values[h, i]) for i in drawn],
-                scale.strip(q[0, h]), scale.strip(turned[0, h]),
-                [round(100 * float(weights[h, i] / weights.max())) for i in drawn],
-            )
-            for h in range(c.n_head)
-        ],
+        rows=rows,
+        heads=heads,
         ways=[Way("expanded", 2 * n * c.n_head * v_dim(c), expanded(c, n)), Way("absorbed", 0, absorbed(c, n))],
         rank=c.kv_lora_rank,
         turned=c.rope_dim,
@@ -206,6 +197,27 @@ def view(settings: Settings) -> View:
         by_delta=error(WIDE, True),
         asks=asks(large),
     )  # fmt: skip
+
+
+def drawn(recording: Recording, layer: int) -> tuple[list[Row], list[Head]]:
+    """The newest rows, and what each head makes of them."""
+    c, n, params = recording.model.config, recording.n_prompt, recording.model.params
+    short, latents = (np.array([recording.trace[name, i, layer][0, 0] for i in range(n)])[None] for name in "kv")
+    q, here = recording.trace["q", n - 1, layer], f"layer{layer}."
+    _, keys, values = expand(q, short, latents, params, here)
+    turned, _, _ = absorb(q, short, latents, params, here)
+    weights = recording.trace["attn_weights", n - 1, layer][:, 0]
+    scale, seen = scale_for(keys, values, latents, turned), range(max(0, n - SEEN), n)
+    words = [show(str(token)) for token in recording.trace.about["tokens"][:n]]
+    rows = [Row(words[i], scale.strip(latents[0, i]), scale.strip(short[0, i])) for i in seen]
+    heads = [
+        Head(
+            [scale.strip(keys[h, i]) for i in seen], [scale.strip(values[h, i]) for i in seen], scale.strip(q[0, h]),
+            scale.strip(turned[0, h]), [round(100 * float(weights[h, i] / weights.max())) for i in seen],
+        )
+        for h in range(c.n_head)
+    ]  # fmt: skip
+    return rows, heads
 
 
 def expanded(c: Config, n: int) -> int:

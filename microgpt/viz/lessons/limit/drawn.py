@@ -1,0 +1,77 @@
+"""The roofline as shares of a picture: both axes logarithmic, a point per batch, case by case.
+
+To the right goes the number of operations per byte, upwards the operations per second, as a share of the peak.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+LEAST, MOST = 1.0, 1000.0  # operations per byte, at both ends
+LOWEST = 0.001  # of the peak
+TICKS = (1, 10, 100, 1000)
+
+
+class Point(NamedTuple):
+    """A batch: in each case how far to the right, and how high."""
+
+    across: list[float]
+    up: list[float]
+
+
+class Place(NamedTuple):
+    """In hundredths, from the left and from the top."""
+
+    x: float
+    y: float
+
+
+class Drawing(NamedTuple):
+    """In shares of the width and the height."""
+
+    ridge: float
+    top: float  # of the roof
+    start: float  # height of the slope at the left edge
+    points: list[Point]
+    limits: list[float]
+    ticks: list[tuple[float, int]]
+
+    @property
+    def left(self) -> Place:
+        return Place(0, 100 * (1 - self.start))
+
+    @property
+    def corner(self) -> Place:
+        return Place(100 * self.ridge, 100 * (1 - self.top))
+
+    @property
+    def walls(self) -> list[float]:
+        """The limits in hundredths."""
+        return [100 * x for x in self.limits]
+
+
+def drawing(ridge: float, intensities: Sequence[Sequence[float]], limits: Sequence[float]) -> Drawing:
+    """`intensities` by case and batch."""
+    n = len(intensities[0])
+    return Drawing(
+        across(ridge),
+        up(1),
+        up(LEAST / ridge),
+        [
+            Point([across(case[i]) for case in intensities], [up(min(1, case[i] / ridge)) for case in intensities])
+            for i in range(n)
+        ],
+        [across(x) for x in limits],
+        [(across(x), x) for x in TICKS],
+    )
+
+
+def across(x: float) -> float:
+    return min(1.0, max(0.0, math.log(x / LEAST) / math.log(MOST / LEAST)))
+
+
+def up(share: float) -> float:
+    """With some room above the roof."""
+    return 0.94 * max(0.0, math.log(share / LOWEST) / math.log(1 / LOWEST))
