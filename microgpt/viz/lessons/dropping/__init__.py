@@ -19,6 +19,7 @@ from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model, shipped
 
+SAME = 1e-9  # a share of the prediction that is less has not moved
 SHARE, LEAST = 3, 4  # the room is so small a part of what the model can see, and so many rows at least
 ALL, WINDOW, RING = "all", "window", "ring"
 SHIFTED, KEPT = "stories", 1  # the model whose cache is shifted for the table, and the rows that stay at its start
@@ -119,7 +120,7 @@ def view(settings: Settings) -> View:
         room=room,
         tokens=words,
         cases=cases,
-        lines=drawing(words, [one.reads for one in found.values()], [one.variation for one in found.values()]),
+        lines=drawing(words, [one.reads for one in found.values()], [whole(one.variation) for one in found.values()]),
         ring=float(np.abs(np.array(window.off) - np.array(ring.off)).max()),
         shifted=after_shift(shipped(SHIFTED), story[:shown], KEPT),
         shifted_text=shown,
@@ -133,9 +134,14 @@ def case(model: Model, one: Outcome, full: Outcome) -> Case:
     words = model.tokenizer.vocabulary
     here, there = ("", "") if one.first is None else (words[x.likeliest[one.first]] for x in (one, full))
     return Case(
-        one.policy, max(one.held), one.held[-1], one.variation, one.mean, max(one.off), one.first,
+        one.policy, max(one.held), one.held[-1], whole(one.variation), one.mean, max(one.off), one.first,
         show(here) if here else "", show(there) if there else "",
     )  # fmt: skip
+
+
+def whole(variation: list[float]) -> list[float]:
+    """What is only rounding is nothing: a bar of it would stand in one browser and not in another."""
+    return [x if x > SAME else 0.0 for x in variation]
 
 
 def reach(config: Config) -> int:

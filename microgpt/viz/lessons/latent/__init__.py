@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
-from statistics import fmean, stdev
 from typing import NamedTuple
 
 import numpy as np
@@ -254,7 +253,8 @@ def trained() -> list[Kind]:
     most = max(numbers_per_token(c) for c in configs.values())
     return [
         Kind(
-            kind, numbers_per_token(configs[kind]), n_params(configs[kind]), fmean(losses), stdev(losses),
+            kind, numbers_per_token(configs[kind]), n_params(configs[kind]), float(np.mean(losses)),
+            float(np.std(losses, ddof=1)),
             [100 * (x - low) / (high - low) for x in losses], numbers_per_token(configs[kind]) / most,
         )
         for kind, losses in measured().items()
@@ -293,7 +293,7 @@ def growth(large: Large) -> Chart:
 
 @cache
 def error(n: int, delta: bool) -> float:
-    return fmean(recall(n, WIDE, delta, seed) for seed in range(TRIES))
+    return float(np.mean([recall(n, WIDE, delta, seed) for seed in range(TRIES)]))
 
 
 def recalled() -> Chart:
