@@ -118,6 +118,14 @@ class KVLayer:
             )
         self._len = n
 
+    def keep(self, rows: Sequence[int]) -> None:
+        """Keep these rows, in this order, and forget the others."""
+        if not all(0 <= row < self._len for row in rows):
+            raise UserError(N_("A cache of %(held)s rows has no row %(row)s."), held=self._len, row=max(rows, key=abs))
+        self._keys[:, : len(rows)] = self._keys[:, rows]
+        self._values[:, : len(rows)] = self._values[:, rows]
+        self._len = len(rows)
+
 
 class KVCache:
     """A list of layer caches that grow and shrink together; `cache[layer]` is that layer's.
@@ -162,3 +170,8 @@ class KVCache:
         """Keep the first n tokens in every layer."""
         for layer in self.layers:
             layer.crop(n)
+
+    def keep(self, rows: Sequence[int]) -> None:
+        """Keep these rows in every layer, in this order: what stays of a tree is the way to one of its tokens."""
+        for layer in self.layers:
+            layer.keep(rows)

@@ -3,8 +3,9 @@
 Read it from top to bottom as a lecture. `forward` is the only forward pass there is: decoding with a
 cache, recomputing without one, prefill in chunks and the parallel pass of training all call it, with
 other arguments. A variant of the architecture is a field of `Config`; the cache is an argument. What no cache can
-carry is one or the other too: which rows a token sees (`window`, `mask_block`), latent rows (`kv_lora_rank`: what is
-kept is neither a head's key nor its value), and the rows of an encoder (`memory`).
+carry is one or the other too: which rows a token sees (`window`, `mask_block`, and `parents` where the new tokens are a
+tree and not a line), latent rows (`kv_lora_rank`: what is kept is neither a head's key nor its value), and the rows of
+an encoder (`memory`).
 
 Shapes in the comments: n = tokens in this call, t = tokens so far (cached + n), d = n_embd. No batch dimension. Weight
 matrices are [out, in]. One `hook`, if there is one, is told what was computed, a report a line, directly below the
@@ -23,6 +24,7 @@ import numpy as np
 
 from microgpt.cache import Cache
 from microgpt.config import Array, Config, Hook, Params, window_of
+from microgpt.errors import N_, UserError
 from microgpt.rope import ROTATIONS
 
 Memory: TypeAlias = Sequence[tuple[Array, Array]]  # per layer: keys and values of an encoder's rows
@@ -36,17 +38,19 @@ def forward(
     hook: Hook | None = None,
     head_rows: slice = slice(None),
     memory: Memory = (),
+    parents: Sequence[int] = (),
 ) -> Array:
     """Run `token_ids` (n of them) after what `cache` already holds; append their K and V to it.
 
-    `memory`, where the config says `cross`, is what `remember` has made of an encoder's rows.
+    `memory`, where the config says `cross`, is what `remember` has made of an encoder's rows. `parents` makes a tree of
+    the new tokens: the token that each one follows, by its place among them, or -1 for the cached text.
     Returns logits [n, vocab_size], or only the rows that `head_rows` picks (decoding needs the last).
-    Raises UserError when the cache has no room for n more rows.
+    Raises UserError when the cache has no room for n more rows, or the tree is none.
     """
     norm, eps = NORMS[config.norm], config.norm_eps
     cache.check_room(len(token_ids))
     start = cache.next_position
-    positions = range(start, start + len(token_ids))
+    positions = placed(start, len(token_ids), parents, config) if parents else range(start, start + len(token_ids))
     rotate = ROTATIONS[config.position](config, positions, params["wte"].dtype)
     scale = config.attn_scale or config.head_dim**-0.5
 
@@ -71,7 +75,7 @@ def forward(
         if config.kv_lora_rank:
             q, keys, values = (absorb if config.absorbed else expand)(q, keys, values, params, here)
 
-        mask = causal_mask(positions, key_positions, window_of(config, layer), config.mask_block)  # [n, t]
+        mask = causal_mask(positions, key_positions, window_of(config, layer), config.mask_block, parents)  # [n, t]
         scores = attn_scores(q, keys, mask, scale)  # [n_head, n, t]
         hook and hook(("attn_scores", scores, start, layer))
         weights = softmax(scores)  # [n_head, n, t], each row sums to 1
@@ -107,11 +111,25 @@ def forward(
 # ---- the parts, in the order in which forward uses them -------------------------------------------
 
 
-def embed(params: Params, config: Config, token_ids: Sequence[int], positions: range) -> Array:
+def placed(start: int, n: int, parents: Sequence[int], config: Config) -> list[int]:
+    """The positions of a tree's tokens: each one after its parent, so that those side by side have the same."""
+    held = len(parents)
+    if held != n or config.mask_block > 1:
+        raise UserError(N_("%(n)s tokens, %(held)s parents: no tree, or no causal mask."), n=n, held=held)
+    positions = list[int]()
+    for i, up in enumerate(parents):
+        if not -1 <= up < i:
+            raise UserError(N_("In a tree, token %(i)s comes after %(up)s: choose an earlier one."), i=i, up=up)
+        positions.append(start if up < 0 else positions[up] + 1)
+    return positions
+
+
+def embed(params: Params, config: Config, token_ids: Sequence[int], positions: Sequence[int]) -> Array:
     """One row of wte a token; learned positions are added, rotary ones come later, inside attention."""
     x: Array = params["wte"].take(token_ids, axis=0)  # wte[token_ids], in a third of the time: [n] -> [n, d]
     if config.position == "learned":
-        x = x + params["wpe"][positions.start : positions.stop]
+        rows = slice(positions.start, positions.stop) if isinstance(positions, range) else positions
+        x = x + params["wpe"][rows]
     return x
 
 
@@ -195,14 +213,19 @@ def per_head(mixed: Array, matrix: Array, n_head: int) -> Array:
     return apart.swapaxes(0, 1).reshape(n, -1)
 
 
-def causal_mask(queries: range, keys: Sequence[int], window: int = 0, block: int = 1) -> Array | None:
+def causal_mask(
+    queries: Sequence[int], keys: Sequence[int], window: int = 0, block: int = 1, parents: Sequence[int] = ()
+) -> Array | None:
     """Added to the scores, [n, t]: by their positions, 0 where a query sees a key, -inf where it does not.
 
-    With blocks of more than one token, a query also sees the later tokens of its block, as far as they are there. None
-    where there is nothing to hide: without a window, a single new token sees all that is cached, itself included.
+    With blocks of more than one token, a query also sees the later tokens of its block, as far as they are there. In a
+    tree a token sees those that it comes from, and none of another branch. None where there is nothing to hide: without
+    a window, a single new token sees all that is cached, itself included.
     """
     if len(queries) == 1 and not window:
         return None
+    if parents:
+        return tree_mask(queries, keys, window, parents)
     if isinstance(keys, range) and block == 1:
         return slid_mask(len(queries), len(keys), window)
     if block > 1:
@@ -213,6 +236,19 @@ def causal_mask(queries: range, keys: Sequence[int], window: int = 0, block: int
         return np.where(hidden, np.float32(-np.inf), np.float32(0))
     behind = np.asarray(queries)[:, None] - np.asarray(keys)  # [n, t]: how far each key lies back
     return np.where((behind >= 0) & (behind < (window or np.inf)), np.float32(0), np.float32(-np.inf))
+
+
+def tree_mask(queries: Sequence[int], keys: Sequence[int], window: int, parents: Sequence[int]) -> Array:
+    """As `causal_mask` for the cached rows, which come first; among the new ones, only those on the way to each."""
+    old = len(keys) - len(queries)
+    back = np.asarray(queries)[:, None] - np.asarray([*keys[:old], *queries])  # [n, t]: how far each key lies back
+    sees = back < (window or np.inf)
+    way = np.eye(len(queries), dtype=bool)
+    for i, parent in enumerate(parents):
+        if parent >= 0:
+            way[i] |= way[parent]
+    sees[:, old:] &= way
+    return np.where(sees, np.float32(0), np.float32(-np.inf))
 
 
 @functools.lru_cache(maxsize=32)

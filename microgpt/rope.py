@@ -6,7 +6,7 @@ Knows the rotation of q and k; knows nothing of attention. Learned positions are
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,12 @@ import numpy as np
 from microgpt.config import Array, Config
 
 
-def no_rotation(config: Config, positions: range, dtype: np.dtype[Any]) -> Callable[[Array], Array]:
+def no_rotation(config: Config, positions: Sequence[int], dtype: np.dtype[Any]) -> Callable[[Array], Array]:
     """Learned positions are already in the embedding; q and k stay as they are."""
     return lambda x: x
 
 
-def rope(config: Config, positions: range, dtype: np.dtype[Any]) -> Callable[[Array], Array]:
+def rope(config: Config, positions: Sequence[int], dtype: np.dtype[Any]) -> Callable[[Array], Array]:
     """Rotary positions: turn each pair (x[i], x[i + head_dim/2]) of q and k by position x frequency.
 
     The rotate-half layout of the Llama family. It has no weights. Keys are cached after it. With `rope_dim` only so
@@ -66,7 +66,7 @@ SCALINGS: dict[str, Callable[[Array, Config], Array]] = {
     "linear": linear_scaling,
     "llama3": llama3_scaling,
 }
-ROTATIONS: dict[str, Callable[[Config, range, np.dtype[Any]], Callable[[Array], Array]]] = {
+ROTATIONS: dict[str, Callable[[Config, Sequence[int], np.dtype[Any]], Callable[[Array], Array]]] = {
     "learned": no_rotation,
     "rope": rope,
 }

@@ -167,7 +167,7 @@ def functions(module: ModuleType) -> list[str]:
 
 
 def test_every_part_of_the_forward_pass_has_its_backward_in_the_same_order() -> None:
-    """A mask has no gradient; `absorb` is `expand` in another order; nothing is trained with cross-attention."""
+    """Masks and places have no gradient; `absorb` is `expand` in another order; none trains with cross-attention."""
     without = {
         "forward",
         "absorb",
@@ -179,6 +179,8 @@ def test_every_part_of_the_forward_pass_has_its_backward_in_the_same_order() -> 
         "window_of",
         "causal_mask",
         "slid_mask",
+        "tree_mask",
+        "placed",
     }
     parts = [name for name in functions(model_module) if name not in without]
     assert functions(backward_module) == ["backward", *(f"{name}_backward" for name in parts)]

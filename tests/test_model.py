@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from microgpt.cache import KVCache
 from microgpt.config import Array, Config, Params, Report, n_params, param_shapes, split, window_of
 from microgpt.decode import decode_step, prefill, recompute
+from microgpt.errors import UserError
 from microgpt.model import forward, remember, slid_mask
 from microgpt.trace import Trace
 from microgpt.weights import init, shipped
@@ -217,6 +218,52 @@ def test_a_block_sees_all_of_itself_and_all_before(case: Case, block: int, chunk
     cache = KVCache(config)
     blocks = [case.token_ids[at : at + block] for at in range(0, n, block)]
     assert_close(np.concatenate([forward(case.params, config, ids, cache) for ids in blocks]), logits)
+
+
+@given(cases(), st.data(), st.integers(0, 6), st.integers(0, 4))
+@settings(max_examples=examples(200))
+def test_a_branch_of_a_tree_is_what_its_path_would_be_alone(
+    case: Case, data: st.DataObject, before: int, window: int
+) -> None:
+    """The logits of every token, the rows that stay when a path is kept, and what comes after it."""
+    config = replace(case.config, window=window)
+    known, new = case.token_ids[:before], case.token_ids[before:]
+    if not new:
+        return
+    parents = [data.draw(st.integers(-1, i - 1)) for i in range(len(new))]
+    cache = KVCache(config)
+    if known:
+        forward(case.params, config, known, cache)
+    start = len(cache)
+    logits = forward(case.params, config, new, cache, parents=parents)
+    paths = [[i] for i in range(len(new))]
+    for i, parent in enumerate(parents):
+        if parent >= 0:
+            paths[i] = [*paths[parent], i]
+        alone = KVCache(config)
+        text = [*known, *(new[j] for j in paths[i])]
+        assert_close(forward(case.params, config, text, alone)[-1], logits[i])
+    kept = paths[-1]
+    cache.keep([*range(start), *(start + i for i in kept)])
+    for ours, theirs in zip(cache.layers, alone.layers, strict=True):  # alone is the last path's
+        assert_close(ours.keys, theirs.keys)
+        assert_close(ours.values, theirs.values)
+    if len(alone) < config.n_ctx:
+        after = [decode_step(case.params, config, case.token_ids[0], one) for one in (cache, alone)]
+        assert_close(after[0], after[1])
+
+
+@pytest.mark.parametrize(("parents", "sentence"), [
+    ([-1], "2 tokens, 1 parents: no tree"),
+    ([-1, 1], "In a tree, token 1 comes after 1"),
+    ([-2, 0], "In a tree, token 0 comes after -2"),
+])  # fmt: skip
+def test_what_is_no_tree(parents: list[int], sentence: str) -> None:
+    model = shipped("names")
+    cache = KVCache(model.config)
+    with pytest.raises(UserError, match=sentence):
+        forward(model.params, model.config, [1, 2], cache, parents=parents)
+    assert len(cache) == 0
 
 
 @given(cases(latent=True), st.integers(1, 11))

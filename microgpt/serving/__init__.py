@@ -3,6 +3,7 @@
 - `scheduler`: which tokens of which request a step runs, under a token budget
 - `engine`: a model that runs what the scheduler has planned, on paged caches
 - `speculate`: a draft that guesses, and a target that checks its guesses in one pass
+- `trees`: guesses that branch, checked in one pass
 - `beams`: beam search and samples, on rows that are shared
 - `adapters`: LoRA, and the cached rows that an adapter voids
 - `hardware`: the least time that a step can take on a known processor

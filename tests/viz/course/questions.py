@@ -266,6 +266,7 @@ QUESTIONS: dict[str, tuple[tuple[str, str], ...]] = {
         ("When does it not pay?", r"It never pays if a guess costs a larger share of a pass than the share of guesses that is kept"),
         ("Does it help a busy server?", r"checking guesses that fall is work taken from others"),
         ("What is reported?", r"2 to 3 times the speed for T5-XXL"),
+        ("May a draft guess several tokens for one place?", r"one pass checks all of it: a token sees the text and the tokens that it comes from, none of another branch"),
         ("Must the draft be a model?", r"one can look for its newest tokens further back and guess what came after them there"),
     ),
     "full-cache": (

@@ -12,6 +12,7 @@ from microgpt.config import Array
 from microgpt.cost import cached
 from microgpt.decode import generate, recompute
 from microgpt.errors import N_, UserError
+from microgpt.serving import trees
 from microgpt.serving.speculate import Round, SmallModel, Speculation, acceptance, best_gamma, law, residual, speed_up
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
@@ -29,6 +30,7 @@ GAMMA, SEED, TEMPERATURE = 4, 1, 1.0
 MOST_ROUNDS, SHOWN = 5, 6  # rounds on show, and tokens of a law
 ALPHAS, COST, LONGEST = (0.9, 0.7, 0.5), 0.1, 12  # of the curves: rates, what a guess costs, and the longest draft
 BY_HAND = ((5, 3, 2), (2, 6, 2))  # tenths that target and draft give to three tokens
+WIDTHS = (2, 2, 1, 1)  # of a tree: guesses for each place
 ASKED = (0.5, 2)  # a rate, and the length of a draft
 LOOKED_UP = ("it rains , so the girl takes her umbrella . it rains , so", "the dog sees a cat and the cat")
 PUBLISHED = ((2, 3), 6.5, 64, 1.38)  # of T5-XXL; EAGLE-3 at its best, and at a batch of 64
@@ -120,7 +122,10 @@ class View(NamedTuple):
     best: list[tuple[float, int, float]]  # rate, best length, times quicker
     hand: list[Three]
     common: float
+    chained: int  # passes for this text without chance, with chains of guesses,
+    branched: int  # and with trees
     asks: Asks
+    widths: tuple[int, ...] = WIDTHS
     gamma: int = GAMMA
     curve_cost: float = COST
     published: tuple[tuple[int, int], float, int, float] = PUBLISHED
@@ -172,8 +177,15 @@ def view(settings: Settings) -> View:
         best=[(alpha, best_gamma(alpha, COST), speed_up(alpha, best_gamma(alpha, COST), COST)) for alpha in ALPHAS],
         hand=by_hand(),
         common=sum(min(p, q) for p, q in zip(*BY_HAND, strict=True)) / sum(BY_HAND[0]),
+        chained=branches(target, draft, ids, (1,) * len(WIDTHS)),
+        branched=branches(target, draft, ids, WIDTHS),
         asks=asks(),
     )
+
+
+def branches(target: Model, draft: Model, ids: Sequence[int], widths: Sequence[int]) -> int:
+    """Passes until the text or the context ends, with trees of these widths."""
+    return len(list(trees.speculate(target, draft, ids, widths, target.config.n_ctx + 1 - len(ids))))
 
 
 def names(model: Model) -> list[str]:

@@ -95,6 +95,7 @@ def test_chances_are_those_of_both_models(run: tuple[View, Element]) -> None:
         at += one.accepted + bool(one.chosen)
     assert abs(made.alpha - (np.mean(common) if common else 0)) < 1e-12
     assert made.greedy
+    assert 1 <= made.branched <= made.chained
 
 
 def test_the_curves_and_the_example() -> None:
