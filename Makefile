@@ -37,6 +37,8 @@ validator: $(VENV)/test
 
 references: $(REFERENCES)/ready
 	$(REFERENCES)/bin/python -m pytest -m references tests/references
+	THOUSANDS=1 $(REFERENCES)/bin/python -m pytest tests/caches tests/serving/test_engine.py \
+		-k "equals or fork or codes_give or taken_over or TestPool or TestPrefixes or TestServing"
 
 hosts: $(HOSTS)/ready # books, slides and notebooks around our pages, as their own tools build them
 	$(HOSTS)/bin/python -m tests.browser.install

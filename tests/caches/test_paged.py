@@ -191,7 +191,7 @@ class Pool(RuleBasedStateMachine):
 
 
 TestPool = Pool.TestCase
-TestPool.settings = settings(max_examples=examples(100), stateful_step_count=40, deadline=None)
+TestPool.settings = settings(max_examples=examples(100), stateful_step_count=100, deadline=None)
 
 
 def test_a_hook_is_told_what_becomes_of_a_block() -> None:

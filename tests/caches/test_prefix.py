@@ -140,7 +140,7 @@ class Prefixes(RuleBasedStateMachine):
 
 
 TestPrefixes = Prefixes.TestCase
-TestPrefixes.settings = settings(max_examples=examples(100), stateful_step_count=40, deadline=None)
+TestPrefixes.settings = settings(max_examples=examples(100), stateful_step_count=100, deadline=None)
 
 
 @pytest.mark.parametrize("size", [1, 2, 4, 16])

@@ -81,7 +81,7 @@ class PlainlyCache(list[Plainly]):
 
 
 @given(cases(), ANY, ANY)
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_steps_read_what_all_rows_through_their_codes_give(case: Case, keys: Rows, values: Rows) -> None:
     """Whatever the model: closed little by little, a step reads what coding the whole text at once would give."""
     config = replace(case.config, head_dim=4)
