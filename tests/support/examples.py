@@ -1,5 +1,6 @@
-"""How many examples Hypothesis tries of what it draws: all in `make test`, a quarter in `make check`, and of what caches
-must hold ten times as many in `make references`."""
+"""How many examples Hypothesis tries of what it draws: all in `make test`, a quarter in `make check`, and ten times as
+many of what caches must hold in `make references`.
+"""
 
 from __future__ import annotations
 
