@@ -278,6 +278,7 @@ QUESTIONS: dict[str, tuple[tuple[str, str], ...]] = {
         ("How far does a window reach?", r"Over 32 layers a token can be noticed up to 131,040 tokens later"),
         ("Does a window bound the memory of every model?", r"only some layers have a window\. The others keep all rows"),
         ("What are sinks?", r"Large models learn to put what is left on the first rows"),
+        ("What does a window do to a head with a sink?", r"The softmax gives out the whole weight again, now to rows that hardly had any"),
         ("What do sinks bring?", r"a perplexity of 5,158 with a window alone, and of 5\.40"),
         ("Do sinks extend the context?", r"such a model can write for ever, but cannot tell you what stood on page one"),
         ("Is a context shift exact?", r"In the first layer a row depends on its own token alone, so there the rows are right"),

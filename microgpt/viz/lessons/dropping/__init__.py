@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt.config import Config
+from microgpt.experiments.dropping import sink
 from microgpt.experiments.dropping.policies import Outcome, after_shift, compare, text_of
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
@@ -24,6 +25,7 @@ SHARE, LEAST = 3, 4  # the room is so small a part of what the model can see, an
 ALL, WINDOW, RING = "all", "window", "ring"
 SHIFTED, KEPT = "stories", 1  # the model whose cache is shifted for the table, and the rows that stay at its start
 NO_SINKS, SINKS, N_SINKS, PUBLISHED_ROOM = 5158.07, 5.40, 4, 1024  # perplexities of Llama-2-13B: StreamingLLM's paper
+SHARES, HELD = (0.02, 0.6, 0.9, 0.95), 32  # of the weight that a planted first row gets; rows that may stay
 ASKED_WINDOW, ASKED_TEXT, ASKED_LAYERS, ASKED_SMALL = 1024, 10_000, 4, 3
 ENGINES = "2026", "2025", "length"  # as of; llama.cpp's shift is off since; what servers say
 
@@ -87,6 +89,8 @@ class View(NamedTuple):
     shifted_text: int
     dropped: int
     learned: int  # positions that microgpt has
+    planted: list[sink.Planted]
+    planted_rows: int
     asks: Asks
     no_sinks: float = NO_SINKS
     sinks: float = SINKS
@@ -126,6 +130,8 @@ def view(settings: Settings) -> View:
         shifted_text=shown,
         dropped=(shown - KEPT) // 2,
         learned=shipped("names").config.n_ctx,
+        planted=[sink.planted(share, HELD) for share in SHARES],
+        planted_rows=sink.ROWS,
         asks=asks(),
     )
 

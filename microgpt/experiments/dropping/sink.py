@@ -1,0 +1,47 @@
+"""One head with a planted sink: what a window loses with the first row, and what keeping that row saves.
+
+In large models the first row gets much of the weight whatever it says, and its value is short: to look there is to look
+nowhere. Our own models have no such row. Here random queries read random rows of length 1, and the key of the first row
+is made so that it gets a given share of the weight of the last query. Knows the maths of a head; knows no page.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from microgpt.config import Array
+from microgpt.model import softmax
+
+ROWS, WIDTH, SHORT, SEED = 64, 16, 0.05, 0  # rows, numbers of a row, length of the sink's value
+
+
+@dataclass(frozen=True)
+class Planted:
+    """How far off the answer is, as a share of its length."""
+
+    share: float  # of the weight that the first row gets
+    kept: int
+    window: float  # only the newest rows
+    sink: float  # the first row, and the newest
+
+
+def planted(share: float, kept: int) -> Planted:
+    """A head of ROWS rows, of which `kept` may stay."""
+    rng = np.random.default_rng(SEED)
+    keys, values = rng.normal(size=(2, ROWS, WIDTH))
+    query = rng.normal(size=WIDTH)
+    values /= np.linalg.norm(values, axis=1, keepdims=True)
+    values[0] *= SHORT
+    scores = keys @ query / np.sqrt(WIDTH)
+    scores[0] = np.log(share / (1 - share)) + np.log(np.exp(scores[1:]).sum())
+    full = softmax(scores) @ values
+    newest = np.arange(ROWS - kept, ROWS)
+    return Planted(share, kept, off(scores, values, newest, full), off(scores, values, np.r_[0, newest[1:]], full))
+
+
+def off(scores: Array, values: Array, rows: Array, full: Array) -> float:
+    """The answer of these rows alone against the full one."""
+    found = softmax(scores[rows]) @ values[rows]
+    return float(np.linalg.norm(found - full) / np.linalg.norm(full))

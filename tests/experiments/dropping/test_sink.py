@@ -1,0 +1,28 @@
+"""A planted sink: its share is what is asked for, and it is what a window loses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from microgpt.experiments.dropping.sink import ROWS, off, planted
+
+
+@pytest.mark.parametrize("share", [0.02, 0.5, 0.9])
+def test_with_all_rows_nothing_is_off(share: float) -> None:
+    found = planted(share, ROWS)
+    assert found.window < 1e-12 and found.sink < 1e-12
+
+
+def test_the_more_weight_it_has_the_more_a_window_loses_and_the_less_a_sink() -> None:
+    found = [planted(share, 32) for share in (0.3, 0.6, 0.9, 0.99)]
+    assert [one.window for one in found] == sorted(one.window for one in found)
+    assert [one.sink for one in found] == sorted((one.sink for one in found), reverse=True)
+    assert found[-1].window > 3 and found[-1].sink < 0.05
+
+
+def test_off_by_hand() -> None:
+    """Two rows of equal weight, one of which is dropped: the answer was their mean."""
+    values = np.array([[1.0, 0.0], [0.0, 1.0]])
+    scores = np.zeros(2)
+    assert off(scores, values, np.array([1]), np.array([0.5, 0.5])) == pytest.approx(1)
