@@ -137,10 +137,10 @@ def view(settings: Settings) -> View:
 
 
 def case(model: Model, one: Outcome, full: Outcome) -> Case:
-    words = model.tokenizer.vocabulary
+    words, moved = model.tokenizer.vocabulary, whole(one.variation)
     here, there = ("", "") if one.first is None else (words[x.likeliest[one.first]] for x in (one, full))
     return Case(
-        one.policy, max(one.held), one.held[-1], whole(one.variation), one.mean, max(one.off), one.first,
+        one.policy, max(one.held), one.held[-1], moved, float(np.mean(moved)), max(one.off), one.first,
         show(here) if here else "", show(there) if there else "",
     )  # fmt: skip
 
