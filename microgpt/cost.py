@@ -1,7 +1,8 @@
 """What a pass costs: multiply-adds by part, bytes, reads of each row; counted, and as closed forms.
 
 The counts fold what a hook was told: the shapes and scores that the model really computed. The closed
-forms say what they must come to. Norms, softmax and additions are not counted.
+forms say what they must come to. Norms, softmax and additions are not counted, nor is cross-attention, which reports
+nothing.
 Knows configs and events; knows no page.
 """
 
@@ -12,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from microgpt.config import Array, Config, Report, window_of
+from microgpt.config import Array, Config, Report, row_dims, v_dim, window_of
 from microgpt.trace import Event
 
 PARTS = ("qkv", "scores", "mixing", "out", "mlp", "head")
@@ -28,27 +29,48 @@ class Counter:
 
     def __call__(self, report: Report) -> None:
         name, value, *_ = report
-        if name not in MACS:
-            return
-        part, factor = MACS[name]
-        counted = np.isfinite(value).sum() if name == "attn_scores" else np.size(value)  # a masked pair is not work
-        macs = int(counted) * factor(self.config)
-        self.macs[PARTS.index(part)] += macs
-        if name == "attn_scores":  # each pair that is scored is also mixed
-            self.macs[PARTS.index("mixing")] += macs
+        c = self.config
+        if name in MACS:
+            part, factor = MACS[name]
+            self.macs[PARTS.index(part)] += np.size(value) * factor(c)
+        if name == "q" and c.q_lora_rank:
+            self.macs[PARTS.index("qkv")] += len(value) * c.q_lora_rank * c.n_embd
+        if name == "attn_scores":
+            pairs = int(np.isfinite(value).sum())  # a masked pair is not work; each pair that is scored is also mixed
+            asked, mixed = pair_widths(c)
+            self.macs += made(c, *value.shape[1:])
+            self.macs[PARTS.index("scores")] += pairs * asked
+            self.macs[PARTS.index("mixing")] += pairs * mixed
 
 
 # For each event: the part it belongs to, and the multiply-adds behind one number of its value.
 MACS: dict[str, tuple[str, Callable[[Config], int]]] = {
-    "q": ("qkv", lambda c: c.n_embd),
+    "q": ("qkv", lambda c: c.q_lora_rank or c.n_embd),
     "k": ("qkv", lambda c: c.n_embd),
     "v": ("qkv", lambda c: c.n_embd),
-    "attn_scores": ("scores", lambda c: c.head_dim),
-    "attn_out": ("out", lambda c: c.n_head * c.head_dim),
+    "attn_out": ("out", lambda c: c.n_head * v_dim(c)),
     "mlp_hidden": ("mlp", lambda c: c.n_embd * MLP_INPUTS[c.mlp]),
     "mlp_out": ("mlp", lambda c: c.n_mlp),
     "logits": ("head", lambda c: c.n_embd),
 }
+
+
+def pair_widths(config: Config) -> tuple[int, int]:
+    """Multiply-adds for a query and a key in one head: their score, and the share of the value."""
+    c = config
+    return (c.kv_lora_rank + c.rope_dim, c.kv_lora_rank) if c.absorbed else (c.head_dim, v_dim(c))
+
+
+def made(config: Config, n: int, t: int) -> Array:
+    """MLA, over PARTS: what n tokens over t rows take to make keys and values of all latents; or, absorbed, to turn the
+    queries, and what they have mixed."""
+    c, found = config, np.zeros(len(PARTS), dtype=np.int64)
+    up = c.n_head * v_dim(c) * c.kv_lora_rank
+    if c.absorbed:
+        found[PARTS.index("qkv")], found[PARTS.index("out")] = n * up, n * up
+    elif c.kv_lora_rank:
+        found[PARTS.index("qkv")] = 2 * t * up
+    return found
 
 
 def count(config: Config, events: Iterable[Event]) -> Array:
@@ -85,20 +107,22 @@ def looked_up(config: Config) -> tuple[str, ...]:
 
 def kv_bytes(config: Config, n: int, bytes_per_value: int) -> int:
     """Bytes that K and V of n tokens take, all layers."""
-    return 2 * config.n_layer * config.n_kv_head * config.head_dim * n * bytes_per_value
+    return config.n_layer * config.n_kv_head * sum(row_dims(config)) * n * bytes_per_value
 
 
 # ---- closed forms ---------------------------------------------------------------------------------
 
 
 def pass_macs(config: Config, n: int, pairs: int, logits: int = 1) -> Array:
-    """Multiply-adds over PARTS when n tokens run through all layers, with `pairs` (query, key) pairs a head."""
-    c, width = config, config.n_head * config.head_dim
+    """Multiply-adds over PARTS when n tokens run through all layers, with `pairs` (query, key) pairs a head. What MLA
+    makes of its rows comes on top: `made`."""
+    c, (asked, mixed) = config, pair_widths(config)
+    query = (c.q_lora_rank or c.n_embd) * c.n_head * c.head_dim + c.q_lora_rank * c.n_embd
     per_layer = [
-        n * c.n_embd * (width + 2 * c.n_kv_head * c.head_dim),
-        pairs * width,
-        pairs * width,
-        n * c.n_embd * width,
+        n * (query + c.n_embd * c.n_kv_head * sum(row_dims(c))),
+        pairs * c.n_head * asked,
+        pairs * c.n_head * mixed,
+        n * c.n_embd * c.n_head * v_dim(c),
         n * c.n_embd * c.n_mlp * (MLP_INPUTS[c.mlp] + 1),
     ]
     return np.array([c.n_layer * x for x in per_layer] + [logits * c.n_embd * c.vocab_size], dtype=np.int64)
@@ -114,10 +138,10 @@ def seen(n: int, t: int, window: int = 0) -> int:
 
 def closed_form(config: Config, n: int, t: int, layers: range, logits: int = 0) -> Array:
     """Multiply-adds over PARTS when the last n of t tokens run through `layers`, each with its own window."""
-    found = pass_macs(replace(config, n_layer=len(layers)), n, 0, logits)
+    found: Array = pass_macs(replace(config, n_layer=len(layers)), n, 0, logits) + len(layers) * made(config, n, t)
     pairs = sum(seen(n, t, window_of(config, layer)) for layer in layers)
-    for part in ("scores", "mixing"):
-        found[PARTS.index(part)] = pairs * config.n_head * config.head_dim
+    for part, width in zip(("scores", "mixing"), pair_widths(config), strict=True):
+        found[PARTS.index(part)] = pairs * config.n_head * width
     return found
 
 
@@ -138,5 +162,5 @@ def needed(config: Config, t: int) -> Array:
     """
     last = config.n_layer - 1
     found = closed_form(config, t, t, range(last)) + closed_form(config, 1, t, range(last, last + 1), 1)
-    found[PARTS.index("qkv")] += (t - 1) * 2 * config.n_embd * config.n_kv_head * config.head_dim
+    found[PARTS.index("qkv")] += (t - 1) * config.n_embd * config.n_kv_head * sum(row_dims(config))
     return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,6 +16,7 @@ from microgpt.decode import prefill, recompute
 from microgpt.record import Recording
 from microgpt.trace import Trace
 from tests.support.examples import examples
+from tests.support.strategies import latents
 
 MICROGPT = Config()
 
@@ -68,6 +71,36 @@ def test_counted_equals_the_closed_forms(config: Config, t: int, chunk: int) -> 
     chunked = Counter(config)
     prefill(params, config, ids, KVCache(config), chunked, chunk)
     assert chunked.macs.tolist()[:-1] == counter.macs.tolist()[:-1]
+
+
+@given(latents(n_ctx=12), st.booleans(), st.integers(1, 12))
+@settings(max_examples=examples(100))
+def test_latent_rows_are_counted_as_the_products_are_written(config: Config, absorbed: bool, t: int) -> None:
+    """One by one: of a token per step, every head and every row."""
+    config = replace(config, absorbed=absorbed, window=0)
+    c, params, cache, counter = config, zeros(config), KVCache(config), Counter(config)
+    for _ in range(t):
+        prefill(params, config, [0], cache, counter)
+    assert counter.macs.tolist() == np.sum([cached(config, i + 1) for i in range(t)], axis=0).tolist()
+    assert cache.nbytes == kv_bytes(config, t, 8)
+    again = Counter(config)
+    recompute(params, config, [0] * t, again)
+    assert again.macs.tolist() == naive(config, t).tolist()
+
+    def size(name: str) -> int:
+        return int(np.prod(param_shapes(config).get(f"layer0.{name}", (0,))))
+
+    each = {"qkv": size("wq") + size("wq.down") + size("wk") + size("wv"), "scores": 0, "mixing": 0, "out": size("wo")}
+    if absorbed:  # both matrices once per step; latents and short keys are what is read
+        each["qkv"] += size("wk_up")
+        each["out"] += size("wv_up")
+    for _ in range(t):
+        for _ in range(c.n_head):
+            each["scores"] += c.kv_lora_rank + c.rope_dim if absorbed else c.head_dim
+            each["mixing"] += c.kv_lora_rank if absorbed else c.head_dim - c.rope_dim
+        each["qkv"] += 0 if absorbed else size("wk_up") + size("wv_up")
+    for part, macs in each.items():
+        assert cached(config, t)[PARTS.index(part)] == c.n_layer * macs, part
 
 
 def test_q_row_is_read_once_and_kv_rows_ever_after(recording: Recording) -> None:

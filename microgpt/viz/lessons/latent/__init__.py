@@ -14,6 +14,7 @@ from microgpt.architectures.known import PRESETS
 from microgpt.attention.states import recall
 from microgpt.cache import KVCache
 from microgpt.config import Array, Config, n_params, v_dim
+from microgpt.cost import made, pair_widths
 from microgpt.errors import N_
 from microgpt.experiments.sharing.widths import KINDS, N_HELD, SEEDS, config_of, measured, numbers_per_token
 from microgpt.model import absorb, expand, forward
@@ -171,7 +172,7 @@ def view(settings: Settings) -> View:
         n_head=c.n_head,
         rows=rows,
         heads=heads,
-        ways=[Way("expanded", 2 * n * c.n_head * v_dim(c), expanded(c, n)), Way("absorbed", 0, absorbed(c, n))],
+        ways=ways(c, n),
         rank=c.kv_lora_rank,
         turned=c.rope_dim,
         own=v_dim(c),
@@ -219,16 +220,15 @@ def drawn(recording: Recording, layer: int) -> tuple[list[Row], list[Head]]:
     return rows, heads
 
 
-def expanded(c: Config, n: int) -> int:
-    """Multiply-adds of one layer's attention over n rows: keys and values of all heads are made, then read."""
-    made = n * c.kv_lora_rank * 2 * c.n_head * v_dim(c)
-    return made + c.n_head * n * (c.head_dim + v_dim(c))
+def ways(c: Config, n: int) -> list[Way]:
+    made_anew = 2 * n * c.n_head * v_dim(c)
+    absorbed = attention(replace(c, absorbed=True), n)
+    return [Way("expanded", made_anew, attention(c, n)), Way("absorbed", 0, absorbed)]
 
 
-def absorbed(c: Config, n: int) -> int:
-    """The same on the latents: one product for each head's query, one for what it mixes."""
-    turned = 2 * c.n_head * v_dim(c) * c.kv_lora_rank
-    return turned + c.n_head * n * (2 * c.kv_lora_rank + c.rope_dim)
+def attention(c: Config, n: int) -> int:
+    """Multiply-adds of the newest step over n rows in one layer, from query and rows to what the heads have mixed."""
+    return int(made(c, 1, n).sum()) + n * c.n_head * sum(pair_widths(c))
 
 
 def both_ways(ids: list[int]) -> float:
@@ -272,7 +272,8 @@ def large_figures() -> Large:
     )
     return Large(
         model.name, latent.d_c, latent.d_rope, row, c.n_layer, c.n_layer * row * HALF, c.n_head * (key + latent.d_v),
-        ROWS, expanded(shape, ROWS), absorbed(shape, ROWS), c.n_head * ROWS * (key + latent.d_v),
+        ROWS, attention(shape, ROWS), attention(replace(shape, absorbed=True), ROWS),
+        c.n_head * ROWS * (key + latent.d_v),
     )  # fmt: skip
 
 
