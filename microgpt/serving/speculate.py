@@ -90,8 +90,9 @@ class SmallModel:
         self._sampling, self._rng = (temperature, top_k), Random(f"draft {seed}")
 
     def propose(self, token_ids: Sequence[int], n: int) -> tuple[list[int], Array]:
-        drafted, laws = list[int](), list[Array]()
-        while len(drafted) < min(n, self.model.config.n_ctx - len(token_ids) + 1):
+        drafted, laws, stops = list[int](), list[Array](), self.model.tokenizer.stops
+        most = min(n, self.model.config.n_ctx - len(token_ids) + 1)
+        while len(drafted) < most and not (drafted and drafted[-1] in stops):  # nothing comes after the end
             new = [*token_ids, *drafted][len(self.cache) :]
             logits = prefill(self.model.params, self.model.config, new, self.cache)
             laws.append(law(logits[None], *self._sampling)[0])

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from microgpt.errors import N_, UserError
 from microgpt.experiments import schedule
+from microgpt.experiments.reuse import Undone
 from microgpt.experiments.schedule import A100, Pass, Run
-from microgpt.experiments.speculate import Undone
 from microgpt.record import Recording
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice

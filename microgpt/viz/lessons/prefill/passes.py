@@ -7,6 +7,7 @@ Knows no HTML.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -15,10 +16,11 @@ from microgpt.architectures.known import PRESETS
 from microgpt.cache import KVCache
 from microgpt.decode import prefill
 from microgpt.errors import N_
-from microgpt.experiments import schedule, speculate
+from microgpt.experiments import reuse, schedule
 from microgpt.experiments.growth import spread
+from microgpt.experiments.reuse import Shared, Undone
 from microgpt.experiments.schedule import A100, Pass
-from microgpt.experiments.speculate import Shared, Undone
+from microgpt.serving import speculate
 from microgpt.viz.drawing.chart import Chart, Series, line_chart
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model, shipped
@@ -125,37 +127,39 @@ def speculation() -> Speculation:
     """The deep model writes a name; the shallow one drafts it."""
     target, draft = shipped(TARGET), shipped(DRAFT)
     ids = target.tokenizer.encode(DRAFT_PROMPT)
-    written, rounds, cache = speculate.speculate(target, draft, ids, N_DRAFT, target.config.n_ctx)
+    writer = speculate.Speculation(target, speculate.SmallModel(draft), ids, N_DRAFT)
+    rounds = list(writer.run(target.config.n_ctx - len(ids)))
+    lengths = list(accumulate((len(r.tokens) for r in rounds), initial=len(ids)))  # of the text, before each and after
     plain = schedule.run(target, ids, 0, target.config.n_ctx)
     vocabulary = [show(token) for token in target.tokenizer.vocabulary]
     return Speculation(
         target=TARGET,
         draft=DRAFT,
         prompt=DRAFT_PROMPT,
-        text=target.tokenizer.decode(written),
+        text=target.tokenizer.decode(writer.ids),
         rounds=[
             Round(
                 [(vocabulary[token], i < r.accepted) for i, token in enumerate(r.drafted)],
-                "" if r.chosen is None else vocabulary[r.chosen],
-                r.rows_before,
-                r.rows_appended,
-                r.rows_kept,
+                vocabulary[r.chosen] if r.chosen >= 0 else "",
+                before - 1,  # the newest token has no row yet
+                len(r.drafted) + 1,
+                after - 1,
             )
-            for r in rounds
+            for r, before, after in zip(rounds, lengths, lengths[1:], strict=False)
         ],
         target_passes=len(rounds),
-        draft_passes=sum(r.draft_passes for r in rounds),
-        plain_passes=len(written) - len(ids),
-        same=written == plain.token_ids,
-        difference=schedule.largest_difference(cache, plain.cache, min(len(cache), len(plain.cache))),
-        uncropped=uncropped(target, written, rounds),
+        draft_passes=sum(len(r.drafted) for r in rounds),
+        plain_passes=len(writer.ids) - len(ids),
+        same=writer.ids == plain.token_ids,
+        difference=schedule.largest_difference(writer.cache, plain.cache, min(len(writer.cache), len(plain.cache))),
+        uncropped=uncropped(target, writer.ids, rounds, lengths),
     )
 
 
-def uncropped(target: Model, written: list[int], rounds: Sequence[speculate.Round]) -> float:
+def uncropped(target: Model, written: list[int], rounds: Sequence[speculate.Round], lengths: Sequence[int]) -> float:
     """What the first rejected guesses do to the next logits, if their rows stay in the cache."""
-    round = next(one for one in rounds if one.accepted < len(one.drafted))
-    return speculate.undo(target, written[: round.rows_kept + 1], round.drafted[round.accepted :]).kept
+    round, after = next((r, n) for r, n in zip(rounds, lengths[1:], strict=True) if r.accepted < len(r.drafted))
+    return reuse.undo(target, written[:after], round.drafted[round.accepted :]).kept
 
 
 def beams(n_prompt: int) -> Beams:
@@ -165,7 +169,7 @@ def beams(n_prompt: int) -> Beams:
 def undone(model: Model, ids: Sequence[int]) -> Undone:
     """Rows appended and cropped, and what that changes."""
     wrong = list(ids[1:])[: model.config.n_ctx - len(ids) + 1][:N_DRAFT]
-    return speculate.undo(model, ids, wrong)
+    return reuse.undo(model, ids, wrong)
 
 
 def sharing(model: Model, ids: list[int]) -> Sharing:
@@ -173,7 +177,7 @@ def sharing(model: Model, ids: list[int]) -> Sharing:
     logits = prefill(model.params, model.config, ids[:-1], KVCache(model.config))
     best = np.argsort(-logits, kind="stable").tolist()
     other = next(token for token in best if token not in (ids[-1], model.tokenizer.start))
-    found = speculate.share(model, ids, [*ids[:-1], other])
+    found = reuse.share(model, ids, [*ids[:-1], other])
     return Sharing(
         model.tokenizer.decode(ids),
         model.tokenizer.decode([*ids[:-1], other]),
