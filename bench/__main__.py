@@ -11,7 +11,7 @@ from pathlib import Path
 
 from playwright.sync_api import Playwright, sync_playwright
 
-from bench import caches, checkpoints, hooks, original, serving, table
+from bench import batch, caches, checkpoints, hooks, original, serving, table
 from bench.browser import embeds, learning, motion, pages, start, steps
 from bench.browser.watch import address, built_site
 from bench.measure import Result
@@ -47,6 +47,9 @@ class Bench:
     def caches(self) -> list[Result]:
         return caches.measure()
 
+    def batch(self) -> list[Result]:
+        return batch.measure()
+
     def serving(self) -> list[Result]:
         return serving.measure()
 
@@ -74,6 +77,7 @@ TITLES = {
     "hooks": "Hooks",
     "checkpoints": "GPT-2's shape",
     "caches": "Other caches",
+    "batch": "Texts side by side",
     "serving": "Many requests",
     "start": "Live start",
     "steps": "A step on the page",

@@ -11,6 +11,7 @@ A cache does not know what the rows mean, nor of attention.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -41,6 +42,18 @@ class Cache(Protocol):
 
     def check_room(self, n: int) -> None:
         """Raise UserError unless there is room for n more tokens."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Texts that one pass runs side by side: the cache of each, and how many of the tokens are its, in this order.
+
+    Where they share a pool of blocks, those for the new rows are reserved before: one text does not know what the
+    others need.
+    """
+
+    caches: Sequence[Cache]
+    counts: Sequence[int]
 
 
 class KVLayer:
@@ -93,7 +106,7 @@ class KVLayer:
 
     def append(self, k: Array, v: Array) -> tuple[Array, Array, range]:
         """Add n rows, k and v [n, n_kv_head, head_dim]; return all keys and values [n_kv_head, len, head_dim]."""
-        n_kv_head, _, head_dim = self._keys.shape
+        n_kv_head, n_ctx, head_dim = self._keys.shape
         v_dim = self._values.shape[2]
         if k.shape[1:] != (n_kv_head, head_dim) or v.shape != (len(k), n_kv_head, v_dim):
             raise UserError(
@@ -103,8 +116,9 @@ class KVLayer:
                 ),
                 k=k.shape, v=v.shape, n_kv_head=n_kv_head, head_dim=head_dim, v_dim=v_dim,
             )  # fmt: skip
-        self.check_room(len(k))
         old, new = self._len, self._len + len(k)
+        if new > n_ctx:
+            self.check_room(len(k))
         self._keys[:, old:new] = k.swapaxes(0, 1)
         self._values[:, old:new] = v.swapaxes(0, 1)
         self._len = new

@@ -28,14 +28,22 @@ def rope(config: Config, positions: Sequence[int], dtype: np.dtype[Any]) -> Call
     half = (config.rope_dim or config.head_dim) // 2
     angles = np.asarray(positions)[:, None, None] * frequencies(config)  # [n, 1, half]
     cos, sin = np.cos(angles).astype(dtype), np.sin(angles).astype(dtype)
+    cos, sin = np.concatenate([cos, cos], axis=-1), np.concatenate([-sin, sin], axis=-1)  # [n, 1, 2 * half]
+    partners = swapped(half)
 
     def rotate(x: Array) -> Array:  # [n, heads, head_dim] -> the same shape
         still = x.shape[-1] - 2 * half  # numbers before, which do not turn
-        a, b = x[..., still : still + half], x[..., still + half :]
-        turned = [a * cos - b * sin, b * cos + a * sin]
-        return np.concatenate([x[..., :still], *turned] if still else turned, axis=-1)
+        turning = x[..., still:] if still else x
+        turned: Array = turning * cos + turning.take(partners, axis=-1) * sin
+        return np.concatenate([x[..., :still], turned], axis=-1) if still else turned
 
     return rotate
+
+
+@functools.cache
+def swapped(half: int) -> Array:
+    """Where the other number of each pair stands, [2 * half]."""
+    return np.roll(np.arange(2 * half), half)
 
 
 @functools.cache

@@ -1,23 +1,23 @@
 """An engine: a model that writes many texts, step by step as the scheduler has planned, on blocks of one pool.
 
-Each text is run by `forward` on a cache of its own, so it writes what it would write alone, whoever runs beside it and
-however its prompt was cut into chunks. Rows that are given back can be found again until their blocks are taken, also
-by the text that has lost them.
-
-A kernel on a GPU passes the tokens of all texts through each matrix at once, and so reads the weights once per step.
-Here every text reads them: the answers are the same, the time is not.
+A step is one call of `forward`: the tokens of all texts, those that write one and those whose prompt is still being
+read, go through each matrix together, which is so read once. Only attention keeps them apart: each has a cache of its
+own, and writes what it would write alone, whoever runs beside it and however its prompt was cut into chunks. Rows that
+are given back can be found again until their blocks are taken, also by the text that has lost them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate, cycle
 from random import Random
 
+from microgpt.cache import Batch, Cache
 from microgpt.caches.blocks import BlockPool
 from microgpt.caches.paged import PagedCache
 from microgpt.caches.prefix import begin, publish
-from microgpt.config import Hook
-from microgpt.decode import LAST, check_ids, check_length, check_sampling, sample
+from microgpt.config import Hook, Report
+from microgpt.decode import check_ids, check_length, check_sampling, sample
 from microgpt.model import forward
 from microgpt.serving.scheduler import Chunk, Policy, Request, Scheduler
 from microgpt.weights import Model
@@ -85,14 +85,18 @@ class Engine:
     def step(self) -> list[Chunk]:
         """Run what the scheduler plans. Returns the plan."""
         plan = self.scheduler.schedule()
-        for request, n in plan:
-            ids, cache = self.memory.ids[request], self.memory.caches[request]
-            chunk = ids[request.computed : request.computed + n]
-            hook = self.hooks and self.hooks(request.number)
-            logits = forward(self.model.params, self.model.config, chunk, cache, hook, LAST)[0]
+        if not plan:
+            return plan
+        caches, counts = [self.memory.caches[request] for request, _ in plan], [n for _, n in plan]
+        ends = list(accumulate(counts))
+        chunks = [id for one, n in plan for id in self.memory.ids[one][one.computed : one.computed + n]]
+        hook = self.hooks and told_apart([self.hooks(request.number) for request, _ in plan], caches, ends)
+        last = [end - 1 for end in ends]  # the row of each text whose logits are needed
+        logits = forward(self.model.params, self.model.config, chunks, Batch(caches, counts), hook, last)
+        for (request, n), row in zip(plan, logits, strict=True):
             if n == request.wanted:  # all its tokens have rows now: the next one can be sampled
-                token = sample(logits, *self._sampling, self._chance[request])
-                ids.append(token)
+                token = sample(row, *self._sampling, self._chance[request])
+                self.memory.ids[request].append(token)
                 if token in self.model.tokenizer.stops:
                     request.answer = request.written + 1
         self.scheduler.done(plan)
@@ -104,3 +108,26 @@ class Engine:
         while self.scheduler.waiting or self.scheduler.running:
             plans.append(self.step())
         return plans
+
+
+def told_apart(hooks: Sequence[Hook], caches: Sequence[Cache], ends: Sequence[int]) -> Hook:
+    """The hook of a batch: it tells each text's hook of that text's rows only, at its own position."""
+    starts = [cache.next_position for cache in caches]
+    rows = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
+    turns = cycle(range(len(hooks)))
+    mine = 0  # the text whose attention is being computed
+
+    def hook(report: Report) -> None:
+        nonlocal mine
+        name, value, _, layer = report
+        if name in ATTENTION:
+            mine = next(turns) if name == ATTENTION[0] else mine
+            hooks[mine](report)
+            return
+        for i, one in enumerate(hooks):
+            one((name, value[slice(i, i + 1) if name == "logits" else rows[i]], starts[i], layer))
+
+    return hook
+
+
+ATTENTION = ("cache_append", "attn_scores", "attn_weights", "head_out")  # what is computed text by text, in this order

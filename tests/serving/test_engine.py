@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,16 +12,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from microgpt.cache import KVCache
 from microgpt.caches.blocks import BlockPool
 from microgpt.caches.prefix import block_keys
-from microgpt.config import Config
+from microgpt.config import Config, Report
 from microgpt.decode import generate
 from microgpt.errors import UserError
+from microgpt.model import forward
 from microgpt.serving.engine import Engine, PagedMemory
 from microgpt.serving.scheduler import Chunk, Policy, Request, Scheduler
 from microgpt.trace import Trace
 from microgpt.weights import shipped
 from tests.support.examples import examples
+from tests.support.strategies import assert_close
+from tests.test_model import REPORTS
 
 STORIES = shipped("stories")
 PROMPTS = [
@@ -162,6 +167,42 @@ def test_what_is_preempted_finds_its_rows_again() -> None:
     assert 0 < back.pos < told[lost].value and back.pos % 2 == 0
     scores = next(e for e in list(trace)[list(trace).index(back) :] if e.name == "attn_scores" and e.seq == 1)
     assert np.shape(scores.value)[1:] == (back.value, back.pos + back.value)  # and reads the rows that were found
+
+
+def test_each_hook_hears_of_its_own_text_what_it_would_hear_alone() -> None:
+    """One pass runs prompts and single tokens of three texts; the reports of each are those of its chunks alone."""
+    trace = Trace()
+    engine = Engine(STORIES, Policy(7, 3), BlockPool(STORIES.config, 60, 4), hooks=trace.sequence)
+    requests = [engine.add(str(i), STORIES.tokenizer.encode(prompt), 5) for i, prompt in enumerate(PROMPTS[:3])]
+    plans, together = list[list[Chunk]](), 0
+    while engine.scheduler.waiting or engine.scheduler.running:
+        plans.append(engine.step())
+        together += len(plans[-1]) > 1
+    assert together > 3 and any(n > 1 for plan in plans[1:] for _, n in plan)
+    for request in requests:
+        cache, told, ids = KVCache(STORIES.config), list[Report](), engine.ids[request]
+        for n in (n for plan in plans for one, n in plan if one is request):
+            forward(STORIES.params, STORIES.config, ids[len(cache) :][:n], cache, told.append, slice(-1, None))
+        heard = [event for event in trace if event.seq == request.number and event.name in REPORTS]
+        assert [(event.name, event.pos, event.layer) for event in heard] == [(a, pos, at) for a, _, pos, at in told]
+        for event, (_, value, _, _) in zip(heard, told, strict=True):
+            assert np.shape(event.value) == np.shape(value)
+            assert_close(np.nan_to_num(event.value), np.nan_to_num(value))  # hidden scores are -inf in both
+
+
+def test_a_step_is_one_pass_for_all_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    passes = list[int]()
+
+    def counted(*given: Any) -> Any:
+        passes.append(len(given[2]))
+        return forward(*given)
+
+    monkeypatch.setattr("microgpt.serving.engine.forward", counted)
+    engine = Engine(STORIES, Policy(16, 4), BlockPool(STORIES.config, 60, 4))
+    for i, prompt in enumerate(PROMPTS):
+        engine.add(str(i), STORIES.tokenizer.encode(prompt), 4)
+    plans = engine.run()
+    assert passes == [sum(n for _, n in plan) for plan in plans] and max(passes) > 8
 
 
 def test_sampling_does_not_depend_on_who_else_is_there() -> None:
