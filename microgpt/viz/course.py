@@ -36,6 +36,7 @@ class Page(NamedTuple):
     app: str = ""
     hero: str = ""  # the widget whose figure stands for a page that has none
     frames: bool = False  # it shows other pages of the site in frames
+    still: bool = False  # drawn from a file beside the site, which Python in the browser does not have
     nav: str = ""  # how the head of every page names it, if it does
     styles: tuple[str, ...] = ()  # folders of templates/ with more style that it needs
 
@@ -553,6 +554,22 @@ PAGES = (
         prompt="emm",
         app="glossary",
         nav=N_("Glossary"),
+    ),
+    Page(
+        "model-that-talks",
+        N_("It talks"),
+        N_("What does a model that talks keep?"),
+        N_(
+            "The other models of this course are small enough to be seen whole, and know few words. This one was "
+            "trained on much text and writes sentences of its own. Its cache works in the same way, and shows what "
+            "only such training brings."
+        ),
+        model="stories",
+        prompt="The next day is bright",
+        app="talks",
+        hero="heads",
+        styles=("lessons/stepper", "large"),
+        still=True,
     ),
     Page(
         "look-inside",

@@ -21,6 +21,7 @@ from microgpt.trace import Trace, from_json, to_json
 from microgpt.viz.drawing.picture import MOST_TOKENS, Picture
 from microgpt.viz.drawing.strips import ABOVE, BELOW, folded, thin_scale
 from microgpt.viz.large.excerpt import EVERYWHERE, OPENED, excerpt
+from microgpt.viz.large.from_trace import picture_from
 from microgpt.viz.large.heads import attention, distances, opened
 from microgpt.viz.large.overview import LEVELS, level_of, short
 from microgpt.viz.large.picture import BigPicture, big_view
@@ -227,12 +228,12 @@ def test_what_the_sentences_of_the_overview_count() -> None:
 
 def test_the_first_row_is_called_short_where_it_is() -> None:
     shares = np.array([[[0.9], [0.6], [0.8], [0.1]]])  # three of four heads rest on the first token
-    values = np.ones((1, 5, 2, 9))  # two heads of values, rows of length 3
-    assert short(shares, values) is None
-    values[0, 0, 0] = 0.1
-    assert short(shares, values) == pytest.approx(0.1)  # of 0.1, 0.1 and 1, the heads of the first value head are two
-    assert short(shares / 2, values) is None, "no head rests on it"
-    assert short(shares, np.zeros_like(values)) is None
+    lengths = np.full((1, 5, 2), 3.0)  # of the rows of two heads of values
+    assert short(shares, lengths) is None
+    lengths[0, 0, 0] = 0.3
+    assert short(shares, lengths) == pytest.approx(0.1)  # of 0.1, 0.1 and 1, the heads of the first value head are two
+    assert short(shares / 2, lengths) is None, "no head rests on it"
+    assert short(shares, np.zeros_like(lengths)) is None
 
 
 def test_each_layer_has_a_scale_of_its_own() -> None:
@@ -359,6 +360,62 @@ def test_only_what_is_shown_travels_and_the_trace_says_so() -> None:
         assert (event.value.astype(np.float32) == kept).all()  # to the last bit
     assert {event.layer for event in part if event.name == "q"} == set(shown.layers)
     assert {event.layer for event in part if event.name == "attn_weights"} == set(range(shown.config.n_layer))
+
+
+@pytest.mark.parametrize("name", ["smollm", "gpt2"])
+def test_a_page_out_of_its_excerpt_is_the_page_that_the_model_gave(name: str) -> None:
+    """To the last byte: counts, shares of the whole vocabulary, the picture of all heads, every number."""
+    model = large(name, **SMALL, n_ctx=64)
+    shown = big_view(model, PROMPT, 3)
+    again = picture_from(from_json(to_json(excerpt(shown.trace, shown.layers, shown.token_ids()))))
+    assert rendered(model, PROMPT, again, {}, "en") == rendered(model, PROMPT, shown, {}, "en")
+    other = again.layers[1]
+    one, two = big_view(model, PROMPT, 3, [other], [0, 1]), picture_from(again.trace, [other], [0, 1])
+    assert [one.step(4).meetings[0][0], len(one.heads)] == [two.step(4).meetings[0][0], len(two.heads)]
+
+
+def test_what_an_excerpt_says_of_the_whole_is_what_the_whole_says() -> None:
+    shown = view()
+    about = excerpt(shown.trace, shown.layers, shown.token_ids()).about["whole"]
+    c = shown.config
+    for i in range(shown.n):
+        assert about["macs"][i] == cached(c, i + 1).tolist()
+        logits = shown.trace["logits", i][0].astype(np.float64)
+        assert np.exp(logits - about["log_totals"][i]).sum() == pytest.approx(1)
+        assert about["apart"][i] == shown.difference(i)
+        for layer in range(c.n_layer):
+            v, x = shown.trace["v", i, layer][0].astype(np.float64), shown.trace["resid_pre", i, layer][0]
+            assert about["v_lengths"][layer][i] == pytest.approx(np.sqrt((v * v).sum(-1)))
+            assert about["resid_lengths"][layer][i] == pytest.approx(float(np.sqrt((x.astype(np.float64) ** 2).sum())))
+    for layer, heads in enumerate(about["k_peaks"]):
+        keys = np.array([shown.trace["k", i, layer][0] for i in range(shown.n)])
+        for head, (channel, times) in enumerate(heads):
+            means = [float(np.mean([abs(row[head, j]) for row in keys])) for j in range(c.head_dim)]
+            assert means[channel] == max(means)
+            assert times == pytest.approx(max(means) / sorted(means)[c.head_dim // 2], rel=1e-5)
+
+
+def test_a_rounded_excerpt_says_so_and_is_near() -> None:
+    shown = view()
+    part = excerpt(shown.trace, shown.layers, shown.token_ids(), digits=3)
+    assert part.about["cut"]["digits"] == 3
+    for event in part:
+        if isinstance(event.value, int) or "logits" in event.name:
+            continue
+        exact = shown.trace[event.name, event.pos, event.layer]
+        assert (np.abs(event.value - exact) <= np.maximum(1e-3, 5.1e-3 * np.abs(exact))).all()
+        if event.name != "recompute_macs":
+            assert all(float(f"{x:.3g}") == x for x in event.value.ravel().tolist())
+
+
+def test_what_is_no_excerpt() -> None:
+    shown = view()
+    with pytest.raises(UserError, match="no excerpt"):
+        picture_from(shown.trace)
+    part = excerpt(shown.trace, shown.layers, shown.token_ids())
+    missing = next(layer for layer in range(shown.config.n_layer) if layer not in shown.layers)
+    with pytest.raises(UserError, match=f"does not hold layer {missing}; it has"):
+        picture_from(part, [missing])
 
 
 def test_a_model_in_32_bits_is_run_in_32_bits_with_room_for_the_text_alone() -> None:

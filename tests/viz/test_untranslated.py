@@ -16,6 +16,7 @@ import pytest
 
 from microgpt.architectures.known import PRESETS
 from microgpt.viz import views
+from microgpt.viz.apps import talks
 from microgpt.viz.apps.exercises.engines import HEARD
 from microgpt.viz.course import LESSONS, PAGES, Page
 from microgpt.viz.figures import animated, card
@@ -29,7 +30,19 @@ CODE = {"code", "pre", "script", "style"}
 SAID = ("aria-label", "alt", "placeholder", "title")  # attributes that are read aloud or shown
 # what has one name in all languages
 NAMES = sorted(
-    [*PRESETS, *TRAINED, *language.LANGUAGES.values(), "gpt2", "llama", "mistral", "qwen2", "qwen3", HEARD],
+    [
+        *PRESETS,
+        *TRAINED,
+        *language.LANGUAGES.values(),
+        "gpt2",
+        "llama",
+        "mistral",
+        "qwen2",
+        "qwen3",
+        HEARD,
+        "SmolLM2-135M-Instruct",
+        "Hugging Face",
+    ],
     key=len,
 )
 UNITS = r"[kMGT]B|GiB|BF16|b?float\d+"
@@ -67,6 +80,8 @@ def spoken() -> Iterator[None]:
 def words_of(texts: Iterable[str], page: Page) -> set[str]:
     """What of them is English: no names, no tokens of the page's models."""
     tokens = {token for name in {page.model, *page.models} - {""} for token in shipped(name).tokenizer.vocabulary}
+    if page.app == "talks":
+        tokens |= {token.strip() for token in talks.picture().about["vocabulary"]}
     same = re.compile(rf"{SAME.pattern}|\b({GIVEN})\b") if page.name == "look-inside" else SAME
     return {word for text in texts for word in re.findall(r"[A-Za-z]{2,}", same.sub(" ", text))} - tokens
 

@@ -25,6 +25,7 @@ SITE = (
     "css/*.css",
     "cards/*.png",
     "exercises/*.py",
+    "traces/*.json",
 )  # what of site/ goes along: as it is, the styles as one file
 WORKER = "worker.js"  # but this, which becomes part of the runtime (packing.py)
 

@@ -45,7 +45,7 @@ def pressed_everything() -> list[str]:
     for path in sorted(Path(viz.__file__).parent.rglob("*.py")):
         import_module(".".join(["microgpt", *path.relative_to(Path(viz.__file__).parents[1]).with_suffix("").parts]))
     said = []
-    for page in PAGES:
+    for page in (one for one in PAGES if not one.still):
         view = views.of(page)
         render_page(page, view)
         known = controls_of(page, view) if page.widget else ()

@@ -73,9 +73,12 @@ class Facts(NamedTuple):
     bytes: int
 
 
-def costs(trace: Trace, config: Config, i: int) -> list[Cost]:
-    """By part, then the total. Where a step was not run again without the cache, the formula says what it takes."""
-    ours = add_total(cost.count(config, [e for e in trace if e.pos == i]))
+def costs(trace: Trace, config: Config, i: int, counted: Iterable[int] | None = None) -> list[Cost]:
+    """By part, then the total. Where a step was not run again without the cache, the formula says what it takes.
+
+    `counted` are the multiply-adds of the step, where the trace does not hold all that they are counted from.
+    """
+    ours = add_total(cost.count(config, [e for e in trace if e.pos == i]) if counted is None else counted)
     form, form_without = add_total(cost.cached(config, i + 1)), add_total(cost.naive(config, i + 1))
     compared = ("recompute_macs", i) in trace
     without = add_total(trace["recompute_macs", i]) if compared else form_without

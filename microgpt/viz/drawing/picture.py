@@ -309,11 +309,12 @@ class Picture:
         """For each layer and head that is drawn: q of step i against rows 0 to i."""
         found = []
         for layer in range(self.config.n_layer):
+            drawn = [(head, where) for head in range(self.config.n_head) if (where := self.of_head(layer, head))]
+            if not drawn:
+                continue
             scores, weights = self.trace["attn_scores", i, layer], self.trace["attn_weights", i, layer]
             counts = [sum(step <= i for step in self.reads["k", layer, row]) for row in range(i + 1)]
-            for head in range(self.config.n_head):
-                if not (where := self.of_head(layer, head)):
-                    continue
+            for head, where in drawn:
                 pairs = zip(scores[head, 0].tolist(), weights[head, 0].tolist(), counts, strict=True)
                 ends = [0, *np.rint(100 * np.cumsum(weights[head, 0])).astype(int).tolist()]
                 meets = [
@@ -347,15 +348,27 @@ class Picture:
             added=rows - before,
             q_reads=len(self.reads["q", 0, i]),
             first_row_reads=sum(step <= i for step in self.reads["k", 0, 0]),
-            costs=costs(self.trace, self.config, i),
-            bytes=held(self.trace, i),
-            guesses=guesses(self.trace, i, self.vocabulary_token),
+            costs=self.costs(i),
+            bytes=self.held(i),
+            guesses=self.guesses(i),
             choice=self.choice(i),
             stops=self.stops(i),
             given=show(self.tokens[i + 1]) if i + 1 < self.about["n_prompt"] and i + 1 < self.n else None,
             difference=self.difference(i),
             listed=self.listed(i),
         )
+
+    def costs(self, i: int) -> list[Cost]:
+        """Multiply-adds of step i, with the cache and without."""
+        return costs(self.trace, self.config, i)
+
+    def held(self, i: int) -> Held:
+        """What K and V take after step i."""
+        return held(self.trace, i)
+
+    def guesses(self, i: int) -> list[Guess]:
+        """The likeliest next tokens."""
+        return guesses(self.trace, i, self.vocabulary_token)
 
     def listed(self, i: int) -> list[Listed]:
         """The numbers behind strips that have none, of step i; here all strips have theirs."""

@@ -1,16 +1,20 @@
 """The part of a trace that a page of a large model shows: some layers, and the logits of some tokens.
 
-What was left out is said in `about["cut"]`. Numbers keep their full precision: one of 32 bits is written with the
-digits that give the same 32 bits back. Knows traces; knows no page.
+What was left out is said in `about["cut"]`. What the page says of the whole trace is in `about["whole"]`: counts, how
+long the V rows are, by how much the answers with and without the cache are apart. So a page can be drawn again from its
+excerpt. Numbers keep their full precision: one of 32 bits is written with the digits that give the same 32 bits back.
+Knows traces; knows no page.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
 
-from microgpt.config import Array
+from microgpt import cost
+from microgpt.config import Array, Config
 from microgpt.trace import Trace
 
 EVERYWHERE = ("attn_weights", "cache_append", "sample", "recompute_macs")  # kept in all layers
@@ -18,8 +22,12 @@ OPENED = ("attn_norm", "q", "k", "v", "attn_scores", "head_out")  # kept in some
 OVER_VOCABULARY = ("logits", "recompute_logits")
 
 
-def excerpt(trace: Trace, layers: Collection[int], token_ids: Sequence[int]) -> Trace:
-    """A new trace with what is kept. Its vocabulary and its logits are those of `token_ids`, in that order."""
+def excerpt(trace: Trace, layers: Collection[int], token_ids: Sequence[int], digits: int = 0) -> Trace:
+    """A new trace with what is kept. Its vocabulary and its logits are those of `token_ids`, in that order.
+
+    With `digits` the numbers of the layers are rounded to so many, and what is smaller than 10^-digits is 0: such a
+    file has half the size. Counts and logits stay as they are.
+    """
     vocabulary = trace.about["vocabulary"]
     cut = {
         "vocabulary": "Only the tokens of vocabulary_ids are here, in that order; so are logits and recompute_logits.",
@@ -27,23 +35,76 @@ def excerpt(trace: Trace, layers: Collection[int], token_ids: Sequence[int]) -> 
         "in_all_layers": list(EVERYWHERE),
         "in_layers": {"layers": sorted(layers), "events": list(OPENED)},
         "left_out": "All other events and layers. Counts on the page come from the whole trace.",
-    }
+    } | ({"digits": digits} if digits else {})
     about = {
         **trace.about,
         "vocabulary": [vocabulary[token] for token in token_ids],
         "vocabulary_ids": list(token_ids),
         "cut": cut,
+        "whole": whole(trace),
     }
     part = Trace(about)
     for event in trace:
         name, value, pos, layer = event.report
         if name in EVERYWHERE and isinstance(value, int):
             part(event.report)
+        elif name == "recompute_macs":
+            part(event.report)
         elif name in EVERYWHERE or (name in OPENED and layer in layers):
-            part((name, shortest(np.asarray(value)), pos, layer))
+            part((name, written(np.asarray(value), digits), pos, layer))
         elif name in OVER_VOCABULARY:
             part((name, shortest(np.asarray(value)[..., token_ids]), pos, layer))
     return part
+
+
+def whole(trace: Trace) -> dict[str, Any]:
+    """What the page says of all layers and of the whole vocabulary, a step an entry.
+
+    `macs` over cost.PARTS; `log_totals`, the logarithm of the sum of e^logit over all tokens, by which a logit becomes
+    a probability; `apart`, the largest difference of the logits with and without the cache, or None; `v_lengths`
+    [n_layer][n][n_kv_head] and `resid_lengths` [n_layer][n], how long the V rows are and the residual stream as it
+    enters a layer; `k_peaks` [n_layer][n_kv_head], of the keys, the channel that is largest on the mean over the text,
+    and how many times the middle one it is.
+    """
+    config, n = Config(**trace.about["config"]), len(trace.about["tokens"])
+    logits = [np.asarray(trace["logits", i][0], np.float64) for i in range(n)]
+    return {
+        "macs": [cost.count(config, [event for event in trace if event.pos == i]).tolist() for i in range(n)],
+        "log_totals": [float(np.log(np.exp(row - row.max()).sum()) + row.max()) for row in logits],
+        "apart": [
+            float(np.abs(row - trace["recompute_logits", i]).max()) if ("recompute_logits", i) in trace else None
+            for i, row in enumerate(logits)
+        ],
+        "v_lengths": v_lengths(trace, config, n).tolist(),
+        "resid_lengths": np.linalg.norm(over_layers(trace, "resid_pre", config, n), axis=-1).tolist(),
+        "k_peaks": k_peaks(over_layers(trace, "k", config, n)),
+    }
+
+
+def v_lengths(trace: Trace, config: Config, n: int) -> Array:
+    """How long each V row is, [n_layer, n, n_kv_head]."""
+    lengths: Array = np.linalg.norm(over_layers(trace, "v", config, n), axis=-1)
+    return lengths
+
+
+def over_layers(trace: Trace, name: str, config: Config, n: int) -> Array:
+    """The rows of an event, [n_layer, n, ...], in 64 bits."""
+    return np.array([[trace[name, i, layer][0] for i in range(n)] for layer in range(config.n_layer)], np.float64)
+
+
+def k_peaks(keys: Array) -> list[list[tuple[int, float]]]:
+    """Of keys [n_layer, n, n_kv_head, head_dim]: see `whole`."""
+    sizes = np.sort(found := np.abs(keys).mean(axis=1), axis=-1)  # [n_layer, n_kv_head, head_dim]
+    times = sizes[..., -1] / sizes[..., sizes.shape[-1] // 2]
+    return [list(zip(*pair, strict=True)) for pair in zip(found.argmax(-1).tolist(), times.tolist(), strict=True)]
+
+
+def written(value: Array, digits: int) -> Array:
+    """Rounded to so many digits; else as it is, see `shortest`."""
+    if not digits:
+        return shortest(value)
+    short = [0.0 if abs(x) < 10.0**-digits else float(f"{x:.{digits}g}") for x in value.ravel().tolist()]
+    return np.reshape(np.array(short), value.shape)
 
 
 def shortest(value: Array) -> Array:

@@ -58,8 +58,8 @@ class Overview(NamedTuple):
         return self.n_layer >= 2 * self.n_head
 
 
-def overview(weights: Array, values: Array, opened: list[Open]) -> Overview:
-    """The picture of `weights` [n_layer, n_head, n, n]; `values` are the V rows, [n_layer, n, n_kv_head, head_dim]."""
+def overview(weights: Array, lengths: Array, opened: list[Open]) -> Overview:
+    """The picture of `weights` [n_layer, n_head, n, n]; `lengths` are those of the V rows, [n_layer, n, n_kv_head]."""
     n_layer, n_head, n, _ = weights.shape
     at = {(one.layer, one.head): index for index, one in enumerate(opened)}
 
@@ -78,7 +78,7 @@ def overview(weights: Array, values: Array, opened: list[Open]) -> Overview:
         half=HALF,
         first=kind(weights[:, :, steps, 0]) if n > 2 else None,
         before=kind(weights[:, :, steps, steps - 1]) if n > 2 else None,
-        short=short(weights[:, :, steps, 0], values) if n > 2 else None,
+        short=short(weights[:, :, steps, 0], lengths) if n > 2 else None,
     )
 
 
@@ -89,12 +89,11 @@ def kind(shares: Array) -> Kind:
     return Kind(int((mean > HALF).sum()), layer, head, float(mean[layer, head]))
 
 
-def short(shares: Array, values: Array) -> float | None:
+def short(shares: Array, lengths: Array) -> float | None:
     """How long the first V row is, where its token has more than HALF: the middle one of these heads, others' mean = 1.
 
     The weights of a head always come to 1; what it has no use for can rest on a row that adds little.
     """
-    lengths = np.linalg.norm(values.astype(np.float64), axis=-1)  # [n_layer, n, n_kv_head]
     first, others = lengths[:, 0], lengths[:, 1:].mean(1)  # [n_layer, n_kv_head]
     times = np.divide(first, others, out=np.ones_like(first), where=others > 0)
     resting = np.sort(np.repeat(times, shares.shape[1] // times.shape[1], axis=1)[shares.mean(-1) > HALF])

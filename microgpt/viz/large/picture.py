@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from microgpt.config import Array
 from microgpt.decode import likeliest
 from microgpt.errors import N_, UserError
@@ -22,6 +20,7 @@ from microgpt.viz.drawing.counters import N_GUESSES
 from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.picture import Bars, Listed, Picture, bars, most_tokens
 from microgpt.viz.drawing.strips import SHARE, Thin, ThinScale, folded, run_length, thin_scale
+from microgpt.viz.large.excerpt import v_lengths
 from microgpt.viz.large.heads import RANKS, Open, attention, check, opened
 from microgpt.viz.large.overview import Overview, overview
 from microgpt.weights import Model
@@ -72,8 +71,12 @@ class BigPicture(Picture):
 
     @cached_property
     def map(self) -> Overview:
-        values = [[self.trace["v", i, layer][0] for i in range(self.n)] for layer in range(self.config.n_layer)]
-        return overview(attention(self.trace, self.config, self.n), np.array(values), list(self.heads))
+        return overview(attention(self.trace, self.config, self.n), self.v_lengths, list(self.heads))
+
+    @cached_property
+    def v_lengths(self) -> Array:
+        """How long each V row is, [n_layer, n, n_kv_head]."""
+        return v_lengths(self.trace, self.config, self.n)
 
     @cached_property
     def facts(self) -> Facts:

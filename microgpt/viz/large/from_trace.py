@@ -1,0 +1,80 @@
+"""The picture of a large model out of a file alone: an excerpt of a trace, without the model and its weights.
+
+What the excerpt does not hold, the counts of all layers and the sum over the whole vocabulary, it says in
+`about["whole"]` (excerpt.py). Knows no HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from microgpt.config import Array, Config
+from microgpt.errors import N_, UserError
+from microgpt.trace import Trace
+from microgpt.viz.drawing.counters import N_GUESSES, Cost, Guess, Held, candidates, costs
+from microgpt.viz.large.heads import attention, opened
+from microgpt.viz.large.picture import BigPicture
+
+
+@dataclass(frozen=True)
+class ExcerptPicture(BigPicture):
+    """As it was drawn where the model ran. The logits are those of some tokens, `ids`, in that order."""
+
+    @property
+    def ids(self) -> list[int]:
+        found: list[int] = self.about["vocabulary_ids"]
+        return found
+
+    @cached_property
+    def v_lengths(self) -> Array:
+        return np.array(self.about["whole"]["v_lengths"])
+
+    def costs(self, i: int) -> list[Cost]:
+        return costs(self.trace, self.config, i, self.about["whole"]["macs"][i])
+
+    def held(self, i: int) -> Held:
+        """By the rows that each layer has told of."""
+        c, size = self.config, np.dtype(self.about["dtype"]).itemsize
+        rows = sum(self.trace.number("cache_append", i, layer) or 0 for layer in range(c.n_layer))
+        numbers = rows * c.n_kv_head * 2 * c.head_dim
+        return Held(8 * size, numbers, numbers * size, 2 * numbers, self.about["nbytes_reserved"])
+
+    def guesses(self, i: int) -> list[Guess]:
+        """The greedy choice is among them; their shares are of the whole vocabulary."""
+        logits, chosen = self.trace["logits", i][0], self.trace.number("sample", i)
+        chances = np.exp(logits - self.about["whole"]["log_totals"][i])
+        at = None if chosen is None else self.ids.index(chosen)
+        return candidates(logits, chances, at, N_GUESSES, lambda k: self.vocabulary_token(self.ids[k]))
+
+    def vocabulary_token(self, token_id: int) -> str:
+        return super().vocabulary_token(self.ids.index(token_id))
+
+    def difference(self, i: int) -> float | None:
+        found: float | None = self.about["whole"]["apart"][i]
+        return found
+
+    def token_ids(self) -> list[int]:
+        return self.ids
+
+
+def picture_from(part: Trace, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> ExcerptPicture:
+    """The picture of an excerpt, with the same heads open as by the rule, or those that are asked for.
+
+    Raises UserError for a layer that the excerpt does not hold, and for a trace that is none.
+    """
+    if "whole" not in part.about:
+        raise UserError(N_("This trace is no excerpt of a large model’s."))
+    config, kept = Config(**part.about["config"]), part.about["cut"]["in_layers"]["layers"]
+    for layer in layers:
+        if layer not in kept:
+            raise UserError(
+                N_("This excerpt does not hold layer %(layer)s; it has %(kept)s."),
+                layer=layer, kept=", ".join(map(str, kept)),
+            )  # fmt: skip
+    weights = attention(part, config, len(part.about["tokens"]))
+    found = opened(weights, config.head_dim, layers or kept, heads)
+    return ExcerptPicture(part, heads=tuple(found), by_rule=not heads, layers_by_rule=not layers)

@@ -1,0 +1,162 @@
+"""The page of a trained model: what follows in its trace from other numbers does, and the page says no other.
+
+What the model computed itself can only be checked by who has its weights: tests/tools/test_trained.py.
+"""
+
+from __future__ import annotations
+
+import gzip
+from functools import cache
+from typing import Any
+from xml.etree.ElementTree import Element
+
+import numpy as np
+import pytest
+
+from microgpt.config import Array, Config, n_params
+from microgpt.cost import cached, naive
+from microgpt.trace import Trace, from_json
+from microgpt.viz import views
+from microgpt.viz.apps.talks import NEW, PROMPT, TRACE, view
+from microgpt.viz.course import page
+from microgpt.viz.rendering.render import LANGUAGES, language, render_page
+from tests.viz.test_pages import numbers, parse, text
+
+PAGE = page("model-that-talks")
+TOLERANCE = 4e-3  # of sums over numbers of four digits, the largest of which are of the order of 10
+
+
+@cache
+def trace() -> Trace:
+    return from_json(TRACE.read_text("utf-8"))
+
+
+@cache
+def shown() -> Any:
+    return views.of(PAGE)
+
+
+@cache
+def html(lang: str = "en") -> Element:
+    with language(lang):
+        return parse(render_page(PAGE, shown()))
+
+
+def named(name: str) -> Element:
+    """The element of that id."""
+    return next(e for e in html().iter() if e.get("id") == name)
+
+
+CONFIG = Config(**trace().about["config"])
+N = len(trace().about["tokens"])
+LAYERS = trace().about["cut"]["in_layers"]["layers"]
+
+
+def rows(name: str, layer: int) -> Array:
+    return np.array([trace()[name, i, layer][0] for i in range(N)])
+
+
+def test_the_shape_is_the_published_one() -> None:
+    """SmolLM2-135M: 134,515,008 parameters."""
+    c = CONFIG
+    assert (c.n_layer, c.n_embd, c.n_head, c.n_kv_head, c.head_dim, c.n_mlp) == (30, 576, 9, 3, 64, 1536)
+    assert (c.vocab_size, c.n_ctx, c.rope_theta, c.tied) == (49_152, 8192, 100_000, True)
+    assert n_params(c) == 134_515_008
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_scores_weights_and_sums_follow_from_the_rows(layer: int) -> None:
+    """Of q and k the scores, of them the weights, of these and V what each head gives."""
+    q, k, v = (rows(name, layer) for name in "qkv")
+    group = CONFIG.n_head // CONFIG.n_kv_head
+    for i in range(N):
+        scores, weights = trace()["attn_scores", i, layer][:, 0], trace()["attn_weights", i, layer][:, 0]
+        out = trace()["head_out", i, layer][0].reshape(CONFIG.n_head, -1)
+        for head in range(CONFIG.n_head):
+            met = k[: i + 1, head // group] @ q[i, head] / np.sqrt(CONFIG.head_dim)
+            assert np.abs(met - scores[head]).max() < 4 * TOLERANCE
+            e = np.exp(scores[head] - scores[head].max())
+            assert np.abs(e / e.sum() - weights[head]).max() < TOLERANCE
+            assert np.abs(weights[head] @ v[: i + 1, head // group] - out[head]).max() < TOLERANCE
+
+
+def test_every_head_spends_a_weight_of_one_on_the_rows_that_are_there() -> None:
+    for layer in range(CONFIG.n_layer):
+        for i in range(N):
+            weights = trace()["attn_weights", i, layer]
+            assert weights.shape == (CONFIG.n_head, 1, i + 1) and (weights >= 0).all()
+            assert np.abs(weights.sum(-1) - 1).max() < 2e-3
+            assert trace().number("cache_append", i, layer) == i + 1
+
+
+def test_it_chose_the_likeliest_token_and_went_on_with_it() -> None:
+    about = trace().about
+    ids, kept = about["ids"], about["vocabulary_ids"]
+    assert about["prompt"] == PROMPT and about["temperature"] == 0 and len(ids) == N == about["n_prompt"] + NEW
+    assert "".join(about["tokens"][: about["n_prompt"]]) == PROMPT
+    for i in range(N):
+        logits, total = trace()["logits", i][0], about["whole"]["log_totals"][i]
+        assert float(np.log(np.exp(logits - logits.max()).sum()) + logits.max()) < total
+        assert about["whole"]["apart"][i] < 1e-3, "with the cache and without"
+        assert np.abs(logits - trace()["recompute_logits", i]).max() <= about["whole"]["apart"][i] + 1e-5
+        if i + 1 >= about["n_prompt"]:
+            chosen = trace().number("sample", i)
+            assert chosen == kept[int(logits.argmax())] and (i + 1 == N or ids[i + 1] == chosen)
+    assert [about["vocabulary"][kept.index(token)] for token in ids] == about["tokens"]
+
+
+def test_counts_and_lengths_are_what_they_must_come_to() -> None:
+    whole = trace().about["whole"]
+    for i in range(N):
+        assert whole["macs"][i] == cached(CONFIG, i + 1).tolist()
+        assert trace()["recompute_macs", i].tolist() == naive(CONFIG, i + 1).tolist()
+    for layer in LAYERS:
+        lengths = np.sqrt((rows("v", layer) ** 2).sum(-1))
+        assert np.abs(lengths - whole["v_lengths"][layer]).max() < TOLERANCE
+        means = np.abs(rows("k", layer)).mean(0)
+        for head, (channel, times) in enumerate(whole["k_peaks"][layer]):
+            assert channel == means[head].argmax()
+            assert times == pytest.approx(means[head].max() / np.sort(means[head])[CONFIG.head_dim // 2], rel=1e-2)
+
+
+def test_where_it_comes_from_is_said() -> None:
+    source = trace().about["source"]
+    assert source["licence"] == "Apache-2.0" and len(source["sha256"]) == 64
+    said = text(named("source"))
+    assert source["model"] in said and source["package"] in said and source["command"] in said and "4 digits" in said
+    assert "SmolLM2-135M-\nInstruct" in (TRACE.parents[2] / "NOTICES").read_text("utf-8")
+    assert len(gzip.compress(TRACE.read_bytes(), 9)) < 400_000
+
+
+def test_the_figures_in_the_text_are_those_of_the_trace() -> None:
+    first = before = own = 0
+    for layer in range(CONFIG.n_layer):
+        for head in range(CONFIG.n_head):
+            seen = [trace()["attn_weights", i, layer][head, 0] for i in range(2, N)]
+            first += sum(row[0] for row in seen) / len(seen) > 0.5
+            before += sum(row[-2] for row in seen) / len(seen) > 0.5
+            own += sum(row[-1] for row in seen) / len(seen) > 0.5
+    table = [
+        [text(cell) for cell in row if cell.tag == "td"]
+        for row in next(e for e in html().iter("table") if e.get("class") == "kinds").iter("tr")
+    ][1:]
+    assert [int(row[0]) for row in table] == [first, before, own]
+    assert numbers(named("rest"))[:2] == [first, 270]
+    lengths = np.array(trace().about["whole"]["resid_lengths"])
+    layer = int(lengths[:, 0].argmax())
+    assert numbers(named("stream")) == [
+        layer, round(lengths[layer, 0]), round(sorted(lengths[layer, 1:])[(N - 1) // 2])
+    ]  # fmt: skip
+    peaks = [(times, layer, head, at) for layer, heads in enumerate(trace().about["whole"]["k_peaks"])
+             for head, (at, times) in enumerate(heads)]  # fmt: skip
+    times, layer, head, at = max(peaks)
+    assert numbers(named("peak"))[:5] == [layer, head, at, round(times, 1), round(min(peaks)[0], 1)]
+
+
+def test_the_stepper_is_the_course_s_own_and_asks_for_no_python() -> None:
+    found = view(None)  # type: ignore[arg-type]
+    assert found.picture.n == N and len(found.picture.opened) == 9
+    assert [text(e) for e in html().iter("q")] == [PROMPT, found.written.strip()]
+    for lang in LANGUAGES:
+        assert len([e for e in html(lang).iter("input") if e.get("name") == "step"]) == N
+        assert not [e for e in html(lang).iter() if e.get("data-hook")]

