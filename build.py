@@ -4,6 +4,7 @@
     python build.py --prompt "The next day" --model stories --out DIR [--single-file]     one lesson of your own
     python build.py --lesson FOLDER --out DIR              one that is not of the course: docs/own-widget.md
     python build.py --prompt "The next day" --model path/to/SmolLM2-135M --out DIR        one of a checkpoint on disk
+    python build.py --trace trace.json --out DIR           one of what `microgpt record` has written
 
 The same input gives the same bytes; but the last digits of the numbers in trace/*.json depend on the processor, whose
 linear algebra may add in another order (no figure on a page does: test_build.py). Everything is built first and moved
@@ -26,7 +27,7 @@ from pathlib import Path
 
 from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.errors import UserError
-from microgpt.trace import to_json
+from microgpt.trace import from_json, to_json
 from microgpt.viz import views
 from microgpt.viz.course import PAGES
 from microgpt.viz.lesson import add
@@ -38,7 +39,7 @@ from microgpt.viz.request import START, request
 from microgpt.viz.text.formats import size_text
 from microgpt.viz.text.language import LANGUAGES, folder, language
 from tools.bake import ASSETS, Recipe, bake, write
-from tools.checkpoint import bake_checkpoint
+from tools.checkpoint import bake_checkpoint, bake_trace
 from tools.output.compare import compared
 from tools.output.manifest import written
 from tools.output.renew import refuse_unknown, renew
@@ -72,6 +73,7 @@ def main(argv: list[str] | None = None) -> int:
     own.add_argument("--assets", choices=ASSETS, help="style and Python beside it (directory), or in it (inline)")
     own.add_argument("--single-file", action="store_const", dest="assets", const="inline", help="--assets inline")
     large = parser.add_argument_group("a lesson from a checkpoint, besides")
+    large.add_argument("--trace", type=Path, metavar="FILE", help="in place of a model: what `microgpt record` wrote")
     large.add_argument("--layers", metavar="0,5,11", help="the layers that are open (default: first, middle, last)")
     large.add_argument("--heads", metavar="0,3", help="the heads that are open in each (default: near, between, far)")
     large.add_argument("--new", type=int, metavar="N", help="how many tokens the model adds (default: 8, if they fit)")
@@ -115,6 +117,13 @@ def ordered(options: argparse.Namespace) -> tuple[Path, Write]:
         raise UserError("The prompt holds bytes that are not UTF-8; give it as text.") from None
     if lesson and options.base_url:
         raise UserError("--base-url is for the site; leave it out of a lesson.")
+    if options.trace:
+        for name in ("widget", "lesson", "model", "prompt", "new", "dtype"):
+            if getattr(options, name):
+                raise UserError(
+                    "--%(name)s is for a model that is run; leave it out of a lesson from --trace.", name=name
+                )
+        return options.out or ROOT / "my-lesson", partial(write_trace, options, start)
     if is_folder(options.model):
         return options.out or ROOT / "my-lesson", partial(write_checkpoint, options, start)
     for name in LARGE:
@@ -135,6 +144,18 @@ def write_checkpoint(options: argparse.Namespace, start: dict[str, int | None], 
     bake_checkpoint(
         model, say, out, options.prompt, widget=options.widget or "stepper", new=options.new, layers=layers,
         heads=heads, start=start, lang=options.lang or "en", assets=options.assets or ASSETS[0],
+    )  # fmt: skip
+
+
+def write_trace(options: argparse.Namespace, start: dict[str, int | None], out: Path) -> None:
+    """One lesson from a trace that somebody has recorded, into the new folder `out`."""
+    try:
+        part = from_json(options.trace.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError("%(file)s cannot be read (%(why)s).", file=options.trace, why=error) from None
+    bake_trace(
+        part, say, out, layers=numbers("--layers", options.layers), heads=numbers("--heads", options.heads),
+        start=start, lang=options.lang or "en", assets=options.assets or ASSETS[0],
     )  # fmt: skip
 
 

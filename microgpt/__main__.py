@@ -3,6 +3,7 @@
     microgpt emma                     writes emma.html, one page that steps by itself
     microgpt trace emma               prints every number of the run, as docs/trace.md describes it
     microgpt inspect model.safetensors
+    microgpt record --model ORG/NAME --prompt "..." --out trace.json     of any model that transformers runs
 
 Everything that it does is a function of the package; this module reads options and says what is wrong with them.
 """
@@ -24,11 +25,14 @@ from microgpt.errors import UserError
 from microgpt.files import write_whole
 from microgpt.record import Recording
 from microgpt.trace import to_json
+from microgpt.viz.drawing.picture import MOST_TOKENS
+from microgpt.viz.large.excerpt import excerpt
+from microgpt.viz.large.picture import NEW, drawn
 from microgpt.viz.notebook import is_folder, show
 from microgpt.viz.text.language import LANGUAGES
 from microgpt.weights import SHIPPED, Model, shipped
 
-COMMANDS = ("page", "trace", "inspect")
+COMMANDS = ("page", "trace", "record", "inspect")
 LONGEST = 60  # letters of a prompt that become the name of a file
 
 
@@ -48,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UnicodeEncodeError:
         return failed("The text holds bytes that are not UTF-8; give it as text.")
     try:
-        write_page(options) if options.command == "page" else write_trace(options)
+        {"page": write_page, "trace": write_trace, "record": write_record}[options.command](options)
     except UserError as error:
         return failed(str(error))
     except KeyboardInterrupt:
@@ -84,6 +88,13 @@ def parser() -> argparse.ArgumentParser:
         )
         command.add_argument("--new", type=int, metavar="N", help="of a checkpoint: how many tokens it adds")
         command.add_argument("--out", type=Path, metavar="FILE", help=what)
+    record = commands.add_parser("record", help="record a text in a model that transformers runs, for a page of it")
+    record.add_argument("--model", required=True, metavar="NAME", help="its folder, or its name at huggingface.co")
+    record.add_argument("--prompt", required=True, metavar="TEXT", help="what the model goes on from")
+    record.add_argument("--out", required=True, type=Path, metavar="FILE", help="where to: build.py --trace reads it")
+    record.add_argument("--new", type=int, default=NEW, metavar="N", help=f"how many tokens it adds (default: {NEW})")
+    record.add_argument("--dtype", default="auto", help="what it computes in (default: as it is stored)")
+    record.add_argument("--device-map", default=None, metavar="MAP", help="auto: over all devices, by accelerate")
     commands.add_parser("inspect", help="list what a file of weights holds")
     return top
 
@@ -109,6 +120,33 @@ def write_trace(options: argparse.Namespace) -> None:
         write_whole({options.out: text})
     else:
         print(text, end="", flush=True)
+
+
+def write_record(options: argparse.Namespace) -> None:
+    """Run the text where transformers runs the model, and write what a page shows of it."""
+    try:
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+    except ImportError:
+        raise UserError(
+            "To record a model, install PyTorch and transformers: pip install 'microgpt-kv[torch]'"
+        ) from None
+    from microgpt.huggingface.recorder import record
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(options.model)
+        model = AutoModelForCausalLM.from_pretrained(
+            options.model, dtype=options.dtype, device_map=options.device_map
+        ).eval()
+    except (OSError, ValueError, AttributeError) as error:
+        why = str(error).strip().partition("\n")[0]
+        raise UserError("The model “%(model)s” cannot be loaded (%(why)s).", model=options.model, why=why) from None
+    n = len(tokenizer(options.prompt)["input_ids"])
+    if n + options.new > MOST_TOKENS or options.new < 0:
+        raise UserError(
+            "%(n)s tokens and %(new)s new ones; a page shows 2 to %(most)s.", n=n, new=options.new, most=MOST_TOKENS
+        )
+    shown = drawn(record(model, tokenizer, options.prompt, options.new))
+    write_whole({options.out: to_json(excerpt(shown.trace, shown.layers, shown.token_ids()))})
 
 
 def model_of(name: str) -> Model:

@@ -11,9 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from microgpt.trace import to_json
+from microgpt.trace import Trace, to_json
+from microgpt.viz.controls import View
 from microgpt.viz.course import Page
 from microgpt.viz.large.excerpt import excerpt
+from microgpt.viz.large.from_trace import picture_from
 from microgpt.viz.large.picture import BigPicture
 from microgpt.viz.lesson import lesson_named
 from microgpt.viz.lessons.from_checkpoint import check_widget, drawn_by, page_for, picture_for, pressed
@@ -53,17 +55,45 @@ def bake_checkpoint(
     chosen = pressed(page, view, given(start or {}))
     loads = self_contained(read) if assets == "inline" else STILL
     forms = rendered(model, prompt, view, chosen, lang, page, loads)
+    written(out, forms, excerpt(view.trace, view.layers, view.token_ids()), assets)
+    if page.widget == "stepper":
+        say(opened_on(view))
+
+
+def bake_trace(
+    part: Trace,
+    say: Callable[[str], None],
+    out: Path,
+    *,
+    layers: Sequence[int] = (),
+    heads: Sequence[int] = (),
+    start: Mapping[str, int | None] | None = None,
+    lang: str = "en",
+    assets: str = ASSETS[0],
+) -> None:
+    """The same from the excerpt of a trace, whichever engine has run it: the stepper, which needs no model."""
+    check_looks(lang)
+    page, view = lesson_named("stepper"), picture_from(part, layers, heads)
+    loads = self_contained(read) if assets == "inline" else STILL
+    forms = in_both_forms(page, view, view, pressed(page, view, given(start or {})), lang, loads)
+    written(out, forms, part, assets)
+    say(opened_on(view))
+
+
+def opened_on(view: BigPicture) -> str:
+    return "open on the page: " + ", ".join(f"layer {one.layer} head {one.head}" for one in view.opened)
+
+
+def written(out: Path, forms: Mapping[str, str], part: Trace, assets: str) -> None:
+    """The pages, their trace and, unless it is in them, what they load."""
     out.mkdir(parents=True)
     for name, html in forms.items():
         write(out / name, html)
-    write(out / TRACE, to_json(excerpt(view.trace, view.layers, view.token_ids())))
+    write(out / TRACE, to_json(part))
     if assets != "inline":
         write(out / STYLE, style())
         for name in BESIDE:
             shutil.copyfile(ROOT / "site" / name, out / name)
-    if page.widget == "stepper":
-        opened = ", ".join(f"layer {one.layer} head {one.head}" for one in view.opened)
-        say(f"open on the page: {opened}")
 
 
 def rendered(
@@ -76,11 +106,17 @@ def rendered(
     assets: Assets = STILL,
 ) -> dict[str, str]:
     """Both forms by their names, with what is chosen at first; the stepper's where no page is named."""
-    forms, page = {}, page or lesson_named("stepper")
+    page = page or lesson_named("stepper")
+    return in_both_forms(page, drawn_by(page, model, view), view, chosen, lang, assets)
+
+
+def in_both_forms(
+    page: Page, drawn: View, view: BigPicture, chosen: Mapping[str, Any], lang: str, assets: Assets
+) -> dict[str, str]:
+    forms, notes = {}, (ROOT / "LICENSE").read_text("utf-8")
     assets = assets.with_rules(own_style(page, big=True))
-    drawn, notes = drawn_by(page, model, view), (ROOT / "LICENSE").read_text("utf-8")
     with language(lang):
-        page = page_for(page, model, prompt, view)
+        page = page_for(page, view)
         for name, alone in FORMS.items():
             forms[name] = render_baked(page, drawn, Site(), alone, notes, chosen, assets)
     return forms

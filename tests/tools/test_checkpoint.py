@@ -12,7 +12,8 @@ import pytest
 import build
 from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.record import Recording
-from microgpt.trace import from_json
+from microgpt.trace import from_json, to_json
+from microgpt.weights import shipped
 from tests.support import checkpoints
 from tests.support.markup import inward
 from tools.output.manifest import MANIFEST
@@ -48,6 +49,47 @@ def test_the_folder_holds_both_forms_what_they_load_and_the_trace(files: dict[st
     trace = from_json(files["trace.json"])
     assert trace.about["dtype"] == "float32" and trace.about["model"] == "Tiny <b>&100%"
     assert trace.about["tokens"][0] == "<begin>"
+
+
+def test_a_lesson_out_of_a_trace_is_that_of_its_model(files: dict[str, str], tmp_path: Path) -> None:
+    """To the last byte of its pages, without the model; and who has recorded it elsewhere is named."""
+    file, out = tmp_path / "trace.json", tmp_path / "lesson"
+    file.write_text(files["trace.json"], "utf-8")
+    assert build.main(["--trace", str(file), "--out", str(out)]) == 0
+    again = {path.name: path.read_text("utf-8") for path in out.iterdir()}
+    assert again.keys() == files.keys()
+    for name in files.keys() - {MANIFEST, "trace.json"}:
+        assert again[name] == files[name]
+    for one, other in zip(from_json(again["trace.json"]), from_json(files["trace.json"]), strict=True):
+        assert one[0] == other[0] and one[2:] == other[2:] and np.array_equal(one.value, other.value)
+    part = from_json(files["trace.json"])
+    part.about |= {"engine": "an engine 1.0", "dtype": "bfloat16", "device": "a card"}
+    file.write_text(to_json(part), "utf-8")
+    assert build.main(["--trace", str(file), "--out", str(out), "--lang", "es"]) == 0
+    html = (out / "index.html").read_text("utf-8")
+    assert "an engine 1.0, en bfloat16, en a card." in html
+    assert build.main(["--trace", str(file), "--out", str(out)]) == 0
+    assert "Recorded from an engine 1.0, in bfloat16, on a card." in (out / "index.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("options", "text", "said"), [
+    (["--model", "names"], "{}", "--model is for a model that is run"),
+    (["--prompt", "a"], "{}", "--prompt is for a model that is run"),
+    ([], "{}", "not a trace that this version can read"),
+    ([], None, "cannot be read"),
+    ([], to_json(Recording(shipped("names"), "e", max_new=1).run()), "no excerpt of a large model"),
+    (["--layers", "1"], "the lesson's", "does not hold layer 1"),
+])  # fmt: skip
+def test_what_is_no_trace_for_a_lesson(
+    options: list[str], text: str | None, said: str, files: dict[str, str], tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    file, out = tmp_path / "trace.json", tmp_path / "lesson"
+    if text is not None:
+        part = files["trace.json"].replace('"layers": [0, 1]', '"layers": [0]')
+        file.write_text(part if text == "the lesson's" else text, "utf-8")
+    assert build.main(["--trace", str(file), "--out", str(out), *options]) == 1
+    assert said in capsys.readouterr().err and not out.exists()
 
 
 def test_the_page_speaks_of_the_folders_name_and_of_the_models_shape(files: dict[str, str]) -> None:

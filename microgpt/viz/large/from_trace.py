@@ -38,7 +38,7 @@ class ExcerptPicture(BigPicture):
 
     def held(self, i: int) -> Held:
         """By the rows that each layer has told of."""
-        c, size = self.config, np.dtype(self.about["dtype"]).itemsize
+        c, size = self.config, bytes_of(self.about["dtype"])
         rows = sum(self.trace.number("cache_append", i, layer) or 0 for layer in range(c.n_layer))
         numbers = rows * c.n_kv_head * 2 * c.head_dim
         return Held(8 * size, numbers, numbers * size, 2 * numbers, self.about["nbytes_reserved"])
@@ -59,6 +59,11 @@ class ExcerptPicture(BigPicture):
 
     def token_ids(self) -> list[int]:
         return self.ids
+
+
+def bytes_of(dtype: str) -> int:
+    """Of a number in it. NumPy has no bfloat16, which other engines compute in."""
+    return 2 if dtype == "bfloat16" else np.dtype(dtype).itemsize
 
 
 def picture_from(part: Trace, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> ExcerptPicture:

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from microgpt.config import Array
+from microgpt.config import Array, Config
 from microgpt.decode import likeliest
 from microgpt.errors import N_, UserError
 from microgpt.record import Recording
+from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.counters import N_GUESSES
 from microgpt.viz.drawing.heat import Strip
@@ -212,12 +213,18 @@ def big_view(
         raise UserError(
             N_("The model ends this text at once, and one token has nothing to look back at; give a longer text.")
         )
-    tokenizer, config = model.tokenizer, model.config
+    tokenizer = model.tokenizer
     trace.about |= {
         "dtype": str(model.params["wte"].dtype),
         "stops": sorted(recording.stops),
         "started": recording.ids[0] == tokenizer.start,
         "ids": recording.ids[: len(recording.cache)],
     }
+    return drawn(trace, layers, heads)
+
+
+def drawn(trace: Trace, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> BigPicture:
+    """The picture of a run whose trace is whole, with heads open as in `big_view`."""
+    config = Config(**trace.about["config"])
     found = opened(attention(trace, config, len(trace.about["tokens"])), config.head_dim, layers, heads)
     return BigPicture(trace, heads=tuple(found), by_rule=not heads, layers_by_rule=not layers)

@@ -33,6 +33,7 @@ SHARED = N_(
     "of %(head_dim)s numbers, and share %(kv_heads)s heads of keys and values, which are kept for all later steps. "
     "Here are some of these heads at work on a real text, and all of them at once."
 )
+RECORDED = N_("Recorded from %(engine)s, in %(dtype)s, on %(device)s.")
 TRY = N_(
     "step from token to token, or walk the stages of one step; then press a framed head in the picture of all heads."
 )
@@ -80,21 +81,24 @@ def pressed(page: Page, view: BigPicture, start: Mapping[str, Any]) -> dict[str,
     return {**chosen, "head": fitting[0].value}
 
 
-def page_for(page: Page, model: Model, prompt: str, view: BigPicture) -> Page:
-    """`page` for that model and text, in the language that is set. No live form: the weights do not travel."""
-
-    page = page._replace(model=model.name, prompt=prompt, models=(model.name,), live="", extra="")
+def page_for(page: Page, view: BigPicture) -> Page:
+    """`page` for the model and the text of that run, in the language that is set. No live form: no weights travel."""
+    name, c = view.about["model"], view.config
+    page = page._replace(model=name, prompt=view.about["prompt"], models=(name,), live="", extra="")
     if page.widget != "stepper":
         return page  # the others say nothing of their model
-    c = model.config
 
     def words(message: str) -> str:
         return say(
-            message, model=show(model.name).replace("␣", " "), layers=whole(c.n_layer), heads=whole(c.n_head),
+            message, model=show(name).replace("␣", " "), layers=whole(c.n_layer), heads=whole(c.n_head),
             kv_heads=whole(c.n_kv_head), head_dim=whole(c.head_dim),
         )  # fmt: skip
 
+    summary = words(SUMMARY if c.n_kv_head == c.n_head else SHARED)
+    if "engine" in view.about:
+        ran = {name: view.about[name] for name in ("engine", "dtype", "device")}
+        summary = f"{summary} {say(RECORDED, **ran)}"
     return page._replace(
-        title=words(TITLE), summary=words(SUMMARY if c.n_kv_head == c.n_head else SHARED), try_=words(TRY),
+        title=words(TITLE), summary=summary, try_=words(TRY),
         notice=words(NOTICE),
     )  # fmt: skip

@@ -77,7 +77,7 @@ def show(
         loaded = load_checkpoint(Path(model), dtype)
         large = picture_for(page, loaded, prompt, new, layers, heads)
         with language(lang):
-            page = page_for(page, loaded, prompt, large)
+            page = page_for(page, large)
         settings = Settings(loaded.name, prompt)
         order = Request(page, settings, pressed(page, large, given(asked)), lang, theme)
         return Shown(order, drawn_by(page, loaded, large), large, height)

@@ -1,0 +1,166 @@
+"""A model of Hugging Face transformers, watched: it tells a hook what our own `forward` tells, wherever it runs.
+
+Its attention is called through a function of ours, which calls the model's own eager attention and reports q, the rows
+that join the cache, scores, weights and what comes out; hooks on its modules report the residual stream, the norms and
+the MLP. Nothing that it computes is changed. Numbers are told as NumPy arrays: 32 bits, or 64 where the model has them.
+
+    with watched(model, trace.keep):
+        model.generate(ids)
+
+One text at a time, and a cache with a row a token. What a layer does not have, it does not tell: state-space layers
+have no rows, latent attention keeps others than those that its heads see. Needs torch and transformers 5; knows no
+page.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import numpy as np
+
+from microgpt.config import Array, Hook
+from microgpt.errors import N_, UserError
+
+NAME = "microgpt"  # of the attention function, among those of transformers
+FIRST_NORM, SECOND_NORM = ("input_layernorm", "ln_1"), ("pre_feedforward_layernorm", "post_attention_layernorm", "ln_2")
+ATTENTION, MLP, DOWN = ("self_attn", "attn", "attention"), ("mlp", "feed_forward"), ("down_proj", "c_proj", "fc2")
+
+
+class Watch:
+    """What is being watched: the hook, and the position of the first row of the pass that is under way."""
+
+    def __init__(self, hook: Hook) -> None:
+        self.hook, self.start, self.n = hook, 0, 0
+
+    def tell(self, name: str, tensor: Any, layer: int) -> None:
+        """Rows [1, n, ...] of one text, as our hooks are told them: [n, ...]."""
+        self.hook((name, numbers(tensor)[0], self.start, layer))
+
+    def begins(self, ids: Any, cache: Any) -> None:
+        """A pass over `ids` [1, n] after what the cache holds."""
+        if len(ids) != 1:
+            raise UserError(N_("%(n)s texts at once cannot be recorded; give one."), n=len(ids))
+        self.start, self.n = 0 if cache is None else int(cache.get_seq_length()), ids.shape[1]
+
+    def attention(self, module: Any, query: Any, key: Any, value: Any, mask: Any, weights: Any, out: Any,
+                  scaling: float) -> None:  # fmt: skip
+        """One layer's: query [1, H, n, h], key and value [1, G, t, h], weights [1, H, n, t], out [1, n, H, h]."""
+        n, t, layer = query.shape[2], key.shape[2], module.layer_idx
+        if t > self.start + n:
+            raise UserError(
+                N_(
+                    "The cache shows %(t)s rows to a text of %(n)s tokens: one of fixed size cannot be recorded. "
+                    "Use DynamicCache."
+                ),
+                t=t,
+                n=self.start + n,
+            )
+        self.tell("q", query.transpose(1, 2), layer)
+        self.tell("k", key[:, :, -n:].transpose(1, 2), layer)
+        self.tell("v", value[:, :, -n:].transpose(1, 2), layer)
+        self.hook(("cache_append", t, self.start, layer))
+        many = key.repeat_interleave(query.shape[1] // key.shape[1], dim=1)
+        scores = numbers(query @ many.transpose(2, 3) * scaling)[0]
+        hidden = np.zeros((n, t), bool) if mask is None else numbers(mask)[0, 0, :, :t] < -1e30
+        self.hook(("attn_scores", np.where(hidden, -np.inf, scores), self.start, layer))
+        self.tell("attn_weights", weights[..., :t], layer)
+        self.tell("head_out", out.flatten(2), layer)
+
+
+_watches: list[Watch] = []  # the innermost is told
+
+
+def attention_function(module: Any, query: Any, key: Any, value: Any, attention_mask: Any, scaling: float | None = None,
+                       **more: Any) -> Any:  # fmt: skip
+    """What transformers calls in place of an attention of its own: that of the model, and a report."""
+    own = sys.modules[type(module).__module__].eager_attention_forward
+    scale = query.shape[-1] ** -0.5 if scaling is None else scaling
+    given = {} if scaling is None else {"scaling": scaling}
+    out, weights = own(module, query, key, value, attention_mask, **given, **more)
+    if _watches:
+        _watches[-1].attention(module, query, key, value, attention_mask, weights, out, scale)
+    return out, weights
+
+
+def numbers(tensor: Any) -> Array:
+    """As NumPy has them; of 16 bits, the same numbers in 32."""
+    tensor = tensor.detach()
+    found: Array = (tensor if str(tensor.dtype) == "torch.float64" else tensor.float()).cpu().numpy()
+    return found
+
+
+@contextmanager
+def watched(model: Any, hook: Hook) -> Iterator[Watch]:
+    """Tell `hook` of every pass of `model` within. Raises UserError for a pass that cannot be recorded."""
+    from transformers import AttentionInterface
+    from transformers.masking_utils import AttentionMaskInterface, eager_mask
+
+    AttentionInterface.register(NAME, attention_function)
+    AttentionMaskInterface.register(NAME, eager_mask)
+    watch, before = Watch(hook), model.config._attn_implementation
+    model.set_attn_implementation(NAME)
+    _watches.append(watch)
+    with ExitStack() as stack:
+        stack.callback(model.set_attn_implementation, before)
+        stack.callback(_watches.pop)
+        for handle in hooked(model, watch):
+            stack.callback(handle.remove)
+        yield watch
+
+
+def layers_of(model: Any) -> Any:
+    """The list of the layers: as long as the config says."""
+    n = model.config.get_text_config().num_hidden_layers
+    for module in model.modules():
+        if type(module).__name__ == "ModuleList" and len(module) == n:
+            return module
+    raise UserError(N_("The layers of this model were not found: it has no list of %(n)s."), n=n)
+
+
+def part(layer: Any, names: tuple[str, ...]) -> Any:
+    """The module of a layer that has one of these names; None where there is none."""
+    return next((found for name in names if (found := getattr(layer, name, None)) is not None), None)
+
+
+def hooked(model: Any, watch: Watch) -> Iterator[Any]:
+    """Hooks on all modules whose work is reported, in the order in which they run."""
+
+    def enters(module: Any, args: Any, kwargs: Any) -> None:
+        ids = kwargs.get("input_ids", args[0] if args else None)
+        watch.begins(ids, kwargs.get("past_key_values"))
+
+    def went_in(name: str, layer: int) -> Callable[..., None]:
+        return lambda module, args, kwargs=None: watch.tell(name, first(args, kwargs), layer)
+
+    def came_out(name: str, layer: int) -> Callable[..., None]:
+        return lambda module, args, out: watch.tell(name, out[0] if isinstance(out, tuple) else out, layer)
+
+    yield model.register_forward_pre_hook(enters, with_kwargs=True)
+    layers = layers_of(model)
+    for i, layer in enumerate(layers):
+        if i == 0:
+            yield layer.register_forward_pre_hook(went_in("embed", -1), with_kwargs=True)
+        yield layer.register_forward_pre_hook(went_in("resid_pre", i), with_kwargs=True)
+        one, two = part(layer, FIRST_NORM), part(layer, SECOND_NORM)
+        attention, mlp = part(layer, ATTENTION), part(layer, MLP)
+        if one is not None:
+            yield one.register_forward_hook(came_out("attn_norm", i))
+        if attention is not None:
+            yield attention.register_forward_hook(came_out("attn_out", i))
+        if two is not None:
+            yield two.register_forward_pre_hook(went_in("resid_mid", i), with_kwargs=True)
+            yield two.register_forward_hook(came_out("mlp_norm", i))
+        down = mlp is not None and part(mlp, DOWN)
+        if down:
+            yield down.register_forward_pre_hook(went_in("mlp_hidden", i), with_kwargs=True)
+        if mlp is not None:
+            yield mlp.register_forward_hook(came_out("mlp_out", i))
+    yield layers[-1].register_forward_hook(came_out("resid_final", -1))
+    yield model.register_forward_hook(lambda module, args, out: watch.tell("logits", out.logits, -1))
+
+
+def first(args: Any, kwargs: Any) -> Any:
+    return args[0] if args else kwargs["hidden_states"]

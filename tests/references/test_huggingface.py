@@ -1,0 +1,177 @@
+"""What transformers computes, told as our own forward tells it: event by event the same, and nothing changed by it.
+
+Tiny models with random weights. Where our own code can run the model too, both compute in float64 and every event is
+compared; elsewhere the model's own outputs are what the report must say.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from microgpt.__main__ import main
+from microgpt.cache import KVCache
+from microgpt.checkpoints.folder import load_checkpoint, load_params
+from microgpt.errors import UserError
+from microgpt.huggingface.recorder import record
+from microgpt.huggingface.watch import NAME, watched
+from microgpt.model import forward
+from microgpt.record import Recording
+from microgpt.trace import Trace, from_json
+from microgpt.viz.large.from_trace import picture_from
+from tests.references.test_checkpoints import in_float64, torch, transformers
+from tests.support.checkpoints import byte_level
+from tests.support.strategies import assert_close
+
+pytestmark = pytest.mark.references
+SMALL = {"num_hidden_layers": 2, "vocab_size": 17, "max_position_embeddings": 32, "hidden_size": 16,
+         "intermediate_size": 24, "num_attention_heads": 4, "num_key_value_heads": 2}  # fmt: skip
+EXPERTS = {"num_experts": 4, "num_local_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 12}
+FAMILIES: dict[str, dict[str, Any]] = {
+    "Llama": {}, "Mistral": {"sliding_window": None, "head_dim": 4}, "Qwen2": {}, "Qwen3": {"head_dim": 8},
+    "Mixtral": EXPERTS | {"head_dim": 4}, "Qwen3Moe": EXPERTS | {"head_dim": 8}, "Gemma": {"head_dim": 8},
+    "Gemma2": {"head_dim": 8, "sliding_window": 8}, "Olmo2": {}, "Granite": {}, "Phi3": {"pad_token_id": 0},
+    "GPT2": {"n_layer": 2, "n_embd": 16, "n_head": 4, "n_positions": 32, "vocab_size": 17},
+}  # fmt: skip
+
+
+def made(family: str, seed: int = 0, double: bool = False, **more: Any) -> Any:
+    fields = FAMILIES[family] if family == "GPT2" else SMALL | FAMILIES[family]
+    config = getattr(transformers, f"{family}Config")(**fields | more)
+    head = "GPT2LMHeadModel" if family == "GPT2" else f"{family}ForCausalLM"
+    generator = torch.Generator().manual_seed(seed)
+    model = getattr(transformers, head)(config)
+    model = (model.double() if double else model).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.normal_(0, 0.3, generator=generator)
+    return model
+
+
+def passes(model: Any, chunks: list[list[int]], cache: Any = None) -> Any:
+    """Several passes with one cache; the output of the last."""
+    cache = transformers.DynamicCache(config=model.config) if cache is None else cache
+    with torch.no_grad():
+        for chunk in chunks:
+            out = model(input_ids=torch.tensor([chunk]), past_key_values=cache)
+    return out
+
+
+@pytest.mark.parametrize("family", ["Llama", "GPT2"])
+@given(seed=st.integers(0, 2**20), sizes=st.lists(st.integers(1, 4), min_size=1, max_size=5))
+@settings(max_examples=12, deadline=None)
+def test_every_event_is_that_of_our_own_forward(
+    family: str, seed: int, sizes: list[int], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """The same names, positions and layers in the same order, and the same numbers to 1e-12, however it is cut."""
+    folder = tmp_path_factory.mktemp("model")
+    with in_float64():
+        model = made(family, seed, double=True)
+        model.save_pretrained(folder)
+        ids = np.random.default_rng(seed).integers(17, size=sum(sizes)).tolist()
+        chunks = [ids[end - n : end] for n, end in zip(sizes, np.cumsum(sizes).tolist(), strict=True)]
+        theirs, ours = Trace(), Trace()
+        with watched(model, theirs.keep):
+            passes(model, chunks)
+    facts, params = load_params(folder, "float64")
+    cache = KVCache(facts.config)
+    for chunk in chunks:
+        forward(params, facts.config, chunk, cache, ours.keep)
+    assert [(e.name, e.pos, e.layer) for e in theirs] == [(e.name, e.pos, e.layer) for e in ours]
+    for one, other in zip(theirs, ours, strict=True):
+        assert_close(np.nan_to_num(one.value), np.nan_to_num(other.value))  # hidden scores are -inf in both
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_is_told_is_what_the_model_gives_out(family: str) -> None:
+    """Weights and rows against its own outputs and its own cache; and nothing is changed by being watched."""
+    model, chunks = made(family), [[3, 1, 4, 1, 5], [9], [2]]
+    alone = passes(model, chunks)
+    model.set_attn_implementation("eager")
+    trace, cache = Trace(), transformers.DynamicCache(config=model.config)
+    with torch.no_grad():
+        told = model(input_ids=torch.tensor([sum(chunks, [])]), output_attentions=True, output_hidden_states=True)
+    with watched(model, trace.keep):
+        seen = passes(model, chunks, cache)
+    assert torch.allclose(seen.logits, alone.logits, atol=1e-5)
+    for layer in range(2):
+        rows = np.concatenate([trace["k", at, layer] for at in (0, 5, 6)])
+        assert_close(rows, cache.layers[layer].keys[0].transpose(0, 1).numpy(), 1e-6)
+        rows = np.concatenate([trace["v", at, layer] for at in (0, 5, 6)])
+        assert_close(rows, cache.layers[layer].values[0].transpose(0, 1).numpy(), 1e-6)
+        for at in (5, 6):
+            assert_close(
+                trace["attn_weights", at, layer][:, 0], told.attentions[layer][0, :, at, : at + 1].numpy(), 1e-5
+            )
+            assert trace.number("cache_append", at, layer) == at + 1
+        assert_close(trace["resid_pre", 0, layer], told.hidden_states[layer][0, :5].numpy(), 1e-5)
+        assert np.isneginf(trace["attn_scores", 0, layer][0]).sum() == 10  # five tokens: those that come later
+    assert_close(trace["logits", 6][0], told.logits[0, -1].numpy(), 1e-5)
+
+
+def test_generate_gives_the_same_tokens_while_it_is_watched() -> None:
+    model, ids = made("Llama"), torch.tensor([[1, 2, 3]])
+    asked: dict[str, Any] = {"max_new_tokens": 12, "do_sample": False, "eos_token_id": 16, "pad_token_id": 16}
+    alone, before, trace = model.generate(ids, **asked), model.config._attn_implementation, Trace()
+    with watched(model, trace.keep):
+        assert model.config._attn_implementation == NAME
+        watching = model.generate(ids, **asked)
+    assert torch.equal(alone, watching) and model.config._attn_implementation == before
+    assert trace.number("cache_append", alone.shape[1] - 2, 0) == alone.shape[1] - 1
+    n = len(list(trace))
+    assert torch.equal(model.generate(ids, **asked), alone) and len(list(trace)) == n, "it tells nothing afterwards"
+
+
+def test_what_cannot_be_recorded_is_said_and_leaves_the_model_as_it_was() -> None:
+    model = made("Llama")
+    before = model.config._attn_implementation
+    with pytest.raises(UserError, match="2 texts at once"), watched(model, Trace().keep), torch.no_grad():
+        model(input_ids=torch.tensor([[1, 2], [3, 4]]))
+    with pytest.raises(UserError, match="one of fixed size"), watched(model, Trace().keep), torch.no_grad():
+        model(input_ids=torch.tensor([[1, 2]]), past_key_values=transformers.StaticCache(model.config, max_cache_len=8))
+    assert model.config._attn_implementation == before
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
+
+
+def folder_of(family: str, folder: Path, double: bool = False) -> Path:
+    """A checkpoint with a tokenizer, as both can read it."""
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=byte_level(), eos_token="<end>")
+    size = len(tokenizer)
+    model = made(family, 7, double, vocab_size=size, eos_token_id=size - 1, bos_token_id=size - 1)
+    model.generation_config.eos_token_id = size - 1
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.parametrize("family", ["Llama", "GPT2"])
+def test_a_recording_is_that_of_our_own_code(family: str, tmp_path: Path) -> None:
+    """Text to tokens to trace: what `Recording` gives of the same folder, with and without the cache."""
+    with in_float64():
+        folder_of(family, tmp_path, double=True)
+        model = transformers.AutoModelForCausalLM.from_pretrained(tmp_path, dtype=torch.float64)
+        theirs = record(model, transformers.AutoTokenizer.from_pretrained(tmp_path), "the day", 4)
+    ours = Recording(load_checkpoint(tmp_path, "float64"), "the day", max_new=4).run()
+    assert theirs.about["tokens"] == ours.about["tokens"] and theirs.about["n_prompt"] == ours.about["n_prompt"]
+    assert theirs.about["config"] == ours.about["config"] and theirs.about["dtype"] == "float64"
+    assert theirs.about["engine"] == f"transformers {transformers.__version__}" and theirs.about["device"] == "cpu"
+    found = {(event.name, event.pos, event.layer): event.value for event in theirs}
+    for event in ours:
+        assert_close(np.nan_to_num(found[event.name, event.pos, event.layer]), np.nan_to_num(event.value))
+
+
+def test_the_command_writes_what_a_page_is_made_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, file = folder_of("Llama", tmp_path / "model"), tmp_path / "trace.json"
+    assert main(["record", "--model", str(folder), "--prompt", "the day", "--new", "3", "--out", str(file)]) == 0
+    part = from_json(file.read_text("utf-8"))
+    assert picture_from(part).step(4).rows == 5
+    assert part.about["model"] == "model" and part.about["dtype"] == "float32" and "whole" in part.about
+    assert main(["record", "--model", str(tmp_path / "none"), "--prompt", "a", "--out", str(file)]) == 1
+    assert "cannot be loaded" in capsys.readouterr().err
+    assert main(["record", "--model", str(folder), "--prompt", "a" * 90, "--out", str(file)]) == 1
+    assert "a page shows 2 to 32" in capsys.readouterr().err
