@@ -183,16 +183,35 @@ def from_json(text: str) -> Trace:
         if (data["format"], data["version"]) != ("microgpt-trace", 1):
             raise ValueError(f"format {data['format']} version {data['version']}")
         trace = Trace(about=data["about"])
-        for event in data["events"]:
-            if not isinstance(event["name"], str):
-                raise TypeError(f"the name {event['name']}")
-            numbers = [-math.inf if x is None else x for x in event["values"]]
-            value = np.array(numbers, dtype=np.float64).reshape(event["shape"]) if event["shape"] else int(numbers[0])
-            tell = trace.sequence(int(event.get("seq", 0)))
-            tell((event["name"], value, int(event["pos"]), int(event.get("layer", -1))))
-    except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError) as error:
+        events = list(data["events"])
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise UserError(N_("This is not a trace that this version can read (%(why)s)."), why=error) from None
+    for i, event in enumerate(events):
+        tell_again(trace, i, event)
     return trace
+
+
+def tell_again(trace: Trace, i: int, event: Any) -> None:
+    """Event `i` of a file. Raises UserError, which names it and what of it is wrong."""
+    name = event.get("name") if isinstance(event, dict) else None
+    for part, kinds in FIELDS.items():
+        if not isinstance(event, dict) or not isinstance(event.get(part), kinds):
+            raise UserError(
+                N_("Event %(i)s of this trace (%(name)s): its “%(field)s” is not what docs/trace.md says."),
+                i=i, name=name, field=part,
+            )  # fmt: skip
+    try:
+        numbers = [-math.inf if x is None else x for x in event["values"]]
+        value = np.array(numbers, dtype=np.float64).reshape(event["shape"]) if event["shape"] else int(numbers[0])
+        layer, seq = int(event.get("layer", -1)), int(event.get("seq", 0))
+    except (ValueError, TypeError, IndexError, OverflowError) as error:
+        raise UserError(
+            N_("Event %(i)s of this trace (%(name)s) cannot be read: %(why)s."), i=i, name=name, why=error
+        ) from None
+    trace.sequence(seq)((event["name"], value, event["pos"], layer))
+
+
+FIELDS: dict[str, type] = {"name": str, "pos": int, "shape": list, "values": list}  # of an event in a file
 
 
 # ---- a run as arrays ------------------------------------------------------------------------------

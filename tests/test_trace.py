@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -84,16 +85,27 @@ def with_event(event: str) -> str:
     "text",
     [
         "", "{}", "[1]", '{"format": "microgpt-trace", "version": 2}', "[" * 5000,
-        with_event('{"name": "q", "pos": 1e999, "shape": [1], "values": [0]}'),
-        with_event('{"name": "sample", "pos": 0, "shape": [], "values": [1e999]}'),
-        with_event('{"name": "q", "pos": 0, "shape": [1], "values": [%s]}' % ("9" * 400)),
-        with_event('{"name": ["q"], "pos": 0, "shape": [1], "values": [0]}'),
-        with_event('{"name": "q", "pos": 0, "shape": [2], "values": [0]}'),
     ],
 )  # fmt: skip
 def test_what_is_no_trace_is_refused_in_a_sentence(text: str) -> None:
     with pytest.raises(UserError, match="not a trace"):
         from_json(text)
+
+
+@pytest.mark.parametrize(("event", "said"), [
+    ('{"name": "q", "pos": 1e999, "shape": [1], "values": [0]}', "Event 0 of this trace (q): its “pos” is not what"),
+    ('{"name": "sample", "pos": 0, "shape": [], "values": [1e999]}', "Event 0 of this trace (sample) cannot be read"),
+    ('{"name": "q", "pos": 0, "shape": [1], "values": [%s]}' % ("9" * 400), "(q) cannot be read: "),
+    ('{"name": ["q"], "pos": 0, "shape": [1], "values": [0]}', "its “name” is not what docs/trace.md says"),
+    ('{"name": "q", "pos": 0, "shape": [2], "values": [0]}', "Event 0 of this trace (q) cannot be read: "),
+    ('{"name": "q", "pos": 0, "shape": [1]}', "Event 0 of this trace (q): its “values” is not"),
+    ('{"name": "q", "pos": 0, "shape": [], "values": []}', "Event 0 of this trace (q) cannot be read"),
+    ('{"name": "q", "pos": 0, "layer": "a", "shape": [1], "values": [0]}', "(q) cannot be read"),
+    ("7", "Event 0 of this trace (None)"),
+])  # fmt: skip
+def test_an_event_that_is_none_is_refused_by_its_number_and_field(event: str, said: str) -> None:
+    with pytest.raises(UserError, match=re.escape(said)):
+        from_json(with_event(event))
 
 
 def test_events_cannot_be_changed(trace: Trace) -> None:

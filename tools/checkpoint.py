@@ -15,7 +15,7 @@ from microgpt.trace import Trace, to_json
 from microgpt.viz.controls import View
 from microgpt.viz.course import Page
 from microgpt.viz.large.excerpt import excerpt
-from microgpt.viz.large.from_trace import picture_from
+from microgpt.viz.large.from_trace import cut, picture_from
 from microgpt.viz.large.picture import BigPicture
 from microgpt.viz.lesson import lesson_named
 from microgpt.viz.lessons.from_checkpoint import check_widget, drawn_by, page_for, picture_for, pressed
@@ -71,8 +71,9 @@ def bake_trace(
     lang: str = "en",
     assets: str = ASSETS[0],
 ) -> None:
-    """The same from the excerpt of a trace, whichever engine has run it: the stepper, which needs no model."""
+    """The same from a trace or its excerpt, whichever engine has run it: the stepper, which needs no model."""
     check_looks(lang)
+    part = cut(part, layers, heads)
     page, view = lesson_named("stepper"), picture_from(part, layers, heads)
     loads = self_contained(read) if assets == "inline" else STILL
     forms = in_both_forms(page, view, view, pressed(page, view, given(start or {})), lang, loads)

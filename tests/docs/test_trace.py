@@ -13,6 +13,7 @@ import jsonschema
 import numpy as np
 import pytest
 
+import build
 from microgpt.cache import KVCache
 from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.decode import decode_step
@@ -104,9 +105,9 @@ def test_schema_and_table_name_every_event() -> None:
 def test_the_programs_read_a_trace(model: str, tmp_path: Path) -> None:
     trace = Recording(shipped(model), "the day" if model == "stories" else "emm").run()
     (tmp_path / "trace.json").write_text(to_json(trace), "utf-8")
-    (tmp_path / "read.py").write_text(code("python"), "utf-8")
+    (tmp_path / "read.py").write_text(code("python", 1), "utf-8")
     (tmp_path / "read.mjs").write_text(code("js"), "utf-8")
-    assert len(code("python").splitlines()) <= 22 and len(code("js").splitlines()) <= 20
+    assert len(code("python", 1).splitlines()) <= 22 and len(code("js").splitlines()) <= 20
 
     def said(*command: str) -> list[str]:
         done = subprocess.run([*command, "trace.json"], cwd=tmp_path, capture_output=True, text=True, check=True)
@@ -127,3 +128,35 @@ def test_the_programs_read_a_trace(model: str, tmp_path: Path) -> None:
 def test_the_first_example_is_python() -> None:
     exec(code("python", 0), found := dict[str, Any]())
     assert found["trace"]["q", 3, 0].shape == (1, 4, 4)
+
+
+def test_a_trace_by_an_engine_that_knows_nothing_of_us_becomes_a_lesson(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The program of the page, in some thirty lines; what is missing or has another shape is said."""
+    monkeypatch.chdir(tmp_path)
+    program = code("python", 2)
+    assert len(program.splitlines()) <= 42 and "microgpt." not in program
+    subprocess.run([sys.executable, "-c", program], check=True)
+    text = Path("trace.json").read_text("utf-8")
+    VALIDATOR.validate(json.loads(text))
+    assert build.main(["--trace", "trace.json", "--out", "lesson"]) == 0
+    html = Path("lesson/index.html").read_text("utf-8")
+    assert "Why does mine keep K and V, and throw Q away?" in html and "Recorded from a script" in html
+    part = from_json(Path("lesson/trace.json").read_text("utf-8"))
+    for pos in range(7):  # what it has chosen is known from what came next
+        assert pos in (0, 1, 6) or part.number("sample", pos) == part.about["ids"][pos + 1]
+    data = json.loads(text)
+    for name, pos, said in (
+        ("v", 4, "does not tell v of layer 0 at position 4"), ("logits", 2, "does not tell logits of layer -1"),
+    ):  # fmt: skip
+        kept = [event for event in data["events"] if (event["name"], event["pos"]) != (name, pos)]
+        Path("less.json").write_text(json.dumps(data | {"events": kept}), "utf-8")
+        assert build.main(["--trace", "less.json", "--out", "none"]) == 1 and said in capsys.readouterr().err
+    data["events"][1] |= {"shape": [1, 1, 16]}
+    Path("less.json").write_text(json.dumps(data), "utf-8")
+    assert build.main(["--trace", "less.json", "--out", "none"]) == 1
+    assert "q of layer 0 at position 0 is (1, 1, 16), not (1, 2, 8)" in capsys.readouterr().err
+    Path("less.json").write_text(json.dumps(data | {"about": {"model": "mine"}}), "utf-8")
+    assert build.main(["--trace", "less.json", "--out", "none"]) == 1
+    assert "lacks something: 'config'" in capsys.readouterr().err and not Path("none").exists()

@@ -410,8 +410,6 @@ def test_a_rounded_excerpt_says_so_and_is_near() -> None:
 
 def test_what_is_no_excerpt() -> None:
     shown = view()
-    with pytest.raises(UserError, match="no excerpt"):
-        picture_from(shown.trace)
     part = excerpt(shown.trace, shown.layers, shown.token_ids())
     missing = next(layer for layer in range(shown.config.n_layer) if layer not in shown.layers)
     with pytest.raises(UserError, match=f"does not hold layer {missing}; it has"):

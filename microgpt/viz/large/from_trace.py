@@ -1,7 +1,7 @@
-"""The picture of a large model out of a file alone: an excerpt of a trace, without the model and its weights.
+"""The picture of a large model out of a file alone: a trace or the excerpt of one, without the model and its weights.
 
-What the excerpt does not hold, the counts of all layers and the sum over the whole vocabulary, it says in
-`about["whole"]` (excerpt.py). Knows no HTML.
+What an excerpt does not hold, the counts of all layers and the sum over the whole vocabulary, it says in
+`about["whole"]` (excerpt.py). A whole trace, by whatever engine, is checked and cut first. Knows no HTML.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from functools import cached_property
 import numpy as np
 
 from microgpt.config import Array, Config
+from microgpt.cost import kv_bytes
 from microgpt.errors import N_, UserError
-from microgpt.trace import Trace
+from microgpt.trace import EVENTS, Trace
 from microgpt.viz.drawing.counters import N_GUESSES, Cost, Guess, Held, candidates, costs
+from microgpt.viz.large.excerpt import excerpt
 from microgpt.viz.large.heads import attention, opened
-from microgpt.viz.large.picture import BigPicture
+from microgpt.viz.large.picture import BigPicture, drawn
 
 
 @dataclass(frozen=True)
@@ -66,13 +68,64 @@ def bytes_of(dtype: str) -> int:
     return 2 if dtype == "bfloat16" else np.dtype(dtype).itemsize
 
 
+def cut(trace: Trace, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> Trace:
+    """The excerpt of a trace; what is one already stays so. Raises UserError for what a page cannot be made of."""
+    if "whole" in trace.about:
+        return trace
+    check_whole(trace)
+    about, n = trace.about, len(trace.about["tokens"])
+    ids = about.get("ids") or [about["vocabulary"].index(token) for token in about["tokens"]]
+    for i in range(about["n_prompt"] - 1, n - 1):
+        if ("sample", i) not in trace:
+            trace(("sample", ids[i + 1], i, -1))
+    settings = {
+        "temperature": 0.0,
+        "top_k": 0,
+        "seed": 0,
+        "dtype": "float64",
+        "stops": [],
+        "started": False,
+        "ids": ids,
+    }
+    reserved = {"nbytes_reserved": kv_bytes(Config(**about["config"]), n, bytes_of(about.get("dtype", "float64")))}
+    trace.about = {**settings, **reserved, **about}
+    shown = drawn(trace, layers, heads)
+    return excerpt(trace, shown.layers, shown.token_ids())
+
+
+def check_whole(trace: Trace) -> None:
+    """Raise UserError unless all that is drawn has been told, in its shape."""
+    try:
+        c, n = Config(**trace.about["config"]), len(trace.about["tokens"])
+        _ = trace.about["model"], trace.about["prompt"], trace.about["n_prompt"], trace.about["vocabulary"]
+    except (KeyError, TypeError) as error:
+        raise UserError(N_("What this trace says about its run lacks something: %(why)s."), why=error) from None
+    letters = {"n": 1, "d": c.n_embd, "H": c.n_head, "G": c.n_kv_head, "h": c.head_dim, "Hh": c.n_head * c.head_dim,
+               "V": c.vocab_size}  # fmt: skip
+    for i in range(n):
+        for name, layer in [("logits", -1), *((name, layer) for layer in range(c.n_layer) for name in DRAWN)]:
+            if (name, i, layer) not in trace:
+                raise UserError(
+                    N_("This trace does not tell %(name)s of layer %(layer)s at position %(pos)s."),
+                    name=name, layer=layer, pos=i,
+                )  # fmt: skip
+            wanted = tuple((letters | {"t": i + 1})[letter] for letter in EVENTS[name].shape.split())
+            found = np.shape(trace[name, i, layer])
+            if found != wanted:
+                raise UserError(
+                    N_("In this trace, %(name)s of layer %(layer)s at position %(pos)s is %(found)s, not %(wanted)s."),
+                    name=name, layer=layer, pos=i, found=found, wanted=wanted,
+                )  # fmt: skip
+
+
+DRAWN = ("attn_norm", "q", "k", "v", "cache_append", "attn_scores", "attn_weights", "head_out")  # in every layer
+
+
 def picture_from(part: Trace, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> ExcerptPicture:
     """The picture of an excerpt, with the same heads open as by the rule, or those that are asked for.
 
-    Raises UserError for a layer that the excerpt does not hold, and for a trace that is none.
+    Raises UserError for a layer that the excerpt does not hold.
     """
-    if "whole" not in part.about:
-        raise UserError(N_("This trace is no excerpt of a large model’s."))
     config, kept = Config(**part.about["config"]), part.about["cut"]["in_layers"]["layers"]
     for layer in layers:
         if layer not in kept:

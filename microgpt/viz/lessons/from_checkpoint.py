@@ -96,7 +96,7 @@ def page_for(page: Page, view: BigPicture) -> Page:
 
     summary = words(SUMMARY if c.n_kv_head == c.n_head else SHARED)
     if "engine" in view.about:
-        ran = {name: view.about[name] for name in ("engine", "dtype", "device")}
+        ran = {name: view.about.get(name) or "–" for name in ("engine", "dtype", "device")}
         summary = f"{summary} {say(RECORDED, **ran)}"
     return page._replace(
         title=words(TITLE), summary=summary, try_=words(TRY),
