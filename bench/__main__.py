@@ -11,7 +11,7 @@ from pathlib import Path
 
 from playwright.sync_api import Playwright, sync_playwright
 
-from bench import batch, caches, checkpoints, hooks, original, serving, table
+from bench import batch, caches, checkpoints, hooks, original, recording, serving, table
 from bench.browser import embeds, learning, motion, pages, start, steps
 from bench.browser.watch import address, built_site
 from bench.measure import Result
@@ -43,6 +43,9 @@ class Bench:
 
     def checkpoints(self) -> list[Result]:
         return checkpoints.measure()
+
+    def recording(self) -> list[Result]:
+        return recording.measure()
 
     def caches(self) -> list[Result]:
         return caches.measure()
@@ -76,6 +79,7 @@ TITLES = {
     "original": "Training and sampling",
     "hooks": "Hooks",
     "checkpoints": "GPT-2's shape",
+    "recording": "Recording a model of transformers",
     "caches": "Other caches",
     "batch": "Texts side by side",
     "serving": "Many requests",
