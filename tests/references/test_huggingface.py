@@ -22,8 +22,10 @@ from microgpt.huggingface.recorder import record
 from microgpt.huggingface.watch import NAME, watched
 from microgpt.model import forward
 from microgpt.record import Recording
-from microgpt.trace import Trace, from_json
+from microgpt.trace import Trace, from_json, to_json
+from microgpt.viz.large.excerpt import excerpt
 from microgpt.viz.large.from_trace import picture_from
+from microgpt.viz.large.picture import drawn
 from tests.references.test_checkpoints import in_float64, torch, transformers
 from tests.support.checkpoints import byte_level
 from tests.support.strategies import assert_close
@@ -175,3 +177,60 @@ def test_the_command_writes_what_a_page_is_made_of(tmp_path: Path, capsys: pytes
     assert "cannot be loaded" in capsys.readouterr().err
     assert main(["record", "--model", str(folder), "--prompt", "a" * 90, "--out", str(file)]) == 1
     assert "a page shows 2 to 32" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("where", ["offload", "auto", "bfloat16"])
+def test_it_is_recorded_wherever_and_in_whatever_it_runs(where: str, tmp_path: Path) -> None:
+    """Layers on the disk, spread by accelerate, the same numbers; in 16 bits, the same tokens, near, and said."""
+    folder = folder_of("Llama", tmp_path / "model")
+    spread = {
+        "model.embed_tokens": "cpu", "model.rotary_emb": "cpu", "model.layers.0": "cpu", "model.layers.1": "disk",
+        "model.norm": "cpu", "lm_head": "disk",
+    }  # fmt: skip
+    given: dict[str, Any] = {
+        "offload": {"device_map": spread, "offload_folder": str(tmp_path / "disk")},
+        "auto": {"device_map": "auto"},
+        "bfloat16": {"dtype": torch.bfloat16},
+    }[where]
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    one = record(transformers.AutoModelForCausalLM.from_pretrained(folder).eval(), tokenizer, "the day", 4)
+    other = record(transformers.AutoModelForCausalLM.from_pretrained(folder, **given).eval(), tokenizer, "the day", 4)
+    assert other.about["dtype"] == ("bfloat16" if where == "bfloat16" else "float32")
+    for a, b in zip(one, other, strict=True):
+        assert (a.name, a.pos, a.layer) == (b.name, b.pos, b.layer)
+        assert_close(np.nan_to_num(a.value), np.nan_to_num(b.value), 0.02 if where == "bfloat16" else 1e-12)
+    shown = drawn(other)
+    part = from_json(to_json(excerpt(shown.trace, shown.layers, shown.token_ids())))
+    bits = {"bfloat16": 16}.get(where, 32)
+    assert picture_from(part).step(3).bytes.bits == bits
+    assert (
+        picture_from(part).step(3).bytes.here == 4 * 2 * 2 * 2 * 4 * bits // 8
+    )  # rows, layers, K and V, heads, numbers
+
+
+def test_a_model_in_eight_bits_is_recorded_as_it_computes() -> None:
+    """Its linear maps are other modules then; what is told is what they give out."""
+    model = made("Llama")
+
+    class Eight(torch.nn.Module):
+        def __init__(self, linear: Any) -> None:
+            super().__init__()
+            self.scale = linear.weight.abs().amax(1, keepdim=True) / 127
+            self.codes = (linear.weight / self.scale).round().to(torch.int8)
+
+        def forward(self, x: Any) -> Any:
+            return x @ (self.codes * self.scale).T
+
+    with torch.no_grad():
+        for layer in model.model.layers:
+            for part in (layer.self_attn, layer.mlp):
+                for name, linear in list(part.named_children()):
+                    if isinstance(linear, torch.nn.Linear):
+                        setattr(part, name, Eight(linear))
+    trace, chunks = Trace(), [[3, 1, 4], [1], [5]]
+    alone = passes(model, chunks).logits[0, -1].numpy()
+    with watched(model, trace.keep):
+        assert np.abs(passes(model, chunks).logits[0, -1].numpy() - alone).max() < 1e-5
+    hidden, down = trace["mlp_hidden", 4, 1], model.model.layers[1].mlp.down_proj
+    assert_close(trace["mlp_out", 4, 1], down(torch.tensor(hidden)).detach().numpy(), 1e-6)
+    assert np.abs(alone - passes(made("Llama"), chunks).logits[0, -1].numpy()).max() > 1e-4, "it computes otherwise"
