@@ -187,11 +187,12 @@ def test_it_is_recorded_wherever_and_in_whatever_it_runs(where: str, tmp_path: P
         "model.embed_tokens": "cpu", "model.rotary_emb": "cpu", "model.layers.0": "cpu", "model.layers.1": "disk",
         "model.norm": "cpu", "lm_head": "disk",
     }  # fmt: skip
-    given: dict[str, Any] = {
+    ways: dict[str, dict[str, Any]] = {
         "offload": {"device_map": spread, "offload_folder": str(tmp_path / "disk")},
         "auto": {"device_map": "auto"},
         "bfloat16": {"dtype": torch.bfloat16},
-    }[where]
+    }
+    given = ways[where]
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     one = record(transformers.AutoModelForCausalLM.from_pretrained(folder).eval(), tokenizer, "the day", 4)
     other = record(transformers.AutoModelForCausalLM.from_pretrained(folder, **given).eval(), tokenizer, "the day", 4)
@@ -212,7 +213,7 @@ def test_a_model_in_eight_bits_is_recorded_as_it_computes() -> None:
     """Its linear maps are other modules then; what is told is what they give out."""
     model = made("Llama")
 
-    class Eight(torch.nn.Module):
+    class Eight(torch.nn.Module):  # type: ignore[misc]
         def __init__(self, linear: Any) -> None:
             super().__init__()
             self.scale = linear.weight.abs().amax(1, keepdim=True) / 127
