@@ -147,10 +147,13 @@ def megabytes(n_bytes: int) -> str:
 
 
 def show(token: str) -> str:
-    """A token as it is drawn: a space becomes ␣, other white space and invisible characters a mark with their code."""
+    """A token as it is drawn: a space becomes ␣, a new line ↵, other invisible characters a mark with their code."""
     if token == START:
         return token
-    return "".join(c if c.isprintable() and not c.isspace() else "␣" if c == " " else f"␣{ord(c):x}" for c in token)
+    return "".join(c if c.isprintable() and not c.isspace() else SPACES.get(c, f"␣{ord(c):x}") for c in token)
+
+
+SPACES = {" ": "␣", "\n": "↵"}
 
 
 FILTERS: dict[str, Callable[..., object]] = {  # what templates write numbers with
