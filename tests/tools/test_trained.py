@@ -14,7 +14,7 @@ from microgpt.cache import KVCache
 from microgpt.errors import UserError
 from microgpt.model import forward
 from microgpt.trace import to_json
-from microgpt.viz.apps.talks import TRACES
+from microgpt.viz.apps.talks import TRACE
 from tools import trained
 
 REAL = os.environ.get("SMOLLM2_GGUF", "")
@@ -113,16 +113,15 @@ def test_pairs_side_by_side_turn_as_pairs_half_a_head_apart() -> None:
 
 def test_another_file_is_refused(made: tuple[Path, dict[str, Any]], capsys: pytest.CaptureFixture[str],
                                  tmp_path: Path) -> None:  # fmt: skip
-    out = tmp_path / "traces"
+    out = tmp_path / "trace.json"
     for file, said in ((made[0], "is not the file that the trace is of"), (tmp_path / "none", "cannot be read")):
         assert trained.main([str(file), "--out", str(out)]) == 1
         assert said in capsys.readouterr().err and not out.exists()
     with pytest.raises(UserError, match="SHA-256"):
-        list(trained.traces_of(made[0]))
+        trained.trace_of(made[0])
 
 
 @pytest.mark.skipif(not REAL, reason="needs the weights: set SMOLLM2_GGUF to the file that tools/trained.py names")
 def test_the_trace_of_the_repository_is_what_the_weights_give() -> None:
-    for text, part in trained.traces_of(Path(REAL)):
-        assert to_json(part) == (TRACES / text.file).read_text("utf-8")
+    assert to_json(trained.trace_of(Path(REAL))) == TRACE.read_text("utf-8")
     assert GGUFReader(REAL).fields["general.license"].contents() == "apache-2.0"
