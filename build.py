@@ -119,7 +119,7 @@ def ordered(options: argparse.Namespace) -> tuple[Path, Write]:
         raise UserError("--base-url is for the site; leave it out of a lesson.")
     if options.trace:
         for name in ("widget", "lesson", "model", "prompt", "new", "dtype"):
-            if getattr(options, name):
+            if getattr(options, name) not in (None, ""):
                 raise UserError(
                     "--%(name)s is for a model that is run; leave it out of a lesson from --trace.", name=name
                 )

@@ -8,16 +8,12 @@ eight steps one after the other. A process of its own: `python -m bench.batch` p
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from statistics import median
 
 import numpy as np
 
-from bench.caches import ONE_THREAD, ROOT
 from bench.gpt2 import GPT2, random_params, same, timed
-from bench.measure import Result, at_most, interleave, ratios, spread
+from bench.measure import Result, at_most, in_one_thread, interleave, ratios, spread
 from microgpt.cache import Batch, KVCache
 from microgpt.config import Array, Params
 from microgpt.decode import decode_step, prefill
@@ -27,11 +23,7 @@ TEXTS, CONTEXTS, ROUNDS, GOAL = 8, (16, 256), 40, 1.6
 
 
 def measure() -> list[Result]:
-    done = subprocess.run(
-        [sys.executable, "-m", "bench.batch"], cwd=ROOT, env=os.environ | ONE_THREAD, capture_output=True, text=True,
-        timeout=900, check=True,
-    )  # fmt: skip
-    return [result for context, took in json.loads(done.stdout.splitlines()[-1]) for result in results(context, took)]
+    return [result for context, took in in_one_thread("bench.batch") for result in results(context, took)]
 
 
 def results(context: int, took: dict[str, list[float]]) -> list[Result]:

@@ -11,18 +11,14 @@ A process of its own, in one thread: `python -m bench.caches` prints JSON. Bytes
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
 
 from bench.gpt2 import GPT2, random_params, timed
-from bench.measure import Result, at_most, interleave, ratios
+from bench.measure import Result, at_most, in_one_thread, interleave, ratios
 from microgpt.cache import KVCache
 from microgpt.caches.blocks import BlockPool
 from microgpt.caches.codes import Grid
@@ -33,8 +29,6 @@ from microgpt.caches.sinks import SinkCache
 from microgpt.decode import decode_step
 from microgpt.model import forward
 
-ROOT = Path(__file__).resolve().parents[1]
-ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM")}
 CONTEXT, SINKS, ROUNDS = 1000, 4, 60
 STEP_GOAL, BYTES_GOAL = 1.05, 0.60
 CONFIG = replace(GPT2, position="rope")
@@ -48,11 +42,7 @@ WHAT = {
 
 
 def measure() -> list[Result]:
-    done = subprocess.run(
-        [sys.executable, "-m", "bench.caches"], cwd=ROOT, env=os.environ | ONE_THREAD, capture_output=True, text=True,
-        timeout=1800, check=True,
-    )  # fmt: skip
-    took = json.loads(done.stdout.splitlines()[-1])
+    took = in_one_thread("bench.caches")
     plain, results = took["plain"], []
     for job, what in WHAT.items():
         found = ratios(took[job], plain)

@@ -6,19 +6,15 @@ is there, since that has PyTorch and transformers, else in this one. This module
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from bench.measure import Result, at_least, at_most, ratios
+from bench.measure import Result, at_least, at_most, in_one_thread, ratios
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCES = ROOT / ".references" / "bin" / "python"
-ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM")}
 READ_GOAL, TRANSFORMERS_GOAL, PICOGPT_GOAL, MEMORY_GOAL = 1.30, 1.8, 200, 1.10
 MB = 1e6
 
@@ -30,13 +26,7 @@ def measure() -> list[Result]:
 def run(what: str) -> Any:
     """What bench/gpt2.py prints."""
     python = str(REFERENCES) if REFERENCES.exists() else sys.executable
-    env = os.environ | ONE_THREAD | {"HF_HUB_OFFLINE": "1"}
-    done = subprocess.run(
-        [python, "-m", "bench.gpt2", what], cwd=ROOT, env=env, capture_output=True, text=True, timeout=1800
-    )
-    if done.returncode:
-        raise SystemExit(f"bench: GPT-2's shape cannot be measured: {done.stderr.strip().splitlines()[-1]}")
-    return json.loads(done.stdout.splitlines()[-1])
+    return in_one_thread("bench.gpt2", what, python=python)
 
 
 def speed() -> list[Result]:

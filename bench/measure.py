@@ -7,12 +7,18 @@ round; what is reported is the median of the rounds, and the middle half of them
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from random import Random
 from statistics import median, quantiles
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+ROOT = Path(__file__).resolve().parents[1]
 Job = Callable[[], float]  # runs once and returns what it took
 
 
@@ -35,6 +41,17 @@ def interleave(rounds: int, jobs: Mapping[str, Job]) -> dict[str, list[float]]:
         for name in draw.sample(list(jobs), len(jobs)):
             took[name].append(jobs[name]())
     return {name: values[1:] for name, values in took.items()}
+
+
+def in_one_thread(module: str, *words: str, python: str = sys.executable) -> Any:
+    """What `python -m module` prints last, as JSON: the number of threads is settled when NumPy is imported."""
+    libraries = ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM")
+    env = os.environ | {f"{library}_NUM_THREADS": "1" for library in libraries} | {"HF_HUB_OFFLINE": "1"}
+    command = [python, "-m", module, *words]
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=1800)
+    if done.returncode:
+        raise SystemExit(f"bench: {module} cannot be measured: {done.stderr.strip().splitlines()[-1]}")
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def timed(work: Callable[[], object]) -> float:

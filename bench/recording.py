@@ -7,16 +7,14 @@ references`, which has PyTorch and transformers: `python -m bench.recording` pri
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from statistics import median
 
-from bench.caches import ONE_THREAD, ROOT
 from bench.checkpoints import REFERENCES
 from bench.gpt2 import timed
-from bench.measure import Result, at_most, interleave, ratios
+from bench.measure import Result, at_most, in_one_thread, interleave, ratios
 from microgpt.huggingface.watch import watched
 from microgpt.trace import Trace
 
@@ -25,14 +23,9 @@ WHAT = "a decode step of GPT-2's shape in transformers, recorded"
 
 
 def measure() -> list[Result]:
-    python = str(REFERENCES) if REFERENCES.exists() else sys.executable
-    done = subprocess.run(
-        [python, "-m", "bench.recording"], cwd=ROOT, env=os.environ | ONE_THREAD | {"HF_HUB_OFFLINE": "1"},
-        capture_output=True, text=True, timeout=900,
-    )  # fmt: skip
-    if done.returncode:
+    if not REFERENCES.exists() and find_spec("transformers") is None:
         return [Result(WHAT, "not measured: transformers is not installed, `make references` installs it")]
-    took = json.loads(done.stdout.splitlines()[-1])
+    took = in_one_thread("bench.recording", python=str(REFERENCES) if REFERENCES.exists() else sys.executable)
     scale = ", ".join(f"{median(took[name]) * 1e3:.1f} ms" for name in ("recorded", "eager"))
     return [at_most(WHAT, ratios(took["recorded"], took["eager"]), GOAL, "its eager step, not recorded", scale)]
 

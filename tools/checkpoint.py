@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from microgpt.errors import UserError
 from microgpt.trace import Trace, to_json
 from microgpt.viz.controls import View
 from microgpt.viz.course import Page
@@ -52,10 +53,8 @@ def bake_checkpoint(
     check_looks(lang)
     say(f"{model.name}: running the text, with the cache and without")
     view = picture_for(page, model, prompt, new, layers, heads)
-    chosen = pressed(page, view, given(start or {}))
-    loads = self_contained(read) if assets == "inline" else STILL
-    forms = rendered(model, prompt, view, chosen, lang, page, loads)
-    written(out, forms, excerpt(view.trace, view.layers, view.token_ids()), assets)
+    part = excerpt(view.trace, view.layers, view.token_ids())
+    finish(page, drawn_by(page, model, view), view, part, out, start, lang, assets)
     if page.widget == "stepper":
         say(opened_on(view))
 
@@ -73,11 +72,15 @@ def bake_trace(
 ) -> None:
     """The same from a trace or its excerpt, whichever engine has run it: the stepper, which needs no model."""
     check_looks(lang)
-    part = cut(part, layers, heads)
-    page, view = lesson_named("stepper"), picture_from(part, layers, heads)
-    loads = self_contained(read) if assets == "inline" else STILL
-    forms = in_both_forms(page, view, view, pressed(page, view, given(start or {})), lang, loads)
-    written(out, forms, part, assets)
+    try:
+        part = cut(part, layers, heads)
+        view = picture_from(part, layers, heads)
+        finish(lesson_named("stepper"), view, view, part, out, start, lang, assets)
+    except UserError:
+        raise
+    except (LookupError, TypeError, ValueError) as error:  # somebody else has written it
+        why = repr(error)
+        raise UserError("This trace cannot be drawn (%(why)s); docs/trace.md says what it needs.", why=why) from None
     say(opened_on(view))
 
 
@@ -85,8 +88,13 @@ def opened_on(view: BigPicture) -> str:
     return "open on the page: " + ", ".join(f"layer {one.layer} head {one.head}" for one in view.opened)
 
 
-def written(out: Path, forms: Mapping[str, str], part: Trace, assets: str) -> None:
+def finish(
+    page: Page, drawn: View, view: BigPicture, part: Trace, out: Path, start: Mapping[str, int | None] | None,
+    lang: str, assets: str,
+) -> None:  # fmt: skip
     """The pages, their trace and, unless it is in them, what they load."""
+    loads = self_contained(read) if assets == "inline" else STILL
+    forms = in_both_forms(page, drawn, view, pressed(page, view, given(start or {})), lang, loads)
     out.mkdir(parents=True)
     for name, html in forms.items():
         write(out / name, html)

@@ -67,12 +67,13 @@ def record(model: Any, tokenizer: Any, prompt: str, new: int = 8, compares: bool
         )  # fmt: skip
     vocabulary, stops = vocabulary_of(tokenizer, facts), stops_of(model)
     device, dtype = str(model.device), str(model.dtype).removeprefix("torch.")
+    spread = dict.fromkeys(map(str, getattr(model, "hf_device_map", {}).values()))
     trace = Trace({
         "model": str(model.config.name_or_path or type(model).__name__).rstrip("/").rpartition("/")[2],
         "config": asdict(config), "prompt": prompt, "n_prompt": len(ids), "temperature": 0.0, "top_k": 0, "seed": 0,
         "nbytes_reserved": cost.kv_bytes(config, limit, model.dtype.itemsize), "tokens": [], "vocabulary": vocabulary,
         "dtype": dtype, "stops": sorted(stops), "started": ids[0] == tokenizer.bos_token_id, "ids": ids,
-        "engine": f"transformers {transformers.__version__}", "device": device,
+        "engine": f"transformers {transformers.__version__}", "device": ", ".join(spread) or device,
     })  # fmt: skip
     cache = transformers.DynamicCache(config=model.config)
     with torch.no_grad():

@@ -33,20 +33,22 @@ class Watch:
     """What is being watched: the hook, and the position of the first row of the pass that is under way."""
 
     def __init__(self, hook: Hook) -> None:
-        self.hook, self.start, self.n = hook, 0, 0
+        self.hook, self.start = hook, 0
 
     def tell(self, name: str, tensor: Any, layer: int) -> None:
         """Rows [1, n, ...] of one text, as our hooks are told them: [n, ...]."""
         self.hook((name, numbers(tensor)[0], self.start, layer))
 
-    def begins(self, ids: Any, cache: Any) -> None:
-        """A pass over `ids` [1, n] after what the cache holds."""
-        if len(ids) != 1:
-            raise UserError(N_("%(n)s texts at once cannot be recorded; give one."), n=len(ids))
-        self.start, self.n = 0 if cache is None else int(cache.get_seq_length()), ids.shape[1]
+    def begins(self, rows: Any, seen: Any, cache: Any) -> None:
+        """A pass over `rows` [1, n, ...], ids or embeddings, after what the cache holds; `seen` is its padding mask."""
+        if len(rows) != 1:
+            raise UserError(N_("%(n)s texts at once cannot be recorded; give one."), n=len(rows))
+        if seen is not None and seen.ndim == 2 and not bool(seen.all()):
+            raise UserError(N_("A text with padding cannot be recorded; give its own tokens alone."))
+        self.start = 0 if cache is None else int(cache.get_seq_length())
 
     def attention(self, module: Any, query: Any, key: Any, value: Any, mask: Any, weights: Any, out: Any,
-                  scaling: float) -> None:  # fmt: skip
+                  scaling: float, softcap: float | None) -> None:  # fmt: skip
         """One layer's: query [1, H, n, h], key and value [1, G, t, h], weights [1, H, n, t], out [1, n, H, h]."""
         n, t, layer = query.shape[2], key.shape[2], module.layer_idx
         if t > self.start + n:
@@ -63,9 +65,11 @@ class Watch:
         self.tell("v", value[:, :, -n:].transpose(1, 2), layer)
         self.hook(("cache_append", t, self.start, layer))
         many = key.repeat_interleave(query.shape[1] // key.shape[1], dim=1)
-        scores = numbers(query @ many.transpose(2, 3) * scaling)[0]
-        hidden = np.zeros((n, t), bool) if mask is None else numbers(mask)[0, 0, :, :t] < -1e30
-        self.hook(("attn_scores", np.where(hidden, -np.inf, scores), self.start, layer))
+        scores = query @ many.transpose(2, 3) * scaling
+        if softcap:  # as Gemma 2 does: no score is larger than this
+            scores = (scores / softcap).tanh() * softcap
+        hidden = np.zeros((n, t), bool) if mask is None else numbers(mask <= lowest(mask))[0, 0, :, :t] > 0
+        self.hook(("attn_scores", np.where(hidden, -np.inf, numbers(scores)[0]), self.start, layer))
         self.tell("attn_weights", weights[..., :t], layer)
         self.tell("head_out", out.flatten(2), layer)
 
@@ -81,8 +85,15 @@ def attention_function(module: Any, query: Any, key: Any, value: Any, attention_
     given = {} if scaling is None else {"scaling": scaling}
     out, weights = own(module, query, key, value, attention_mask, **given, **more)
     if _watches:
-        _watches[-1].attention(module, query, key, value, attention_mask, weights, out, scale)
+        _watches[-1].attention(module, query, key, value, attention_mask, weights, out, scale, more.get("softcap"))
     return out, weights
+
+
+def lowest(mask: Any) -> float:
+    """What transformers adds to the score of a hidden key: the lowest number of its type."""
+    from torch import finfo
+
+    return float(finfo(mask.dtype).min)
 
 
 def numbers(tensor: Any) -> Array:
@@ -129,8 +140,9 @@ def hooked(model: Any, watch: Watch) -> Iterator[Any]:
     """Hooks on all modules whose work is reported, in the order in which they run."""
 
     def enters(module: Any, args: Any, kwargs: Any) -> None:
-        ids = kwargs.get("input_ids", args[0] if args else None)
-        watch.begins(ids, kwargs.get("past_key_values"))
+        rows = args[0] if args else kwargs.get("input_ids")
+        rows = kwargs.get("inputs_embeds") if rows is None else rows
+        watch.begins(rows, kwargs.get("attention_mask"), kwargs.get("past_key_values"))
 
     def went_in(name: str, layer: int) -> Callable[..., None]:
         return lambda module, args, kwargs=None: watch.tell(name, first(args, kwargs), layer)

@@ -112,7 +112,12 @@ def test_what_is_told_is_what_the_model_gives_out(family: str) -> None:
             )
             assert trace.number("cache_append", at, layer) == at + 1
         assert_close(trace["resid_pre", 0, layer], told.hidden_states[layer][0, :5].numpy(), 1e-5)
-        assert np.isneginf(trace["attn_scores", 0, layer][0]).sum() == 10  # five tokens: those that come later
+        scores = trace["attn_scores", 0, layer]
+        assert np.isneginf(scores[0]).sum() == 10  # five tokens: those that come later
+        e = np.exp(scores - scores.max(-1, keepdims=True))
+        assert_close(
+            e / e.sum(-1, keepdims=True), trace["attn_weights", 0, layer], 1e-5
+        )  # also where scores are capped
     assert_close(trace["logits", 6][0], told.logits[0, -1].numpy(), 1e-5)
 
 
@@ -136,6 +141,8 @@ def test_what_cannot_be_recorded_is_said_and_leaves_the_model_as_it_was() -> Non
         model(input_ids=torch.tensor([[1, 2], [3, 4]]))
     with pytest.raises(UserError, match="one of fixed size"), watched(model, Trace().keep), torch.no_grad():
         model(input_ids=torch.tensor([[1, 2]]), past_key_values=transformers.StaticCache(model.config, max_cache_len=8))
+    with pytest.raises(UserError, match="with padding"), watched(model, Trace().keep), torch.no_grad():
+        model(input_ids=torch.tensor([[0, 1, 2]]), attention_mask=torch.tensor([[0, 1, 1]]))
     assert model.config._attn_implementation == before
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
 
@@ -179,7 +186,35 @@ def test_the_command_writes_what_a_page_is_made_of(tmp_path: Path, capsys: pytes
     assert "a page shows 2 to 32" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("where", ["offload", "auto", "bfloat16"])
+def test_a_window_tells_the_rows_that_it_still_has() -> None:
+    """The cache of Mistral's layers gives up what no query will see again: fewer rows than tokens, and told so."""
+    model, ids = made("Mistral", sliding_window=4), [3, 1, 4, 1, 5, 9, 2, 6]
+    trace, chunks = Trace(), [[token] for token in ids]
+    with watched(model, trace.keep):
+        last = passes(model, chunks).logits[0, -1].numpy()
+    assert [trace.number("cache_append", at, 1) for at in range(8)] == [1, 2, 3, 4, 4, 4, 4, 4]
+    assert trace["attn_weights", 7, 1].shape == (4, 1, 4)
+    assert_close(trace["attn_weights", 7, 1].sum(-1), np.ones((4, 1)), 1e-5)
+    assert_close(last, passes(model, [ids]).logits[0, -1].numpy(), 1e-4)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_what_the_mask_hides_is_minus_infinity_in_any_type(dtype: str) -> None:
+    model, trace = made("Llama").to(getattr(torch, dtype)), Trace()
+    with watched(model, trace.keep):
+        passes(model, [[3, 1, 4, 1, 5]])
+    assert np.array_equal(np.isneginf(trace["attn_scores", 0, 1][2]), np.triu(np.ones((5, 5), bool), 1))
+
+
+def test_embeddings_in_place_of_ids_are_told_as_well() -> None:
+    model, trace = made("Llama"), Trace()
+    rows = model.get_input_embeddings()(torch.tensor([[1, 2, 3]])).detach()
+    with watched(model, trace.keep), torch.no_grad():
+        model(inputs_embeds=rows)
+    assert_close(trace["embed", 0], rows[0].numpy())
+
+
+@pytest.mark.parametrize("where", ["offload", "auto", "bfloat16", "float16"])
 def test_it_is_recorded_wherever_and_in_whatever_it_runs(where: str, tmp_path: Path) -> None:
     """Layers on the disk, spread by accelerate, the same numbers; in 16 bits, the same tokens, near, and said."""
     folder = folder_of("Llama", tmp_path / "model")
@@ -191,18 +226,22 @@ def test_it_is_recorded_wherever_and_in_whatever_it_runs(where: str, tmp_path: P
         "offload": {"device_map": spread, "offload_folder": str(tmp_path / "disk")},
         "auto": {"device_map": "auto"},
         "bfloat16": {"dtype": torch.bfloat16},
+        "float16": {"dtype": torch.float16},
     }
     given = ways[where]
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     one = record(transformers.AutoModelForCausalLM.from_pretrained(folder).eval(), tokenizer, "the day", 4)
     other = record(transformers.AutoModelForCausalLM.from_pretrained(folder, **given).eval(), tokenizer, "the day", 4)
-    assert other.about["dtype"] == ("bfloat16" if where == "bfloat16" else "float32")
+    short = where.endswith("16")
+    assert other.about["dtype"] == (where if short else "float32")
+    assert other.about["device"] == ("cpu, disk" if where == "offload" else "cpu")
     for a, b in zip(one, other, strict=True):
         assert (a.name, a.pos, a.layer) == (b.name, b.pos, b.layer)
-        assert_close(np.nan_to_num(a.value), np.nan_to_num(b.value), 0.02 if where == "bfloat16" else 1e-12)
+        assert np.array_equal(np.isneginf(a.value), np.isneginf(b.value)), "what is hidden is hidden"
+        assert_close(np.nan_to_num(a.value), np.nan_to_num(b.value), 0.02 if short else 1e-12)
     shown = drawn(other)
     part = from_json(to_json(excerpt(shown.trace, shown.layers, shown.token_ids())))
-    bits = {"bfloat16": 16}.get(where, 32)
+    bits = 16 if short else 32
     assert picture_from(part).step(3).bytes.bits == bits
     assert (
         picture_from(part).step(3).bytes.here == 4 * 2 * 2 * 2 * 4 * bits // 8

@@ -78,6 +78,8 @@ def test_a_lesson_out_of_a_trace_is_that_of_its_model(files: dict[str, str], tmp
     ([], None, "cannot be read"),
     ([], '{"format": "microgpt-trace", "version": 1, "about": {}, "events": []}', "lacks something"),
     (["--layers", "1"], "the lesson's", "does not hold layer 1"),
+    ([], "spoilt", "cannot be drawn (KeyError('chances'))"),
+    (["--new", "0"], "{}", "--new is for a model that is run"),
 ])  # fmt: skip
 def test_what_is_no_trace_for_a_lesson(
     options: list[str], text: str | None, said: str, files: dict[str, str], tmp_path: Path,
@@ -86,7 +88,8 @@ def test_what_is_no_trace_for_a_lesson(
     file, out = tmp_path / "trace.json", tmp_path / "lesson"
     if text is not None:
         part = files["trace.json"].replace('"layers": [0, 1]', '"layers": [0]')
-        file.write_text(part if text == "the lesson's" else text, "utf-8")
+        spoilt = part.replace('"chances"', '"other"')
+        file.write_text({"the lesson's": part, "spoilt": spoilt}.get(text, text), "utf-8")
     assert build.main(["--trace", str(file), "--out", str(out), *options]) == 1
     assert said in capsys.readouterr().err and not out.exists()
 

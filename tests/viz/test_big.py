@@ -24,7 +24,7 @@ from microgpt.viz.large.excerpt import EVERYWHERE, OPENED, excerpt
 from microgpt.viz.large.from_trace import picture_from
 from microgpt.viz.large.heads import attention, distances, opened
 from microgpt.viz.large.overview import LEVELS, level_of, short
-from microgpt.viz.large.picture import BigPicture, big_view
+from microgpt.viz.large.picture import BigPicture, big_view, drawn
 from microgpt.viz.lesson import lesson_named
 from microgpt.viz.rendering.style import MOST_OPEN as MOST
 from microgpt.viz.rendering.style import own_style, style
@@ -381,7 +381,8 @@ def test_what_an_excerpt_says_of_the_whole_is_what_the_whole_says() -> None:
     for i in range(shown.n):
         assert about["macs"][i] == cached(c, i + 1).tolist()
         logits = shown.trace["logits", i][0].astype(np.float64)
-        assert np.exp(logits - about["log_totals"][i]).sum() == pytest.approx(1)
+        chances = np.exp(logits - logits.max()) / np.exp(logits - logits.max()).sum()
+        assert about["chances"][i] == pytest.approx(chances[shown.token_ids()])
         assert about["apart"][i] == shown.difference(i)
         for layer in range(c.n_layer):
             v, x = shown.trace["v", i, layer][0].astype(np.float64), shown.trace["resid_pre", i, layer][0]
@@ -393,6 +394,20 @@ def test_what_an_excerpt_says_of_the_whole_is_what_the_whole_says() -> None:
             means = [float(np.mean([abs(row[head, j]) for row in keys])) for j in range(c.head_dim)]
             assert means[channel] == max(means)
             assert times == pytest.approx(max(means) / sorted(means)[c.head_dim // 2], rel=1e-5)
+
+
+def test_an_excerpt_keeps_the_shares_that_the_run_saw() -> None:
+    """At another temperature, among few tokens: those of the choice, not of greedy decoding."""
+    model = large("smollm", **SMALL, n_ctx=64)
+    trace = Recording(model, PROMPT, temperature=0.5, top_k=3, max_new=3).run()
+    trace.about |= {"dtype": "float32", "stops": [], "started": False, "ids": []}
+    shown = drawn(trace)
+    again = picture_from(from_json(to_json(excerpt(trace, shown.layers, shown.token_ids()))))
+    for i in range(shown.n):
+        for one, other in zip(shown.step(i).guesses, again.step(i).guesses, strict=True):
+            assert (one.token, one.chosen) == (other.token, other.chosen)
+            assert one.probability == pytest.approx(other.probability)
+    assert sum(guess.probability == 0 for guess in again.step(1).guesses) >= 1, "top-k leaves three"
 
 
 def test_a_rounded_excerpt_says_so_and_is_near() -> None:

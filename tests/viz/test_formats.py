@@ -22,6 +22,7 @@ from microgpt.viz.text.formats import (
     shape_text,
     share_text,
     short,
+    show,
     size_text,
     span,
     whole,
@@ -148,3 +149,7 @@ def test_limits_are_in_whole_megabytes_and_never_too_few(n: int, said: str) -> N
 @pytest.mark.parametrize(("value", "text"), [(352.83, "353"), (352.4, "352"), (3664, "3,664"), (-1234.6, "-1,235")])
 def test_a_whole_number_is_rounded_and_not_cut_off(value: float, text: str) -> None:
     assert whole(value) == text
+
+
+def test_white_space_in_a_token_is_drawn_by_a_mark_of_its_own() -> None:
+    assert [show(token) for token in (" a", "\n", "\t", "a\u00a0b", "\x00")] == ["␣a", "↵", "␣9", "a␣a0b", "␣0"]

@@ -6,6 +6,7 @@ model shows is counted by rules that are stated here. `python -m tools.trained` 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -73,8 +74,10 @@ class View(NamedTuple):
 
 @cache
 def picture() -> ExcerptPicture:
-    """The trace of the repository, drawn."""
-    return picture_from(from_json(TRACE.read_text("utf-8")))
+    """The trace of the repository, drawn. It opens on the head that rests most on the first token."""
+    shown = picture_from(from_json(TRACE.read_text("utf-8")))
+    last = {one: float(shown.trace["attn_weights", shown.n - 1, one.layer][one.head, 0, 0]) for one in shown.heads}
+    return replace(shown, at_head=shown.heads.index(max(last, key=last.__getitem__)))
 
 
 def view(_: Settings) -> View:
@@ -82,20 +85,18 @@ def view(_: Settings) -> View:
     about, c = shown.about, shown.config
     return View(
         shown.choices, shown.fields, shown, facts(c), about["source"], about["prompt"],
-        "".join(shown.tokens[about["n_prompt"] :]), about["n_prompt"], kinds(shown), c.n_layer * c.n_head, HALF,
+        "".join(shown.tokens[about["n_prompt"] :]), about["n_prompt"], kinds(shown), shown.map.heads, HALF,
         rest(shown), peak(shown), about["cut"]["digits"],
     )  # fmt: skip
 
 
 def kinds(shown: ExcerptPicture) -> list[Heads]:
     """Heads of which one key has more than HALF of the weight on average, from the third step on."""
-    weights = attention(shown.trace, shown.config, shown.n)
+    first, before = shown.map.first, shown.map.before
+    assert first and before, "the text has three tokens or more"
     steps = np.arange(2, shown.n)
-    return [
-        Heads(N_("the first token"), kind(weights[:, :, steps, 0])),
-        Heads(N_("the token before"), kind(weights[:, :, steps, steps - 1])),
-        Heads(N_("its own token"), kind(weights[:, :, steps, steps])),
-    ]
+    own = kind(attention(shown.trace, shown.config, shown.n)[:, :, steps, steps])
+    return [Heads(N_("the first token"), first), Heads(N_("the token before"), before), Heads(N_("its own token"), own)]
 
 
 def rest(shown: ExcerptPicture) -> Rest:

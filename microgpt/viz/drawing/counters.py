@@ -5,8 +5,8 @@ Out of the trace alone. Knows no HTML and nothing of rows, heads and stages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -104,8 +104,12 @@ def held(trace: Trace, i: int) -> Held:
 def guesses(trace: Trace, i: int, token: Callable[[int], str]) -> list[Guess]:
     """The likeliest next tokens as the choice sees them, and the chosen one if it is not among them."""
     logits = trace["logits", i][0]
-    chances = probabilities(logits, trace.about["temperature"] or 1.0, trace.about["top_k"])
-    return candidates(logits, chances, trace.number("sample", i), N_GUESSES, token)
+    return candidates(logits, chances(trace.about, logits), trace.number("sample", i), N_GUESSES, token)
+
+
+def chances(about: Mapping[str, Any], logits: Array) -> Array:
+    """Of every token, as the choice sees them: greedy ones as at temperature 1."""
+    return probabilities(logits, about["temperature"] or 1.0, about["top_k"])
 
 
 def candidates(logits: Array, chances: Array, chosen: int | None, n: int, token: Callable[[int], str]) -> list[Guess]:

@@ -16,6 +16,7 @@ import numpy as np
 from microgpt import cost
 from microgpt.config import Array, Config
 from microgpt.trace import Trace
+from microgpt.viz.drawing.counters import chances
 
 EVERYWHERE = ("attn_weights", "cache_append", "sample", "recompute_macs")  # kept in all layers
 OPENED = ("attn_norm", "q", "k", "v", "attn_scores", "head_out")  # kept in some
@@ -41,14 +42,12 @@ def excerpt(trace: Trace, layers: Collection[int], token_ids: Sequence[int], dig
         "vocabulary": [vocabulary[token] for token in token_ids],
         "vocabulary_ids": list(token_ids),
         "cut": cut,
-        "whole": whole(trace),
+        "whole": whole(trace, token_ids),
     }
     part = Trace(about)
     for event in trace:
         name, value, pos, layer = event.report
         if name in EVERYWHERE and isinstance(value, int):
-            part(event.report)
-        elif name == "recompute_macs":
             part(event.report)
         elif name in EVERYWHERE or (name in OPENED and layer in layers):
             part((name, written(np.asarray(value), digits), pos, layer))
@@ -57,11 +56,11 @@ def excerpt(trace: Trace, layers: Collection[int], token_ids: Sequence[int], dig
     return part
 
 
-def whole(trace: Trace) -> dict[str, Any]:
+def whole(trace: Trace, token_ids: Sequence[int]) -> dict[str, Any]:
     """What the page says of all layers and of the whole vocabulary, a step an entry.
 
-    `macs` over cost.PARTS; `log_totals`, the logarithm of the sum of e^logit over all tokens, by which a logit becomes
-    a probability; `apart`, the largest difference of the logits with and without the cache, or None; `v_lengths`
+    `macs` over cost.PARTS; `chances`, the probability of each of `token_ids` among all tokens, at the temperature and
+    the top-k of the run; `apart`, the largest difference of the logits with and without the cache, or None; `v_lengths`
     [n_layer][n][n_kv_head] and `resid_lengths` [n_layer][n], how long the V rows are and the residual stream as it
     enters a layer; `k_peaks` [n_layer][n_kv_head], of the keys, the channel that is largest on the mean over the text,
     and how many times the middle one it is.
@@ -70,7 +69,7 @@ def whole(trace: Trace) -> dict[str, Any]:
     logits = [np.asarray(trace["logits", i][0], np.float64) for i in range(n)]
     return {
         "macs": [macs(trace, config, i).tolist() for i in range(n)],
-        "log_totals": [float(np.log(np.exp(row - row.max()).sum()) + row.max()) for row in logits],
+        "chances": [chances(trace.about, row)[token_ids].tolist() for row in logits],
         "apart": [
             float(np.abs(row - trace["recompute_logits", i]).max()) if ("recompute_logits", i) in trace else None
             for i, row in enumerate(logits)
@@ -109,7 +108,7 @@ def k_peaks(keys: Array) -> list[list[tuple[int, float]]]:
 
 def written(value: Array, digits: int) -> Array:
     """Rounded to so many digits; else as it is, see `shortest`."""
-    if not digits:
+    if not digits or value.dtype.kind == "i":  # counts are whole
         return shortest(value)
     short = [0.0 if abs(x) < 10.0**-digits else float(f"{x:.{digits}g}") for x in value.ravel().tolist()]
     return np.reshape(np.array(short), value.shape)

@@ -6,17 +6,19 @@ What an excerpt does not hold, the counts of all layers and the sum over the who
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from microgpt.config import Array, Config
+from microgpt.config import Array, Config, row_dims
 from microgpt.cost import kv_bytes
 from microgpt.errors import N_, UserError
 from microgpt.trace import EVENTS, Trace
 from microgpt.viz.drawing.counters import N_GUESSES, Cost, Guess, Held, candidates, costs
+from microgpt.viz.drawing.picture import MOST_TOKENS
 from microgpt.viz.large.excerpt import excerpt
 from microgpt.viz.large.heads import attention, opened
 from microgpt.viz.large.picture import BigPicture, drawn
@@ -42,15 +44,14 @@ class ExcerptPicture(BigPicture):
         """By the rows that each layer has told of."""
         c, size = self.config, bytes_of(self.about["dtype"])
         rows = sum(self.trace.number("cache_append", i, layer) or 0 for layer in range(c.n_layer))
-        numbers = rows * c.n_kv_head * 2 * c.head_dim
+        numbers = rows * c.n_kv_head * sum(row_dims(c))
         return Held(8 * size, numbers, numbers * size, 2 * numbers, self.about["nbytes_reserved"])
 
     def guesses(self, i: int) -> list[Guess]:
-        """The greedy choice is among them; their shares are of the whole vocabulary."""
         logits, chosen = self.trace["logits", i][0], self.trace.number("sample", i)
-        chances = np.exp(logits - self.about["whole"]["log_totals"][i])
         at = None if chosen is None else self.ids.index(chosen)
-        return candidates(logits, chances, at, N_GUESSES, lambda k: self.vocabulary_token(self.ids[k]))
+        shares = np.array(self.about["whole"]["chances"][i])
+        return candidates(logits, shares, at, N_GUESSES, lambda k: self.vocabulary_token(self.ids[k]))
 
     def vocabulary_token(self, token_id: int) -> str:
         return super().vocabulary_token(self.ids.index(token_id))
@@ -72,52 +73,71 @@ def cut(trace: Trace, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> 
     """The excerpt of a trace; what is one already stays so. Raises UserError for what a page cannot be made of."""
     if "whole" in trace.about:
         return trace
-    check_whole(trace)
-    about, n = trace.about, len(trace.about["tokens"])
-    ids = about.get("ids") or [about["vocabulary"].index(token) for token in about["tokens"]]
+    about = described(trace.about)
+    config, n = Config(**about["config"]), len(about["tokens"])
+    check_told(trace, config, n)
+    run = Trace(about, [event.report for event in trace])
     for i in range(about["n_prompt"] - 1, n - 1):
-        if ("sample", i) not in trace:
-            trace(("sample", ids[i + 1], i, -1))
-    settings = {
-        "temperature": 0.0,
-        "top_k": 0,
-        "seed": 0,
-        "dtype": "float64",
-        "stops": [],
-        "started": False,
-        "ids": ids,
-    }
-    reserved = {"nbytes_reserved": kv_bytes(Config(**about["config"]), n, bytes_of(about.get("dtype", "float64")))}
-    trace.about = {**settings, **reserved, **about}
-    shown = drawn(trace, layers, heads)
-    return excerpt(trace, shown.layers, shown.token_ids())
+        if ("sample", i) not in run:
+            run(("sample", about["ids"][i + 1], i, -1))
+    shown = drawn(run, layers, heads)
+    return excerpt(run, shown.layers, shown.token_ids())
 
 
-def check_whole(trace: Trace) -> None:
-    """Raise UserError unless all that is drawn has been told, in its shape."""
+def described(about: Mapping[str, Any]) -> dict[str, Any]:
+    """What a trace says of its run, with what may be left out. Raises UserError for what lacks, or does not fit."""
     try:
-        c, n = Config(**trace.about["config"]), len(trace.about["tokens"])
-        _ = trace.about["model"], trace.about["prompt"], trace.about["n_prompt"], trace.about["vocabulary"]
-    except (KeyError, TypeError) as error:
+        config, tokens, vocabulary = Config(**about["config"]), about["tokens"], about["vocabulary"]
+        n, known = len(tokens), len(vocabulary)
+        ids = about.get("ids") or [vocabulary.index(token) for token in tokens]
+        sizes = [getattr(config, name) for name in SIZES]
+        fits = {
+            "config": all(type(size) is int and 0 < size <= MOST for size in sizes),
+            "n_kv_head": config.n_head % config.n_kv_head == 0,
+            "tokens": 2 <= n <= MOST_TOKENS,
+            "n_prompt": 1 <= about["n_prompt"] <= n,
+            "vocabulary": known == config.vocab_size,
+            "ids": len(ids) == n and all(0 <= token < known for token in ids),
+        }
+        wrong = [name for name, right in fits.items() if not right]
+        dtype = about.get("dtype", "float64")
+        filled = {"temperature": 0.0, "top_k": 0, "seed": 0, "dtype": dtype, "stops": [], "started": False, "ids": ids,
+                  "nbytes_reserved": kv_bytes(config, n, bytes_of(dtype))}  # fmt: skip
+        _ = about["model"], about["prompt"]
+    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
         raise UserError(N_("What this trace says about its run lacks something: %(why)s."), why=error) from None
+    if wrong:
+        raise UserError(
+            N_(
+                "What this trace says about its run does not fit: %(names)s. A page shows 2 to %(most)s tokens, each "
+                "of the vocabulary, which has as many as config says."
+            ),
+            names=", ".join(wrong), most=MOST_TOKENS,
+        )  # fmt: skip
+    return {**filled, **about}
+
+
+def check_told(trace: Trace, config: Config, n: int) -> None:
+    """Raise UserError unless all that is drawn has been told, in its shape."""
+    c = config
     letters = {"n": 1, "d": c.n_embd, "H": c.n_head, "G": c.n_kv_head, "h": c.head_dim, "Hh": c.n_head * c.head_dim,
                "V": c.vocab_size}  # fmt: skip
-    for i in range(n):
-        for name, layer in [("logits", -1), *((name, layer) for layer in range(c.n_layer) for name in DRAWN)]:
-            if (name, i, layer) not in trace:
-                raise UserError(
-                    N_("This trace does not tell %(name)s of layer %(layer)s at position %(pos)s."),
-                    name=name, layer=layer, pos=i,
-                )  # fmt: skip
-            wanted = tuple((letters | {"t": i + 1})[letter] for letter in EVENTS[name].shape.split())
-            found = np.shape(trace[name, i, layer])
-            if found != wanted:
-                raise UserError(
-                    N_("In this trace, %(name)s of layer %(layer)s at position %(pos)s is %(found)s, not %(wanted)s."),
-                    name=name, layer=layer, pos=i, found=found, wanted=wanted,
-                )  # fmt: skip
+    keys = [("logits", i, -1) for i in range(n)]
+    keys += [(name, i, layer) for i in range(n) for layer in range(c.n_layer) for name in DRAWN]
+    for name, i, layer in keys:
+        event = f"{name}, pos {i}" + (f", layer {layer}" if layer >= 0 else "")  # as the file has it
+        if (name, i, layer) not in trace:
+            raise UserError(N_("This trace does not tell %(event)s."), event=event)
+        wanted = tuple((letters | {"t": i + 1})[letter] for letter in EVENTS[name].shape.split())
+        found = np.shape(trace[name, i, layer])
+        if found != wanted:
+            raise UserError(
+                N_("In this trace, %(event)s has the shape %(found)s, not %(wanted)s."),
+                event=event, found=found, wanted=wanted,
+            )  # fmt: skip
 
 
+SIZES, MOST = ("n_layer", "n_embd", "n_head", "n_kv_head", "head_dim", "n_ctx", "vocab_size"), 2**24
 DRAWN = ("attn_norm", "q", "k", "v", "cache_append", "attn_scores", "attn_weights", "head_out")  # in every layer
 
 

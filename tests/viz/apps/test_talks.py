@@ -95,8 +95,8 @@ def test_it_chose_the_likeliest_token_and_went_on_with_it() -> None:
     assert about["prompt"] == PROMPT and about["temperature"] == 0 and len(ids) == N == about["n_prompt"] + NEW
     assert "".join(about["tokens"][: about["n_prompt"]]) == PROMPT
     for i in range(N):
-        logits, total = trace()["logits", i][0], about["whole"]["log_totals"][i]
-        assert float(np.log(np.exp(logits - logits.max()).sum()) + logits.max()) < total
+        logits, chances = trace()["logits", i][0], np.array(about["whole"]["chances"][i])
+        assert chances.sum() < 1 and np.ptp(logits - np.log(chances)) < 1e-4, "one sum for all, greater than theirs"
         assert about["whole"]["apart"][i] < 1e-3, "with the cache and without"
         assert np.abs(logits - trace()["recompute_logits", i]).max() <= about["whole"]["apart"][i] + 1e-5
         if i + 1 >= about["n_prompt"]:
@@ -154,7 +154,12 @@ def test_the_figures_in_the_text_are_those_of_the_trace() -> None:
 
 
 def test_the_stepper_is_the_course_s_own_and_asks_for_no_python() -> None:
+    """It opens on the head of which the first token has the most weight in the end."""
     found = view(None)  # type: ignore[arg-type]
+    (pressed,) = (e for e in html().iter("input") if e.get("name") == "head" and e.get("checked") is not None)
+    layer, head = map(int, pressed.get("value", "").split("."))
+    resting = {one.value: trace()["attn_weights", N - 1, one.layer][one.head, 0, 0] for one in found.picture.opened}
+    assert resting[f"{layer}.{head}"] == max(resting.values()) > 0.5
     assert found.picture.n == N and len(found.picture.opened) == 9
     assert [text(e) for e in html().iter("q")] == [PROMPT, found.written.strip()]
     for lang in LANGUAGES:
