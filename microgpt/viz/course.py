@@ -572,6 +572,21 @@ PAGES = (
         still=True,
     ),
     Page(
+        "chat-turn",
+        N_("It answers"),
+        N_("What is a chat to a model?"),
+        N_(
+            "A question, and the answer of a trained model, token by token: the marks between the turns, words that "
+            "are cut in two, and heads that look back at what was asked."
+        ),
+        model="stories",
+        prompt="The next day is bright",
+        app="answers",
+        hero="heads",
+        styles=("lessons/stepper", "large", "apps/talks"),
+        still=True,
+    ),
+    Page(
         "look-inside",
         N_("Look inside"),
         N_("What is inside a file of weights?"),

@@ -19,6 +19,7 @@ MOST = {
     "inside": 42_000,
     "kv-cache-words": 60_000,
     "own-model": 60_000,
+    "chat-turn": 250_000,
     "model-that-talks": 200_000,  # nine heads of a model with rows of 576 numbers
 }  # bytes of a page and the shared style, each gzip; others:
 ELSE = 40_000

@@ -80,8 +80,9 @@ def spoken() -> Iterator[None]:
 def words_of(texts: Iterable[str], page: Page) -> set[str]:
     """What of them is English: no names, no tokens of the page's models."""
     tokens = {token for name in {page.model, *page.models} - {""} for token in shipped(name).tokenizer.vocabulary}
-    if page.app == "talks":
-        tokens |= {token.strip() for token in talks.picture().about["vocabulary"]}
+    if page.still:
+        told = (talks.picture(text).about["vocabulary"] for text in talks.TEXTS)
+        tokens |= {word for vocabulary in told for token in vocabulary for word in re.findall(r"[A-Za-z]+", token)}
     same = re.compile(rf"{SAME.pattern}|\b({GIVEN})\b") if page.name == "look-inside" else SAME
     return {word for text in texts for word in re.findall(r"[A-Za-z]{2,}", same.sub(" ", text))} - tokens
 

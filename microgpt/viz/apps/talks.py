@@ -1,7 +1,7 @@
 """A model that talks: the stepper, drawn from the trace of a trained model that lies in the repository.
 
 No weights travel: the page is made of the excerpt alone, which says where its model comes from. What only a trained
-model shows is counted by rules that are stated here. `python -m tools.trained` makes the trace.
+model shows is counted by rules that are stated here. `python -m tools.trained` makes the traces.
 """
 
 from __future__ import annotations
@@ -22,8 +22,25 @@ from microgpt.viz.large.overview import HALF, Kind, kind
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.place import ROOT
 
-TRACE = ROOT / "site" / "traces" / "smollm2.json"
-PROMPT, NEW = "The next day is bright", 7
+TRACES = ROOT / "site" / "traces"
+
+
+class Text(NamedTuple):
+    """What the model was given; `new` tokens are its own. `layers` are those that are open, or those of the rule."""
+
+    file: str
+    prompt: str
+    new: int
+    layers: tuple[int, ...]
+    digits: int
+
+
+DAY = Text("smollm2.json", "The next day is bright", 7, (), 4)
+CHAT = Text(
+    "smollm2-chat.json", "<|im_start|>user\nWhat is the capital of France?<|im_end|>\n<|im_start|>assistant\n", 6,
+    (0, 14), 3,
+)  # fmt: skip
+TEXTS = (DAY, CHAT)
 
 
 class Heads(NamedTuple):
@@ -73,9 +90,9 @@ class View(NamedTuple):
 
 
 @cache
-def picture() -> ExcerptPicture:
-    """The trace of the repository, drawn. It opens on the head that rests most on the first token."""
-    shown = picture_from(from_json(TRACE.read_text("utf-8")))
+def picture(text: Text = DAY) -> ExcerptPicture:
+    """A trace of the repository, drawn. It opens on the head that rests most on the first token."""
+    shown = picture_from(from_json((TRACES / text.file).read_text("utf-8")), text.layers)
     last = {one: float(shown.trace["attn_weights", shown.n - 1, one.layer][one.head, 0, 0]) for one in shown.heads}
     return replace(shown, at_head=shown.heads.index(max(last, key=last.__getitem__)))
 

@@ -113,11 +113,15 @@ def chances(about: Mapping[str, Any], logits: Array) -> Array:
 
 
 def candidates(logits: Array, chances: Array, chosen: int | None, n: int, token: Callable[[int], str]) -> list[Guess]:
-    """The `n` likeliest tokens; the chosen one takes the last place if it is not among them."""
+    """The `n` likeliest tokens; the chosen one takes the last place if it is not among them. Long ones are cut."""
     best = likeliest(logits, n)
     if chosen is not None and chosen not in best:
         best[-1] = chosen
-    return [Guess(token(t), float(logits[t]), float(chances[t]), t == chosen) for t in best]
+    labels = {t: label if len(label := token(t)) <= MOST_LETTERS else label[: MOST_LETTERS - 1] + "…" for t in best}
+    return [Guess(labels[t], float(logits[t]), float(chances[t]), t == chosen) for t in best]
+
+
+MOST_LETTERS = 13  # of a token among the likeliest: some are a line of spaces
 
 
 def facts(config: Config) -> Facts:

@@ -27,7 +27,7 @@ def excerpt(trace: Trace, layers: Collection[int], token_ids: Sequence[int], dig
     """A new trace with what is kept. Its vocabulary and its logits are those of `token_ids`, in that order.
 
     With `digits` the numbers of the layers are rounded to so many, and what is smaller than 10^-digits is 0: such a
-    file has half the size. Counts and logits stay as they are.
+    file has half the size. What is told of the whole has two digits more; counts and logits stay as they are.
     """
     vocabulary = trace.about["vocabulary"]
     cut = {
@@ -42,7 +42,7 @@ def excerpt(trace: Trace, layers: Collection[int], token_ids: Sequence[int], dig
         "vocabulary": [vocabulary[token] for token in token_ids],
         "vocabulary_ids": list(token_ids),
         "cut": cut,
-        "whole": whole(trace, token_ids),
+        "whole": in_digits(whole(trace, token_ids), digits + 2) if digits else whole(trace, token_ids),
     }
     part = Trace(about)
     for event in trace:
@@ -112,6 +112,15 @@ def written(value: Array, digits: int) -> Array:
         return shortest(value)
     short = [0.0 if abs(x) < 10.0**-digits else float(f"{x:.{digits}g}") for x in value.ravel().tolist()]
     return np.reshape(np.array(short), value.shape)
+
+
+def in_digits(value: Any, digits: int) -> Any:
+    """The same, in lists of lists, each broken number rounded to so many digits."""
+    if isinstance(value, dict):
+        return {name: in_digits(part, digits) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [in_digits(part, digits) for part in value]
+    return float(f"{value:.{digits}g}") if isinstance(value, float) else value
 
 
 def shortest(value: Array) -> Array:

@@ -77,7 +77,8 @@ def test_only_what_is_listed_goes_beside_the_pages(
     scripts = {"boot.js", "host.js", "offline.js"}  # the worker is in the runtime
     cards = {f"cards/{path.name}" for path in (ROOT / "site" / "cards").iterdir()}
     assert names == {*scripts, *cards, "icon.svg", "style.css", "NOTICES.txt", "exercises/cache_exercise.py"} | {
-        "traces/smollm2.json"
+        "traces/smollm2.json",
+        "traces/smollm2-chat.json",
     }
 
 

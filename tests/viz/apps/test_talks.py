@@ -17,18 +17,19 @@ from microgpt.config import Array, Config, n_params
 from microgpt.cost import cached, naive
 from microgpt.trace import Trace, from_json
 from microgpt.viz import views
-from microgpt.viz.apps.talks import NEW, PROMPT, TRACE, view
+from microgpt.viz.apps.talks import DAY, TEXTS, TRACES, Text, view
 from microgpt.viz.course import page
 from microgpt.viz.rendering.render import LANGUAGES, language, render_page
-from tests.viz.test_pages import numbers, parse, text
+from tests.viz.test_pages import numbers, parse
+from tests.viz.test_pages import text as text_of
 
 PAGE = page("model-that-talks")
-TOLERANCE = 4e-3  # of sums over numbers of four digits, the largest of which are of the order of 10
+TRACE, PROMPT, NEW = TRACES / DAY.file, DAY.prompt, DAY.new
 
 
 @cache
-def trace() -> Trace:
-    return from_json(TRACE.read_text("utf-8"))
+def trace(text: Text = DAY) -> Trace:
+    return from_json((TRACES / text.file).read_text("utf-8"))
 
 
 @cache
@@ -49,11 +50,25 @@ def named(name: str) -> Element:
 
 CONFIG = Config(**trace().about["config"])
 N = len(trace().about["tokens"])
-LAYERS = trace().about["cut"]["in_layers"]["layers"]
+BOTH = pytest.mark.parametrize("text", TEXTS, ids=lambda text: text.file)
 
 
-def rows(name: str, layer: int) -> Array:
-    return np.array([trace()[name, i, layer][0] for i in range(N)])
+def rows(text: Text, name: str, layer: int) -> Array:
+    return np.array([trace(text)[name, i, layer][0] for i in range(length(text))])
+
+
+def length(text: Text) -> int:
+    return len(trace(text).about["tokens"])
+
+
+def opened(text: Text) -> list[int]:
+    found: list[int] = trace(text).about["cut"]["in_layers"]["layers"]
+    return found
+
+
+def near(text: Text) -> float:
+    """How far sums over rounded numbers may be from what they come to."""
+    return 4e-3 if text.digits == 4 else 4e-2
 
 
 def test_the_shape_is_the_published_one() -> None:
@@ -64,68 +79,76 @@ def test_the_shape_is_the_published_one() -> None:
     assert n_params(c) == 134_515_008
 
 
-@pytest.mark.parametrize("layer", LAYERS)
-def test_scores_weights_and_sums_follow_from_the_rows(layer: int) -> None:
+@BOTH
+@pytest.mark.parametrize("at", range(2))
+def test_scores_weights_and_sums_follow_from_the_rows(text: Text, at: int) -> None:
     """Of q and k the scores, of them the weights, of these and V what each head gives."""
-    q, k, v = (rows(name, layer) for name in "qkv")
+    layer = opened(text)[at]
+    q, k, v = (rows(text, name, layer) for name in "qkv")
     group = CONFIG.n_head // CONFIG.n_kv_head
-    for i in range(N):
-        scores, weights = trace()["attn_scores", i, layer][:, 0], trace()["attn_weights", i, layer][:, 0]
-        out = trace()["head_out", i, layer][0].reshape(CONFIG.n_head, -1)
+    for i in range(length(text)):
+        scores, weights = trace(text)["attn_scores", i, layer][:, 0], trace(text)["attn_weights", i, layer][:, 0]
+        out = trace(text)["head_out", i, layer][0].reshape(CONFIG.n_head, -1)
         for head in range(CONFIG.n_head):
             met = k[: i + 1, head // group] @ q[i, head] / np.sqrt(CONFIG.head_dim)
-            assert np.abs(met - scores[head]).max() < 4 * TOLERANCE
+            assert np.abs(met - scores[head]).max() < 4 * near(text)
             e = np.exp(scores[head] - scores[head].max())
-            assert np.abs(e / e.sum() - weights[head]).max() < TOLERANCE
-            assert np.abs(weights[head] @ v[: i + 1, head // group] - out[head]).max() < TOLERANCE
+            assert np.abs(e / e.sum() - weights[head]).max() < near(text)
+            assert np.abs(weights[head] @ v[: i + 1, head // group] - out[head]).max() < near(text)
 
 
-def test_every_head_spends_a_weight_of_one_on_the_rows_that_are_there() -> None:
+@BOTH
+def test_every_head_spends_a_weight_of_one_on_the_rows_that_are_there(text: Text) -> None:
     for layer in range(CONFIG.n_layer):
-        for i in range(N):
-            weights = trace()["attn_weights", i, layer]
+        for i in range(length(text)):
+            weights = trace(text)["attn_weights", i, layer]
             assert weights.shape == (CONFIG.n_head, 1, i + 1) and (weights >= 0).all()
-            assert np.abs(weights.sum(-1) - 1).max() < 2e-3
-            assert trace().number("cache_append", i, layer) == i + 1
+            assert np.abs(weights.sum(-1) - 1).max() < near(text)
+            assert trace(text).number("cache_append", i, layer) == i + 1
 
 
-def test_it_chose_the_likeliest_token_and_went_on_with_it() -> None:
-    about = trace().about
+@BOTH
+def test_it_chose_the_likeliest_token_and_went_on_with_it(text: Text) -> None:
+    about = trace(text).about
     ids, kept = about["ids"], about["vocabulary_ids"]
-    assert about["prompt"] == PROMPT and about["temperature"] == 0 and len(ids) == N == about["n_prompt"] + NEW
-    assert "".join(about["tokens"][: about["n_prompt"]]) == PROMPT
-    for i in range(N):
-        logits, chances = trace()["logits", i][0], np.array(about["whole"]["chances"][i])
-        assert chances.sum() < 1 and np.ptp(logits - np.log(chances)) < 1e-4, "one sum for all, greater than theirs"
+    assert about["prompt"] == text.prompt and about["temperature"] == 0
+    assert len(ids) == length(text) == about["n_prompt"] + text.new
+    assert "".join(about["tokens"][: about["n_prompt"]]) == text.prompt
+    for i in range(length(text)):
+        logits, chances = trace(text)["logits", i][0], np.array(about["whole"]["chances"][i])
+        assert chances.sum() < 1 and np.ptp(logits - np.log(chances)) < near(text), "one sum for all, above theirs"
         assert about["whole"]["apart"][i] < 1e-3, "with the cache and without"
-        assert np.abs(logits - trace()["recompute_logits", i]).max() <= about["whole"]["apart"][i] + 1e-5
+        assert np.abs(logits - trace(text)["recompute_logits", i]).max() <= about["whole"]["apart"][i] + 1e-5
         if i + 1 >= about["n_prompt"]:
-            chosen = trace().number("sample", i)
-            assert chosen == kept[int(logits.argmax())] and (i + 1 == N or ids[i + 1] == chosen)
+            chosen = trace(text).number("sample", i)
+            assert chosen == kept[int(logits.argmax())] and (i + 1 == length(text) or ids[i + 1] == chosen)
     assert [about["vocabulary"][kept.index(token)] for token in ids] == about["tokens"]
 
 
-def test_counts_and_lengths_are_what_they_must_come_to() -> None:
-    whole = trace().about["whole"]
-    for i in range(N):
+@BOTH
+def test_counts_and_lengths_are_what_they_must_come_to(text: Text) -> None:
+    whole = trace(text).about["whole"]
+    for i in range(length(text)):
         assert whole["macs"][i] == cached(CONFIG, i + 1).tolist()
-        assert trace()["recompute_macs", i].tolist() == naive(CONFIG, i + 1).tolist()
-    for layer in LAYERS:
-        lengths = np.sqrt((rows("v", layer) ** 2).sum(-1))
-        assert np.abs(lengths - whole["v_lengths"][layer]).max() < TOLERANCE
-        means = np.abs(rows("k", layer)).mean(0)
+        assert trace(text)["recompute_macs", i].tolist() == naive(CONFIG, i + 1).tolist()
+    for layer in opened(text):
+        lengths = np.sqrt((rows(text, "v", layer) ** 2).sum(-1))
+        assert np.abs(lengths - whole["v_lengths"][layer]).max() < near(text)
+        means = np.abs(rows(text, "k", layer)).mean(0)
         for head, (channel, times) in enumerate(whole["k_peaks"][layer]):
             assert channel == means[head].argmax()
-            assert times == pytest.approx(means[head].max() / np.sort(means[head])[CONFIG.head_dim // 2], rel=1e-2)
+            assert times == pytest.approx(means[head].max() / np.sort(means[head])[CONFIG.head_dim // 2], rel=3e-2)
 
 
 def test_where_it_comes_from_is_said() -> None:
     source = trace().about["source"]
     assert source["licence"] == "Apache-2.0" and len(source["sha256"]) == 64
-    said = text(named("source"))
+    said = text_of(named("source"))
     assert source["model"] in said and source["package"] in said and source["command"] in said and "4 digits" in said
     assert "SmolLM2-135M-\nInstruct" in (TRACE.parents[2] / "NOTICES").read_text("utf-8")
-    assert len(gzip.compress(TRACE.read_bytes(), 9)) < 400_000
+    for text in TEXTS:
+        assert trace(text).about["source"] == source
+        assert len(gzip.compress((TRACES / text.file).read_bytes(), 9)) < 400_000
 
 
 def test_the_figures_in_the_text_are_those_of_the_trace() -> None:
@@ -137,7 +160,7 @@ def test_the_figures_in_the_text_are_those_of_the_trace() -> None:
             before += sum(row[-2] for row in seen) / len(seen) > 0.5
             own += sum(row[-1] for row in seen) / len(seen) > 0.5
     table = [
-        [text(cell) for cell in row if cell.tag == "td"]
+        [text_of(cell) for cell in row if cell.tag == "td"]
         for row in next(e for e in html().iter("table") if e.get("class") == "kinds").iter("tr")
     ][1:]
     assert [int(row[0]) for row in table] == [first, before, own]
@@ -161,7 +184,7 @@ def test_the_stepper_is_the_course_s_own_and_asks_for_no_python() -> None:
     resting = {one.value: trace()["attn_weights", N - 1, one.layer][one.head, 0, 0] for one in found.picture.opened}
     assert resting[f"{layer}.{head}"] == max(resting.values()) > 0.5
     assert found.picture.n == N and len(found.picture.opened) == 9
-    assert [text(e) for e in html().iter("q")] == [PROMPT, found.written.strip()]
+    assert [text_of(e) for e in html().iter("q")] == [PROMPT, found.written.strip()]
     for lang in LANGUAGES:
         assert len([e for e in html(lang).iter("input") if e.get("name") == "step"]) == N
         assert not [e for e in html(lang).iter() if e.get("data-hook")]
