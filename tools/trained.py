@@ -57,10 +57,13 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=TRACES, metavar="DIR", help="where to (default: site/traces)")
     options = parser.parse_args(argv)
     try:
-        write_whole({options.out / text.file: to_json(part) for text, part in traces_of(options.file)})
+        files = {options.out / text.file: to_json(part) for text, part in traces_of(options.file)}
+        write_whole(files)
     except UserError as error:
         print(f"tools.trained: {error}", file=sys.stderr)
         return 1
+    for file in files:
+        print(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
     return 0
 
 
@@ -77,7 +80,7 @@ def traces_of(file: Path) -> Iterator[tuple[Text, Trace]]:
         )  # fmt: skip
     model = model_in(file)
     for text in TEXTS:
-        view = big_view(model, text.prompt, text.new, text.layers)
+        view = big_view(model, text.prompt, text.new, text.layers, text.heads)
         part = excerpt(view.trace, view.layers, view.token_ids(), text.digits)
         part.about["source"] = SOURCE
         yield text, part

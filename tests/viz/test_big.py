@@ -374,6 +374,15 @@ def test_a_page_out_of_its_excerpt_is_the_page_that_the_model_gave(name: str) ->
     assert [one.step(4).meetings[0][0], len(one.heads)] == [two.step(4).meetings[0][0], len(two.heads)]
 
 
+def test_a_page_without_the_first_layer_is_the_same_out_of_its_excerpt() -> None:
+    """What a page says of reads is counted in a layer that its excerpt holds."""
+    model = large("smollm", **SMALL, n_ctx=64)
+    shown = big_view(model, PROMPT, 3, [model.config.n_layer - 1])
+    again = picture_from(from_json(to_json(excerpt(shown.trace, shown.layers, shown.token_ids()))), shown.layers)
+    assert shown.k_reads == again.k_reads == shown.n * (shown.n + 1) // 2
+    assert rendered(model, PROMPT, again, {}, "en") == rendered(model, PROMPT, shown, {}, "en")
+
+
 def test_what_an_excerpt_says_of_the_whole_is_what_the_whole_says() -> None:
     shown = view()
     about = excerpt(shown.trace, shown.layers, shown.token_ids()).about["whole"]

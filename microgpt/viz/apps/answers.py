@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from microgpt.config import Array
 from microgpt.viz.apps.talks import CHAT, picture
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.counters import Facts, facts
@@ -19,10 +22,11 @@ WORD, SUBJECT = "assistant", " France"
 
 
 class Look(NamedTuple):
-    """A step whose token has come before: the head that gives the most weight to what came after it then."""
+    """Of all heads, the one that gives the most weight to one key at one step."""
 
-    token: str
-    after: str
+    step: int  # from one, as the stepper counts
+    token: str  # of the step
+    key: str
     layer: int
     head: int
     weight: float
@@ -42,46 +46,45 @@ class View(NamedTuple):
     word: str
     pieces: list[str]  # of the word
     cost: int  # bytes of its rows, in 16 bits
-    looks: list[Look]
+    looks: list[Look]  # steps whose token has come before, at what came after it then
     heads: int  # of which the weight there is more than half, on average over these steps
     half: float
-    last: Look  # the head that looks back most at what was asked for, as the answer is about to come
+    last: Look  # as the answer is about to come, at what was asked for
     file: str
     digits: int
 
 
 def view(_: Settings) -> View:
     shown = picture(CHAT)
-    about, tokens, own = shown.about, shown.tokens, facts(shown.config)
-    n = about["n_prompt"]
-    ends = [i for i, token in enumerate(tokens[:n]) if token.startswith("<|")]
+    about, tokens, own, n = shown.about, shown.tokens, facts(shown.config), shown.about["n_prompt"]
+    start, end = (token for token in dict.fromkeys(tokens[:n]) if token.startswith("<|"))
+    question = tokens[tokens.index("\n") + 1 : tokens.index(end)]
     at = next(i for i in range(n) if "".join(tokens[i : i + 2]) == WORD)
-    looks, heads = repeats(shown)
+    pieces = [show(token) for token in tokens[at : at + 2]]
+    weights = attention(shown.trace, shown.config, shown.n)
+    steps = repeats(about["ids"], n)
+    looks = [look(shown, weights, i, j) for i, j in steps]
+    heads = int((np.mean([weights[:, :, i, j] for i, j in steps], axis=0) > HALF).sum())
+    opened = [(one.layer, one.head) for one in shown.heads].index((looks[0].layer, looks[0].head))
     return View(
-        shown.choices, shown.fields, shown, own, n, ends[1] - ends[0] - 3, "".join(tokens[n:]),
-        list(dict.fromkeys(tokens[i] for i in ends)), WORD, [show(token) for token in tokens[at : at + 2]],
-        2 * own.bytes,
-        looks, heads, HALF, back_to(shown), CHAT.file, about["cut"]["digits"],
+        shown.choices, shown.fields, replace(shown, at_head=opened), own, n, len(question), "".join(tokens[n:]),
+        [start, end], WORD, pieces, len(pieces) * own.bytes, looks, heads, HALF,
+        look(shown, weights, shown.n - 2, tokens.index(SUBJECT)), CHAT.file, about["cut"]["digits"],
     )  # fmt: skip
 
 
-def repeats(shown: ExcerptPicture) -> tuple[list[Look], int]:
-    """The steps in which the model goes on as the text went on at this token before, and how many heads do it."""
-    weights, ids, n = attention(shown.trace, shown.config, shown.n), shown.about["ids"], shown.about["n_prompt"]
-    steps = [
-        (i, j + 1) for i in range(n, shown.n - 1) for j in range(i - 1) if ids[j] == ids[i] and ids[j + 1] == ids[i + 1]
+def repeats(ids: Sequence[int], n: int) -> list[tuple[int, int]]:
+    """Each step from n on whose token has come before and which goes on as the text did then, with that next place."""
+    return [
+        (i, j + 1)
+        for i in range(n, len(ids) - 1)
+        for j in range(i - 1)
+        if ids[j] == ids[i] and ids[j + 1] == ids[i + 1]
     ]
-    looks = [look(shown, weights[:, :, i, j], i, j) for i, j in steps]
-    mean = np.mean([weights[:, :, i, j] for i, j in steps], axis=0)
-    return looks, int((mean > HALF).sum())
 
 
-def back_to(shown: ExcerptPicture) -> Look:
-    """As the last step but one is about to name the answer: who looks at what the question asked about."""
-    weights, tokens, i = attention(shown.trace, shown.config, shown.n), shown.tokens, shown.n - 2
-    return look(shown, weights[:, :, i, tokens.index(SUBJECT)], i, tokens.index(SUBJECT))
-
-
-def look(shown: ExcerptPicture, weights: np.ndarray, i: int, j: int) -> Look:
-    layer, head = (int(x) for x in np.unravel_index(weights.argmax(), weights.shape))
-    return Look(show(shown.tokens[i]), show(shown.tokens[j]), layer, head, float(weights[layer, head]))
+def look(shown: ExcerptPicture, weights: Array, i: int, j: int) -> Look:
+    """See `Look`; weights [n_layer, n_head, n, n]."""
+    at = weights[:, :, i, j]
+    layer, head = (int(x) for x in np.unravel_index(at.argmax(), at.shape))
+    return Look(i + 1, show(shown.tokens[i]), show(shown.tokens[j]), layer, head, float(at[layer, head]))

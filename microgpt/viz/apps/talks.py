@@ -26,19 +26,20 @@ TRACES = ROOT / "site" / "traces"
 
 
 class Text(NamedTuple):
-    """What the model was given; `new` tokens are its own. `layers` are those that are open, or those of the rule."""
+    """What the model was given; `new` tokens are its own. Where `layers` and `heads` are empty, the rule opens some."""
 
     file: str
     prompt: str
     new: int
     layers: tuple[int, ...]
+    heads: tuple[int, ...]
     digits: int
 
 
-DAY = Text("smollm2.json", "The next day is bright", 7, (), 4)
+DAY = Text("smollm2.json", "The next day is bright", 7, (), (), 4)
 CHAT = Text(
     "smollm2-chat.json", "<|im_start|>user\nWhat is the capital of France?<|im_end|>\n<|im_start|>assistant\n", 6,
-    (0, 14), 3,
+    (17, 18), (4, 6), 3,
 )  # fmt: skip
 TEXTS = (DAY, CHAT)
 
@@ -91,14 +92,19 @@ class View(NamedTuple):
 
 @cache
 def picture(text: Text = DAY) -> ExcerptPicture:
-    """A trace of the repository, drawn. It opens on the head that rests most on the first token."""
-    shown = picture_from(from_json((TRACES / text.file).read_text("utf-8")), text.layers)
+    """A trace of the repository, drawn."""
+    return picture_from(from_json((TRACES / text.file).read_text("utf-8")), text.layers, text.heads)
+
+
+def resting() -> ExcerptPicture:
+    """The picture of the page: it opens on the head that rests most on the first token."""
+    shown = picture()
     last = {one: float(shown.trace["attn_weights", shown.n - 1, one.layer][one.head, 0, 0]) for one in shown.heads}
     return replace(shown, at_head=shown.heads.index(max(last, key=last.__getitem__)))
 
 
 def view(_: Settings) -> View:
-    shown = picture()
+    shown = resting()
     about, c = shown.about, shown.config
     return View(
         shown.choices, shown.fields, shown, facts(c), about["source"], about["prompt"],

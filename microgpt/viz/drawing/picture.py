@@ -227,6 +227,11 @@ class Picture:
         return cost.reads(self.trace)
 
     @property
+    def first_layer(self) -> int:
+        """Of those that are drawn: where the reads of a row are counted."""
+        return 0
+
+    @property
     def by_hand(self) -> ByHand:
         """A weight of the step, layer and head that are shown first."""
         found = {choice.name: int(choice.at) for choice in self.choices}
@@ -235,7 +240,9 @@ class Picture:
     @property
     def k_reads(self) -> int:
         """How often a row of K was read, all rows of one layer together."""
-        return sum(len(steps) for (kind, layer, _), steps in self.reads.items() if (kind, layer) == ("k", 0))
+        return sum(
+            len(steps) for (kind, layer, _), steps in self.reads.items() if (kind, layer) == ("k", self.first_layer)
+        )
 
     @property
     def if_mha(self) -> int:
@@ -268,7 +275,8 @@ class Picture:
 
     def rows_read(self, i: int) -> int:
         """Rows of K that step i reads, in one layer."""
-        return sum(kind == "k" and layer == 0 and i in steps for (kind, layer, _), steps in self.reads.items())
+        read = self.reads.items()
+        return sum(kind == "k" and layer == self.first_layer and i in steps for (kind, layer, _), steps in read)
 
     def kind(self, i: int) -> str:
         """start, prompt or generated."""
@@ -346,8 +354,8 @@ class Picture:
             mixed=self.per_head("head_out", i),
             rows=rows,
             added=rows - before,
-            q_reads=len(self.reads["q", 0, i]),
-            first_row_reads=sum(step <= i for step in self.reads["k", 0, 0]),
+            q_reads=len(self.reads["q", self.first_layer, i]),
+            first_row_reads=sum(step <= i for step in self.reads["k", self.first_layer, 0]),
             costs=self.costs(i),
             bytes=self.held(i),
             guesses=self.guesses(i),

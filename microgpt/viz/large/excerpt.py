@@ -110,8 +110,7 @@ def written(value: Array, digits: int) -> Array:
     """Rounded to so many digits; else as it is, see `shortest`."""
     if not digits or value.dtype.kind == "i":  # counts are whole
         return shortest(value)
-    short = [0.0 if abs(x) < 10.0**-digits else float(f"{x:.{digits}g}") for x in value.ravel().tolist()]
-    return np.reshape(np.array(short), value.shape)
+    return np.where(np.abs(value) < 10.0**-digits, 0.0, in_digits(value.tolist(), digits))
 
 
 def in_digits(value: Any, digits: int) -> Any:

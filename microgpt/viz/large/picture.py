@@ -65,6 +65,10 @@ class BigPicture(Picture):
     def fields(self) -> tuple[Choice, ...]:
         return *super().fields, Choice("numbers", ("on",), "")
 
+    @property
+    def first_layer(self) -> int:
+        return self.layers[0]
+
     @cached_property
     def layers(self) -> list[int]:
         """The layers in which a head is opened."""

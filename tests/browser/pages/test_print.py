@@ -72,6 +72,23 @@ def test_every_step_is_printed_whole_on_one_sheet(tab: Tab, site: Path, name: st
     assert cached and all(row in sheets[0] for row in cached)  # the cache, once
 
 
+@pytest.mark.parametrize("name", [*STEPPERS, "chat-turn"])
+def test_the_line_of_a_weight_is_printed_beside_its_number(tab: Tab, site: Path, name: str) -> None:
+    tab.goto((site / f"{name}.html").as_uri())
+    tab.set_viewport_size({"width": 794, "height": 1123})  # A4
+    tab.emulate_media(media="print")
+    try:
+        found = tab.eval_on_selector_all(
+            ".meets .band",
+            """(found) => found.filter((e) => e.checkVisibility()).map((e) => {
+            const box = e.getBoundingClientRect(), cell = e.closest("td, .weight").getBoundingClientRect();
+            return [cell.left <= box.left, box.right <= cell.right + 1]; })""",
+        )
+    finally:
+        tab.emulate_media(media="null")
+    assert found and all(left and right for left, right in found)
+
+
 def test_the_chosen_layer_and_head_are_printed_and_what_plays_stands_still(tab: Tab, site: Path) -> None:
     tab.goto((site / "kv-cache-words.html").as_uri())
     tab.locator(".choosers .layer-1 + .face").click()

@@ -49,6 +49,10 @@ def test_the_turn_is_told_as_its_tokens_are() -> None:
 def test_a_word_costs_as_much_as_its_pieces() -> None:
     at = TOKENS.index("ass")
     assert TOKENS[at : at + 2] == ["ass", "istant"]
+    question = TOKENS[TOKENS.index("What") : TOKENS.index("<|im_end|>")]
+    assert [token.strip() for token in question] == ["What", "is", "the", "capital", "of", "France", "?"], (
+        "one piece each"
+    )
     assert "46.1 kB" in text(named("pieces")) and 2 * 30 * 3 * 2 * 64 * 2 == 46_080  # tokens, layers, heads, K and V
 
 
@@ -67,6 +71,10 @@ def test_the_heads_that_repeat_are_those_of_the_weights() -> None:
     for line, (i, j) in zip(lines, steps, strict=True):
         weight, layer, head = strongest(i, j)
         assert numbers(line) == [round(weight, 2), layer, head]
+    opened = {(one.layer, one.head) for one in views.of(PAGE).picture.opened}  # type: ignore[attr-defined]
+    assert opened >= {strongest(i, j)[1:] for i, j in steps}, "what the table names can be looked into"
+    weight, layer, head = strongest(*steps[0])
+    assert numbers(named("opened")) == [steps[0][0] + 1, head, layer]
     above = sum(
         sum(float(trace()["attn_weights", i, layer][head, 0, j]) for i, j in steps) / 2 > 0.5
         for layer in range(30) for head in range(9)

@@ -68,7 +68,7 @@ def opened(text: Text) -> list[int]:
 
 def near(text: Text) -> float:
     """How far sums over rounded numbers may be from what they come to."""
-    return 4e-3 if text.digits == 4 else 4e-2
+    return 4 * 10.0 ** (1 - text.digits)
 
 
 def test_the_shape_is_the_published_one() -> None:
@@ -103,7 +103,7 @@ def test_every_head_spends_a_weight_of_one_on_the_rows_that_are_there(text: Text
         for i in range(length(text)):
             weights = trace(text)["attn_weights", i, layer]
             assert weights.shape == (CONFIG.n_head, 1, i + 1) and (weights >= 0).all()
-            assert np.abs(weights.sum(-1) - 1).max() < near(text)
+            assert np.abs(weights.sum(-1) - 1).max() < near(text) / 2
             assert trace(text).number("cache_append", i, layer) == i + 1
 
 
@@ -116,7 +116,9 @@ def test_it_chose_the_likeliest_token_and_went_on_with_it(text: Text) -> None:
     assert "".join(about["tokens"][: about["n_prompt"]]) == text.prompt
     for i in range(length(text)):
         logits, chances = trace(text)["logits", i][0], np.array(about["whole"]["chances"][i])
-        assert chances.sum() < 1 and np.ptp(logits - np.log(chances)) < near(text), "one sum for all, above theirs"
+        assert chances.sum() < 1 and np.ptp(logits - np.log(chances)) < near(text) / 100, (
+            "one sum for all, above theirs"
+        )
         assert about["whole"]["apart"][i] < 1e-3, "with the cache and without"
         assert np.abs(logits - trace(text)["recompute_logits", i]).max() <= about["whole"]["apart"][i] + 1e-5
         if i + 1 >= about["n_prompt"]:
@@ -137,7 +139,9 @@ def test_counts_and_lengths_are_what_they_must_come_to(text: Text) -> None:
         means = np.abs(rows(text, "k", layer)).mean(0)
         for head, (channel, times) in enumerate(whole["k_peaks"][layer]):
             assert channel == means[head].argmax()
-            assert times == pytest.approx(means[head].max() / np.sort(means[head])[CONFIG.head_dim // 2], rel=3e-2)
+            assert times == pytest.approx(
+                means[head].max() / np.sort(means[head])[CONFIG.head_dim // 2], rel=2.5 * near(text)
+            )
 
 
 def test_where_it_comes_from_is_said() -> None:
