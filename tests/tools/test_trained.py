@@ -14,8 +14,10 @@ from gguf import GGMLQuantizationType, GGUFReader, GGUFWriter, dequantize, quant
 
 from microgpt.cache import KVCache
 from microgpt.errors import UserError
+from microgpt.experiments.repeating.measured import DIGITS
 from microgpt.model import forward
 from microgpt.trace import to_json
+from microgpt.viz.apps import repeats
 from microgpt.viz.apps.talks import TRACES
 from tools import trained
 
@@ -120,15 +122,17 @@ def test_another_file_is_refused(made: tuple[Path, dict[str, Any]], capsys: pyte
         assert trained.main([str(file), "--out", str(out)]) == 1
         assert said in capsys.readouterr().err and not out.exists()
     with pytest.raises(UserError, match="SHA-256"):
-        list(trained.traces_of(made[0]))
+        trained.published(made[0])
 
 
 @pytest.mark.skipif(not REAL, reason="needs the weights: set SMOLLM2_GGUF to the file that tools/trained.py names")
 def test_the_trace_of_the_repository_is_what_the_weights_give() -> None:
     """To the digits that are kept: the last ones depend on the order in which a machine sums."""
-    for text, part in trained.traces_of(Path(REAL)):
+    model = trained.published(Path(REAL))
+    for text, part in trained.traces_of(model):
         kept = json.loads((TRACES / text.file).read_text("utf-8"))
         same(json.loads(to_json(part)), kept, text.digits)
+    same(json.loads(trained.as_lines(trained.repeats_of(model))), repeats.record(), DIGITS - 1)
     assert GGUFReader(REAL).fields["general.license"].contents() == "apache-2.0"
 
 
