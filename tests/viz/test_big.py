@@ -12,6 +12,8 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from microgpt.config import Array, Config
 from microgpt.cost import cached, naive
@@ -23,7 +25,7 @@ from microgpt.viz.drawing.strips import ABOVE, BELOW, folded, thin_scale
 from microgpt.viz.large.excerpt import EVERYWHERE, OPENED, excerpt
 from microgpt.viz.large.from_trace import picture_from
 from microgpt.viz.large.heads import attention, distances, opened
-from microgpt.viz.large.overview import LEVELS, level_of, short
+from microgpt.viz.large.overview import LEVELS, again, level_of, short
 from microgpt.viz.large.picture import BigPicture, big_view, drawn
 from microgpt.viz.lesson import lesson_named
 from microgpt.viz.rendering.style import MOST_OPEN as MOST
@@ -224,6 +226,31 @@ def test_what_the_sentences_of_the_overview_count() -> None:
     before = np.stack([weights[:, :, i, i + 1] for i in range(shown.n - 2)]).mean(0)
     assert shown.map.before.heads == (before > 0.5).sum()
     assert shown.map.before.share == pytest.approx(before.max())
+    own = np.stack([weights[:, :, i, i + 2] for i in range(shown.n - 2)]).mean(0)
+    assert shown.map.own and shown.map.own.share == pytest.approx(own.max())
+
+
+@given(st.data())
+def test_heads_that_look_at_a_token_that_came_before_are_told(data: st.DataObject) -> None:
+    n = data.draw(st.integers(2, 8))
+    ids = data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+    weights = np.random.default_rng(data.draw(st.integers(0, 99))).dirichlet(np.ones(n), size=(2, 3, n))
+    steps = [i for i in range(n) if ids[i] in ids[1 : max(1, i - 1)]]  # not the first token, and not the one before
+    found = again(weights, ids)
+    assert (found is None) == (not steps)
+    if found:
+        at = {"same": found.same, "after": found.after}
+        total = {name: np.zeros((2, 3)) for name in at}
+        for i in steps:
+            for j in range(1, i):
+                if ids[j] == ids[i]:
+                    total["same"] += weights[:, :, i, j]
+                    if j + 1 != i:
+                        total["after"] += weights[:, :, i, j + 1]
+        for name, kind in at.items():
+            mean = total[name] / len(steps)
+            assert found.steps == len(steps) and kind.heads == (mean > 0.5).sum()
+            assert kind.share == pytest.approx(mean.max()) == mean[kind.layer, kind.head]
 
 
 def test_the_first_row_is_called_short_where_it_is() -> None:

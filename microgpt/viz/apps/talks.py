@@ -17,8 +17,7 @@ from microgpt.trace import from_json
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.counters import Facts, facts
 from microgpt.viz.large.from_trace import ExcerptPicture, picture_from
-from microgpt.viz.large.heads import attention
-from microgpt.viz.large.overview import HALF, Kind, kind
+from microgpt.viz.large.overview import HALF, Kind
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.place import ROOT
 
@@ -115,10 +114,8 @@ def view(_: Settings) -> View:
 
 def kinds(shown: ExcerptPicture) -> list[Heads]:
     """Heads of which one key has more than HALF of the weight on average, from the third step on."""
-    first, before = shown.map.first, shown.map.before
-    assert first and before, "the text has three tokens or more"
-    steps = np.arange(2, shown.n)
-    own = kind(attention(shown.trace, shown.config, shown.n)[:, :, steps, steps])
+    first, before, own = shown.map.first, shown.map.before, shown.map.own
+    assert first and before and own, "the text has three tokens or more"
     return [Heads(N_("the first token"), first), Heads(N_("the token before"), before), Heads(N_("its own token"), own)]
 
 

@@ -38,6 +38,14 @@ class Kind(NamedTuple):
     share: float
 
 
+class Again(NamedTuple):
+    """Of the steps whose token has come before: what heads then give its earlier places, or those just after them."""
+
+    steps: int
+    same: Kind
+    after: Kind
+
+
 class Overview(NamedTuple):
     """What the template places; `layers` are columns of thumbs from the first layer to the last."""
 
@@ -50,7 +58,9 @@ class Overview(NamedTuple):
     half: float
     first: Kind | None  # the first token has most of the weight
     before: Kind | None  # the token just before has most of it
+    own: Kind | None  # the token itself has most of it
     short: float | None  # in heads that rest on the first token: its V row, against the others; None if not short
+    again: Again | None  # None where no token comes twice
 
     @property
     def wide(self) -> bool:
@@ -58,7 +68,7 @@ class Overview(NamedTuple):
         return self.n_layer >= 2 * self.n_head
 
 
-def overview(weights: Array, lengths: Array, opened: list[Open]) -> Overview:
+def overview(weights: Array, lengths: Array, opened: list[Open], ids: Sequence[int]) -> Overview:
     """The picture of `weights` [n_layer, n_head, n, n]; `lengths` are those of the V rows, [n_layer, n, n_kv_head]."""
     n_layer, n_head, n, _ = weights.shape
     at = {(one.layer, one.head): index for index, one in enumerate(opened)}
@@ -78,7 +88,9 @@ def overview(weights: Array, lengths: Array, opened: list[Open]) -> Overview:
         half=HALF,
         first=kind(weights[:, :, steps, 0]) if n > 2 else None,
         before=kind(weights[:, :, steps, steps - 1]) if n > 2 else None,
+        own=kind(weights[:, :, steps, steps]) if n > 2 else None,
         short=short(weights[:, :, steps, 0], lengths) if n > 2 else None,
+        again=again(weights, ids),
     )
 
 
@@ -87,6 +99,18 @@ def kind(shares: Array) -> Kind:
     mean = shares.mean(-1)
     layer, head = (int(x) for x in np.unravel_index(mean.argmax(), mean.shape))
     return Kind(int((mean > HALF).sum()), layer, head, float(mean[layer, head]))
+
+
+def again(weights: Array, ids: Sequence[int]) -> Again | None:
+    """See `Again`. The first token does not count as an earlier place: heads rest on it for other reasons."""
+    n = weights.shape[-1]
+    earlier = {i: [j for j in range(1, i) if ids[j] == ids[i]] for i in range(n)}
+    came_back = [i for i in range(n) if any(j + 1 < i for j in earlier[i])]
+    if not came_back:
+        return None
+    same = [weights[:, :, i, earlier[i]].sum(-1) for i in came_back]
+    after = [weights[:, :, i, [j + 1 for j in earlier[i] if j + 1 < i]].sum(-1) for i in came_back]
+    return Again(len(came_back), kind(np.stack(same, axis=-1)), kind(np.stack(after, axis=-1)))
 
 
 def short(shares: Array, lengths: Array) -> float | None:

@@ -76,7 +76,8 @@ class BigPicture(Picture):
 
     @cached_property
     def map(self) -> Overview:
-        return overview(attention(self.trace, self.config, self.n), self.v_lengths, list(self.heads))
+        weights = attention(self.trace, self.config, self.n)
+        return overview(weights, self.v_lengths, list(self.heads), self.about["ids"])
 
     @cached_property
     def v_lengths(self) -> Array:
