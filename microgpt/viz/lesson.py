@@ -214,7 +214,7 @@ def lesson_named(name: str, model: str = "") -> Page:
 def module_of(shown: str) -> ModuleType:
     """The module of a lesson, by its widget, or of an app; loaded when a page needs it."""
     if any(page.app == shown for page in PAGES):
-        return import_module(f"microgpt.viz.apps.{shown}")
+        return import_module(f"microgpt.viz.apps.{shown}".replace("/", "."))
     if any(page.widget == shown for page in LESSONS):
         return import_module(f"microgpt.viz.lessons.{shown}")
     found = added(shown)

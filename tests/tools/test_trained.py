@@ -17,8 +17,7 @@ from microgpt.errors import UserError
 from microgpt.experiments.repeating.measured import DIGITS
 from microgpt.model import forward
 from microgpt.trace import to_json
-from microgpt.viz.apps import repeats
-from microgpt.viz.apps.talks import TRACES
+from microgpt.viz.apps.trained.talks import TRACES
 from tools import trained
 
 REAL = os.environ.get("SMOLLM2_GGUF", "")
@@ -132,7 +131,8 @@ def test_the_trace_of_the_repository_is_what_the_weights_give() -> None:
     for text, part in trained.traces_of(model):
         kept = json.loads((TRACES / text.file).read_text("utf-8"))
         same(json.loads(to_json(part)), kept, text.digits)
-    same(json.loads(trained.as_lines(trained.repeats_of(model))), repeats.record(), DIGITS - 1)
+    for name, record in trained.records_of(model):
+        same(json.loads(trained.as_lines(record)), json.loads((TRACES / name).read_text("utf-8")), DIGITS - 1)
     assert GGUFReader(REAL).fields["general.license"].contents() == "apache-2.0"
 
 

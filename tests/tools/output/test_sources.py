@@ -79,6 +79,7 @@ def test_only_what_is_listed_goes_beside_the_pages(
     assert names == {*scripts, *cards, "icon.svg", "style.css", "NOTICES.txt", "exercises/cache_exercise.py"} | {
         "traces/smollm2.json",
         "traces/smollm2-chat.json",
+        "traces/smollm2-pronouns.json",
         "traces/smollm2-repeats.json",
     }
 

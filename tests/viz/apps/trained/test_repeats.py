@@ -10,8 +10,8 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from microgpt.viz import views
-from microgpt.viz.apps.repeats import REPEATS, SEED
-from microgpt.viz.apps.talks import TRACES
+from microgpt.viz.apps.trained.repeats import REPEATS, SEED
+from microgpt.viz.apps.trained.talks import TRACES
 from microgpt.viz.course import page
 from microgpt.viz.rendering.render import render_page
 from tests.viz.test_pages import numbers, parse, text

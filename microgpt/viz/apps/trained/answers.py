@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt.config import Array
-from microgpt.viz.apps.talks import CHAT, picture
+from microgpt.viz.apps.trained.talks import CHAT, picture
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.counters import Facts, facts
 from microgpt.viz.large.from_trace import ExcerptPicture

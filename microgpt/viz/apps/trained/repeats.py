@@ -15,7 +15,7 @@ import numpy as np
 
 from microgpt.experiments.repeating.rounds import circle
 from microgpt.experiments.repeating.temperatures import RUN, repeated
-from microgpt.viz.apps.talks import TRACES
+from microgpt.viz.apps.trained.talks import TRACES
 from microgpt.viz.controls import Choice
 from microgpt.viz.large.overview import HALF
 from microgpt.viz.settings import Settings

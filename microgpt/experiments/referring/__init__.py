@@ -1,0 +1,125 @@
+"""One text in the cache, and several words that could come next: what the q of each asks of the same rows.
+
+The text is run once. Each word is run after it, and its row is cropped again, so that all of them read the very same K
+and V. Which noun a pronoun looks at is measured in every head, and one head is chosen by rule. Knows no page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from microgpt.cache import KVCache
+from microgpt.config import Array, Report
+from microgpt.decode import prefill
+from microgpt.errors import N_, UserError
+from microgpt.model import forward
+from microgpt.weights import Model
+
+DIGITS = 4  # behind the point, of what is written to a file
+
+
+class Sentence(NamedTuple):
+    """A text, the nouns in it, and for each word that may follow, the noun that it stands for ("" for none alone)."""
+
+    text: str
+    nouns: tuple[str, ...]
+    words: dict[str, str]
+
+
+SENTENCES = (
+    Sentence(
+        "The boy saw the girl in the garden, and", (" boy", " girl", " garden"),
+        {" he": " boy", " she": " girl", " it": " garden", " they": ""},
+    ),
+    Sentence("The woman gave the dogs a ball, and", (" woman", " dogs", " ball"),
+             {" she": " woman", " they": " dogs", " it": " ball"}),
+    Sentence("The old man bought a house from two women, and", (" man", " house", " women"),
+             {" he": " man", " they": " women", " it": " house"}),
+    Sentence("My mother wrote to my father that", (" mother", " father"), {" she": " mother", " he": " father"}),
+    Sentence("The king and the queen were at home when", (" king", " queen"), {" he": " king", " she": " queen"}),
+    Sentence("The woman has two dogs, and", (" woman", " dogs"), {" she": " woman", " they": " dogs"}),
+    Sentence("The girl lost the keys, so", (" girl", " keys"), {" she": " girl", " they": " keys"}),
+    Sentence("Anna told Peter a story while", ("Anna", " Peter"), {" she": "Anna", " he": " Peter"}),
+    Sentence("Mary met John at the station, and", ("Mary", " John"), {" she": "Mary", " he": " John"}),
+)  # fmt: skip
+
+
+class Asked(NamedTuple):
+    """A text in the cache, and what the last row of each word that was run after it has."""
+
+    tokens: list[str]
+    weights: dict[str, Array]  # [n_layer, n_head, n + 1]: what it gives to each row, its own the last
+    q: dict[str, Array]  # [n_layer, n_head, head_dim]
+    own: dict[str, Array]  # its own key, [n_layer, n_kv_head, head_dim]
+    keys: Array  # of the text, [n_layer, n_kv_head, n, head_dim]
+
+
+def asked(model: Model, sentence: Sentence) -> Asked:
+    """Run the text once, and each of its words after it. Raises UserError for a word of several tokens."""
+    config, tokenizer = model.config, model.tokenizer
+    ids = tokenizer.encode(sentence.text)
+    cache = KVCache(config, model.params["wte"].dtype)
+    prefill(model.params, config, ids, cache)
+    n = len(cache)
+    keys = np.array([cache[layer].keys.copy() for layer in range(config.n_layer)])
+    found = Asked([tokenizer.vocabulary[i] for i in ids], {}, {}, {}, keys)
+    for word in sentence.words:
+        token = tokenizer.encode(sentence.text + word)[n:]
+        if len(token) != 1:
+            raise UserError(N_("“%(word)s” is %(n)s tokens to this model; give words of one."), word=word, n=len(token))
+        rows: dict[str, list[Array]] = {"attn_weights": [], "q": [], "k": []}
+
+        def keep(report: Report, rows: dict[str, list[Array]] = rows) -> None:
+            if report[0] in rows:
+                rows[report[0]].append(np.asarray(report[1]).copy())
+
+        forward(model.params, config, token, cache, keep)
+        cache.crop(n)
+        found.weights[word] = np.array(rows["attn_weights"])[:, :, 0]
+        found.q[word], found.own[word] = np.array(rows["q"])[:, 0], np.array(rows["k"])[:, 0]
+    return found
+
+
+def measure(model: Model, sentences: Sequence[Sentence] = SENTENCES) -> dict[str, Any]:
+    """A record of all sentences: what each word gives to each noun in all heads, and to all rows in the chosen one.
+
+    The head is the one that prefers the right noun most: see `margins`. Of the first sentence there are also its keys
+    and the queries of the words there, so that the weights can be computed again.
+    """
+    every = [asked(model, one) for one in sentences]
+    nouns = [[one.tokens.index(noun) for noun in of.nouns] for one, of in zip(every, sentences, strict=True)]
+    told: list[dict[str, Any]] = [
+        {"text": of.text, "tokens": one.tokens, "nouns": at, "words": [said(one, of, word, at) for word in of.words]}
+        for of, one, at in zip(sentences, every, nouns, strict=True)
+    ]
+    margin = margins(told).mean(axis=0)
+    layer, head = (int(x) for x in np.unravel_index(margin.argmax(), margin.shape))
+    for sentence, one in zip(told, every, strict=True):
+        for word in sentence["words"]:
+            word["weights"] = one.weights[word["word"]][layer, head].round(DIGITS).tolist()
+    first, of_keys = every[0], head // (model.config.n_head // model.config.n_kv_head)
+    for word in told[0]["words"]:
+        word["q"] = first.q[word["word"]][layer, head].round(DIGITS).tolist()
+        word["k"] = first.own[word["word"]][layer, of_keys].round(DIGITS).tolist()
+    keys = first.keys[layer, of_keys].round(DIGITS).tolist()
+    return {"model": model.name, "layer": layer, "head": head, "keys": keys, "sentences": told}
+
+
+def said(one: Asked, of: Sentence, word: str, nouns: Sequence[int]) -> dict[str, Any]:
+    """What all heads give to the nouns at a word, [n_layer][n_head][nouns], and the place of the one that it means."""
+    noun = one.tokens.index(of.words[word]) if of.words[word] else None
+    return {"word": word, "noun": noun, "on_nouns": one.weights[word][:, :, nouns].round(DIGITS).tolist()}
+
+
+def margins(sentences: Sequence[dict[str, Any]]) -> Array:
+    """For each word that stands for one noun, what it gives that noun more than any other: [words, n_layer, n_head]."""
+    found = []
+    for sentence in sentences:
+        for said in sentence["words"]:
+            if said["noun"] is not None:
+                on, at = np.array(said["on_nouns"]), sentence["nouns"].index(said["noun"])
+                found.append(on[..., at] - np.delete(on, at, axis=-1).max(axis=-1))
+    return np.array(found)

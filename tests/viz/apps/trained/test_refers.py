@@ -1,0 +1,118 @@
+"""Whom a pronoun stands for: what its page says, found again in the record by other means."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from microgpt.viz import views
+from microgpt.viz.apps.trained.refers import REFERS
+from microgpt.viz.apps.trained.talks import TRACES
+from microgpt.viz.course import page
+from microgpt.viz.rendering.render import render_page
+from microgpt.viz.text.formats import show
+from tests.viz.test_pages import classes, numbers, parse, text
+
+PAGE = page("who-is-she")
+TOLD: dict[str, Any] = json.loads((TRACES / REFERS).read_text("utf-8"))
+LAYER, HEAD, FIRST = TOLD["layer"], TOLD["head"], TOLD["sentences"][0]
+WORDS = [(one, word) for one in TOLD["sentences"] for word in one["words"] if word["noun"] is not None]
+
+
+@cache
+def html() -> Element:
+    shown: Any = views.of(PAGE)
+    return parse(render_page(PAGE, shown))
+
+
+def named(name: str) -> Element:
+    return next(e for e in html().iter() if e.get("id") == name)
+
+
+def cells(of: Element) -> list[list[str]]:
+    return [[text(e).strip() for e in row if e.tag in ("th", "td")] for row in of.iter("tr")]
+
+
+def test_weights_follow_from_the_keys_and_queries_of_the_record() -> None:
+    keys = np.array(TOLD["keys"])
+    assert keys.shape == (len(FIRST["tokens"]), 64)
+    for word in FIRST["words"]:
+        scores = np.vstack([keys, word["k"]]) @ np.array(word["q"]) / 8
+        e = np.exp(scores - scores.max())
+        assert np.abs(e / e.sum() - word["weights"]).max() < 5e-4
+
+
+def test_the_record_is_whole() -> None:
+    for one in TOLD["sentences"]:
+        assert "".join(one["tokens"]) == one["text"] and 2 <= len(one["nouns"]) <= 3
+        for word in one["words"]:
+            on = np.array(word["on_nouns"])
+            assert on.shape == (30, 9, len(one["nouns"])) and (on >= 0).all() and (on.sum(-1) < 1.001).all()
+            assert on[LAYER, HEAD].tolist() == [word["weights"][at] for at in one["nouns"]]
+            assert abs(sum(word["weights"]) - 1) < 1e-3 and len(word["weights"]) == len(one["tokens"]) + 1
+
+
+def test_a_bar_for_every_row_and_every_word() -> None:
+    """The keys are drawn once, for all words."""
+    table = next(e for e in html().iter() if e.get("class") == "asking")
+    rows = [row for row in table.iter("tr")][2:]
+    assert len(rows) == len(FIRST["tokens"]) + 1
+    for i, row in enumerate(rows):
+        figures = [text(e) for e in row.iter("b") if "D" in classes(e)]
+        assert figures == [f"{word['weights'][i]:.2f}" for word in FIRST["words"]]
+        strips = [e for e in row.iter() if "strip" in classes(e)]
+        assert len(strips) == (1 if i < len(FIRST["tokens"]) else len(FIRST["words"]))
+        if i < len(FIRST["tokens"]):
+            assert text(row[0]).strip() == show(FIRST["tokens"][i])
+
+
+def test_each_word_is_said_to_give_most_to_its_noun() -> None:
+    done = [text(e) for e in html().iter("p") if e.get("class") == "done"]
+    for said, word in zip(done, FIRST["words"], strict=True):
+        *weights, _ = word["weights"]
+        most = int(np.argmax(weights))
+        assert show(word["word"]) in said and show(FIRST["tokens"][most]) in said and f"{weights[most]:.2f}" in said
+        assert word["noun"] in (most, None)
+
+
+def test_one_head_is_right_at_every_word() -> None:
+    """Counted over all heads, word by word."""
+    right = np.array(
+        [
+            [
+                [on[one["nouns"].index(word["noun"])] == max(on) and sorted(on)[-2] < max(on) for on in heads]
+                for heads in word["on_nouns"]
+            ]
+            for one, word in WORDS
+        ]
+    )
+    every = int(right.all(axis=0).sum())
+    assert numbers(named("right")) == [right[:, LAYER, HEAD].sum(), len(WORDS), 270, every]
+    assert every == 1 and right[:, LAYER, HEAD].all(), "what the page is about"
+    margins = [
+        np.array(word["on_nouns"])[..., at] - np.delete(np.array(word["on_nouns"]), at, axis=-1).max(-1)
+        for one, word in WORDS
+        for at in [one["nouns"].index(word["noun"])]
+    ]
+    mean = np.mean(margins, axis=0)
+    assert np.unravel_index(mean.argmax(), mean.shape) == (LAYER, HEAD)
+    assert numbers(named("rule")) == [len(WORDS), len(TOLD["sentences"]), 270, round(float(mean.max()), 2)]
+
+
+def test_every_word_has_its_line() -> None:
+    lines = [row for row in cells(named("by-word"))[1:] if len(row) == 4]
+    assert len(lines) == len(WORDS)
+    for line, (one, word) in zip(lines, WORDS, strict=True):
+        weights, others = word["weights"], [at for at in one["nouns"] if at != word["noun"]]
+        best = max(others, key=lambda at: weights[at])
+        tokens = [show(token) for token in one["tokens"]]
+        assert line[:3] == [show(word["word"]), tokens[word["noun"]], f"{weights[word['noun']]:.2f}"]
+        assert line[3].split() == [f"{weights[best]:.2f}", tokens[best]]
+    top = sum(max(word["weights"]) == word["weights"][word["noun"]] for _, word in WORDS)
+    assert numbers(named("caution")) == [top, len(WORDS)]
+    for one, word in WORDS:  # what the sentence says of the rest
+        assert int(np.argmax(word["weights"])) in (word["noun"], *set(range(99)) - set(one["nouns"]))
