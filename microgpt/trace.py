@@ -223,7 +223,7 @@ class TraceArrays(Mapping[Key, "Array | int"]):
     """trace["q", 3, 0] is what the hook reported as q at position 3 in layer 0; trace.arrays() stacks all of it."""
 
     def __init__(self, trace: Trace) -> None:
-        self._trace = trace
+        self.trace = trace
         self._found: dict[Key, Array | int] = {
             (e.name, e.pos) if e.layer < 0 else (e.name, e.pos, e.layer): e.value for e in trace
         }
@@ -231,7 +231,7 @@ class TraceArrays(Mapping[Key, "Array | int"]):
     @property
     def about(self) -> dict[str, Any]:
         """What describes the run: model, config, prompt, tokens, vocabulary, ..."""
-        return self._trace.about
+        return self.trace.about
 
     def __getitem__(self, key: Key) -> Array | int:
         if key not in self._found:
@@ -264,14 +264,17 @@ class TraceArrays(Mapping[Key, "Array | int"]):
         cache_append               [n_layer, n]: rows that the cache then holds
         sample                     [n]: the id that was chosen, -1 where the prompt goes on
         recompute_macs             [n, 6]: multiply-adds without a cache, by part
+
+        Of an excerpt, layers and tokens of the vocabulary are those that it holds, in their order: see about["cut"].
         """
-        n, layers = len(self.about["tokens"]), self.about["config"]["n_layer"]
-        names = {key[0]: len(key) == 3 for key in self._found}
+        n, layers = len(self.about["tokens"]), dict[str, set[int]]()
+        for name, _, *layer in self._found:
+            layers.setdefault(name, set()).update(layer)
         return {
-            name: np.stack([self._over_steps(name, n, layer) for layer in range(layers)])
+            name: np.stack([self._over_steps(name, n, layer) for layer in sorted(inside)])
             if inside
             else self._over_steps(name, n)
-            for name, inside in names.items()
+            for name, inside in layers.items()
         }
 
     def _over_steps(self, name: str, n: int, *layer: int) -> Array:

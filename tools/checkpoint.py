@@ -11,12 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from microgpt.errors import UserError
 from microgpt.trace import Trace, to_json
 from microgpt.viz.controls import View
 from microgpt.viz.course import Page
 from microgpt.viz.large.excerpt import excerpt
-from microgpt.viz.large.from_trace import cut, picture_from
+from microgpt.viz.large.from_trace import drawable, picture_of
 from microgpt.viz.large.picture import BigPicture
 from microgpt.viz.lesson import lesson_named
 from microgpt.viz.lessons.from_checkpoint import check_widget, drawn_by, page_for, picture_for, pressed
@@ -72,15 +71,9 @@ def bake_trace(
 ) -> None:
     """The same from a trace or its excerpt, whichever engine has run it: the stepper, which needs no model."""
     check_looks(lang)
-    try:
-        part = cut(part, layers, heads)
-        view = picture_from(part, layers, heads)
-        finish(lesson_named("stepper"), view, view, part, out, start, lang, assets)
-    except UserError:
-        raise
-    except (LookupError, TypeError, ValueError) as error:  # somebody else has written it
-        why = repr(error)
-        raise UserError("This trace cannot be drawn (%(why)s); docs/trace.md says what it needs.", why=why) from None
+    view = picture_of(part, layers, heads)
+    with drawable():
+        finish(lesson_named("stepper"), view, view, view.trace, out, start, lang, assets)
     say(opened_on(view))
 
 

@@ -125,6 +125,7 @@ def test_another_file_is_refused(made: tuple[Path, dict[str, Any]], capsys: pyte
 
 
 @pytest.mark.skipif(not REAL, reason="needs the weights: set SMOLLM2_GGUF to the file that tools/trained.py names")
+@pytest.mark.timeout(900)  # a hundred texts of a hundred tokens and more
 def test_the_trace_of_the_repository_is_what_the_weights_give() -> None:
     """To the digits that are kept: the last ones depend on the order in which a machine sums."""
     model = trained.published(Path(REAL))

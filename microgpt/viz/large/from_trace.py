@@ -6,7 +6,8 @@ What an excerpt does not hold, the counts of all layers and the sum over the who
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -67,6 +68,24 @@ class ExcerptPicture(BigPicture):
 def bytes_of(dtype: str) -> int:
     """Of a number in it. NumPy has no bfloat16, which other engines compute in."""
     return 2 if dtype == "bfloat16" else np.dtype(dtype).itemsize
+
+
+@contextmanager
+def drawable() -> Iterator[None]:
+    """Around all that draws a trace: what somebody else has written, and cannot be drawn, is a UserError."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError) as error:
+        why = repr(error)
+        raise UserError(
+            N_("This trace cannot be drawn (%(why)s); docs/trace.md says what it needs."), why=why
+        ) from None
+
+
+def picture_of(trace: Trace, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> ExcerptPicture:
+    """The picture of a trace or an excerpt, whichever engine has run it. Raises UserError for what cannot be drawn."""
+    with drawable():
+        return picture_from(cut(trace, layers, heads), layers, heads)
 
 
 def cut(trace: Trace, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> Trace:

@@ -16,10 +16,12 @@ from microgpt.checkpoints.assemble import Precision
 from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.errors import N_, UserError
 from microgpt.files import write_whole
-from microgpt.trace import TraceArrays
+from microgpt.trace import Trace, TraceArrays
 from microgpt.viz import views
 from microgpt.viz.controls import View, on_show
 from microgpt.viz.drawing.picture import Picture
+from microgpt.viz.large.from_trace import drawable, picture_of
+from microgpt.viz.large.picture import BigPicture
 from microgpt.viz.lesson import Page, lesson_named
 from microgpt.viz.lessons.from_checkpoint import check_widget, drawn_by, page_for, picture_for, pressed
 from microgpt.viz.notebook.tables import plain
@@ -37,7 +39,7 @@ HEIGHT = 512  # pixels: in a frame no higher than this the steps stay in reach, 
 
 
 def show(
-    prompt: str = "",
+    prompt: str | Trace | TraceArrays = "",
     model: str | Path = "",
     widget: str = "stepper",
     *,
@@ -65,9 +67,18 @@ def show(
 
     model is one of ours, or the folder of a checkpoint. Of a checkpoint, `new` says how many tokens it adds, always
     the likeliest; layers and heads which of its heads are open; dtype what it computes in.
+
+    In place of a prompt, a trace: show(trace) draws the stepper of a run that is over, by whatever engine.
     """
     asked = {"step": step, "layer": layer, "head": head, "phase": phase, **choices}
     layers, heads = ([at] if isinstance(at, int) else list(at) for at in (layers, heads))
+    if not isinstance(prompt, str):
+        if (model, widget, temperature, top_k, seed, new, dtype) != ("", "stepper", 0.0, 0, 42, None, "float32"):
+            raise UserError(N_("A trace is drawn as it is, by the stepper; leave out what a run would need."))
+        run = picture_of(prompt if isinstance(prompt, Trace) else prompt.trace, layers, heads)
+        settings = Settings(run.about["model"], run.about["prompt"])
+        with drawable():
+            return large_page(lesson_named("stepper"), run, run, settings, asked, lang, theme, height)
     if is_folder(model):
         if (temperature, top_k, seed) != (0.0, 0, 42):
             raise UserError(N_("A checkpoint adds the likeliest token; leave temperature, top_k and seed out."))
@@ -76,16 +87,25 @@ def show(
         check_widget(page, widget, [*layers, *heads])
         loaded = load_checkpoint(Path(model), dtype)
         large = picture_for(page, loaded, prompt, new, layers, heads)
-        with language(lang):
-            page = page_for(page, large)
-        settings = Settings(loaded.name, prompt)
-        order = Request(page, settings, pressed(page, large, given(asked)), lang, theme)
-        return Shown(order, drawn_by(page, loaded, large), large, height)
+        drawn = drawn_by(page, loaded, large)
+        return large_page(page, drawn, large, Settings(loaded.name, prompt), asked, lang, theme, height)
     if (new, layers, heads, dtype) != (None, [], [], "float32"):
         raise UserError(N_("new, layers, heads and dtype are for a checkpoint: give its folder as the model."))
     order = request(widget, str(model), prompt, asked, lang, theme, temperature, top_k, seed)
     view = views.view(order.page.widget, order.settings)
     return Shown(order, view, view if isinstance(view, Picture) else Picture(order.settings.trace()), height)
+
+
+def large_page(
+    page: Page, view: View, picture: BigPicture, settings: Settings, asked: Mapping[str, object], lang: str, theme: str,
+    height: int,
+) -> Shown:  # fmt: skip
+    """A page of a large model, which says its name and opens on what is asked for."""
+    check_looks(lang, theme)
+    chosen = pressed(page, picture, given(asked))
+    with language(lang):
+        page = page_for(page, picture)
+    return Shown(Request(page, settings, chosen, lang, theme), view, picture, height)
 
 
 def is_folder(model: str | Path) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from microgpt.errors import N_, UserError
-from microgpt.viz.drawing.counters import Guess, guesses
+from microgpt.viz.drawing.counters import Guess
 from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.drawing.strips import run_length
@@ -71,8 +71,7 @@ def plain(picture: Picture, step: int, layer: int, head: int) -> Plain:
         weights = trace["attn_weights", i, layer][head, 0].tolist()
         rows = [Row(j, show(picture.tokens[j]), kept[j][0], weights[j], kept[j][1], j == i) for j in range(i + 1)]
         q, mixed = strip("q", i, head), strip("head_out", i, head)
-        likeliest = guesses(picture.trace, i, picture.vocabulary_token)
-        return Step(i + 1, show(picture.tokens[i]), i == step, q, rows, mixed, likeliest)
+        return Step(i + 1, show(picture.tokens[i]), i == step, q, rows, mixed, picture.guesses(i))
 
     about: dict[str, Any] = picture.about
     steps = [step_at(i) for i in range(picture.n)]

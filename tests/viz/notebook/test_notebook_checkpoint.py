@@ -12,8 +12,10 @@ import pytest
 from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.errors import UserError
 from microgpt.record import Recording
+from microgpt.trace import Trace, TraceArrays, from_json, to_json
 from microgpt.viz import show
 from microgpt.viz.drawing.strips import folded
+from microgpt.viz.large.from_trace import cut
 from microgpt.viz.lesson import lesson_named
 from microgpt.viz.notebook import Shown
 from microgpt.viz.rendering.style import own_style, style
@@ -61,6 +63,41 @@ def test_arrays_are_those_of_the_run(folder: Path) -> None:
     for event in trace:
         key = (event.name, event.pos) if event.layer < 0 else (event.name, event.pos, event.layer)
         assert np.array_equal(run[key], event.value)
+
+
+def test_a_trace_is_shown_as_the_run_that_it_is_of(folder: Path) -> None:
+    """As the arrays of a page, as a trace, and out of the file that is cut for a page."""
+    ran = shown(folder, step=1)
+    html, trace = ran._repr_html_(), ran.trace.trace
+    assert show(ran.trace, step=1)._repr_html_() == show(trace, step=1)._repr_html_() == html
+    read = from_json(to_json(cut(trace)))
+    assert show(read, step=1)._repr_html_() == html
+    assert "la caché" in framed(show(read, lang="es")).lower()
+    assert controls(framed(show(trace, heads=[0, 3], layer=1, head=3)))["head"].default == "1.3"
+
+
+def test_a_trace_takes_nothing_that_a_run_would_need(folder: Path) -> None:
+    trace = shown(folder).trace
+    for wrong in ({"model": folder}, {"widget": "why-q"}, {"seed": 1}, {"new": 2}, {"dtype": "float64"}):
+        with pytest.raises(UserError, match="drawn as it is, by the stepper"):
+            show(trace, **wrong)
+    with pytest.raises(UserError, match="What this trace says about its run lacks something"):
+        show(Trace({}))
+    broken = cut(trace.trace)
+    del broken.about["whole"]["chances"]
+    with pytest.raises(UserError, match=r"cannot be drawn \(KeyError\('chances'\)\)"):
+        show(broken)
+    with pytest.raises(UserError, match="Layer 7, head 0 is not open"):
+        show(trace, layer=7, head=0)
+
+
+def test_arrays_of_an_excerpt_are_those_of_its_layers(folder: Path) -> None:
+    whole, part = shown(folder).trace, TraceArrays(cut(shown(folder, layers=[1]).trace.trace, [1]))
+    every, some = whole.arrays(), part.arrays()
+    assert np.abs(some["attn_weights"] - every["attn_weights"]).max() < 1e-7, "of all layers, in 32 bits"
+    assert np.abs(some["q"] - every["q"][[1]]).max() < 1e-6 and "resid_pre" not in some
+    kept = part.about["vocabulary_ids"]
+    assert np.abs(some["logits"] - every["logits"][:, kept]).max() < 1e-6
 
 
 @pytest.mark.parametrize("options", [{}, {"layer": 1, "step": 2}])
