@@ -75,6 +75,8 @@ def drawable() -> Iterator[None]:
     """Around all that draws a trace: what somebody else has written, and cannot be drawn, is a UserError."""
     try:
         yield
+    except UserError:
+        raise
     except (LookupError, TypeError, ValueError) as error:
         why = repr(error)
         raise UserError(
