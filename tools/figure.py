@@ -3,6 +3,8 @@
     python -m tools.figure kv-cache --prompt emm --step 4 --out step.svg
     python -m tools.figure with-and-without --choose step=4 --out compare.png --scale 3
     python -m tools.figure kv-cache --animate --out steps.svg
+    python -m tools.figure kv-cache --checkpoint path/to/SmolLM2-135M --prompt "The next day is" --out step.svg
+    python -m tools.figure kv-cache --trace trace.json --layer 17 --head 4 --out step.svg
 
 What can be chosen are the page's radio buttons, by the names and values that its address has (?step=4&head=1). A PNG
 is drawn by Chromium. A file is replaced only by a whole one.
@@ -15,12 +17,17 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from xml.etree import ElementTree
 
+from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.errors import N_, UserError
-from microgpt.viz.figures import animated, figure, lesson
+from microgpt.trace import from_json
+from microgpt.viz.course import Page
+from microgpt.viz.figures import animated, figure, lesson, of_run
+from microgpt.viz.large.from_trace import picture_of
+from microgpt.viz.large.picture import BigPicture, big_view
 from microgpt.viz.rendering.render import sentence
 from microgpt.viz.request import START, settings_for
 from microgpt.viz.settings import parse_number
@@ -51,6 +58,10 @@ def arguments() -> argparse.ArgumentParser:
             f"--{name}", metavar="N", help="as in the page's address (a step by the position of its token, from 0)"
         )
     parser.add_argument("--choose", metavar="NAME=VALUE", action="append", default=[], help="any other choice")
+    large = parser.add_argument_group("the stepper of a large model")
+    large.add_argument("--checkpoint", type=Path, metavar="FOLDER", help="run --prompt in this one")
+    large.add_argument("--trace", type=Path, metavar="FILE", help="or draw what has been recorded")
+    large.add_argument("--new", type=int, metavar="N", help="how many tokens the checkpoint adds")
     parser.add_argument("--animate", action="store_true", help="go through all steps or cases, in one SVG")
     parser.add_argument("--lang", choices=LANGUAGES, default="en", help="the language of the figure")
     parser.add_argument("--address", default="", metavar="URL", help="where the site is, for the link in the figure")
@@ -77,9 +88,32 @@ def make(options: argparse.Namespace) -> None:
             raise UserError(N_("--choose is “%(text)s”; give a name and a value, such as step=4."), text=text)
         choice[name] = value
     shown = lesson(options.page)
-    settings = settings_for(shown, options.model or "", options.prompt)
-    svg = (animated if options.animate else figure)(shown, settings, choice, options.address)
+    if options.checkpoint or options.trace:
+        at = {name: whole_number(name, value) for name, value in choice.items()}
+        svg = of_run(run_of(shown, options, at), at, options.animate)
+    else:
+        settings = settings_for(shown, options.model or "", options.prompt)
+        svg = (animated if options.animate else figure)(shown, settings, choice, options.address)
     write(out, pngs([svg], scale)[0] if kind == ".png" else svg.encode())
+
+
+def run_of(page: Page, options: argparse.Namespace, at: Mapping[str, int]) -> BigPicture:
+    """The run of a checkpoint, or that of a file, with the head open that is asked for. Raises UserError."""
+    if page.widget != "stepper":
+        raise UserError(N_("Of a checkpoint or a trace the figure is the stepper: kv-cache."))
+    layers, heads = ([at[name]] if name in at else [] for name in ("layer", "head"))
+    if options.checkpoint:
+        return big_view(load_checkpoint(options.checkpoint), options.prompt or "", options.new, layers, heads)
+    try:
+        trace = from_json(options.trace.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(N_("%(file)s cannot be read (%(why)s)."), file=options.trace, why=error) from None
+    return picture_of(trace, layers, heads)
+
+
+def whole_number(name: str, text: str) -> int:
+    found: int = parse_number(text, int, N_("--%(name)s is “%(text)s”; give a whole number."), name=name)
+    return found
 
 
 def pngs(drawings: Iterable[str], scale: float = 1) -> list[bytes]:

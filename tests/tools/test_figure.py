@@ -9,8 +9,14 @@ from xml.etree import ElementTree
 
 import pytest
 
-from microgpt.viz.figures import animated, figure
+from microgpt.checkpoints.folder import load_checkpoint
+from microgpt.files import write_whole
+from microgpt.trace import to_json
+from microgpt.viz.figures import animated, figure, of_run
+from microgpt.viz.large.from_trace import picture_of
+from microgpt.viz.large.picture import big_view
 from microgpt.viz.settings import Settings
+from tests.support import checkpoints
 from tools import figure as tool
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,6 +43,42 @@ def test_any_choice_and_language(tmp_path: Path) -> None:
     assert tool.main(["memory", "--choose", "known=1", "--lang", "es", "--out", str(out)]) == 0
     tree = ElementTree.fromstring(out.read_text("utf-8"))
     assert tree.get("lang") == "es" and "SmolLM2-135M" in {e.text for e in tree.iter(f"{SVG}text")}
+
+
+def test_of_a_checkpoint_and_of_its_trace_the_figure_is_the_same(tmp_path: Path) -> None:
+    folder, out, traced = checkpoints.llama(tmp_path / "Tiny"), tmp_path / "a.svg", tmp_path / "trace.json"
+    picture = big_view(load_checkpoint(folder), "day day", None, [1], [2])
+    at = {"step": 2, "layer": 1, "head": 2}
+    chosen = [f"--{name}={value}" for name, value in at.items()]
+    run = ["--checkpoint", str(folder), "--prompt", "day day"]
+    assert tool.main(["kv-cache", *run, *chosen, "--out", str(out)]) == 0
+    assert (svg := out.read_text("utf-8")) == of_run(picture, at) and "from a run of Tiny" in svg
+    write_whole({traced: to_json(picture.trace)})
+    assert tool.main(["kv-cache", "--trace", str(traced), *chosen, "--out", str(out)]) == 0
+    assert out.read_text("utf-8") == svg
+    assert tool.main(["kv-cache", "--trace", str(traced), "--animate", "--out", str(out)]) == 0
+    assert out.read_text("utf-8") == of_run(picture_of(picture.trace), {}, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["kv-cache", "--step", "1.5"], "--step is “1.5”; give a whole number."),
+        (["kv-cache", "--layer", "9"], "layers has 9; this model has 0 to 1."),
+        (["kv-cache", "--step", "99"], "step is 99; this page has 0 to"),
+        (["why-q"], "Of a checkpoint or a trace the figure is the stepper"),
+    ],
+)
+def test_what_cannot_be_drawn_of_a_checkpoint(arguments: list[str], said: str, tmp_path: Path,
+                                              capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+    folder, out = checkpoints.llama(tmp_path / "Tiny"), tmp_path / "a.svg"
+    assert tool.main([*arguments, "--checkpoint", str(folder), "--prompt", "day day", "--out", str(out)]) == 1
+    assert said in capsys.readouterr().err and not out.exists()
+
+
+def test_a_trace_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert tool.main(["kv-cache", "--trace", str(tmp_path / "none"), "--out", str(tmp_path / "a.svg")]) == 1
+    assert "cannot be read" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ beside the widget places it, or figures/table.svg. Writes no file.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -21,19 +22,23 @@ from microgpt.viz.controls import Value, View, drawn
 from microgpt.viz.course import LESSONS, Page
 from microgpt.viz.figures import layout, paint, words
 from microgpt.viz.figures.layout import of
-from microgpt.viz.lesson import added, page_named
+from microgpt.viz.large.picture import BigPicture
+from microgpt.viz.lesson import added, lesson_named, page_named
+from microgpt.viz.lessons.from_checkpoint import page_for, pressed
 from microgpt.viz.patches import Patch, file
 from microgpt.viz.rendering import render
 from microgpt.viz.request import settings_from
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.formats import show
 from microgpt.viz.text.glossary import GLOSSARY
-from microgpt.viz.text.language import LANG, folder, translated
+from microgpt.viz.text.language import LANG, folder, say, translated
 
-__all__ = ["animated", "card", "figure", "figure_file"]
+__all__ = ["animated", "card", "figure", "figure_file", "of_run"]
 
 SECONDS, REST, FADE = 2.4, 2.4, 0.3  # of one case, of the last one in addition, of the change between two
 BLINK, ROUNDS = 0.01, 3  # how long a panel takes to go, unseen; how often all is gone through
 TYPE = "image/svg+xml"
+FROM = N_("from a run of %(model)s")
 SPAN = layout.WIDTH - 2 * layout.EDGE  # of what stands around the card
 
 
@@ -63,16 +68,32 @@ def animated(
     return moving(page, settings, view, drawn(view, choice), address)
 
 
+def of_run(picture: BigPicture, asked: Mapping[str, object] | None = None, moves: bool = False) -> str:
+    """A step of a large model in one of its opened heads, whose rows have a few cells each; or all steps in turn.
+
+    `asked` names step, layer, head and phase, as the page's options do. Raises UserError for what is not open.
+    """
+    page = lesson_named("stepper")
+    at = drawn(picture, pressed(page, picture, asked or {}))
+    layer, head = (int(part) for part in str(at.pop("head")).split("."))
+    chosen = {"step": at["step"], "layer": layer, "head": head, "phase": at["phase"]}
+    view, page = replace(picture, few=True), page_for(page, picture)
+    values = view.choices[0].values if moves else [at["step"]]
+    panels = [panel(page, view, {**chosen, "step": value}, moves) for value in values]
+    return framed(page, panels, say(FROM, model=show(picture.about["model"]).replace("␣", " ")))
+
+
 def still(page: Page, settings: Settings, view: View, at: Mapping[str, Value], address: str = "") -> str:
     """The case that `at` chooses of a view."""
-    return framed(page, settings, [panel(page, view, at)], differences(page, settings, view, at), address)
+    return framed(page, [panel(page, view, at)], *source(page, differences(page, settings, view, at), address))
 
 
 def moving(page: Page, settings: Settings, view: View, at: Mapping[str, Value], address: str = "") -> str:
     """Every case of its first choice, one after the other."""
     first = view.choices[0]
     panels = [panel(page, view, {**at, first.name: value}, moving=True) for value in first.values]
-    return framed(page, settings, panels, differences(page, settings, view, {**at, first.name: first.at}), address)
+    asked = differences(page, settings, view, {**at, first.name: first.at})
+    return framed(page, panels, *source(page, asked, address))
 
 
 def figure_file(fields: Mapping[str, str], kind: str = "still", settings: Settings | None = None) -> Patch:
@@ -165,15 +186,20 @@ def differences(page: Page, settings: Settings, view: View, at: Mapping[str, Val
     return run | {name: value for name, value in at.items() if value != first[name]}
 
 
-def framed(page: Page, settings: Settings, panels: list[Panel], asked: Mapping[str, object], address: str) -> str:
+def source(page: Page, asked: Mapping[str, object], address: str) -> tuple[str, str]:
+    """Where the page of a figure is, and the link to it, if the site's own address is known."""
+    found = f"{address}{folder(LANG.get())}{page.name}.html{'?' if asked else ''}{urlencode(asked)}"
+    return found, found if address else ""
+
+
+def framed(page: Page, panels: list[Panel], source: str, href: str = "") -> str:
     """The whole figure around its panels, of which the last one stands when nothing moves."""
     title = words.balanced(str(escape(translated([page.title])[0])), SPAN, 24, "bold")
-    source = f"{address}{folder(LANG.get())}{page.name}.html{'?' if asked else ''}{urlencode(asked)}"
     return render.render(
         "figures/_frame.svg", **around(), page=page, title=title, panels=panels, pen=layout.Pen(layout.EDGE),
         height=max(one.height for one in panels), caption_lines=max(len(one.caption) for one in panels),
         turns=turns(len(panels)), seconds=f"{len(panels) * SECONDS + REST:.1f}", rounds=ROUNDS, source=source,
-        href=source if address else "",
+        href=href,
     )  # fmt: skip
 
 

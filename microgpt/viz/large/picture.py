@@ -30,6 +30,7 @@ NEW = 8  # tokens that the model adds, if there is room
 SCALES = {"q, k": ("q", "k"), "v": ("v", "head_out"), "x": ("attn_norm",)}  # q and k meet; v is what is mixed
 SCALE_OF = {name: kind for kind, names in SCALES.items() for name in names}
 COLUMNS = 8  # numbers of a row in a plain table
+CELLS = 16  # of a row in a figure
 
 
 class Facts(NamedTuple):
@@ -50,6 +51,7 @@ class BigPicture(Picture):
     at_head: int = 0
     by_rule: bool = True  # the heads were not chosen by the author
     layers_by_rule: bool = True
+    few: bool = False  # strips of a few cells, named by layer and head as those of small models: for a figure
 
     @property
     def opened(self) -> tuple[Open, ...]:
@@ -59,6 +61,10 @@ class BigPicture(Picture):
     def choices(self) -> tuple[Choice, ...]:
         """A step, an opened head and a stage of the step."""
         step, _, _, phase = super().choices
+        if self.few:
+            first = self.heads[self.at_head]
+            heads = sorted({one.head for one in self.heads})
+            return step, Choice("layer", self.layers, first.layer), Choice("head", heads, first.head), phase
         return step, Choice("head", [one.value for one in self.heads], self.heads[self.at_head].value), phase
 
     @property
@@ -117,6 +123,8 @@ class BigPicture(Picture):
         return {index: one.head for index, one in enumerate(self.heads) if one.layer == layer}
 
     def where(self, at: Sequence[int]) -> str:
+        if self.few:
+            return " ".join([f"L L{self.heads[at[0]].layer} H", *(f"H{self.heads[index].head}" for index in at)])
         return " ".join(["O", *(f"O{index}" for index in at)])
 
     def rows(self, name: str, pos: int) -> Iterator[tuple[int, str, Array]]:
@@ -133,8 +141,13 @@ class BigPicture(Picture):
                 if at := [index for index, head in here.items() if head // group == i]:
                     yield layer, self.where(at), row
 
-    def strips(self, name: str, pos: int) -> list[Thin]:
+    def strips(self, name: str, pos: int) -> list[Thin] | list[Strip]:
         kind = SCALE_OF[name]
+        if self.few:
+            return [
+                Strip(where, [self.scales[kind, layer].cell(x) for x in folded(values, CELLS).tolist()], None)
+                for layer, where, values in self.rows(name, pos)
+            ]
         return [self.scales[kind, layer].strip(values, where) for layer, where, values in self.rows(name, pos)]
 
     def per_layer(self, name: str, pos: int) -> list[Any]:

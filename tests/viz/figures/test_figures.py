@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,14 +21,16 @@ from microgpt.viz import views
 from microgpt.viz.course import LESSONS, Page, page
 from microgpt.viz.drawing.heat import LEVELS, Cell, Strip
 from microgpt.viz.drawing.picture import Picture
-from microgpt.viz.figures import animated, figure, figure_file
+from microgpt.viz.figures import animated, figure, figure_file, of_run
 from microgpt.viz.figures.layout import WIDTH, cells, hatch
 from microgpt.viz.figures.paint import HEAT, INK, MONO, SMALL
 from microgpt.viz.figures.words import extent, fit, lines, runs
+from microgpt.viz.large.picture import big_view
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import difference, heat, number, percent, shape_text, size_text, whole
 from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import SHIPPED, shipped
+from tests.viz.large import PROMPT, large
 
 ROOT = Path(__file__).resolve().parents[3]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -515,7 +519,7 @@ def test_a_hostile_vocabulary_is_text() -> None:
     for i, token in enumerate(evil):
         object.__setattr__(picture.trace, "about", {**picture.about, "tokens": evil})
         made = figures.panel(one, picture, {"step": i, "layer": 0, "head": 0, "phase": 7})
-        svg = figures.framed(one, Settings("names", "<&\x01" + token), [made], {}, "")
+        svg = figures.framed(one, [made], *figures.source(one, {"prompt": "<&\x01" + token}, ""))
         tree = ElementTree.fromstring(svg)
         check_whole(tree)
         assert "<script" not in svg and "‮" not in svg
@@ -571,3 +575,40 @@ def test_runs_keep_tokens_and_what_is_bold() -> None:
 def test_hatching_stays_in_its_box(x: int, y: int, w: int, h: int) -> None:
     points = [(int(a), int(b)) for a, b in re.findall(r"[ML](\d+) (\d+)", hatch(x, y, w, h))]
     assert all(x <= a <= x + w and y <= b <= y + h for a, b in points)
+
+
+# ---- large models ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", [0, 4])
+def test_a_figure_of_a_large_model_has_the_weights_of_the_open_head(step: int) -> None:
+    """And the largest of every few numbers of its rows, full at the end of their scale."""
+    shown = big_view(large("smollm", n_embd=48, n_mlp=32, n_ctx=64), PROMPT, 3, [7], [4])
+    tree = ElementTree.fromstring(of_run(shown, {"step": step, "layer": 7, "head": 4}))
+    check_whole(tree)
+    check_apart(tree)
+    texts = [e.text for e in tree.iter(f"{SVG}text")]
+    weights = shown.trace["attn_weights", step, 7][4, 0]
+    for weight in weights:
+        assert f"{weight:.2f}" in texts
+    keys = shown.trace["k", step, 7][0]
+    key = keys[4 * len(keys) // shown.config.n_head]
+    runs = np.array_split(key, 16)
+    few = replace(shown, few=True).step(step).k[0]
+    assert [cell.value for cell in few.cells] == [float(run[np.abs(run).argmax()]) for run in runs]
+    assert few.digits is None and {"L7", "H4"} <= set(few.where.split())
+
+
+@pytest.mark.parametrize("name", ["<script>", "]]>&", "\u202ex", "\x00\x01", "\uffff", "漢" * 60])
+def test_the_name_of_a_model_is_text(name: str) -> None:
+    shown = big_view(large("smollm", n_embd=48, n_mlp=32, n_ctx=64), PROMPT, 1, [7], [4])
+    trace = replace(shown.trace, about=shown.about | {"model": name})
+    svg = of_run(replace(shown, trace=trace), {})
+    check_whole(ElementTree.fromstring(svg))
+    assert "<script" not in svg and "\u202e" not in svg
+
+
+def test_a_figure_of_what_is_not_open_is_refused() -> None:
+    shown = big_view(large("smollm", n_embd=48, n_mlp=32, n_ctx=64), PROMPT, 3, [7], [4])
+    with pytest.raises(UserError, match="Layer 7, head 3 is not open"):
+        of_run(shown, {"layer": 7, "head": 3})

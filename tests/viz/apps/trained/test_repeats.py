@@ -85,7 +85,7 @@ def test_without_the_rows_of_the_others_it_is_as_in_the_first_round() -> None:
 def test_every_token_has_a_bar_for_each_round() -> None:
     drawing = next(e for e in html().iter() if e.get("class") == "text")
     words = [e for e in drawing.iter() if e.get("class") == "said"]
-    assert [text(e).strip() for e in words] == [word.strip() or "⏎" for word in WORDS[START : START + PERIOD]]
+    assert [text(e).strip() for e in words] == [word.strip() or "↵" for word in WORDS[START : START + PERIOD]]
     for i, word in enumerate(words):
         shares = [e.get("class", "").split() for e in word.iter() if re.match(r"at\d", e.get("class", ""))]
         chances = [of_round(at)[i] for at in range(N)] + [TOLD["without"][i]]
@@ -114,7 +114,7 @@ def test_repetition_by_temperature() -> None:
         likely = mean(chance for one in some for chance in one["chances"])
         assert rows[at] == [f"{heat:.1f}", str(len(some)), f"{round(100 * mean(seen))} %", f"{likely:.2f}"]
         shown = next(one for one in some if one["seed"] == SEED)
-        words = [TOLD["vocabulary"][str(token)].strip() or "⏎" for token in shown["ids"][TOLD["n_prompt"] :]]
+        words = [TOLD["vocabulary"][str(token)].strip() or "↵" for token in shown["ids"][TOLD["n_prompt"] :]]
         assert marks[at] == [word for word, flag in zip(words, again(shown["ids"]), strict=True) if flag]
     shares = [int(row[2].split()[0]) for row in rows]
     assert shares == sorted(shares, reverse=True) and shares[0] > 4 * shares[2] and shares[-1] == 0
