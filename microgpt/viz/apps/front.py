@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from microgpt.errors import N_
 from microgpt.viz import views
 from microgpt.viz.controls import Choice
-from microgpt.viz.course import LESSONS, PARTS, Page, Part
+from microgpt.viz.course import LESSONS, PARTS, Page, Part, page
 from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.phases import RUN
 from microgpt.viz.drawing.picture import Meeting, Picture
@@ -55,6 +56,14 @@ class Card(NamedTuple):
     view: Any
 
 
+TRAINED = {
+    "model-that-talks": N_("Step through a sentence of its own, with some heads open and all heads at a glance."),
+    "chat-turn": N_("A question, the marks around it, and the heads that repeat its words."),
+    "who-is-she": N_("He, she, it and they ask the same rows in turn, and one head finds the noun of each."),
+    "model-that-repeats": N_("The same words round after round, and what is left when their rows are gone."),
+}  # what is there to see on each page of the trained model
+
+
 class View(NamedTuple):
     """What the page places."""
 
@@ -64,6 +73,8 @@ class View(NamedTuple):
     rows: list[Row]
     steps: list[Step]
     parts: list[tuple[Part, list[Card]]]
+    trained: list[Page]
+    told: dict[str, str]  # of these, by name
 
 
 def view(settings: Settings) -> View:
@@ -76,6 +87,8 @@ def view(settings: Settings) -> View:
         rows=[one_row(picture, i, max(-1, i - run.start)) for i in range(run.stop)],
         steps=[one_step(picture, i, i - run.start) for i in run],
         parts=parts(),
+        trained=[page(name) for name in TRAINED],
+        told=TRAINED,
     )
 
 
