@@ -90,7 +90,7 @@ def reads(events: Iterable[Event]) -> dict[tuple[str, int, int], list[int]]:
     for event in events:
         if event.name != "attn_scores":
             continue
-        seen = np.isfinite(event.value)[0]  # [n, t]
+        seen = np.isfinite(event.value).any(axis=0)  # [n, t]; an excerpt may have the scores of some heads alone
         for i, row in enumerate(seen):
             step = event.pos + i
             found.setdefault(("q", event.layer, step), []).append(step)

@@ -201,7 +201,8 @@ def tell_again(trace: Trace, i: int, event: Any) -> None:
                 i=i, name=name, field=part,
             )  # fmt: skip
     try:
-        numbers = [-math.inf if x is None else x for x in event["values"]]
+        missing = -math.inf if name == "attn_scores" else math.nan
+        numbers = [missing if x is None else x for x in event["values"]]
         value = np.array(numbers, dtype=np.float64).reshape(event["shape"]) if event["shape"] else int(numbers[0])
         layer, seq = int(event.get("layer", -1)), int(event.get("seq", 0))
     except (ValueError, TypeError, IndexError, OverflowError) as error:

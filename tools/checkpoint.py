@@ -14,8 +14,8 @@ from typing import Any
 from microgpt.trace import Trace, to_json
 from microgpt.viz.controls import View
 from microgpt.viz.course import Page
-from microgpt.viz.large.excerpt import excerpt
-from microgpt.viz.large.from_trace import drawable, picture_of
+from microgpt.viz.large.excerpt import excerpt, of_heads
+from microgpt.viz.large.from_trace import drawable, picture_from, picture_of
 from microgpt.viz.large.picture import BigPicture
 from microgpt.viz.lesson import lesson_named
 from microgpt.viz.lessons.from_checkpoint import check_widget, drawn_by, page_for, picture_for, pressed
@@ -53,6 +53,9 @@ def bake_checkpoint(
     say(f"{model.name}: running the text, with the cache and without")
     view = picture_for(page, model, prompt, new, layers, heads)
     part = excerpt(view.trace, view.layers, view.token_ids())
+    if page.widget == "stepper":
+        view = shown_alone(part, view)
+        part = view.trace
     finish(page, drawn_by(page, model, view), view, part, out, start, lang, assets)
     if page.widget == "stepper":
         say(opened_on(view))
@@ -73,8 +76,14 @@ def bake_trace(
     check_looks(lang)
     view = picture_of(part, layers, heads)
     with drawable():
-        finish(lesson_named("stepper"), view, view, view.trace, out, start, lang, assets)
+        alone = shown_alone(view.trace, view)
+        finish(lesson_named("stepper"), alone, alone, alone.trace, out, start, lang, assets)
     say(opened_on(view))
+
+
+def shown_alone(part: Trace, view: BigPicture) -> BigPicture:
+    """The same picture out of the trace that lies beside the page, which has the rows of the open heads alone."""
+    return picture_from(of_heads(part, [(one.layer, one.head, one.rank) for one in view.heads]))
 
 
 def opened_on(view: BigPicture) -> str:

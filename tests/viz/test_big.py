@@ -22,7 +22,7 @@ from microgpt.record import Recording
 from microgpt.trace import Trace, from_json, to_json
 from microgpt.viz.drawing.picture import MOST_TOKENS, Picture
 from microgpt.viz.drawing.strips import ABOVE, BELOW, Thin, folded, thin_scale
-from microgpt.viz.large.excerpt import EVERYWHERE, OPENED, excerpt
+from microgpt.viz.large.excerpt import EVERYWHERE, OPENED, excerpt, of_heads, shortest
 from microgpt.viz.large.from_trace import picture_from
 from microgpt.viz.large.heads import attention, distances, opened
 from microgpt.viz.large.overview import LEVELS, again, level_of, short
@@ -445,6 +445,75 @@ def test_an_excerpt_keeps_the_shares_that_the_run_saw() -> None:
             assert (one.token, one.chosen) == (other.token, other.chosen)
             assert one.probability == pytest.approx(other.probability)
     assert sum(guess.probability == 0 for guess in again.step(1).guesses) >= 1, "top-k leaves three"
+
+
+def opened_of(shown: BigPicture) -> list[tuple[int, int, int]]:
+    return [(one.layer, one.head, one.rank) for one in shown.heads]
+
+
+@pytest.mark.parametrize("name", ["gpt2", "smollm"])
+def test_the_trace_beside_a_page_has_the_rows_of_its_open_heads(name: str) -> None:
+    """To the last digit; of the others nothing but their weights, in three digits. The same page comes out of it."""
+    shown = view(name)
+    alone = of_heads(excerpt(shown.trace, shown.layers, shown.token_ids()), opened_of(shown))
+    part, c = from_json(to_json(alone)), shown.config
+    group, at = c.n_head // c.n_kv_head, {(one.layer, one.head) for one in shown.heads}
+    for layer in range(c.n_layer):
+        for i in range(shown.n):
+            ours, theirs = part["attn_weights", i, layer], shown.trace["attn_weights", i, layer]
+            for head in range(c.n_head):
+                near = 1e-7 if (layer, head) in at else np.maximum(1e-3, theirs[head] * 0.00501)
+                assert (np.abs(ours[head] - theirs[head]) <= near).all()
+            if layer not in shown.layers:
+                assert ("q", i, layer) not in part
+                continue
+            assert np.array_equal(part["attn_norm", i, layer].astype(np.float32), shown.trace["attn_norm", i, layer])
+            for kind, rows in (("q", c.n_head), ("k", c.n_kv_head), ("v", c.n_kv_head), ("head_out", c.n_head)):
+                kept, whole = (
+                    trace[kind, i, layer].reshape(rows, c.head_dim).astype(np.float32) for trace in (part, shown.trace)
+                )
+                held = {head if rows == c.n_head else head // group for one, head in at if one == layer}
+                for row in range(rows):
+                    same = np.array_equal(kept[row], whole[row]) if row in held else np.isnan(kept[row]).all()
+                    assert same, (kind, row)
+    again = picture_from(part)
+    assert again.heads == picture_from(alone).heads and opened_of(again) == opened_of(shown)
+    assert (again.by_rule, again.layers_by_rule) == (True, True)
+    model = large(name, **SMALL, n_ctx=64)
+    assert rendered(model, PROMPT, again, {}) == rendered(model, PROMPT, picture_from(alone), {})
+
+
+def test_of_the_trace_beside_a_page_only_open_heads_can_be_opened() -> None:
+    shown = view()
+    alone = of_heads(excerpt(shown.trace, shown.layers, shown.token_ids()), opened_of(shown))
+    (layer, head, _), *_ = opened_of(shown)
+    chosen = picture_from(alone, [layer], [head])
+    assert [(one.layer, one.head) for one in chosen.heads] == [(layer, head)] and not chosen.by_rule
+    closed = next(one for one in range(shown.config.n_head) if (layer, one) not in {at[:2] for at in opened_of(shown)})
+    with pytest.raises(UserError, match=rf"does not hold head {closed} of layer {layer}; it has 0\.\d"):
+        picture_from(alone, [layer], [closed])
+
+
+def test_the_trace_beside_a_page_of_eight_billion_parameters_is_under_3_mb() -> None:
+    """The shape of Llama-3-8B in bfloat16, as it is published, with as many tokens as a page shows."""
+    words = " ".join(WORDS[:24])
+    shown = big_view(large("llama", **SMALL, n_ctx=64), words, MOST_TOKENS - 24)
+    assert shown.n == MOST_TOKENS and (shown.config.n_layer, shown.config.n_head, shown.config.head_dim) == (
+        32,
+        32,
+        128,
+    )
+    part, rng = excerpt(shown.trace, shown.layers, shown.token_ids()), np.random.default_rng(3)
+    wide = Trace(part.about)
+    for name, value, pos, layer in (event.report for event in part):
+        told = rng.normal(size=(1, 4096)) if name == "attn_norm" else value
+        if isinstance(told, np.ndarray) and name not in ("logits", "recompute_logits"):
+            bits = told.astype(np.float32).view(np.uint32) & np.uint32(0xFFFF0000)
+            told = shortest(bits.view(np.float32))
+        wide((name, told, pos, layer))
+    alone = of_heads(wide, opened_of(shown))
+    sizes = [len(gzip.compress(to_json(trace).encode(), 6)) for trace in (alone, wide)]
+    assert sizes[0] < 3_000_000 < sizes[1], sizes
 
 
 def test_a_rounded_excerpt_says_so_and_is_near() -> None:

@@ -20,6 +20,8 @@ from microgpt.viz.drawing.counters import chances
 
 EVERYWHERE = ("attn_weights", "cache_append", "sample", "recompute_macs")  # kept in all layers
 OPENED = ("attn_norm", "q", "k", "v", "attn_scores", "head_out")  # kept in some
+HEADS_AT = {"q": 1, "k": 1, "v": 1, "head_out": 1, "attn_scores": 0}  # which of its axes is that of the heads
+CLOSED = 3  # digits of the weights of a head that a page does not open
 OVER_VOCABULARY = ("logits", "recompute_logits")
 
 
@@ -54,6 +56,39 @@ def excerpt(trace: Trace, layers: Collection[int], token_ids: Sequence[int], dig
         elif name in OVER_VOCABULARY:
             part((name, shortest(np.asarray(value)[..., token_ids]), pos, layer))
     return part
+
+
+def of_heads(part: Trace, heads: Sequence[tuple[int, int, int]]) -> Trace:
+    """Of an excerpt, the rows of some heads alone: what a page shows, a tenth of all of them.
+
+    `heads` are layer, head and rank, as `Open` in heads.py has them. Of the others, q, k, v and head_out are NaN and
+    scores minus infinity, in a file null; their weights, which the picture of all heads draws, have CLOSED digits.
+    """
+    config, opened = Config(**part.about["config"]), {(layer, head) for layer, head, _ in heads}
+    group = config.n_head // config.n_kv_head
+    cut = part.about["cut"]
+    in_layers = {**cut["in_layers"], "heads": [list(one) for one in heads], "others": CLOSED}
+    found = Trace({**part.about, "cut": {**cut, "in_layers": in_layers}})
+    for event in part:
+        name, value, pos, layer = event.report
+        own = [head for head in range(config.n_head) if (layer, head) in opened]
+        if name == "attn_weights":
+            told = written(np.asarray(value), CLOSED)
+            told[own] = np.asarray(value)[own]
+        elif name in HEADS_AT:
+            rows = np.asarray(value, np.float64)
+            if name == "head_out":
+                rows = rows.reshape(len(rows), config.n_head, config.head_dim)
+            kept = sorted({head // group for head in own}) if name in ("k", "v") else own
+            some = [slice(None)] * HEADS_AT[name] + [kept]
+            told = np.full_like(rows, -np.inf if name == "attn_scores" else np.nan)
+            told[tuple(some)] = rows[tuple(some)]
+            told = told.reshape(np.shape(value))
+        else:
+            found(event.report)
+            continue
+        found((name, told, pos, layer))
+    return found
 
 
 def whole(trace: Trace, token_ids: Sequence[int]) -> dict[str, Any]:

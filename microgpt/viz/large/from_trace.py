@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from microgpt.trace import EVENTS, Trace
 from microgpt.viz.drawing.counters import N_GUESSES, Cost, Guess, Held, candidates, costs
 from microgpt.viz.drawing.picture import MOST_TOKENS
 from microgpt.viz.large.excerpt import excerpt
-from microgpt.viz.large.heads import attention, opened
+from microgpt.viz.large.heads import Open, attention, distances, opened, rule_layers
 from microgpt.viz.large.picture import BigPicture, drawn
 
 
@@ -175,5 +176,22 @@ def picture_from(part: Trace, layers: Sequence[int] = (), heads: Sequence[int] =
                 layer=layer, kept=", ".join(map(str, kept)),
             )  # fmt: skip
     weights = attention(part, config, len(part.about["tokens"]))
-    found = opened(weights, config.head_dim, layers or kept, heads)
-    return ExcerptPicture(part, heads=tuple(found), by_rule=not heads, layers_by_rule=not layers)
+    told = part.about["cut"]["in_layers"].get("heads")
+    if told is None:
+        found = opened(weights, config.head_dim, layers or kept, heads)
+        return ExcerptPicture(part, heads=tuple(found), by_rule=not heads, layers_by_rule=not layers)
+    far, known = distances(weights), {(layer, head): rank for layer, head, rank in told}
+    for layer, head in product(layers or kept, heads):
+        if (layer, head) not in known:
+            raise UserError(
+                N_("This excerpt does not hold head %(head)s of layer %(layer)s; it has %(kept)s."),
+                layer=layer, head=head, kept=", ".join(f"{one}.{other}" for one, other in known),
+            )  # fmt: skip
+    found = [
+        Open(layer, head, float(far[layer, head]), rank)
+        for (layer, head), rank in known.items()
+        if layer in (layers or kept) and (not heads or head in heads)
+    ]
+    by_rule = not heads and all(rank >= 0 for rank in known.values())
+    by_layer = not layers and kept == rule_layers(config.n_layer)
+    return ExcerptPicture(part, heads=tuple(found), by_rule=by_rule, layers_by_rule=by_layer)

@@ -64,7 +64,7 @@ def opened(weights: Array, head_dim: int, layers: Sequence[int] = (), heads: Seq
     check("layers", layers, n_layer)
     check("heads", heads, n_head)
     far, found = distances(weights), []
-    chosen = sorted(set(layers)) or sorted({0, (n_layer - 1) // 2, n_layer - 1})
+    chosen = sorted(set(layers)) or rule_layers(n_layer)
     room = most // len(chosen)
     ranks = (0, 1, 2) if room > 2 else (0, 2) if room == 2 else (2,)
     for layer in chosen:
@@ -83,6 +83,11 @@ def opened(weights: Array, head_dim: int, layers: Sequence[int] = (), heads: Seq
             n=len(found), most=most,
         )  # fmt: skip
     return found
+
+
+def rule_layers(n_layer: int) -> list[int]:
+    """The first, the middle and the last."""
+    return sorted({0, (n_layer - 1) // 2, n_layer - 1})
 
 
 def check(name: str, numbers: Sequence[int], count: int) -> None:
