@@ -30,6 +30,7 @@ from microgpt.errors import UserError
 from microgpt.trace import from_json, to_json
 from microgpt.viz import views
 from microgpt.viz.course import PAGES
+from microgpt.viz.large.heads import numbers
 from microgpt.viz.lesson import add
 from microgpt.viz.notebook import is_folder
 from microgpt.viz.rendering.assets import BESIDE, STYLE, framed
@@ -157,15 +158,6 @@ def write_trace(options: argparse.Namespace, start: dict[str, int | None], out: 
         part, say, out, layers=numbers("--layers", options.layers), heads=numbers("--heads", options.heads),
         start=start, lang=options.lang or "en", assets=options.assets or ASSETS[0],
     )  # fmt: skip
-
-
-def numbers(flag: str, text: str | None) -> list[int]:
-    """'0,5,11' as numbers; none when nothing is given."""
-    if text is None:
-        return []
-    if not re.fullmatch(r"\s*\d{1,4}\s*(,\s*\d{1,4}\s*)*", text):
-        raise UserError("%(flag)s is “%(text)s”; give numbers such as 0,5,11.", flag=flag, text=text)
-    return [int(part) for part in text.split(",")]
 
 
 def build(out: Path, address: str = "", write: Write | None = None) -> None:

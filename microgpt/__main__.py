@@ -26,7 +26,8 @@ from microgpt.files import write_whole
 from microgpt.record import Recording
 from microgpt.trace import to_json
 from microgpt.viz.drawing.picture import MOST_TOKENS
-from microgpt.viz.large.excerpt import excerpt
+from microgpt.viz.large.excerpt import excerpt, of_heads
+from microgpt.viz.large.heads import check, numbers
 from microgpt.viz.large.picture import NEW, drawn
 from microgpt.viz.notebook import is_folder, show
 from microgpt.viz.text.language import LANGUAGES
@@ -95,6 +96,8 @@ def parser() -> argparse.ArgumentParser:
     record.add_argument("--new", type=int, default=NEW, metavar="N", help=f"how many tokens it adds (default: {NEW})")
     record.add_argument("--dtype", default="auto", help="what it computes in (default: as it is stored)")
     record.add_argument("--device-map", default=None, metavar="MAP", help="auto: over all devices, by accelerate")
+    record.add_argument("--layers", metavar="0,5,11", help="the layers to open (default: first, middle, last)")
+    record.add_argument("--heads", metavar="0,3", help="of them, these heads alone (default: all)")
     commands.add_parser("inspect", help="list what a file of weights holds")
     return top
 
@@ -124,13 +127,14 @@ def write_trace(options: argparse.Namespace) -> None:
 
 def write_record(options: argparse.Namespace) -> None:
     """Run the text where transformers runs the model, and write what a page shows of it."""
+    layers, heads = numbers("--layers", options.layers), numbers("--heads", options.heads)
     try:
         from transformers import AutoModelForCausalLM, AutoTokenizer
     except ImportError:
         raise UserError(
             "To record a model, install PyTorch and transformers: pip install 'microgpt-kv[torch]'"
         ) from None
-    from microgpt.huggingface.recorder import record
+    from microgpt.huggingface.recorder import facts_in, record
 
     try:
         tokenizer = AutoTokenizer.from_pretrained(options.model)
@@ -145,8 +149,14 @@ def write_record(options: argparse.Namespace) -> None:
         raise UserError(
             "%(n)s tokens and %(new)s new ones; a page shows 2 to %(most)s.", n=n, new=options.new, most=MOST_TOKENS
         )
-    shown = drawn(record(model, tokenizer, options.prompt, options.new))
-    write_whole({options.out: to_json(excerpt(shown.trace, shown.layers, shown.token_ids()))})
+    config = facts_in(model).config
+    check("layers", layers, config.n_layer)  # before the run, which can take minutes
+    check("heads", heads, config.n_head)
+    shown = drawn(record(model, tokenizer, options.prompt, options.new), layers, heads)
+    part = excerpt(shown.trace, shown.layers, shown.token_ids())
+    if heads:
+        part = of_heads(part, [(one.layer, one.head, one.rank) for one in shown.heads])
+    write_whole({options.out: to_json(part)})
 
 
 def model_of(name: str) -> Model:

@@ -90,7 +90,8 @@ def reads(events: Iterable[Event]) -> dict[tuple[str, int, int], list[int]]:
     for event in events:
         if event.name != "attn_scores":
             continue
-        seen = np.isfinite(event.value).any(axis=0)  # [n, t]; an excerpt may have the scores of some heads alone
+        heads = np.isfinite(np.asarray(event.value))  # [n_head, n, t]; an excerpt may have those of some heads alone
+        seen: Array = heads.any(axis=0)  # [n, t]
         for i, row in enumerate(seen):
             step = event.pos + i
             found.setdefault(("q", event.layer, step), []).append(step)

@@ -184,6 +184,18 @@ def test_the_command_writes_what_a_page_is_made_of(tmp_path: Path, capsys: pytes
     assert "cannot be loaded" in capsys.readouterr().err
     assert main(["record", "--model", str(folder), "--prompt", "a" * 90, "--out", str(file)]) == 1
     assert "a page shows 2 to 32" in capsys.readouterr().err
+    asked = ["record", "--model", str(folder), "--prompt", "the day", "--new", "3", "--out", str(file)]
+    assert main([*asked, "--layers", "1"]) == 0
+    assert from_json(file.read_text("utf-8")).about["cut"]["in_layers"]["layers"] == [1]
+    assert main([*asked, "--heads", "0,3"]) == 0
+    opened = picture_from(from_json(file.read_text("utf-8"))).heads
+    assert [(one.layer, one.head) for one in opened] == [(0, 0), (0, 3), (1, 0), (1, 3)]
+    before = file.read_bytes()
+    for flag, text, said in (
+        ("layers", "9", "layers has 9; this model has 0 to 1."), ("heads", "x", "--heads is “x”; give numbers"),
+    ):  # fmt: skip
+        assert main([*asked, f"--{flag}", text]) == 1
+        assert said in capsys.readouterr().err and file.read_bytes() == before
 
 
 def test_a_window_tells_the_rows_that_it_still_has() -> None:

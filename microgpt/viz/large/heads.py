@@ -7,6 +7,7 @@ token itself) to 1 (the first token), over the steps behind the first. Knows tra
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -96,3 +97,12 @@ def check(name: str, numbers: Sequence[int], count: int) -> None:
             raise UserError(
                 N_("%(name)s has %(value)s; this model has 0 to %(last)s."), name=name, value=value, last=count - 1
             )
+
+
+def numbers(flag: str, text: str | None) -> list[int]:
+    """What an option names, '0,5,11', as numbers; none when nothing is given."""
+    if text is None:
+        return []
+    if not re.fullmatch(r"\s*\d{1,4}\s*(,\s*\d{1,4}\s*)*", text):
+        raise UserError(N_("%(flag)s is “%(text)s”; give numbers such as 0,5,11."), flag=flag, text=text)
+    return [int(part) for part in text.split(",")]
