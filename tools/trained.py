@@ -29,9 +29,10 @@ from microgpt.experiments import referring
 from microgpt.experiments.repeating import measured as repeating
 from microgpt.files import write_whole
 from microgpt.trace import Trace, to_json
+from microgpt.viz.apps.trained import TRACES
 from microgpt.viz.apps.trained.refers import REFERS
 from microgpt.viz.apps.trained.repeats import REPEATS
-from microgpt.viz.apps.trained.talks import DAY, TEXTS, TRACES, Text
+from microgpt.viz.apps.trained.talks import DAY, TEXTS, Text
 from microgpt.viz.large.excerpt import excerpt
 from microgpt.viz.large.picture import big_view
 from microgpt.weights import Model

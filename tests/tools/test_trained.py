@@ -17,7 +17,7 @@ from microgpt.errors import UserError
 from microgpt.experiments.repeating.measured import DIGITS
 from microgpt.model import forward
 from microgpt.trace import to_json
-from microgpt.viz.apps.trained.talks import TRACES
+from microgpt.viz.apps.trained import TRACES
 from tools import trained
 
 REAL = os.environ.get("SMOLLM2_GGUF", "")

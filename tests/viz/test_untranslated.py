@@ -17,7 +17,7 @@ import pytest
 from microgpt.architectures.known import PRESETS
 from microgpt.viz import views
 from microgpt.viz.apps.exercises.engines import HEARD
-from microgpt.viz.apps.trained import refers, talks
+from microgpt.viz.apps.trained import record, refers, talks
 from microgpt.viz.course import LESSONS, PAGES, Page
 from microgpt.viz.figures import animated, card
 from microgpt.viz.rendering import render
@@ -83,7 +83,7 @@ def words_of(texts: Iterable[str], page: Page) -> set[str]:
     if page.still:
         told = (talks.picture(text).about["vocabulary"] for text in talks.TEXTS)
         tokens |= {word for vocabulary in told for token in vocabulary for word in re.findall(r"[A-Za-z]+", token)}
-        tokens |= {one["word"].strip() for sentence in refers.record()["sentences"] for one in sentence["words"]}
+        tokens |= {one["word"].strip() for sentence in record(refers.REFERS)["sentences"] for one in sentence["words"]}
     same = re.compile(rf"{SAME.pattern}|\b({GIVEN})\b") if page.name == "look-inside" else SAME
     return {word for text in texts for word in re.findall(r"[A-Za-z]{2,}", same.sub(" ", text))} - tokens
 

@@ -6,14 +6,12 @@ makes it.
 
 from __future__ import annotations
 
-import json
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from microgpt.experiments.referring import margins
-from microgpt.viz.apps.trained.talks import TRACES
+from microgpt.viz.apps.trained import record
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.strips import Thin, ThinScale, thin_scale
 from microgpt.viz.settings import Settings
@@ -81,15 +79,8 @@ class View(NamedTuple):
     source: dict[str, Any]
 
 
-@cache
-def record() -> dict[str, Any]:
-    """As microgpt/experiments/referring made it."""
-    found: dict[str, Any] = json.loads((TRACES / REFERS).read_text("utf-8"))
-    return found
-
-
 def view(_: Settings) -> View:
-    it = record()
+    it = record(REFERS)
     first, layer, head = it["sentences"][0], it["layer"], it["head"]
     keys, words = np.array(it["keys"]), first["words"]
     scale = thin_scale([keys, *(np.array(word[name]) for word in words for name in ("q", "k"))])

@@ -5,9 +5,7 @@ All is read from the record that lies beside the traces; `python -m tools.traine
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from functools import cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -15,7 +13,7 @@ import numpy as np
 
 from microgpt.experiments.repeating.rounds import circle
 from microgpt.experiments.repeating.temperatures import RUN, repeated
-from microgpt.viz.apps.trained.talks import TRACES
+from microgpt.viz.apps.trained import record
 from microgpt.viz.controls import Choice
 from microgpt.viz.large.overview import HALF
 from microgpt.viz.settings import Settings
@@ -44,10 +42,9 @@ class Turn(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A token of a text: what is shown of it, its chance, and whether it only repeats."""
+    """A token of a text: what is shown of it, and whether it only repeats."""
 
     text: str
-    chance: float
     again: bool
 
 
@@ -57,7 +54,6 @@ class Shown(NamedTuple):
     temperature: float
     pieces: list[Piece]
     texts: int
-    tokens: int
     again: float  # share of the tokens that only repeat
     mean: float  # of the chances of all tokens
 
@@ -68,10 +64,11 @@ class View(NamedTuple):
     choices: tuple[Choice, ...]
     model: str
     prompt: str
-    before: str  # what is written before the first round
     words: list[str]  # of a round
     start: int
     period: int
+    before_share: float  # of all rows at the end, those before the first round
+    round_share: float  # and those of a round
     written: int  # tokens of the whole text
     turns: list[Turn]
     without: Sure  # the last round, the rows of the others gone
@@ -86,15 +83,8 @@ class View(NamedTuple):
     source: dict[str, Any]
 
 
-@cache
-def record() -> dict[str, Any]:
-    """As measured.py made it."""
-    found: dict[str, Any] = json.loads((TRACES / REPEATS).read_text("utf-8"))
-    return found
-
-
 def view(_: Settings) -> View:
-    told = record()
+    told = record(REPEATS)
     ids, words = told["ids"], told["vocabulary"]
     found = circle(ids)
     assert found, "measure() refuses a text that does not go in circles"
@@ -107,10 +97,11 @@ def view(_: Settings) -> View:
         round_ = sure([told["chances"][i - 1] for i in steps], own)
         held = list(range(at, len(turns) + (steps == turns[-1])))
         rounds.append(Turn(at + 1, round_, float(look[layer, head]), int((look > HALF).sum()), held))
+    shares, by_heat = (found.start / len(ids), found.period / len(ids)), heats(told)
     return View(
-        (Choice("round", range(len(rounds) + 1)), Choice("temperature", range(len(heats(told))))), told["model"],
-        told["prompt"], "".join(names[told["n_prompt"] : found.start]), own, found.start, found.period,
-        len(ids) - told["n_prompt"], rounds, sure(told["without"], own), layer, head, HALF, heats(told), RUN, SEED,
+        (Choice("round", range(len(rounds) + 1)), Choice("temperature", range(len(by_heat)))), told["model"],
+        told["prompt"], own, found.start, found.period, *shares,
+        len(ids) - told["n_prompt"], rounds, sure(told["without"], own), layer, head, HALF, by_heat, RUN, SEED,
         told["short"], REPEATS, told["source"],
     )  # fmt: skip
 
@@ -132,9 +123,9 @@ def heat(temperature: float, texts: list[dict[str, Any]], n: int, words: dict[st
     """See `Shown`; the first n tokens of each text were given."""
     again = [repeated(text["ids"])[n:] for text in texts]
     shown = next(i for i, text in enumerate(texts) if text["seed"] == SEED)
-    pieces = zip(texts[shown]["ids"][n:], texts[shown]["chances"], again[shown], strict=True)
+    pieces = zip(texts[shown]["ids"][n:], again[shown], strict=True)
     every = [chance for text in texts for chance in text["chances"]]
     return Shown(
-        temperature, [Piece(words[str(token)], chance, seen) for token, chance, seen in pieces], len(texts),
-        len(every), sum(map(sum, again)) / len(every), float(np.mean(every)),
+        temperature, [Piece(words[str(token)], seen) for token, seen in pieces], len(texts),
+        sum(map(sum, again)) / len(every), float(np.mean(every)),
     )  # fmt: skip

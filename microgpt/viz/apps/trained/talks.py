@@ -14,14 +14,12 @@ import numpy as np
 
 from microgpt.errors import N_
 from microgpt.trace import from_json
+from microgpt.viz.apps.trained import TRACES
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.counters import Facts, facts
 from microgpt.viz.large.from_trace import ExcerptPicture, picture_from
 from microgpt.viz.large.overview import HALF, Kind
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.place import ROOT
-
-TRACES = ROOT / "site" / "traces"
 
 
 class Text(NamedTuple):

@@ -11,7 +11,8 @@ from xml.etree.ElementTree import Element
 
 from microgpt.trace import Trace, from_json
 from microgpt.viz import views
-from microgpt.viz.apps.trained.talks import CHAT, TRACES
+from microgpt.viz.apps.trained import TRACES
+from microgpt.viz.apps.trained.talks import CHAT
 from microgpt.viz.course import page
 from microgpt.viz.rendering.render import render_page
 from tests.viz.test_pages import numbers, parse, text

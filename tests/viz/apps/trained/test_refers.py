@@ -10,8 +10,8 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from microgpt.viz import views
+from microgpt.viz.apps.trained import TRACES
 from microgpt.viz.apps.trained.refers import REFERS
-from microgpt.viz.apps.trained.talks import TRACES
 from microgpt.viz.course import page
 from microgpt.viz.rendering.render import render_page
 from microgpt.viz.text.formats import show

@@ -10,8 +10,8 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from microgpt.viz import views
+from microgpt.viz.apps.trained import TRACES
 from microgpt.viz.apps.trained.repeats import REPEATS, SEED
-from microgpt.viz.apps.trained.talks import TRACES
 from microgpt.viz.course import page
 from microgpt.viz.rendering.render import render_page
 from tests.viz.test_pages import numbers, parse, text
@@ -70,6 +70,8 @@ def test_each_round_is_surer_than_the_one_before() -> None:
         look = f"{looks[at][layer][head]:.2f}" if at else "–"
         assert row == [str(at + 1), f"{mean(of_round(at)):.2f}", f"{min(of_round(at)):.2f}", look]
     means = [float(row[1]) for row in rows]
+    weights = [float(row[3]) for row in rows[1:]]
+    assert weights == sorted(weights), "the more rounds, the more weight"
     assert means == sorted(means) and means[0] < 0.6 and means[-1] > 0.95
     assert f"layer {layer}, head {head}" in text(named("by-round"))
     assert numbers(named("surer")) == [means[0], N, means[-1]]
@@ -111,10 +113,12 @@ def test_repetition_by_temperature() -> None:
     for at, heat in enumerate((0.0, 0.3, 0.7, 1.0, 1.5)):
         some = [one for one in [greedy, *TOLD["texts"]] if one["temperature"] == heat]
         seen = [flag for one in some for flag in again(one["ids"])]
-        likely = mean(chance for one in some for chance in one["chances"])
-        assert rows[at] == [f"{heat:.1f}", str(len(some)), f"{round(100 * mean(seen))} %", f"{likely:.2f}"]
+        mean_of = mean(chance for one in some for chance in one["chances"])
+        assert rows[at] == [f"{heat:.1f}", str(len(some)), f"{round(100 * mean(seen))} %", f"{mean_of:.2f}"]
         shown = next(one for one in some if one["seed"] == SEED)
         words = [TOLD["vocabulary"][str(token)].strip() or "↵" for token in shown["ids"][TOLD["n_prompt"] :]]
         assert marks[at] == [word for word, flag in zip(words, again(shown["ids"]), strict=True) if flag]
+    likely = [float(row[3]) for row in rows]
+    assert likely == sorted(likely, reverse=True), "the hotter, the less likely"
     shares = [int(row[2].split()[0]) for row in rows]
     assert shares == sorted(shares, reverse=True) and shares[0] > 4 * shares[2] and shares[-1] == 0

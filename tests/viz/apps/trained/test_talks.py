@@ -17,7 +17,8 @@ from microgpt.config import Array, Config, n_params
 from microgpt.cost import cached, naive
 from microgpt.trace import Trace, from_json
 from microgpt.viz import views
-from microgpt.viz.apps.trained.talks import DAY, TEXTS, TRACES, Text, view
+from microgpt.viz.apps.trained import TRACES
+from microgpt.viz.apps.trained.talks import DAY, TEXTS, Text, view
 from microgpt.viz.course import page
 from microgpt.viz.rendering.render import LANGUAGES, language, render_page
 from tests.viz.test_pages import numbers, parse
