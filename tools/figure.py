@@ -91,6 +91,8 @@ def make(options: argparse.Namespace) -> None:
     if options.checkpoint or options.trace:
         at = {name: whole_number(name, value) for name, value in choice.items()}
         svg = of_run(run_of(shown, options, at), at, options.animate)
+    elif options.new is not None:
+        raise UserError(N_("--new is for a checkpoint; name its folder with --checkpoint."))
     else:
         settings = settings_for(shown, options.model or "", options.prompt)
         svg = (animated if options.animate else figure)(shown, settings, choice, options.address)
@@ -102,6 +104,12 @@ def run_of(page: Page, options: argparse.Namespace, at: Mapping[str, int]) -> Bi
     if page.widget != "stepper":
         raise UserError(N_("Of a checkpoint or a trace the figure is the stepper: kv-cache."))
     layers, heads = ([at[name]] if name in at else [] for name in ("layer", "head"))
+    runs = {"model", "checkpoint", "prompt", "new"} if options.trace else {"model"}
+    for name in sorted(runs):
+        if getattr(options, name) is not None:
+            raise UserError(
+                N_("--%(name)s does not go with a checkpoint’s or a trace’s figure; leave it out."), name=name
+            )
     if options.checkpoint:
         return big_view(load_checkpoint(options.checkpoint), options.prompt or "", options.new, layers, heads)
     try:

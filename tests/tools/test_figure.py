@@ -66,6 +66,8 @@ def test_of_a_checkpoint_and_of_its_trace_the_figure_is_the_same(tmp_path: Path)
         (["kv-cache", "--step", "1.5"], "--step is “1.5”; give a whole number."),
         (["kv-cache", "--layer", "9"], "layers has 9; this model has 0 to 1."),
         (["kv-cache", "--step", "99"], "step is 99; this page has 0 to"),
+        (["kv-cache", "--model", "names"], "--model does not go with"),
+        (["kv-cache", "--trace", "trace.json"], "--checkpoint does not go with"),
         (["why-q"], "Of a checkpoint or a trace the figure is the stepper"),
     ],
 )
@@ -79,6 +81,8 @@ def test_what_cannot_be_drawn_of_a_checkpoint(arguments: list[str], said: str, t
 def test_a_trace_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert tool.main(["kv-cache", "--trace", str(tmp_path / "none"), "--out", str(tmp_path / "a.svg")]) == 1
     assert "cannot be read" in capsys.readouterr().err
+    assert tool.main(["kv-cache", "--new", "3", "--out", str(tmp_path / "a.svg")]) == 1
+    assert "--new is for a checkpoint" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
