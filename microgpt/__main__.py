@@ -134,7 +134,8 @@ def write_record(options: argparse.Namespace) -> None:
         raise UserError(
             "To record a model, install PyTorch and transformers: pip install 'microgpt-kv[torch]'"
         ) from None
-    from microgpt.huggingface.recorder import facts_in, record
+    from microgpt.huggingface.recorder import record
+    from microgpt.huggingface.shape import shape_of
 
     try:
         tokenizer = AutoTokenizer.from_pretrained(options.model)
@@ -149,7 +150,7 @@ def write_record(options: argparse.Namespace) -> None:
         raise UserError(
             "%(n)s tokens and %(new)s new ones; a page shows 2 to %(most)s.", n=n, new=options.new, most=MOST_TOKENS
         )
-    config = facts_in(model).config
+    config = shape_of(model).config
     check("layers", layers, config.n_layer)  # before the run, which can take minutes
     check("heads", heads, config.n_head)
     shown = drawn(record(model, tokenizer, options.prompt, options.new), layers, heads)

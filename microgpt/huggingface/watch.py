@@ -25,7 +25,7 @@ from microgpt.config import Array, Hook
 from microgpt.errors import N_, UserError
 
 NAME = "microgpt"  # of the attention function, among those of transformers
-FIRST_NORM, SECOND_NORM = ("input_layernorm", "ln_1"), ("pre_feedforward_layernorm", "post_attention_layernorm", "ln_2")
+SECOND_NORM = ("pre_feedforward_layernorm", "post_attention_layernorm", "ln_2")
 ATTENTION, MLP, DOWN = ("self_attn", "attn", "attention"), ("mlp", "feed_forward"), ("down_proj", "c_proj", "fc2")
 
 
@@ -45,7 +45,12 @@ class Watch:
             raise UserError(N_("%(n)s texts at once cannot be recorded; give one."), n=len(rows))
         if seen is not None and seen.ndim == 2 and not bool(seen.all()):
             raise UserError(N_("A text with padding cannot be recorded; give its own tokens alone."))
-        self.start = 0 if cache is None else int(cache.get_seq_length())
+        try:
+            self.start = 0 if cache is None else int(cache.get_seq_length())
+        except ValueError:
+            raise UserError(
+                N_("No layer of this model keeps a row for each token, so there is nothing to tell.")
+            ) from None
 
     def attention(self, module: Any, query: Any, key: Any, value: Any, mask: Any, weights: Any, out: Any,
                   scaling: float, softcap: float | None) -> None:  # fmt: skip
@@ -156,11 +161,9 @@ def hooked(model: Any, watch: Watch) -> Iterator[Any]:
         if i == 0:
             yield layer.register_forward_pre_hook(went_in("embed", -1), with_kwargs=True)
         yield layer.register_forward_pre_hook(went_in("resid_pre", i), with_kwargs=True)
-        one, two = part(layer, FIRST_NORM), part(layer, SECOND_NORM)
-        attention, mlp = part(layer, ATTENTION), part(layer, MLP)
-        if one is not None:
-            yield one.register_forward_hook(came_out("attn_norm", i))
+        two, attention, mlp = part(layer, SECOND_NORM), part(layer, ATTENTION), part(layer, MLP)
         if attention is not None:
+            yield attention.register_forward_pre_hook(went_in("attn_norm", i), with_kwargs=True)
             yield attention.register_forward_hook(came_out("attn_out", i))
         if two is not None:
             yield two.register_forward_pre_hook(went_in("resid_mid", i), with_kwargs=True)

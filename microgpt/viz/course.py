@@ -37,6 +37,7 @@ class Page(NamedTuple):
     hero: str = ""  # the widget whose figure stands for a page that has none
     frames: bool = False  # it shows other pages of the site in frames
     still: bool = False  # drawn from a file beside the site, which Python in the browser does not have
+    recorded: str = ""  # where the model ran, if not here, and what is different in it
     nav: str = ""  # how the head of every page names it, if it does
     styles: tuple[str, ...] = ()  # folders of templates/ with more style that it needs
 

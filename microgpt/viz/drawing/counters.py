@@ -39,8 +39,8 @@ class Cost(NamedTuple):
     without: int
     share_with: float
     share_without: float
-    form_with: int
-    form_without: int
+    form_with: int | None  # None where there is no formula for the family of the model
+    form_without: int | None
 
 
 class Held(NamedTuple):
@@ -80,10 +80,11 @@ def costs(trace: Trace, config: Config, i: int, counted: Iterable[int] | None = 
     """
     ours = add_total(cost.count(config, [e for e in trace if e.pos == i]) if counted is None else counted)
     form, form_without = add_total(cost.cached(config, i + 1)), add_total(cost.naive(config, i + 1))
-    compared = ("recompute_macs", i) in trace
-    without = add_total(trace["recompute_macs", i]) if compared else form_without
+    known, compared = "macs" not in trace.about, ("recompute_macs", i) in trace
+    again = trace["recompute_macs", i] if compared else None if known else trace.about["macs_without"][i]
+    without = form_without if again is None else add_total(again)
     return [
-        Cost(part, a, b, a / without[-1], b / without[-1], c, d)
+        Cost(part, a, b, a / without[-1], b / without[-1], c if known else None, d if known else None)
         for part, a, b, c, d in zip((*cost.PARTS, "total"), ours, without, form, form_without, strict=True)
     ]
 

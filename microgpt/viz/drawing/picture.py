@@ -29,6 +29,7 @@ from microgpt.viz.text.formats import show
 MOST_TOKENS = 32  # that a page steps through without becoming slow
 COLUMNS = {3: 16, 9: 8}  # letters of the longest token -> tokens in a line of a wide page
 FEW = 5  # tokens in a line, where one is longer still
+NEARLY_ALL = 0.99  # of a weight; one of 16 bits may be a little less than 1
 HALF = 10  # half as wide as bars are drawn
 ROWS = ("q", "k", "v", "head_out")  # what is drawn on one scale; x, which is longer, has its own
 
@@ -126,13 +127,18 @@ class Picture:
     @property
     def choices(self) -> tuple[Choice, ...]:
         """What can be on show: a step, a layer, a head and a stage of the step."""
-        c = self.config
+        c, (step, phase) = self.config, self.moments
         return (
-            Choice("step", range(self.n), self.at),
+            step,
             Choice("layer", range(c.n_layer), self.clearest[0] if self.layer < 0 else self.layer),
             Choice("head", range(c.n_head), self.clearest[1] if self.head < 0 else self.head),
-            Choice("phase", range(1, len(PHASES) + 1), self.phase),
+            phase,
         )
+
+    @property
+    def moments(self) -> tuple[Choice, Choice]:
+        """A step, and a stage of it."""
+        return Choice("step", range(self.n), self.at), Choice("phase", range(1, len(PHASES) + 1), self.phase)
 
     @property
     def fields(self) -> tuple[Choice, ...]:
@@ -163,7 +169,8 @@ class Picture:
     @property
     def dial(self) -> bool:
         """Whether q and k are rotated so that their first pair turns by one radian a position, as the dial draws it."""
-        return self.config.position == "rope" and bool(frequencies(self.config)[0] == 1)
+        known = "family" not in self.about  # of another than ours, only that it turns is known
+        return known and self.config.position == "rope" and bool(frequencies(self.config)[0] == 1)
 
     @property
     def tokens(self) -> list[str]:
@@ -263,9 +270,12 @@ class Picture:
 
     @property
     def alone(self) -> dict[str, float]:
-        """The weight that the first step gives to the one row there is; an even share of all rows; nothing."""
-        weight = float(self.trace["attn_weights", 0, 0][0, 0, 0])
-        return answers(round(weight, 2), even=round(1 / self.n, 2), none=0.0)
+        """The weight that the first step gives to the one row there is; an even share of all rows; nothing.
+
+        Empty where heads rest on something else than rows, as those of gpt-oss do: then it is less than all.
+        """
+        weight = float(self.trace["attn_weights", 0, self.first_layer][0, 0, 0])
+        return {} if weight < NEARLY_ALL else answers(round(weight, 2), even=round(1 / self.n, 2), none=0.0)
 
     @property
     def read_again(self) -> str:
@@ -339,7 +349,7 @@ class Picture:
         return self._steps[i]
 
     def _step(self, i: int) -> Step:
-        rows, before = (self.trace.number("cache_append", pos, 0) or 0 for pos in (i, i - 1))
+        rows, before = (self.trace.number("cache_append", pos, self.first_layer) or 0 for pos in (i, i - 1))
         return Step(
             i=i,
             number=i + 1,

@@ -17,6 +17,7 @@ from microgpt import cost
 from microgpt.config import Array, Config
 from microgpt.trace import Trace
 from microgpt.viz.drawing.counters import chances
+from microgpt.viz.large.heads import with_rows
 
 EVERYWHERE = ("attn_weights", "cache_append", "sample", "recompute_macs")  # kept in all layers
 OPENED = ("attn_norm", "q", "k", "v", "attn_scores", "head_out")  # kept in some
@@ -118,7 +119,9 @@ def whole(trace: Trace, token_ids: Sequence[int]) -> dict[str, Any]:
 
 
 def macs(trace: Trace, config: Config, i: int) -> Array:
-    """Multiply-adds of step i: counted, or by formula where whoever wrote the trace has not told all of them."""
+    """Multiply-adds of step i: as the engine says, or counted; by formula where what is counted has not been told."""
+    if "macs" in trace.about:
+        return np.array(trace.about["macs"][i])
     told = [event for event in trace if event.pos == i]
     return cost.count(config, told) if {*cost.MACS} <= {event.name for event in told} else cost.cached(config, i + 1)
 
@@ -130,14 +133,19 @@ def v_lengths(trace: Trace, config: Config, n: int) -> Array:
 
 
 def over_layers(trace: Trace, name: str, config: Config, n: int) -> Array:
-    """The rows of an event, [n_layer, n, ...], in 64 bits."""
-    return np.array([[trace[name, i, layer][0] for i in range(n)] for layer in range(config.n_layer)], np.float64)
+    """The rows of an event, [n_layer, n, ...], in 64 bits; 0 in layers that have none."""
+    kept = with_rows(trace.about)
+    told = np.array([[trace[name, i, layer][0] for i in range(n)] for layer in kept], np.float64)
+    found = np.zeros((config.n_layer, *told.shape[1:]))
+    found[kept] = told
+    return found
 
 
 def k_peaks(keys: Array) -> list[list[tuple[int, float]]]:
     """Of keys [n_layer, n, n_kv_head, head_dim]: see `whole`."""
     sizes = np.sort(found := np.abs(keys).mean(axis=1), axis=-1)  # [n_layer, n_kv_head, head_dim]
-    times = sizes[..., -1] / sizes[..., sizes.shape[-1] // 2]
+    middle = sizes[..., sizes.shape[-1] // 2]
+    times = np.divide(sizes[..., -1], middle, out=np.zeros_like(middle), where=middle > 0)
     return [list(zip(*pair, strict=True)) for pair in zip(found.argmax(-1).tolist(), times.tolist(), strict=True)]
 
 

@@ -22,7 +22,7 @@ from microgpt.trace import EVENTS, Trace
 from microgpt.viz.drawing.counters import N_GUESSES, Cost, Guess, Held, candidates, costs
 from microgpt.viz.drawing.picture import MOST_TOKENS
 from microgpt.viz.large.excerpt import excerpt
-from microgpt.viz.large.heads import Open, attention, distances, opened, rule_layers
+from microgpt.viz.large.heads import Open, attention, distances, opened, rule_layers, with_rows
 from microgpt.viz.large.picture import BigPicture, drawn
 
 
@@ -145,7 +145,7 @@ def check_told(trace: Trace, config: Config, n: int) -> None:
     letters = {"n": 1, "d": c.n_embd, "H": c.n_head, "G": c.n_kv_head, "h": c.head_dim, "Hh": c.n_head * c.head_dim,
                "V": c.vocab_size}  # fmt: skip
     keys = [("logits", i, -1) for i in range(n)]
-    keys += [(name, i, layer) for i in range(n) for layer in range(c.n_layer) for name in DRAWN]
+    keys += [(name, i, layer) for i in range(n) for layer in with_rows(trace.about) for name in DRAWN]
     for name, i, layer in keys:
         event = f"{name}, pos {i}" + (f", layer {layer}" if layer >= 0 else "")  # as the file has it
         if (name, i, layer) not in trace:
@@ -193,5 +193,5 @@ def picture_from(part: Trace, layers: Sequence[int] = (), heads: Sequence[int] =
         if layer in (layers or kept) and (not heads or head in heads)
     ]
     by_rule = not heads and all(rank >= 0 for rank in known.values())
-    by_layer = not layers and kept == rule_layers(config.n_layer)
+    by_layer = not layers and kept == rule_layers(with_rows(part.about))
     return ExcerptPicture(part, heads=tuple(found), by_rule=by_rule, layers_by_rule=by_layer)

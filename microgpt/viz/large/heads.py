@@ -8,8 +8,8 @@ token itself) to 1 (the first token), over the steps behind the first. Knows tra
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,10 +35,15 @@ class Open(NamedTuple):
         return f"{self.layer}.{self.head}"
 
 
+def with_rows(about: Mapping[str, Any]) -> list[int]:
+    """The layers that keep rows of K and V: all of them, but in models that mix attention with states of fixed size."""
+    return sorted({*range(about["config"]["n_layer"])} - {*about.get("no_rows", ())})
+
+
 def attention(trace: Trace, config: Config, n: int) -> Array:
-    """All weights of all heads, [n_layer, n_head, n, n]: query, key; 0 for keys yet to come."""
+    """All weights of all heads, [n_layer, n_head, n, n]: query, key; 0 for keys yet to come, and in layers without."""
     found = np.zeros((config.n_layer, config.n_head, n, n))
-    for layer in range(config.n_layer):
+    for layer in with_rows(trace.about):
         for i in range(n):
             found[layer, :, i, : i + 1] = trace["attn_weights", i, layer][:, 0]
     return found
@@ -55,8 +60,12 @@ def distances(weights: Array) -> Array:
     return mean
 
 
-def opened(weights: Array, head_dim: int, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> list[Open]:
+def opened(
+    weights: Array, head_dim: int, layers: Sequence[int] = (), heads: Sequence[int] = (), kept: Sequence[int] = ()
+) -> list[Open]:
     """What the page opens. Without `layers` or `heads` the rule decides. Raises UserError for what there is not.
+
+    `kept` are the layers that have rows, if those are not all.
 
     Where a page has no room for three heads in each layer, the rule takes the nearest and the furthest, or the latter.
     """
@@ -65,7 +74,11 @@ def opened(weights: Array, head_dim: int, layers: Sequence[int] = (), heads: Seq
     check("layers", layers, n_layer)
     check("heads", heads, n_head)
     far, found = distances(weights), []
-    chosen = sorted(set(layers)) or rule_layers(n_layer)
+    kept = kept or range(n_layer)
+    chosen = sorted(set(layers)) or rule_layers(kept)
+    for layer in chosen:
+        if layer not in kept:
+            raise UserError(N_("Layer %(layer)s of this model keeps no rows of keys and values."), layer=layer)
     room = most // len(chosen)
     ranks = (0, 1, 2) if room > 2 else (0, 2) if room == 2 else (2,)
     for layer in chosen:
@@ -86,9 +99,9 @@ def opened(weights: Array, head_dim: int, layers: Sequence[int] = (), heads: Seq
     return found
 
 
-def rule_layers(n_layer: int) -> list[int]:
+def rule_layers(kept: Sequence[int]) -> list[int]:
     """The first, the middle and the last."""
-    return sorted({0, (n_layer - 1) // 2, n_layer - 1})
+    return sorted({kept[0], kept[(len(kept) - 1) // 2], kept[-1]})
 
 
 def check(name: str, numbers: Sequence[int], count: int) -> None:

@@ -68,8 +68,11 @@ class Overview(NamedTuple):
         return self.n_layer >= 2 * self.n_head
 
 
-def overview(weights: Array, lengths: Array, opened: list[Open], ids: Sequence[int]) -> Overview:
-    """The picture of `weights` [n_layer, n_head, n, n]; `lengths` are those of the V rows, [n_layer, n, n_kv_head]."""
+def overview(weights: Array, lengths: Array, opened: list[Open], ids: Sequence[int], kept: Sequence[int]) -> Overview:
+    """The picture of `weights` [n_layer, n_head, n, n]; `lengths` are those of the V rows, [n_layer, n, n_kv_head].
+
+    Layers that are not `kept` have no rows, and weights of 0: their places stay empty, and their heads do not count.
+    """
     n_layer, n_head, n, _ = weights.shape
     at = {(one.layer, one.head): index for index, one in enumerate(opened)}
 
@@ -82,7 +85,7 @@ def overview(weights: Array, lengths: Array, opened: list[Open], ids: Sequence[i
         n=n,
         n_layer=n_layer,
         n_head=n_head,
-        heads=n_layer * n_head,
+        heads=len(kept) * n_head,
         layers=[[thumb(layer, head) for head in range(n_head)] for layer in range(n_layer)],
         levels=LEVELS,
         half=HALF,

@@ -22,7 +22,7 @@ from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.picture import Bars, Listed, Picture, bars, most_tokens
 from microgpt.viz.drawing.strips import SHARE, Thin, ThinScale, folded, run_length, thin_scale
 from microgpt.viz.large.excerpt import v_lengths
-from microgpt.viz.large.heads import RANKS, Open, attention, check, opened
+from microgpt.viz.large.heads import RANKS, Open, attention, check, opened, with_rows
 from microgpt.viz.large.overview import Overview, overview
 from microgpt.weights import Model
 
@@ -60,7 +60,7 @@ class BigPicture(Picture):
     @property
     def choices(self) -> tuple[Choice, ...]:
         """A step, an opened head and a stage of the step."""
-        step, _, _, phase = super().choices
+        step, phase = self.moments
         if self.few:
             first = self.heads[self.at_head]
             heads = sorted({one.head for one in self.heads})
@@ -83,7 +83,7 @@ class BigPicture(Picture):
     @cached_property
     def map(self) -> Overview:
         weights = attention(self.trace, self.config, self.n)
-        return overview(weights, self.v_lengths, list(self.heads), self.about["ids"])
+        return overview(weights, self.v_lengths, list(self.heads), self.about["ids"], with_rows(self.about))
 
     @cached_property
     def v_lengths(self) -> Array:
@@ -244,5 +244,6 @@ def big_view(
 def drawn(trace: Trace, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> BigPicture:
     """The picture of a run whose trace is whole, with heads open as in `big_view`."""
     config = Config(**trace.about["config"])
-    found = opened(attention(trace, config, len(trace.about["tokens"])), config.head_dim, layers, heads)
+    weights = attention(trace, config, len(trace.about["tokens"]))
+    found = opened(weights, config.head_dim, layers, heads, with_rows(trace.about))
     return BigPicture(trace, heads=tuple(found), by_rule=not heads, layers_by_rule=not layers)

@@ -8,6 +8,7 @@ from typing import Any
 from microgpt.errors import N_, UserError
 from microgpt.viz.controls import View
 from microgpt.viz.course import LESSONS, Page
+from microgpt.viz.large.family import of_family
 from microgpt.viz.large.picture import BigPicture, big_view
 from microgpt.viz.lessons import compare, why_q
 from microgpt.viz.text.formats import show, whole
@@ -95,10 +96,8 @@ def page_for(page: Page, view: BigPicture) -> Page:
         )  # fmt: skip
 
     summary = words(SUMMARY if c.n_kv_head == c.n_head else SHARED)
+    recorded = ""
     if "engine" in view.about:
         ran = {name: view.about.get(name) or "–" for name in ("engine", "dtype", "device")}
-        summary = f"{summary} {say(RECORDED, **ran)}"
-    return page._replace(
-        title=words(TITLE), summary=summary, try_=words(TRY),
-        notice=words(NOTICE),
-    )  # fmt: skip
+        recorded = " ".join([say(RECORDED, **ran), *of_family(view)])
+    return page._replace(title=words(TITLE), summary=summary, try_=words(TRY), notice=words(NOTICE), recorded=recorded)

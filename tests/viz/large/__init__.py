@@ -1,14 +1,9 @@
-"""Models of the shape of large ones with random weights, for the tests of what is drawn of them; and for a look:
-
-python -m tests.viz.large gpt2 OUT      bake a lesson from such a model
-"""
+"""Models of the shape of large ones with random weights, for the tests of what is drawn of them; and for a look."""
 
 from __future__ import annotations
 
 import re
-import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -78,9 +73,3 @@ def large(name: str, seed: int = 1, dtype: Any = np.float32, **fields: Any) -> M
 
 
 PROMPT = "the next day is bright and sun shines over all of them"
-
-if __name__ == "__main__":
-    from build import say
-    from tools.checkpoint import bake_checkpoint
-
-    bake_checkpoint(large(sys.argv[1]), say, Path(sys.argv[2]), PROMPT, widget=(sys.argv[3:] or ["stepper"])[0])

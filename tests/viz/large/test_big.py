@@ -551,7 +551,7 @@ def test_small_models_are_drawn_as_ever() -> None:
     trace = Recording(shipped("names"), "emm").run()
     shown = Picture(trace)
     assert shown.opened == () and hasattr(shown.per_head("q", 0)[0], "cells")
-    large = (Path(__file__).parents[2] / "templates" / "large" / "style.css").read_text("utf-8")
+    large = (Path(__file__).parents[3] / "templates" / "large" / "style.css").read_text("utf-8")
     rules = [line for line in large.splitlines() if line and not line.startswith("/*")]
     page = lesson_named("stepper")
     assert len(rules) > 20 and all(line in own_style(page, big=True) for line in rules)

@@ -1,0 +1,122 @@
+"""The shape of any model of transformers, and its multiply-adds a step, read from its own configuration and matrices.
+
+For the families that our own code computes, `facts_of` says more. Of others this is what a page needs: how many layers,
+heads and numbers there are, and what a token costs. A token is multiplied once with every matrix of a layer; of those
+of experts, with the few that its router chooses. Needs no torch of its own; knows no page.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from microgpt import cost
+from microgpt.checkpoints.facts import Facts, facts_of
+from microgpt.config import Array, Config
+from microgpt.errors import N_, UserError
+from microgpt.huggingface.watch import ATTENTION, layers_of, part
+
+OUT = ("o_proj", "out_proj", "c_proj", "dense", "wo")  # what the attention of a layer ends in
+EXPERTS, CHOSEN = ("num_local_experts", "num_experts", "n_routed_experts"), ("num_experts_per_tok", "moe_topk", "top_k")
+SHAPE = ("n_layer", "n_embd", "n_head", "n_kv_head", "head_dim", "n_mlp", "n_ctx", "vocab_size", "position")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What is known of a model before it runs. `ours`: our own code computes as it does, and counts what it is told."""
+
+    facts: Facts
+    ours: bool
+
+    @property
+    def config(self) -> Config:
+        return self.facts.config
+
+
+def shape_of(model: Any) -> Shape:
+    """Of any model. Raises UserError for one whose configuration does not say how many heads it has."""
+    fields = json.loads(model.config.to_json_string(use_diff=False))
+    fields.pop("quantization_config", None)  # of the weights; the shape is the same
+    try:
+        return Shape(facts_of(json.dumps(fields)), ours=True)
+    except UserError:
+        return Shape(Facts(str(model.config.model_type), config_of(model), -1, frozenset()), ours=False)
+
+
+def config_of(model: Any) -> Config:
+    """The shapes alone; what its arithmetic is stays open."""
+    text = model.config.get_text_config()
+
+    def field(name: str, otherwise: int) -> int:
+        found = getattr(text, name, None)
+        return found if isinstance(found, int) else otherwise
+
+    sizes = {name: field(name, 0) for name in ("num_hidden_layers", "hidden_size", "num_attention_heads", "vocab_size")}
+    missing = [name for name, size in sizes.items() if size <= 0]
+    if missing:
+        raise UserError(
+            N_("The configuration of this model (%(kind)s) does not say %(fields)s, so it cannot be drawn."),
+            kind=model.config.model_type, fields=", ".join(missing),
+        )  # fmt: skip
+    layers, width, heads, words = sizes.values()
+    turned = any("Rotary" in type(module).__name__ for module in model.modules())
+    return Config(
+        layers, width, heads, field("num_key_value_heads", heads), field("head_dim", width // heads),
+        n_mlp=field("intermediate_size", 0), n_ctx=field("max_position_embeddings", 2**20), vocab_size=words,
+        position="rope" if turned else "learned",
+    )  # fmt: skip
+
+
+def fields_of(shape: Shape) -> dict[str, Any]:
+    """What a trace says of the model's config: all of it, or what is known of another family."""
+    return {name: getattr(shape.config, name) for name in (Config.__slots__ if shape.ours else SHAPE)}
+
+
+def counter(model: Any, shape: Shape, kept: int) -> Callable[[int, int], Array]:
+    """The multiply-adds over cost.PARTS of a pass over the last n of t tokens, whose last row alone gets logits.
+
+    `kept` layers have rows. A formula for the families that we know; for others by the matrices that they have.
+    """
+    config = shape.config
+    if shape.ours:
+        return lambda n, t: cost.closed_form(config, n, t, range(config.n_layer), 1)
+    token, head = by_matrices(model), matrices(model.get_output_embeddings())
+
+    def of_pass(n: int, t: int) -> Array:
+        found: Array = n * token
+        for name in ("scores", "mixing"):
+            found[cost.PARTS.index(name)] = kept * config.n_head * config.head_dim * cost.seen(n, t)
+        found[cost.PARTS.index("head")] = head
+        return found
+
+    return of_pass
+
+
+def by_matrices(model: Any) -> Array:
+    """Over cost.PARTS, what one token takes in all layers, but for scores, mixing and the output head."""
+    text, found = model.config.get_text_config(), dict.fromkeys(cost.PARTS, 0.0)
+    experts, chosen = (
+        next((n for name in names if isinstance(n := getattr(text, name, None), int)), 1) for names in (EXPERTS, CHOSEN)
+    )
+    for layer in layers_of(model):
+        attention = part(layer, ATTENTION)
+        last = None if attention is None else part(attention, OUT)
+        inside = set() if attention is None else set(attention.modules())
+        for name, module in layer.named_modules():
+            kind = "out" if module is last else "qkv" if module in inside else "mlp"
+            one_of_many = ".experts." in f".{name}." and kind == "mlp"
+            found[kind] += matrices(module) * (chosen / experts if one_of_many else 1)
+    return np.array([round(found[name]) for name in cost.PARTS], np.int64)
+
+
+def matrices(module: Any) -> int:
+    """The numbers of the matrices that are this module's own; of one that is packed, as it stands for."""
+    if hasattr(module, "in_features"):
+        return int(module.in_features * module.out_features)
+    found = module.named_parameters(recurse=False)
+    return sum(math.prod(one.shape) for name, one in found if len(one.shape) > 1 and not name.endswith("bias"))

@@ -1,0 +1,59 @@
+"""What a page says of a model that our own code does not compute: what is different, as its trace shows it.
+
+The picture is the same. What its words and formulas take for granted, a row in every layer, scores over the root of
+head_dim, weights that come to 1, is looked up here, and what does not hold is said. Knows traces; knows no HTML.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from microgpt.errors import N_
+from microgpt.viz.large.heads import Open, with_rows
+from microgpt.viz.large.picture import BigPicture
+from microgpt.viz.text.formats import number, whole
+from microgpt.viz.text.language import say
+
+FAMILY = N_(
+    "It is a model of the family %(family)s. What is drawn was read from its run; its multiply-adds are counted by the "
+    "size of its matrices."
+)
+NO_ROWS = N_(
+    "Of its layers, only these are of this kind: %(kept)s. The others carry a state of fixed size from token to token, "
+    "or none; they are not drawn, and work on such a state is not counted."
+)
+QUANTISED = N_("Its weights are quantised, by %(method)s.")
+SCALED = N_("Its scores are not q · k over the root of %(head_dim)s: the family scales or bounds them in its own way.")
+SINK = N_(
+    "The weights of a step come to less than 1, to %(sum)s on the mean: each head has learned a number that takes the "
+    "rest and brings no row."
+)
+NEAR = 0.02  # numbers of 16 bits are this exact: of the product of the lengths of q and k, or of 1
+
+
+def of_family(view: BigPicture) -> list[str]:
+    """Sentences, in the language that is set; none where nothing is different."""
+    about, c = view.about, view.config
+    found = [say(FAMILY, family=about["family"])] if "family" in about else []
+    if "quantised" in about:
+        found.append(say(QUANTISED, method=about["quantised"]))
+    kept = with_rows(about)
+    if len(kept) < c.n_layer:
+        found.append(say(NO_ROWS, kept=", ".join(map(str, kept))))
+    if any(scaled(view, one) for one in view.heads):
+        found.append(say(SCALED, head_dim=whole(c.head_dim)))
+    last = view.n - 1
+    sums = [float(view.trace["attn_weights", last, one.layer][one.head].sum()) for one in view.heads]
+    if np.mean(sums) < 1 - NEAR:
+        found.append(say(SINK, sum=number(float(np.mean(sums)))))
+    return found
+
+
+def scaled(view: BigPicture, one: Open) -> bool:
+    """Whether a score of this head is other than q . k over the root of head_dim."""
+    c, trace, last = view.config, view.trace, view.n - 1
+    q = trace["q", last, one.layer][0, one.head]
+    k = trace["k", last, one.layer][0, one.head * c.n_kv_head // c.n_head]
+    score = trace["attn_scores", last, one.layer][one.head, 0, last]  # with its own key
+    longest = float(np.linalg.norm(q) * np.linalg.norm(k)) / c.head_dim**0.5
+    return bool(abs(score - q @ k / c.head_dim**0.5) > NEAR * longest)

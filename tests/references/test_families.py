@@ -1,0 +1,178 @@
+"""Families that our own code does not compute, recorded from transformers: drawn, counted, and what differs is said.
+
+Tiny models with random weights. The multiply-adds are compared with those that PyTorch counts itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from microgpt.__main__ import main
+from microgpt.errors import UserError
+from microgpt.huggingface.recorder import record
+from microgpt.huggingface.shape import counter, shape_of
+from microgpt.trace import Trace, from_json, to_json
+from microgpt.viz.large.excerpt import excerpt
+from microgpt.viz.large.family import of_family
+from microgpt.viz.large.from_trace import ExcerptPicture, picture_from
+from microgpt.viz.large.picture import drawn
+from tests.references.test_checkpoints import torch, transformers
+from tests.references.test_huggingface import EXPERTS, SMALL, folder_of
+from tests.references.test_huggingface import FAMILIES as TOLD
+from tests.references.test_huggingface import made as known
+from tests.support.checkpoints import byte_level
+from tests.support.strategies import assert_close
+
+pytestmark = pytest.mark.references
+LINEAR = {"linear_num_value_heads": 4, "linear_num_key_heads": 2, "linear_key_head_dim": 4, "linear_value_head_dim": 4}
+FAMILIES: dict[str, dict[str, Any]] = {
+    name: fields for name, fields in TOLD.items() if name not in ("Llama", "Mistral", "Qwen2", "Qwen3", "GPT2")
+} | {
+    "Phi": {}, "Cohere2": {}, "Starcoder2": {}, "SmolLM3": {}, "Glm4": {"head_dim": 4}, "Exaone4": {}, "Nemotron": {},
+    "GPTNeoX": {"num_key_value_heads": None}, "Olmo": {}, "Olmoe": EXPERTS, "GptOss": EXPERTS | {"head_dim": 4},
+    "Qwen2Moe": EXPERTS | {"shared_expert_intermediate_size": 8}, "Gemma3": {"head_dim": 8},
+    "OPT": {"ffn_dim": 24, "word_embed_proj_dim": 16, "num_key_value_heads": None},
+}  # fmt: skip
+MIXED: dict[str, dict[str, Any]] = {  # with layers that keep no rows
+    "Qwen3Next": EXPERTS | LINEAR | {
+        "head_dim": 4, "layer_types": ["linear_attention", "full_attention"], "shared_expert_intermediate_size": 8,
+    },
+    "Lfm2": {"layer_types": ["conv", "full_attention"]},
+}  # fmt: skip
+SCALED = ("Gemma2", "Gemma3", "Granite", "OPT")
+
+
+def tokenizer() -> Any:
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=byte_level(), eos_token="<end>")
+
+
+def made(family: str, **more: Any) -> Any:
+    size, fields = len(tokenizer()), FAMILIES.get(family) or MIXED.get(family) or {}
+    ends = dict.fromkeys(("eos_token_id", "bos_token_id", "pad_token_id"), size - 1)
+    kind = f"{family}TextConfig" if family == "Gemma3" else f"{family}Config"
+    config = getattr(transformers, kind)(**SMALL | fields | {"vocab_size": size} | ends | more)
+    model = getattr(transformers, f"{family}ForCausalLM")(config).eval()
+    generator = torch.Generator().manual_seed(4)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.normal_(0, 0.3, generator=generator)
+    model.generation_config.eos_token_id = None  # a random model would end its text anywhere
+    return model
+
+
+def recorded(model: Any, **more: Any) -> tuple[Trace, ExcerptPicture]:
+    """The trace of four steps and more, and its picture after a way through a file."""
+    trace = record(model, tokenizer(), "the day", 4, **more)
+    shown = drawn(trace)
+    return trace, picture_from(from_json(to_json(excerpt(shown.trace, shown.layers, shown.token_ids()))))
+
+
+@pytest.mark.parametrize("family", [*FAMILIES, *MIXED])
+def test_a_model_of_any_family_is_drawn_from_its_trace(family: str) -> None:
+    """Rows, bytes and answers as the run has them, and what differs from the words of the page."""
+    model = made(family)
+    trace, view = recorded(model)
+    last, kept = view.n - 1, [1] if family in MIXED else [0, 1]
+    step, c = view.step(last), view.config
+    assert view.layers == kept and step.rows == view.n and view.map.heads == len(kept) * 4
+    assert step.bytes.numbers == len(kept) * view.n * 2 * c.n_kv_head * c.head_dim
+    assert view.about["family"] == model.config.model_type and not view.dial
+    assert step.difference is not None and step.difference < 1e-4, "with the cache and without it says the same"
+    assert all(part.form_with is None for part in step.costs)
+    assert [part.with_cache for part in step.costs[:-1]] == trace.about["macs"][last]
+    assert [part.without for part in step.costs[:-1]] == trace["recompute_macs", last].tolist()
+    said = " ".join(of_family(view))
+    assert f"of the family {view.about['family']}" in said
+    assert ("over the root of" in said) == (family in SCALED)
+    assert ("only these are of this kind: 1." in said) == (family in MIXED)
+    weights = trace["attn_weights", last, 1].sum(-1)
+    assert ("come to less than 1" in said) == (family == "GptOss") == bool((weights < 0.98).all())
+    assert bool(view.alone) == (family != "GptOss"), "the one row of the first step has the whole weight"
+
+
+@pytest.mark.parametrize("family", [name for name in FAMILIES if name != "GptOss"])
+def test_multiply_adds_are_those_that_pytorch_counts(family: str) -> None:
+    """Of a pass over five tokens; PyTorch also multiplies what the mask hides. (gpt-oss runs all of its experts there
+    and throws away what the router did not choose, where it has no GPU.)"""
+    from torch.utils.flop_counter import FlopCounterMode
+
+    model, n = made(family), 5
+    model.set_attn_implementation("eager")
+    if "num_experts" in FAMILIES[family]:
+        model.set_experts_implementation("eager")  # one product an expert: those in one call are not counted
+    with FlopCounterMode(display=False) as counted, torch.no_grad():
+        model(input_ids=torch.tensor([[1, 2, 3, 4, 5]]), use_cache=False, logits_to_keep=1)
+    shape = shape_of(model)
+    c = shape.config
+    hidden = c.n_layer * c.n_head * n * (n - 1) // 2 * 2 * c.head_dim
+    assert not shape.ours and counter(model, shape, c.n_layer)(n, n).sum() + hidden == counted.get_total_flops() / 2
+
+
+@pytest.mark.parametrize("family", ["Llama", "Qwen3", "GPT2"])
+def test_by_its_matrices_a_family_that_we_know_costs_what_its_formula_says(family: str) -> None:
+    model = known(family)
+    shape = shape_of(model)
+    for n, t in ((1, 1), (1, 7), (7, 7)):
+        by_matrices = counter(model, replace(shape, ours=False), shape.config.n_layer)(n, t)
+        assert shape.ours and by_matrices.tolist() == counter(model, shape, shape.config.n_layer)(n, t).tolist()
+
+
+def test_without_the_comparison_the_cost_is_still_that_of_its_matrices() -> None:
+    compared, view = recorded(made("Gemma2"))
+    _, alone = recorded(made("Gemma2"), compares=False)
+    assert alone.step(3).difference is None
+    assert [part.without for part in alone.step(3).costs] == [part.without for part in view.step(3).costs]
+    assert ("recompute_macs", 3) in compared and ("recompute_macs", 3) not in alone.trace
+
+
+def test_a_layer_without_rows_cannot_be_opened() -> None:
+    trace, _ = recorded(made("Qwen3Next"))
+    assert trace.about["no_rows"] == [0] and ("q", 3, 0) not in trace
+    with pytest.raises(UserError, match="Layer 0 of this model keeps no rows"):
+        drawn(trace, layers=[0])
+
+
+def test_what_cannot_be_drawn_is_said_in_a_sentence() -> None:
+    latent = {"q_lora_rank": 8, "kv_lora_rank": 8, "qk_nope_head_dim": 4, "qk_rope_head_dim": 4, "v_head_dim": 4,
+              "n_routed_experts": 4, "n_group": 2, "topk_group": 1, "num_key_value_heads": 4}  # fmt: skip
+    refused: dict[str, tuple[str, dict[str, Any]]] = {
+        "Falcon": ("in a way of its own", {"new_decoder_architecture": True}),
+        "DeepseekV3": ("rows that are of one shape", EXPERTS | latent),
+        "Mamba": ("No layer of this model keeps a row", {}),
+        "MiniMax": ("cannot be run token by token", EXPERTS | {"head_dim": 4}),
+    }
+    for family, (said, fields) in refused.items():
+        with pytest.raises(UserError, match=said):
+            record(made(family, **fields), tokenizer(), "the day", 2)
+
+
+def test_a_model_that_a_library_has_quantised_is_recorded(tmp_path: Path) -> None:
+    """By torchao, in 8 bits: its own numbers, near those of the original; the page says so."""
+    from torchao.quantization import Int8WeightOnlyConfig
+
+    folder = folder_of("Llama", tmp_path)
+    load, words = transformers.AutoModelForCausalLM.from_pretrained, transformers.AutoTokenizer.from_pretrained(folder)
+    packed = load(folder, quantization_config=transformers.TorchAoConfig(Int8WeightOnlyConfig()))
+    whole, eight = (record(model.eval(), words, "the day", 4) for model in (load(folder), packed))
+    assert shape_of(packed).ours and eight.about["quantised"] == "torchao" and "family" not in eight.about
+    apart = [float(np.abs(whole[name, 3, 1] - eight[name, 3, 1]).max()) for name in ("q", "k", "v")]
+    assert 0 < max(apart) < 0.1
+    ids = torch.tensor([eight.about["ids"][:4]])
+    with torch.no_grad():
+        assert_close(eight["logits", 3][0], packed(input_ids=ids).logits[0, -1].numpy(), 1e-5)
+    assert "Its weights are quantised, by torchao." in of_family(drawn(eight))
+
+
+def test_the_command_records_a_mixture_of_experts(tmp_path: Path) -> None:
+    model, file = made("Mixtral"), tmp_path / "trace.json"
+    model.save_pretrained(tmp_path / "model")
+    tokenizer().save_pretrained(tmp_path / "model")
+    asked = ["record", "--model", str(tmp_path / "model"), "--prompt", "the day", "--new", "2", "--out", str(file)]
+    assert main(asked) == 0
+    view = picture_from(from_json(file.read_text("utf-8")))
+    assert view.about["family"] == "mixtral" and view.about["config"]["position"] == "rope"

@@ -1,0 +1,111 @@
+"""Traces of models whose arithmetic is not ours: what a page draws of them, and where it says what is different.
+
+The traces are those of a random model, altered as another family would tell them. The families themselves run in
+tests/references/test_families.py, where PyTorch is at hand.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from microgpt.errors import UserError
+from microgpt.trace import Trace, from_json, to_json
+from microgpt.viz.large.excerpt import excerpt, of_heads
+from microgpt.viz.large.family import of_family
+from microgpt.viz.large.from_trace import ExcerptPicture, picture_of
+from microgpt.viz.large.heads import with_rows
+from microgpt.viz.large.picture import drawn
+from microgpt.viz.lesson import lesson_named
+from microgpt.viz.rendering.assets import STILL
+from tests.viz.large.test_big import view as run
+from tests.viz.test_pages import parse, text
+from tools.checkpoint import in_both_forms
+
+SHAPE = ("n_layer", "n_embd", "n_head", "n_kv_head", "head_dim", "n_mlp", "n_ctx", "vocab_size", "position")
+INSIDE = ("attn_norm", "q", "k", "v", "cache_append", "attn_scores", "attn_weights", "head_out", "attn_out")
+
+
+@cache
+def told(without: tuple[int, ...] = (), scale: float = 1, sink: float = 0) -> Trace:
+    """A run as another family tells it: layers with no rows, scores scaled, a part of each weight on a sink."""
+    source = run()
+    config = {name: source.about["config"][name] for name in SHAPE}
+    n = source.n
+    macs = [[at + part for part in range(6)] for at in range(n)]
+    about = {**source.about, "config": config, "family": "other", "macs": macs, "macs_without": macs[::-1]}
+    trace = Trace(about | ({"no_rows": list(without)} if without else {}))
+    for event in source.trace:
+        name, value, pos, layer = event.report
+        if layer in without and name in INSIDE:
+            continue
+        if name == "recompute_macs":
+            value = np.array(macs[n - 1 - pos])
+        changed = {"attn_scores": scale, "attn_weights": 1 - sink}.get(name, 1)
+        trace((name, value if changed == 1 else value * changed, pos, layer))
+    return trace
+
+
+def shown(**more: Any) -> ExcerptPicture:
+    """What is drawn after a way through a file, as build.py --trace takes it."""
+    view = picture_of(from_json(to_json(told(**more))))
+    return picture_of(from_json(to_json(of_heads(view.trace, [(o.layer, o.head, o.rank) for o in view.heads]))))
+
+
+def page(view: ExcerptPicture) -> str:
+    return in_both_forms(lesson_named("stepper"), view, view, {}, "en", STILL)["index.html"]
+
+
+def test_layers_without_rows_are_left_out_and_named() -> None:
+    without = (0, 1, 2, 4, 5, 29)
+    view = shown(without=without)
+    kept = [layer for layer in range(30) if layer not in without]
+    assert with_rows(view.about) == kept and view.layers == [3, 16, 28], "first, middle and last of those with rows"
+    assert view.layers_by_rule and view.map.heads == 24 * 9
+    c = view.config
+    for i in range(view.n):
+        assert view.step(i).rows == i + 1
+        assert view.step(i).bytes.numbers == 24 * (i + 1) * 2 * c.n_kv_head * c.head_dim
+    for layer in without:
+        assert not any(thumb.paths for thumb in view.map.layers[layer]), "an empty place in the picture of all heads"
+    assert of_family(view)[1].startswith(f"Of its layers, only these are of this kind: {', '.join(map(str, kept))}.")
+    with pytest.raises(UserError, match="Layer 4 of this model keeps no rows"):
+        picture_of(told(without=without), layers=[4])
+
+
+def test_a_layer_that_is_not_named_must_tell_its_rows() -> None:
+    trace = Trace({name: value for name, value in told(without=(3,)).about.items() if name != "no_rows"})
+    for event in told(without=(3,)):
+        trace(event.report)
+    with pytest.raises(UserError, match="does not tell attn_norm, pos 0, layer 3"):
+        picture_of(trace)
+
+
+def test_the_counts_are_those_that_the_engine_gave_and_no_formula_stands_beside_them() -> None:
+    view = shown()
+    n = view.n
+    for i in range(n):
+        costs = view.step(i).costs
+        assert [part.with_cache for part in costs[:-1]] == [i + part for part in range(6)]
+        assert [part.without for part in costs[:-1]] == [n - 1 - i + part for part in range(6)]
+        assert {part.form_with for part in costs} == {part.form_without for part in costs} == {None}
+    html = page(view)
+    assert html.count("counted by the size of each matrix") == n and "counted and by formula" not in html
+    assert "counted and by formula" in page(picture_of(drawn(run().trace).trace))
+
+
+def test_what_the_words_take_for_granted_is_said_where_it_does_not_hold() -> None:
+    ours = picture_of(excerpt(run().trace, run().layers, run().token_ids()))
+    assert of_family(ours) == []
+    (plain,) = of_family(shown())
+    assert plain.startswith("It is a model of the family other.")
+    assert of_family(shown(scale=0.5))[1].startswith("Its scores are not q · k over the root of 64")
+    view = shown(sink=0.25)
+    assert of_family(view)[1].startswith("The weights of a step come to less than 1, to 0.75 on the mean")
+    assert view.alone == {} and "ask-alone" not in page(view), "its answer is that one row has the whole weight"
+    assert ours.alone["right"] == 1 and "ask-alone" in page(ours)
+    view.about["engine"] = "another engine"
+    assert "to 0.75 on the mean" in text(parse(page(view)))
