@@ -26,8 +26,8 @@ from microgpt.files import write_whole
 from microgpt.record import Recording
 from microgpt.trace import to_json
 from microgpt.viz.drawing.picture import MOST_TOKENS
-from microgpt.viz.large.excerpt import excerpt, of_heads
-from microgpt.viz.large.heads import check, numbers
+from microgpt.viz.large.excerpt import excerpt, needed, of_heads
+from microgpt.viz.large.heads import check, numbers, rule_layers, with_rows
 from microgpt.viz.large.picture import NEW, drawn
 from microgpt.viz.notebook import is_folder, show
 from microgpt.viz.text.language import LANGUAGES
@@ -134,9 +134,10 @@ def write_record(options: argparse.Namespace) -> None:
         raise UserError(
             "To record a model, install PyTorch and transformers: pip install 'microgpt-kv[torch]'"
         ) from None
-    from microgpt.huggingface.recorder import record
+    from microgpt.huggingface.recorder import give_back_blocks, record
     from microgpt.huggingface.shape import shape_of
 
+    give_back_blocks()
     try:
         tokenizer = AutoTokenizer.from_pretrained(options.model)
         model = AutoModelForCausalLM.from_pretrained(
@@ -146,14 +147,19 @@ def write_record(options: argparse.Namespace) -> None:
         why = str(error).strip().partition("\n")[0]
         raise UserError("The model “%(model)s” cannot be loaded (%(why)s).", model=options.model, why=why) from None
     n = len(tokenizer(options.prompt)["input_ids"])
-    if n + options.new > MOST_TOKENS or options.new < 0:
+    if not 0 <= options.new < MOST_TOKENS or n + options.new < 2:
         raise UserError(
-            "%(n)s tokens and %(new)s new ones; a page shows 2 to %(most)s.", n=n, new=options.new, most=MOST_TOKENS
-        )
+            "%(n)s tokens and %(new)s new ones; a page shows the last 2 to %(most)s, one of the prompt among them.",
+            n=n, new=options.new, most=MOST_TOKENS,
+        )  # fmt: skip
     config = shape_of(model).config
     check("layers", layers, config.n_layer)  # before the run, which can take minutes
     check("heads", heads, config.n_head)
-    shown = drawn(record(model, tokenizer, options.prompt, options.new), layers, heads)
+    trace = record(
+        model, tokenizer, options.prompt, options.new, last=MOST_TOKENS,
+        keeps=lambda about: needed(layers or rule_layers(with_rows(about))),
+    )  # fmt: skip
+    shown = drawn(trace, layers, heads)
     part = excerpt(shown.trace, shown.layers, shown.token_ids())
     if heads:
         part = of_heads(part, [(one.layer, one.head, one.rank) for one in shown.heads])

@@ -8,19 +8,28 @@ used: greedy choice, its type of numbers, its devices. Knows no page.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from ctypes import CDLL
 from dataclasses import replace
-from typing import Any
+from inspect import signature
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from microgpt import cost
 from microgpt.checkpoints.facts import Facts
 from microgpt.checkpoints.tokenizer import tokenizer_of
+from microgpt.config import Array, Hook, Report
 from microgpt.errors import N_, UserError
 from microgpt.huggingface.shape import Shape, counter, fields_of, shape_of
 from microgpt.huggingface.watch import numbers, watched
-from microgpt.trace import Trace
+from microgpt.trace import OVER_KEYS, Trace
+
+Keeps: TypeAlias = Callable[[str, int], bool]  # whether an event of that name and layer is kept
+M_MMAP_THRESHOLD = -3  # of malloc.h
+CHUNK = 256  # tokens in a pass, of those that are not told
+SINK = 0.02  # of all weight, that rests on no row; numbers of 16 bits are this exact
 
 
 class Vocabulary(Sequence[str]):
@@ -47,45 +56,100 @@ def vocabulary_of(tokenizer: Any, facts: Facts) -> Sequence[str]:
         return Vocabulary(tokenizer, facts.config.vocab_size)
 
 
-def record(model: Any, tokenizer: Any, prompt: str, new: int = 8, compares: bool = True) -> Trace:
-    """Run `prompt` and up to `new` greedy tokens. Raises UserError for what cannot be recorded."""
+def record(
+    model: Any, tokenizer: Any, prompt: str, new: int = 8, compares: bool = True, last: int = 0,
+    keeps: Callable[[Mapping[str, Any]], Keeps] | None = None,
+) -> Trace:  # fmt: skip
+    """Run `prompt` and up to `new` greedy tokens. Raises UserError for what cannot be recorded.
+
+    With `last`, the trace is that of the last so many tokens. Those before them run first; the trace says how many they
+    are, as `about["before"]`, and counts its positions from there. What the trace keeps after its first step, `keeps`
+    says, by what the trace then says of its model: a large one would fill the memory with what no page shows.
+    """
     import torch
     import transformers
 
     shape = shape_of(model)
     ids: list[int] = tokenizer(prompt)["input_ids"]
     limit = checked(len(ids), new, shape.config.n_ctx)
-    vocabulary, stops = vocabulary_of(tokenizer, shape.facts), stops_of(model)
-    trace = Trace(about(model, shape) | {
-        "prompt": prompt, "n_prompt": len(ids), "vocabulary": vocabulary, "stops": sorted(stops),
-        "started": ids[0] == tokenizer.bos_token_id, "ids": ids, "engine": f"transformers {transformers.__version__}",
-    })  # fmt: skip
-    cache = transformers.DynamicCache(config=model.config)
+    before = max(0, min(limit - last, len(ids) - 1)) if last else 0
+    trace, stops = begun(model, tokenizer, shape, prompt, ids, before), stops_of(model)
+    cache, hook = transformers.DynamicCache(config=model.config), of_last(before, trace)
     with torch.no_grad():
-        for pos in range(limit):
-            token = torch.tensor([ids[pos : pos + 1]], device=model.device)
-            with watched(model, trace.keep):
-                out = stepped(model, token, cache)
-            if pos == 0:
-                kept = layers_with_rows(trace, shape)
-                trace.about |= described(model, shape, kept, limit)
-                macs = counter(model, shape, len(kept))
-            again = macs(pos + 1, pos + 1)
-            if not shape.ours:
-                trace.about["macs"].append(macs(1, pos + 1).tolist())
-                trace.about["macs_without"].append(again.tolist())
-            if compares:
-                whole = torch.tensor([ids[: pos + 1]], device=model.device)
-                trace(("recompute_logits", numbers(model(input_ids=whole, use_cache=False).logits[0, -1]), pos, -1))
-                trace(("recompute_macs", again, pos, -1))
-            trace.about["tokens"].append(vocabulary[ids[pos]])
-            if pos + 1 >= trace.about["n_prompt"]:
-                choice = int(out.logits[0, -1].argmax())
-                trace(("sample", choice, pos, -1))
-                if choice in stops or pos + 1 == limit:
-                    break
-                ids.append(choice)
+        for start in range(0, before, CHUNK):
+            run(model, ids[start : min(start + CHUNK, before)], past_key_values=cache, use_cache=True)
+        for i, pos in enumerate(range(before, limit)):
+            with watched(model, hook):
+                logits = run(model, ids[pos : pos + 1], past_key_values=cache, use_cache=True)
+            if i == 0:
+                macs = counted(trace, model, shape, limit)
+                hook = of_last(before, trace, keeps and keeps(trace.about))
+            again, choice = macs(pos + 1), int(logits.argmax())
+            ends = pos + 1 == limit or (pos + 1 >= len(ids) and choice in stops)
+            if compares and (ends or not before):  # of a long text the last step alone: each takes as long as all of it
+                trace(("recompute_logits", numbers(run(model, ids[: pos + 1], use_cache=False)), i, -1))
+                trace(("recompute_macs", again, i, -1))
+            trace.about["tokens"].append(trace.about["vocabulary"][ids[pos]])
+            if pos + 1 >= len(ids):
+                trace(("sample", choice, i, -1))
+                if not ends:
+                    ids.append(choice)
+            _ = trace.events  # copied now, each array is as large as itself, and what it was a part of is free
+            if ends:
+                break
+    trace.about["ids"] = ids[before:]
     return trace
+
+
+def begun(model: Any, tokenizer: Any, shape: Shape, prompt: str, ids: list[int], before: int) -> Trace:
+    """An empty trace that says what is run; `before` of the tokens are not told."""
+    import transformers
+
+    return Trace(about(model, shape) | {
+        "prompt": prompt, "n_prompt": len(ids) - before, "vocabulary": vocabulary_of(tokenizer, shape.facts),
+        "stops": sorted(stops_of(model)), "started": not before and ids[0] == tokenizer.bos_token_id,
+        "engine": f"transformers {transformers.__version__}",
+    } | ({"before": before} if before else {}))  # fmt: skip
+
+
+def of_last(before: int, trace: Trace, keeps: Keeps | None = None) -> Hook:
+    """A hook of a text of which so many tokens are not told: positions and keys count from there."""
+
+    def hook(report: Report) -> None:
+        name, value, pos, layer = report
+        if keeps and not keeps(name, layer):
+            return
+        if name == "cache_append" and value != pos + 1:
+            raise UserError(
+                N_("Layer %(layer)s of this model keeps a window of %(rows)s rows; a page draws texts that are no "
+                   "longer. Give fewer tokens."),
+                layer=layer, rows=value,
+            )  # fmt: skip
+        if before and name == "attn_weights" and abs(value.sum(-1) - 1).max() > SINK:
+            raise UserError(
+                N_("Heads of this model have sinks of their own, and what earlier rows get cannot be told from what "
+                   "those take. Of such a model a page draws whole texts alone: give fewer tokens.")
+            )  # fmt: skip
+        trace((name, value[..., before:] if before and name in OVER_KEYS else value, pos - before, layer))
+
+    return hook
+
+
+def counted(trace: Trace, model: Any, shape: Shape, limit: int) -> Callable[[int], Array]:
+    """After the first step that is told: completes what the trace says of its model. What is returned gives the
+    multiply-adds of a step without the cache, after which there are t tokens, and notes those with it where they cannot
+    be counted from what is told."""
+    kept = layers_with_rows(trace, shape)
+    trace.about |= described(trace, model, shape, kept, limit)
+    macs = counter(model, shape, len(kept))
+
+    def of_step(t: int) -> Array:
+        if "macs" in trace.about:
+            trace.about["macs"].append(macs(1, t).tolist())
+            trace.about["macs_without"].append(macs(t, t).tolist())
+        return macs(t, t)
+
+    return of_step
 
 
 def checked(n: int, new: int, n_ctx: int) -> int:
@@ -100,10 +164,14 @@ def checked(n: int, new: int, n_ctx: int) -> int:
     return n + new
 
 
-def stepped(model: Any, token: Any, cache: Any) -> Any:
-    """One token [1, 1] through the model, after what the cache holds."""
+def run(model: Any, ids: list[int], **more: Any) -> Any:
+    """The logits [V] after these tokens. Of the last row alone, where the model can: a vocabulary is large."""
+    import torch
+
+    if "logits_to_keep" in signature(model.forward).parameters:
+        more["logits_to_keep"] = 1
     try:
-        return model(input_ids=token, past_key_values=cache, use_cache=True)
+        return model(input_ids=torch.tensor([ids], device=model.device), **more).logits[0, -1]
     except UserError:
         raise
     except ValueError as error:  # so transformers refuses a cache that is not the model's own
@@ -125,14 +193,16 @@ def about(model: Any, shape: Shape) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def described(model: Any, shape: Shape, kept: list[int], limit: int) -> dict[str, Any]:
+def described(trace: Trace, model: Any, shape: Shape, kept: list[int], limit: int) -> dict[str, Any]:
     """What is known after its first step: which layers keep rows, and what they take for `limit` tokens."""
     config = shape.config
     found: dict[str, Any] = {
         "nbytes_reserved": cost.kv_bytes(replace(config, n_layer=len(kept)), limit, model.dtype.itemsize)
     }
     if not shape.ours:
-        found |= {"family": shape.facts.kind, "macs": [], "macs_without": []}
+        found["family"] = shape.facts.kind
+    if not shape.ours or "before" in trace.about:  # then they cannot be counted from what is told
+        found |= {"macs": [], "macs_without": []}
     if len(kept) < config.n_layer:
         found["no_rows"] = [layer for layer in range(config.n_layer) if layer not in kept]
     return found
@@ -157,6 +227,16 @@ def layers_with_rows(trace: Trace, shape: Shape) -> list[int]:
                     layer=layer, name=name, found=found, size=size,
                 )  # fmt: skip
     return kept
+
+
+def give_back_blocks() -> None:
+    """Ask glibc, where it is, to give each block of a megabyte and more back as soon as it is free.
+
+    Else the small arrays that a trace keeps leave holes between the large ones that a pass needs for a moment: three
+    times the memory. For a whole process, so it is for a command to call.
+    """
+    with suppress(OSError, AttributeError, TypeError):
+        CDLL(None).mallopt(M_MMAP_THRESHOLD, 2**20)
 
 
 def stops_of(model: Any) -> set[int]:

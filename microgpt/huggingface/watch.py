@@ -69,8 +69,8 @@ class Watch:
         self.tell("k", key[:, :, -n:].transpose(1, 2), layer)
         self.tell("v", value[:, :, -n:].transpose(1, 2), layer)
         self.hook(("cache_append", t, self.start, layer))
-        many = key.repeat_interleave(query.shape[1] // key.shape[1], dim=1)
-        scores = query @ many.transpose(2, 3) * scaling
+        of_each = query.unflatten(1, (key.shape[1], -1))  # [1, G, H / G, n, h]: the heads that read the same keys
+        scores = (of_each @ key.unsqueeze(2).transpose(3, 4)).flatten(1, 2) * scaling
         if softcap:  # as Gemma 2 does: no score is larger than this
             scores = (scores / softcap).tanh() * softcap
         hidden = np.zeros((n, t), bool) if mask is None else numbers(mask <= lowest(mask))[0, 0, :, :t] > 0

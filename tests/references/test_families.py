@@ -14,12 +14,12 @@ import pytest
 
 from microgpt.__main__ import main
 from microgpt.errors import UserError
-from microgpt.huggingface.recorder import record
+from microgpt.huggingface.recorder import give_back_blocks, record
 from microgpt.huggingface.shape import counter, shape_of
-from microgpt.trace import Trace, from_json, to_json
-from microgpt.viz.large.excerpt import excerpt
+from microgpt.trace import OVER_KEYS, Trace, from_json, to_json
+from microgpt.viz.large.excerpt import excerpt, needed
 from microgpt.viz.large.family import of_family
-from microgpt.viz.large.from_trace import ExcerptPicture, picture_from
+from microgpt.viz.large.from_trace import ExcerptPicture, picture_from, picture_of
 from microgpt.viz.large.picture import drawn
 from tests.references.test_checkpoints import torch, transformers
 from tests.references.test_huggingface import EXPERTS, SMALL, folder_of
@@ -122,6 +122,45 @@ def test_by_its_matrices_a_family_that_we_know_costs_what_its_formula_says(famil
         assert shape.ours and by_matrices.tolist() == counter(model, shape, shape.config.n_layer)(n, t).tolist()
 
 
+@pytest.mark.parametrize("family", ["Llama", "Gemma2", "Qwen3Next"])
+def test_the_last_tokens_of_a_long_text_are_told_as_in_the_whole_of_it(family: str) -> None:
+    """Position by position the same numbers; scores and weights of the rows that are told, and counts of all."""
+    model, text = made(family, max_position_embeddings=256, sliding_window=128), "the day is bright and the sun is red"
+    whole, part = record(model, tokenizer(), text, 4), record(model, tokenizer(), text, 4, last=10)
+    before = part.about["before"]
+    assert before == len(whole.about["tokens"]) - 10 > 20
+    assert part.about["tokens"] == whole.about["tokens"][-10:] and part.about["ids"] == whole.about["ids"][-10:]
+    for event in part:
+        if isinstance(event.value, int):
+            assert event.value == whole.number(event.name, event.pos + before, event.layer)
+            continue
+        if event.name.startswith("recompute"):
+            assert event.pos == 9
+        told = whole[event.name, event.pos + before, event.layer]
+        assert_close(event.value, told[..., before:] if event.name in OVER_KEYS else told, 1e-4)
+    layers = [layer for layer in range(2) if ("q", 0, layer) in part]
+    shown, seen = picture_of(part, layers, [0, 3]), drawn(whole, layers, [0, 3])
+    last, there = shown.step(9), seen.step(before + 9)
+    assert (last.rows, last.number, last.bytes) == (there.rows, there.number, there.bytes)
+    counted = whole.about["macs"][before + 9] if "macs" in whole.about else [one.with_cache for one in there.costs[:-1]]
+    assert [one.with_cache for one in last.costs[:-1]] == counted
+    for (where, few), (same, every) in zip(last.meetings, there.meetings, strict=True):
+        assert where == same and [one.weight for one in few] == pytest.approx(
+            [one.weight for one in every[before:]], abs=1e-4
+        )
+        assert shown.below(few) == pytest.approx(sum(one.weight for one in every[:before]), abs=1e-4)
+    compared = [i for i in range(10) if shown.difference(i) is not None]
+    assert compared == [9], "the last step alone: each takes as long as the whole text"
+
+
+def test_a_text_that_its_rows_do_not_hold_is_refused() -> None:
+    text = "the day is bright and the sun is red"
+    with pytest.raises(UserError, match="keeps a window of 8 rows"):
+        record(made("Gemma2", max_position_embeddings=256), tokenizer(), text, 4, last=10)
+    with pytest.raises(UserError, match="sinks of their own"):
+        record(made("GptOss", max_position_embeddings=256, sliding_window=128), tokenizer(), text, 4, last=10)
+
+
 def test_without_the_comparison_the_cost_is_still_that_of_its_matrices() -> None:
     compared, view = recorded(made("Gemma2"))
     _, alone = recorded(made("Gemma2"), compares=False)
@@ -176,3 +215,29 @@ def test_the_command_records_a_mixture_of_experts(tmp_path: Path) -> None:
     assert main(asked) == 0
     view = picture_from(from_json(file.read_text("utf-8")))
     assert view.about["family"] == "mixtral" and view.about["config"]["position"] == "rope"
+
+
+def test_a_recording_keeps_in_memory_what_a_page_shows() -> None:
+    """Of the layers that stay closed no rows of q and no MLP; the picture is the same."""
+    model, text = made("Olmo2", num_hidden_layers=5), "the day"
+    whole = record(model, tokenizer(), text, 4)
+    part = record(model, tokenizer(), text, 4, keeps=lambda about: needed([4]))
+    later = {(event.name, event.layer) for event in part if event.pos > 0}
+    assert {layer for name, layer in later if name == "q"} == {4} and ("mlp_hidden", 4) not in later
+    for name in ("k", "v", "attn_weights", "cache_append"):
+        assert {layer for one, layer in later if one == name} == {*range(5)}
+    files = []
+    for trace in (whole, part):
+        shown = drawn(trace, [4])
+        files.append(to_json(excerpt(shown.trace, shown.layers, shown.token_ids())))
+    assert files[0] == files[1]
+
+
+def test_blocks_are_given_back_where_the_system_can(monkeypatch: pytest.MonkeyPatch) -> None:
+    give_back_blocks()
+
+    def missing(name: None) -> None:
+        raise OSError("no such library")
+
+    monkeypatch.setattr("microgpt.huggingface.recorder.CDLL", missing)
+    give_back_blocks()

@@ -79,7 +79,8 @@ def costs(trace: Trace, config: Config, i: int, counted: Iterable[int] | None = 
     `counted` are the multiply-adds of the step, where the trace does not hold all that they are counted from.
     """
     ours = add_total(cost.count(config, [e for e in trace if e.pos == i]) if counted is None else counted)
-    form, form_without = add_total(cost.cached(config, i + 1)), add_total(cost.naive(config, i + 1))
+    t = trace.about.get("before", 0) + i + 1
+    form, form_without = add_total(cost.cached(config, t)), add_total(cost.naive(config, t))
     known, compared = "macs" not in trace.about, ("recompute_macs", i) in trace
     again = trace["recompute_macs", i] if compared else None if known else trace.about["macs_without"][i]
     without = form_without if again is None else add_total(again)

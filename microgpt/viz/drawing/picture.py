@@ -182,6 +182,15 @@ class Picture:
         return len(self.tokens)
 
     @property
+    def before(self) -> int:
+        """Tokens that ran before the first of these: their rows are in the cache, and are not drawn."""
+        return self.about.get("before", 0)  # type: ignore[no-any-return]
+
+    def place(self, i: int) -> int:
+        """The position of token i in the whole text."""
+        return self.before + i
+
+    @property
     def at(self) -> int:
         """The step that is shown first."""
         return min(self.n, self.about["n_prompt"]) - 1 if self.selected < 0 else min(self.selected, self.n - 1)
@@ -259,23 +268,25 @@ class Picture:
     @property
     def token_adds(self) -> int:
         """Numbers that a token adds to the cache, all layers together."""
-        return self.step(self.n - 1).bytes.numbers // self.n
+        return self.step(self.n - 1).bytes.numbers // (self.before + self.n)
 
     @property
     def one_more(self) -> dict[str, int]:
         """Numbers that the cache would hold after one more token; if q were kept as well; if k alone were counted."""
         c, held, token = self.config, self.step(self.n - 1).bytes.numbers, self.token_adds
         q = token * c.n_head // (2 * c.n_kv_head)
-        return answers(held + token, with_q=(token + q) * (self.n + 1), only_k=(held + token) // 2)
+        return answers(held + token, with_q=(token + q) * (self.before + self.n + 1), only_k=(held + token) // 2)
 
     @property
     def alone(self) -> dict[str, float]:
         """The weight that the first step gives to the one row there is; an even share of all rows; nothing.
 
-        Empty where heads rest on something else than rows, as those of gpt-oss do: then it is less than all.
+        Empty where more than that row is read, or heads rest on something else than rows, as those of gpt-oss do.
         """
         weight = float(self.trace["attn_weights", 0, self.first_layer][0, 0, 0])
-        return {} if weight < NEARLY_ALL else answers(round(weight, 2), even=round(1 / self.n, 2), none=0.0)
+        return (
+            {} if self.before or weight < NEARLY_ALL else answers(round(weight, 2), even=round(1 / self.n, 2), none=0.0)
+        )
 
     @property
     def read_again(self) -> str:
@@ -334,13 +345,21 @@ class Picture:
             counts = [sum(step <= i for step in self.reads["k", layer, row]) for row in range(i + 1)]
             for head, where in drawn:
                 pairs = zip(scores[head, 0].tolist(), weights[head, 0].tolist(), counts, strict=True)
-                ends = [0, *np.rint(100 * np.cumsum(weights[head, 0])).astype(int).tolist()]
+                ends = np.rint(100 * (self.earlier(weights[head, 0]) + np.cumsum([0, *weights[head, 0]]))).astype(int)
                 meets = [
-                    Meeting(row, show(self.tokens[row]), s, w, reads, ends[row], ends[row + 1] - ends[row])
+                    Meeting(row, show(self.tokens[row]), s, w, reads, int(ends[row]), int(ends[row + 1] - ends[row]))
                     for row, (s, w, reads) in enumerate(pairs)
                 ]
                 found.append((where, meets))
         return found
+
+    def earlier(self, weights: Array) -> float:
+        """What the rows before those of these weights get together."""
+        return max(0.0, 1 - float(weights.sum())) if self.before else 0.0
+
+    def below(self, meets: list[Meeting]) -> float:
+        """What the rows before the first that is drawn get, where these rows get what they say."""
+        return self.earlier(np.array([meet.weight for meet in meets]))
 
     def step(self, i: int) -> Step:
         """Everything that belongs to step i alone."""
@@ -352,7 +371,7 @@ class Picture:
         rows, before = (self.trace.number("cache_append", pos, self.first_layer) or 0 for pos in (i, i - 1))
         return Step(
             i=i,
-            number=i + 1,
+            number=self.before + i + 1,
             token=show(self.tokens[i]),
             kind=self.kind(i),
             x=self.per_layer("attn_norm", i),

@@ -8,7 +8,7 @@ Knows traces; knows no page.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ OPENED = ("attn_norm", "q", "k", "v", "attn_scores", "head_out")  # kept in some
 HEADS_AT = {"q": 1, "k": 1, "v": 1, "head_out": 1, "attn_scores": 0}  # which of its axes is that of the heads
 CLOSED = 3  # digits of the weights of a head that a page does not open
 OVER_VOCABULARY = ("logits", "recompute_logits")
+IN_ALL = (*EVERYWHERE, *OVER_VOCABULARY, "resid_pre", "k", "v")  # what `whole` looks at in all layers
 
 
 def excerpt(trace: Trace, layers: Collection[int], token_ids: Sequence[int], digits: int = 0) -> Trace:
@@ -57,6 +58,11 @@ def excerpt(trace: Trace, layers: Collection[int], token_ids: Sequence[int], dig
         elif name in OVER_VOCABULARY:
             part((name, shortest(np.asarray(value)[..., token_ids]), pos, layer))
     return part
+
+
+def needed(layers: Collection[int]) -> Callable[[str, int], bool]:
+    """Which events, by name and layer, a recording must keep for the excerpt of `layers` and what it says of all."""
+    return lambda name, layer: name in IN_ALL or (name in OPENED and layer in layers)
 
 
 def of_heads(part: Trace, heads: Sequence[tuple[int, int, int]]) -> Trace:

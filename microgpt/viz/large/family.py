@@ -18,6 +18,10 @@ FAMILY = N_(
     "It is a model of the family %(family)s. What is drawn was read from its run; its multiply-adds are counted by the "
     "size of its matrices."
 )
+BEFORE = N_(
+    "Before the first token that is shown, %(n)s others ran. Their rows are in the cache too; the picture leaves them "
+    "out, and says what weight they get together."
+)
 NO_ROWS = N_(
     "Of its layers, only these are of this kind: %(kept)s. The others carry a state of fixed size from token to token, "
     "or none; they are not drawn, and work on such a state is not counted."
@@ -34,7 +38,9 @@ NEAR = 0.02  # numbers of 16 bits are this exact: of the product of the lengths 
 def of_family(view: BigPicture) -> list[str]:
     """Sentences, in the language that is set; none where nothing is different."""
     about, c = view.about, view.config
-    found = [say(FAMILY, family=about["family"])] if "family" in about else []
+    found = [say(BEFORE, n=whole(view.before))] if view.before else []
+    if "family" in about:
+        found.append(say(FAMILY, family=about["family"]))
     if "quantised" in about:
         found.append(say(QUANTISED, method=about["quantised"]))
     kept = with_rows(about)
@@ -44,7 +50,7 @@ def of_family(view: BigPicture) -> list[str]:
         found.append(say(SCALED, head_dim=whole(c.head_dim)))
     last = view.n - 1
     sums = [float(view.trace["attn_weights", last, one.layer][one.head].sum()) for one in view.heads]
-    if np.mean(sums) < 1 - NEAR:
+    if not view.before and np.mean(sums) < 1 - NEAR:
         found.append(say(SINK, sum=number(float(np.mean(sums)))))
     return found
 

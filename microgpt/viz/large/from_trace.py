@@ -112,6 +112,7 @@ def described(about: Mapping[str, Any]) -> dict[str, Any]:
         config, tokens, vocabulary = Config(**about["config"]), about["tokens"], about["vocabulary"]
         n, known = len(tokens), len(vocabulary)
         ids = about.get("ids") or [vocabulary.index(token) for token in tokens]
+        before = about.get("before", 0)
         sizes = [getattr(config, name) for name in SIZES]
         fits = {
             "config": all(type(size) is int and 0 < size <= MOST for size in sizes),
@@ -119,6 +120,7 @@ def described(about: Mapping[str, Any]) -> dict[str, Any]:
             "tokens": 2 <= n <= MOST_TOKENS,
             "n_prompt": 1 <= about["n_prompt"] <= n,
             "vocabulary": known == config.vocab_size,
+            "before": type(before) is int and before >= 0 and (not before or len(about["macs"]) == n),
             "ids": len(ids) == n and all(0 <= token < known for token in ids),
         }
         wrong = [name for name, right in fits.items() if not right]
@@ -178,9 +180,9 @@ def picture_from(part: Trace, layers: Sequence[int] = (), heads: Sequence[int] =
     weights = attention(part, config, len(part.about["tokens"]))
     told = part.about["cut"]["in_layers"].get("heads")
     if told is None:
-        found = opened(weights, config.head_dim, layers or kept, heads)
+        found = opened(weights, config.head_dim, layers or kept, heads, before=part.about.get("before", 0))
         return ExcerptPicture(part, heads=tuple(found), by_rule=not heads, layers_by_rule=not layers)
-    far, known = distances(weights), {(layer, head): rank for layer, head, rank in told}
+    far, known = distances(weights, part.about.get("before", 0)), {(layer, head): rank for layer, head, rank in told}
     for layer, head in product(layers or kept, heads):
         if (layer, head) not in known:
             raise UserError(

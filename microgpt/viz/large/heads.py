@@ -49,23 +49,28 @@ def attention(trace: Trace, config: Config, n: int) -> Array:
     return found
 
 
-def distances(weights: Array) -> Array:
-    """How far each head looks back, [n_layer, n_head], 0 to 1; see the module's docstring."""
+def distances(weights: Array, before: int = 0) -> Array:
+    """How far each head looks back, [n_layer, n_head], 0 to 1; see the module's docstring.
+
+    Where tokens ran before the first, what they get counts as 1: as far as it can be seen.
+    """
     n = weights.shape[-1]
     if n < 2:
         return np.zeros(weights.shape[:2])
     steps = np.arange(1, n)
     back = np.clip(steps[:, None] - np.arange(n), 0, None) / steps[:, None]  # [n - 1, n]
-    mean: Array = (weights[:, :, 1:] * back).sum(-1).mean(-1)
+    far = (weights[:, :, 1:] * back).sum(-1) + (1 - weights[:, :, 1:].sum(-1) if before else 0)
+    mean: Array = far.mean(-1)
     return mean
 
 
 def opened(
-    weights: Array, head_dim: int, layers: Sequence[int] = (), heads: Sequence[int] = (), kept: Sequence[int] = ()
-) -> list[Open]:
+    weights: Array, head_dim: int, layers: Sequence[int] = (), heads: Sequence[int] = (), kept: Sequence[int] = (),
+    before: int = 0,
+) -> list[Open]:  # fmt: skip
     """What the page opens. Without `layers` or `heads` the rule decides. Raises UserError for what there is not.
 
-    `kept` are the layers that have rows, if those are not all.
+    `kept` are the layers that have rows, if those are not all; `before`, see `distances`.
 
     Where a page has no room for three heads in each layer, the rule takes the nearest and the furthest, or the latter.
     """
@@ -73,7 +78,7 @@ def opened(
     most = max(1, min(MOST_OPEN, NUMBERS // (head_dim * n)))
     check("layers", layers, n_layer)
     check("heads", heads, n_head)
-    far, found = distances(weights), []
+    far, found = distances(weights, before), []
     kept = kept or range(n_layer)
     chosen = sorted(set(layers)) or rule_layers(kept)
     for layer in chosen:

@@ -56,6 +56,7 @@ class Overview(NamedTuple):
     layers: list[list[Thumb]]
     levels: Sequence[float]
     half: float
+    earlier: Kind | None  # rows before those that are drawn have most of the weight; None where there are none
     first: Kind | None  # the first token has most of the weight
     before: Kind | None  # the token just before has most of it
     own: Kind | None  # the token itself has most of it
@@ -68,10 +69,13 @@ class Overview(NamedTuple):
         return self.n_layer >= 2 * self.n_head
 
 
-def overview(weights: Array, lengths: Array, opened: list[Open], ids: Sequence[int], kept: Sequence[int]) -> Overview:
+def overview(
+    weights: Array, lengths: Array, opened: list[Open], ids: Sequence[int], kept: Sequence[int], before: int = 0
+) -> Overview:
     """The picture of `weights` [n_layer, n_head, n, n]; `lengths` are those of the V rows, [n_layer, n, n_kv_head].
 
     Layers that are not `kept` have no rows, and weights of 0: their places stay empty, and their heads do not count.
+    Where tokens ran `before` the first, that is not where heads rest; what those get together is looked at instead.
     """
     n_layer, n_head, n, _ = weights.shape
     at = {(one.layer, one.head): index for index, one in enumerate(opened)}
@@ -89,10 +93,11 @@ def overview(weights: Array, lengths: Array, opened: list[Open], ids: Sequence[i
         layers=[[thumb(layer, head) for head in range(n_head)] for layer in range(n_layer)],
         levels=LEVELS,
         half=HALF,
-        first=kind(weights[:, :, steps, 0]) if n > 2 else None,
+        earlier=kind(rest(weights, kept)[:, :, steps]) if n > 2 and before else None,
+        first=kind(weights[:, :, steps, 0]) if n > 2 and not before else None,
         before=kind(weights[:, :, steps, steps - 1]) if n > 2 else None,
         own=kind(weights[:, :, steps, steps]) if n > 2 else None,
-        short=short(weights[:, :, steps, 0], lengths) if n > 2 else None,
+        short=short(weights[:, :, steps, 0], lengths) if n > 2 and not before else None,
         again=again(weights, ids),
     )
 
@@ -102,6 +107,13 @@ def kind(shares: Array) -> Kind:
     mean = shares.mean(-1)
     layer, head = (int(x) for x in np.unravel_index(mean.argmax(), mean.shape))
     return Kind(int((mean > HALF).sum()), layer, head, float(mean[layer, head]))
+
+
+def rest(weights: Array, kept: Sequence[int]) -> Array:
+    """What is left of each query's weight for rows that are not drawn, [n_layer, n_head, n]; 0 in layers without."""
+    left = np.zeros(weights.shape[:3])
+    left[kept] = np.clip(1 - weights[kept].sum(-1), 0, 1)
+    return left
 
 
 def again(weights: Array, ids: Sequence[int]) -> Again | None:

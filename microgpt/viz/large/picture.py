@@ -83,7 +83,9 @@ class BigPicture(Picture):
     @cached_property
     def map(self) -> Overview:
         weights = attention(self.trace, self.config, self.n)
-        return overview(weights, self.v_lengths, list(self.heads), self.about["ids"], with_rows(self.about))
+        return overview(
+            weights, self.v_lengths, list(self.heads), self.about["ids"], with_rows(self.about), self.before
+        )
 
     @cached_property
     def v_lengths(self) -> Array:
@@ -245,5 +247,5 @@ def drawn(trace: Trace, layers: Sequence[int] = (), heads: Sequence[int] = ()) -
     """The picture of a run whose trace is whole, with heads open as in `big_view`."""
     config = Config(**trace.about["config"])
     weights = attention(trace, config, len(trace.about["tokens"]))
-    found = opened(weights, config.head_dim, layers, heads, with_rows(trace.about))
+    found = opened(weights, config.head_dim, layers, heads, with_rows(trace.about), trace.about.get("before", 0))
     return BigPicture(trace, heads=tuple(found), by_rule=not heads, layers_by_rule=not layers)

@@ -69,9 +69,12 @@ def plain(picture: Picture, step: int, layer: int, head: int) -> Plain:
 
     def step_at(i: int) -> Step:
         weights = trace["attn_weights", i, layer][head, 0].tolist()
-        rows = [Row(j, show(picture.tokens[j]), kept[j][0], weights[j], kept[j][1], j == i) for j in range(i + 1)]
+        rows = [
+            Row(picture.place(j), show(picture.tokens[j]), kept[j][0], weights[j], kept[j][1], j == i)
+            for j in range(i + 1)
+        ]
         q, mixed = strip("q", i, head), strip("head_out", i, head)
-        return Step(i + 1, show(picture.tokens[i]), i == step, q, rows, mixed, picture.guesses(i))
+        return Step(picture.place(i) + 1, show(picture.tokens[i]), i == step, q, rows, mixed, picture.guesses(i))
 
     about: dict[str, Any] = picture.about
     steps = [step_at(i) for i in range(picture.n)]

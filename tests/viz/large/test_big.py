@@ -213,7 +213,7 @@ def test_a_page_opens_only_what_it_can_carry() -> None:
         opened(weights, 64, layers=range(5), heads=range(3))
     for flag, asked in (("layers", {"layers": [32]}), ("heads", {"heads": [-1]})):
         with pytest.raises(UserError, match=rf"{flag} has -?\d+; this model has 0 to 31\."):
-            opened(weights, 64, **asked)
+            opened(weights, 64, asked.get("layers", ()), asked.get("heads", ()))
 
 
 def test_what_the_sentences_of_the_overview_count() -> None:

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from microgpt.cost import cached, naive
 from microgpt.errors import UserError
-from microgpt.trace import Trace, from_json, to_json
+from microgpt.trace import OVER_KEYS, Trace, from_json, to_json
 from microgpt.viz.large.excerpt import excerpt, of_heads
 from microgpt.viz.large.family import of_family
 from microgpt.viz.large.from_trace import ExcerptPicture, picture_of
-from microgpt.viz.large.heads import with_rows
+from microgpt.viz.large.heads import distances, with_rows
 from microgpt.viz.large.picture import drawn
 from microgpt.viz.lesson import lesson_named
 from microgpt.viz.rendering.assets import STILL
@@ -47,6 +48,65 @@ def told(without: tuple[int, ...] = (), scale: float = 1, sink: float = 0) -> Tr
         changed = {"attn_scores": scale, "attn_weights": 1 - sink}.get(name, 1)
         trace((name, value if changed == 1 else value * changed, pos, layer))
     return trace
+
+
+@cache
+def late(before: int = 5) -> Trace:
+    """The same run as a recording of its last tokens alone tells it."""
+    source, first = run(), before
+    costs = [[int(x) for x in cost(source.config, i + 1)] for cost in (cached, naive) for i in range(first, source.n)]
+    about = {
+        **source.about, "before": first, "tokens": source.tokens[first:], "ids": source.about["ids"][first:],
+        "n_prompt": source.about["n_prompt"] - first, "engine": "another engine",
+        "macs": costs[: source.n - first], "macs_without": costs[source.n - first :],
+    }  # fmt: skip
+    trace = Trace(about)
+    for event in source.trace:
+        name, value, pos, layer = event.report
+        if pos >= first and not name.startswith("recompute"):
+            trace((name, value[..., first:] if name in OVER_KEYS else value, pos - first, layer))
+    return trace
+
+
+def test_of_a_long_text_the_last_tokens_are_drawn_and_the_rows_before_them_stand_as_one_number() -> None:
+    whole, view = run(), picture_of(from_json(to_json(late())), [0, 29], [0, 8])
+    seen = drawn(whole.trace, [0, 29], [0, 8])
+    n = view.n
+    assert view.before == 5 and n == whole.n - 5 and view.place(n) == whole.n
+    for i in range(n):
+        step, there = view.step(i), seen.step(i + 5)
+        assert (step.number, step.rows, step.bytes) == (there.number, there.rows, there.bytes)
+        assert [c.with_cache for c in step.costs] == [c.with_cache for c in there.costs]
+        assert [c.without for c in step.costs] == [c.without for c in there.costs] and step.difference is None
+        for (_, few), (_, every) in zip(step.meetings, there.meetings, strict=True):
+            assert view.below(few) == pytest.approx(sum(one.weight for one in every[:5]), abs=1e-5)
+            ends = [one.below + one.thick for one in few]
+            assert ends[-1] == 100 and few[0].below == round(100 * view.below(few)), "the slices fill one row"
+    assert view.alone == {} and view.one_more["right"] == seen.one_more["right"]
+    lacking = view.map.earlier
+    assert lacking and view.map.first is None and view.map.short is None
+    far = 1 - np.array([late()["attn_weights", i, lacking.layer][lacking.head, 0].sum() for i in range(2, n)])
+    assert lacking.share == pytest.approx(far.mean(), abs=1e-5)
+
+
+def test_the_page_of_a_long_text_says_what_is_left_out_and_counts_in_the_whole_text() -> None:
+    view = picture_of(late())
+    html = page(view)
+    assert "Before the first token that is shown, 5 others ran." in text(parse(html))
+    assert html.count("+ 5 rows") == 2 and f"step {view.place(view.n)} of {view.place(view.n)}" in html
+    under = [e for e in parse(html).iter() if "under" in (e.get("class") or "").split()]
+    assert len(under) == view.n * len(view.heads)
+    told = [float(next(e.itertext())) for row in under for e in row.iter() if str(e.tag).rpartition("}")[2] == "b"]
+    assert told == [round(view.below(meets), 2) for i in range(view.n) for _, meets in view.step(i).meetings]
+    plain = page(picture_of(excerpt(run().trace, run().layers, run().token_ids())))
+    assert "rows before<" not in plain and "+ 5 rows" not in plain
+
+
+def test_a_head_that_looks_at_rows_before_those_that_are_shown_looks_back_furthest() -> None:
+    weights = np.zeros((1, 2, 4, 4))
+    weights[0, :, range(4), range(4)] = 1
+    weights[0, 1] *= 0.25
+    assert distances(weights, before=9).tolist() == [[0, 0.75]] and distances(weights).tolist() == [[0, 0]]
 
 
 def shown(**more: Any) -> ExcerptPicture:
