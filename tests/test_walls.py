@@ -47,7 +47,8 @@ LAYERS = (
     {"viz.large"},
     {"viz.lessons"},
     {"viz.views"},
-    {"viz.apps", "viz.figures", "viz.notebook"},
+    {"viz.apps", "viz.figures"},
+    {"viz.notebook"},
     {"viz.session"},
     {"viz.browser", "viz.check", "viz"},
     {"microgpt", "__main__"},  # the public names, and the command

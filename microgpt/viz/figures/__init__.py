@@ -33,7 +33,7 @@ from microgpt.viz.text.formats import show
 from microgpt.viz.text.glossary import GLOSSARY
 from microgpt.viz.text.language import LANG, folder, say, translated
 
-__all__ = ["animated", "card", "figure", "figure_file", "of_run"]
+__all__ = ["animated", "card", "figure", "figure_file", "moving", "of_case", "of_run", "still"]
 
 SECONDS, REST, FADE = 2.4, 2.4, 0.3  # of one case, of the last one in addition, of the change between two
 BLINK, ROUNDS = 0.01, 3  # how long a panel takes to go, unseen; how often all is gone through
@@ -73,11 +73,15 @@ def of_run(picture: BigPicture, asked: Mapping[str, object] | None = None, moves
 
     `asked` names step, layer, head and phase, as the page's options do. Raises UserError for what is not open.
     """
-    page = lesson_named("stepper")
-    at = drawn(picture, pressed(page, picture, asked or {}))
-    layer, head = (int(part) for part in str(at.pop("head")).split("."))
+    return of_case(picture, drawn(picture, pressed(lesson_named("stepper"), picture, asked or {})), moves)
+
+
+def of_case(picture: BigPicture, at: Mapping[str, Value], moves: bool = False) -> str:
+    """The same, of what the page's own controls choose."""
+    layer, head = (int(part) for part in str(at["head"]).split("."))
     chosen = {"step": at["step"], "layer": layer, "head": head, "phase": at["phase"]}
-    view, page = replace(picture, few=True), page_for(page, picture)
+    view = replace(picture, few=True, _steps={})  # what may be drawn already has other strips
+    page = page_for(lesson_named("stepper"), view)
     values = view.choices[0].values if moves else [at["step"]]
     panels = [panel(page, view, {**chosen, "step": value}, moves) for value in values]
     return framed(page, panels, say(FROM, model=show(picture.about["model"]).replace("␣", " ")))

@@ -17,8 +17,8 @@ from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.errors import N_, UserError
 from microgpt.files import write_whole
 from microgpt.trace import Trace, TraceArrays
-from microgpt.viz import views
-from microgpt.viz.controls import View, on_show
+from microgpt.viz import figures, views
+from microgpt.viz.controls import View, drawn, on_show
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.large.from_trace import drawable, picture_of
 from microgpt.viz.large.picture import BigPicture
@@ -87,13 +87,13 @@ def show(
         check_widget(page, widget, [*layers, *heads])
         loaded = load_checkpoint(Path(model), dtype)
         large = picture_for(page, loaded, prompt, new, layers, heads)
-        drawn = drawn_by(page, loaded, large)
-        return large_page(page, drawn, large, Settings(loaded.name, prompt), asked, lang, theme, height)
+        view = drawn_by(page, loaded, large)
+        return large_page(page, view, large, Settings(loaded.name, prompt), asked, lang, theme, height)
     if (new, layers, heads, dtype) != (None, [], [], "float32"):
         raise UserError(N_("new, layers, heads and dtype are for a checkpoint: give its folder as the model."))
     order = request(widget, str(model), prompt, asked, lang, theme, temperature, top_k, seed)
-    view = views.view(order.page.widget, order.settings)
-    return Shown(order, view, view if isinstance(view, Picture) else Picture(order.settings.trace()), height)
+    own = views.view(order.page.widget, order.settings)
+    return Shown(order, own, own if isinstance(own, Picture) else Picture(order.settings.trace()), height)
 
 
 def large_page(
@@ -127,11 +127,12 @@ def head_of(page: Page, picture: Picture, chosen: Mapping[str, Any]) -> tuple[in
 
 
 class Shown:
-    """What show() gives: a cell shows it, .trace has its numbers, .save() writes it as a page."""
+    """What show() gives: a cell shows it, .trace has its numbers; .save() writes a page, .figure() a picture."""
 
     def __init__(self, order: Request, view: View, picture: Picture, height: int) -> None:
         """`view` is what the page draws; `picture` is that of the run, of which the tables show one layer and head."""
         self.trace = TraceArrays(picture.trace)
+        self._picture = picture
         self._order, self._view, self._style = order, view, style() + own_style(order.page, big=bool(picture.opened))
         # the page goes into single quotes, since it is full of double ones; it knows what can be chosen of it
         framed = self._text(self._style).replace("&", "&amp;").replace("'", "&#39;")
@@ -162,6 +163,22 @@ class Shown:
             f"<“{about['prompt']}” in the model {about['model']}, {len(about['tokens'])} tokens: "
             "a trusted notebook shows it, .save(path) writes it as a page, .trace has its numbers>"
         )
+
+    def figure(self, path: str | Path, moving: bool = False) -> Path:
+        """Write what is on show as an SVG, for slides and papers; with `moving`, all steps (or cases) in turn."""
+        path, order, view = Path(path), self._order, self._view
+        if path.suffix.lower() != ".svg":
+            raise UserError(N_("“%(path)s” is no SVG; give a name that ends in .svg."), path=path)
+        with language(order.lang):
+            at = drawn(view, {name: order.chosen[name] for name in drawn(view) if name in order.chosen})
+            if isinstance(view, BigPicture):
+                svg = figures.of_case(view, at, moving)
+            elif self._picture.opened:
+                raise UserError(N_("Of a checkpoint or a trace the figure is the stepper: kv-cache."))
+            else:
+                svg = (figures.moving if moving else figures.still)(order.page, order.settings, view, at)
+        write_whole({path: svg})
+        return path
 
     def save(self, path: str | Path, assets: str = "inline") -> Path:
         """Write the page to `path`: one file, or with assets="directory" its style in a folder beside it.
