@@ -102,7 +102,7 @@ def make(options: argparse.Namespace) -> None:
 def run_of(page: Page, options: argparse.Namespace, at: Mapping[str, int]) -> BigPicture:
     """The run of a checkpoint, or that of a file, with the head open that is asked for. Raises UserError."""
     if page.widget != "stepper":
-        raise UserError(N_("Of a checkpoint or a trace the figure is the stepper: kv-cache."))
+        raise UserError(N_("Of a checkpoint or a trace the figure is that of the stepper."))
     layers, heads = ([at[name]] if name in at else [] for name in ("layer", "head"))
     runs = {"model", "checkpoint", "prompt", "new"} if options.trace else {"model"}
     for name in sorted(runs):

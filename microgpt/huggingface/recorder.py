@@ -11,13 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from ctypes import CDLL
-from dataclasses import replace
 from inspect import signature
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from microgpt import cost
 from microgpt.checkpoints.facts import Facts
 from microgpt.checkpoints.tokenizer import tokenizer_of
 from microgpt.config import Array, Hook, Report
@@ -196,9 +194,12 @@ def about(model: Any, shape: Shape) -> dict[str, Any]:
 def described(trace: Trace, model: Any, shape: Shape, kept: list[int], limit: int) -> dict[str, Any]:
     """What is known after its first step: which layers keep rows, and what they take for `limit` tokens."""
     config = shape.config
-    found: dict[str, Any] = {
-        "nbytes_reserved": cost.kv_bytes(replace(config, n_layer=len(kept)), limit, model.dtype.itemsize)
-    }
+    token = len(kept) * config.n_kv_head * (config.head_dim + shape.v_dim)  # numbers that join the cache
+    found: dict[str, Any] = {"nbytes_reserved": token * limit * model.dtype.itemsize}
+    if shape.v_dim != config.head_dim:
+        found["v_dim"] = shape.v_dim
+    if shape.latent:
+        found["latent"] = shape.latent
     if not shape.ours:
         found["family"] = shape.facts.kind
     if not shape.ours or "before" in trace.about:  # then they cannot be counted from what is told
@@ -217,7 +218,7 @@ def layers_with_rows(trace: Trace, shape: Shape) -> list[int]:
             N_("The attention of this model (%(kind)s) cannot be watched: transformers calls it in a way of its own."),
             kind=shape.facts.kind,
         )  # fmt: skip
-    wanted = {"q": (1, c.n_head, c.head_dim), "k": (1, c.n_kv_head, c.head_dim), "v": (1, c.n_kv_head, c.head_dim)}
+    wanted = {"q": (1, c.n_head, c.head_dim), "k": (1, c.n_kv_head, c.head_dim), "v": (1, c.n_kv_head, shape.v_dim)}
     for layer in kept:
         for name, size in wanted.items():
             if (found := np.shape(trace[name, 0, layer])) != size:

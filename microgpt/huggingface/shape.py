@@ -32,6 +32,8 @@ class Shape:
 
     facts: Facts
     ours: bool
+    v_dim: int  # numbers of a row of V in each head; those of K and of q are config.head_dim
+    latent: int = 0  # numbers of which the rows of all heads are made, if they are: MLA
 
     @property
     def config(self) -> Config:
@@ -43,9 +45,13 @@ def shape_of(model: Any) -> Shape:
     fields = json.loads(model.config.to_json_string(use_diff=False))
     fields.pop("quantization_config", None)  # of the weights; the shape is the same
     try:
-        return Shape(facts_of(json.dumps(fields)), ours=True)
+        facts = facts_of(json.dumps(fields))
+        return Shape(facts, ours=True, v_dim=facts.config.head_dim)
     except UserError:
-        return Shape(Facts(str(model.config.model_type), config_of(model), -1, frozenset()), ours=False)
+        text, config = model.config.get_text_config(), config_of(model)
+        latent = getattr(text, "kv_lora_rank", None) or 0
+        v_dim = text.v_head_dim if latent else config.head_dim
+        return Shape(Facts(str(model.config.model_type), config, -1, frozenset()), False, v_dim, latent)
 
 
 def config_of(model: Any) -> Config:
@@ -65,8 +71,9 @@ def config_of(model: Any) -> Config:
         )  # fmt: skip
     layers, width, heads, words = sizes.values()
     turned = any("Rotary" in type(module).__name__ for module in model.modules())
+    of_head = field("qk_head_dim", field("head_dim", width // heads))  # the former where some of it turns, MLA
     return Config(
-        layers, width, heads, field("num_key_value_heads", heads), field("head_dim", width // heads),
+        layers, width, heads, field("num_key_value_heads", heads), of_head,
         n_mlp=field("intermediate_size", 0), n_ctx=field("max_position_embeddings", 2**20), vocab_size=words,
         position="rope" if turned else "learned",
     )  # fmt: skip
@@ -89,8 +96,8 @@ def counter(model: Any, shape: Shape, kept: int) -> Callable[[int, int], Array]:
 
     def of_pass(n: int, t: int) -> Array:
         found: Array = n * token
-        for name in ("scores", "mixing"):
-            found[cost.PARTS.index(name)] = kept * config.n_head * config.head_dim * cost.seen(n, t)
+        for name, width in (("scores", config.head_dim), ("mixing", shape.v_dim)):
+            found[cost.PARTS.index(name)] = kept * config.n_head * width * cost.seen(n, t)
         found[cost.PARTS.index("head")] = head
         return found
 

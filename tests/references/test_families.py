@@ -38,6 +38,9 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "Qwen2Moe": EXPERTS | {"shared_expert_intermediate_size": 8}, "Gemma3": {"head_dim": 8},
     "OPT": {"ffn_dim": 24, "word_embed_proj_dim": 16, "num_key_value_heads": None},
 }  # fmt: skip
+LATENT = {"q_lora_rank": 8, "kv_lora_rank": 12, "qk_nope_head_dim": 4, "qk_rope_head_dim": 4, "v_head_dim": 6,
+          "n_routed_experts": 4, "n_group": 2, "topk_group": 1, "num_key_value_heads": 4}  # fmt: skip
+FAMILIES |= {"DeepseekV3": EXPERTS | LATENT | {"first_k_dense_replace": 1}, "DeepseekV2": EXPERTS | LATENT}
 MIXED: dict[str, dict[str, Any]] = {  # with layers that keep no rows
     "Qwen3Next": EXPERTS | LINEAR | {
         "head_dim": 4, "layer_types": ["linear_attention", "full_attention"], "shared_expert_intermediate_size": 8,
@@ -72,6 +75,10 @@ def recorded(model: Any, **more: Any) -> tuple[Trace, ExcerptPicture]:
     return trace, picture_from(from_json(to_json(excerpt(shown.trace, shown.layers, shown.token_ids()))))
 
 
+def said_of(view: ExcerptPicture) -> str:
+    return " ".join(of_family(view))
+
+
 @pytest.mark.parametrize("family", [*FAMILIES, *MIXED])
 def test_a_model_of_any_family_is_drawn_from_its_trace(family: str) -> None:
     """Rows, bytes and answers as the run has them, and what differs from the words of the page."""
@@ -80,13 +87,15 @@ def test_a_model_of_any_family_is_drawn_from_its_trace(family: str) -> None:
     last, kept = view.n - 1, [1] if family in MIXED else [0, 1]
     step, c = view.step(last), view.config
     assert view.layers == kept and step.rows == view.n and view.map.heads == len(kept) * 4
-    assert step.bytes.numbers == len(kept) * view.n * 2 * c.n_kv_head * c.head_dim
+    v_dim = 6 if "latent" in view.about else c.head_dim
+    assert step.bytes.numbers == len(kept) * view.n * c.n_kv_head * (c.head_dim + v_dim)
+    assert ("a latent of 12 numbers per token" in said_of(view)) == family.startswith("Deepseek")
     assert view.about["family"] == model.config.model_type and not view.dial
     assert step.difference is not None and step.difference < 1e-4, "with the cache and without it says the same"
     assert all(part.form_with is None for part in step.costs)
     assert [part.with_cache for part in step.costs[:-1]] == trace.about["macs"][last]
     assert [part.without for part in step.costs[:-1]] == trace["recompute_macs", last].tolist()
-    said = " ".join(of_family(view))
+    said = said_of(view)
     assert f"of the family {view.about['family']}" in said
     assert ("over the root of" in said) == (family in SCALED)
     assert ("only these are of this kind: 1." in said) == (family in MIXED)
@@ -103,13 +112,13 @@ def test_multiply_adds_are_those_that_pytorch_counts(family: str) -> None:
 
     model, n = made(family), 5
     model.set_attn_implementation("eager")
-    if "num_experts" in FAMILIES[family]:
+    if hasattr(model, "set_experts_implementation"):
         model.set_experts_implementation("eager")  # one product an expert: those in one call are not counted
     with FlopCounterMode(display=False) as counted, torch.no_grad():
         model(input_ids=torch.tensor([[1, 2, 3, 4, 5]]), use_cache=False, logits_to_keep=1)
     shape = shape_of(model)
     c = shape.config
-    hidden = c.n_layer * c.n_head * n * (n - 1) // 2 * 2 * c.head_dim
+    hidden = c.n_layer * c.n_head * n * (n - 1) // 2 * (c.head_dim + shape.v_dim)
     assert not shape.ours and counter(model, shape, c.n_layer)(n, n).sum() + hidden == counted.get_total_flops() / 2
 
 
@@ -177,11 +186,9 @@ def test_a_layer_without_rows_cannot_be_opened() -> None:
 
 
 def test_what_cannot_be_drawn_is_said_in_a_sentence() -> None:
-    latent = {"q_lora_rank": 8, "kv_lora_rank": 8, "qk_nope_head_dim": 4, "qk_rope_head_dim": 4, "v_head_dim": 4,
-              "n_routed_experts": 4, "n_group": 2, "topk_group": 1, "num_key_value_heads": 4}  # fmt: skip
     refused: dict[str, tuple[str, dict[str, Any]]] = {
         "Falcon": ("in a way of its own", {"new_decoder_architecture": True}),
-        "DeepseekV3": ("rows that are of one shape", EXPERTS | latent),
+        "StableLm": ("rows that are of one shape", {}),
         "Mamba": ("No layer of this model keeps a row", {}),
         "MiniMax": ("cannot be run token by token", EXPERTS | {"head_dim": 4}),
     }

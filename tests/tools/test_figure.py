@@ -68,7 +68,7 @@ def test_of_a_checkpoint_and_of_its_trace_the_figure_is_the_same(tmp_path: Path)
         (["kv-cache", "--step", "99"], "step is 99; this page has 0 to"),
         (["kv-cache", "--model", "names"], "--model does not go with"),
         (["kv-cache", "--trace", "trace.json"], "--checkpoint does not go with"),
-        (["why-q"], "Of a checkpoint or a trace the figure is the stepper"),
+        (["why-q"], "Of a checkpoint or a trace the figure is that of the stepper"),
     ],
 )
 def test_what_cannot_be_drawn_of_a_checkpoint(arguments: list[str], said: str, tmp_path: Path,

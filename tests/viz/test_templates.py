@@ -27,7 +27,7 @@ KNOWN: dict[str, tuple[int, str]] = {
     "min(1": (1, "code that a question asks about: it is the bug"),
     **{f"view.powers[{i}]": (1, "a word for the power, by the power") for i in (1, 2, 3)},
     "x gteq 10": (1, "how many decimals"),
-    "first = 0": (3, "the name of the first row or layer"),
+    "first = 0": (1, "the name of the first row or layer"),
     "m.bar: 20": (5, "a sample in a key, as long as looks well"),
     "m.to: 0": (5, "the first case of a choice"),
     "range: 4": (2, "a cell for each of q, K, V and the MLP, as there are columns"),

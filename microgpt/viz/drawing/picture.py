@@ -182,6 +182,11 @@ class Picture:
         return len(self.tokens)
 
     @property
+    def v_dim(self) -> int:
+        """Numbers of a row of V in each head; q and k have head_dim."""
+        return self.about.get("v_dim", self.config.head_dim)  # type: ignore[no-any-return]
+
+    @property
     def before(self) -> int:
         """Tokens that ran before the first of these: their rows are in the cache, and are not drawn."""
         return self.about.get("before", 0)  # type: ignore[no-any-return]

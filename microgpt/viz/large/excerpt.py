@@ -85,7 +85,7 @@ def of_heads(part: Trace, heads: Sequence[tuple[int, int, int]]) -> Trace:
         elif name in HEADS_AT:
             rows = np.asarray(value, np.float64)
             if name == "head_out":
-                rows = rows.reshape(len(rows), config.n_head, config.head_dim)
+                rows = rows.reshape(len(rows), config.n_head, -1)
             kept = sorted({head // group for head in own}) if name in ("k", "v") else own
             some = [slice(None)] * HEADS_AT[name] + [kept]
             told = np.full_like(rows, -np.inf if name == "attn_scores" else np.nan)

@@ -26,6 +26,10 @@ NO_ROWS = N_(
     "Of its layers, only these are of this kind: %(kept)s. The others carry a state of fixed size from token to token, "
     "or none; they are not drawn, and work on such a state is not counted."
 )
+LATENT = N_(
+    "Its rows of K and V are made of a latent of %(n)s numbers per token. Other engines keep that one in their place; "
+    "transformers keeps the rows themselves."
+)
 QUANTISED = N_("Its weights are quantised, by %(method)s.")
 SCALED = N_("Its scores are not q · k over the root of %(head_dim)s: the family scales or bounds them in its own way.")
 SINK = N_(
@@ -41,6 +45,8 @@ def of_family(view: BigPicture) -> list[str]:
     found = [say(BEFORE, n=whole(view.before))] if view.before else []
     if "family" in about:
         found.append(say(FAMILY, family=about["family"]))
+    if "latent" in about:
+        found.append(say(LATENT, n=whole(about["latent"])))
     if "quantised" in about:
         found.append(say(QUANTISED, method=about["quantised"]))
     kept = with_rows(about)

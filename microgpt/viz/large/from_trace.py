@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from microgpt.config import Array, Config, row_dims
+from microgpt.config import Array, Config
 from microgpt.cost import kv_bytes
 from microgpt.errors import N_, UserError
 from microgpt.trace import EVENTS, Trace
 from microgpt.viz.drawing.counters import N_GUESSES, Cost, Guess, Held, candidates, costs
 from microgpt.viz.drawing.picture import MOST_TOKENS
 from microgpt.viz.large.excerpt import excerpt
-from microgpt.viz.large.heads import Open, attention, distances, opened, rule_layers, with_rows
+from microgpt.viz.large.heads import Open, attention, distances, opened, rule_layers, v_dim, with_rows
 from microgpt.viz.large.picture import BigPicture, drawn
 
 
@@ -46,7 +46,7 @@ class ExcerptPicture(BigPicture):
         """By the rows that each layer has told of."""
         c, size = self.config, bytes_of(self.about["dtype"])
         rows = sum(self.trace.number("cache_append", i, layer) or 0 for layer in range(c.n_layer))
-        numbers = rows * c.n_kv_head * sum(row_dims(c))
+        numbers = rows * c.n_kv_head * (c.head_dim + self.v_dim)
         return Held(8 * size, numbers, numbers * size, 2 * numbers, self.about["nbytes_reserved"])
 
     def guesses(self, i: int) -> list[Guess]:
@@ -120,6 +120,7 @@ def described(about: Mapping[str, Any]) -> dict[str, Any]:
             "tokens": 2 <= n <= MOST_TOKENS,
             "n_prompt": 1 <= about["n_prompt"] <= n,
             "vocabulary": known == config.vocab_size,
+            "v_dim": type(v_dim(about)) is int and 0 < v_dim(about) <= MOST,
             "before": type(before) is int and before >= 0 and (not before or len(about["macs"]) == n),
             "ids": len(ids) == n and all(0 <= token < known for token in ids),
         }
@@ -143,8 +144,8 @@ def described(about: Mapping[str, Any]) -> dict[str, Any]:
 
 def check_told(trace: Trace, config: Config, n: int) -> None:
     """Raise UserError unless all that is drawn has been told, in its shape."""
-    c = config
-    letters = {"n": 1, "d": c.n_embd, "H": c.n_head, "G": c.n_kv_head, "h": c.head_dim, "Hh": c.n_head * c.head_dim,
+    c, v = config, v_dim(trace.about)
+    letters = {"n": 1, "d": c.n_embd, "H": c.n_head, "G": c.n_kv_head, "h": c.head_dim, "Hh": c.n_head * v,
                "V": c.vocab_size}  # fmt: skip
     keys = [("logits", i, -1) for i in range(n)]
     keys += [(name, i, layer) for i in range(n) for layer in with_rows(trace.about) for name in DRAWN]
@@ -152,7 +153,8 @@ def check_told(trace: Trace, config: Config, n: int) -> None:
         event = f"{name}, pos {i}" + (f", layer {layer}" if layer >= 0 else "")  # as the file has it
         if (name, i, layer) not in trace:
             raise UserError(N_("This trace does not tell %(event)s."), event=event)
-        wanted = tuple((letters | {"t": i + 1})[letter] for letter in EVENTS[name].shape.split())
+        sizes = letters | {"t": i + 1} | ({"h": v} if name == "v" else {})
+        wanted = tuple(sizes[letter] for letter in EVENTS[name].shape.split())
         found = np.shape(trace[name, i, layer])
         if found != wanted:
             raise UserError(

@@ -137,7 +137,7 @@ class BigPicture(Picture):
             if name == "attn_norm":
                 yield layer, self.where(list(here)), folded(values)
                 continue
-            rows = values.reshape(-1, self.config.head_dim)
+            rows = values.reshape(self.config.n_kv_head if name in ("k", "v") else self.config.n_head, -1)
             group = self.config.n_head // len(rows)
             for i, row in enumerate(rows):
                 if at := [index for index, head in here.items() if head // group == i]:

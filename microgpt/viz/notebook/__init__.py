@@ -174,7 +174,7 @@ class Shown:
             if isinstance(view, BigPicture):
                 svg = figures.of_case(view, at, moving)
             elif self._picture.opened:
-                raise UserError(N_("Of a checkpoint or a trace the figure is the stepper: kv-cache."))
+                raise UserError(N_("Of a checkpoint or a trace the figure is that of the stepper."))
             else:
                 svg = (figures.moving if moving else figures.still)(order.page, order.settings, view, at)
         write_whole({path: svg})

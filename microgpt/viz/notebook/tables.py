@@ -63,7 +63,9 @@ def plain(picture: Picture, step: int, layer: int, head: int) -> Plain:
     shared = head * c.n_kv_head // c.n_head  # the key and value head that this query head reads
 
     def strip(name: str, i: int, at: int) -> Strip:
-        return picture.strip(name, trace[name, i, layer][0].reshape(-1, c.head_dim)[at], layer)
+        return picture.strip(
+            name, trace[name, i, layer][0].reshape(c.n_kv_head if name in ("k", "v") else c.n_head, -1)[at], layer
+        )
 
     kept = [(strip("k", i, shared), strip("v", i, shared)) for i in range(picture.n)]
 

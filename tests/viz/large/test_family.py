@@ -136,6 +136,34 @@ def test_layers_without_rows_are_left_out_and_named() -> None:
         picture_of(told(without=without), layers=[4])
 
 
+def test_rows_of_v_may_have_another_width_than_those_of_k() -> None:
+    """As DeepSeek's have: each strip has its own numbers, and the bytes are those of both."""
+    source, v = run(), 48
+    trace = Trace({**told().about, "v_dim": v, "latent": 96})
+    for event in told():
+        name, value, pos, layer = event.report
+        if name == "v":
+            value = value[..., :v]
+        if name == "head_out":
+            value = value.reshape(1, source.config.n_head, -1)[..., :v].reshape(1, -1)
+        trace((name, value, pos, layer))
+    view = picture_of(from_json(to_json(trace)))
+    view = picture_of(from_json(to_json(of_heads(view.trace, [(o.layer, o.head, o.rank) for o in view.heads]))))
+    c = view.config
+    for i in range(view.n):
+        for name, width in (("q", 64), ("k", 64), ("v", v), ("head_out", v)):
+            assert {len(row) for _, _, row in view.rows(name, i)} == {width}
+        assert view.step(i).bytes.numbers == 30 * (i + 1) * c.n_kv_head * (64 + v)
+        for (_, where, mine), (_, there, whole) in zip(view.rows("v", i), run().rows("v", i), strict=True):
+            assert where == there and np.allclose(mine, whole[:v])
+    assert "a latent of 96 numbers per token" in " ".join(of_family(view))
+    html = page(view)
+    assert "48 × 64</small>" in html and "48 × 48</small>" in html
+    trace.about["v_dim"] = 64
+    with pytest.raises(UserError, match=r"v, pos 0, layer 0 has the shape \(1, 3, 48\), not \(1, 3, 64\)"):
+        picture_of(trace)
+
+
 def test_a_layer_that_is_not_named_must_tell_its_rows() -> None:
     trace = Trace({name: value for name, value in told(without=(3,)).about.items() if name != "no_rows"})
     for event in told(without=(3,)):

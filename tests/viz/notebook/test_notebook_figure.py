@@ -45,7 +45,7 @@ def test_of_a_checkpoint_and_of_a_trace_it_is_that_of_their_run(tmp_path: Path) 
     trace = from_json(to_json(excerpt(run.trace, run.layers, run.token_ids())))
     again = show(trace, layers=[0, 1], heads=[0, 3], **asked).figure(tmp_path / "trace.svg")
     assert again.read_text("utf-8") == of_run(run, asked)
-    with pytest.raises(UserError, match="the figure is the stepper"):
+    with pytest.raises(UserError, match="the figure is that of the stepper"):
         show("day day", model=folder, widget="why-q").figure(tmp_path / "why.svg")
 
 
