@@ -496,6 +496,10 @@ def test_any_prompt_is_a_whole_figure_or_a_sentence(asked: tuple[Page, str, str]
         check_apart(tree)
 
 
+def test_tokens_at_the_head_of_many_narrow_columns_stay_apart() -> None:
+    check_apart(drawn(page("no-cache"), None, Settings("stories", ", " * 18 + "ball ball")))
+
+
 @pytest.mark.parametrize("one", [p for p in LESSONS if p.widget != "stepper"], ids=lambda p: p.name)
 @settings(max_examples=4)
 @given(data=st.data())
