@@ -2,8 +2,9 @@
 
     trace = record(model, tokenizer, "The next day is bright", new=8)
 
-Each step runs one token with the cache, and the whole text again without it. Of the model only its own arithmetic is
-used: greedy choice, its type of numbers, its devices. Knows no page.
+Each step runs one token with the cache, and the whole text again without it; of a long text, only the last tokens are
+told, and the last step alone is run again. Of the model only its own arithmetic is used: greedy choice, its type of
+numbers, its devices. Knows no page.
 """
 
 from __future__ import annotations
