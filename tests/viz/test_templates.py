@@ -39,6 +39,7 @@ KNOWN: dict[str, tuple[int, str]] = {
     "x.cells|length gt 16": (1, "as many cells as have room: a place"),
     **{f"at.phase gt {i}": (1, "what appears when: tests/viz/drawing/test_phases.py compares it") for i in range(2, 7)},
     "last.costs[1]": (1, PLACE),
+    "last.costs[2]": (1, PLACE),
     "last.costs[-3]": (1, PLACE),
     "known.factors[loop.index0][1]": (1, PLACE),
     "life.tracks[1]": (1, PLACE),

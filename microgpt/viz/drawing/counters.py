@@ -82,8 +82,10 @@ def costs(trace: Trace, config: Config, i: int, counted: Iterable[int] | None = 
     t = trace.about.get("before", 0) + i + 1
     form, form_without = add_total(cost.cached(config, t)), add_total(cost.naive(config, t))
     known, compared = "macs" not in trace.about, ("recompute_macs", i) in trace
-    again = trace["recompute_macs", i] if compared else None if known else trace.about["macs_without"][i]
-    without = form_without if again is None else add_total(again)
+    if compared:
+        without = add_total(trace["recompute_macs", i])
+    else:
+        without = form_without if known else add_total(trace.about["macs_without"][i])
     return [
         Cost(part, a, b, a / without[-1], b / without[-1], c if known else None, d if known else None)
         for part, a, b, c, d in zip((*cost.PARTS, "total"), ours, without, form, form_without, strict=True)

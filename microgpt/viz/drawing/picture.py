@@ -7,6 +7,7 @@ have computed. Knows no HTML; classes such as "L0 H2" only say which layer and h
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -105,6 +106,12 @@ def most_tokens(config: Config) -> int:
     return min(MOST_TOKENS, config.n_ctx, config.window or config.n_ctx)
 
 
+def v_dim(about: Mapping[str, Any]) -> int:
+    """Numbers of a row of V in each head; q and k have head_dim, which is the same in most families."""
+    found: int = about.get("v_dim", about["config"]["head_dim"])
+    return found
+
+
 @dataclass(frozen=True)
 class Picture:
     """A view of a trace. `picture.step(i)` and `picture.row(i)` are what the templates draw."""
@@ -183,8 +190,8 @@ class Picture:
 
     @property
     def v_dim(self) -> int:
-        """Numbers of a row of V in each head; q and k have head_dim."""
-        return self.about.get("v_dim", self.config.head_dim)  # type: ignore[no-any-return]
+        """See the function of that name."""
+        return v_dim(self.about)
 
     @property
     def before(self) -> int:
@@ -283,15 +290,21 @@ class Picture:
         return answers(held + token, with_q=(token + q) * (self.before + self.n + 1), only_k=(held + token) // 2)
 
     @property
+    def attention_saves(self) -> bool:
+        """Whether most of what the cache saves at the last step are scores and mixing: in long texts alone."""
+        saved = {part.part: part.without - part.with_cache for part in self.step(self.n - 1).costs}
+        return 2 * (saved["scores"] + saved["mixing"]) > saved["total"]
+
+    @property
     def alone(self) -> dict[str, float]:
         """The weight that the first step gives to the one row there is; an even share of all rows; nothing.
 
         Empty where more than that row is read, or heads rest on something else than rows, as those of gpt-oss do.
         """
         weight = float(self.trace["attn_weights", 0, self.first_layer][0, 0, 0])
-        return (
-            {} if self.before or weight < NEARLY_ALL else answers(round(weight, 2), even=round(1 / self.n, 2), none=0.0)
-        )
+        if self.before or weight < NEARLY_ALL:
+            return {}
+        return answers(round(weight, 2), even=round(1 / self.n, 2), none=0.0)
 
     @property
     def read_again(self) -> str:
@@ -373,7 +386,8 @@ class Picture:
         return self._steps[i]
 
     def _step(self, i: int) -> Step:
-        rows, before = (self.trace.number("cache_append", pos, self.first_layer) or 0 for pos in (i, i - 1))
+        told = [self.trace.number("cache_append", pos, self.first_layer) for pos in (i, i - 1)]
+        rows, old = told[0] or 0, self.before if told[1] is None else told[1]
         return Step(
             i=i,
             number=self.before + i + 1,
@@ -387,7 +401,7 @@ class Picture:
             meetings=self.meetings(i),
             mixed=self.per_head("head_out", i),
             rows=rows,
-            added=rows - before,
+            added=rows - old,
             q_reads=len(self.reads["q", self.first_layer, i]),
             first_row_reads=sum(step <= i for step in self.reads["k", self.first_layer, 0]),
             costs=self.costs(i),

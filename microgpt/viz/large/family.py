@@ -42,9 +42,7 @@ NEAR = 0.02  # numbers of 16 bits are this exact: of the product of the lengths 
 def of_family(view: BigPicture) -> list[str]:
     """Sentences, in the language that is set; none where nothing is different."""
     about, c = view.about, view.config
-    found = [say(BEFORE, n=whole(view.before))] if view.before else []
-    if "family" in about:
-        found.append(say(FAMILY, family=about["family"]))
+    found = [say(FAMILY, family=about["family"])] if "family" in about else []
     if "latent" in about:
         found.append(say(LATENT, n=whole(about["latent"])))
     if "quantised" in about:
@@ -58,6 +56,8 @@ def of_family(view: BigPicture) -> list[str]:
     sums = [float(view.trace["attn_weights", last, one.layer][one.head].sum()) for one in view.heads]
     if not view.before and np.mean(sums) < 1 - NEAR:
         found.append(say(SINK, sum=number(float(np.mean(sums)))))
+    if view.before:
+        found.append(say(BEFORE, n=whole(view.before)))
     return found
 
 

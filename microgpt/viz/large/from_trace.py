@@ -20,9 +20,9 @@ from microgpt.cost import kv_bytes
 from microgpt.errors import N_, UserError
 from microgpt.trace import EVENTS, Trace
 from microgpt.viz.drawing.counters import N_GUESSES, Cost, Guess, Held, candidates, costs
-from microgpt.viz.drawing.picture import MOST_TOKENS
+from microgpt.viz.drawing.picture import MOST_TOKENS, v_dim
 from microgpt.viz.large.excerpt import excerpt
-from microgpt.viz.large.heads import Open, attention, distances, opened, rule_layers, v_dim, with_rows
+from microgpt.viz.large.heads import Open, attention, distances, opened, rule_layers, with_rows
 from microgpt.viz.large.picture import BigPicture, drawn
 
 

@@ -40,12 +40,6 @@ def with_rows(about: Mapping[str, Any]) -> list[int]:
     return sorted({*range(about["config"]["n_layer"])} - {*about.get("no_rows", ())})
 
 
-def v_dim(about: Mapping[str, Any]) -> int:
-    """Numbers of a row of V in each head: as many as of K, but in some families."""
-    found: int = about.get("v_dim", about["config"]["head_dim"])
-    return found
-
-
 def attention(trace: Trace, config: Config, n: int) -> Array:
     """All weights of all heads, [n_layer, n_head, n, n]: query, key; 0 for keys yet to come, and in layers without."""
     found = np.zeros((config.n_layer, config.n_head, n, n))

@@ -82,4 +82,4 @@ def plain(picture: Picture, step: int, layer: int, head: int) -> Plain:
     steps = [step_at(i) for i in range(picture.n)]
     width = len(kept[0][0].cells)
     run = run_length(c.head_dim, width) if width < c.head_dim else None
-    return Plain(about["prompt"], about["model"], layer, head, width, run, picture.n, steps)
+    return Plain(about["prompt"], about["model"], layer, head, width, run, picture.place(picture.n), steps)

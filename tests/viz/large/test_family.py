@@ -15,6 +15,7 @@ import pytest
 from microgpt.cost import cached, naive
 from microgpt.errors import UserError
 from microgpt.trace import OVER_KEYS, Trace, from_json, to_json
+from microgpt.viz import show
 from microgpt.viz.large.excerpt import excerpt, of_heads
 from microgpt.viz.large.family import of_family
 from microgpt.viz.large.from_trace import ExcerptPicture, picture_of
@@ -76,6 +77,7 @@ def test_of_a_long_text_the_last_tokens_are_drawn_and_the_rows_before_them_stand
     for i in range(n):
         step, there = view.step(i), seen.step(i + 5)
         assert (step.number, step.rows, step.bytes) == (there.number, there.rows, there.bytes)
+        assert step.added == there.added == 1 and step.rows - step.added == i + 5
         assert [c.with_cache for c in step.costs] == [c.with_cache for c in there.costs]
         assert [c.without for c in step.costs] == [c.without for c in there.costs] and step.difference is None
         for (_, few), (_, every) in zip(step.meetings, there.meetings, strict=True):
@@ -100,6 +102,28 @@ def test_the_page_of_a_long_text_says_what_is_left_out_and_counts_in_the_whole_t
     assert told == [round(view.below(meets), 2) for i in range(view.n) for _, meets in view.step(i).meetings]
     plain = page(picture_of(excerpt(run().trace, run().layers, run().token_ids())))
     assert "rows before<" not in plain and "+ 5 rows" not in plain
+
+
+def test_of_a_long_text_the_words_say_where_the_work_is() -> None:
+    """Most of what the cache saves is attention only in long texts: by the counts, not by the words."""
+    for scores, is_attention in ((1, False), (10**9, True)):
+        about = {**late().about}
+        n = len(about["tokens"])
+        about["macs"], about["macs_without"] = [[10] * 6] * n, [[100, scores, scores, 100, 10**8, 100]] * n
+        trace = Trace(about)
+        for event in late():
+            trace(event.report)
+        view = picture_of(trace)
+        html = page(view)
+        assert view.attention_saves == is_attention == ("most of the difference is attention:" in html)
+        assert ("Most of the difference is not attention." in html) != is_attention
+    assert not picture_of(late()).attention_saves
+    assert 'id="bug"' not in html and "ask-bug" not in html, "its answer is about a cache that was empty"
+
+
+def test_the_plain_form_counts_in_the_whole_text() -> None:
+    html = show(late())._repr_html_()
+    assert f"Step {run().n} of {run().n}: " in html and f"of {picture_of(late()).n}: " not in html
 
 
 def test_a_head_that_looks_at_rows_before_those_that_are_shown_looks_back_furthest() -> None:
