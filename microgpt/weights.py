@@ -14,7 +14,6 @@ import textwrap
 import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from importlib import resources
 from pathlib import Path
 from random import Random
 from typing import IO, Any
@@ -78,8 +77,10 @@ def shipped(name: str) -> Model:
         raise UserError(
             N_("There is no model “%(name)s”. Choose one of: %(known)s."), name=name, known=", ".join(SHIPPED)
         )
-    with resources.as_file(resources.files("microgpt") / "data" / f"{name}.npz") as path:
-        return load(path, name)
+    path = Path(__file__).parent / "data" / f"{name}.npz"
+    if not path.exists():  # in a browser it may be on its way
+        raise FileNotFoundError(path)
+    return load(path, name)
 
 
 def load(path: Path, name: str | None = None) -> Model:

@@ -51,11 +51,13 @@
       ({ base, carried } = from);
       try {
         const manifest = new TextDecoder().decode(await fetched("runtime.json", hash));
-        const { packages, files } = JSON.parse(manifest), names = Object.keys(files);
-        [done, total] = [0, names.reduce((sum, name) => sum + files[name].size, 0)];
-        const bytes = await Promise.all(names.map((name) => fetched(name, files[name].sha256)));
-        const got = Object.fromEntries(names.map((name, i) => [name, bytes[i]]));
-        postMessage({ packages, got }, bytes.map(({ buffer }) => buffer));
+        const { files, later } = JSON.parse(manifest), names = Object.keys(files);
+        for (const some of [names.filter((name) => !later.includes(name)), later]) {
+          [done, total] = [0, some.reduce((sum, name) => sum + files[name].size, 0)];
+          const bytes = await Promise.all(some.map((name) => fetched(name, files[name].sha256)));
+          const got = Object.fromEntries(some.map((name, i) => [name, bytes[i]]));
+          postMessage({ got }, bytes.map(({ buffer }) => buffer));
+        }
       } catch ({ message, about }) {
         postMessage({ message, about });
       }
@@ -133,22 +135,35 @@
     const smallest = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
     if (!(await self.WebAssembly?.compile(smallest).catch(() => null))) throw fault("wasm");
     const loader = worker_of(`(${loading})()`), [, hash] = base.match(/-([0-9a-f]{32})\/$/) ?? [, ""];
-    const { packages, got } = await new Promise((resolve, fail) => {
+    const arriving = ({ done, total }) =>
+      status("loading", { done: megabytes(done), total: megabytes(total) });
+    const { "worker.js": script, ...files } = await new Promise((resolve, fail) => {
       loader.onerror = fail;
       loader.onmessage = ({ data }) => {
-        if (data.got) return resolve(data);
-        if (data.message) return fail(data);
-        status("loading", { done: megabytes(data.done), total: megabytes(data.total) });
+        if (data.got) return resolve(data.got);
+        return data.message ? fail(data) : arriving(data);
       };
       loader.postMessage({ base, hash, carried: inside ? carried : null });
-    }).catch(unreached).finally(() => loader.terminate());
-    const { "worker.js": script, ...files } = got;
+    }).catch(unreached).catch((error) => (loader.terminate(), Promise.reject(error)));
     status("starting");
-    worker = worker_of(script);
+    const mine = (worker = worker_of(script)), { module } = me.dataset;
     Object.assign(worker, { onmessage: heard, onerror: (event) => setTimeout(give_up, 50, event) });
-    const start = { base, packages, module: me.dataset.module, files };
-    worker.postMessage(start, Object.values(files).map(({ buffer }) => buffer));
+    worker.postMessage({ base, module, files }, Object.values(files).map(({ buffer }) => buffer));
+    loader.onerror = loader.onmessage = ({ data = {} }) => { // what the first step does not need
+      if (data.total) return mine.lacks && arriving(data);
+      loader.terminate();
+      const [more] = Object.values(data.got ?? {});
+      if (more && mine.lacks) watch(START);
+      if (more) return mine.postMessage({ more }, [more.buffer]);
+      mine.lost = data;
+      if (mine.lacks) lacking(mine);
+    };
   }
+  const lacking = (worker) => { // it waits for the rest: its silence says nothing
+    watch(0);
+    worker.lacks = true;
+    if (worker.lost) unreached(worker.lost).catch(give_up);
+  };
   async function send(hook, fields, files) {
     if (busy) return (waiting = [hook, fields, files]); // the latest one counts
     [busy, sent, forbidden] = [true, [fields, files]];
@@ -163,6 +178,7 @@
   }
   function heard({ data: { answer, message, ...progress } }) {
     if (message) return give_up({ message });
+    if (progress.status === "more") return lacking(worker);
     if (!answer) return watch(START), status(progress.status, progress);
     watch(0);
     const { state: next, patches } = JSON.parse(answer);

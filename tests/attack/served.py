@@ -33,13 +33,9 @@ def site_in(order: Order) -> Path:
 
 
 def fetched(site: Path) -> list[str]:
-    """What Python's start fetches: all that lies in the runtime's folder. Wheels are called by their package."""
+    """What Python's start fetches: what lies in the runtime's folder, but for what comes after the first step."""
     folders = [*site.glob("runtime-*/*"), *site.glob("worker.js")]
-    return sorted(short(path.name) for path in folders)
-
-
-def short(name: str) -> str:
-    return f"{name.split('-')[0]}.whl" if name.endswith(".whl") else name
+    return sorted(path.name for path in folders if path.name != "more.wasm")
 
 
 def slug(case: str) -> str:
@@ -73,7 +69,7 @@ class Faults:
         if file.suffix == ".js" and file.parent == self.site:
             data = hasty(data)
         type_ = Handler.extensions_map.get(file.suffix, "text/html" if file.suffix == ".html" else "text/css")
-        if short(file.name) == name and case not in self.off and not elsewhere:
+        if file.name == name and case not in self.off and not elsewhere:
             return self.wrong(kind, data, type_, f"/{case}/elsewhere/{path}")
         return answer(data, type_)
 

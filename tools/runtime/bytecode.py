@@ -32,45 +32,49 @@ pyodide.mountNodeFS("/work", work);
 pyodide.runPython(require("fs").readFileSync(work + "/compile.py", "utf8"));
 """
 
-# Runs in Pyodide: every .py below /work/in becomes a .pyc in /work/out that is never checked against its source.
-# BARE empties the docstrings. Python's own level 2 drops them, and assertions; NumPy does not start without either.
+# Runs in Pyodide: every .py below /work/in becomes a .pyc in /work/out that is never checked against its source. What
+# nobody in a browser asks for is left out: docstrings, annotations of functions, and the tables that say which line of
+# the source an instruction comes from. Docstrings are empty, not gone: NumPy adds to some; and a decorator may read
+# annotations.
 COMPILE = """
-import ast, pathlib, py_compile
-def emptied(path):
-    text = path.read_bytes()
-    lines = text.splitlines(keepends=True)
-    for node in ast.walk(ast.parse(text)):
+import ast, marshal, pathlib
+from importlib.util import MAGIC_NUMBER
+from types import CodeType
+NEVER_CHECKED = MAGIC_NUMBER + (1).to_bytes(4, "little") + bytes(8)
+def bare(tree):
+    for node in ast.walk(tree):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             if ast.get_docstring(node, clean=False):
-                doc = node.body[0].value  # no line moves: tracebacks still name the right one
-                first, last = lines[doc.lineno - 1], lines[doc.end_lineno - 1]
-                lines[doc.lineno - 1 : doc.end_lineno] = [b""] * (doc.end_lineno - doc.lineno + 1)
-                rest = b"\\n" * (doc.end_lineno - doc.lineno)
-                lines[doc.lineno - 1] = first[: doc.col_offset] + b"''" + last[doc.end_col_offset :] + rest
-    path.write_bytes(b"".join(lines))
+                node.body[0].value = ast.copy_location(ast.Constant(""), node.body[0].value)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not node.decorator_list:
+            all = node.args
+            node.returns = None
+            for one in [*all.posonlyargs, *all.args, *all.kwonlyargs, all.vararg, all.kwarg]:
+                if one:
+                    one.annotation = None
+    return tree
+def without_lines(code):
+    kept = [without_lines(one) if isinstance(one, CodeType) else one for one in code.co_consts]
+    return code.replace(co_consts=tuple(kept), co_linetable=b"")
 for path in sorted(pathlib.Path("/work/in").rglob("*.py")):
     name = path.relative_to("/work/in")
-    if BARE:
-        emptied(path)
-    py_compile.compile(
-        str(path), f"/work/out/{name}c", dfile=str(name), doraise=True,
-        invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
-    )
+    code = compile(bare(ast.parse(path.read_bytes())), str(name), "exec", dont_inherit=True)
+    pathlib.Path(f"/work/out/{name}c").write_bytes(NEVER_CHECKED + marshal.dumps(without_lines(code)))
 """
+HEADER = 16  # bytes of a .pyc before its code
 
 
-def compiled(files: Mapping[str, bytes], core: Mapping[str, Path], cache: Path, bare: bool = False) -> dict[str, bytes]:
+def compiled(files: Mapping[str, bytes], core: Mapping[str, Path], cache: Path) -> dict[str, bytes]:
     """Every x.py of `files` as x.pyc: {path + "c": bytecode}. `core` are Pyodide's files by name.
 
-    `bare` empties the docstrings.
     Raises UserError when Node or Pyodide does not do its part.
     """
     sources = {name: data for name, data in files.items() if name.endswith(".py")}
-    kept = cache / "bytecode" / key(sources, core, bare)
+    kept = cache / "bytecode" / key(sources, core)
     found = complete(kept, sources)
     if found is None:
         with scratch(kept.parent) as folder:
-            run(sources, core, folder, bare)
+            run(sources, core, folder)
             (folder / "out" / MANIFEST).write_text(
                 as_text({name: [sha] for name, sha in digests(folder / "out").items()})
             )
@@ -97,15 +101,15 @@ def complete(folder: Path, sources: Iterable[str]) -> dict[str, bytes] | None:
     return found if same else None
 
 
-def key(sources: Mapping[str, bytes], core: Mapping[str, Path], bare: bool) -> str:
+def key(sources: Mapping[str, bytes], core: Mapping[str, Path]) -> str:
     """What the bytecode depends on: the sources, the Pyodide that compiles, and how it is told to."""
-    digest = hashlib.sha256(f"{MANIFEST}{bare}{COMPILE}".encode() + core["pyodide.asm.wasm"].read_bytes())
+    digest = hashlib.sha256(f"{MANIFEST}{COMPILE}".encode() + core["pyodide.asm.wasm"].read_bytes())
     for name in sorted(sources):
         digest.update(f"{name}\0{len(sources[name])}\0".encode() + sources[name])
     return digest.hexdigest()
 
 
-def run(sources: Mapping[str, bytes], core: Mapping[str, Path], folder: Path, bare: bool) -> None:
+def run(sources: Mapping[str, bytes], core: Mapping[str, Path], folder: Path) -> None:
     """Fill folder/out with the bytecode of `sources`."""
     (folder / "core").mkdir()
     for name, path in core.items():
@@ -115,7 +119,7 @@ def run(sources: Mapping[str, bytes], core: Mapping[str, Path], folder: Path, ba
         for tree in ("in", "out"):
             (folder / tree / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / "in" / name).write_bytes(data)
-    (folder / "compile.py").write_text(f"BARE = {bare}\n{COMPILE}")
+    (folder / "compile.py").write_text(COMPILE)
     argument = json.dumps([str((folder / "core").resolve()), str(folder.resolve())])
     command = [node(), "--input-type=module", "--eval", IMPORTS + NODE, argument]
     try:

@@ -42,8 +42,8 @@ def answers() -> list[str]:
 
 
 def pressed_everything() -> list[str]:
-    for path in sorted(Path(viz.__file__).parent.rglob("*.py")):
-        import_module(".".join(["microgpt", *path.relative_to(Path(viz.__file__).parents[1]).with_suffix("").parts]))
+    for name in modules():
+        import_module(name)
     said = []
     for page in (one for one in PAGES if not one.still):
         view = views.of(page)
@@ -57,6 +57,15 @@ def pressed_everything() -> list[str]:
     canvas.size('<svg width="1" height="1"/>')  # a figure in pixels begins so; the rest of it needs a browser
     quarrel()
     return said
+
+
+def modules() -> list[str]:
+    """All of microgpt.viz: by its files; in Pyodide, where there are none, by what finder.py knows."""
+    if finder := sys.modules.get("sitecustomize"):
+        return sorted(name for name in vars(finder)["FINDER"].modules if name.startswith("microgpt.viz."))
+    top = Path(viz.__file__).parents[1]
+    paths = sorted(Path(viz.__file__).parent.rglob("*.py"))
+    return [".".join(["microgpt", *path.relative_to(top).with_suffix("").parts]) for path in paths]
 
 
 def pressed(page: Page, hooks: Sequence[str], fields: dict[str, str]) -> list[str]:

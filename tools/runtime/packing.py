@@ -1,74 +1,75 @@
 """Pack the runtime for a site: what the browser loads, as small as it is simple to make it, always the same bytes.
 
-NumPy and the standard library are trimmed and compiled to bytecode; Jinja2, MarkupSafe and our own code
-become wheels; pyodide-lock.json names them for Pyodide; worker.js is ours and Pyodide's two scripts in one; and
-runtime.json carries size and hash of every file for the bridge. Fetches nothing.
+NumPy, the standard library, Jinja2 and our own code are trimmed, compiled to bytecode and put into two archives: FIRST
+has what a first step needs, MORE the rest, which comes while the reader looks at that step. finder.py finds modules in
+them. Each is an archive and a WebAssembly module at once, with the archive as a section that no engine runs: hosts
+compress that type, and no other that bytes may have. worker.js is ours and Pyodide's two scripts in one; runtime.json
+carries size and hash of every file for the bridge. Fetches nothing.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import marshal
 import re
 import shutil
 import zipfile
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from importlib.metadata import distribution
 from pathlib import Path, PurePosixPath
 
-from pyodide_lock import PyodideLockSpec
-from pyodide_lock.spec import InfoSpec, PackageSpec
-from pyodide_lock.utils import update_package_sha256
-
-from microgpt import __version__
+from microgpt.viz.lesson import TRAVELLED
 from microgpt.viz.rendering.style import read
-from tools.runtime.bytecode import compiled
-from tools.runtime.pinned import ABI, CORE, PLATFORM, PYODIDE, PYTHON, TAG
+from tools.output.templates import as_python
+from tools.runtime import finder
+from tools.runtime.bytecode import HEADER, LOCK, compiled
+from tools.runtime.finder import PART
+from tools.runtime.pinned import CORE
 
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the date of every file in every archive
-INFO = InfoSpec(arch="wasm32", platform=PLATFORM, version=PYODIDE, python=PYTHON)
-PACKAGES = ("jinja2", "markupsafe", "microgpt", "numpy")
 SCRIPTS = ("pyodide.mjs", "pyodide.asm.js")  # of the core: they become part of the worker
-DEPENDS = {"jinja2": ["markupsafe"], "microgpt": ["numpy", "jinja2"]}
+WASM = "pyodide.asm.wasm"
+FIRST, MORE = "first.wasm", "more.wasm"  # the two archives
+# What Python imports before it finds modules in them.
+START = ("__future__", "encodings/__init__", "encodings/aliases", "encodings/utf_8", "sitecustomize")
+SHOWN = "microgpt/model.py"  # the pages show parts of its source
+# Libraries of NumPy that the first step imports and does not use: in MORE, and loaded when something of them is used.
+LATE = ("numpy/linalg/_umath_linalg",)
 
-# What of NumPy and of the standard library the pages load; `python -m tools.runtime.used` finds it, a test runs on it.
-USED = Path(__file__).with_name("used.txt")
+# What of NumPy and of the standard library the pages load, and what of that, and of the rest, a first step loads;
+# `python -m tools.runtime.used` finds both, tests run on them.
+USED, USED_FIRST = (Path(__file__).with_name(name) for name in ("used.txt", "first.txt"))
 
 
 def pack_runtime(
     fetched: Mapping[str, Path], site: Path, own: Mapping[str, bytes], cache: Path, all_of_it: bool = False
 ) -> str:
-    """Write a folder into `site`: the core, the worker, the wheels, pyodide-lock.json and runtime.json.
+    """Write a folder into `site`: Pyodide's core, the worker, the two archives and runtime.json.
 
     Its name, which is returned, changes with what is in it: a host may let browsers keep it for ever, and a page that
     knows the name knows what must be there. `all_of_it` leaves nothing out.
     """
     out = site / "runtime"
     out.mkdir(parents=True)
-    core = {name: path for name, path in fetched.items() if name in CORE}
-    used = set(USED.read_text("utf-8").split()) if not all_of_it else None
-
-    def bytecode(files: Mapping[str, bytes]) -> dict[str, bytes]:  # instead of the sources, without their docstrings
-        rest = {name: data for name, data in files.items() if not name.endswith(".py")}
-        return rest | compiled(files, core, cache, bare=True)
-
-    for name, path in fetched.items():
-        if name.endswith((".whl", ".zip")):
-            write_zip(out / name, bytecode({n: data for n, data in read_zip(path).items() if needed(n, used)}))
-        elif name not in SCRIPTS:
-            shutil.copyfile(path, out / name)
+    files = gathered(fetched, own, all_of_it)
+    sources = {name: data for name, data in files.items() if not name.startswith("templates/")}  # listings to be read
+    sources["sitecustomize.py"] = Path(finder.__file__).read_bytes()
+    code = compiled(sources, {name: path for name, path in fetched.items() if name in CORE}, cache)
+    first = set(USED_FIRST.read_text("utf-8").split())
+    in_first = {name for name in files if all_of_it or stem(name) in first or name.startswith(f"{TRAVELLED}/")}
+    start = {f"{name}.pyc": code[f"{name}.pyc"] for name in START}
+    late = () if all_of_it else LATE
+    (out / FIRST).write_bytes(as_wasm(zipped({PART: part(in_first, files, code, late), **start})))
+    (out / MORE).write_bytes(as_wasm(zipped({PART: part({*files} - in_first, files, code, ())})))
     (out / "worker.js").write_bytes(worker(*(fetched[name].read_text("utf-8") for name in SCRIPTS)).encode())
-    for package in ("jinja2", "markupsafe"):
-        write_wheel(out, package, distribution(package).version, bytecode(installed(package)))
-    beside = {cached_name(n): data for n, data in compiled(own, core, cache).items()}
-    write_wheel(out, "microgpt", __version__, {**own, **beside})  # with its source, which the pages show
-    wheels = sorted(out.glob("*.whl"))
-    (out / "pyodide-lock.json").write_bytes(lock(wheels))
-    files = {
+    shutil.copyfile(fetched[WASM], out / WASM)
+    told = {
         path.name: {"size": path.stat().st_size, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
         for path in sorted(out.iterdir())
     }
-    manifest = json.dumps({"packages": list(PACKAGES), "files": files}, indent=1, sort_keys=True).encode()
+    manifest = json.dumps({"files": told, "later": [MORE]}, indent=1, sort_keys=True).encode()
     (out / "runtime.json").write_bytes(manifest)
     return out.rename(site / folder_name(manifest)).name
 
@@ -86,18 +87,59 @@ def worker(main: str, core: str) -> str:
     main, exports = re.subn(r"export\{(\w+) as loadPyodide\b[^}]*\};?", r"self.loadPyodide=\1;", main)
     if exports != 1:
         raise ValueError("pyodide.mjs exports no loadPyodide")
-    return f"{read('worker.js')}\n{core}\n(() => {{ {main}\n}})();\n"
+    return f"const LOCK = {json.dumps(json.dumps(LOCK))};\n{read('worker.js')}\n{core}\n(() => {{ {main}\n}})();\n"
+
+
+def gathered(fetched: Mapping[str, Path], own: Mapping[str, bytes], all_of_it: bool) -> dict[str, bytes]:
+    """All files of the archives by their paths, sources where they have some."""
+    used = set(USED.read_text("utf-8").split()) if not all_of_it else None
+    archives = [read_zip(path) for path in fetched.values() if path.suffix in (".whl", ".zip")]
+    found = {name: data for one in archives for name, data in one.items() if needed(name, used)}
+    found |= installed("jinja2") | installed("markupsafe")
+    # Pyodide takes a folder *.dist-info for a package that was installed by its own means.
+    renamed = {name.replace(".dist-info/", "/"): data for name, data in found.items() if is_licence(name)}
+    rest = {name: data for name, data in found.items() if ".dist-info/" not in name}
+    return rest | {f"licences/{name}": data for name, data in renamed.items()} | as_python(own)
+
+
+def is_licence(name: str) -> bool:
+    return bool(re.search(r"\.dist-info/(.*/)?(LICEN[CS]E|COPYING|NOTICE)[^/]*$", name))
 
 
 def needed(name: str, used: Collection[str] | None) -> bool:
     """Whether a file of an archive goes into the pack; licences always do."""
-    return used is None or ".dist-info/" in name or (name.endswith((".py", ".so")) and name.split(".")[0] in used)
+    return used is None or ".dist-info/" in name or (name.endswith((".py", ".so")) and stem(name) in used)
 
 
-def cached_name(pyc: str) -> str:
-    """a/b.pyc -> a/__pycache__/b.cpython-3xx.pyc: where Python looks when the source is there too."""
-    path = PurePosixPath(pyc)
-    return str(path.parent / "__pycache__" / f"{path.stem}.cpython-{TAG}.pyc")
+def stem(name: str) -> str:
+    """A file as the two lists name it: a module by its path, without the suffix."""
+    return name.split(".")[0] if name.endswith((".py", ".so")) else name
+
+
+def part(names: Iterable[str], files: Mapping[str, bytes], code: Mapping[str, bytes], late: Collection[str]) -> bytes:
+    """What finder.py reads; the same for the same files."""
+    modules: dict[str, tuple[bool, bytes]] = {}
+    kept: dict[str, bytes] = {}
+    for name in sorted(names):
+        if f"{name}c" not in code or name == SHOWN:
+            kept[name] = files[name]
+        if f"{name}c" in code:
+            path = PurePosixPath(stem(name))
+            steps = path.parts[:-1] if path.name == "__init__" else path.parts
+            for n in range(1, len(steps)):
+                if f"{'/'.join(steps[:n])}/__init__.py" not in files:  # a package that has no code of its own
+                    modules[".".join(steps[:n])] = (True, b"")
+            modules[".".join(steps)] = (path.name == "__init__", code[f"{name}c"][HEADER:])
+    dotted = [name.replace("/", ".") for name in late]
+    return marshal.dumps({"modules": modules, "files": kept, "late": dotted}, 2)  # 2: nothing of it is shared
+
+
+def as_wasm(archive: bytes) -> bytes:
+    """A WebAssembly module that has the archive as a section of its own; an archive may begin with other bytes."""
+    name = b"archive"
+    size = 1 + len(name) + len(archive)
+    length = bytes([*(size >> 7 * i & 127 | 128 for i in range(4)), size >> 28])
+    return b"\0asm\1\0\0\0" + b"\0" + length + bytes([len(name)]) + name + archive
 
 
 def read_zip(path: Path) -> dict[str, bytes]:
@@ -108,42 +150,17 @@ def read_zip(path: Path) -> dict[str, bytes]:
 def installed(package: str) -> dict[str, bytes]:
     """The pure-Python files of a package of this environment, its licence among them."""
     found = distribution(package)
-    paths = [f for f in found.files or [] if f.suffix in (".py", ".typed") or "licenses/" in str(f)]
+    paths = [f for f in found.files or [] if f.suffix == ".py" or "licenses/" in str(f)]
     return {f.as_posix(): Path(str(f.locate())).read_bytes() for f in paths if not f.as_posix().startswith("..")}
 
 
-def write_wheel(out: Path, name: str, version: str, files: Mapping[str, bytes]) -> None:
-    """A pure-Python wheel, as small as Pyodide takes it."""
-    info = f"{name}-{version}.dist-info"
-    about = {
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n".encode(),
-        f"{info}/WHEEL": b"Wheel-Version: 1.0\nGenerator: microgpt\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-        f"{info}/RECORD": "".join(f"{n},,\n" for n in sorted(files)).encode(),
-    }
-    mine = {n: data for n, data in files.items() if not re.search(r"/(METADATA|WHEEL|RECORD|INSTALLER)$", n)}
-    write_zip(out / f"{name}-{version}-py3-none-any.whl", {**mine, **about})
-
-
-def write_zip(path: Path, files: Mapping[str, bytes]) -> None:
-    """A zip whose bytes depend on nothing but the files: order, dates and rights are fixed."""
-    with zipfile.ZipFile(path, "w") as archive:
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    """An archive whose bytes depend on nothing but the files: order, dates and rights are fixed. Not compressed, for
+    what is sent is compressed as a whole."""
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w") as archive:
         for name in sorted(files):
             entry = zipfile.ZipInfo(name, EPOCH)
-            entry.external_attr, entry.compress_type, entry.create_system = 0o644 << 16, zipfile.ZIP_DEFLATED, 3
-            archive.writestr(entry, files[name], compresslevel=9)
-
-
-def lock(wheels: list[Path]) -> bytes:
-    """pyodide-lock.json for these wheels, hashes included, in the schema of pyodide-lock."""
-    spec = PyodideLockSpec(info=INFO, packages={})
-    for wheel in wheels:
-        name, version = wheel.name.split("-")[:2]
-        package = PackageSpec(
-            name=name, version=version, file_name=wheel.name, install_dir="site", package_type="package",
-            imports=[name], depends=DEPENDS.get(name, []),
-        )  # fmt: skip
-        update_package_sha256(package, wheel)
-        spec.packages[name] = package
-    data = json.loads(spec.json())
-    data["info"]["abi_version"] = ABI  # newer than pyodide-lock's schema; Pyodide insists on it
-    return json.dumps(data, indent=1, sort_keys=True).encode()
+            entry.external_attr, entry.create_system = 0o644 << 16, 3
+            archive.writestr(entry, files[name])
+    return whole.getvalue()

@@ -1,9 +1,10 @@
-"""Which files of NumPy and of the standard library the pages need: found by running all of them in Pyodide.
+"""Which files of NumPy and of the standard library the pages need, and which a first step needs: found by running them.
 
-    python -m tools.runtime.used        write the list anew, tools/runtime/used.txt
+    python -m tools.runtime.used        write the lists anew, tools/runtime/used.txt and first.txt
 
-`run` starts a packed runtime under Node, as a browser would start it, and presses everything there (exercise.py).
-What loads nothing while everything is pressed is left out of what readers fetch (packing.py).
+`run` starts a packed runtime under Node, as a browser would start it, and presses everything there (exercise.py), or
+takes one step. What loads nothing while everything is pressed is left out of what readers fetch, and what loads nothing
+in a first step comes later (packing.py).
 """
 
 from __future__ import annotations
@@ -13,73 +14,93 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from microgpt.errors import N_, UserError
 from tools.output.sources import our_files
-from tools.runtime.bytecode import IMPORTS, SECONDS, node
+from tools.runtime.bytecode import IMPORTS, LOCK, SECONDS, node
 from tools.runtime.fetch import default_cache, fetch_runtime
-from tools.runtime.packing import PACKAGES, SCRIPTS, USED, pack_runtime
+from tools.runtime.packing import LATE, SCRIPTS, START, USED, USED_FIRST, pack_runtime
 from tools.runtime.pinned import TAG
 from tools.runtime.process import finished
 
 EXERCISE = Path(__file__).with_name("exercise.py")
+OURS = ("microgpt", "jinja2/", "markupsafe/")
 # Codecs that are looked up by name, and what Python asks for when it ends or when a module is missing.
 BY_NAME = ("ascii", "idna", "latin_1", "unicode_escape", "utf_16", "utf_32", "utf_8_sig")
 
 NODE = """
-const [core, packages, code] = JSON.parse(process.argv[1]);
+const [core, lock, steps] = JSON.parse(process.argv[1]);
 const { loadPyodide } = await import(pathToFileURL(core + "/pyodide.mjs"));
 const quiet = () => {};
-const options = { indexURL: core + "/", packageCacheDir: core + "/", packages, checkIntegrity: false };
+const options = { indexURL: core + "/", stdLibURL: core + "/first.wasm", lockFileContents: lock };
 try {
   const pyodide = await loadPyodide({ ...options, stdout: quiet, stderr: quiet });
-  require("fs").writeFileSync(core + "/answer.json", pyodide.runPython(code));
+  pyodide.FS.writeFile("/lib/more.wasm", require("fs").readFileSync(core + "/more.wasm"));
+  const said = steps.map((code) => pyodide.runPython(code));
+  require("fs").writeFileSync(core + "/answer.json", said.at(-1));
 } catch (error) {
   console.error(error.message ?? error);
   process.exit(1);
 }
 """
+ADD_MORE = "import sitecustomize; sitecustomize.FINDER.add('/lib/more.wasm')\n"
 FILES = """
 import json, sys
-said = answers()
 json.dumps({"answers": said, "files": [str(getattr(m, "__file__", None) or "") for m in list(sys.modules.values())]})
 """
+FIRST_STEP = """
+from json import dumps, loads
+from microgpt.viz.browser import receive
+fields = {"page": "kv-cache", "prompt": "emm", "model": "names", "lang": "en"}
+said = [receive(dumps({"state": None, "hook": "next", "fields": fields}))]
+said.append(receive(dumps({"state": loads(said[0])["state"], "hook": "next", "fields": fields})))
+"""
+NO_MODULES = ("microgpt/data/names.npz",)  # what else a first step reads
 
 
 def main() -> int:
     try:
         with tempfile.TemporaryDirectory() as folder:
-            files = run(Path(folder), all_of_it=True)["files"]
+            all_of_them = run(Path(folder) / "all", EXERCISE.read_text("utf-8") + "said = answers()\n", all_of_it=True)
+            first = run(Path(folder) / "first", FIRST_STEP, all_of_it=True)
     except UserError as error:
         print(f"tools.runtime.used: {error}", file=sys.stderr)
         return 1
-    found = {used(name) for name in files} | {f"encodings/{name}" for name in BY_NAME}
-    USED.write_bytes("".join(f"{name}\n" for name in sorted(found - {""})).encode())
-    print(f"{USED.name}: {len(found)} modules", file=sys.stderr)
+    found = {used(name) for name in all_of_them["files"]} | {f"encodings/{name}" for name in BY_NAME}
+    write(USED, {name for name in found if not name.startswith(OURS)})
+    write(USED_FIRST, {used(name) for name in first["files"]} - {*START, *LATE} | {*NO_MODULES})
     return 0
 
 
+def write(path: Path, names: Iterable[str]) -> None:
+    listed = sorted(set(names) - {"", "sitecustomize"})
+    path.write_bytes("".join(f"{name}\n" for name in listed).encode())
+    print(f"{path.name}: {len(listed)} files", file=sys.stderr)
+
+
 def used(path: str) -> str:
-    """A module's file as the list names it: its path in its archive, without the suffix; "" for what is ours."""
-    for start, kept in ((f"/python{TAG}.zip/", ""), ("/site-packages/", "numpy/")):
-        _, found, name = path.partition(start)
-        if found and name.startswith(kept):
+    """A module's file as the lists name it: its path in its archive, without the suffix; "" for what is in none."""
+    for place in (f"/python{TAG}.zip/", "/site-packages/"):
+        _, found, name = path.partition(place)
+        if found:
             return name.split(".")[0]
     return ""
 
 
-def run(folder: Path, all_of_it: bool = False) -> dict[str, list[str]]:
-    """What exercise.answers() gives in Pyodide, and the files of the modules that are loaded in the end.
+def run(folder: Path, code: str, all_of_it: bool = False, more: bool = True) -> dict[str, list[str]]:
+    """What `code`, which leaves `said`, gives in Pyodide, and the files of the modules that are loaded in the end.
 
-    `all_of_it`: on a runtime from which nothing is left out. Raises UserError when it does not run to its end.
+    `all_of_it`: on a runtime from which nothing is left out; `more`: with the second archive from the start. Raises
+    UserError when it does not run to its end.
     """
     cache = default_cache()
     fetched = fetch_runtime(cache)
     core = folder / pack_runtime(fetched, folder, our_files(), cache, all_of_it)
     for name in SCRIPTS:  # Node takes them as they come
         shutil.copyfile(fetched[name], core / name)
-    argument = json.dumps([str(core.resolve()), list(PACKAGES), EXERCISE.read_text("utf-8") + FILES])
+    argument = json.dumps([str(core.resolve()), json.dumps(LOCK), [ADD_MORE if more else "", code, FILES]])
     try:
         done = finished([node(), "--input-type=module", "--eval", IMPORTS + NODE, argument], SECONDS)
     except subprocess.TimeoutExpired:

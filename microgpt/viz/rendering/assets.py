@@ -10,10 +10,8 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
-import io
 import json
 import re
-import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from typing import NamedTuple
@@ -91,29 +89,12 @@ def carried(runtime: Mapping[str, bytes], pack: Callable[[bytes], bytes]) -> tup
     """Where the runtime is said to lie, with the hash of its manifest; and the runtime as elements that no browser
     runs: base64 of gzip."""
     manifest = json.loads(runtime["runtime.json"])
-    files = {name: opened(runtime[name]) for name in manifest["files"]}
-    manifest["files"] = {
-        name: {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()} for name, data in files.items()
-    }
-    files["runtime.json"] = json.dumps(manifest).encode()
+    files = {name: runtime[name] for name in [*manifest["files"], "runtime.json"]}
     parts = []
     for name in sorted(files):
         data = base64.b64encode(pack(files[name])).decode()
         parts.append(f'<script type="text/plain" data-file="{escape(name)}">{data}</script>\n')
     return f"{CARRIED}-{hashlib.sha256(files['runtime.json']).hexdigest()[:32]}/", "".join(parts)
-
-
-def opened(data: bytes) -> bytes:
-    """An archive without its own compression: packed as a whole it becomes smaller. Other files as they are."""
-    if not data.startswith(b"PK"):
-        return data
-    loose = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(loose, "w") as out:
-        for entry in archive.infolist():
-            content = archive.read(entry)
-            entry.compress_type = zipfile.ZIP_STORED
-            out.writestr(entry, content)
-    return loose.getvalue()
 
 
 def text(data: str | bytes) -> str:

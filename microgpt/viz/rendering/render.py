@@ -7,10 +7,12 @@ is English as written.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import jinja2
@@ -48,6 +50,27 @@ class Site(NamedTuple):
 HERE = Site()
 COURSE = ContextVar("COURSE", default=True)  # whether there are other pages to lead to
 ROOT = place.ROOT
+COMPILED = "microgpt_templates"
+
+
+def key(template: str) -> str:
+    """The module that a template becomes when a site is built."""
+    return re.sub(r"\W", "_", template)
+
+
+class Compiled(jinja2.BaseLoader):
+    """Templates that are there as modules: in a browser alone, see tools/output/templates.py."""
+
+    has_source_access = False
+
+    def load(
+        self, environment: jinja2.Environment, name: str, globals: MutableMapping[str, Any] | None = None
+    ) -> jinja2.Template:
+        try:
+            module = import_module(f"{COMPILED}.{key(name)}")
+        except ImportError:
+            raise jinja2.TemplateNotFound(name) from None
+        return environment.template_class.from_module_dict(environment, vars(module), globals or {})
 
 
 @cache
@@ -55,7 +78,7 @@ def environment(lang: str = "en") -> jinja2.Environment:
     """The environment for one language; autoescape on, a missing name is an error."""
     env = jinja2.Environment(
         loader=jinja2.ChoiceLoader(
-            [jinja2.FileSystemLoader(ROOT / "templates"), jinja2.FunctionLoader(of_others)],
+            [Compiled(), jinja2.FileSystemLoader(ROOT / "templates"), jinja2.FunctionLoader(of_others)],
         ),
         autoescape=True,
         undefined=jinja2.StrictUndefined,

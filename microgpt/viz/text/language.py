@@ -32,8 +32,8 @@ def language(lang: str) -> Iterator[None]:
 
 @cache
 def catalogue(lang: str) -> gettext.NullTranslations:
-    """The messages of one language; what it lacks stays English."""
-    return gettext.translation("messages", place.ROOT / "locale", [lang], fallback=True)
+    """The messages of one language; what it lacks stays English. Raises FileNotFoundError where they are not there."""
+    return gettext.translation("messages", place.ROOT / "locale", [lang], fallback=lang == "en")
 
 
 def translated(texts: Iterable[str]) -> list[str]:

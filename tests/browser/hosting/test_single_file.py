@@ -135,6 +135,7 @@ def test_a_damaged_file_says_what_of_it_is_damaged(
     page = new_tab()
     parts = list(CARRIED.finditer(html))
     assert {"worker.js", "runtime.json", "pyodide.asm.wasm"} <= {part[2] for part in parts}
+    parts = [part for part in parts if part[2] != "more.wasm"]  # which a first step does not need
     for part in parts if engine == "chromium" else parts[-2:]:
         broken = html[: part.start(3)] + HARM[harm](part[3]) + html[part.end(3) :]
         (tmp_path / "damaged.html").write_text(broken, "utf-8")

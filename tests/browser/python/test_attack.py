@@ -10,6 +10,6 @@ from tests.attack.part import Order
 
 def test_a_file_that_is_cut_short_is_said_and_a_slow_one_is_waited_for(engine: str, site: Path, tmp_path: Path) -> None:
     (tmp_path / "site").symlink_to(site)
-    cases = [f"{engine}: pyodide.asm.wasm: truncated", f"{engine}: python_stdlib.zip: slow"]
+    cases = [f"{engine}: pyodide.asm.wasm: truncated", f"{engine}: first.wasm: slow"]
     seen = seen_of("loader", cases, Order(0, tmp_path), processes=1)
     assert {one.name: one.wrong for one in seen} == dict.fromkeys(cases, "")

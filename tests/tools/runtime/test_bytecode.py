@@ -20,7 +20,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Where it was compiled, by something quicker than Pyodide."""
     asked = []
 
-    def run(sources: Mapping[str, bytes], core: Mapping[str, Path], folder: Path, bare: bool) -> None:
+    def run(sources: Mapping[str, bytes], core: Mapping[str, Path], folder: Path) -> None:
         asked.append(folder)
         for name, data in sources.items():
             (folder / "out" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -87,7 +87,7 @@ def test_a_compiler_that_comes_to_no_end_is_given_up(
 def test_a_file_that_was_not_compiled_is_missed(
     core: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bytecode, "run", lambda sources, core, folder, bare: (folder / "out").mkdir())
+    monkeypatch.setattr(bytecode, "run", lambda sources, core, folder: (folder / "out").mkdir())
     with pytest.raises(UserError, match="a file is missing"):
         compiled(SOURCES, core, tmp_path)
     assert not list((tmp_path / "bytecode").iterdir())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import marshal
 import os
 import re
 import shutil
@@ -13,14 +14,20 @@ import time
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from microgpt.errors import UserError
+from microgpt.viz.rendering.render import COMPILED
 from tools.output.manifest import digest
+from tools.output.sources import our_files
 from tools.runtime import fetch as runtime
+from tools.runtime import single
+from tools.runtime.bytecode import node
 from tools.runtime.fetch import default_cache, fetch_runtime
-from tools.runtime.packing import pack_runtime
+from tools.runtime.finder import PART
+from tools.runtime.packing import FIRST, MORE, SHOWN, pack_runtime
 from tools.runtime.pinned import CDN_NUMPY, CORE, NPM, NPM_NUMPY, PYODIDE, WHEELS
 from tools.server import serving
 
@@ -216,16 +223,63 @@ def test_a_damaged_cache_is_mended(mirror: str, tmp_path: Path) -> None:
     assert digest(fetch_runtime(tmp_path / "cache")["pyodide.mjs"]) == CORE["pyodide.mjs"]
 
 
-def test_the_pack_names_every_file_and_keeps_the_licences(real: dict[str, Path], tmp_path: Path) -> None:
-    out = tmp_path / pack_runtime(real, tmp_path, {"microgpt/__init__.py": b""}, default_cache())
-    manifest = json.loads((out / "runtime.json").read_text())
-    assert set(manifest["files"]) == {p.name for p in out.iterdir()} - {"runtime.json"}
+@pytest.fixture(scope="module")
+def pack(real: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("pack")
+    return folder / pack_runtime(real, folder, our_files(), default_cache())
+
+
+def part(pack: Path, name: str) -> dict[str, Any]:
+    with zipfile.ZipFile(pack / name) as archive:
+        found: dict[str, Any] = marshal.loads(archive.read(PART))
+    return found
+
+
+@pytest.mark.slow("packs the browser's Python")
+def test_the_pack_names_every_file_and_keeps_the_licences(pack: Path) -> None:
+    manifest = json.loads((pack / "runtime.json").read_text())
+    assert set(manifest["files"]) == {p.name for p in pack.iterdir()} - {"runtime.json"}
     for name, file in manifest["files"].items():
-        assert file == {"size": (out / name).stat().st_size, "sha256": digest(out / name)}
-    lock = json.loads((out / "pyodide-lock.json").read_text())
-    assert set(manifest["packages"]) == set(lock["packages"])
-    for package in lock["packages"].values():
-        assert package["sha256"] == digest(out / package["file_name"])
-    for wheel in (p for p in out.glob("*.whl") if not p.name.startswith("microgpt")):
-        with zipfile.ZipFile(wheel) as archive:
-            assert any("LICENSE" in name for name in archive.namelist()), wheel.name
+        assert file == {"size": (pack / name).stat().st_size, "sha256": digest(pack / name)}
+    assert manifest["later"] == [MORE]
+    kept = part(pack, MORE)["files"]
+    for package in ("numpy", "jinja2", "markupsafe"):
+        assert any(name.startswith(f"licences/{package}") for name in kept), package
+
+
+@pytest.mark.slow("packs the browser's Python")
+def test_each_module_is_in_one_archive(pack: Path) -> None:
+    first, more = part(pack, FIRST), part(pack, MORE)
+    assert {*first["modules"]} & {*more["modules"]} == {COMPILED}  # a package without code of its own
+    assert {"microgpt.model", "microgpt.viz.session", "numpy"} <= {*first["modules"]}
+    assert "microgpt.train" in more["modules"] and "locale/es/LC_MESSAGES/messages.mo" in more["files"]
+    assert all(any(name.startswith(late.replace(".", "/")) for name in more["files"]) for late in first["late"])
+    assert [name for name in first["files"] if name.endswith(".py")] == [SHOWN]  # all others travel without source
+
+
+@pytest.mark.slow("packs the browser's Python")
+@pytest.mark.parametrize("name", [FIRST, MORE])
+def test_an_archive_is_a_webassembly_module_too(pack: Path, name: str) -> None:
+    """As the browser's own compiler sees it."""
+    code = """
+    const module = new WebAssembly.Module(require("fs").readFileSync(process.argv[1]));
+    console.log(WebAssembly.Module.customSections(module, "archive")[0].byteLength);
+    """
+    done = subprocess.run([node(), "--eval", code, str(pack / name)], capture_output=True, text=True, check=True)
+    assert 0 < (pack / name).stat().st_size - int(done.stdout) < 30
+
+
+@pytest.mark.slow("compresses the browser's Python as hosts do")
+def test_a_first_step_loads_at_most_four_megabytes(pack: Path) -> None:
+    """As brotli at its best, and 4.9 MB as gzip at its best: four files and the list of them."""
+    names = sorted({path.name for path in pack.iterdir()} - {MORE})
+    assert names == [FIRST, "pyodide.asm.wasm", "runtime.json", "worker.js"]
+    code = """
+    const { brotliCompressSync, constants } = require("zlib"), { readFileSync } = require("fs");
+    const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 };
+    console.log(process.argv.slice(1).reduce((n, p) => n + brotliCompressSync(readFileSync(p), { params }).length, 0));
+    """
+    paths = [str(pack / name) for name in names]
+    done = subprocess.run([node(), "--eval", code, *paths], capture_output=True, text=True, check=True)
+    assert 3_000_000 < int(done.stdout) <= 4_000_000
+    assert sum(len(single.packed((pack / name).read_bytes())) for name in names) <= 4_900_000

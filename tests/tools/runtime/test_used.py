@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from tools.runtime.exercise import answers
-from tools.runtime.packing import USED
+from tools.runtime.packing import USED, USED_FIRST
 from tools.runtime.pinned import MINOR, TAG
-from tools.runtime.used import BY_NAME, run, used
+from tools.runtime.used import BY_NAME, EXERCISE, FIRST_STEP, run, used
 
 
 @pytest.mark.slow("packs the browser's Python and runs it")
 def test_all_pages_run_on_what_is_packed(tmp_path: Path) -> None:
     """If a module is missing: python -m tools.runtime.used."""
-    there = run(tmp_path)["answers"]
+    there = run(tmp_path, EXERCISE.read_text("utf-8") + "said = answers()\n")["answers"]
     here = answers()
     assert len(there) == len(here) > 200
     assert [i for i, (a, b) in enumerate(zip(there, here, strict=True)) if a != b] == []
+
+
+@pytest.mark.slow("packs the browser's Python and runs it")
+def test_a_first_step_needs_the_first_archive_alone(tmp_path: Path) -> None:
+    """And gives what it gives here. If a module is missing: python -m tools.runtime.used."""
+    there = run(tmp_path, FIRST_STEP, more=False)["answers"]
+    here: dict[str, list[str]] = {}
+    exec(FIRST_STEP, here)
+    assert [json.loads(said)["patches"] for said in there] == [json.loads(said)["patches"] for said in here["said"]]
 
 
 def test_the_list_names_files_as_archives_do() -> None:
@@ -27,6 +37,8 @@ def test_the_list_names_files_as_archives_do() -> None:
     assert used(f"{packages}/numpy/_core/_multiarray_umath.cpython-{TAG}-wasm32-emscripten.so") == (
         "numpy/_core/_multiarray_umath"
     )
-    assert used(f"{packages}/jinja2/nodes.pyc") == used("") == ""
-    listed = USED.read_text("utf-8").split()
-    assert listed == sorted(listed) and {f"encodings/{name}" for name in BY_NAME} <= set(listed)
+    assert used(f"{packages}/jinja2/nodes.py") == "jinja2/nodes" and used("") == ""
+    for path in (USED, USED_FIRST):
+        listed = path.read_text("utf-8").split()
+        assert listed == sorted(listed)
+    assert {f"encodings/{name}" for name in BY_NAME} <= set(USED.read_text("utf-8").split())
