@@ -68,9 +68,10 @@ def main() -> int:
     except UserError as error:
         print(f"tools.runtime.used: {error}", file=sys.stderr)
         return 1
-    found = {used(name) for name in all_of_them["files"]} | {f"encodings/{name}" for name in BY_NAME}
+    codecs = {f"encodings/{name}" for name in BY_NAME}  # Python remembers for ever that it has not found one
+    found = {used(name) for name in all_of_them["files"]} | codecs
     write(USED, {name for name in found if not name.startswith(OURS)})
-    write(USED_FIRST, {used(name) for name in first["files"]} - {*START, *LATE} | {*NO_MODULES})
+    write(USED_FIRST, {used(name) for name in first["files"]} - {*START, *LATE} | {*NO_MODULES, *codecs})
     return 0
 
 
