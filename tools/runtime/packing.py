@@ -94,21 +94,23 @@ def gathered(fetched: Mapping[str, Path], own: Mapping[str, bytes], all_of_it: b
     """All files of the archives by their paths, sources where they have some."""
     used = set(USED.read_text("utf-8").split()) if not all_of_it else None
     archives = [read_zip(path) for path in fetched.values() if path.suffix in (".whl", ".zip")]
-    found = {name: data for one in archives for name, data in one.items() if needed(name, used)}
-    found |= installed("jinja2") | installed("markupsafe")
-    # Pyodide takes a folder *.dist-info for a package that was installed by its own means.
-    renamed = {name.replace(".dist-info/", "/"): data for name, data in found.items() if is_licence(name)}
-    rest = {name: data for name, data in found.items() if ".dist-info/" not in name}
-    return rest | {f"licences/{name}": data for name, data in renamed.items()} | as_python(own)
-
-
-def is_licence(name: str) -> bool:
-    return bool(re.search(r"\.dist-info/(.*/)?(LICEN[CS]E|COPYING|NOTICE)[^/]*$", name))
+    found = {placed(name): data for one in archives for name, data in one.items() if needed(name, used)}
+    for package in ("jinja2", "markupsafe"):
+        found |= {placed(name): data for name, data in installed(package).items()}
+    return found | as_python(own)
 
 
 def needed(name: str, used: Collection[str] | None) -> bool:
     """Whether a file of an archive goes into the pack; licences always do."""
-    return used is None or ".dist-info/" in name or (name.endswith((".py", ".so")) and stem(name) in used)
+    if ".dist-info/" in name:
+        return "LICENSE" in name
+    return used is None or (name.endswith((".py", ".so")) and stem(name) in used)
+
+
+def placed(name: str) -> str:
+    """Where it lies: licences by themselves, since Pyodide takes a folder *.dist-info for a package of its own."""
+    package, found, file = name.partition(".dist-info/")
+    return f"licences/{package}/{file}" if found else name
 
 
 def stem(name: str) -> str:
