@@ -38,15 +38,16 @@
     const said = { why, detail: message.trim().split("\n").at(-1).slice(0, 200), ...about };
     console.info(`Python: ${message} ${about?.name ?? ""}`);
     watch(0);
+    worker?.loader.terminate();
     worker?.terminate();
     status("failed", forbidden ? { why: "policy", forbidden } : said, answered ? "stopped" : "failed");
     [worker, answered, waiting, busy] = [null, false, [], false];
   }
 
   function loading() { // is a worker of its own, so that no frame of the page waits for what arrives
-    const IDLE = 15; // seconds without a byte
+    const IDLE = 15, OFTEN = 50; // seconds without a byte; milliseconds between two words of how far it is
     const fault = (why, about) => Object.assign(new Error(why), { about: { why, ...about } });
-    let base, carried, done, total;
+    let base, carried, script, done, total, told;
     self.onmessage = async ({ data: { hash, ...from } }) => {
       ({ base, carried } = from);
       try {
@@ -54,15 +55,23 @@
         const { files, later } = JSON.parse(manifest), names = Object.keys(files);
         for (const some of [names.filter((name) => !later.includes(name)), later]) {
           [done, total] = [0, some.reduce((sum, name) => sum + files[name].size, 0)];
-          const bytes = await Promise.all(some.map((name) => fetched(name, files[name].sha256)));
-          const got = Object.fromEntries(some.map((name, i) => [name, bytes[i]]));
-          postMessage({ got }, bytes.map(({ buffer }) => buffer));
+          script ??= pass("worker.js", files);
+          await Promise.all(some.map((name) => (name === "worker.js" ? script : pass(name, files))));
+          postMessage({ end: true });
         }
       } catch ({ message, about }) {
         postMessage({ message, about });
       }
     };
-    const count = (bytes) => total && postMessage({ done: (done += bytes), total });
+    async function pass(name, { [name]: { sha256 } }) {
+      const bytes = await fetched(name, sha256);
+      if (name !== "worker.js") await script; // the others are for the worker
+      postMessage({ name, bytes }, [bytes.buffer]);
+    }
+    function count(bytes) {
+      done += bytes;
+      told ??= setTimeout(() => ((told = null), total && postMessage({ done, total })), OFTEN);
+    }
     async function fetched(name, hash, cache = "default") { // the bytes of the file that has this hash
       const stop = new AbortController(), { signal } = stop, chunks = [];
       const wait = () => setTimeout(() => stop.abort(), 1000 * IDLE);
@@ -135,29 +144,30 @@
     const smallest = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
     if (!(await self.WebAssembly?.compile(smallest).catch(() => null))) throw fault("wasm");
     const loader = worker_of(`(${loading})()`), [, hash] = base.match(/-([0-9a-f]{32})\/$/) ?? [, ""];
-    const arriving = ({ done, total }) =>
-      status("loading", { done: megabytes(done), total: megabytes(total) });
-    const { "worker.js": script, ...files } = await new Promise((resolve, fail) => {
-      loader.onerror = fail;
-      loader.onmessage = ({ data }) => {
-        if (data.got) return resolve(data.got);
-        return data.message ? fail(data) : arriving(data);
+    let mine, begun = false;
+    const born = (script) => {
+      mine = worker = Object.assign(worker_of(script), { loader, onmessage: heard });
+      mine.onerror = (event) => setTimeout(give_up, 50, event);
+      mine.postMessage({ base, module: me.dataset.module });
+    };
+    return new Promise((resolve, fail) => {
+      const lost = loader.onerror = (error) => {
+        loader.terminate();
+        if (!begun) return fail(error);
+        mine.lost = error;
+        if (mine.lacks) lacking(mine);
+      };
+      loader.onmessage = ({ data: { name, bytes, end, message, about, done, total } }) => {
+        if (message) return lost({ message, about });
+        if (end && begun) return loader.terminate();
+        if (end) return (begun = true), status("starting"), resolve();
+        if (name === "worker.js") return born(bytes);
+        if (name && mine.lacks) watch(START);
+        if (name) return mine.postMessage({ name, bytes }, [bytes.buffer]);
+        if (!begun || mine.lacks) status("loading", { done: megabytes(done), total: megabytes(total) });
       };
       loader.postMessage({ base, hash, carried: inside ? carried : null });
-    }).catch(unreached).catch((error) => (loader.terminate(), Promise.reject(error)));
-    status("starting");
-    const mine = (worker = worker_of(script)), { module } = me.dataset;
-    Object.assign(worker, { onmessage: heard, onerror: (event) => setTimeout(give_up, 50, event) });
-    worker.postMessage({ base, module, files }, Object.values(files).map(({ buffer }) => buffer));
-    loader.onerror = loader.onmessage = ({ data = {} }) => { // what the first step does not need
-      if (data.total) return mine.lacks && arriving(data);
-      loader.terminate();
-      const [more] = Object.values(data.got ?? {});
-      if (more && mine.lacks) watch(START);
-      if (more) return mine.postMessage({ more }, [more.buffer]);
-      mine.lost = data;
-      if (mine.lacks) lacking(mine);
-    };
+    }).catch(unreached);
   }
   const lacking = (worker) => { // it waits for the rest: its silence says nothing
     watch(0);

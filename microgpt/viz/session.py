@@ -12,8 +12,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from microgpt.errors import N_, UserError
-from microgpt.viz import views
-from microgpt.viz.figures import figure_file
+from microgpt.viz import figures, views
 from microgpt.viz.given_files import Files
 from microgpt.viz.lesson import page_named
 from microgpt.viz.patches import Patch, State, optional, patch
@@ -76,7 +75,7 @@ def save_figure(state: State | None, fields: Mapping[str, str]) -> tuple[State |
     """What the page shows as a picture to save; `format` is svg, png or moving."""
     run = settings_of(state)
     kind = fields.get("format", "svg")
-    saved = figure_file(fields, "moving" if kind == "moving" else "still", run)
+    saved = figures.figure_file(fields, "moving" if kind == "moving" else "still", run)
     if kind == "png":  # the page's own canvas makes pixels of it
         saved |= {"file": saved["file"].replace(".svg", ".png"), "type": "image/png"}
     return state, [saved]

@@ -35,8 +35,8 @@ FIRST, MORE = "first.wasm", "more.wasm"  # the two archives
 # What Python imports before it finds modules in them.
 START = ("__future__", "encodings/__init__", "encodings/aliases", "encodings/utf_8", "sitecustomize")
 SHOWN = "microgpt/model.py"  # the pages show parts of its source
-# Libraries of NumPy that the first step imports and does not use: in MORE, and loaded when something of them is used.
-LATE = ("numpy/linalg/_umath_linalg",)
+# What the first step imports and does not use: in MORE, and loaded when something of it is used.
+LATE = ("microgpt.viz.figures", "numpy.linalg._umath_linalg")
 
 # What of NumPy and of the standard library the pages load, and what of that, and of the rest, a first step loads;
 # `python -m tools.runtime.used` finds both, tests run on them.
@@ -60,8 +60,7 @@ def pack_runtime(
     first = set(USED_FIRST.read_text("utf-8").split())
     in_first = {name for name in files if all_of_it or stem(name) in first or name.startswith(f"{TRAVELLED}/")}
     start = {f"{name}.pyc": code[f"{name}.pyc"] for name in START}
-    late = () if all_of_it else LATE
-    (out / FIRST).write_bytes(as_wasm(zipped({PART: part(in_first, files, code, late), **start})))
+    (out / FIRST).write_bytes(as_wasm(zipped({PART: part(in_first, files, code, LATE), **start})))
     (out / MORE).write_bytes(as_wasm(zipped({PART: part({*files} - in_first, files, code, ())})))
     (out / "worker.js").write_bytes(worker(*(fetched[name].read_text("utf-8") for name in SCRIPTS)).encode())
     shutil.copyfile(fetched[WASM], out / WASM)
@@ -132,8 +131,7 @@ def part(names: Iterable[str], files: Mapping[str, bytes], code: Mapping[str, by
                 if f"{'/'.join(steps[:n])}/__init__.py" not in files:  # a package that has no code of its own
                     modules[".".join(steps[:n])] = (True, b"")
             modules[".".join(steps)] = (path.name == "__init__", code[f"{name}c"][HEADER:])
-    dotted = [name.replace("/", ".") for name in late]
-    return marshal.dumps({"modules": modules, "files": kept, "late": dotted}, 2)  # 2: nothing of it is shared
+    return marshal.dumps({"modules": modules, "files": kept, "late": [*late]}, 2)  # 2: nothing of it is shared
 
 
 def as_wasm(archive: bytes) -> bytes:

@@ -71,7 +71,8 @@ def main() -> int:
     codecs = {f"encodings/{name}" for name in BY_NAME}  # Python remembers for ever that it has not found one
     found = {used(name) for name in all_of_them["files"]} | codecs
     write(USED, {name for name in found if not name.startswith(OURS)})
-    write(USED_FIRST, {used(name) for name in first["files"]} - {*START, *LATE} | {*NO_MODULES, *codecs})
+    needed = {used(name) for name in first["files"]} - {*START}
+    write(USED_FIRST, {name for name in needed if dotted(name) not in LATE} | {*NO_MODULES, *codecs})
     return 0
 
 
@@ -88,6 +89,11 @@ def used(path: str) -> str:
         if found:
             return name.split(".")[0]
     return ""
+
+
+def dotted(name: str) -> str:
+    """What Python calls the module that the lists name so."""
+    return name.removesuffix("/__init__").replace("/", ".")
 
 
 def run(folder: Path, code: str, all_of_it: bool = False, more: bool = True) -> dict[str, list[str]]:
