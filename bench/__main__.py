@@ -12,7 +12,7 @@ from pathlib import Path
 from playwright.sync_api import Playwright, sync_playwright
 
 from bench import batch, caches, checkpoints, hooks, original, recording, serving, table
-from bench.browser import embeds, learning, motion, pages, start, steps
+from bench.browser import embeds, learning, motion, own, pages, start, steps
 from bench.browser.watch import address, built_site
 from bench.measure import Result
 from microgpt.errors import UserError
@@ -68,6 +68,9 @@ class Bench:
     def learning(self) -> list[Result]:
         return learning.measure(self.playwright, self.stack.enter_context(address(self.site)))
 
+    def own(self) -> list[Result]:
+        return own.measure(self.playwright, self.stack.enter_context(address(self.site)))
+
     def embeds(self) -> list[Result]:
         return embeds.measure(self.playwright, self.site)
 
@@ -87,10 +90,11 @@ TITLES = {
     "steps": "A step on the page",
     "motion": "The machine in motion",
     "learning": "Training in the page",
+    "own": "A checkpoint in the page",
     "embeds": "Ten embeds on a page",
     "pages": "The pages",
 }
-NEEDS_CHROMIUM = ("start", "steps", "motion", "learning", "embeds", "pages")
+NEEDS_CHROMIUM = ("start", "steps", "motion", "learning", "own", "embeds", "pages")
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from microgpt import model
 from microgpt.cache import KVCache
 from microgpt.config import Array, Config, Params, Report, n_params, param_shapes, split, window_of
 from microgpt.decode import decode_step, prefill, recompute
@@ -373,3 +374,19 @@ def test_the_shipped_models_agree_with_and_without_cache_over_the_whole_context(
     cache = KVCache(model.config)
     steps = np.array([decode_step(model.params, model.config, token, cache) for token in ids])
     assert_close(steps, parallel(model.params, model.config, ids))
+
+
+@given(st.integers(1, 5), st.integers(1, 90), st.integers(1, 40), st.sampled_from([np.float32, np.float64]))
+def test_without_blas_the_products_are_the_same(n: int, out: int, width: int, dtype: type) -> None:
+    """A browser's NumPy has none; there, large matrices go another way."""
+    rng = np.random.default_rng([n, out, width])
+    x: Array = rng.standard_normal((n, width)).astype(dtype)
+    matrix: Array = rng.standard_normal((out, width)).astype(dtype)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(model, "LARGE", 1)
+        patched.setattr(model, "BLAS", False)
+        params = {"w": matrix, "w.bias": matrix[:, 0]}
+        found = model.linear(x, params, "w")
+    expected = x.astype(np.float64) @ matrix.T.astype(np.float64) + matrix[:, 0]
+    assert found.shape == (n, out) and found.dtype == dtype
+    assert np.abs(found - expected).max() <= width * np.finfo(dtype).eps * 40

@@ -319,6 +319,31 @@ def test_the_reader_opens_heads(tmp_path: Path) -> None:
         assert sentence in found["#prompt-error"] and "#widget" not in found
 
 
+def test_a_token_of_a_large_model_is_added_to_what_stands(tmp_path: Path) -> None:
+    """Each piece is, byte for byte, in the picture drawn at once. Other heads or scales: all is drawn anew."""
+    files = files_of(made(tmp_path, "wide"))
+    state, _, _ = ask(files, "show")
+    added = 0
+    while True:
+        n = state["n"]
+        state, found, _ = ask(files, "next", state, check="on")
+        if state["n"] == n:
+            break
+        _, anew, _ = ask(files, "show", state, check="on", step=str(n))
+        added += "#rows" in found
+        for target in found.keys() & {"#tokens", "#rows", "#steps", "#ledgers", "#nav", "#legend", ".all-heads"}:
+            assert found[target] in anew["#widget"], target
+        assert found.get("#widget", anew["#widget"]) == anew["#widget"]
+        assert {"#rows", "#legend", ".all-heads"} <= {*found} or "#widget" in found
+    assert added >= 5
+    dropped_model.forget()
+    state, _, _ = ask(files, "show")
+    while "#rows" not in found:
+        state, found, _ = ask(files, "next", state)
+    _, found, _ = ask(files, "next", state, layers="1", heads="0")
+    assert "#widget" in found and "#rows" not in found
+
+
 def test_a_large_model_is_compared_where_one_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dropped_model, "QUICK", 0)
     files = files_of(made(tmp_path, "wide"))

@@ -19,12 +19,13 @@ from microgpt.errors import N_, UserError
 from microgpt.record import Recording
 from microgpt.trace import to_json
 from microgpt.viz.apps import dropped_model
-from microgpt.viz.controls import Choice
+from microgpt.viz.controls import Choice, on_show
 from microgpt.viz.drawing.counters import Facts, facts
 from microgpt.viz.drawing.picture import MOST_TOKENS, Picture
 from microgpt.viz.given_files import Files
 from microgpt.viz.large.excerpt import excerpt
 from microgpt.viz.large.picture import BigPicture
+from microgpt.viz.lessons import stepper
 from microgpt.viz.patches import Patch, State, again, file, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings, parse, radio
@@ -102,6 +103,7 @@ FILE_HOOKS = {"run": run, "next": next_token, "show": show, "compare": compare, 
 def go_on(hook: str, files: Files, state: State | None, fields: Mapping[str, str]) -> Answer:
     """A slice of the work that `hook` asks for; once all of it is done, the picture."""
     layers, heads = (listed(fields, name) for name in ("layers", "heads"))
+    end = time.monotonic() + dropped_model.SLICE
     model, loading = dropped_model.loaded(files.get(FIELD, ()))
     if model is None:
         return state, [reading(loading), again(hook)]
@@ -113,7 +115,7 @@ def go_on(hook: str, files: Files, state: State | None, fields: Mapping[str, str
     goal = recording.limit if hook == "run" else n + (hook == "next") if n else recording.n_prompt
     if len(recording.cache) > goal:  # it was on its way to more, and the reader has thought better of it
         recording = dropped_model.recorded(settings, model, anew=True)
-    end, before = time.monotonic() + dropped_model.SLICE, len(recording.cache)
+    before = len(recording.cache)
     while len(recording.cache) < goal and not recording.ended:
         dropped_model.step(recording)
         if time.monotonic() > end:
@@ -127,14 +129,33 @@ def go_on(hook: str, files: Files, state: State | None, fields: Mapping[str, str
         if ("recompute_logits", i) not in recording.trace:
             if done > before or (ran := dropped_model.compared(recording, i)):
                 return state, [comparing(i, 0 if done > before else ran), again(hook)]
-    fresh: State = {"settings": settings._asdict(), "n": done, "compared": compared}
     shown = dropped_model.picture(recording, fields, layers, heads, at)
+    stands = frame(shown)
+    fresh: State = {"settings": settings._asdict(), "n": done, "compared": compared, "frame": stands}
     if hook == "trace":
         saved = excerpt(shown.trace, shown.layers, shown.token_ids()) if isinstance(shown, BigPicture) else shown.trace
         return fresh, [file("trace-own-model.json", to_json(saved), "application/json"), *STOPPED]
     pressed = {one.name: one.values[0] for one in shown.fields if one.name in BAR and one.name in fields}
+    if hook == "next" and state is not None and same and n == done - 1 and stands and state.get("frame") == stands:
+        return fresh, [*stepper.one_more(shown, pressed), *over_all(shown, pressed), *STOPPED]
     html = render.widget("stepper", shown, asked=pressed)
     return fresh, [patch("#widget", html), patch("#own", about(model, shown)), *STOPPED]
+
+
+def frame(shown: Picture) -> list[Any]:
+    """What a new token must find unchanged, if it is to be added to the picture that stands; nothing of a small model,
+    which is drawn anew as quickly."""
+    if not isinstance(shown, BigPicture):
+        return []
+    limits = [[*key, scale.limit] for key, scale in shown.scales.items()]
+    return [[[one.layer, one.head, one.rank] for one in shown.heads], limits, shown.columns]
+
+
+def over_all(shown: Picture, pressed: Mapping[str, object]) -> list[Patch]:
+    """The parts of a large picture that speak of all steps at once."""
+    at = on_show(shown, pressed)
+    parts = {"#legend": "lessons/stepper/_legend.html", ".all-heads": "large/overview.html"}
+    return [patch(target, render.render(name, view=shown, at=at), "outer") for target, name in parts.items()]
 
 
 def chosen_step(hook: str, recording: Recording, n: int, fields: Mapping[str, str]) -> int:

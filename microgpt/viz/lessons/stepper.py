@@ -60,7 +60,8 @@ def next_token(state: State | None, fields: Mapping[str, str]) -> tuple[State, l
     recording.step()
     if scales(recording) != before:  # every cell means another number now
         return remember(settings, recording), drawn_anew(recording, fields, selected=state["n"])
-    return remember(settings, recording), one_more(recording, fields)
+    shown = picture(recording, fields, selected=state["n"])
+    return remember(settings, recording), [*one_more(shown), prose(shown, fields)]
 
 
 def begun(state: State | None) -> State | None:
@@ -129,11 +130,9 @@ def drawn_anew(recording: Recording, fields: Mapping[str, str], selected: int) -
     return [patch("#stepper", render.widget("stepper", shown), "outer"), prose(shown, fields)]
 
 
-def one_more(recording: Recording, fields: Mapping[str, str]) -> list[Patch]:
+def one_more(shown: Picture, asked: Mapping[str, object] | None = None) -> list[Patch]:
     """The newest step alone: a token, a row, what belongs to the step; nothing that stands is drawn again."""
-    i = len(recording.cache) - 1
-    shown = picture(recording, fields, selected=i)
-    at = on_show(shown)
+    i, at = shown.n - 1, on_show(shown, asked)
 
     def part(name: str) -> str:
         return render.render(f"lessons/stepper/_{name}.html", view=shown, at=at, i=i)
@@ -144,7 +143,6 @@ def one_more(recording: Recording, fields: Mapping[str, str]) -> list[Patch]:
         patch("#steps", part("step"), "append"),
         patch("#ledgers", part("ledger"), "append"),
         patch("#nav", part("nav"), "outer"),
-        prose(shown, fields),
     ]
 
 
