@@ -19,12 +19,12 @@ from __future__ import annotations
 
 import functools
 import math
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from microgpt import simd
 from microgpt.cache import Batch, Cache
 from microgpt.config import Array, Config, Hook, Params, window_of
 from microgpt.errors import N_, UserError
@@ -209,7 +209,7 @@ NORMS: dict[str, Callable[[Array, Params, str, float], Array]] = {
 def linear(x: Array, params: Params, name: str) -> Array:
     """x @ W.T, and + b where the model has one. On matrices as small as ours, `@` takes twice as long as `dot`."""
     matrix = params[name]
-    y: Array = x.dot(matrix.T) if BLAS and len(x) == 1 else times(x, matrix)  # [n, in] -> [n, out]
+    y: Array = x.dot(matrix.T) if simd.BLAS and len(x) == 1 else times(x, matrix)  # [n, in] -> [n, out]
     bias = params.get(name + ".bias")
     if bias is not None:
         y += bias
@@ -221,13 +221,13 @@ def times(x: Array, matrix: Array) -> Array:
 
     For a few rows BLAS first copies a large matrix into an order of its own, which takes longer than the product. Of
     TILE rows it needs no copy: with GPT-2's matrices eight rows then take 1.5 times as long as one, and not 3.5 times.
-    Where NumPy has no BLAS, which is in a browser, its `einsum` takes half as long as its `dot`.
+    Where NumPy has no BLAS, which is in a browser, its `dot` is slow: see simd/.
     """
     n, (out, width) = len(x), matrix.shape
-    if out * width < LARGE or not matrix.flags.c_contiguous or (BLAS and not 1 < n <= FEW):
+    if out * width < LARGE or not matrix.flags.c_contiguous or (simd.BLAS and not 1 < n <= FEW):
         return x.dot(matrix.T)  # type: ignore[no-any-return]
-    if not BLAS:
-        return np.einsum("ij,kj->ik", matrix, x).T  # type: ignore[no-any-return]
+    if not simd.BLAS:
+        return simd.times(x, matrix)
     y, tiled, x = np.empty((n, out), np.result_type(x, matrix)), out - out % TILE, np.ascontiguousarray(x)
     np.matmul(matrix[:tiled].reshape(-1, TILE, width), x.T, y.T[:tiled].reshape(-1, TILE, n))
     y[:, tiled:] = x.dot(matrix[tiled:].T)
@@ -235,7 +235,6 @@ def times(x: Array, matrix: Array) -> Array:
 
 
 TILE, FEW, LARGE = 16, 16, 1 << 16
-BLAS = sys.platform != "emscripten"
 
 
 def project(x: Array, params: Params, name: str, heads: int, eps: float) -> Array:

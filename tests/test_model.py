@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microgpt import model
+from microgpt import model, simd
 from microgpt.cache import KVCache
 from microgpt.config import Array, Config, Params, Report, n_params, param_shapes, split, window_of
 from microgpt.decode import decode_step, prefill, recompute
@@ -384,7 +384,8 @@ def test_without_blas_the_products_are_the_same(n: int, out: int, width: int, dt
     matrix: Array = rng.standard_normal((out, width)).astype(dtype)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(model, "LARGE", 1)
-        patched.setattr(model, "BLAS", False)
+        patched.setattr(simd, "BLAS", False)
+        patched.setattr(simd, "library", lambda: None)
         params = {"w": matrix, "w.bias": matrix[:, 0]}
         found = model.linear(x, params, "w")
     expected = x.astype(np.float64) @ matrix.T.astype(np.float64) + matrix[:, 0]

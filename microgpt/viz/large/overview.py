@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt.config import Array
-from microgpt.viz.drawing.strips import Run, runs
+from microgpt.viz.drawing.strips import Run
 from microgpt.viz.large.heads import Open
 
 LEVELS = (0.05, 0.2, 0.4, 0.7)  # a cell has the level of the largest of these that its weight reaches
@@ -79,10 +79,11 @@ def overview(
     """
     n_layer, n_head, n, _ = weights.shape
     at = {(one.layer, one.head): index for index, one in enumerate(opened)}
+    paths = drawn(weights)
 
     def thumb(layer: int, head: int) -> Thumb:
         index = at.get((layer, head), -1)
-        return Thumb(layer, head, drawn(weights[layer, head]), index, f"open-{index}" if index >= 0 else "")
+        return Thumb(layer, head, paths[layer][head], index, f"open-{index}" if index >= 0 else "")
 
     steps = np.arange(2, n)  # from the third step on, where the first token and the one before are two
     return Overview(
@@ -145,11 +146,18 @@ def level_of(weights: Array) -> Array:
     return np.searchsorted(np.array(LEVELS), weights, side="right")
 
 
-def drawn(weights: Array) -> list[tuple[int, list[Run]]]:
-    """Level -> its cells, for one head [n, n]."""
-    levels = level_of(weights)
-    found = []
-    for level in range(1, len(LEVELS) + 1):
-        rows = (levels == level).tolist()
-        found.append((level, [run for y, row in enumerate(rows) for run in runs(row, y + 0.5)]))
-    return [(level, cells) for level, cells in found if cells]
+def drawn(weights: Array) -> list[list[list[tuple[int, list[Run]]]]]:
+    """For each head of `weights` [n_layer, n_head, n, n]: level -> its cells, line by line."""
+    n_layer, n_head, n, _ = weights.shape
+    found = [[[list[Run]() for _ in LEVELS] for _ in range(n_head)] for _ in range(n_layer)]
+    levels = np.zeros((n_layer, n_head, n, n + 2), np.int8)  # with an empty cell at both ends of a line
+    levels[..., 1:-1] = level_of(weights)
+    changes = np.diff(levels, axis=-1) != 0  # [n_layer, n_head, n, n + 1]: where a run begins or ends
+    begins, ends = changes & (levels[..., 1:] > 0), changes & (levels[..., :-1] > 0)
+    places = np.argwhere(begins)
+    lengths = np.argwhere(ends)[:, 3] - places[:, 3]
+    for (layer, head, y, x), level, n_cells in zip(
+        places.tolist(), levels[..., 1:][begins].tolist(), lengths.tolist(), strict=True
+    ):
+        found[layer][head][level - 1].append((x, y + 0.5, n_cells))
+    return [[[(at + 1, cells) for at, cells in enumerate(head) if cells] for head in layer] for layer in found]

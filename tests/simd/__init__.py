@@ -1,0 +1,1 @@
+"""Products without BLAS."""
