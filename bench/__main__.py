@@ -115,6 +115,9 @@ def main(argv: list[str] | None = None) -> int:
     except UserError as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
+    before = table.told(README.read_text("utf-8")) if README.exists() else {}
+    for line in table.worse(before, [result for _, results in sections for result in results]):
+        print(f"worse than in {README.name}: {line}", flush=True)
     if not options.only:
         README.write_text(table.page(sections), "utf-8")
         print(f"wrote {README.name} in bench/", file=sys.stderr)

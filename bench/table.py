@@ -1,4 +1,9 @@
-"""The table: results as markdown, with what they were measured on. Knows no measure and names no machine."""
+"""The table: results as markdown, with what they were measured on; and what has got worse since the last one.
+
+Of a line that has a goal, the goal says which direction is good. It is worse where the middle halves of the rounds,
+then and now, lie apart in the other one; of a figure without rounds, where it is off by more than MARGIN. Knows no
+measure and names no machine.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ import os
 import platform
 import re
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import date
 
 import numpy as np
@@ -14,6 +19,10 @@ import numpy as np
 from bench.measure import Result
 from tools.browsers import which
 from tools.runtime.pinned import PYODIDE
+
+MARGIN = 0.05
+NUMBER = r"-?[\d,]*\.?\d+"
+VALUE = re.compile(rf"\D*?({NUMBER})(?: \(({NUMBER}) to ({NUMBER})\))?")
 
 INTRO = """# Speed and size
 
@@ -47,3 +56,34 @@ def machine() -> str:
             if found := re.search(r"[\d.]+", said):
                 parts.append(f"{engine.capitalize()} {found[0]}")
     return ", ".join(parts)
+
+
+def told(table: str) -> dict[str, str]:
+    """Line -> its result, of bench/README.md."""
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if line[:2] == "| "]
+    return {row[0] + row[2]: row[1] for row in rows if len(row) == 6}
+
+
+def worse(before: Mapping[str, str], results: Iterable[Result]) -> list[str]:
+    """A sentence a line that has got worse."""
+    found = []
+    for one in results:
+        then, now = (between(text) for text in (before.get(one.what + one.yardstick, ""), one.value))
+        if then and now and one.goal.startswith(("at most", "at least")):
+            up = now[0] > then[1]
+            down = now[1] < then[0]
+            if up if one.goal.startswith("at most") else down:
+                found.append(f"{one.what}: {before[one.what + one.yardstick]}, now {one.value} ({one.goal})")
+    return found
+
+
+def between(value: str) -> tuple[float, float] | None:
+    """The middle half of the rounds of a result; None where it is no number."""
+    match = VALUE.match(value)
+    if not match:
+        return None
+    middle, low, high = (float(part.replace(",", "")) if part else None for part in match.groups())
+    if low is not None and high is not None:
+        return low, high
+    assert middle is not None
+    return middle - MARGIN / 2 * abs(middle), middle + MARGIN / 2 * abs(middle)

@@ -1,0 +1,1 @@
+"""The little that the benchmarks compute themselves."""
