@@ -119,7 +119,7 @@ def test_token_by_token_gives_what_a_whole_rendering_gives(model: str, prompt: s
             made.step()
         at_once = widget("stepper", Picture(made.trace, selected=n, head=0))
         for patch in patches:
-            if patch["target"] in ("#tokens", "#rows", "#steps", "#ledgers", "#nav", "#stepper"):
+            if patch.get("target") in ("#tokens", "#rows", "#steps", "#ledgers", "#nav", "#stepper"):
                 assert patch["html"] in at_once
                 appended += patch["how"] == "append"
     assert appended >= 3  # pieces: a step that stretches a scale is drawn anew
@@ -132,6 +132,40 @@ def test_one_token_at_a_time_ends_where_a_run_ends() -> None:
     ran, _ = dispatch(None, "run", FIELDS)
     assert state == ran
     assert "stop" in html(patches, "#prompt-error") or "full" in html(patches, "#prompt-error")
+
+
+@pytest.mark.parametrize(("name", "characters", "elements"), [("names", 20_000, 720), ("stories", 41_000, 1_500)])
+def test_a_token_is_a_small_answer(name: str, characters: int, elements: int) -> None:
+    """What a page must read, style and lay out within a frame."""
+    page = next(p for p in LESSONS if p.widget == "stepper" and p.model == name)
+    fields = {**FIELDS, "page": page.name, "model": name, "prompt": page.prompt, "temperature": "1"}
+    seen = 0
+    for seed in range(8):
+        state, patches = dispatch(None, "next", {**fields, "seed": str(seed)})
+        while state and [p.get("target") for p in patches] != ["#prompt-error"]:
+            state, patches = dispatch(state, "next", {**fields, "seed": str(seed)})
+            if {"again": "prose"} in patches:
+                answer = "".join(p.get("html", "") for p in patches)
+                assert len(answer) <= characters and len(re.findall("<[a-z]", answer)) <= elements
+                seen += 1
+    assert seen >= 5
+
+
+def test_the_prose_follows_a_token_and_is_that_of_the_whole_text() -> None:
+    """It has more letters than the token, and need not be drawn for each of several that are pressed quickly."""
+    state, patches = dispatch(None, "next", FIELDS)
+    while "#stepper" in [p.get("target") for p in patches]:  # the prompt, and a token that stretches a scale
+        state, patches = dispatch(state, "next", FIELDS)
+    assert "#prose" not in [p.get("target") for p in patches] and {"again": "prose"} in patches
+    again, patches = dispatch(state, "prose", FIELDS)
+    assert again == state and state
+    made = Recording(shipped("names"), "emm")
+    while len(made.cache) < state["n"]:
+        made.step()
+    page = next(p for p in LESSONS if p.name == "kv-cache")
+    shown = Picture(made.trace, selected=state["n"] - 1, head=0)
+    assert html(patches, "#prose") == prose("stepper", shown, page=page, live=True)
+    assert [p["target"] for p in dispatch(None, "prose", FIELDS)[1]] == ["#prompt-error"]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.drawing.thumbs import HEIGHT, Cell, heat_row
 from microgpt.viz.lesson import page_named
-from microgpt.viz.patches import Patch, State, file, optional, patch
+from microgpt.viz.patches import Patch, State, again, file, optional, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings, parse, radio, settings_of
 
@@ -61,7 +61,17 @@ def next_token(state: State | None, fields: Mapping[str, str]) -> tuple[State, l
     if scales(recording) != before:  # every cell means another number now
         return remember(settings, recording), drawn_anew(recording, fields, selected=state["n"])
     shown = picture(recording, fields, selected=state["n"])
-    return remember(settings, recording), [*one_more(shown), prose(shown, fields)]
+    return remember(settings, recording), [*one_more(shown), again("prose")]
+
+
+def say(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
+    """The prose of what stands: it comes after a new token, and of several that are pressed quickly after the last."""
+    state = begun(state)
+    settings = settings_of(state)
+    if state is None or settings is None:
+        return state, []
+    recording = recorded(settings, state["n"])
+    return state, [prose(picture(recording, fields, selected=state["n"] - 1), fields)]
 
 
 def begun(state: State | None) -> State | None:
@@ -79,7 +89,7 @@ def save_trace(state: State | None, fields: Mapping[str, str]) -> tuple[State | 
     return state, [file(f"trace-{settings.model}.json", to_json(recording.trace), "application/json")]
 
 
-HOOKS = {"run": run, "next": next_token, "trace": save_trace}
+HOOKS = {"run": run, "next": next_token, "prose": say, "trace": save_trace}
 
 
 # ---- recordings -----------------------------------------------------------------------------------
