@@ -53,7 +53,7 @@ def assemble(
         array = view if view.flags.forc else np.ascontiguousarray(view)  # products with rows in pieces take longer
         with np.errstate(over="ignore"):  # what comes of it is looked at below
             params[name] = array.astype(dtype, copy=False)
-        if not np.isfinite(params[name]).all():
+        if not finite(params[name]):
             raise UserError(
                 N_("%(where)s: %(name)s holds NaN or infinity; the file is damaged, or too large for %(dtype)s."),
                 where=where, name=source.name, dtype=dtype,
@@ -61,6 +61,12 @@ def assemble(
         if params[name] is not view:
             release(key)
     return params
+
+
+def finite(array: Array) -> bool:
+    """Whether all numbers are. A sum, which is three times as quick, says so unless it overflows itself."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(array.sum()) or np.isfinite(array).all())
 
 
 def cut(array: Array, source: Source) -> Array:

@@ -77,9 +77,9 @@ def numbers(buffer: Any, dtype: str, shape: tuple[int, ...], start: int = 0) -> 
         )  # fmt: skip
     raw = np.frombuffer(buffer, FORMATS[dtype], math.prod(shape), start).reshape(shape)
     if dtype == "BF16":  # the upper half of a float32
-        wide = raw.astype(np.uint32)
-        wide <<= 16
-        return wide.view(np.float32)
+        wide = np.zeros((*shape, 2), "<u2")
+        wide[..., 1] = raw
+        return wide.view("<f4")[..., 0]
     return raw.astype(np.float32) if dtype == "F16" else raw
 
 

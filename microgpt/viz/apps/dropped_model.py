@@ -93,8 +93,9 @@ def loaded(files: Sequence[Readable]) -> tuple[Model | None, Loading | None]:
                    "line: python build.py --model FOLDER --prompt TEXT --out lesson."),
                 size=size,
             ) from None  # fmt: skip
-        if current.model is not None:
-            current.loading = None
+        if current.model is not None:  # the page says that all is read before the model runs
+            done, current.loading = current.loading, None
+            return None, done
     return current.model, current.loading
 
 
