@@ -21,7 +21,7 @@ from tools.browsers import Page as Tab
 from tools.browsers import tab
 
 FRAME = 1000 / 60
-GOAL = 50.0
+GOAL = 20.0
 SEEDS = range(1, 9)
 
 

@@ -55,7 +55,8 @@ from json import dumps, loads
 from microgpt.viz.browser import receive
 fields = {"page": "kv-cache", "prompt": "emm", "model": "names", "lang": "en"}
 said = [receive(dumps({"state": None, "hook": "next", "fields": fields}))]
-said.append(receive(dumps({"state": loads(said[0])["state"], "hook": "next", "fields": fields})))
+for hook in ("prose", "next", "prose"):
+    said.append(receive(dumps({"state": loads(said[-1])["state"], "hook": hook, "fields": fields})))
 """
 NO_MODULES = ("microgpt/data/names.npz",)  # what else a first step reads
 

@@ -42,7 +42,8 @@ def run(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Pat
     settings = parse(fields)
     recording = recorded(settings, 0)
     recording.run()
-    return remember(settings, recording), drawn_anew(recording, fields, selected=-1)
+    shown = picture(recording, fields, selected=-1)
+    return remember(settings, recording), [drawn_anew(shown), prose(shown, fields)]
 
 
 def next_token(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Patch]]:
@@ -52,16 +53,16 @@ def next_token(state: State | None, fields: Mapping[str, str]) -> tuple[State, l
     if state is None or state["settings"] != settings._asdict():
         recording = recorded(settings, 0)
         recording.run_prompt()
-        return remember(settings, recording), drawn_anew(recording, fields, selected=recording.n_prompt - 1)
+        shown = picture(recording, fields, selected=recording.n_prompt - 1)
+        return remember(settings, recording), [drawn_anew(shown), again("prose")]
     recording = recorded(settings, state["n"])
     if recording.ended:
         raise UserError(ended_sentence(recording), n_ctx=recording.model.config.n_ctx)
     before = scales(recording)
     recording.step()
-    if scales(recording) != before:  # every cell means another number now
-        return remember(settings, recording), drawn_anew(recording, fields, selected=state["n"])
     shown = picture(recording, fields, selected=state["n"])
-    return remember(settings, recording), [*one_more(shown), again("prose")]
+    stretched = scales(recording) != before  # every cell means another number now
+    return remember(settings, recording), [*([drawn_anew(shown)] if stretched else one_more(shown)), again("prose")]
 
 
 def say(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
@@ -135,9 +136,8 @@ def picture(recording: Recording, fields: Mapping[str, str], selected: int) -> P
     return Picture(recording.trace, selected, layer, head, radio(fields, "phase", 1, last, last))
 
 
-def drawn_anew(recording: Recording, fields: Mapping[str, str], selected: int) -> list[Patch]:
-    shown = picture(recording, fields, selected)
-    return [patch("#stepper", render.widget("stepper", shown), "outer"), prose(shown, fields)]
+def drawn_anew(shown: Picture) -> Patch:
+    return patch("#stepper", render.widget("stepper", shown), "outer")
 
 
 def one_more(shown: Picture, asked: Mapping[str, object] | None = None) -> list[Patch]:

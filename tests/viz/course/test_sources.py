@@ -63,7 +63,9 @@ def test_a_frame_has_none_and_a_live_step_keeps_them() -> None:
         assert not find(parse(render_embed(lesson, view_of(lesson))), "sources")
     fields = {"page": "kv-cache", "model": "names", "prompt": "emm", "temperature": "1", "top_k": "0", "seed": "0"}
     for hook in ("run", "next"):
-        _, patches = dispatch(None, hook, fields)
+        state, patches = dispatch(None, hook, fields)
+        if hook == "next":
+            _, patches = dispatch(state, "prose", fields)
         (prose,) = (p["html"] for p in patches if p.get("target") == "#prose")
         assert all(SOURCES[key].address in prose for key in page("kv-cache").sources)
 
