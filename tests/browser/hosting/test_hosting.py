@@ -16,6 +16,7 @@ import pytest
 import build
 from tests.browser.conftest import Open
 from tests.browser.live import open_live, press
+from tools.server import serving
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -49,6 +50,24 @@ def test_it_runs_from_a_folder_of_a_plain_server(new_tab: Open, plain: str, name
     page = open_live(new_tab(), plain + name)
     assert press(page, "next")["state"]["n"] == 4
     assert not page.errors
+
+
+def test_a_first_step_asks_for_few_files(new_tab: Open, site: Path) -> None:
+    """Each once: the page and what is beside it, and of Python's files those that a first step needs, then the rest."""
+    asked = list[str]()
+    with serving(site, lambda path: asked.append(path)) as url:
+        page = open_live(new_tab(), url + "kv-cache.html")
+        press(page, "next")
+        end = time.monotonic() + 20
+        while not any("more.wasm" in path for path in asked) and time.monotonic() < end:
+            page.pause(0.1)
+    names = [path.rpartition("/")[2] for path in asked]
+    of_python = [name for name, path in zip(names, asked, strict=True) if "/runtime-" in path]
+    assert of_python[0] == "runtime.json" and of_python[-1] == "more.wasm"
+    assert sorted(of_python[1:-1]) == ["first.wasm", "pyodide.asm.wasm", "worker.js"]
+    others = [name for name, path in zip(names, asked, strict=True) if "/runtime-" not in path]
+    assert {*others} <= {"kv-cache.html", "style.css", "boot.js", "host.js", "offline.js", "icon.svg"}, others
+    assert all(others.count(name) <= 2 for name in others), others  # the service worker asks again, to keep them
 
 
 def test_the_workflow_builds_with_options_that_exist(monkeypatch: pytest.MonkeyPatch) -> None:
