@@ -14,7 +14,7 @@ from tools.runtime.pinned import MINOR
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN = {  # what of the repository runs in the browser
-    "microgpt": ("**/*.py", "py.typed", "data/*.npz", "data/*.txt", "data/*.json", "simd/*.so"),
+    "microgpt": ("**/*.py", "py.typed", "data/*.npz", "data/*.txt", "data/*.json", "simd/*.so", "simd/*.wat"),
     "templates": ("**/*.html", "**/*.svg", "**/*.py", "**/*.json"),
     "locale": ("*/LC_MESSAGES/*.mo",),
 }
