@@ -148,7 +148,7 @@
     const born = (script) => {
       mine = worker = Object.assign(worker_of(script), { loader, onmessage: heard });
       mine.onerror = (event) => setTimeout(give_up, 50, event);
-      mine.postMessage({ base, module: me.dataset.module });
+      mine.postMessage({ base, module: me.dataset.module, keeps: self === top });
     };
     return new Promise((resolve, fail) => {
       const lost = loader.onerror = (error) => {

@@ -30,7 +30,7 @@ from microgpt.viz.course import PAGES
 from tests.support.markup import inward
 from tools.output.compare import compared
 from tools.output.manifest import MANIFEST
-from tools.runtime.finder import PART
+from tools.runtime.finder import FILES
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -224,7 +224,7 @@ def test_dist_carries_the_licences_of_what_it_carries(built: Path) -> None:
         assert licence in notices
     (more,) = built.glob("runtime-*/more.wasm")
     with zipfile.ZipFile(more) as archive:
-        files = marshal.loads(archive.read(PART))["files"]
+        files = marshal.loads(archive.read(FILES))
     for name in ("numpy", "jinja2", "markupsafe"):
         assert [path for path in files if path.startswith(f"licences/{name}") and "LICENSE" in path], name
 

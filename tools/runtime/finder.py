@@ -1,11 +1,12 @@
 """How Python finds modules in the reader's browser: in archives that hold all of them, ready to run.
 
 The build puts this file into the first archive as `sitecustomize`, which Python imports before anything of ours. The
-second one comes later, and is added. The entry PART of an archive, in marshal's format, has
+second one comes later, and is added. Two entries of an archive are in marshal's format, MODULES and FILES:
 
     modules    name -> (whether it is a package, its code in marshal's format)
     late       names of modules of another archive that are not needed until something of them is used
-    files      path below site-packages -> bytes, of all that is no module
+
+and path below site-packages -> bytes, of all that is no module.
 
 Python's own importer of archives is written in Python: it looks through a list of all files and takes twice as long.
 Runs on its own, without the rest of tools/.
@@ -23,7 +24,7 @@ if TYPE_CHECKING:  # what comes with Python is not there yet
     from types import ModuleType
     from typing import Any
 
-PART = "part"
+MODULES, FILES = "modules", "files"
 PLACE = f"/lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
 ModuleSpec: Any = type(sys.__spec__)
 
@@ -37,10 +38,14 @@ class Finder:
 
     def add(self, archive: str) -> None:
         """Take what an archive holds."""
-        part = marshal.loads(zipimport.zipimporter(archive).get_data(PART))
+        part = marshal.loads(zipimport.zipimporter(archive).get_data(MODULES))
         self.modules |= part["modules"]
         self.late |= {*part["late"]}
-        for name, data in part["files"].items():
+        self.place(archive)
+
+    def place(self, archive: str) -> None:
+        """Write what is no module to where it is looked for; a Python that begins with a memory has no files."""
+        for name, data in marshal.loads(zipimport.zipimporter(archive).get_data(FILES)).items():
             path = f"{PLACE}/{name}"
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "wb") as file:
@@ -83,6 +88,6 @@ class Finder:
 
 
 if __name__ == "sitecustomize":
-    FINDER = Finder()
-    FINDER.add(globals()["__loader__"].archive)
+    FINDER, ARCHIVE = Finder(), globals()["__loader__"].archive
+    FINDER.add(ARCHIVE)
     sys.meta_path.insert(-1, FINDER)  # before that of paths

@@ -3,8 +3,9 @@
 NumPy, the standard library, Jinja2 and our own code are trimmed, compiled to bytecode and put into two archives: FIRST
 has what a first step needs, MORE the rest, which comes while the reader looks at that step. finder.py finds modules in
 them. Each is an archive and a WebAssembly module at once, with the archive as a section that no engine runs: hosts
-compress that type, and no other that bytes may have. worker.js is ours and Pyodide's two scripts in one; runtime.json
-carries size and hash of every file for the bridge. Fetches nothing.
+compress that type, and no other that bytes may have. NumPy's library is a file of its own, which the browser compiles
+beside Pyodide's. worker.js is ours and Pyodide's two scripts in one; runtime.json carries size and hash of every file
+for the bridge. Fetches nothing.
 """
 
 from __future__ import annotations
@@ -25,16 +26,19 @@ from microgpt.viz.rendering.style import read
 from tools.output.templates import as_python
 from tools.runtime import finder
 from tools.runtime.bytecode import HEADER, LOCK, compiled
-from tools.runtime.finder import PART
-from tools.runtime.pinned import CORE
+from tools.runtime.finder import FILES, MODULES
+from tools.runtime.pinned import CORE, MINOR, TAG
 
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the date of every file in every archive
 SCRIPTS = ("pyodide.mjs", "pyodide.asm.js")  # of the core: they become part of the worker
 WASM = "pyodide.asm.wasm"
 FIRST, MORE = "first.wasm", "more.wasm"  # the two archives
+NUMPY = "numpy.wasm"  # its library, which the browser compiles while the archives still arrive
 # What Python imports before it finds modules in them.
 START = ("__future__", "encodings/__init__", "encodings/aliases", "encodings/utf_8", "sitecustomize")
 SHOWN = "microgpt/model.py"  # the pages show parts of its source
+LIBRARY = f"numpy/_core/_multiarray_umath.cpython-{TAG}-wasm32-emscripten.so"
+PLACE = f"/lib/python{MINOR}/site-packages"  # in the browser
 # What the first step imports and does not use: in MORE, and loaded when something of it is used.
 LATE = ("microgpt.viz.figures", "numpy.linalg._umath_linalg")
 
@@ -46,7 +50,7 @@ USED, USED_FIRST = (Path(__file__).with_name(name) for name in ("used.txt", "fir
 def pack_runtime(
     fetched: Mapping[str, Path], site: Path, own: Mapping[str, bytes], cache: Path, all_of_it: bool = False
 ) -> str:
-    """Write a folder into `site`: Pyodide's core, the worker, the two archives and runtime.json.
+    """Write a folder into `site`: Pyodide's core, NumPy's library, the worker, the two archives and runtime.json.
 
     Its name, which is returned, changes with what is in it: a host may let browsers keep it for ever, and a page that
     knows the name knows what must be there. `all_of_it` leaves nothing out.
@@ -57,11 +61,13 @@ def pack_runtime(
     sources = {name: data for name, data in files.items() if not name.startswith("templates/")}  # listings to be read
     sources["sitecustomize.py"] = Path(finder.__file__).read_bytes()
     code = compiled(sources, {name: path for name, path in fetched.items() if name in CORE}, cache)
+    (out / NUMPY).write_bytes(files[LIBRARY])
+    files[LIBRARY] = b""  # Python looks whether it is there, and finds it loaded
     first = set(USED_FIRST.read_text("utf-8").split())
     in_first = {name for name in files if all_of_it or stem(name) in first or name.startswith(f"{TRAVELLED}/")}
     start = {f"{name}.pyc": code[f"{name}.pyc"] for name in START}
-    (out / FIRST).write_bytes(as_wasm(zipped({PART: part(in_first, files, code, LATE), **start})))
-    (out / MORE).write_bytes(as_wasm(zipped({PART: part({*files} - in_first, files, code, ())})))
+    (out / FIRST).write_bytes(as_wasm(zipped(part(in_first, files, code, LATE) | start)))
+    (out / MORE).write_bytes(as_wasm(zipped(part({*files} - in_first, files, code, ()))))
     (out / "worker.js").write_bytes(worker(*(fetched[name].read_text("utf-8") for name in SCRIPTS)).encode())
     shutil.copyfile(fetched[WASM], out / WASM)
     told = {
@@ -86,7 +92,8 @@ def worker(main: str, core: str) -> str:
     main, exports = re.subn(r"export\{(\w+) as loadPyodide\b[^}]*\};?", r"self.loadPyodide=\1;", main)
     if exports != 1:
         raise ValueError("pyodide.mjs exports no loadPyodide")
-    return f"const LOCK = {json.dumps(json.dumps(LOCK))};\n{read('worker.js')}\n{core}\n(() => {{ {main}\n}})();\n"
+    told = f"const LOCK = {json.dumps(json.dumps(LOCK))}, LIBRARY = {json.dumps(f'{PLACE}/{LIBRARY}')};"
+    return f"{told}\n{read('worker.js')}\n{core}\n(() => {{ {main}\n}})();\n"
 
 
 def gathered(fetched: Mapping[str, Path], own: Mapping[str, bytes], all_of_it: bool) -> dict[str, bytes]:
@@ -117,8 +124,10 @@ def stem(name: str) -> str:
     return name.split(".")[0] if name.endswith((".py", ".so")) else name
 
 
-def part(names: Iterable[str], files: Mapping[str, bytes], code: Mapping[str, bytes], late: Collection[str]) -> bytes:
-    """What finder.py reads; the same for the same files."""
+def part(
+    names: Iterable[str], files: Mapping[str, bytes], code: Mapping[str, bytes], late: Collection[str]
+) -> dict[str, bytes]:
+    """The entries that finder.py reads; the same for the same files."""
     modules: dict[str, tuple[bool, bytes]] = {}
     kept: dict[str, bytes] = {}
     for name in sorted(names):
@@ -131,7 +140,8 @@ def part(names: Iterable[str], files: Mapping[str, bytes], code: Mapping[str, by
                 if f"{'/'.join(steps[:n])}/__init__.py" not in files:  # a package that has no code of its own
                     modules[".".join(steps[:n])] = (True, b"")
             modules[".".join(steps)] = (path.name == "__init__", code[f"{name}c"][HEADER:])
-    return marshal.dumps({"modules": modules, "files": kept, "late": [*late]}, 2)  # 2: nothing of it is shared
+    # format 2: nothing in it is shared
+    return {MODULES: marshal.dumps({"modules": modules, "late": [*late]}, 2), FILES: marshal.dumps(kept, 2)}
 
 
 def as_wasm(archive: bytes) -> bytes:

@@ -21,7 +21,7 @@ from microgpt.errors import N_, UserError
 from tools.output.sources import our_files
 from tools.runtime.bytecode import IMPORTS, LOCK, SECONDS, node
 from tools.runtime.fetch import default_cache, fetch_runtime
-from tools.runtime.packing import LATE, SCRIPTS, START, USED, USED_FIRST, pack_runtime
+from tools.runtime.packing import LATE, LIBRARY, PLACE, SCRIPTS, START, USED, USED_FIRST, pack_runtime
 from tools.runtime.pinned import TAG
 from tools.runtime.process import finished
 
@@ -31,13 +31,15 @@ OURS = ("microgpt", "jinja2/", "markupsafe/")
 BY_NAME = ("ascii", "idna", "latin_1", "unicode_escape", "utf_16", "utf_32", "utf_8_sig")
 
 NODE = """
-const [core, lock, steps] = JSON.parse(process.argv[1]);
+const [core, lock, library, steps] = JSON.parse(process.argv[1]);
 const { loadPyodide } = await import(pathToFileURL(core + "/pyodide.mjs"));
 const quiet = () => {};
 const options = { indexURL: core + "/", stdLibURL: core + "/first.wasm", lockFileContents: lock };
 try {
   const pyodide = await loadPyodide({ ...options, stdout: quiet, stderr: quiet });
-  pyodide.FS.writeFile("/lib/more.wasm", require("fs").readFileSync(core + "/more.wasm"));
+  const files = { [library]: "numpy.wasm", "/lib/more.wasm": "more.wasm" };
+  for (const [path, name] of Object.entries(files))
+    pyodide.FS.writeFile(path, require("fs").readFileSync(`${core}/${name}`));
   const said = steps.map((code) => pyodide.runPython(code));
   require("fs").writeFileSync(core + "/answer.json", said.at(-1));
 } catch (error) {
@@ -52,11 +54,11 @@ json.dumps({"answers": said, "files": [str(getattr(m, "__file__", None) or "") f
 """
 FIRST_STEP = """
 from json import dumps, loads
-from microgpt.viz.browser import receive
-fields = {"page": "kv-cache", "prompt": "emm", "model": "names", "lang": "en"}
-said = [receive(dumps({"state": None, "hook": "next", "fields": fields}))]
-for hook in ("prose", "next", "prose"):
-    said.append(receive(dumps({"state": loads(said[-1])["state"], "hook": hook, "fields": fields})))
+from microgpt.viz.browser import LIKELY, STEPS, receive
+said = [dumps({"state": None})]
+for hook in STEPS:
+    said.append(receive(dumps({"state": loads(said[-1])["state"], "hook": hook, "fields": LIKELY})))
+said = said[1:]
 """
 NO_MODULES = ("microgpt/data/names.npz",)  # what else a first step reads
 
@@ -108,7 +110,9 @@ def run(folder: Path, code: str, all_of_it: bool = False, more: bool = True) -> 
     core = folder / pack_runtime(fetched, folder, our_files(), cache, all_of_it)
     for name in SCRIPTS:  # Node takes them as they come
         shutil.copyfile(fetched[name], core / name)
-    argument = json.dumps([str(core.resolve()), json.dumps(LOCK), [ADD_MORE if more else "", code, FILES]])
+    argument = json.dumps(
+        [str(core.resolve()), json.dumps(LOCK), f"{PLACE}/{LIBRARY}", [ADD_MORE if more else "", code, FILES]]
+    )
     try:
         done = finished([node(), "--input-type=module", "--eval", IMPORTS + NODE, argument], SECONDS)
     except subprocess.TimeoutExpired:

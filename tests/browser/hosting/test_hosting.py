@@ -64,7 +64,7 @@ def test_a_first_step_asks_for_few_files(new_tab: Open, site: Path) -> None:
     names = [path.rpartition("/")[2] for path in asked]
     of_python = [name for name, path in zip(names, asked, strict=True) if "/runtime-" in path]
     assert of_python[0] == "runtime.json" and of_python[-1] == "more.wasm"
-    assert sorted(of_python[1:-1]) == ["first.wasm", "pyodide.asm.wasm", "worker.js"]
+    assert sorted(of_python[1:-1]) == ["first.wasm", "numpy.wasm", "pyodide.asm.wasm", "worker.js"]
     others = [name for name, path in zip(names, asked, strict=True) if "/runtime-" not in path]
     assert {*others} <= {"kv-cache.html", "style.css", "boot.js", "host.js", "offline.js", "icon.svg"}, others
     assert all(others.count(name) <= 2 for name in others), others  # the service worker asks again, to keep them

@@ -26,8 +26,8 @@ from tools.runtime import fetch as runtime
 from tools.runtime import single
 from tools.runtime.bytecode import node
 from tools.runtime.fetch import default_cache, fetch_runtime
-from tools.runtime.finder import PART
-from tools.runtime.packing import FIRST, MORE, SHOWN, pack_runtime
+from tools.runtime.finder import FILES, MODULES
+from tools.runtime.packing import FIRST, LIBRARY, MORE, NUMPY, SHOWN, pack_runtime
 from tools.runtime.pinned import CDN_NUMPY, CORE, NPM, NPM_NUMPY, PYODIDE, WHEELS
 from tools.server import serving
 
@@ -231,8 +231,8 @@ def pack(real: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 def part(pack: Path, name: str) -> dict[str, Any]:
     with zipfile.ZipFile(pack / name) as archive:
-        found: dict[str, Any] = marshal.loads(archive.read(PART))
-    return found
+        found: dict[str, Any] = marshal.loads(archive.read(MODULES))
+        return found | {"files": marshal.loads(archive.read(FILES))}
 
 
 @pytest.mark.slow("packs the browser's Python")
@@ -256,6 +256,7 @@ def test_each_module_is_in_one_archive(pack: Path) -> None:
     libraries = {name.split(".")[0].replace("/", ".") for name in more["files"] if name.endswith(".so")}
     assert {*first["late"]} <= {*more["modules"]} | libraries
     assert [name for name in first["files"] if name.endswith(".py")] == [SHOWN]  # all others travel without source
+    assert first["files"][LIBRARY] == b"" and (pack / NUMPY).stat().st_size > 2_000_000
 
 
 @pytest.mark.slow("packs the browser's Python")
@@ -272,9 +273,9 @@ def test_an_archive_is_a_webassembly_module_too(pack: Path, name: str) -> None:
 
 @pytest.mark.slow("compresses the browser's Python as hosts do")
 def test_a_first_step_loads_at_most_four_megabytes(pack: Path) -> None:
-    """As brotli at its best, and 4.9 MB as gzip at its best: four files and the list of them."""
+    """As brotli at its best, and 4.9 MB as gzip at its best: five files and the list of them."""
     names = sorted({path.name for path in pack.iterdir()} - {MORE})
-    assert names == [FIRST, "pyodide.asm.wasm", "runtime.json", "worker.js"]
+    assert names == [FIRST, NUMPY, "pyodide.asm.wasm", "runtime.json", "worker.js"]
     code = """
     const { brotliCompressSync, constants } = require("zlib"), { readFileSync } = require("fs");
     const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 };
