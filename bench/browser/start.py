@@ -7,7 +7,7 @@ NumPy, which favours it.
 
 "NumPy ready" is read off in our real page: its worker.js is served with one statement more, which imports NumPy
 before our own code and says so; the page marks when it hears it. A second visit is one in the same profile, after the
-first has left its memory there (site/worker.js), and is measured in the same way. Frames and long tasks are those of the
+first has left its memory there (site/worker.js), measured in the same way. Frames and long tasks are those of the
 page from the click to that moment; a page that nobody touches is their yardstick. Does not throttle the network.
 """
 
