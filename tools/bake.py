@@ -49,11 +49,12 @@ def baked(order: Recipe, say: Callable[[str], None], out: Path) -> None:
     view = views.view(asked.page.widget, asked.settings)
     lesson = added(asked.page.widget)
     more = lesson.files if lesson else {}
+    runs = None if lesson else asked  # what others have written may use anything
     on_show(view, asked.chosen)  # before all that takes time: it knows whether text and choices fit
     out.mkdir(parents=True)
     if order.assets == "inline":
         say("runtime: packing it into the page (the first time takes a while)")
-        for name, html in rendered(asked, view, Site(), notes, single(runtime(more))).items():
+        for name, html in rendered(asked, view, Site(), notes, single(runtime(more, runs))).items():
             write(out / name, html)
             say(f"{name}: {size_text((out / name).stat().st_size)}, everything in it")
         return

@@ -141,8 +141,8 @@ def test_the_policy_names_each_text_and_allows_no_other(inline: Path) -> None:
     styles = [hashed(text) for text in re.findall(r"<style[^>]*>(.*?)</style>", html, re.S)]
     assert rules["script-src"].split() == ["'wasm-unsafe-eval'", *scripts] and len(scripts) == 2
     assert rules["style-src"].split() == styles and len(styles) == 2  # of the site, and of the lesson
-    assert rules["default-src"] == rules["base-uri"] == "'none'"
-    assert rules["connect-src"] == "data:" and rules["worker-src"] == "blob:"
+    assert rules["default-src"] == rules["base-uri"] == rules["connect-src"] == "'none'"
+    assert rules["worker-src"] == "blob:"
     assert not re.search(r"unsafe-inline|'self'|http", policy[1])
 
 
@@ -199,6 +199,6 @@ def test_nothing_is_computed_or_rendered_twice(assets: str, monkeypatch: pytest.
     monkeypatch.setattr(views, "view", seen)
     monkeypatch.setattr(bake, "render_baked", rendered)
     monkeypatch.setattr(bake, "packed", lambda *_: "runtime-0")
-    monkeypatch.setattr(bake, "runtime", lambda _: {"runtime.json": b'{"files": []}'})
+    monkeypatch.setattr(bake, "runtime", lambda *_: {"runtime.json": b'{"files": []}'})
     bake.bake(bake.Recipe(request("memory"), assets), lambda line: None, tmp_path / "out")
     assert viewed == ["memory"] and drawn == [False, True]

@@ -33,15 +33,16 @@ pyodide.runPython(require("fs").readFileSync(work + "/compile.py", "utf8"));
 """
 
 # Runs in Pyodide: every .py below /work/in becomes a .pyc in /work/out that is never checked against its source. What
-# nobody in a browser asks for is left out: docstrings, annotations of functions, and the tables that say which line of
-# the source an instruction comes from. Docstrings are empty, not gone: NumPy adds to some; and a decorator may read
-# annotations.
+# nobody in a browser asks for is left out: docstrings, NumPy's calls that add some to what is compiled, annotations of
+# functions, and the tables that say which line of the source an instruction comes from. Docstrings are empty, not gone:
+# NumPy adds to some; and a decorator may read annotations.
 COMPILE = """
 import ast, marshal, pathlib
 from importlib.util import MAGIC_NUMBER
 from types import CodeType
 NEVER_CHECKED = MAGIC_NUMBER + (1).to_bytes(4, "little") + bytes(8)
 def bare(tree):
+    tree.body = [one for one in tree.body if not documents(one)]
     for node in ast.walk(tree):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             if ast.get_docstring(node, clean=False):
@@ -53,6 +54,8 @@ def bare(tree):
                 if one:
                     one.annotation = None
     return tree
+def documents(one):
+    return isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) and ast.unparse(one.value.func) == "add_newdoc"
 def without_lines(code):
     rows, rest = divmod(len(code.co_code) // 2, 8)  # an entry says of up to eight instructions that they have no line
     table = bytes([0b11111111] * rows + [0b11111000 + rest - 1] * (rest > 0))

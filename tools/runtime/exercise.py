@@ -1,6 +1,7 @@
 """Press everything: every hook of every page, with good fields and bad ones, in CPython and in Pyodide alike.
 
-`answers()` is what the pages would be told. used.py learns from it which modules a reader's browser needs.
+`answers()` is what the pages would be told, `answers_of(fields)` what one would be. used.py learns from it which
+modules a reader's browser needs.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import logging
 import math
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,10 +21,10 @@ import numpy as np
 
 from microgpt import viz
 from microgpt.viz import views
-from microgpt.viz.apps.builder import controls_of
 from microgpt.viz.browser import receive
 from microgpt.viz.course import PAGES, Page
 from microgpt.viz.figures import canvas
+from microgpt.viz.lesson import page_named
 from microgpt.viz.lessons import timing
 from microgpt.viz.rendering.render import render_page
 from microgpt.viz.session import dispatch, hooks_of
@@ -33,12 +35,34 @@ APPS = {"embed-builder": {"embed_page": "kv-cache"}, "own-model": {"prompt": ""}
 
 
 def answers() -> list[str]:
-    """The HTML of all answers. The clock goes by ticks, so that times are the same everywhere."""
+    """The HTML of all answers."""
+    with ticking():
+        return pressed_everything()
+
+
+def answers_of(fields: dict[str, str]) -> list[str]:
+    """The HTML of all answers of the page that stands by itself with these fields."""
+    with ticking():
+        return pressed(page_named(fields["page"]), fields)
+
+
+@contextmanager
+def ticking() -> Iterator[None]:
+    """The clock goes by ticks, so that times are the same everywhere."""
     kept, timing.clock = timing.clock, iter(range(10**9)).__next__
     try:
-        return pressed_everything()
+        yield
     finally:
         timing.clock = kept
+
+
+def fields_of(page: Page, lang: str = "en") -> dict[str, str]:
+    """What the controls of a page say when nobody has touched them."""
+    from microgpt.viz.apps.builder import controls_of  # a page that stands by itself has no builder
+
+    known = controls_of(page, views.of(page)) if page.widget else ()
+    own = {control.name: control.default for control in known}
+    return {"page": page.name, **own, **APPS.get(page.name, {}), "lang": lang}
 
 
 def pressed_everything() -> list[str]:
@@ -46,13 +70,9 @@ def pressed_everything() -> list[str]:
         import_module(name)
     said = []
     for page in (one for one in PAGES if not one.still):
-        view = views.of(page)
-        render_page(page, view)
-        known = controls_of(page, view) if page.widget else ()
-        fields = {"page": page.name, **{control.name: control.default for control in known}, **APPS.get(page.name, {})}
-        hooks = sorted({*hooks_of(fields)} - {"model"})
+        render_page(page, views.of(page))
         for lang in LANGUAGES:
-            said += pressed(page, hooks, {**fields, "lang": lang})
+            said += pressed(page, fields_of(page, lang))
     said += stepped()
     canvas.size('<svg width="1" height="1"/>')  # a figure in pixels begins so; the rest of it needs a browser
     quarrel()
@@ -68,9 +88,9 @@ def modules() -> list[str]:
     return [".".join(["microgpt", *path.relative_to(top).with_suffix("").parts]) for path in paths]
 
 
-def pressed(page: Page, hooks: Sequence[str], fields: dict[str, str]) -> list[str]:
+def pressed(page: Page, fields: dict[str, str]) -> list[str]:
     """Every hook, twice; then the model of each name; then what is wrong."""
-    said = []
+    said, hooks = [], sorted({*hooks_of(fields)} - {"model"})
     for hook in hooks:
         state, html = ask(hook, fields)
         said += [html, ask(hook, fields, state)[1]]

@@ -17,7 +17,7 @@ import marshal
 import re
 import shutil
 import zipfile
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from importlib.metadata import distribution
 from pathlib import Path, PurePosixPath
 
@@ -48,12 +48,17 @@ USED, USED_FIRST = (Path(__file__).with_name(name) for name in ("used.txt", "fir
 
 
 def pack_runtime(
-    fetched: Mapping[str, Path], site: Path, own: Mapping[str, bytes], cache: Path, all_of_it: bool = False
+    fetched: Mapping[str, Path],
+    site: Path,
+    own: Mapping[str, bytes],
+    cache: Path,
+    all_of_it: bool = False,
+    wanted: Callable[[str], bool] = lambda name: True,
 ) -> str:
     """Write a folder into `site`: Pyodide's core, NumPy's library, the worker, the two archives and runtime.json.
 
     Its name, which is returned, changes with what is in it: a host may let browsers keep it for ever, and a page that
-    knows the name knows what must be there. `all_of_it` leaves nothing out.
+    knows the name knows what must be there. `all_of_it` leaves nothing out; of MORE, what is not `wanted` is left out.
     """
     out = site / "runtime"
     out.mkdir(parents=True)
@@ -67,7 +72,8 @@ def pack_runtime(
     in_first = {name for name in files if all_of_it or stem(name) in first or name.startswith(f"{TRAVELLED}/")}
     start = {f"{name}.pyc": code[f"{name}.pyc"] for name in START}
     (out / FIRST).write_bytes(as_wasm(zipped(part(in_first, files, code, LATE) | start)))
-    (out / MORE).write_bytes(as_wasm(zipped(part({*files} - in_first, files, code, ()))))
+    in_more = {*filter(wanted, files)} - in_first
+    (out / MORE).write_bytes(as_wasm(zipped(part(in_more, files, code, ()))))
     (out / "worker.js").write_bytes(worker(*(fetched[name].read_text("utf-8") for name in SCRIPTS)).encode())
     shutil.copyfile(fetched[WASM], out / WASM)
     told = {

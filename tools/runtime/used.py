@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from microgpt.errors import N_, UserError
@@ -99,15 +99,21 @@ def dotted(name: str) -> str:
     return name.removesuffix("/__init__").replace("/", ".")
 
 
-def run(folder: Path, code: str, all_of_it: bool = False, more: bool = True) -> dict[str, list[str]]:
+def run(
+    folder: Path,
+    code: str,
+    all_of_it: bool = False,
+    more: bool = True,
+    wanted: Callable[[str], bool] = lambda name: True,
+) -> dict[str, list[str]]:
     """What `code`, which leaves `said`, gives in Pyodide, and the files of the modules that are loaded in the end.
 
-    `all_of_it`: on a runtime from which nothing is left out; `more`: with the second archive from the start. Raises
-    UserError when it does not run to its end.
+    `all_of_it`: on a runtime from which nothing is left out; `more`: with the second archive from the start; `wanted`:
+    what of it. Raises UserError when it does not run to its end.
     """
     cache = default_cache()
     fetched = fetch_runtime(cache)
-    core = folder / pack_runtime(fetched, folder, our_files(), cache, all_of_it)
+    core = folder / pack_runtime(fetched, folder, our_files(), cache, all_of_it, wanted)
     for name in SCRIPTS:  # Node takes them as they come
         shutil.copyfile(fetched[name], core / name)
     argument = json.dumps(

@@ -31,7 +31,7 @@ def policy(
     sources = {
         "default-src": ["'none'"],
         "script-src": [here, *["'wasm-unsafe-eval'"] * python, *map(hashed, scripts)],
-        "connect-src": [here or ("data:" if python else "'none'")],  # data: is the page itself
+        "connect-src": [here or "'none'"],
         "style-src": [here, *map(hashed, styles)],
         "img-src": [here, "data:"],
         "worker-src": [here, "blob:"] if python else ["'none'"],
