@@ -63,29 +63,8 @@ Write = Callable[[Path], None]  # fills a new folder
 
 
 def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="Build the site.")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="where to (default: dist, or my-lesson)")
-    parser.add_argument("--serve", type=int, nargs="?", const=8000, metavar="PORT", help="build, then serve it")
-    parser.add_argument("--base-url", default="", metavar="URL", help="where the site will be")
-    parser.add_argument("--check", action="store_true", help="only tell whether DIR is what would be built")
-    own = parser.add_argument_group("one lesson of your own, in place of the site")
-    own.add_argument("--widget", default="", metavar="NAME", help="a widget or a page of the course (default: stepper)")
-    own.add_argument("--lesson", metavar="FOLDER", help="a lesson of your own: docs/own-widget.md")
-    own.add_argument("--model", default="", help="the model that it runs: a shipped one, or the folder of a checkpoint")
-    own.add_argument("--prompt", default="", help="the text that it runs on")
-    for name in START:
-        own.add_argument(f"--{name}", type=int, metavar="N", help=f"the {name} that is shown first")
-    own.add_argument("--lang", default="", help="its language (default: en)")
-    own.add_argument("--assets", choices=ASSETS, help="style and Python beside it (directory), or in it (inline)")
-    own.add_argument("--single-file", action="store_const", dest="assets", const="inline", help="--assets inline")
-    large = parser.add_argument_group("a lesson from a checkpoint, besides")
-    large.add_argument("--trace", type=Path, metavar="FILE", help="in place of a model: what `microgpt record` wrote")
-    large.add_argument("--layers", metavar="0,5,11", help="the layers that are open (default: first, middle, last)")
-    large.add_argument("--heads", metavar="0,3", help="the heads that are open in each (default: near, between, far)")
-    large.add_argument("--new", type=int, metavar="N", help="how many tokens the model adds (default: 8, if they fit)")
-    large.add_argument("--dtype", choices=DTYPES, help="what it computes in (default: float32)")
-    parser.add_argument("--when-told", action="store_true", help=argparse.SUPPRESS)  # see tools/watch.py
-    options = parser.parse_args(argv)
+    words = sys.argv[1:] if argv is None else argv
+    options = asked(words)
     if options.when_told:
         options.serve = None
     if options.serve is not None and (why := refused(options.serve)):
@@ -97,7 +76,7 @@ def main(argv: list[str] | None = None) -> int:
             return check(out, write)
         if options.when_told and not told():
             return 0
-        watch = watching(options, sys.argv[1:] if argv is None else argv)  # also for what changes while it is built
+        watch = watching(options, words)  # also for what changes while it is built
         build(out, write=write)
     except UserError as error:
         print(f"build.py: {error}", file=sys.stderr)
@@ -132,6 +111,32 @@ def told() -> bool:
             compiled(name, text)
         get_ready({name: path for name, path in fetch_runtime(default_cache()).items() if name in CORE})
     return bool(sys.stdin.readline())
+
+
+def asked(argv: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Build the site.")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="where to (default: dist, or my-lesson)")
+    parser.add_argument("--serve", type=int, nargs="?", const=8000, metavar="PORT", help="build, then serve it")
+    parser.add_argument("--base-url", default="", metavar="URL", help="where the site will be")
+    parser.add_argument("--check", action="store_true", help="only tell whether DIR is what would be built")
+    own = parser.add_argument_group("one lesson of your own, in place of the site")
+    own.add_argument("--widget", default="", metavar="NAME", help="a widget or a page of the course (default: stepper)")
+    own.add_argument("--lesson", metavar="FOLDER", help="a lesson of your own: docs/own-widget.md")
+    own.add_argument("--model", default="", help="the model that it runs: a shipped one, or the folder of a checkpoint")
+    own.add_argument("--prompt", default="", help="the text that it runs on")
+    for name in START:
+        own.add_argument(f"--{name}", type=int, metavar="N", help=f"the {name} that is shown first")
+    own.add_argument("--lang", default="", help="its language (default: en)")
+    own.add_argument("--assets", choices=ASSETS, help="style and Python beside it (directory), or in it (inline)")
+    own.add_argument("--single-file", action="store_const", dest="assets", const="inline", help="--assets inline")
+    large = parser.add_argument_group("a lesson from a checkpoint, besides")
+    large.add_argument("--trace", type=Path, metavar="FILE", help="in place of a model: what `microgpt record` wrote")
+    large.add_argument("--layers", metavar="0,5,11", help="the layers that are open (default: first, middle, last)")
+    large.add_argument("--heads", metavar="0,3", help="the heads that are open in each (default: near, between, far)")
+    large.add_argument("--new", type=int, metavar="N", help="how many tokens the model adds (default: 8, if they fit)")
+    large.add_argument("--dtype", choices=DTYPES, help="what it computes in (default: float32)")
+    parser.add_argument("--when-told", action="store_true", help=argparse.SUPPRESS)  # see tools/watch.py
+    return parser.parse_args(argv)
 
 
 def ordered(options: argparse.Namespace) -> tuple[Path, Write]:
