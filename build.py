@@ -1,6 +1,6 @@
 """Build the site: microgpt/ + templates/ + site/ -> dist/. The only module that writes its files.
 
-    python build.py [--out DIR] [--serve [PORT]] [--check]
+    python build.py [--out DIR] [--serve [PORT]] [--check]     --serve: and again after each change of its sources
     python build.py --prompt "The next day" --model stories --out DIR [--single-file]     one lesson of your own
     python build.py --lesson FOLDER --out DIR              one that is not of the course: docs/own-widget.md
     python build.py --prompt "The next day" --model path/to/SmolLM2-135M --out DIR        one of a checkpoint on disk
@@ -34,7 +34,7 @@ from microgpt.viz.large.heads import numbers
 from microgpt.viz.lesson import add
 from microgpt.viz.notebook import is_folder
 from microgpt.viz.rendering.assets import BESIDE, STYLE, framed
-from microgpt.viz.rendering.render import Site, render_embed, render_page
+from microgpt.viz.rendering.render import Site, compiled, render_embed, render_page
 from microgpt.viz.rendering.style import own_style, read
 from microgpt.viz.request import START, request
 from microgpt.viz.text.formats import size_text
@@ -46,18 +46,74 @@ from tools.output.manifest import written
 from tools.output.renew import refuse_unknown, renew
 from tools.output.scratch import scratch
 from tools.output.sources import notices, our_files, site_files
+from tools.output.templates import templates
+from tools.runtime.bytecode import get_ready
 from tools.runtime.fetch import default_cache, fetch_runtime
 from tools.runtime.packing import pack_runtime
+from tools.runtime.pinned import CORE
 from tools.server import refused, serve
+from tools.watch import Watch
 
 ROOT = Path(__file__).resolve().parent
 DTYPES = ("float32", "float64")
+SOURCES = ("microgpt", "templates", "site", "locale", "tools", "build.py", "NOTICES", "LICENSE")  # of all that is built
 LARGE = ("layers", "heads", "new", "dtype")  # what only a lesson from a checkpoint has
 
 Write = Callable[[Path], None]  # fills a new folder
 
 
 def main(argv: list[str] | None = None) -> int:
+    words = sys.argv[1:] if argv is None else argv
+    options = asked(words)
+    if options.when_told:
+        options.serve = None
+    if options.serve is not None and (why := refused(options.serve)):
+        print(why, file=sys.stderr)
+        return 1
+    try:
+        out, write = ordered(options)
+        if options.check:
+            return check(out, write)
+        if options.when_told and not told():
+            return 0
+        watch = watching(options, words)  # also for what changes while it is built
+        build(out, write=write)
+    except UserError as error:
+        print(f"build.py: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        where = "choose another --out, or another folder as MICROGPT_CACHE"
+        print(f"build.py: a file cannot be read or written ({error}). Nothing was changed; {where}.", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("build.py: stopped. Nothing was changed.", file=sys.stderr)
+        return 130
+    if options.serve is None:
+        return 0
+    with watch:
+        return serve(out, options.serve, lambda: watch.built)
+
+
+def watching(options: argparse.Namespace, words: list[str]) -> Watch:
+    """What builds again, in the same way, when a source has changed."""
+    own = [Path(options.lesson).resolve()] if options.lesson else []
+    return Watch(
+        [sys.executable, str(ROOT / "build.py"), *words, "--when-told"], [ROOT / name for name in SOURCES] + own
+    )
+
+
+def told() -> bool:
+    """Whether the process that waits for it asks for the build; until then all is done that takes no page's files."""
+    with suppress(Exception):  # it will be met again, and said
+        for page in PAGES:
+            views.of(page)
+        for name, text in templates(our_files()).items():
+            compiled(name, text)
+        get_ready({name: path for name, path in fetch_runtime(default_cache()).items() if name in CORE})
+    return bool(sys.stdin.readline())
+
+
+def asked(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Build the site.")
     parser.add_argument("--out", type=Path, metavar="DIR", help="where to (default: dist, or my-lesson)")
     parser.add_argument("--serve", type=int, nargs="?", const=8000, metavar="PORT", help="build, then serve it")
@@ -79,26 +135,8 @@ def main(argv: list[str] | None = None) -> int:
     large.add_argument("--heads", metavar="0,3", help="the heads that are open in each (default: near, between, far)")
     large.add_argument("--new", type=int, metavar="N", help="how many tokens the model adds (default: 8, if they fit)")
     large.add_argument("--dtype", choices=DTYPES, help="what it computes in (default: float32)")
-    options = parser.parse_args(argv)
-    if options.serve is not None and (why := refused(options.serve)):
-        print(why, file=sys.stderr)
-        return 1
-    try:
-        out, write = ordered(options)
-        if options.check:
-            return check(out, write)
-        build(out, write=write)
-    except UserError as error:
-        print(f"build.py: {error}", file=sys.stderr)
-        return 1
-    except OSError as error:
-        where = "choose another --out, or another folder as MICROGPT_CACHE"
-        print(f"build.py: a file cannot be read or written ({error}). Nothing was changed; {where}.", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("build.py: stopped. Nothing was changed.", file=sys.stderr)
-        return 130
-    return 0 if options.serve is None else serve(out, options.serve)
+    parser.add_argument("--when-told", action="store_true", help=argparse.SUPPRESS)  # see tools/watch.py
+    return parser.parse_args(argv)
 
 
 def ordered(options: argparse.Namespace) -> tuple[Path, Write]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from playwright.sync_api import Playwright, sync_playwright
 
 from bench import batch, caches, checkpoints, hooks, original, recording, serving, table
+from bench.author import building
 from bench.browser import embeds, learning, motion, own, pages, start, steps
 from bench.browser.watch import address, built_site
 from bench.measure import Result
@@ -56,6 +57,9 @@ class Bench:
     def serving(self) -> list[Result]:
         return serving.measure()
 
+    def building(self) -> list[Result]:
+        return building.measure()
+
     def start(self) -> list[Result]:
         return start.measure(self.playwright, self.site)
 
@@ -86,6 +90,7 @@ TITLES = {
     "caches": "Other caches",
     "batch": "Texts side by side",
     "serving": "Many requests",
+    "building": "Building the site",
     "start": "Live start",
     "steps": "A step on the page",
     "motion": "The machine in motion",

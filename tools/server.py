@@ -4,7 +4,8 @@ Any page may read what it serves, since frames without an origin have to. So it 
 alone (a page elsewhere could have its own name lead here), and serves nothing hidden and nothing outside of its folder.
 
 `serving` is for tests and benchmarks: the same server on a free port, and a `fault` that may answer in
-its place. Knows nothing of what it serves.
+its place. Knows nothing of what it serves. `serve` can be told when that has been built anew: pages then ask for one
+script more, which loads them again. It is no part of the site, and no page elsewhere has it.
 """
 
 from __future__ import annotations
@@ -26,6 +27,15 @@ Fault = Callable[[str], tuple[int, dict[str, str], Iterator[bytes]] | None]
 
 
 INDEX = ("index.html", "index.htm")  # what is served of a folder
+RELOAD, BUILT = "/.reload.js", "/.built"  # no site has such names: hidden files are not served
+SCRIPT = b"""// Loads the page again when the site has been built again. Frames in it come along.
+const mine = document.currentScript.src.split("?")[1];
+if (self === top)
+  setInterval(async () => {
+    const answer = await fetch("/.built").catch(() => null);
+    if (answer?.ok && (await answer.text()) !== mine) location.reload();
+  }, 500);
+"""
 HOSTS = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d+)?", re.I)  # what this machine is called by itself
 
 
@@ -50,9 +60,10 @@ class Handler(SimpleHTTPRequestHandler):
         fault: Fault | None = None,
         seen: list[str] | None = None,
         readable: bool = True,
+        built: Callable[[], int] | None = None,
         **options: Any,
     ) -> None:
-        self.fault, self.seen, self.readable = fault, seen, readable
+        self.fault, self.seen, self.readable, self.built = fault, seen, readable, built
         super().__init__(*args, **options)
 
     def parse_request(self) -> bool:
@@ -68,7 +79,7 @@ class Handler(SimpleHTTPRequestHandler):
         path = self.path.split("?")[0]
         if self.seen is not None:
             self.seen.append(path)
-        answer = self.fault(path) if self.fault else None
+        answer = self.fault(path) if self.fault else self.reloading(path) if self.built else None
         if answer is None:
             return super().do_GET()
         status, headers, body = answer
@@ -81,6 +92,20 @@ class Handler(SimpleHTTPRequestHandler):
         for part in body:
             self.wfile.write(part)
             self.wfile.flush()
+
+    def reloading(self, path: str) -> tuple[int, dict[str, str], Iterator[bytes]] | None:
+        """A page that loads itself again, and what only such a page asks for."""
+        assert self.built is not None
+        built = str(self.built())  # before the page is read: it may be older than what is read, and never newer
+        found = {RELOAD: ("text/javascript", SCRIPT), BUILT: ("text/plain", built.encode())}
+        with suppress(OSError, ValueError):  # not there, or no name of a file: the answer is that of all servers
+            place = Path(self.translate_path(path), "index.html" if path.endswith("/") else "")
+            if place.suffix == ".html" and self.served():
+                found[path] = "text/html", place.read_bytes() + f'<script src="{RELOAD}?{built}"></script>\n'.encode()
+        if path not in found:
+            return None
+        kind, body = found[path]
+        return 200, {"Content-Type": kind, "Content-Length": str(len(body)), "Cache-Control": "no-store"}, iter([body])
 
     def send_head(self) -> Any:
         try:
@@ -157,12 +182,12 @@ def refused(port: int) -> str:
     return ""
 
 
-def serve(folder: Path, port: int) -> int:
-    """Serve `folder` until Ctrl-C; 1 when the port is taken."""
+def serve(folder: Path, port: int, built: Callable[[], int] | None = None) -> int:
+    """Serve `folder` until Ctrl-C; 1 when the port is taken. With `built`, pages load again when its number changes."""
     if why := refused(port):
         print(why, file=sys.stderr)
         return 1
-    server = Server(("127.0.0.1", port), partial(Handler, directory=str(folder)))
+    server = Server(("127.0.0.1", port), partial(Handler, directory=str(folder), built=built))
     print(f"Serving {folder} at http://127.0.0.1:{server.server_port}/  (Ctrl-C ends it)", flush=True)
     try:
         server.serve_forever()
@@ -175,13 +200,18 @@ def serve(folder: Path, port: int) -> int:
 
 @contextmanager
 def serving(
-    folder: Path, fault: Fault | None = None, seen: list[str] | None = None, port: int = 0, readable: bool = True
+    folder: Path,
+    fault: Fault | None = None,
+    seen: list[str] | None = None,
+    port: int = 0,
+    readable: bool = True,
+    built: Callable[[], int] | None = None,
 ) -> Iterator[str]:
     """The address of a server that runs in the background; `seen` collects the paths that were asked for.
 
-    `readable` says whether pages of other origins may read what it sends.
+    `readable` says whether pages of other origins may read what it sends; `built` is as in `serve`.
     """
-    handler = partial(Handler, directory=str(folder), fault=fault, seen=seen, readable=readable)
+    handler = partial(Handler, directory=str(folder), fault=fault, seen=seen, readable=readable, built=built)
     server = Server(("127.0.0.1", port), handler)
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()

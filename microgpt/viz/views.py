@@ -7,14 +7,14 @@ the page takes back where they break off. It is loaded when a page needs it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from types import ModuleType
 from typing import NamedTuple
 
 from microgpt.viz.controls import Choice, View
 from microgpt.viz.course import Page
 from microgpt.viz.given_files import Files
-from microgpt.viz.lesson import module_of
+from microgpt.viz.lesson import ON_ADD, module_of
 from microgpt.viz.patches import Patch, State
 from microgpt.viz.settings import Settings
 
@@ -34,9 +34,13 @@ class Empty(NamedTuple):
     choices: tuple[Choice, ...] = ()
 
 
+@cache
 def of(page: Page) -> View:
-    """The view that a page is built from."""
+    """The view that a page is built from. The front page shows something of each lesson's."""
     return view(page.shown, Settings(page.model, page.prompt)) if page.shown else Empty()
+
+
+ON_ADD.append(of.cache_clear)
 
 
 def module(widget: str) -> ModuleType | None:

@@ -88,6 +88,28 @@ def test_the_names_of_this_machine_are_answered(tmp_path: Path, host: str) -> No
         assert asked(url, "/a.html", Host=host, Origin="null") == (200, b"mine")
 
 
+def test_a_page_asks_to_be_loaded_again_where_that_is_wanted_and_no_file_does(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    for name in ("a.html", "index.html", "folder/index.html", "a.css", ".env"):
+        (tmp_path / name).write_bytes(b"<p>mine")
+    number = [7]
+    with serving(tmp_path, built=lambda: number[0]) as url:
+        for path in ("/a.html", "/", "/index.html", "/folder/", "/a.html?step=3"):
+            assert asked(url, path) == (200, b'<p>mine<script src="/.reload.js?7"></script>\n'), path
+        assert asked(url, "/a.css") == (200, b"<p>mine")
+        assert asked(url, "/.built") == (200, b"7")
+        status, script = asked(url, "/.reload.js")
+        assert status == 200 and b'"/.built"' in script and len(script.splitlines()) <= 10
+        number[0] = 8
+        assert asked(url, "/.built") == (200, b"8")
+        for path in ("/.env", "/missing.html", "/%00.html", "/a.html/", "/folder/missing/"):
+            assert asked(url, path)[0] == 404, path
+        assert asked(url, "/.built", Host="evil.example")[0] == 421
+    with serving(tmp_path) as url:
+        assert asked(url, "/a.html") == (200, b"<p>mine")
+        assert {asked(url, path)[0] for path in ("/.built", "/.reload.js")} == {404}
+
+
 ODD = (
     "/%00",
     "/a%00.html",

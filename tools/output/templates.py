@@ -8,22 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from microgpt.viz.rendering.render import COMPILED, environment, key
+from microgpt.viz.rendering import render
+from microgpt.viz.rendering.render import COMPILED, key
 
 PLACE = "templates/"
 TEMPLATES = (".html", ".svg")
 
 
+def templates(files: Mapping[str, bytes]) -> dict[str, str]:
+    """Our templates among the files: name -> text."""
+    found = [path for path in sorted(files) if path.startswith(PLACE) and path.endswith(TEMPLATES)]
+    return {path.removeprefix(PLACE): files[path].decode() for path in found}
+
+
 def as_python(files: Mapping[str, bytes]) -> dict[str, bytes]:
     """The same files, but each of our templates as a module."""
-    templates = {name for name in files if name.startswith(PLACE) and name.endswith(TEMPLATES)}
-    # What does not change is not computed beforehand: it may differ from language to language.
-    env = environment().overlay(optimized=False)
-    found = {name: data for name, data in files.items() if name not in templates}
-    for path in sorted(templates):
-        name = path.removeprefix(PLACE)
+    texts = templates(files)
+    found = {
+        name: data for name, data in files.items() if not name.startswith(PLACE) or name[len(PLACE) :] not in texts
+    }
+    for name, text in texts.items():
         place = f"{COMPILED}/{key(name)}.py"
         if place in found:
-            raise ValueError(f"two templates would be called {place}; rename {path}")
-        found[place] = env.compile(files[path].decode(), name, name, raw=True, defer_init=True).encode()
+            raise ValueError(f"two templates would be called {place}; rename {PLACE}{name}")
+        found[place] = render.as_python(name, text).encode()
     return found

@@ -1,33 +1,34 @@
 """Compile Python to bytecode for the browser, so that no reader's machine has to do it at every start.
 
 The bytecode must come from the Python that will run it, so Pyodide itself compiles, at build time, under
-the Node that Playwright's package carries. Results are kept in the cache folder by the hash of their
-input, and checked when they are taken from there. Knows archives as {path: bytes}; does not know what they are for.
+the Node that Playwright's package carries. Results are kept in the cache folder, each by the hash of its
+source, and checked when they are taken from there. Knows archives as {path: bytes}; does not know what they are for.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import shutil
+import os
 import subprocess
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from pathlib import Path
 
 from microgpt.errors import N_, UserError
-from tools.output.manifest import MANIFEST, as_text, digests, written
 from tools.output.scratch import scratch
 from tools.runtime.pinned import ABI, PLATFORM, PYTHON
-from tools.runtime.process import finished
+from tools.runtime.process import ended, started
 
 SECONDS = 900  # after which a compilation is given up; it takes some ten
 
-# Runs in Node: start Pyodide from its folder, give it the work folder, run the Python below.
+# Runs in Node: start Pyodide from its folder, wait for the name of a work folder, run the Python below on it.
 NODE = """
-const [core, work] = JSON.parse(process.argv[1]);
+const [core, lockFileContents] = JSON.parse(process.argv[1]);
 const { loadPyodide } = await import(pathToFileURL(core + "/pyodide.mjs"));
-const pyodide = await loadPyodide({ indexURL: core + "/" });
+const pyodide = await loadPyodide({ indexURL: core + "/", lockFileContents });
+let work = "";
+for await (const part of process.stdin) work += part;
+if (!work) process.exit(1);
 pyodide.mountNodeFS("/work", work);
 pyodide.runPython(require("fs").readFileSync(work + "/compile.py", "utf8"));
 """
@@ -67,6 +68,11 @@ for path in sorted(pathlib.Path("/work/in").rglob("*.py")):
     pathlib.Path(f"/work/out/{name}c").write_bytes(NEVER_CHECKED + marshal.dumps(without_lines(code)))
 """
 HEADER = 16  # bytes of a .pyc before its code
+DIGEST = 32  # bytes of what is kept before it: its sha256
+WASM = "pyodide.asm.wasm"  # the file of the core that is Python itself
+
+
+WAITING: list[subprocess.Popen[str]] = []  # compilers that have been started beforehand
 
 
 def compiled(files: Mapping[str, bytes], core: Mapping[str, Path], cache: Path) -> dict[str, bytes]:
@@ -75,65 +81,65 @@ def compiled(files: Mapping[str, bytes], core: Mapping[str, Path], cache: Path) 
     Raises UserError when Node or Pyodide does not do its part.
     """
     sources = {name: data for name, data in files.items() if name.endswith(".py")}
-    kept = cache / "bytecode" / key(sources, core)
-    found = complete(kept, sources)
-    if found is None:
-        with scratch(kept.parent) as folder:
-            run(sources, core, folder)
-            (folder / "out" / MANIFEST).write_text(
-                as_text({name: [sha] for name, sha in digests(folder / "out").items()})
-            )
-            found = complete(folder / "out", sources)
-            if found is None:
-                raise UserError(
-                    N_("Compiling for the browser failed: %(why)s"), why="a file is missing; is the disk full?"
-                )
-            with suppress(OSError):  # not there; or another build has been quicker
-                kept.rename(folder / "damaged")
-            with suppress(OSError):
-                (folder / "out").rename(kept)
-    return found
+    kept = cache / "bytecode" / compiler(core)
+    places = {name: kept / f"{key(name, data)}.pyc" for name, data in sources.items()}
+    found = {name: code for name, place in places.items() if (code := taken(place))}
+    if new := {name: data for name, data in sources.items() if name not in found}:
+        with scratch(kept) as folder:
+            run(new, core, folder)
+            for name in new:
+                fresh = folder / "out" / f"{name}c"
+                if not fresh.is_file():
+                    raise UserError(
+                        N_("Compiling for the browser failed: %(why)s"), why="a file is missing; is the disk full?"
+                    )
+                found[name] = fresh.read_bytes()
+                fresh.write_bytes(hashlib.sha256(found[name]).digest() + found[name])
+                os.replace(fresh, places[name])
+    return {f"{name}c": found[name] for name in sources}
 
 
-def complete(folder: Path, sources: Iterable[str]) -> dict[str, bytes] | None:
-    """The bytecode of `sources` out of `folder`, if all of it is there and as it was compiled."""
+def taken(place: Path) -> bytes:
+    """The bytecode that is kept there, if it is as it was compiled; else nothing."""
     try:
-        listed = written(folder)
-        found = {name + "c": (folder / (name + "c")).read_bytes() for name in sources}
-    except (OSError, UserError):
-        return None
-    same = all(listed.get(name) == {hashlib.sha256(data).hexdigest()} for name, data in found.items())
-    return found if same else None
+        data = place.read_bytes()
+    except OSError:
+        return b""
+    code = data[DIGEST:]
+    return code if hashlib.sha256(code).digest() == data[:DIGEST] else b""
 
 
-def key(sources: Mapping[str, bytes], core: Mapping[str, Path]) -> str:
-    """What the bytecode depends on: the sources, the Pyodide that compiles, and how it is told to."""
-    digest = hashlib.sha256(f"{MANIFEST}{COMPILE}".encode() + core["pyodide.asm.wasm"].read_bytes())
-    for name in sorted(sources):
-        digest.update(f"{name}\0{len(sources[name])}\0".encode() + sources[name])
-    return digest.hexdigest()
+def compiler(core: Mapping[str, Path]) -> str:
+    """What all bytecode depends on: the Pyodide that compiles, and how it is told to."""
+    return hashlib.sha256(f"{DIGEST}{COMPILE}".encode() + core[WASM].read_bytes()).hexdigest()
+
+
+def key(name: str, source: bytes) -> str:
+    return hashlib.sha256(f"{name}\0".encode() + source).hexdigest()
 
 
 def run(sources: Mapping[str, bytes], core: Mapping[str, Path], folder: Path) -> None:
     """Fill folder/out with the bytecode of `sources`."""
-    (folder / "core").mkdir()
-    for name, path in core.items():
-        shutil.copyfile(path, folder / "core" / name)
-    (folder / "core" / "pyodide-lock.json").write_text(json.dumps(LOCK))
     for name, data in sources.items():
         for tree in ("in", "out"):
             (folder / tree / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / "in" / name).write_bytes(data)
     (folder / "compile.py").write_text(COMPILE)
-    argument = json.dumps([str((folder / "core").resolve()), str(folder.resolve())])
-    command = [node(), "--input-type=module", "--eval", IMPORTS + NODE, argument]
+    if not WAITING:
+        get_ready(core)
     try:
-        done = finished(command, SECONDS)
+        done = ended(WAITING.pop(), SECONDS, str(folder.resolve()))
     except subprocess.TimeoutExpired:
         raise UserError(N_("Compiling for the browser failed: %(why)s"), why=f"no end in {SECONDS} seconds") from None
     if done.returncode:
         why = next((line for line in reversed(done.stderr.splitlines()) if "Error" in line), done.stderr)[:300]
         raise UserError(N_("Compiling for the browser failed: %(why)s"), why=why)
+
+
+def get_ready(core: Mapping[str, Path]) -> None:
+    """Start a compiler, which waits until `run` has work for it."""
+    argument = json.dumps([str(core[WASM].parent.resolve()), json.dumps(LOCK)])
+    WAITING.append(started([node(), "--input-type=module", "--eval", IMPORTS + NODE, argument]))
 
 
 IMPORTS = """

@@ -15,14 +15,24 @@ def finished(command: Sequence[str], seconds: float, cwd: Path | None = None) ->
 
     Raises subprocess.TimeoutExpired.
     """
+    return ended(started(command, cwd), seconds)
+
+
+def started(command: Sequence[str], cwd: Path | None = None) -> subprocess.Popen[str]:
+    """It runs, and may wait for what it is told; when we end, there is nothing left to read for it."""
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, cwd=cwd, start_new_session=True) as process:
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, cwd=cwd, start_new_session=True)
+
+
+def ended(process: subprocess.Popen[str], seconds: float, told: str = "") -> subprocess.CompletedProcess[str]:
+    """As `finished`, of what has been started; `told` is all that it reads."""
+    with process:
         try:
-            out, err = process.communicate(timeout=seconds)
+            out, err = process.communicate(told, timeout=seconds)
         except BaseException:
             if sys.platform == "win32":
                 process.kill()
             else:  # its children hold the pipes open, and would be waited for
                 os.killpg(process.pid, signal.SIGKILL)
             raise
-    return subprocess.CompletedProcess(command, process.returncode, out, err)
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)

@@ -22,7 +22,7 @@ from microgpt.experiments.sharing.quality import loss
 from microgpt.recipes import DATA, prepare, sentences
 from microgpt.tokenizer import Tokenizer
 from microgpt.train import train
-from microgpt.weights import init
+from microgpt.weights import init, shipped
 
 SEEDS = 12  # of the weights, and of the sentences
 N_HELD, HELD = 2_000, 1_000_000  # sentences to judge by, and their seed
@@ -32,7 +32,7 @@ KINDS = ("mha", "gqa", "mqa", "mla")
 
 def config_of(kind: str) -> Config:
     """The architecture: `gqa` is that of `stories`, `mla` that of `stories-mla`."""
-    config = prepare("stories-mla" if kind == "mla" else "stories", None).config
+    config = shipped("stories-mla" if kind == "mla" else "stories").config
     return replace(config, n_kv_head={"mha": config.n_head, "mqa": 1}.get(kind, config.n_kv_head))
 
 

@@ -122,6 +122,7 @@ class Picture:
     head: int = -1
     phase: int = len(PHASES)
     _steps: dict[int, Step] = field(default_factory=dict)
+    _rows: dict[int, Row] = field(default_factory=dict)
 
     @property
     def about(self) -> dict[str, Any]:
@@ -346,7 +347,10 @@ class Picture:
         return show(self.tokens[i])
 
     def row(self, i: int) -> Row:
-        return Row(i, self.row_token(i), self.per_head("k", i), self.per_head("v", i))
+        """The row of position i in K and in V."""
+        if i not in self._rows:
+            self._rows[i] = Row(i, self.row_token(i), self.per_head("k", i), self.per_head("v", i))
+        return self._rows[i]
 
     def of_head(self, layer: int, head: int) -> str:
         """The classes of what belongs to one head alone; "" when it is not drawn."""
@@ -388,6 +392,7 @@ class Picture:
     def _step(self, i: int) -> Step:
         told = [self.trace.number("cache_append", pos, self.first_layer) for pos in (i, i - 1)]
         rows, old = told[0] or 0, self.before if told[1] is None else told[1]
+        row = self.row(i)
         return Step(
             i=i,
             number=self.before + i + 1,
@@ -396,8 +401,8 @@ class Picture:
             x=self.per_layer("attn_norm", i),
             bars=self.bars(i),
             q=self.per_head("q", i),
-            k=self.per_head("k", i),
-            v=self.per_head("v", i),
+            k=row.k,
+            v=row.v,
             meetings=self.meetings(i),
             mixed=self.per_head("head_out", i),
             rows=rows,

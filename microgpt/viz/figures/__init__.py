@@ -80,7 +80,7 @@ def of_case(picture: BigPicture, at: Mapping[str, Value], moves: bool = False) -
     """The same, of what the page's own controls choose."""
     layer, head = (int(part) for part in str(at["head"]).split("."))
     chosen = {"step": at["step"], "layer": layer, "head": head, "phase": at["phase"]}
-    view = replace(picture, few=True, _steps={})  # what may be drawn already has other strips
+    view = replace(picture, few=True, _steps={}, _rows={})  # what may be drawn already has other strips
     page = page_for(lesson_named("stepper"), view)
     values = view.choices[0].values if moves else [at["step"]]
     panels = [panel(page, view, {**chosen, "step": value}, moves) for value in values]

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from importlib import import_module
+from types import CodeType
 from typing import Any, NamedTuple
 
 import jinja2
@@ -73,12 +74,34 @@ class Compiled(jinja2.BaseLoader):
         return environment.template_class.from_module_dict(environment, vars(module), globals or {})
 
 
+class Sources(jinja2.FileSystemLoader):
+    """Templates from their files, each compiled once for all languages."""
+
+    def load(
+        self, environment: jinja2.Environment, name: str, globals: MutableMapping[str, Any] | None = None
+    ) -> jinja2.Template:
+        text = self.get_source(environment, name)[0]
+        return environment.template_class.from_code(environment, compiled(name, text), globals or {})
+
+
+@cache
+def compiled(name: str, text: str) -> CodeType:
+    return compile(as_python(name, text), ROOT / "templates" / name, "exec")
+
+
+@cache
+def as_python(name: str, text: str) -> str:
+    """A template as Python, the same for all languages: what differs between them is computed when it runs."""
+    path = str(ROOT / "templates" / name)  # for errors alone
+    return environment().overlay(optimized=False).compile(text, name, path, raw=True, defer_init=True)
+
+
 @cache
 def environment(lang: str = "en") -> jinja2.Environment:
     """The environment for one language; autoescape on, a missing name is an error."""
     env = jinja2.Environment(
         loader=jinja2.ChoiceLoader(
-            [Compiled(), jinja2.FileSystemLoader(ROOT / "templates"), jinja2.FunctionLoader(of_others)],
+            [Compiled(), Sources(ROOT / "templates"), jinja2.FunctionLoader(of_others)],
         ),
         autoescape=True,
         undefined=jinja2.StrictUndefined,

@@ -62,6 +62,7 @@ def own_style(page: Page, big: bool = False) -> str:
     return bare("".join(found))
 
 
+@cache
 def counts(big: bool) -> dict[str, Any]:
     """How many there are at most of what rules are written for: more steps, and chosen heads, for a `big` model."""
     configs = [shipped(name).config for name in SHIPPED]

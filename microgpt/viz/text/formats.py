@@ -18,15 +18,17 @@ def written(figure: str) -> str:
     """A figure as Python writes it, '60,416' or '0.25', in the marks of the language."""
     between, point, least = MARKS.get(LANG.get(), (",", ".", 4))
     groups, dot, decimals = figure.partition(".")
-    if sum(map(str.isdigit, groups)) < least:
-        between = ""
-    return groups.replace(",", between) + dot.replace(".", point) + decimals
+    if "," in groups:
+        groups = groups.replace(",", between if sum(map(str.isdigit, groups)) >= least else "")
+    return groups + (dot and point) + decimals
 
 
 def number(value: float, digits: int = 2) -> str:
     """Two decimals and a true minus: −0.42. What rounds to zero has no sign."""
     text = f"{value:.{digits}f}"
-    return written(text.lstrip("-") if float(text) == 0 else text.replace("-", "−"))
+    if text[0] == "-":
+        text = text[1:] if float(text) == 0 else f"−{text[1:]}"
+    return written(text)
 
 
 def in_cell(value: float, digits: int) -> str:

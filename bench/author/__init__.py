@@ -1,0 +1,1 @@
+"""What is measured of making the site: what an author waits for."""

@@ -1,0 +1,48 @@
+"""A page that `build.py --serve` sends loads itself again when the site has been built again, and keeps its place."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.browser.conftest import Open
+from tools.browsers import Page
+from tools.server import serving
+
+HEADING = "document.readyState === 'complete' && document.querySelector('h1').textContent"
+
+
+def test_a_page_loads_again_when_the_site_has_been_built(site: Path, tmp_path: Path, new_tab: Open) -> None:
+    """Under its strict policy, and at the step of the address; once for each build."""
+    shutil.copytree(site, tmp_path / "site")
+    page, number, asked = tmp_path / "site" / "kv-cache.html", [1], list[str]()
+    with serving(tmp_path / "site", built=lambda: number[0], seen=asked) as url:
+        tab = new_tab()
+        tab.open(url + "kv-cache.html?step=2")
+        tab.wait("document.querySelector('#step-2').checked")
+        page.write_text(page.read_text("utf-8").replace("</h1>", " again</h1>", 1), "utf-8")
+        number[0] = 2
+        until_it_says(tab, " again")
+        tab.wait("document.querySelector('#step-2').checked && location.search === '?step=2'")
+        tab.run("window.same = true")
+        before = asked.count("/.built")
+        while asked.count("/.built") < before + 3:
+            time.sleep(0.1)
+        assert tab.run("window.same")
+        assert tab.errors == []
+
+
+def until_it_says(tab: Page, end: str) -> None:
+    """A page that is being left answers no question."""
+    last: Any = ""
+    for _ in range(300):
+        try:
+            last = tab.run(HEADING)
+        except Exception as error:  # each driver has its own
+            last = error
+        if str(last).endswith(end):
+            return
+        time.sleep(0.1)
+    raise AssertionError(last)

@@ -1,0 +1,116 @@
+"""Build again whenever something that a build reads has changed: each time in a process of its own, so nothing is old.
+
+The next build is started before it is needed. It does all that takes long and needs no file with one of the suffixes in
+LAST, then waits for a line. A change of such files lets it go on; for any other change a new one is started.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from threading import Event, Thread
+
+LAST = (".html", ".svg", ".css", ".js", ".mo", ".png")  # read for pages alone, when nothing else is left to do
+STOPPED = 130  # what a build returns that somebody stops by Ctrl-C
+PAUSE = 0.1  # seconds between two looks
+FRAME = re.compile(r'^ *File "(.+)", line (\d+)', re.M)  # of a traceback
+
+Seen = dict[str, tuple[int, int]]  # path -> when it was written, and its size
+
+
+class Watch:
+    """Looks after `places`, files and folders. Whatever has changed since it was made is met while it is entered.
+
+    `command` builds, after it has read a line. `built` changes with every build that has come to a good end.
+    """
+
+    def __init__(self, command: Sequence[str], places: Sequence[Path]) -> None:
+        self.command, self.places, self.seen = command, places, seen(places)
+        self.built = time.time_ns()
+        self.over = Event()
+        self.thread = Thread(target=self.look, daemon=True)
+
+    def __enter__(self) -> Watch:
+        self.waiting = self.started()
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.over.set()
+        self.thread.join()  # no build is killed: it would leave things half done
+        self.drop()
+
+    def started(self) -> subprocess.Popen[str]:
+        pipe = subprocess.PIPE
+        return subprocess.Popen(self.command, stdin=pipe, stdout=subprocess.DEVNULL, stderr=pipe, encoding="utf-8")
+
+    def drop(self) -> None:
+        """End the build that waits."""
+        self.waiting.kill()
+        self.waiting.communicate()
+
+    def look(self) -> None:
+        """Until it is over; builds when something has changed, and nothing changes any more."""
+        last = self.seen
+        while not self.over.wait(PAUSE):
+            now = seen(self.places)
+            if now == last and now != self.seen:
+                changed, self.seen = differing(self.seen, now), now
+                self.build(changed)
+            last = now
+
+    def build(self, changed: Iterable[str]) -> None:
+        start = time.monotonic()
+        if self.waiting.poll() is not None or not all(name.endswith(LAST) for name in changed):
+            self.drop()
+            self.waiting = self.started()
+        _, said = self.waiting.communicate("\n")
+        if self.waiting.returncode == STOPPED:
+            return
+        if self.waiting.returncode:
+            print(f"{why(said, self.places)} The last good site is still served.", file=sys.stderr, flush=True)
+        else:
+            self.built = time.time_ns()
+            print(f"built again in {time.monotonic() - start:.1f} s", file=sys.stderr, flush=True)
+        self.waiting = self.started()
+
+
+def seen(places: Iterable[Path]) -> Seen:
+    """All files there, but hidden ones and what Python keeps of its modules."""
+    found: Seen = {}
+    todo = [str(place) for place in places]
+    while todo:
+        path = todo.pop()
+        try:
+            if os.path.isdir(path):
+                with os.scandir(path) as entries:
+                    todo += [entry.path for entry in entries if not entry.name.startswith((".", "__pycache__"))]
+            else:
+                state = os.stat(path)
+                found[path] = state.st_mtime_ns, state.st_size
+        except OSError:  # gone meanwhile
+            pass
+    return found
+
+
+def differing(before: Seen, after: Seen) -> set[str]:
+    return {path for path, _ in before.items() ^ after.items()}
+
+
+def why(said: str, places: Sequence[Path]) -> str:
+    """One sentence of what a failed build has said: its own, or the place and the last line of a traceback.
+
+    The place is the innermost template, or else the innermost of our modules.
+    """
+    *_, last = said.strip().splitlines() or ["The build has failed."]
+    frames = [(Path(name), line) for name, line in FRAME.findall(said)]
+    ours = [frame for frame in frames if any(frame[0].is_relative_to(place) for place in places)]
+    if "Traceback (most recent call last)" not in said or not ours:
+        return last
+    path, line = next((frame for frame in reversed(ours) if frame[0].suffix != ".py"), ours[-1])
+    return f"{path}, line {line}: {last.rstrip('.')}."
