@@ -5,8 +5,8 @@ Where the tensors come from, a folder or a page, it is not told. Knows names and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Literal
+from collections.abc import Callable, Iterator, Mapping
+from typing import Literal, cast
 
 import numpy as np
 
@@ -15,9 +15,12 @@ from microgpt.checkpoints.names import FAMILY_OF, Source, is_computed, source_of
 from microgpt.checkpoints.safetensors import quoted, shown
 from microgpt.config import Array, Params, param_shapes
 from microgpt.errors import N_, UserError
+from microgpt.simd import Halves, widened
 from microgpt.weights import check_fields
 
 Precision = Literal["float32", "float64"]
+HALF = np.dtype(np.uint16)  # what bfloat16 lies in, since NumPy has no such type
+ROWS = 1024  # that are looked at at once
 
 
 def assemble(
@@ -29,6 +32,7 @@ def assemble(
 ) -> Params:
     """Our parameters out of `tensors`, which are looked up one after the other. `where` is what errors call them.
 
+    Matrices that come as HALF stay so (`simd.Halves`); all else becomes `dtype`.
     `release` is told the name of each tensor of which no view is kept.
     """
     check_fields(where, facts.config)
@@ -51,22 +55,35 @@ def assemble(
         check_shape(theirs.shape, uncut(shapes[name], source), source.name, where)
         view = cut(theirs, source)
         array = view if view.flags.forc else np.ascontiguousarray(view)  # products with rows in pieces take longer
-        with np.errstate(over="ignore"):  # what comes of it is looked at below
-            params[name] = array.astype(dtype, copy=False)
-        if not finite(params[name]):
+        if array.dtype == HALF:
+            params[name] = cast(Array, Halves(array))
+        else:
+            with np.errstate(over="ignore"):  # what comes of it is looked at below
+                params[name] = array = array.astype(dtype, copy=False)
+        if not finite(array):
             raise UserError(
                 N_("%(where)s: %(name)s holds NaN or infinity; the file is damaged, or too large for %(dtype)s."),
                 where=where, name=source.name, dtype=dtype,
             )  # fmt: skip
-        if params[name] is not view:
+        if array is not view:
             release(key)
     return params
 
 
 def finite(array: Array) -> bool:
-    """Whether all numbers are. A sum, which is three times as quick, says so unless it overflows itself."""
+    """Whether all numbers are. A sum, which is three times as quick, says so unless it overflows itself.
+
+    Of those in bfloat16: unless all eight bits behind the sign are ones.
+    """
+    if array.dtype == HALF:
+        return all(int((rows << 1).max(initial=0)) < 0xFF00 for rows in in_parts(array))
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(array.sum()) or np.isfinite(array).all())
+
+
+def in_parts(array: Array) -> Iterator[Array]:
+    """Some rows at a time, so that what is made of them is small."""
+    return (array[at : at + ROWS] for at in range(0, len(array), ROWS))
 
 
 def cut(array: Array, source: Source) -> Array:
@@ -118,7 +135,7 @@ def check_shape(shape: tuple[int, ...], expected: tuple[int, ...], name: str, wh
 
 
 def check_tied(head: Array, embedding: Array, where: str) -> None:
-    if not np.array_equal(head, embedding):
+    if not all(map(equal, in_parts(head), in_parts(embedding))):
         raise UserError(
             N_(
                 "%(where)s: config.json says that the embedding is the output head, but lm_head.weight differs. "
@@ -126,3 +143,9 @@ def check_tied(head: Array, embedding: Array, where: str) -> None:
             ),
             where=where,
         )
+
+
+def equal(a: Array, b: Array) -> bool:
+    """Whether they hold the same numbers, in whatever they lie."""
+    a, b = (widened(one) if one.dtype == HALF else one for one in (a, b))
+    return np.array_equal(a, b)

@@ -20,6 +20,7 @@ from microgpt.checkpoints.safetensors import PREFIX, Header, read_header, shown
 from microgpt.config import Array
 from microgpt.errors import N_, UserError
 from microgpt.files import open_file, parsed, read_text
+from microgpt.simd import widened
 
 WHOLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 ENDING = ".safetensors"
@@ -76,10 +77,8 @@ def numbers(buffer: Any, dtype: str, shape: tuple[int, ...], start: int = 0) -> 
             dtype=dtype, known=", ".join(FORMATS),
         )  # fmt: skip
     raw = np.frombuffer(buffer, FORMATS[dtype], math.prod(shape), start).reshape(shape)
-    if dtype == "BF16":  # the upper half of a float32
-        wide = np.zeros((*shape, 2), "<u2")
-        wide[..., 1] = raw
-        return wide.view("<f4")[..., 0]
+    if dtype == "BF16":
+        return widened(raw)
     return raw.astype(np.float32) if dtype == "F16" else raw
 
 
