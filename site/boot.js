@@ -52,21 +52,22 @@
       ({ base, carried } = from);
       try {
         const manifest = new TextDecoder().decode(await fetched("runtime.json", hash));
-        const { files, later } = JSON.parse(manifest), names = Object.keys(files);
+        const { files, later, code } = JSON.parse(manifest), names = Object.keys(files);
         for (const some of [names.filter((name) => !later.includes(name)), later]) {
           [done, total] = [0, some.reduce((sum, name) => sum + files[name].size, 0)];
-          script ??= pass("worker.js", files);
-          await Promise.all(some.map((name) => (name === "worker.js" ? script : pass(name, files))));
+          script ??= pass("worker.js", files, code);
+          await Promise.all(some.map((name) => (name === "worker.js" ? script : pass(name, files, code))));
           postMessage({ end: true });
         }
       } catch ({ message, about }) {
         postMessage({ message, about });
       }
     };
-    async function pass(name, { [name]: { sha256 } }) {
+    async function pass(name, { [name]: { sha256 } }, code) {
       const bytes = await fetched(name, sha256);
+      const given = code.includes(name) ? await WebAssembly.compile(bytes) : bytes;
       if (name !== "worker.js") await script; // the others are for the worker
-      postMessage({ name, bytes }, [bytes.buffer]);
+      postMessage({ name, given }, given === bytes ? [bytes.buffer] : []);
     }
     function count(bytes) {
       done += bytes;
@@ -163,13 +164,13 @@
         mine.lost = error;
         if (mine.lacks) lacking(mine);
       };
-      loader.onmessage = ({ data: { name, bytes, end, message, about, done, total } }) => {
+      loader.onmessage = ({ data: { name, given, end, message, about, done, total } }) => {
         if (message) return lost({ message, about });
         if (end && begun) return loader.terminate();
         if (end) return (begun = true), status("starting"), resolve();
-        if (name === "worker.js") return born(bytes);
+        if (name === "worker.js") return born(given);
         if (name && mine.lacks) watch(START);
-        if (name) return mine.postMessage({ name, bytes }, [bytes.buffer]);
+        if (name) return mine.postMessage({ name, given }, given.buffer ? [given.buffer] : []);
         if (!begun || mine.lacks) status("loading", { done: megabytes(done), total: megabytes(total) });
       };
       loader.postMessage({ base, hash, carried: inside ? carried : null });

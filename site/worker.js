@@ -9,10 +9,9 @@ const CORE = "pyodide.asm.wasm", NUMPY = "numpy.wasm", FIRST = "first.wasm", LAT
 const PAUSE = 5000, LONGEST = 60000; // milliseconds without a message; that the other worker may take
 const files = {}, bring = {};
 const file = (name) => (files[name] ??= new Promise((resolve) => (bring[name] = resolve)));
-const [core, numpy] = [CORE, NUMPY].map((name) => file(name).then((bytes) => WebAssembly.compile(bytes)));
 let python = null, arrived = false, store = null, at, pause, afterwards;
 self.onmessage = ({ data }) => {
-  if (data.name) return file(data.name), bring[data.name](data.bytes);
+  if (data.name) return file(data.name), bring[data.name](data.given);
   clearTimeout(pause);
   return (python ??= start(data))
     .then(async (receive) => data.message && postMessage({ answer: await answered(receive, data) }))
@@ -26,8 +25,8 @@ async function start({ base, module, keeps, rehearsal }) {
     return new Response(name === CORE ? "" : await file(name));
   };
   WebAssembly.instantiateStreaming = async (_, imports) => {
-    const instance = await WebAssembly.instantiate(await core, imports);
-    return { module: await core, instance };
+    const module = await file(CORE); // compiled, as NumPy's library is
+    return { module, instance: await WebAssembly.instantiate(module, imports) };
   };
   const create = self._createPyodideModule; // NumPy's library comes first: so it lies where it always lies
   self._createPyodideModule = (settings) => (settings.preRun.push(library), create(settings));
@@ -57,7 +56,7 @@ async function start({ base, module, keeps, rehearsal }) {
 async function library(python) {
   python.addRunDependency(LIBRARY);
   const flags = { loadAsync: true, nodelete: true };
-  const exports = await python.loadWebAssemblyModule(await numpy, flags, LIBRARY, {});
+  const exports = await python.loadWebAssemblyModule(await file(NUMPY), flags, LIBRARY, {});
   python.LDSO.loadedLibsByName[LIBRARY] = { name: LIBRARY, refcount: Infinity, global: false, exports };
   python.removeRunDependency(LIBRARY);
 }
@@ -78,7 +77,7 @@ function rehearse(how) {
   const policy = self.trustedTypes?.createPolicy("microgpt", { createScriptURL: (url) => url });
   const other = new Worker(policy?.createScriptURL(location.href) ?? location.href);
   other.onerror = (event) => event.preventDefault();
-  for (const name of [CORE, NUMPY, FIRST]) file(name).then((bytes) => other.postMessage({ name, bytes }));
+  for (const name of [CORE, NUMPY, FIRST]) file(name).then((given) => other.postMessage({ name, given }));
   other.postMessage({ ...how, rehearsal: true });
   setTimeout(() => other.terminate(), LONGEST);
 }

@@ -80,7 +80,7 @@ def pack_runtime(
         path.name: {"size": path.stat().st_size, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
         for path in sorted(out.iterdir())
     }
-    manifest = json.dumps({"files": told, "later": [MORE]}, indent=1, sort_keys=True).encode()
+    manifest = json.dumps({"files": told, "later": [MORE], "code": [NUMPY, WASM]}, indent=1, sort_keys=True).encode()
     (out / "runtime.json").write_bytes(manifest)
     return out.rename(site / folder_name(manifest)).name
 

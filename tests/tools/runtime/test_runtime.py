@@ -241,7 +241,7 @@ def test_the_pack_names_every_file_and_keeps_the_licences(pack: Path) -> None:
     assert set(manifest["files"]) == {p.name for p in pack.iterdir()} - {"runtime.json"}
     for name, file in manifest["files"].items():
         assert file == {"size": (pack / name).stat().st_size, "sha256": digest(pack / name)}
-    assert manifest["later"] == [MORE]
+    assert manifest["later"] == [MORE] and manifest["code"] == [NUMPY, "pyodide.asm.wasm"]
     kept = part(pack, MORE)["files"]
     for package in ("numpy", "jinja2", "markupsafe"):
         assert any(name.startswith(f"licences/{package}") for name in kept), package
