@@ -13,7 +13,6 @@ from microgpt.files import megabytes as whole_megabytes
 from microgpt.tokenizer import START
 from microgpt.viz.text.language import LANG, MARKS
 
-
 ENGLISH = (",", ".", 4)
 
 
