@@ -15,6 +15,7 @@ nothing else: what that is, DIR/microgpt-kv-sha256.txt says. It never trains a m
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import re
 import shutil
@@ -90,6 +91,7 @@ def main(argv: list[str] | None = None) -> int:
         return 130
     if options.serve is None:
         return 0
+    gc.enable()
     with watch:
         return serve(out, options.serve, lambda: watch.built)
 
@@ -273,4 +275,5 @@ def say(line: str) -> None:
 
 
 if __name__ == "__main__":
+    gc.disable()  # a build ends before there is much to collect; it would look through all views again and again
     sys.exit(main())

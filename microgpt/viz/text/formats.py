@@ -13,10 +13,12 @@ from microgpt.files import megabytes as whole_megabytes
 from microgpt.tokenizer import START
 from microgpt.viz.text.language import LANG, MARKS
 
+ENGLISH = (",", ".", 4)
+
 
 def written(figure: str) -> str:
     """A figure as Python writes it, '60,416' or '0.25', in the marks of the language."""
-    between, point, least = MARKS.get(LANG.get(), (",", ".", 4))
+    between, point, least = MARKS.get(LANG.get(), ENGLISH)
     groups, dot, decimals = figure.partition(".")
     if "," in groups:
         groups = groups.replace(",", between if sum(map(str.isdigit, groups)) >= least else "")
@@ -28,7 +30,7 @@ def number(value: float, digits: int = 2) -> str:
     text = f"{value:.{digits}f}"
     if text[0] == "-":
         text = text[1:] if float(text) == 0 else f"−{text[1:]}"
-    return written(text)
+    return text.replace(".", MARKS.get(LANG.get(), ENGLISH)[1])
 
 
 def in_cell(value: float, digits: int) -> str:
