@@ -14,9 +14,7 @@ from dataclasses import replace
 from itertools import cycle, islice
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from microgpt.config import Array, Config
 from microgpt.errors import N_, UserError
@@ -40,7 +38,6 @@ class Run(NamedTuple):
     steps: int
     rate: float
     decay: float = 0.0
-    kept: type[np.floating[Any]] = np.float64  # what the weights are saved as
 
 
 def names_run(data: Path | None, n_layer: int, steps: int, rate: float) -> Run:
@@ -108,9 +105,7 @@ def stories_run(steps: int, rate: float, latent: bool = False) -> Run:
         config = replace(config, n_kv_head=1, head_dim=12, kv_lora_rank=12, rope_dim=4)
     rng = Random(42)
     texts = ([*tokenizer.encode(sentence), tokenizer.start] for sentence in sentences(1))
-    return Run(
-        config, tokenizer, texts, init(config, rng), rng, steps, rate, 0.03, np.float32 if latent else np.float64
-    )
+    return Run(config, tokenizer, texts, init(config, rng), rng, steps, rate, 0.03)
 
 
 def prepare(name: str, data: Path | None, steps: int | None = None) -> Run:

@@ -100,7 +100,8 @@ def main(argv: list[str] | None = None) -> int:
         print(f"last 100 steps: loss {sum(losses[-100:]) / len(losses[-100:]):.4f}")
         for text in samples(run, 20):
             print(text)
-        save(out, Model(options.name, run.config, split(run.vector.astype(run.kept), run.config), run.tokenizer))
+        kept = split(run.vector.astype(np.float32), run.config)  # as many digits as anyone will see, in half the bytes
+        save(out, Model(options.name, run.config, kept, run.tokenizer))
         print(f"saved {out}")
     except UserError as error:
         print(f"train: {error}", file=sys.stderr)

@@ -155,7 +155,7 @@
     const born = (script) => {
       mine = worker = Object.assign(worker_of(script), { loader, onmessage: heard });
       mine.onerror = (event) => setTimeout(give_up, 50, event);
-      mine.postMessage({ base, module: me.dataset.module, keeps: self === top });
+      mine.postMessage({ base, module: me.dataset.module, keeps: self === top && !inside });
     };
     return new Promise((resolve, fail) => {
       const lost = loader.onerror = (error) => {

@@ -47,8 +47,8 @@ def test_the_published_losses_and_names_come_out(
     assert [line.split()[-1] for line in lines[:13]] == LOSSES
     assert lines[14:34] == NAMES
     ours, theirs = load(out).params, shipped("names").params
-    for name, array in theirs.items():  # another processor may add up in another order
-        np.testing.assert_allclose(ours[name], array, rtol=0, atol=1e-9)
+    for name, array in theirs.items():  # another processor may add up in another order, and round to a neighbour
+        np.testing.assert_allclose(ours[name], array, rtol=2**-23, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["names", "names-deep", "stories"])

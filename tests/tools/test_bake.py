@@ -122,6 +122,12 @@ def test_one_file_refers_to_nothing_but_itself(inline: Path) -> None:
         )
 
 
+@pytest.mark.slow("packs the browser's Python")
+def test_one_file_is_at_most_six_and_a_half_megabytes(inline: Path) -> None:
+    for path in inline.glob("*.html"):
+        assert path.stat().st_size <= 6_500_000
+
+
 @pytest.mark.parametrize("page", LESSONS, ids=[page.name for page in LESSONS])
 @pytest.mark.parametrize("lang", ["en", "es"])
 def test_no_lesson_leads_out_of_its_file(page: Page, lang: str) -> None:
