@@ -18,13 +18,14 @@ from microgpt.record import Recording
 from microgpt.trace import from_json
 from microgpt.viz import views
 from microgpt.viz.browser import receive
-from microgpt.viz.controls import is_number, on_show
+from microgpt.viz.controls import is_number
 from microgpt.viz.course import LESSONS
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.rendering.render import prose, widget
 from microgpt.viz.session import dispatch
 from microgpt.viz.settings import Settings, parse
 from microgpt.weights import SHIPPED, shipped
+from tests.support.answers import stands, to_the_end
 
 FIELDS = {
     "page": "kv-cache",
@@ -40,39 +41,6 @@ FIELDS = {
 
 def html(patches: list[dict[str, str]], target: str) -> str:
     return next(p["html"] for p in patches if p.get("target") == target)
-
-
-def to_the_end(
-    state: Any, hook: str, fields: dict[str, str], asked: dict[str, str] | None = None
-) -> tuple[Any, list[list[dict[str, str]]]]:
-    """What a page does with an answer that asks to be sent again; `asked` are its fields then. All answers in turn."""
-    answers = []
-    while hook:
-        state, patches = dispatch(state, hook, fields)
-        answers.append(patches)
-        hook, fields = next((p["again"] for p in patches if "again" in p), ""), asked or fields
-    return state, answers
-
-
-def stands(answers: list[list[dict[str, str]]]) -> str:
-    """The stepper after these answers, byte for byte, as a page puts it together."""
-    text = ""
-    for patch in (p for patches in answers for p in patches):
-        target, piece = patch.get("target", ""), patch.get("html", "")
-        if target == "#stepper":
-            text = piece
-        elif target in ("#tokens", "#rows", "#steps", "#ledgers", "#nav"):
-            begin = re.search(rf'<div [^>]*id="{target[1:]}"[^>]*>|<div id="{target[1:]}">', text)
-            assert begin
-            depth, end = 0, begin.end()
-            for tag in re.finditer("</?div", text[begin.start() :]):
-                depth += 1 if tag[0] == "<div" else -1
-                if not depth:
-                    end = begin.start() + tag.start()
-                    break
-            outer = patch["how"] == "outer"
-            text = text[: begin.start() if outer else end] + piece + text[end + len("</div>") * outer :]
-    return text
 
 
 @pytest.mark.parametrize("page", [p for p in LESSONS if p.widget == "stepper"], ids=lambda p: p.name)
@@ -94,12 +62,14 @@ def trace_settings(trace: Any) -> dict[str, Any]:
 
 
 def test_a_run_keeps_what_it_began_with() -> None:
-    """Each answer is asked for with the fields of the press, which may have been a choice of another model."""
-    fields = {**FIELDS, "head": "2"}
-    _, answers = to_the_end(None, "model", {**fields, "model": "stories"}, {**fields, "model": "names", "prompt": "zoe"})
+    """Each of its answers is asked for with the fields of the press, which may have been a choice of another model."""
+    other = {**FIELDS, "model": "names", "prompt": "zoe", "head": "2"}
+    _, answers = to_the_end(None, "model", {**FIELDS, "model": "stories"}, other)
     shown = Picture(Recording(shipped("stories"), "The next day is bright").run(), layer=0, head=0)
     assert len(answers) > 5 and stands(answers) == widget("stepper", shown)
-    assert dispatch(None, "on", FIELDS)[1] == [{**p} for p in dispatch(None, "prose", FIELDS)[1]]  # nothing runs
+    _, answers = to_the_end(None, "run", {**FIELDS, "prompt": "a"}, other)
+    assert sum(p.get("target") == "#stepper" for patches in answers[1:] for p in patches) > 0  # a scale is stretched
+    assert stands(answers) == widget("stepper", Picture(Recording(shipped("names"), "a").run(), head=0))
 
 
 def test_a_run_stops_for_what_is_pressed_and_one_token_goes_on_from_there() -> None:
