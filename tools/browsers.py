@@ -11,7 +11,7 @@ import shutil
 import socket
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -211,11 +211,11 @@ class WebKitPage(Page):
 @contextmanager
 def tab(
     playwright: Playwright, engine: str, *, javascript: bool = True, wasm: bool = True, width: int = 1440,
-    dark: bool = False, reduced: bool = False, running: dict[str, Browser] | None = None,
+    dark: bool = False, reduced: bool = False, running: dict[str, Browser] | None = None, flags: Sequence[str] = (),
 ) -> Iterator[Page]:  # fmt: skip
     """A fresh tab in a fresh profile, in a browser of its own or in one of those `running` (which are left running).
 
-    `wasm=False` is not to be had in WebKit.
+    `wasm=False` is not to be had in WebKit; `flags` are for Chromium alone.
     """
     if engine == "webkit":
         with webkit(javascript, width) as page:
@@ -224,7 +224,7 @@ def tab(
     options: dict[str, Any] = {"viewport": {"width": width, "height": 1000}}
     launch: dict[str, Any] = {"executable_path": which(engine)} if which(engine) else {}
     if engine == "chromium":
-        launch["args"] = [*CHROMIUM_FLAGS, *([] if wasm else ["--js-flags=--jitless"])]
+        launch["args"] = [*CHROMIUM_FLAGS, *flags, *([] if wasm else ["--js-flags=--jitless"])]
         options |= {"java_script_enabled": javascript, "color_scheme": "dark" if dark else "light"}
         options |= {"reduced_motion": "reduce" if reduced else "no-preference"}
     else:

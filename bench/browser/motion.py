@@ -2,9 +2,9 @@
 
 A step plays and is played again for as long as frames are counted. Style and layout are Chromium's own count of its
 work (Performance.getMetrics), over the frames that the page has seen. The rest of a frame is painting, which depends on
-the machine. Rounds are repeated and the best is kept: what is asked is
-what the page needs, not what else the machine was doing. Pages of other lengths are
-built for it. 24 tokens are the most that a shipped model sees; a text of 32, the most that a page shows, is drawn as
+the machine. A step without Python is measured as in steps.py, to its painted frame. Rounds are repeated and the best is
+kept: what is asked is what the page needs, not what else the machine was doing. Pages of other lengths are built for
+it. 24 tokens are the most that a shipped model sees; a text of 32, the most that a page shows, is drawn as
 that of a large model is, by one of ours with room for more.
 """
 
@@ -20,6 +20,8 @@ from typing import Any, NamedTuple
 
 from playwright.sync_api import Playwright
 
+from bench.browser.painted import UNLIMITED
+from bench.browser.steps import without_python
 from bench.measure import Result
 from build import main as build
 from microgpt.viz.large.picture import big_view
@@ -49,22 +51,6 @@ COUNT = """(ms) => new Promise((done) => {
   };
   requestAnimationFrame(frame);
 })"""
-STEPS = """async () => {
-  const frame = () => new Promise(requestAnimationFrame), times = [];
-  for (const input of document.querySelectorAll("#tokens input")) {
-    await frame();
-    const start = performance.now();
-    input.click();
-    document.querySelector(".stage").getBoundingClientRect();
-    await frame();
-    const painted = new MessageChannel(), done = new Promise((then) => { painted.port1.onmessage = then; });
-    painted.port2.postMessage(0);
-    await done;
-    times.push(performance.now() - start);
-    await new Promise((then) => setTimeout(then, 200));
-  }
-  return times;
-}"""
 
 
 class Motion(NamedTuple):
@@ -156,9 +142,8 @@ def work(client: Any) -> float:
 
 
 def stepped(playwright: Playwright, url: str) -> list[float]:
-    with tab(playwright, "chromium") as page:
-        assert isinstance(page, PlaywrightPage)
+    """Of every step, there and back."""
+    with tab(playwright, "chromium", flags=UNLIMITED) as page:
         page.open(url)
         page.pause(0.5)
-        times: list[float] = page.tab.evaluate(STEPS)
-    return times
+        return [one.total for one in without_python(page)]

@@ -19,12 +19,8 @@ from tools.server import Fault, serving
 
 # A mark that was left before this frame began has been painted, with everything its task changed.
 WATCHER = """(() => {
-  const seen = window.bench = { clicks: [], frames: [], painted: {}, next: [], tasks: [] };
-  addEventListener("click", (e) => {
-    if (e.target.matches("input")) return; // the second click of a label
-    seen.clicks.push(e.timeStamp);
-    requestAnimationFrame(() => requestAnimationFrame(() => seen.next.push(performance.now())));
-  }, true);
+  const seen = window.bench = { clicks: [], frames: [], painted: {}, tasks: [] };
+  addEventListener("click", (e) => { if (!e.target.matches("input")) seen.clicks.push(e.timeStamp); }, true);
   const frame = (begin) => {
     seen.frames.push(performance.now());
     for (const { name, startTime } of performance.getEntriesByType("mark")) {
@@ -48,7 +44,6 @@ class Seen(NamedTuple):
     clicks: list[float]
     frames: list[float]
     painted: dict[str, list[tuple[float, float]]]  # mark -> when it was left, when that was painted
-    next: list[float]  # for each click, when the next frame was painted
     tasks: list[tuple[float, float]]  # start and duration
 
     def worst_frame(self, start: float, end: float) -> float:

@@ -18,13 +18,14 @@ from microgpt.record import Recording
 from microgpt.trace import from_json
 from microgpt.viz import views
 from microgpt.viz.browser import receive
-from microgpt.viz.controls import is_number, on_show
+from microgpt.viz.controls import is_number
 from microgpt.viz.course import LESSONS
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.rendering.render import prose, widget
 from microgpt.viz.session import dispatch
 from microgpt.viz.settings import Settings, parse
 from microgpt.weights import SHIPPED, shipped
+from tests.support.answers import stands, to_the_end
 
 FIELDS = {
     "page": "kv-cache",
@@ -43,14 +44,50 @@ def html(patches: list[dict[str, str]], target: str) -> str:
 
 
 @pytest.mark.parametrize("page", [p for p in LESSONS if p.widget == "stepper"], ids=lambda p: p.name)
-def test_live_stepper_is_the_built_one_byte_for_byte(page: Any) -> None:
-    _, patches = dispatch(None, "run", {**FIELDS, "page": page.name, "model": page.model, "prompt": page.prompt})
+def test_a_run_is_shown_as_it_is_computed_and_ends_as_the_built_page_byte_for_byte(page: Any) -> None:
+    fields = {**FIELDS, "page": page.name, "model": page.model, "prompt": page.prompt, "layer": "0"}
+    state, answers = to_the_end(None, "run", fields)
     trace = Recording(shipped(page.model), page.prompt).run()
-    first = on_show(Picture(trace))
-    assert html(patches, "#stepper") == widget("stepper", Picture(trace, layer=int(first["layer"]), head=0))
-    fields = {name: value for name, value in FIELDS.items() if name != "head"}
-    _, patches = dispatch(None, "run", {**fields, "page": page.name, "model": page.model, "prompt": page.prompt})
-    assert html(patches, "#stepper") == widget("stepper", Picture(trace))
+    shown = Picture(trace, layer=0, head=0)
+    assert state == {"settings": trace_settings(trace), "n": shown.n}
+    tokens = [stands(answers[: i + 1]).count('name="step"') for i in range(len(answers))]
+    assert tokens == list(range(trace.about["n_prompt"], shown.n + 1))  # the prompt, then one more with each answer
+    assert stands(answers) == widget("stepper", shown)
+    assert [["#prose" in [p.get("target") for p in patches] for patches in answers].index(True)] == [len(answers) - 1]
+    assert html(answers[-1], "#prose") == prose("stepper", shown, page=page, live=True)
+
+
+def trace_settings(trace: Any) -> dict[str, Any]:
+    return {name: trace.about[name] for name in Settings._fields}
+
+
+def test_a_run_keeps_what_it_began_with() -> None:
+    """Each of its answers is asked for with the fields of the press, which may have been a choice of another model."""
+    other = {**FIELDS, "model": "names", "prompt": "zoe", "head": "2"}
+    _, answers = to_the_end(None, "model", {**FIELDS, "model": "stories"}, other)
+    shown = Picture(Recording(shipped("stories"), "The next day is bright").run(), layer=0, head=0)
+    assert len(answers) > 5 and stands(answers) == widget("stepper", shown)
+    _, answers = to_the_end(None, "run", {**FIELDS, "prompt": "a"}, other)
+    assert sum(p.get("target") == "#stepper" for patches in answers[1:] for p in patches) > 0  # a scale is stretched
+    assert stands(answers) == widget("stepper", Picture(Recording(shipped("names"), "a").run(), head=0))
+
+
+def test_a_run_stops_for_what_is_pressed_and_one_token_goes_on_from_there() -> None:
+    state, first = dispatch(None, "run", FIELDS)
+    state, second = dispatch(state, "on", FIELDS)
+    assert state and {"again": "on"} in second
+    n = state["n"]
+    after, patches = dispatch(state, "next", FIELDS)
+    assert after and after["n"] == n + 1 and "chosen" not in after
+    assert {"again": "prose"} in patches
+    after, whole = to_the_end(state, "next", FIELDS)
+    made = Recording(shipped("names"), "emm")
+    while len(made.cache) < after["n"]:
+        made.step()
+    unchosen = [text.replace(" checked", "") for text in (
+        stands([first, second, *whole]), widget("stepper", Picture(made.trace, head=0)),
+    )]  # fmt: skip
+    assert unchosen[0] == unchosen[1]
 
 
 @pytest.mark.parametrize("page", [p for p in LESSONS if p.live == "text"], ids=lambda p: p.name)
@@ -126,15 +163,19 @@ def test_token_by_token_gives_what_a_whole_rendering_gives(model: str, prompt: s
 
 
 def test_one_token_at_a_time_ends_where_a_run_ends() -> None:
-    state, _ = dispatch(None, "next", FIELDS)
+    state, answers = to_the_end(None, "next", FIELDS)
     for _ in range(20):
-        state, patches = dispatch(state, "next", FIELDS)
-    ran, _ = dispatch(None, "run", FIELDS)
+        state, more = to_the_end(state, "next", FIELDS)
+        answers += more
+        patches = more[0]
+    ran, at_once = to_the_end(None, "run", FIELDS)
     assert state == ran
+    one_by_one, run = (stands(one).replace(" checked", "") for one in (answers, at_once))
+    assert one_by_one == run
     assert "stop" in html(patches, "#prompt-error") or "full" in html(patches, "#prompt-error")
 
 
-@pytest.mark.parametrize(("name", "characters", "elements"), [("names", 20_000, 720), ("stories", 41_000, 1_500)])
+@pytest.mark.parametrize(("name", "characters", "elements"), [("names", 16_500, 570), ("stories", 35_500, 1_280)])
 def test_a_token_is_a_small_answer(name: str, characters: int, elements: int) -> None:
     """What a page must read, style and lay out within a frame."""
     page = next(p for p in LESSONS if p.widget == "stepper" and p.model == name)
@@ -158,7 +199,8 @@ def test_the_prose_follows_a_token_and_is_that_of_the_whole_text() -> None:
         state, patches = dispatch(state, "next", FIELDS)
     assert "#prose" not in [p.get("target") for p in patches] and {"again": "prose"} in patches
     again, patches = dispatch(state, "prose", FIELDS)
-    assert again == state and state
+    assert state and again == {"settings": state["settings"], "n": state["n"]}
+    assert state["said"] == state["n"] - 1 and [p.get("target") for p in patches].count("#ledgers") == 1
     made = Recording(shipped("names"), "emm")
     while len(made.cache) < state["n"]:
         made.step()

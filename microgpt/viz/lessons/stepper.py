@@ -1,5 +1,7 @@
 """The stepper's view is the picture of a recording; live, a text grows token by token.
 
+Each answer has what is new alone. What is not looked at first, prose and ledgers, comes in an answer of its own.
+
 A recording is remembered between two answers to save time; without it, it is run again from the start, so an
 answer depends on the state and the fields alone.
 """
@@ -12,7 +14,6 @@ from microgpt.errors import N_, UserError
 from microgpt.record import Recording
 from microgpt.trace import to_json
 from microgpt.viz.controls import on_show
-from microgpt.viz.drawing.heat import Scale
 from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.drawing.thumbs import HEIGHT, Cell, heat_row
@@ -38,16 +39,45 @@ def thumb(view: Picture) -> Iterable[Cell]:
 
 
 def run(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Patch]]:
-    """The reader's text to its end, from the start."""
+    """The reader's text to its end, from the start: its prompt, then what follows token by token (`go_on`)."""
     settings = parse(fields)
     recording = recorded(settings, 0)
-    recording.run()
+    recording.run_prompt()
+    chosen = {name: fields[name] for name in CHOSEN if name in fields}
     shown = picture(recording, fields, selected=-1)
-    return remember(settings, recording), [drawn_anew(shown), prose(shown, fields)]
+    return going_on(remember(settings, recording), chosen, recording, shown, [drawn_anew(shown)], fields)
+
+
+def go_on(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
+    """The next token of a text that runs to its end; the step on show stays the last of the prompt: nothing flickers.
+
+    The fields are those of the press that began it, but its settings, and what it has on show, are kept in the state.
+    """
+    state = begun(state)
+    settings = settings_of(state)
+    if state is None or settings is None:
+        return state, []
+    recording, chosen = recorded(settings, state["n"]), state.get("chosen", {})
+    pieces: list[Patch] = []
+    if not recording.ended:
+        shown, stretched = one_step(recording, {**fields, **chosen}, selected=-1)
+        pieces = [drawn_anew(shown)] if stretched else one_more(shown)
+    else:
+        shown = picture(recording, {**fields, **chosen}, selected=-1)
+    return going_on(remember(settings, recording), chosen, recording, shown, pieces, fields)
+
+
+def going_on(
+    state: State, chosen: State, recording: Recording, shown: Picture, pieces: list[Patch], fields: Mapping[str, str]
+) -> tuple[State, list[Patch]]:
+    """The answer of a run: `pieces`, and the prose once, at its end."""
+    if recording.ended:
+        return state, [*pieces, prose(shown, fields)]
+    return {**state, "chosen": chosen}, [*pieces, again("on")]
 
 
 def next_token(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Patch]]:
-    """One more token; after a change of the settings, the prompt first."""
+    """One more token; after a change of the settings, the prompt first. What is said of it comes afterwards (`say`)."""
     settings = parse(fields)
     state = begun(state)
     if state is None or state["settings"] != settings._asdict():
@@ -58,21 +88,25 @@ def next_token(state: State | None, fields: Mapping[str, str]) -> tuple[State, l
     recording = recorded(settings, state["n"])
     if recording.ended:
         raise UserError(ended_sentence(recording), n_ctx=recording.model.config.n_ctx)
-    before = scales(recording)
-    recording.step()
-    shown = picture(recording, fields, selected=state["n"])
-    stretched = scales(recording) != before  # every cell means another number now
-    return remember(settings, recording), [*([drawn_anew(shown)] if stretched else one_more(shown)), again("prose")]
+    shown, stretched = one_step(recording, fields, selected=state["n"])
+    if stretched:
+        return remember(settings, recording), [drawn_anew(shown), again("prose")]
+    said = state.get("said", state["n"])
+    return {**remember(settings, recording), "said": said}, [*one_more(shown, ledger=False), again("prose")]
 
 
 def say(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
-    """The prose of what stands: it comes after a new token, and of several that are pressed quickly after the last."""
+    """The prose of what stands, and the ledgers of the steps that have none yet: they come after a new token, and of
+    several that are pressed quickly after the last."""
     state = begun(state)
     settings = settings_of(state)
     if state is None or settings is None:
         return state, []
     recording = recorded(settings, state["n"])
-    return state, [prose(picture(recording, fields, selected=state["n"] - 1), fields)]
+    shown = picture(recording, fields, selected=state["n"] - 1)
+    at, late = on_show(shown), range(state.get("said", shown.n), shown.n)
+    ledgers = [patch("#ledgers", part(shown, "ledger", i, at), "append") for i in late]
+    return remember(settings, recording), [*ledgers, prose(shown, fields)]
 
 
 def begun(state: State | None) -> State | None:
@@ -87,10 +121,12 @@ def save_trace(state: State | None, fields: Mapping[str, str]) -> tuple[State | 
     recording = recorded(settings, state["n"] if state else 0)
     if not state:
         recording.run()
-    return state, [file(f"trace-{settings.model}.json", to_json(recording.trace), "application/json")]
+    saved = file(f"trace-{settings.model}.json", to_json(recording.trace), "application/json")
+    return state, [saved, *([again("prose")] if state and "said" in state else [])]
 
 
-HOOKS = {"run": run, "next": next_token, "prose": say, "trace": save_trace}
+HOOKS = {"run": run, "on": go_on, "next": next_token, "prose": say, "trace": save_trace}
+CHOSEN = ("layer", "head", "phase")  # what a picture that is drawn anew while a text runs must keep
 
 
 # ---- recordings -----------------------------------------------------------------------------------
@@ -114,10 +150,13 @@ def remember(settings: Settings, recording: Recording) -> State:
     return {"settings": settings._asdict(), "n": len(recording.cache)}
 
 
-def scales(recording: Recording) -> tuple[Scale, Scale]:
-    """Those of the rows and of x, as far as the recording has run."""
-    shown = Picture(recording.trace)
-    return shown.scale, shown.x_scale
+def one_step(recording: Recording, fields: Mapping[str, str], selected: int) -> tuple[Picture, bool]:
+    """Run a step; the picture of the recording then, and whether a scale is longer: every cell means another number."""
+    before = Picture(recording.trace)
+    scales = before.scale, before.x_scale
+    recording.step()
+    shown = picture(recording, fields, selected)
+    return shown, scales != (shown.scale, shown.x_scale)
 
 
 def ended_sentence(recording: Recording) -> str:
@@ -140,20 +179,17 @@ def drawn_anew(shown: Picture) -> Patch:
     return patch("#stepper", render.widget("stepper", shown), "outer")
 
 
-def one_more(shown: Picture, asked: Mapping[str, object] | None = None) -> list[Patch]:
+def one_more(shown: Picture, asked: Mapping[str, object] | None = None, ledger: bool = True) -> list[Patch]:
     """The newest step alone: a token, a row, what belongs to the step; nothing that stands is drawn again."""
     i, at = shown.n - 1, on_show(shown, asked)
+    pieces = {"#tokens": "token", "#rows": "row", "#steps": "step", **({"#ledgers": "ledger"} if ledger else {})}
+    appended = [patch(target, part(shown, name, i, at), "append") for target, name in pieces.items()]
+    return [*appended, patch("#nav", part(shown, "nav", i, at), "outer")]
 
-    def part(name: str) -> str:
-        return render.render(f"lessons/stepper/_{name}.html", view=shown, at=at, i=i)
 
-    return [
-        patch("#tokens", part("token"), "append"),
-        patch("#rows", part("row"), "append"),
-        patch("#steps", part("step"), "append"),
-        patch("#ledgers", part("ledger"), "append"),
-        patch("#nav", part("nav"), "outer"),
-    ]
+def part(shown: Picture, name: str, i: int, at: Mapping[str, object]) -> str:
+    """A piece of step i."""
+    return render.render(f"lessons/stepper/_{name}.html", view=shown, at=at, i=i)
 
 
 def prose(shown: Picture, fields: Mapping[str, str]) -> Patch:

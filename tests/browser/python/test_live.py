@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +18,8 @@ from microgpt.viz.course import Page as SitePage
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.rendering.render import widget
 from microgpt.weights import shipped
-from tests.browser.live import LINE, STATE, html, open_live, press
+from tests.browser.live import LINE, STATE, open_live, press
+from tests.support.answers import stands
 from tools.browsers import Page, tab
 
 STEPPERS = [page for page in PAGES if page.widget == "stepper"]
@@ -44,10 +46,16 @@ def choose(page: Page, **fields: str) -> None:
 def test_the_live_picture_is_the_built_one_byte_for_byte(page: Page, site_page: SitePage) -> None:
     choose(page, model=site_page.model, prompt=site_page.prompt, temperature="0", top_k="0", seed="42")
     page.run("document.querySelectorAll('[name=layer],[name=head]').forEach((e) => e.value === '0' && e.click())")
-    answer = press(page, "run")
-    assert html(answer, "#stepper") == widget(
-        "stepper", Picture(Recording(shipped(site_page.model), site_page.prompt).run(), layer=0, head=0)
-    )
+    first = page.run("window.answers.length")
+    page.run("""(() => { const tokens = document.querySelector("#widget"); window.seen = [];
+      new MutationObserver(() => { const n = document.querySelectorAll("#tokens input").length;
+        if (seen.at(-1) !== n) seen.push(n); }).observe(tokens, { childList: true, subtree: true }); })()""")
+    press(page, "run")
+    answers = [json.loads(text)["patches"] for text in page.run(f"window.answers.slice({first})")]
+    shown = Picture(Recording(shipped(site_page.model), site_page.prompt).run(), layer=0, head=0)
+    assert stands(answers) == widget("stepper", shown)
+    counts = list(range(shown.about["n_prompt"], shown.n + 1))
+    assert page.run("window.seen") == counts  # as it is computed, a token with each answer
 
 
 @pytest.mark.parametrize("site_page", STEPPERS, ids=[p.model for p in STEPPERS])

@@ -1,0 +1,49 @@
+"""Answers of a live page, put together as site/boot.js does it: what asks to be sent again is, pieces are placed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from microgpt.viz.session import dispatch
+
+PLACES = ("#tokens", "#rows", "#steps", "#ledgers", "#nav")
+
+
+def to_the_end(
+    state: Any, hook: str, fields: Mapping[str, str], asked: Mapping[str, str] | None = None
+) -> tuple[Any, list[list[dict[str, str]]]]:
+    """All answers to an event, in turn, and the state in the end; `asked` are the fields when it asks again."""
+    answers = []
+    while hook:
+        state, patches = dispatch(state, hook, fields)
+        answers.append(patches)
+        hook, fields = next((p["again"] for p in patches if "again" in p), ""), asked or fields
+    return state, answers
+
+
+def stands(answers: Sequence[Sequence[Mapping[str, str]]]) -> str:
+    """The stepper after these answers, byte for byte."""
+    text = ""
+    for patch in (p for patches in answers for p in patches):
+        target = patch.get("target", "")
+        if target == "#stepper":
+            text = patch["html"]
+        elif target in PLACES:
+            begin, inner_end, end = found(text, target[1:])
+            first, last = (begin, end) if patch["how"] == "outer" else (inner_end, inner_end)
+            text = text[:first] + patch["html"] + text[last:]
+    return text
+
+
+def found(text: str, name: str) -> tuple[int, int, int]:
+    """Where the div with that id begins, where its inside ends, and where it ends itself."""
+    tag = re.search(rf'<div (?:[^>]* )?id="{name}"[^>]*>', text)
+    assert tag, name
+    depth = 0
+    for one in re.finditer("<div|</div>", text[tag.start() :]):
+        depth += 1 if one[0] == "<div" else -1
+        if not depth:
+            break
+    return tag.start(), tag.start() + one.start(), tag.start() + one.end()
