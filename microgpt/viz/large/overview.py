@@ -12,10 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt.config import Array
+from microgpt.errors import N_
 from microgpt.viz.drawing.strips import Run, listed, runs
 from microgpt.viz.large.heads import Open
+from microgpt.viz.text.language import say
 
 LEVELS = (0.05, 0.2, 0.4, 0.7)  # a cell has the level of the largest of these that its weight reaches
+HEAD, OPEN = N_("layer %(layer)s, head %(head)s"), N_("layer %(layer)s, head %(head)s: open")
 HALF = 0.5  # of a head's weight: with more it is counted as a head of that kind
 
 
@@ -27,6 +30,11 @@ class Thumb(NamedTuple):
     paths: list[tuple[int, list[Run]]]
     opened: int
     target: str  # the id of the radio button that opens it
+
+    @property
+    def title(self) -> str:
+        """In the language that is set. A template takes ten times as long for it, and there are hundreds."""
+        return say(OPEN if self.target else HEAD, layer=self.layer, head=self.head)
 
 
 class Kind(NamedTuple):
