@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from microgpt import cost, simd
 from microgpt import model as model_of_ours
@@ -137,6 +139,13 @@ def test_rows_of_a_matrix_lie_in_one_piece(tmp_path: Path) -> None:
     """On columns a browser takes ten times as long. GPT-2's files have columns."""
     model = Loading(files_of(made(tmp_path, "gpt2"))).go_on()
     assert model and all(array.flags.c_contiguous for array in model.params.values())
+
+
+@given(st.lists(st.integers(1, 200), min_size=1, max_size=2))
+def test_what_is_turned_is_the_transpose_with_its_rows_in_one_piece(sides: list[int]) -> None:
+    array = np.arange(math.prod(sides), dtype=np.uint16).reshape(sides)
+    found = dropped.turned(array)
+    assert np.array_equal(found, array.T) and found.dtype == array.dtype and found.flags.c_contiguous
 
 
 def test_it_is_read_in_slices_and_each_tensor_once(tmp_path: Path) -> None:
