@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 import os
 import shutil
+import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +15,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from microgpt import cost
+from microgpt import cost, simd
+from microgpt import model as model_of_ours
 from microgpt.checkpoints import loading as dropped
 from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.checkpoints.loading import Loading, mark
@@ -26,6 +31,7 @@ from microgpt.viz.given_files import Files
 from microgpt.viz.large.picture import big_view
 from microgpt.viz.session import dispatch
 from tests.support.checkpoints import GPT2, LLAMA, byte_level, file_of, gpt2_tensors, llama_tensors, write
+from tools.runtime import used
 
 PROMPT = "a day of é"
 WIDE = {**LLAMA, "head_dim": 16, "hidden_size": 32, "max_position_embeddings": 40}  # drawn as a large model
@@ -135,6 +141,13 @@ def test_rows_of_a_matrix_lie_in_one_piece(tmp_path: Path) -> None:
     assert model and all(array.flags.c_contiguous for array in model.params.values())
 
 
+@given(st.lists(st.integers(1, 200), min_size=1, max_size=2))
+def test_what_is_turned_is_the_transpose_with_its_rows_in_one_piece(sides: list[int]) -> None:
+    array = np.arange(math.prod(sides), dtype=np.uint16).reshape(sides)
+    found = dropped.turned(array)
+    assert np.array_equal(found, array.T) and found.dtype == array.dtype and found.flags.c_contiguous
+
+
 def test_it_is_read_in_slices_and_each_tensor_once(tmp_path: Path) -> None:
     files = files_of(made(tmp_path, "llama", shards=3))
     loading = Loading(files)
@@ -151,14 +164,151 @@ def test_it_is_read_in_slices_and_each_tensor_once(tmp_path: Path) -> None:
 
 def test_16_bit_numbers_become_32_bits(tmp_path: Path) -> None:
     folder = made(tmp_path, "llama")
-    tensors = llama_tensors(np.random.default_rng(5))
+    in_bfloat16(folder, llama_tensors(np.random.default_rng(5)))
+    model, expected = Loading(files_of(folder)).go_on(), load_checkpoint(folder)
+    assert model and all(np.array_equal(array, expected.params[name]) for name, array in model.params.items())
+
+
+def in_bfloat16(folder: Path, tensors: dict[str, np.ndarray]) -> Path:
+    """The same folder with the upper halves of its numbers."""
     halves = {
         name: ("BF16", array.shape, (array.view(np.uint32) >> 16).astype("<u2").tobytes())
         for name, array in tensors.items()
     }
     (folder / "model.safetensors").write_bytes(file_of(halves))
-    model, expected = Loading(files_of(folder)).go_on(), load_checkpoint(folder)
-    assert model and all(np.array_equal(array, expected.params[name]) for name, array in model.params.items())
+    return folder
+
+
+@pytest.fixture
+def no_blas(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Products as a browser makes them, without the library for them."""
+    monkeypatch.setattr(simd, "BLAS", False)
+    monkeypatch.setattr(simd, "library", lambda: None)
+    monkeypatch.setattr(model_of_ours, "LARGE", 1)
+
+
+@pytest.mark.usefixtures("no_blas")
+@pytest.mark.parametrize("kind", KINDS)
+def test_matrices_in_bfloat16_stay_so_and_mean_the_same(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = in_bfloat16(made(tmp_path, kind), KINDS[kind][1](np.random.default_rng(5)))
+    kept = Loading(files_of(folder)).go_on()
+    monkeypatch.setattr(dropped, "stays", lambda *_: False)
+    wide = Loading(files_of(folder)).go_on()
+    assert (
+        kept
+        and wide
+        and {name for name, array in kept.params.items() if hasattr(array, "bits")}
+        == {name for name, array in wide.params.items() if array.ndim == 2}
+    )
+    for name, array in wide.params.items():
+        assert np.array_equal(kept.params[name][:], array), name
+    ours, theirs = (Recording(model, PROMPT).run() for model in (kept, wide))
+    for event in ours:
+        assert np.array_equal(event.value, theirs[event.name, event.pos, event.layer]), event.name
+
+
+@pytest.mark.usefixtures("no_blas")
+def test_the_picture_is_the_same_of_numbers_that_stay_in_bfloat16(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = files_of(in_bfloat16(made(tmp_path, "wide"), wide_tensors(np.random.default_rng(5))))
+    found = []
+    for stays in (dropped.stays, lambda *_: False):
+        monkeypatch.setattr(dropped, "stays", stays)
+        dropped_model.forget()
+        state, shown, _ = ask(files, "run")
+        found.append((state, shown, ask(files, "compare", state, step="3")))
+    assert found[0] == found[1] and 'class="strip thin' in found[0][1]["#widget"]
+
+
+@pytest.mark.usefixtures("no_blas")
+@pytest.mark.parametrize("bits", [0x7F80, 0xFF80, 0x7FC1])
+def test_what_is_no_number_in_bfloat16_is_found(bits: int, tmp_path: Path) -> None:
+    tensors = wide_tensors(np.random.default_rng(5))
+    tensors["model.layers.1.mlp.up_proj.weight"].view(np.uint32)[-1, -1] = bits << 16
+    folder = in_bfloat16(made(tmp_path, "wide"), tensors)
+    with pytest.raises(UserError, match="up_proj.weight holds NaN"):
+        Loading(files_of(folder)).go_on()
+
+
+@pytest.mark.usefixtures("no_blas")
+def test_a_tied_head_is_compared_by_its_numbers(tmp_path: Path) -> None:
+    tensors, tied = wide_tensors(np.random.default_rng(5)), {**WIDE, "tie_word_embeddings": True}
+    tensors["model.embed_tokens.weight"][3, 4], tensors["lm_head.weight"] = 0, tensors["model.embed_tokens.weight"]
+    folder = in_bfloat16(write(tmp_path / "tied", tied, tensors, byte_level("<begin>")), tensors)
+    assert Loading(files_of(folder)).go_on()
+    tensors["lm_head.weight"] = tensors["lm_head.weight"].copy()
+    for number, same in ((-0.0, True), (1.0, False)):
+        tensors["lm_head.weight"][3, 4] = number
+        files = files_of(in_bfloat16(folder, tensors))
+        if same:
+            assert Loading(files).go_on()
+            continue
+        with pytest.raises(UserError, match="differs"):
+            Loading(files).go_on()
+
+
+def test_room_is_counted_as_the_numbers_will_lie(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_blas: None
+) -> None:
+    tensors = wide_tensors(np.random.default_rng(5))
+    files = files_of(in_bfloat16(made(tmp_path, "wide"), tensors))
+    kept = sum((2 if array.ndim == 2 else 4) * array.size for array in tensors.values())
+    monkeypatch.setattr(dropped, "LIMIT", kept)
+    assert Loading(files).go_on()
+    monkeypatch.setattr(dropped, "LIMIT", kept - 1)
+    with pytest.raises(UserError, match="there is room for"):
+        Loading(files)
+    monkeypatch.setattr(dropped, "LIMIT", kept)
+    monkeypatch.setattr(simd, "BLAS", True)  # all is widened then
+    with pytest.raises(UserError, match="there is room for"):
+        Loading(files)
+
+
+IN_PYODIDE = """
+import base64, hashlib, json, zlib
+from pathlib import Path
+from microgpt import model, simd
+from microgpt.checkpoints import loading
+from microgpt.viz.apps import dropped_model
+from microgpt.viz.session import dispatch
+class Given:
+    changed = 0.0
+    def __init__(self, name, data): self.name, self.data, self.size = name, data, len(data)
+    def read(self, start, stop): return self.data[start:stop]
+files = [Given(name, zlib.decompress(base64.b64decode(data))) for name, data in json.loads(FILES_GIVEN).items()]
+library, stays, said = simd.library, loading.stays, []
+assert library() is not None
+model.LARGE = 1  # so that all products are made as those of large matrices are
+dropped_model.QUICK = 0  # no step is run again: how far rounding goes depends on the order of the sums
+for simd.library in (library, lambda: None):
+    for loading.stays in (stays, lambda *_: False):
+        dropped_model.forget()
+        state, hook, html = None, "run", ""
+        while hook:
+            fields = {"page": "own-model", "lang": "en", "prompt": "a day of", "model": "stories"}
+            state, patches = dispatch(state, hook, fields, {"checkpoint": files})
+            hook = next((one["again"] for one in patches if "again" in one), None)
+        html = "".join(one["html"] for one in patches if one.get("target") in ("#widget", "#own"))
+        said.append(html if "thin" in html else str(patches)[:300])
+        kept = [one for one in dropped_model.current.model.params.values() if isinstance(one, simd.Halves)]
+        said.append(str(len(kept)))
+"""
+
+
+@pytest.mark.slow("packs the browser's Python")
+def test_in_a_browser_the_picture_is_the_same_of_bfloat16_and_without_the_library(tmp_path: Path) -> None:
+    folder = in_bfloat16(made(tmp_path, "wide"), wide_tensors(np.random.default_rng(5)))
+    given = {
+        path.name: base64.b64encode(zlib.compress(path.read_bytes(), 9)).decode() for path in sorted(folder.iterdir())
+    }
+    code = f"FILES_GIVEN = {json.dumps(json.dumps(given))}\n" + IN_PYODIDE
+    said = used.run(tmp_path / "site", code)["answers"]
+    pictures, kept = said[::2], said[1::2]
+    assert kept == ["16", "0", "16", "0"]
+    assert len(set(pictures)) == 1 and pictures[0].count('class="strip thin') > 100
 
 
 def test_what_ends_a_text_may_be_said_in_a_file_of_its_own(folder: Path) -> None:
@@ -423,7 +573,17 @@ def overflowing(folder: Path) -> None:
 
 
 def huge(folder: Path) -> None:
-    config = {**LLAMA, "vocab_size": 1_000_000, "hidden_size": 4096}
+    """A file of some 3 GB, of which only the header is on the disk."""
+    sides, header, at = {8: 4096, 4: 2048, 264: 100_000}, {}, 0
+    for name, array in llama_tensors(np.random.default_rng(5)).items():
+        shape = [sides.get(side, side) for side in array.shape]
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [at, at + 4 * math.prod(shape)]}
+        at += 4 * math.prod(shape)
+    text = json.dumps(header).encode()
+    with (folder / "model.safetensors").open("wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        file.truncate(8 + len(text) + at)
+    config = {**LLAMA, "vocab_size": sides[264], "hidden_size": sides[8]}
     (folder / "config.json").write_text(json.dumps(config), "utf-8")
 
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from microgpt.checkpoints.assemble import HALF
 from microgpt.checkpoints.loading import LIMIT, Loading
 from microgpt.checkpoints.names import FAMILY_OF
 from microgpt.config import Config
@@ -52,7 +53,8 @@ class View(NamedTuple):
     facts: Facts
     types: list[str]
     limit: int  # bytes
-    bytes: int  # of a number
+    half: int  # bytes of a number that stays as its file has it
+    bytes: int  # of all others
     tokens: int
     field: str = FIELD
     prompt: str = PROMPT
@@ -64,7 +66,7 @@ def view(_: Settings) -> View:
     example = dropped_model.big_picture(recording, {}, (), (), recording.n_prompt)
     return View(
         example.choices, example.fields, example, EXAMPLE, facts(recording.model.config), list(FAMILY_OF), LIMIT,
-        SINGLE, MOST_TOKENS,
+        HALF.itemsize, SINGLE, MOST_TOKENS,
     )  # fmt: skip
 
 

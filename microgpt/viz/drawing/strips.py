@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from itertools import groupby
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -63,14 +62,17 @@ class ThinScale(NamedTuple):
         return Cell(-level if value < 0 else level, value)
 
     def strip(self, values: Array, where: str = "") -> Thin:
-        """One cell a number of `values` [n]."""
-        levels = [self.cell(x).level for x in values.tolist()]
-        drawn = sorted(set(levels) - {0}, key=lambda level: (level > 0, abs(level)))
-        paths = [(level, runs([one == level for one in levels], ABOVE if level > 0 else BELOW)) for level in drawn]
-        far = [abs(x) > self.limit for x in values.tolist()]
+        """One cell a number of `values` [n], each as `cell` has it."""
+        wide = values.astype(np.float64)
+        sizes = np.minimum(np.rint(LEVELS / STEP * np.abs(wide) / self.limit), LEVELS // STEP).astype(int)
+        found: dict[int, list[Run]] = {}
+        for level, x, n in listed(runs(np.where(wide < 0, -STEP, STEP) * sizes)):
+            found.setdefault(level, []).append((x, ABOVE if level > 0 else BELOW, n))
+        paths = sorted(found.items(), key=lambda path: (path[0] > 0, abs(path[0])))
+        beyond: list[Run] = [(x, HEIGHT // 2, n) for _, x, n in listed(runs(np.abs(wide) > self.limit))]
         largest = np.argsort(-np.abs(values), kind="stable")[:N_LARGEST].tolist()
         said = [(i, float(values[i])) for i in largest]
-        return Thin(where, len(values), paths, runs(far, HEIGHT // 2), said, self.digits)
+        return Thin(where, len(values), paths, beyond, said, self.digits)
 
 
 def thin_scale(arrays: Iterable[Array]) -> ThinScale:
@@ -82,23 +84,27 @@ def thin_scale(arrays: Iterable[Array]) -> ThinScale:
     return ThinScale(limit, sizes.size, far, largest)
 
 
-def runs(cells: list[bool], y: float) -> list[Run]:
-    """The runs of cells that are True."""
-    found, x = [], 0
-    for drawn, run in groupby(cells):
-        n = len(list(run))
-        if drawn:
-            found.append((x, y, n))
-        x += n
-    return found
+def runs(cells: Array) -> tuple[Array, Array, Array]:
+    """Neighbours that are the same, and not 0: what they are, where they begin, how many."""
+    begins = np.flatnonzero(np.concatenate([[True], cells[1:] != cells[:-1]]))
+    lengths = np.diff(begins, append=len(cells))
+    drawn = cells[begins] != 0
+    return cells[begins][drawn], begins[drawn], lengths[drawn]
+
+
+def listed(columns: Iterable[Array]) -> list[tuple[int, ...]]:
+    """Of several columns, line by line, in Python's numbers."""
+    return list(zip(*[column.tolist() for column in columns], strict=True))
 
 
 def folded(values: Array, cells: int = CELLS) -> Array:
     """Of a row longer than `cells`, the largest number, either way, of each run of neighbours; a short one as it is."""
     if len(values) <= cells:
         return values
-    runs = np.array_split(values, cells)
-    return np.array([run[np.abs(run).argmax()] for run in runs])
+    least, longer = divmod(len(values), cells)  # so many runs have one number more than the others
+    at = longer * (least + 1)
+    parts = values[:at].reshape(longer, least + 1), values[at:].reshape(-1, least)
+    return np.concatenate([part[np.arange(len(part)), np.abs(part).argmax(axis=1)] for part in parts])
 
 
 def run_length(n: int, cells: int = CELLS) -> tuple[int, int]:

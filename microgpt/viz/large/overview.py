@@ -12,10 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt.config import Array
-from microgpt.viz.drawing.strips import Run
+from microgpt.errors import N_
+from microgpt.viz.drawing.strips import Run, listed, runs
 from microgpt.viz.large.heads import Open
+from microgpt.viz.text.language import say
 
 LEVELS = (0.05, 0.2, 0.4, 0.7)  # a cell has the level of the largest of these that its weight reaches
+HEAD, OPEN = N_("layer %(layer)s, head %(head)s"), N_("layer %(layer)s, head %(head)s: open")
 HALF = 0.5  # of a head's weight: with more it is counted as a head of that kind
 
 
@@ -27,6 +30,11 @@ class Thumb(NamedTuple):
     paths: list[tuple[int, list[Run]]]
     opened: int
     target: str  # the id of the radio button that opens it
+
+    @property
+    def title(self) -> str:
+        """In the language that is set. A template takes ten times as long for it, and there are hundreds."""
+        return say(OPEN if self.target else HEAD, layer=self.layer, head=self.head)
 
 
 class Kind(NamedTuple):
@@ -143,21 +151,21 @@ def short(shares: Array, lengths: Array) -> float | None:
 
 def level_of(weights: Array) -> Array:
     """0 where nothing is drawn, else the level, from 1."""
-    return np.searchsorted(np.array(LEVELS), weights, side="right")
+    return sum((weights >= least for least in LEVELS), np.zeros(weights.shape, np.int8))
 
 
 def drawn(weights: Array) -> list[list[list[tuple[int, list[Run]]]]]:
     """For each head of `weights` [n_layer, n_head, n, n]: level -> its cells, line by line."""
     n_layer, n_head, n, _ = weights.shape
-    found = [[[list[Run]() for _ in LEVELS] for _ in range(n_head)] for _ in range(n_layer)]
-    levels = np.zeros((n_layer, n_head, n, n + 2), np.int8)  # with an empty cell at both ends of a line
-    levels[..., 1:-1] = level_of(weights)
-    changes = np.diff(levels, axis=-1) != 0  # [n_layer, n_head, n, n + 1]: where a run begins or ends
-    begins, ends = changes & (levels[..., 1:] > 0), changes & (levels[..., :-1] > 0)
-    places = np.argwhere(begins)
-    lengths = np.argwhere(ends)[:, 3] - places[:, 3]
-    for (layer, head, y, x), level, n_cells in zip(
-        places.tolist(), levels[..., 1:][begins].tolist(), lengths.tolist(), strict=True
-    ):
-        found[layer][head][level - 1].append((x, y + 0.5, n_cells))
-    return [[[(at + 1, cells) for at, cells in enumerate(head) if cells] for head in layer] for layer in found]
+    cells = np.zeros((n_layer * n_head * n, n + 1), np.int8)  # all lines one after the other, an empty cell between
+    cells[:, :-1] = level_of(weights).reshape(-1, n)
+    level, at, length = runs(cells.ravel())
+    (line, x), found = divmod(at, n + 1), [list[tuple[int, list[Run]]]() for _ in range(n_layer * n_head)]
+    path = line // n * len(LEVELS) + level - 1  # of a head and a level
+    order = np.argsort(path, kind="stable")
+    drawn = [(x, y + 0.5, n_cells) for x, y, n_cells in listed(one[order] for one in (x, line % n, length))]
+    paths, starts = np.unique(path[order], return_index=True)
+    for one, start, stop in listed((paths, starts, np.append(starts, len(drawn))[1:])):
+        head, level_below = divmod(one, len(LEVELS))
+        found[head].append((level_below + 1, drawn[start:stop]))
+    return [found[at : at + n_head] for at in range(0, len(found), n_head)]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from microgpt import cost
 from microgpt.config import Array, Config
 from microgpt.decode import likeliest
 from microgpt.errors import N_, UserError
@@ -81,6 +82,11 @@ class BigPicture(Picture):
         return sorted({one.layer for one in self.heads})
 
     @cached_property
+    def reads(self) -> dict[tuple[str, int, int], list[int]]:
+        """Of the layers with an opened head: no others are drawn row by row."""
+        return cost.reads(event for event in self.trace if event.layer in self.layers)
+
+    @cached_property
     def map(self) -> Overview:
         weights = attention(self.trace, self.config, self.n)
         return overview(
@@ -116,13 +122,17 @@ class BigPicture(Picture):
     def legend(self) -> list[tuple[str, int, list[tuple[str, ThinScale]]]]:
         """For each layer with an opened head: the classes of its heads, its number and its scales."""
         return [
-            (self.where(list(self.heads_of(layer))), layer, [(kind, self.scales[kind, layer]) for kind in SCALES])
-            for layer in self.layers
+            (self.where(list(heads)), layer, [(kind, self.scales[kind, layer]) for kind in SCALES])
+            for layer, heads in self.heads_of.items()
         ]
 
-    def heads_of(self, layer: int) -> dict[int, int]:
-        """The opened heads of a layer, by their place among all that are opened."""
-        return {index: one.head for index, one in enumerate(self.heads) if one.layer == layer}
+    @cached_property
+    def heads_of(self) -> dict[int, dict[int, int]]:
+        """The opened heads of each layer, by their place among all that are opened."""
+        found: dict[int, dict[int, int]] = {layer: {} for layer in self.layers}
+        for index, one in enumerate(self.heads):
+            found[one.layer][index] = one.head
+        return found
 
     def where(self, at: Sequence[int]) -> str:
         if self.few:
@@ -131,8 +141,7 @@ class BigPicture(Picture):
 
     def rows(self, name: str, pos: int) -> Iterator[tuple[int, str, Array]]:
         """What is drawn of an event: layer, classes and numbers, of each opened head, or of each layer with one."""
-        for layer in self.layers:
-            here = self.heads_of(layer)
+        for layer, here in self.heads_of.items():
             values = self.trace[name, pos, layer][0]
             if name == "attn_norm":
                 yield layer, self.where(list(here)), folded(values)
