@@ -201,8 +201,15 @@
     const { state: next, patches } = JSON.parse(answer);
     const lost = patches.find(({ target, optional }) => target && !optional && !all(target)[0]);
     if (lost) return give_up(fault("target", lost)); // the page keeps what it shows, and its state
-    [state, busy, answered] = [next, false, true];
+    [state, answered] = [next, true];
     patches.forEach(apply);
+    if (!waiting.length || document.hidden) return go_on(worker);
+    status("working");
+    requestAnimationFrame(() => setTimeout(go_on, 0, worker)); // what has come is painted first
+  }
+  function go_on(mine) {
+    if (mine !== worker) return; // it has been given up
+    busy = false;
     waiting.length ? send(...waiting.splice(0)) : status("ready");
   }
   function apply({ target, html, how, file, text, type, again }) {

@@ -36,7 +36,8 @@ pyodide.runPython(require("fs").readFileSync(work + "/compile.py", "utf8"));
 # Runs in Pyodide: every .py below /work/in becomes a .pyc in /work/out that is never checked against its source. What
 # nobody in a browser asks for is left out: docstrings, NumPy's calls that add some to what is compiled, annotations of
 # functions, and the tables that say which line of the source an instruction comes from. Docstrings are empty, not gone:
-# NumPy adds to some; and a decorator may read annotations.
+# NumPy adds to some; and a decorator may read annotations. NumPy's ten modules of types, of which it takes one name for
+# annotations, are never asked for.
 COMPILE = """
 import ast, marshal, pathlib
 from importlib.util import MAGIC_NUMBER
@@ -54,6 +55,9 @@ def bare(tree):
             for one in [*all.posonlyargs, *all.args, *all.kwonlyargs, all.vararg, all.kwarg]:
                 if one:
                     one.annotation = None
+        if isinstance(node, ast.ImportFrom) and node.module == "numpy._typing":
+            node.module = "builtins"
+            node.names = [ast.copy_location(ast.alias("list", one.asname or one.name), one) for one in node.names]
     return tree
 def documents(one):
     return isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) and ast.unparse(one.value.func) == "add_newdoc"

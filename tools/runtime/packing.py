@@ -76,11 +76,11 @@ def pack_runtime(
     (out / MORE).write_bytes(as_wasm(zipped(part(in_more, files, code, ()))))
     (out / "worker.js").write_bytes(worker(*(fetched[name].read_text("utf-8") for name in SCRIPTS)).encode())
     shutil.copyfile(fetched[WASM], out / WASM)
-    told = {
-        path.name: {"size": path.stat().st_size, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
-        for path in sorted(out.iterdir())
-    }
-    manifest = json.dumps({"files": told, "later": [MORE], "code": [NUMPY, WASM]}, indent=1, sort_keys=True).encode()
+    told = {}
+    for name in (WASM, "worker.js", NUMPY, FIRST, MORE):  # as they are needed
+        data = (out / name).read_bytes()
+        told[name] = {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    manifest = json.dumps({"files": told, "later": [MORE], "code": [NUMPY, WASM]}, indent=1).encode()
     (out / "runtime.json").write_bytes(manifest)
     return out.rename(site / folder_name(manifest)).name
 
