@@ -1,4 +1,4 @@
-"""python -m bench [--microgpt PATH] [--only NAME]: measure, print the table, write it to bench/README.md."""
+"""python -m bench [--microgpt PATH] [--only NAME ... [--write]]: measure, print the table, write bench/README.md."""
 
 from __future__ import annotations
 
@@ -105,26 +105,27 @@ NEEDS_CHROMIUM = ("start", "steps", "motion", "learning", "own", "embeds", "page
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure speed and size; takes minutes.")
     parser.add_argument("--microgpt", type=Path, metavar="PATH", help="Karpathy's microgpt.py, to compare with")
-    parser.add_argument("--only", choices=list(TITLES), metavar="NAME", help=f"{', '.join(TITLES)}; writes no table")
+    parser.add_argument("--only", choices=list(TITLES), nargs="+", metavar="NAME", help=", ".join(TITLES))
+    parser.add_argument("--write", action="store_true", help="with --only: these parts of the table are written anew")
     options = parser.parse_args(argv)
     if options.microgpt and not options.microgpt.is_file():
         parser.error(f"there is no file {options.microgpt}")
-    sections = []
+    sections: dict[str, list[Result]] = {}
     try:
         with ExitStack() as stack:
             bench = Bench(options.microgpt, stack)
-            for name in [options.only] if options.only else TITLES:
+            for name in options.only or TITLES:
                 print(f"bench: {TITLES[name].lower()}", file=sys.stderr, flush=True)
-                sections.append((TITLES[name], one(name, getattr(bench, name))))
-                print(table.section(*sections[-1]), flush=True)
+                sections[TITLES[name]] = one(name, getattr(bench, name))
+                print(table.section(TITLES[name], sections[TITLES[name]]), flush=True)
     except UserError as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
-    before = table.told(README.read_text("utf-8")) if README.exists() else {}
-    for line in table.worse(before, [result for _, results in sections for result in results]):
+    before = README.read_text("utf-8") if README.exists() else ""
+    for line in table.worse(table.told(before), [result for results in sections.values() for result in results]):
         print(f"worse than in {README.name}: {line}", flush=True)
-    if not options.only:
-        README.write_text(table.page(sections), "utf-8")
+    if options.write or not options.only:
+        README.write_text(table.page(before, sections, list(TITLES.values())), "utf-8")
         print(f"wrote {README.name} in bench/", file=sys.stderr)
     return 0
 

@@ -11,8 +11,9 @@ import os
 import platform
 import re
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from functools import cache
 
 import numpy as np
 
@@ -26,26 +27,29 @@ VALUE = re.compile(rf"\D*?({NUMBER})(?: \(({NUMBER}) to ({NUMBER})\))?")
 
 INTRO = """# Speed and size
 
-Written by `make bench`. Ratios against a yardstick that is measured in the same run, in turns; the median of the
-rounds, in brackets the middle half of them. Absolute figures only give an idea. How each is measured is said in the
-module that measures it.
+Written by `make bench`, or in part by `python -m bench --only NAME --write`. Ratios against a yardstick that is measured
+in the same run, in turns; the median of the rounds, in brackets the middle half of them. Absolute figures only give an
+idea. How each is measured is said in the module that measures it.
 """
 
 
-def page(sections: Iterable[tuple[str, list[Result]]]) -> str:
-    """The whole of bench/README.md."""
-    parts = [INTRO, f"Measured on {date.today().isoformat()}: {machine()}.\n"]
-    return "\n".join([*parts, *(section(title, results) for title, results in sections)])
+def page(before: str, sections: Mapping[str, list[Result]], titles: Sequence[str]) -> str:
+    """The whole of bench/README.md, in the order of the titles: of what was not measured, what stood there before."""
+    kept = {part.partition("\n")[0]: f"## {part}" for part in before.split("\n## ")[1:]}
+    parts = [section(title, sections[title]) if title in sections else kept.get(title, "") for title in titles]
+    return "\n".join([INTRO, *(part.rstrip() + "\n" for part in parts if part)])
 
 
 def section(title: str, results: list[Result]) -> str:
-    lines = [f"## {title}\n", "| what | result | against | goal | met | for scale |", "|---|---|---|---|---|---|"]
+    lines = [f"## {title}\n", f"Measured on {date.today().isoformat()}: {machine()}.\n"]
+    lines += ["| what | result | against | goal | met | for scale |", "|---|---|---|---|---|---|"]
     verdict = {True: "yes", False: "**no**", None: ""}
     for r in results:
         lines.append(f"| {r.what} | {r.value} | {r.yardstick} | {r.goal} | {verdict[r.met]} | {r.scale} |")
     return "\n".join(lines) + "\n"
 
 
+@cache
 def machine() -> str:
     """General words and versions."""
     parts = [f"{os.cpu_count()} cores", f"{platform.system()} on {platform.machine()}"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bench.measure import Result
-from bench.table import section, told, worse
+from bench.table import page, section, told, worse
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,12 @@ def test_what_is_worse_by_more_than_its_noise_is_said(goal: str, then: str, now:
 
 def test_a_line_that_was_not_there_is_not_worse() -> None:
     assert worse(told(section("Speed", [])), [Result("a step", "9", "", "at most 1")]) == []
+
+
+def test_what_is_not_measured_again_stays_as_it_stood() -> None:
+    titles = ["Speed", "Size", "Memory"]
+    first = page("", {title: [Result(f"a {title}", "1", "", "at most 2")] for title in titles[:2]}, titles)
+    then = page(first, {"Size": [Result("a Size", "3", "", "at most 2")], "Memory": []}, titles)
+    assert told(then) == {"what" + "against": "result", "a Speed": "1", "a Size": "3"}
+    assert [line for line in then.splitlines() if line.startswith("## ")] == [f"## {title}" for title in titles]
+    assert page(then, {}, titles) == then
