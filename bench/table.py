@@ -27,9 +27,9 @@ VALUE = re.compile(rf"\D*?({NUMBER})(?: \(({NUMBER}) to ({NUMBER})\))?")
 
 INTRO = """# Speed and size
 
-Written by `make bench`, or in part by `python -m bench --only NAME --write`. Ratios against a yardstick that is measured
-in the same run, in turns; the median of the rounds, in brackets the middle half of them. Absolute figures only give an
-idea. How each is measured is said in the module that measures it.
+Written by `make bench`, or in part by `python -m bench --only NAME --write`. Ratios against a yardstick that is
+measured in the same run, in turns; the median of the rounds, in brackets the middle half of them. Absolute figures
+only give an idea. How each is measured is said in the module that measures it.
 """
 
 
