@@ -9,9 +9,13 @@ from tools.browsers import UNFOLD, Page
 
 STATE = 'document.querySelector("[data-boot]").dataset.state'
 LINE = 'document.querySelector("[data-boot]").textContent'
-# keep the text of each answer: what Python sent, before the page makes elements of it
+# keep the text of each answer: what Python sent, before the page makes elements of it; drivers parse JSON here too
 LISTEN = """(() => { const parse = JSON.parse; window.answers = [];
-  JSON.parse = (text, ...rest) => { window.answers.push(text); return parse(text, ...rest); }; })()"""
+  JSON.parse = (text, ...rest) => {
+    const value = parse(text, ...rest);
+    if (value?.patches) window.answers.push(text);
+    return value;
+  }; })()"""
 
 
 def open_live(page: Page, url: str) -> Page:

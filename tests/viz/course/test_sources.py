@@ -10,8 +10,8 @@ import pytest
 
 from microgpt.viz.course import LESSONS, PAGES, Page, page
 from microgpt.viz.rendering.render import render_embed, render_page
-from microgpt.viz.session import dispatch
 from microgpt.viz.text.sources import SOURCES, WORK
+from tests.support.answers import to_the_end
 from tests.support.markup import inward
 from tests.viz.test_pages import find, parse, text, view_of
 
@@ -63,10 +63,8 @@ def test_a_frame_has_none_and_a_live_step_keeps_them() -> None:
         assert not find(parse(render_embed(lesson, view_of(lesson))), "sources")
     fields = {"page": "kv-cache", "model": "names", "prompt": "emm", "temperature": "1", "top_k": "0", "seed": "0"}
     for hook in ("run", "next"):
-        state, patches = dispatch(None, hook, fields)
-        if hook == "next":
-            _, patches = dispatch(state, "prose", fields)
-        (prose,) = (p["html"] for p in patches if p.get("target") == "#prose")
+        _, answers = to_the_end(None, hook, fields)
+        (prose,) = (p["html"] for patches in answers for p in patches if p.get("target") == "#prose")
         assert all(SOURCES[key].address in prose for key in page("kv-cache").sources)
 
 
