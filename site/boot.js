@@ -6,14 +6,14 @@
 "use strict";
 (() => {
   const START = 60, STEP = 20; // seconds
+  const CALM = 3000; // milliseconds after all has come, before a copy of it is kept
   const me = document.currentScript, base = new URL(me.dataset.runtime, me.src || document.baseURI).href;
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const carried = Object.fromEntries(all("script[data-file]").map((e) => [e.dataset.file, e.text]));
   const inside = base.startsWith("carried:"); // the page brings all of it along
+  const alone = self === top && !inside; // with a store of the browser's to itself
   const same = { createHTML: (text) => text, createScriptURL: (text) => text };
   const policy = self.trustedTypes?.createPolicy("microgpt", same) ?? same;
-  const digits = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
-  const megabytes = (bytes) => (bytes / 1e6).toLocaleString(document.documentElement.lang, digits);
   const fault = (why, about) => Object.assign(new Error(why), { about: { why, ...about } });
   let state = null, worker = null, answered = false, busy = false, waiting = [], sent = [], timer, forbidden;
   document.documentElement.classList.add("js");
@@ -45,11 +45,11 @@
   }
 
   function loading() { // is a worker of its own, so that no frame of the page waits for what arrives
-    const IDLE = 15, OFTEN = 50; // seconds without a byte; milliseconds between two words of how far it is
+    const IDLE = 15, OFTEN = 100; // seconds without a byte; milliseconds between two words of how far it is
     const fault = (why, about) => Object.assign(new Error(why), { about: { why, ...about } });
-    let base, carried, script, done, total, told;
+    let base, carried, lang, script, done, total, told, number;
     self.onmessage = async ({ data: { hash, ...from } }) => {
-      ({ base, carried } = from);
+      ({ base, carried, lang } = from);
       try {
         const manifest = new TextDecoder().decode(await fetched("runtime.json", hash));
         const { files, later, code } = JSON.parse(manifest), names = Object.keys(files);
@@ -57,7 +57,7 @@
           [done, total] = [0, some.reduce((sum, name) => sum + files[name].size, 0)];
           script ??= pass("worker.js", files, code);
           await Promise.all(some.map((name) => (name === "worker.js" ? script : pass(name, files, code))));
-          postMessage({ end: true });
+          postMessage({ end: [...names, "runtime.json"] });
         }
       } catch ({ message, about }) {
         postMessage({ message, about });
@@ -71,19 +71,25 @@
     }
     function count(bytes) {
       done += bytes;
-      told ??= setTimeout(() => ((told = null), total && postMessage({ done, total })), OFTEN);
+      told ??= setTimeout(tell, OFTEN);
+    }
+    function tell() {
+      const digits = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
+      const [megabytes, all] = [done, total].map((n) => (number ??= new Intl.NumberFormat(lang, digits)).format(n / 1e6));
+      if (total) postMessage({ done: megabytes, total: all });
+      told = null;
     }
     async function fetched(name, hash, cache = "default") { // the bytes of the file that has this hash
       const stop = new AbortController(), { signal } = stop, chunks = [];
-      const wait = () => setTimeout(() => stop.abort(), 1000 * IDLE);
-      let silence = wait(), size = 0;
+      let size = 0, last = Date.now();
+      const silence = setInterval(() => Date.now() - last > 1000 * IDLE && stop.abort(), 500);
       try {
         const answer = await (carried ? unpacked(carried[name]) : fetch(base + name, { signal, cache }));
         const { status } = answer, gone = status === 404 || status === 410;
         if (!answer.ok) throw fault(gone ? "missing" : "server", { status });
         const reader = answer.body.getReader();
         for (let part; (part = (await reader.read()).value); chunks.push(part)) {
-          silence = clearTimeout(silence) ?? wait();
+          last = Date.now();
           size += part.length;
           count(part.length);
         }
@@ -99,7 +105,7 @@
         if (error.about) throw fault(error.about.why, { name, ...error.about });
         throw fault("network", { name });
       } finally {
-        clearTimeout(silence);
+        clearInterval(silence);
       }
     }
     async function unpacked(text) { // gzip, seven bits a character: `written` in assets.py
@@ -155,7 +161,7 @@
     const born = (script) => {
       mine = worker = Object.assign(worker_of(script), { loader, onmessage: heard });
       mine.onerror = (event) => setTimeout(give_up, 50, event);
-      mine.postMessage({ base, module: me.dataset.module, keeps: self === top && !inside });
+      mine.postMessage({ base, module: me.dataset.module, keeps: alone });
     };
     return new Promise((resolve, fail) => {
       const lost = loader.onerror = (error) => {
@@ -166,15 +172,18 @@
       };
       loader.onmessage = ({ data: { name, given, end, message, about, done, total } }) => {
         if (message) return lost({ message, about });
-        if (end && begun) return loader.terminate();
+        if (end && begun) return loader.terminate(), setTimeout(keep, CALM, end);
         if (end) return (begun = true), status("starting"), resolve();
         if (name === "worker.js") return born(given);
         if (name && mine.lacks) watch(START);
         if (name) return mine.postMessage({ name, given }, given.buffer ? [given.buffer] : []);
-        if (!begun || mine.lacks) status("loading", { done: megabytes(done), total: megabytes(total) });
+        if (!begun || mine.lacks) status("loading", { done, total });
       };
-      loader.postMessage({ base, hash, carried: inside ? carried : null });
+      loader.postMessage({ base, hash, lang: document.documentElement.lang, carried: inside ? carried : null });
     }).catch(unreached);
+  }
+  function keep(names) { // by offline.js, for visits without a network
+    if (alone) navigator.serviceWorker?.controller?.postMessage(names.map((name) => base + name));
   }
   const lacking = (worker) => { // it waits for the rest: its silence says nothing
     watch(0);

@@ -2,7 +2,8 @@
    stands in nobody's way: an answer is handed on as it comes, the copy is made beside it, and where nothing
    can be kept a page gets what it would get without this. One copy is kept of each address, whatever its
    query says, and of Python's folders the one that was asked for last; nothing that the host marks no-store.
-   A page names what it loaded before this was there. */
+   A page names what it loaded before this was there, and Python's files once Python runs: they are many
+   megabytes, and to copy them while it starts would hold it up. */
 const PATIENCE = 4000; // milliseconds without an answer, then what is kept is given
 const PYTHON = /^(.*\/runtime-)\w+\//; // its folder, named after what is in it
 let silent = 0; // when patience last ran out: the next requests do not wait as long again
@@ -16,7 +17,7 @@ self.onfetch = (event) => {
   const { url, method } = event.request;
   if (method !== "GET" || !ours(url)) return; // the browser's own business
   const coming = fetch(event.request);
-  event.waitUntil(coming.then((answer) => keep(url, answer)).catch(() => {})); // copied before it is read
+  if (!PYTHON.test(url)) event.waitUntil(coming.then((answer) => keep(url, answer)).catch(() => {})); // as it comes
   event.respondWith(best(url, coming));
 };
 

@@ -4,7 +4,8 @@ The build puts this file into the first archive as `sitecustomize`, which Python
 second one comes later, and is added. Two entries of an archive are in marshal's format, MODULES and FILES:
 
     modules    name -> (whether it is a package, its code in marshal's format)
-    late       names of modules of another archive that are not needed until something of them is used
+    late       name of a module that is not needed until something of it is used -> (whether it is a package, and what
+               of it is only called, so that it is there when it is called)
 
 and path below site-packages -> bytes, of all that is no module.
 
@@ -34,13 +35,13 @@ class Finder:
 
     def __init__(self) -> None:
         self.modules: dict[str, tuple[bool, bytes]] = {}
-        self.late: set[str] = set()
+        self.late: dict[str, tuple[bool, tuple[str, ...]]] = {}
 
     def add(self, archive: str) -> None:
         """Take what an archive holds."""
         part = marshal.loads(zipimport.zipimporter(archive).get_data(MODULES))
         self.modules |= part["modules"]
-        self.late |= {*part["late"]}
+        self.late |= part["late"]
         self.place(archive)
 
     def place(self, archive: str) -> None:
@@ -55,7 +56,7 @@ class Finder:
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if name not in self.modules and name not in self.late:
             return None
-        package = name in self.modules and self.modules[name][0]
+        package = self.modules[name][0] if name in self.modules else self.late[name][0]
         place = f"{PLACE}/{name.replace('.', '/')}"
         spec = ModuleSpec(name, self, origin=f"{place}/__init__.py" if package else f"{place}.py", is_package=package)
         spec.has_location = True
@@ -69,21 +70,33 @@ class Finder:
     def exec_module(self, module: ModuleType) -> None:
         name = module.__name__
         if name in self.late:
-            vars(module)["__getattr__"] = lambda attribute: getattr(self.real(name), attribute)
+            vars(module)["__getattr__"] = lambda attribute: self.part(name, attribute)
         elif code := self.modules[name][1]:
             exec(marshal.loads(code), vars(module))
+
+    def part(self, name: str, attribute: str) -> Any:
+        """Something of a module that has been left for later."""
+        package, called = self.late.get(name, (False, ()))
+        if attribute == "__path__" and not package:
+            raise AttributeError(attribute)
+        if attribute in called:
+            return lambda *given, **named: getattr(self.real(name), attribute)(*given, **named)
+        return getattr(self.real(name), attribute)
 
     def real(self, name: str) -> ModuleType:
         """The module that has been left for later. Raises ImportError while its archive is not there."""
         if name in self.late:
-            self.late.remove(name)
+            late = self.late.pop(name)
             stand_in = sys.modules.pop(name)
             try:
                 __import__(name)
             except ImportError:
-                self.late.add(name)
+                self.late[name] = late
                 sys.modules[name] = stand_in
                 raise
+            vars(stand_in).update(vars(sys.modules[name]))  # for those who hold it
+            if name == "asyncio":
+                __import__("pyodide.webloop").webloop._initialize_event_loop()
         return sys.modules[name]
 
 

@@ -21,12 +21,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from importlib.metadata import distribution
 from pathlib import Path, PurePosixPath
 
+from microgpt.viz.drawing.phases import of_forward
 from microgpt.viz.lesson import TRAVELLED
 from microgpt.viz.rendering.style import read
 from tools.output.templates import as_python
 from tools.runtime import finder
 from tools.runtime.bytecode import HEADER, LOCK, compiled
 from tools.runtime.finder import FILES, MODULES
+from tools.runtime.lean import LATE, lean
 from tools.runtime.pinned import CORE, MINOR, TAG
 
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the date of every file in every archive
@@ -36,11 +38,9 @@ FIRST, MORE = "first.wasm", "more.wasm"  # the two archives
 NUMPY = "numpy.wasm"  # its library, which the browser compiles while the archives still arrive
 # What Python imports before it finds modules in them.
 START = ("__future__", "encodings/__init__", "encodings/aliases", "encodings/utf_8", "sitecustomize")
-SHOWN = "microgpt/model.py"  # the pages show parts of its source
+SAID = "microgpt/viz/drawing/forward.json"  # phases.KEPT: what the pages show of model.py, whose source stays here
 LIBRARY = f"numpy/_core/_multiarray_umath.cpython-{TAG}-wasm32-emscripten.so"
 PLACE = f"/lib/python{MINOR}/site-packages"  # in the browser
-# What the first step imports and does not use: in MORE, and loaded when something of it is used.
-LATE = ("microgpt.viz.figures", "numpy.linalg._umath_linalg")
 
 # What of NumPy and of the standard library the pages load, and what of that, and of the rest, a first step loads;
 # `python -m tools.runtime.used` finds both, tests run on them.
@@ -73,7 +73,7 @@ def pack_runtime(
     start = {f"{name}.pyc": code[f"{name}.pyc"] for name in START}
     (out / FIRST).write_bytes(as_wasm(zipped(part(in_first, files, code, LATE) | start)))
     in_more = {*filter(wanted, files)} - in_first
-    (out / MORE).write_bytes(as_wasm(zipped(part(in_more, files, code, ()))))
+    (out / MORE).write_bytes(as_wasm(zipped(part(in_more, files, code, {}))))
     (out / "worker.js").write_bytes(worker(*(fetched[name].read_text("utf-8") for name in SCRIPTS)).encode())
     shutil.copyfile(fetched[WASM], out / WASM)
     told = {}
@@ -109,7 +109,7 @@ def gathered(fetched: Mapping[str, Path], own: Mapping[str, bytes], all_of_it: b
     found = {placed(name): data for one in archives for name, data in one.items() if needed(name, used)}
     for package in ("jinja2", "markupsafe"):
         found |= {placed(name): data for name, data in installed(package).items()}
-    return found | as_python(own)
+    return lean(found) | as_python(own) | {SAID: json.dumps(of_forward()).encode("utf-8")}
 
 
 def needed(name: str, used: Collection[str] | None) -> bool:
@@ -131,15 +131,15 @@ def stem(name: str) -> str:
 
 
 def part(
-    names: Iterable[str], files: Mapping[str, bytes], code: Mapping[str, bytes], late: Collection[str]
+    names: Iterable[str], files: Mapping[str, bytes], code: Mapping[str, bytes], late: Mapping[str, tuple[str, ...]]
 ) -> dict[str, bytes]:
     """The entries that finder.py reads; the same for the same files."""
     modules: dict[str, tuple[bool, bytes]] = {}
     kept: dict[str, bytes] = {}
     for name in sorted(names):
-        if f"{name}c" not in code or name == SHOWN:
+        if f"{name}c" not in code:
             kept[name] = files[name]
-        if f"{name}c" in code:
+        else:
             path = PurePosixPath(stem(name))
             steps = path.parts[:-1] if path.name == "__init__" else path.parts
             for n in range(1, len(steps)):
@@ -147,7 +147,8 @@ def part(
                     modules[".".join(steps[:n])] = (True, b"")
             modules[".".join(steps)] = (path.name == "__init__", code[f"{name}c"][HEADER:])
     # format 2: nothing in it is shared
-    return {MODULES: marshal.dumps({"modules": modules, "late": [*late]}, 2), FILES: marshal.dumps(kept, 2)}
+    told = {name: (f"{name.replace('.', '/')}/__init__.py" in files, called) for name, called in late.items()}
+    return {MODULES: marshal.dumps({"modules": modules, "late": told}, 2), FILES: marshal.dumps(kept, 2)}
 
 
 def as_wasm(archive: bytes) -> bytes:

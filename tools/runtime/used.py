@@ -21,7 +21,7 @@ from microgpt.errors import N_, UserError
 from tools.output.sources import our_files
 from tools.runtime.bytecode import IMPORTS, LOCK, SECONDS, node
 from tools.runtime.fetch import default_cache, fetch_runtime
-from tools.runtime.packing import LATE, LIBRARY, PLACE, SCRIPTS, START, USED, USED_FIRST, pack_runtime
+from tools.runtime.packing import LIBRARY, PLACE, SAID, SCRIPTS, START, USED, USED_FIRST, pack_runtime
 from tools.runtime.pinned import TAG
 from tools.runtime.process import finished
 
@@ -50,7 +50,9 @@ try {
 ADD_MORE = "import sitecustomize; sitecustomize.FINDER.add('/lib/more.wasm')\n"
 FILES = """
 import json, sys
-json.dumps({"answers": said, "files": [str(getattr(m, "__file__", None) or "") for m in list(sys.modules.values())]})
+from sitecustomize import FINDER
+files = [str(getattr(m, "__file__", None) or "") for name, m in list(sys.modules.items()) if name not in FINDER.late]
+json.dumps({"answers": said, "files": files})
 """
 FIRST_STEP = """
 from json import dumps, loads
@@ -60,13 +62,18 @@ for hook in STEPS:
     said.append(receive(dumps({"state": loads(said[-1])["state"], "hook": hook, "fields": LIKELY})))
 said = said[1:]
 """
-NO_MODULES = ("microgpt/data/names.npz",)  # what else a first step reads
+REAL = """
+from sitecustomize import FINDER
+for name in [*FINDER.late]:
+    FINDER.real(name)
+"""  # what has been left for later is there too
+NO_MODULES = ("microgpt/data/names.npz", SAID)  # what else a first step reads
 
 
 def main() -> int:
     try:
         with tempfile.TemporaryDirectory() as folder:
-            all_of_them = run(Path(folder) / "all", EXERCISE.read_text("utf-8") + "said = answers()\n", all_of_it=True)
+            all_of_them = run(Path(folder) / "all", EXERCISE.read_text("utf-8") + "said = answers()\n" + REAL, all_of_it=True)
             first = run(Path(folder) / "first", FIRST_STEP, all_of_it=True)
     except UserError as error:
         print(f"tools.runtime.used: {error}", file=sys.stderr)
@@ -74,8 +81,7 @@ def main() -> int:
     codecs = {f"encodings/{name}" for name in BY_NAME}  # Python remembers for ever that it has not found one
     found = {used(name) for name in all_of_them["files"]} | codecs
     write(USED, {name for name in found if not name.startswith(OURS)})
-    needed = {used(name) for name in first["files"]} - {*START}
-    write(USED_FIRST, {name for name in needed if dotted(name) not in LATE} | {*NO_MODULES, *codecs})
+    write(USED_FIRST, {used(name) for name in first["files"]} - {*START} | {*NO_MODULES, *codecs})
     return 0
 
 
@@ -92,11 +98,6 @@ def used(path: str) -> str:
         if found:
             return name.split(".")[0]
     return ""
-
-
-def dotted(name: str) -> str:
-    """What Python calls the module that the lists name so."""
-    return name.removesuffix("/__init__").replace("/", ".")
 
 
 def run(

@@ -1,19 +1,18 @@
-"""The stages of one step, and the line of model.py that runs in each, read from the real source.
+"""The stages of one step, and the line of model.py that runs in each, read from the real source (source.py).
 
-Knows the names of events and the source text; knows no trace.
+Knows the names of events; knows no trace.
 """
 
 from __future__ import annotations
 
-import ast
-import inspect
-import textwrap
+import json
 from functools import cache
-from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple
 
-from microgpt import model
 from microgpt.errors import N_
+
+KEPT = Path(__file__).with_name("forward.json")  # in the browser, in place of the source of `forward`
 
 
 class Phase(NamedTuple):
@@ -90,23 +89,13 @@ def code(phase: int) -> tuple[str, ...]:
 
 @cache
 def of_forward() -> dict[str, str]:
-    return reported(inspect.getsource(model.forward))
+    """Event -> the statement of `forward` above its report."""
+    if KEPT.exists():
+        found: dict[str, str] = json.loads(KEPT.read_text("utf-8"))
+        return found
+    from inspect import getsource
 
+    from microgpt.model import forward
+    from microgpt.viz.drawing.source import reported
 
-def reported(source: str) -> dict[str, str]:
-    """Event -> the statement directly above the one in which `hook` is told of it, however the two are written."""
-    lines, found = source.splitlines(), dict[str, str]()
-    for node in ast.walk(ast.parse(source)):  # from outside inwards: what is found last is nearest to the report
-        for block in (getattr(node, "body", None), getattr(node, "orelse", None)):
-            for above, statement in pairwise(block if isinstance(block, list) else []):
-                text = textwrap.dedent("\n".join(lines[above.lineno - 1 : above.end_lineno])).strip()
-                found |= dict.fromkeys(told(statement), text)
-    return found
-
-
-def told(statement: ast.stmt) -> list[str]:
-    """The events of which `hook` is told in it."""
-    calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
-    reports = [call.args[0] for call in calls if isinstance(call.func, ast.Name) and call.func.id == "hook"]
-    names = [report.elts[0] for report in reports if isinstance(report, ast.Tuple)]
-    return [str(name.value) for name in names if isinstance(name, ast.Constant)]
+    return reported(getsource(forward))

@@ -1,0 +1,13 @@
+"""In place of `pyodide._package_loader`: where packages lie. None is loaded: all that is needed is in the archives."""
+
+from pathlib import Path
+from site import getsitepackages
+
+from pyodide_js import loadedPackages
+
+SITE_PACKAGES = Path(getsitepackages()[0])
+DSO_DIR = Path("/usr/lib")
+
+
+def init_loaded_packages() -> None:
+    """Tell of the packages that are there: of none."""
