@@ -64,10 +64,9 @@
       }
     };
     async function pass(name, { [name]: { sha256 } }, code) {
-      const bytes = await fetched(name, sha256);
-      const given = code.includes(name) ? await WebAssembly.compile(bytes) : bytes;
+      const given = await fetched(name, sha256, code.includes(name));
       if (name !== "worker.js") await script; // the others are for the worker
-      postMessage({ name, given }, given === bytes ? [bytes.buffer] : []);
+      postMessage({ name, given }, given.buffer ? [given.buffer] : []);
     }
     function count(bytes) {
       done += bytes;
@@ -79,7 +78,7 @@
       if (total) postMessage({ done: megabytes, total: all });
       told = null;
     }
-    async function fetched(name, hash, cache = "default") { // the bytes of the file that has this hash
+    async function fetched(name, hash, code = false, cache = "default") { // what has this hash; compiled, if code
       const stop = new AbortController(), { signal } = stop, chunks = [];
       let size = 0, last = Date.now();
       const silence = setInterval(() => Date.now() - last > 1000 * IDLE && stop.abort(), 500);
@@ -95,12 +94,13 @@
         }
         const bytes = new Uint8Array(size);
         chunks.reduce((at, part) => (bytes.set(part, at), at + part.length), 0);
-        if ((await sha256(bytes)).startsWith(hash)) return bytes;
+        const compiled = code && WebAssembly.compile(bytes).catch(() => null); // while it is checked
+        if ((await sha256(bytes)).startsWith(hash)) return compiled || bytes;
         throw fault(/^\s*</.test(new TextDecoder().decode(bytes.subarray(0, 99))) ? "portal" : "hash");
       } catch (error) {
         count(-size);
         if (carried) throw fault("carried", { name });
-        if (cache === "default") return fetched(name, hash, "reload"); // past the browser's cache
+        if (cache === "default") return fetched(name, hash, code, "reload"); // past the browser's cache
         if (signal.aborted) throw fault("silence", { name, seconds: IDLE });
         if (error.about) throw fault(error.about.why, { name, ...error.about });
         throw fault("network", { name });

@@ -35,9 +35,9 @@ pyodide.runPython(require("fs").readFileSync(work + "/compile.py", "utf8"));
 
 # Runs in Pyodide: every .py below /work/in becomes a .pyc in /work/out that is never checked against its source. What
 # nobody in a browser asks for is left out: docstrings, NumPy's calls that add some to what is compiled, annotations of
-# functions, and the tables that say which line of the source an instruction comes from. Docstrings are empty, not gone:
-# NumPy adds to some; and a decorator may read annotations. NumPy's ten modules of types, of which it takes one name for
-# annotations, are never asked for.
+# functions, and the tables that say which line of the source an instruction comes from. Docstrings are blank, not gone:
+# NumPy adds to some, and a dataclass that has none works out its signature to have one; and a decorator may read
+# annotations. NumPy's ten modules of types, of which it takes one name for annotations, are never asked for.
 COMPILE = """
 import ast, marshal, pathlib
 from importlib.util import MAGIC_NUMBER
@@ -48,7 +48,7 @@ def bare(tree):
     for node in ast.walk(tree):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             if ast.get_docstring(node, clean=False):
-                node.body[0].value = ast.copy_location(ast.Constant(""), node.body[0].value)
+                node.body[0].value = ast.copy_location(ast.Constant(" "), node.body[0].value)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not node.decorator_list:
             all = node.args
             node.returns = None

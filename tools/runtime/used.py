@@ -73,7 +73,8 @@ NO_MODULES = ("microgpt/data/names.npz", SAID)  # what else a first step reads
 def main() -> int:
     try:
         with tempfile.TemporaryDirectory() as folder:
-            all_of_them = run(Path(folder) / "all", EXERCISE.read_text("utf-8") + "said = answers()\n" + REAL, all_of_it=True)
+            pressed = EXERCISE.read_text("utf-8") + "said = answers()\n" + REAL
+            all_of_them = run(Path(folder) / "all", pressed, all_of_it=True)
             first = run(Path(folder) / "first", FIRST_STEP, all_of_it=True)
     except UserError as error:
         print(f"tools.runtime.used: {error}", file=sys.stderr)

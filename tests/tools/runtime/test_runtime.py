@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from microgpt.errors import UserError
+from microgpt.viz.drawing.phases import KEPT, of_forward
 from microgpt.viz.rendering.render import COMPILED
 from tools.output.manifest import digest
 from tools.output.sources import our_files
@@ -27,7 +28,8 @@ from tools.runtime import single
 from tools.runtime.bytecode import node
 from tools.runtime.fetch import default_cache, fetch_runtime
 from tools.runtime.finder import FILES, MODULES
-from tools.runtime.packing import FIRST, LIBRARY, MORE, NUMPY, SHOWN, pack_runtime
+from tools.runtime.lean import LATE
+from tools.runtime.packing import FIRST, LIBRARY, MORE, NUMPY, SAID, pack_runtime
 from tools.runtime.pinned import CDN_NUMPY, CORE, NPM, NPM_NUMPY, PYODIDE, WHEELS
 from tools.server import serving
 
@@ -248,14 +250,29 @@ def test_the_pack_names_every_file_and_keeps_the_licences(pack: Path) -> None:
 
 
 @pytest.mark.slow("packs the browser's Python")
+def test_the_browser_gets_what_the_source_of_forward_says(pack: Path) -> None:
+    first = part(pack, FIRST)
+    assert json.loads(first["files"][SAID]) == of_forward() and SAID.endswith(KEPT.name)
+    assert not KEPT.exists()  # here the source itself is read
+
+
+@pytest.mark.slow("packs the browser's Python")
+def test_each_late_module_is_known_for_a_package_or_not(pack: Path) -> None:
+    told = part(pack, FIRST)["late"]
+    assert {*told} == {*LATE} and [name for name, (package, _) in told.items() if package] == [
+        "asyncio", "microgpt.viz.figures",
+    ]  # fmt: skip
+
+
+@pytest.mark.slow("packs the browser's Python")
 def test_each_module_is_in_one_archive(pack: Path) -> None:
     first, more = part(pack, FIRST), part(pack, MORE)
     assert {*first["modules"]} & {*more["modules"]} == {COMPILED}  # a package without code of its own
     assert {"microgpt.model", "microgpt.viz.session", "numpy"} <= {*first["modules"]}
     assert "microgpt.train" in more["modules"] and "locale/es/LC_MESSAGES/messages.mo" in more["files"]
     libraries = {name.split(".")[0].replace("/", ".") for name in more["files"] if name.endswith(".so")}
-    assert {*first["late"]} <= {*more["modules"]} | libraries
-    assert [name for name in first["files"] if name.endswith(".py")] == [SHOWN]  # all others travel without source
+    assert {*first["late"]} <= {*first["modules"], *more["modules"]} | libraries
+    assert not [name for name in first["files"] if name.endswith(".py")]  # none travels as source
     assert first["files"][LIBRARY] == b"" and (pack / NUMPY).stat().st_size > 2_000_000
 
 

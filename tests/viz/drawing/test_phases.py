@@ -10,8 +10,9 @@ from babel.messages.pofile import read_po
 
 from microgpt import model
 from microgpt.viz.course import PAGES
-from microgpt.viz.drawing.phases import PHASES, code, reported
+from microgpt.viz.drawing.phases import PHASES, code
 from microgpt.viz.drawing.picture import Picture
+from microgpt.viz.drawing.source import reported
 from microgpt.viz.lesson import lesson_named
 from microgpt.viz.rendering.style import SPANS, own_style, pace
 from microgpt.viz.text.language import LANGUAGES

@@ -32,9 +32,10 @@ INSTEAD = {
     "_pyodide/_base.py": "base.py",
     "_pyodide/docstring.py": "docstring.py",
     "pyodide/_package_loader.py": "package_loader.py",
-    "pyodide/code.py": "code.py",
+    "pyodide/code.py": "base.py",
 }
-# The event loop comes with asyncio (finder.py). The resources of packages are nothing that an importer needs.
+# The event loop comes with asyncio (finder.py). No importer needs the resources of packages. A memory of Python must
+# hold the objects of JavaScript that Pyodide expects in it, in its order: scheduleCallback, then loadedPackages.
 LINES: dict[str, dict[str, str]] = {
     "importlib/abc.py": {"from .resources import abc as _resources_abc\n": "_resources_abc = None\n"},
     "pyodide/__init__.py": {

@@ -1,4 +1,4 @@
-"""In place of Pyodide's `_pyodide._base`: what its start and `pyimport` ask of it, without ast, tokenize and inspect."""
+"""In place of Pyodide's `_pyodide._base` and `pyodide.code`: what its start, `pyimport` and `runPython` ask of them."""
 
 from __future__ import annotations
 

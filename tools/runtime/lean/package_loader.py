@@ -3,10 +3,11 @@
 from pathlib import Path
 from site import getsitepackages
 
-from pyodide_js import loadedPackages
+import pyodide_js
 
 SITE_PACKAGES = Path(getsitepackages()[0])
 DSO_DIR = Path("/usr/lib")
+LOADED = pyodide_js.loadedPackages  # held, since a memory of Python must hold it
 
 
 def init_loaded_packages() -> None:
