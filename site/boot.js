@@ -1,5 +1,6 @@
 /* The bridge, page side. An event of an element with data-hook goes to Python as {hook, fields}, and files
-   as handles; the answer, a list of {target, html, how}, {file, text, type} or {again: hook}, is applied.
+   as handles; the answer, a list of {target, html, how}, {file, text, type}, {again: hook} or {ahead: hook},
+   is applied. What is ahead is asked for while nothing is pressed: when it is pressed, the answer is there.
    Python is fetched on first need and checked, in a worker that does this alone: the runtime's address holds
    the hash of runtime.json, and that all others. The worker that runs it is watched; the state is kept here,
    so a dead one can be replaced. Knows no page. */
@@ -15,7 +16,8 @@
   const same = { createHTML: (text) => text, createScriptURL: (text) => text };
   const policy = self.trustedTypes?.createPolicy("microgpt", same) ?? same;
   const fault = (why, about) => Object.assign(new Error(why), { about: { why, ...about } });
-  let state = null, worker = null, answered = false, busy = false, waiting = [], sent = [], timer, forbidden;
+  let state = null, worker = null, answered = false, busy = false, waiting = [], sent = [];
+  let early, likely, timer, forbidden;
   document.documentElement.classList.add("js");
   document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) => {
     forbidden ??= `${effectiveDirective} ${blockedURI}`; // by its host: our own policy allows all of it
@@ -41,7 +43,7 @@
     worker?.loader.terminate();
     worker?.terminate();
     status("failed", forbidden ? { why: "policy", forbidden } : said, answered ? "stopped" : "failed");
-    [worker, answered, waiting, busy] = [null, false, [], false];
+    [worker, answered, waiting, busy, early] = [null, false, [], false];
   }
 
   function loading() { // is a worker of its own, so that no frame of the page waits for what arrives
@@ -73,12 +75,11 @@
       told ??= setTimeout(tell, OFTEN);
     }
     function tell() {
-      const digits = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
-      const [megabytes, all] = [done, total].map((n) => (number ??= new Intl.NumberFormat(lang, digits)).format(n / 1e6));
-      if (total) postMessage({ done: megabytes, total: all });
+      number ??= new Intl.NumberFormat(lang, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+      if (total) postMessage({ done: number.format(done / 1e6), total: number.format(total / 1e6) });
       told = null;
     }
-    async function fetched(name, hash, code = false, cache = "default") { // what has this hash; compiled, if code
+    async function fetched(name, hash, code, cache = "default") { // what has this hash; compiled, if code
       const stop = new AbortController(), { signal } = stop, chunks = [];
       let size = 0, last = Date.now();
       const silence = setInterval(() => Date.now() - last > 1000 * IDLE && stop.abort(), 500);
@@ -179,7 +180,8 @@
         if (name) return mine.postMessage({ name, given }, given.buffer ? [given.buffer] : []);
         if (!begun || mine.lacks) status("loading", { done, total });
       };
-      loader.postMessage({ base, hash, lang: document.documentElement.lang, carried: inside ? carried : null });
+      const { lang } = document.documentElement;
+      loader.postMessage({ base, hash, lang, carried: inside ? carried : null });
     }).catch(unreached);
   }
   function keep(names) { // by offline.js, for visits without a network
@@ -197,15 +199,20 @@
       status(worker ? "working" : "starting");
       if (!worker) await spawn();
       watch(answered ? STEP : START);
-      worker.postMessage({ message: JSON.stringify({ state, hook, fields }), files });
+      const message = JSON.stringify({ state, hook, fields });
+      if (early?.message === message) return early.answer ? heard({ data: early }) : (early = null);
+      worker.postMessage({ message, files });
     } catch (error) {
       setTimeout(give_up, 50, error); // what a policy forbids is told a little later
     }
   }
-  function heard({ data: { answer, message, ...progress } }) {
-    if (message) return give_up({ message });
+  function heard({ data }) {
+    const { answer, failed, ...progress } = data;
+    if (failed) return give_up({ message: failed });
     if (progress.status === "more") return lacking(worker);
     if (!answer) return watch(START), status(progress.status, progress);
+    if (early && !early.answer) return (early.answer = answer), busy || status("ready");
+    [early, likely] = [];
     watch(0);
     const { state: next, patches } = JSON.parse(answer);
     const lost = patches.find(({ target, optional }) => target && !optional && !all(target)[0]);
@@ -219,9 +226,18 @@
   function go_on(mine) {
     if (mine !== worker) return; // it has been given up
     busy = false;
-    waiting.length ? send(...waiting.splice(0)) : status("ready");
+    if (waiting.length) return send(...waiting.splice(0));
+    status("ready");
+    look_ahead();
   }
-  function apply({ target, html, how, file, text, type, again }) {
+  function look_ahead([element] = all(`button[data-hook="${likely}"]`)) { // as if it were pressed
+    if (!element) return;
+    const [fields, files] = asked_by(element);
+    early = { message: JSON.stringify({ state, hook: likely, fields }) };
+    worker.postMessage({ message: early.message, files });
+  }
+  function apply({ target, html, how, file, text, type, again, ahead }) {
+    if (ahead) return (likely = ahead);
     if (again) return waiting.length || waiting.push(again, ...sent); // what was pressed comes first
     if (file) {
       const bytes = type === "image/png" ? Uint8Array.from(atob(text), (c) => c.charCodeAt(0)) : text;

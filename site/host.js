@@ -70,11 +70,12 @@
 
   for (const type of ["pointerdown", "focusin"])
     document.addEventListener(type, ({ target }) => {
-      const link = target.closest?.("a[data-view]"), anew = own().length;
+      const link = target.closest?.("a[data-view]"), anew = link && own().length;
+      if (!link) return;
       const differs = (e) => (choice(e) ? e.checked && (anew || !e.defaultChecked) : e.value !== at_first(e));
       const controls = all("input:not([type=hidden]), select").filter((e) => e.name && differs(e));
-      const said = [...new URLSearchParams(link?.dataset.view), ...controls.map((e) => [e.name, e.value])];
-      if (link) link.search = new URLSearchParams(said);
+      const said = [...new URLSearchParams(link.dataset.view), ...controls.map((e) => [e.name, e.value])];
+      link.search = new URLSearchParams(said);
     });
   document.addEventListener("click", ({ target }) => {
     const source = document.querySelector(target.closest("[data-copy]")?.dataset.copy ?? "no-such");

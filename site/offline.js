@@ -17,7 +17,8 @@ self.onfetch = (event) => {
   const { url, method } = event.request;
   if (method !== "GET" || !ours(url)) return; // the browser's own business
   const coming = fetch(event.request);
-  if (!PYTHON.test(url)) event.waitUntil(coming.then((answer) => keep(url, answer)).catch(() => {})); // as it comes
+  if (!PYTHON.test(url)) // copied before it is read
+    event.waitUntil(coming.then((answer) => keep(url, answer)).catch(() => {}));
   event.respondWith(best(url, coming));
 };
 

@@ -16,7 +16,7 @@ self.onmessage = ({ data }) => {
   return (python ??= start(data))
     .then(async (receive) => data.message && postMessage({ answer: await answered(receive, data) }))
     .then(() => data.message && afterwards?.())
-    .catch((error) => postMessage({ message: String(error?.message ?? error) }, forget()));
+    .catch((error) => postMessage({ failed: String(error?.message ?? error) }, forget()));
 };
 
 async function start({ base, module, keeps, rehearsal }) {

@@ -23,6 +23,11 @@ def again(hook: str) -> Patch:
     return {"again": hook}
 
 
+def ahead(hook: str) -> Patch:
+    """Says what is likely to be pressed next: while nothing is, the page asks for it, and keeps the answer."""
+    return {"ahead": hook}
+
+
 def file(name: str, text: str, kind: str) -> Patch:
     """Offers the reader a file to save."""
     return {"file": name, "text": text, "type": kind}

@@ -18,7 +18,7 @@ from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.drawing.thumbs import HEIGHT, Cell, heat_row
 from microgpt.viz.lesson import page_named
-from microgpt.viz.patches import Patch, State, again, file, optional, patch
+from microgpt.viz.patches import Patch, State, again, ahead, file, optional, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings, parse, radio, settings_of
 
@@ -106,7 +106,7 @@ def say(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, l
     shown = picture(recording, fields, selected=state["n"] - 1)
     at, late = on_show(shown), range(state.get("said", shown.n), shown.n)
     ledgers = [patch("#ledgers", part(shown, "ledger", i, at), "append") for i in late]
-    return remember(settings, recording), [*ledgers, prose(shown, fields)]
+    return remember(settings, recording), [*ledgers, prose(shown, fields), *([] if recording.ended else [ahead("next")])]
 
 
 def begun(state: State | None) -> State | None:

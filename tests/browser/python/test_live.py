@@ -139,10 +139,53 @@ def test_a_dead_interpreter_is_replaced_and_the_state_is_kept(page: Page) -> Non
     n = press(page, "next")["state"]["n"]
     page.run("""(() => { const post = Worker.prototype.postMessage;
       Worker.prototype.postMessage = function () { post.call(this, { message: "{" }); };
-      document.querySelector("button[data-hook=next]").click(); Worker.prototype.postMessage = post; })()""")
+      document.querySelector("button[data-hook=run]").click(); Worker.prototype.postMessage = post; })()""")
     page.wait(f'{STATE} === "failed"')
     assert re.search("ended with an error", page.run(LINE))
     assert press(page, "next")["state"]["n"] == n + 1
+
+
+POSTED = """(() => { const post = Worker.prototype.postMessage; window.posted = [];
+  Worker.prototype.postMessage = function (data, ...rest) {
+    if (data.message) posted.push(JSON.parse(data.message));
+    return post.call(this, data, ...rest);
+  }; })()"""
+
+
+def test_what_is_likely_to_be_pressed_has_been_asked_for(page: Page) -> None:
+    """The answer to the next press is there before it; another press, or another choice, is asked for itself."""
+    choose(page, model="names", prompt="jo", temperature="0", top_k="0", seed="42")
+    page.run(POSTED)
+    asked = "window.posted.map(({ hook }) => hook).join()"
+    n = press(page, "next")["state"]["n"]
+    page.wait(f"{asked} === 'next,prose,next'")
+    for i in (1, 2):
+        page.run("posted.length = 0")
+        page.pause(0.2)
+        assert press(page, "next")["state"]["n"] == n + i
+        page.wait(f"{asked} === 'prose,next'")
+    page.run("posted.length = 0")
+    page.pause(0.2)
+    choose(page, temperature="1")
+    press(page, "next")
+    page.wait(f"{asked} === 'next,prose,next'")
+    assert page.run("posted[0].fields.temperature") == "1"
+    page.run("posted.length = 0")
+    assert press(page, "run")["state"]["settings"]["temperature"] == 1
+    assert page.run("posted[0].hook") == "run"
+
+
+def test_a_press_while_it_is_being_asked_for_is_that_press(page: Page) -> None:
+    choose(page, model="names", prompt="jo", temperature="0", top_k="0", seed="42")
+    n = press(page, "next")["state"]["n"]
+    count = page.run("window.answers.length")
+    page.run("""(() => { const next = document.querySelector("button[data-hook=next]"); let pressed = 0;
+      new MutationObserver(() => pressed++ < 2 && next.click()).observe(document.querySelector("#prose"),
+        { childList: true }); next.click(); })()""")
+    page.wait(f'window.answers.length >= {count + 6} && {STATE} === "ready"')
+    states = [json.loads(text)["state"]["n"] for text in page.run(f"window.answers.slice({count})")]
+    assert states[-1] == n + 3 and states == sorted(states)
+    assert page.run('document.querySelectorAll("#tokens input").length') == n + 3
 
 
 def test_a_change_of_model_brings_its_own_text(page: Page) -> None:
