@@ -106,7 +106,8 @@ def say(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, l
     shown = picture(recording, fields, selected=state["n"] - 1)
     at, late = on_show(shown), range(state.get("said", shown.n), shown.n)
     ledgers = [patch("#ledgers", part(shown, "ledger", i, at), "append") for i in late]
-    return remember(settings, recording), [*ledgers, prose(shown, fields), *([] if recording.ended else [ahead("next")])]
+    likely = [] if recording.ended else [ahead("next")]
+    return remember(settings, recording), [*ledgers, prose(shown, fields), *likely]
 
 
 def begun(state: State | None) -> State | None:

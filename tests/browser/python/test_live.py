@@ -154,7 +154,7 @@ POSTED = """(() => { const post = Worker.prototype.postMessage; window.posted = 
 
 def test_what_is_likely_to_be_pressed_has_been_asked_for(page: Page) -> None:
     """The answer to the next press is there before it; another press, or another choice, is asked for itself."""
-    choose(page, model="names", prompt="jo", temperature="0", top_k="0", seed="42")
+    choose(page, model="names", prompt="al", temperature="0", top_k="0", seed="42")
     page.run(POSTED)
     asked = "window.posted.map(({ hook }) => hook).join()"
     n = press(page, "next")["state"]["n"]
