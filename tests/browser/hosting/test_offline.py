@@ -75,6 +75,13 @@ def fetched(page: Page, name: str, options: str = "{}") -> str:
     return str(page.run(f"fetch('{name}', {options}).then({given}).catch(() => 'failed')"))
 
 
+def named(page: Page, *names: str) -> None:
+    """Say that these have come, as a page does of Python's files."""
+    page.run(
+        f"(navigator.serviceWorker.controller.postMessage({list(names)}.map((n) => new URL(n, location).href)), 0)"
+    )
+
+
 def wait_for(page: Page, *paths: str) -> None:
     page.wait(f"{KEPT}.then((kept) => {list(paths)}.every((path) => kept.includes(path)))")
 
@@ -87,6 +94,8 @@ def test_a_page_that_was_visited_once_works_without_a_network(new_tab: Open, sit
         page.wait("navigator.serviceWorker.controller !== null")
         if used:
             press(page, "next")
+            (folder,) = site.glob("runtime-*")
+            wait_for(page, *(f"/{folder.name}/{path.name}" for path in folder.iterdir()))
         wait_for(page, "/kv-cache.html", "/style.css", "/boot.js", "/host.js")
     open_live(page, url + "kv-cache.html?step=2")
     assert page.run("document.querySelector('[name=step]:checked').value") == "2"
@@ -193,9 +202,12 @@ def test_when_python_comes_anew_the_older_one_is_dropped(new_tab: Open, small: P
         new = ["runtime-b2/python.zip", "runtime-b2/runtime.json"]
         for name in [*old, *others]:
             assert fetched(page, name).startswith("200")
+        named(page, *old, *others)
         wait_for(page, *(f"/{name}" for name in [*old, *others]))
         for name in new:
             assert fetched(page, name) == "200 runtime-b2"
+        assert page.run(f"{KEPT}.then((kept) => !kept.includes('/{new[0]}'))")  # no copy is made while it comes
+        named(page, *new)
         page.wait(f"{KEPT}.then((kept) => !kept.includes('/{old[0]}') && !kept.includes('/{old[1]}'))")
         wait_for(page, "/one.html", "/host.js", *(f"/{name}" for name in [*others, *new]))
         assert fetched(page, old[0]) == "200 runtime-a1"  # a page of the older build that is still open
