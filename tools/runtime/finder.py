@@ -30,6 +30,20 @@ PLACE = f"/lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
 ModuleSpec: Any = type(sys.__spec__)
 
 
+class Called:
+    """In place of something of a module that has been left for later: looked for when it is called, or when a value is
+    asked whether it is of that kind."""
+
+    def __init__(self, find: Any) -> None:
+        self.find = find
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        return self.find()(*given, **named)
+
+    def __instancecheck__(self, value: object) -> bool:
+        return isinstance(value, self.find())
+
+
 class Finder:
     """What of all archives has been added, as one of sys.meta_path."""
 
@@ -80,7 +94,7 @@ class Finder:
         if attribute == "__path__" and not package:
             raise AttributeError(attribute)
         if attribute in called:
-            return lambda *given, **named: getattr(self.real(name), attribute)(*given, **named)
+            return Called(lambda: getattr(self.real(name), attribute))
         return getattr(self.real(name), attribute)
 
     def real(self, name: str) -> ModuleType:

@@ -12,8 +12,8 @@ from tools.runtime.finder import Finder
 from tools.runtime.lean import INSTEAD, LINES, base, docstring, lean
 
 MODULES = {
-    "stood": "LOADED.append(1)\nvalue = 3\ndef double(x):\n    return 2 * x\n",
-    "user": "import stood\nfrom stood import double\n",
+    "stood": "LOADED.append(1)\nvalue = 3\ndef double(x):\n    return 2 * x\nclass Kind(int): pass\n",
+    "user": "import stood\nfrom stood import double, Kind\n",
 }
 LOADED: list[int] = []
 
@@ -26,7 +26,7 @@ def finder() -> Iterator[Finder]:
     for name, source in MODULES.items():
         source = f"from {__name__} import LOADED\n{source}"
         found.modules[name] = (False, marshal.dumps(compile(source, name, "exec")))
-    found.late["stood"] = (False, ("double",))
+    found.late["stood"] = (False, ("double", "Kind"))
     sys.meta_path.insert(0, found)
     yield found
     sys.meta_path.remove(found)
@@ -46,6 +46,12 @@ def test_what_is_only_called_is_there_before_its_module(finder: Finder) -> None:
     user = __import__("user")
     assert user.double(21) == 42 and len(LOADED) == 1
     assert vars(user.stood)["value"] == 3  # those who hold the stand-in hold all of the module from now on
+
+
+def test_a_value_is_of_the_kind_that_was_left_for_later(finder: Finder) -> None:
+    user = __import__("user")
+    assert not LOADED and not isinstance(3, user.Kind) and len(LOADED) == 1
+    assert isinstance(user.Kind(3), user.Kind) and isinstance(user.Kind(3), user.stood.Kind)
 
 
 def test_while_its_archive_is_not_there_it_fails_and_is_tried_again(finder: Finder) -> None:
