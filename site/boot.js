@@ -95,7 +95,8 @@
         }
         const bytes = new Uint8Array(size);
         chunks.reduce((at, part) => (bytes.set(part, at), at + part.length), 0);
-        const compiled = code && WebAssembly.compile(bytes).catch(() => null); // while it is checked
+        const compiled = code && WebAssembly.compile(bytes); // while it is checked
+        compiled?.catch?.(() => {}); // told to who waits for it, if it is the right file
         if ((await sha256(bytes)).startsWith(hash)) return compiled || bytes;
         throw fault(/^\s*</.test(new TextDecoder().decode(bytes.subarray(0, 99))) ? "portal" : "hash");
       } catch (error) {
@@ -206,8 +207,7 @@
       setTimeout(give_up, 50, error); // what a policy forbids is told a little later
     }
   }
-  function heard({ data }) {
-    const { answer, failed, ...progress } = data;
+  function heard({ data: { answer, failed, ...progress } }) {
     if (failed) return give_up({ message: failed });
     if (progress.status === "more") return lacking(worker);
     if (!answer) return watch(START), status(progress.status, progress);

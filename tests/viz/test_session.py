@@ -207,6 +207,11 @@ def test_the_prose_follows_a_token_and_is_that_of_the_whole_text() -> None:
     page = next(p for p in LESSONS if p.name == "kv-cache")
     shown = Picture(made.trace, selected=state["n"] - 1, head=0)
     assert html(patches, "#prose") == prose("stepper", shown, page=page, live=True)
+    assert {"ahead": "next"} in patches
+    while not made.ended:
+        state, patches = dispatch(state, "next", FIELDS)
+        made.step()
+    assert {"ahead": "next"} not in dispatch(state, "prose", FIELDS)[1]  # nothing comes next
     assert [p["target"] for p in dispatch(None, "prose", FIELDS)[1]] == ["#prompt-error"]
 
 

@@ -109,7 +109,7 @@ class Finder:
                 sys.modules[name] = stand_in
                 raise
             vars(stand_in).update(vars(sys.modules[name]))  # for those who hold it
-            if name == "asyncio":
+            if name == "asyncio":  # Pyodide's event loop comes with it, and not at the start
                 __import__("pyodide.webloop").webloop._initialize_event_loop()
         return sys.modules[name]
 

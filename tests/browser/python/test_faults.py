@@ -316,6 +316,24 @@ def test_too_little_memory_is_said(new_tab: Open, site: Path, tmp_path: Path) ->
         assert_says(page, "too little memory")
 
 
+def test_what_the_browser_cannot_compile_is_said(new_tab: Open, site: Path) -> None:
+    """The file is the right one, so it is not fetched again, and the browser's own reason is told."""
+    call = "WebAssembly.compile(bytes)"
+    assert BOOT.count(call) == 1
+    text = BOOT.replace(call, 'Promise.reject(new RangeError("WebAssembly.compile(): Out of memory"))').encode()
+    asked: list[str] = []
+
+    def broken(path: str) -> tuple[int, dict[str, str], Iterator[bytes]] | None:
+        asked.append(path)
+        return (200, {"Content-Type": "text/javascript"}, iter([text])) if path == "/boot.js" else None
+
+    with serving(site, broken) as url:
+        page = open_live(new_tab(), url + "kv-cache.html")
+        page.click('button[data-hook="next"]')
+        assert_says(page, "too little memory")
+    assert len([path for path in asked if path.endswith("pyodide.asm.wasm")]) == 1
+
+
 # what Python may do when a reader asks for seed 66: the worker does it in its place
 DEATHS = {
     "an error": ('throw new Error("Traceback:\\nboom")', "ended with an error (boom)"),

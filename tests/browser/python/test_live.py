@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -173,6 +174,25 @@ def test_what_is_likely_to_be_pressed_has_been_asked_for(page: Page) -> None:
     page.run("posted.length = 0")
     assert press(page, "run")["state"]["settings"]["temperature"] == 1
     assert page.run("posted[0].hook") == "run"
+
+
+PLACES = """JSON.stringify([...document.querySelectorAll(
+  ".row:nth-child(-n + 4) :is(.c-pos, .c-k, .c-v), .tray, .legend")].map((e) => {
+    const { x, y, width, height } = e.getBoundingClientRect();
+    return [x, y - document.querySelector(".stage").getBoundingClientRect().y, width, height];
+  }))"""
+
+
+def test_a_new_row_moves_nothing_that_lies_there_while_there_is_room(page: Page) -> None:
+    """There is room by fours: the fifth row asks for more, the sixth and the seventh lie down in it."""
+    choose(page, model="names", prompt="mar", temperature="0", top_k="0", seed="42")
+    seen = []
+    for n in (4, 5, 6, 7):
+        assert press(page, "next")["state"]["n"] == n
+        page.pause(0.3)
+        seen.append(np.array(json.loads(page.run(PLACES))))
+    assert len(seen[0]) == 4 * 3 + 2 + 1
+    assert [float(np.abs(b - a).max()) < 1 for a, b in pairwise(seen)] == [False, True, True]  # pixels
 
 
 def test_a_press_while_it_is_being_asked_for_is_that_press(page: Page) -> None:

@@ -10,13 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-# Module -> what other modules take of it when they are loaded, and only call. The real one is loaded by the first such
-# call, or when anything else of it is wanted.
+# Module -> what other modules take of it when they are loaded, and only call, or compare kinds with. The real one is
+# loaded when they do, or when anything else of it is wanted; a first step loads none of them.
 LATE: dict[str, tuple[str, ...]] = {
-    "_pyodide.jsbind": (),
-    "ast": ("literal_eval",),
     "asyncio": (),
-    "inspect": ("getattr_static",),
     "jinja2.bccache": ("BytecodeCache", "FileSystemBytecodeCache", "MemcachedBytecodeCache"),
     "jinja2.compiler": ("CodeGenerator", "generate"),
     "jinja2.lexer": ("Lexer", "TokenStream", "get_lexer"),

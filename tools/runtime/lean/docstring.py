@@ -3,11 +3,6 @@
 from collections.abc import Callable
 
 
-def dedent_docstring(docstring: str) -> str:
-    """As it is."""
-    return docstring
-
-
 def get_cmeth_docstring(method: Callable[..., object]) -> str:
     """What Python takes for a method written in C: a line with its name."""
     return f"{method.__name__}()\n--\n\n"
