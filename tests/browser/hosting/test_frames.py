@@ -202,7 +202,8 @@ def seen_outside(page: Page, at: Served) -> set[str]:
         works.add(ADDRESS)
     if ADDRESS in works:
         asked = len([path for path in at.seen if path.endswith(".wasm")])
-        page.run("(document.querySelectorAll('iframe')[1].src += '&prompt=anna', 0)")
+        longer = "&prompt=annabella"  # so that its page is of another height
+        page.run(f"(document.querySelectorAll('iframe')[1].src += '{longer}', 0)")
         for half_seconds in range(80):
             page.pause(0.5)
             again = len([path for path in at.seen if path.endswith(".wasm")])
