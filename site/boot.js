@@ -7,6 +7,7 @@
 "use strict";
 (() => {
   const START = 60, STEP = 20; // seconds
+  const HOW = { append: "append", inner: "replaceChildren", outer: "replaceWith" };
   const CALM = 3000; // milliseconds after all has come, before a copy of it is kept
   const me = document.currentScript, base = new URL(me.dataset.runtime, me.src || document.baseURI).href;
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
@@ -17,7 +18,7 @@
   const policy = self.trustedTypes?.createPolicy("microgpt", same) ?? same;
   const fault = (why, about) => Object.assign(new Error(why), { about: { why, ...about } });
   let state = null, worker = null, answered = false, busy = false, waiting = [], sent = [];
-  let early, likely, timer, forbidden;
+  let early, likely, pressed, stood, timer, forbidden;
   document.documentElement.classList.add("js");
   document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) => {
     forbidden ??= `${effectiveDirective} ${blockedURI}`; // by its host: our own policy allows all of it
@@ -195,13 +196,13 @@
   };
   async function send(hook, fields, files) {
     if (busy) return (waiting = [hook, fields, files]); // the latest one counts
-    [busy, sent, forbidden] = [true, [fields, files]];
+    [busy, sent, stood, forbidden] = [true, [fields, files], place()];
     try {
       status(worker ? "working" : "starting");
       if (!worker) await spawn();
       watch(answered ? STEP : START);
       const message = JSON.stringify({ state, hook, fields });
-      if (early?.message === message) return early.answer ? heard({ data: early }) : (early = null);
+      if (early?.message === message) return early.answer ? show(early.answer) : (early = null);
       worker.postMessage({ message, files });
     } catch (error) {
       setTimeout(give_up, 50, error); // what a policy forbids is told a little later
@@ -211,14 +212,21 @@
     if (failed) return give_up({ message: failed });
     if (progress.status === "more") return lacking(worker);
     if (!answer) return watch(START), status(progress.status, progress);
-    if (early && !early.answer) return (early.answer = answer), busy || status("ready");
+    const told = JSON.parse(answer);
+    for (const one of told.patches) if ("html" in one) one.html = parsed(one.html);
+    if (early && !early.answer) return (early.answer = told), busy || status("ready");
+    stood = place();
+    show(told);
+  }
+  function show({ state: next, patches }) {
     [early, likely] = [];
     watch(0);
-    const { state: next, patches } = JSON.parse(answer);
     const lost = patches.find(({ target, optional }) => target && !optional && !all(target)[0]);
     if (lost) return give_up(fault("target", lost)); // the page keeps what it shows, and its state
     [state, answered] = [next, true];
     patches.forEach(apply);
+    const shift = () => pressed?.isConnected && scrollBy({ top: place() - stood, behavior: "instant" });
+    requestAnimationFrame(shift); // what was pressed stays under the finger
     if (!waiting.length || document.hidden) return go_on(worker);
     status("working");
     requestAnimationFrame(() => setTimeout(go_on, 0, worker)); // what has come is painted first
@@ -236,6 +244,7 @@
     early = { message: JSON.stringify({ state, hook: likely, fields }) };
     worker.postMessage({ message: early.message, files });
   }
+  const place = () => pressed?.getBoundingClientRect().y; // in the window
   function apply({ target, html, how, file, text, type, again, ahead }) {
     if (ahead) return (likely = ahead);
     if (again) return waiting.length || waiting.push(again, ...sent); // what was pressed comes first
@@ -244,9 +253,12 @@
       const href = URL.createObjectURL(new Blob([bytes], { type }));
       return Object.assign(document.createElement("a"), { download: file, href }).click();
     }
-    const element = document.querySelector(target), trusted = policy.createHTML(html);
-    if (how === "append") return element?.insertAdjacentHTML("beforeend", trusted);
-    if (element) element[how === "outer" ? "outerHTML" : "innerHTML"] = trusted;
+    document.querySelector(target)?.[HOW[how]](html);
+  }
+  function parsed(html) { // apart from the page, which has no work with it before it is shown
+    const template = document.createElement("template");
+    template.innerHTML = policy.createHTML(html);
+    return template.content;
   }
   function asked_by(element) { // fields and files, by the names of their controls
     const controls = all("input, select, textarea", element.closest("[data-scope]") ?? document);
@@ -258,6 +270,6 @@
     document.addEventListener(type, (event) => {
       const element = event.target.closest(asking);
       if (element && type === "click") event.preventDefault(); // Enter clicks a button too; no form is sent
-      if (element) send(element.dataset.hook, ...asked_by(element));
+      if (element) send((pressed = element).dataset.hook, ...asked_by(element));
     });
 })();

@@ -2,9 +2,9 @@
 
 A step plays and is played again for as long as frames are counted. Style and layout are Chromium's own count of its
 work (Performance.getMetrics), over the frames that the page has seen. The rest of a frame is painting, which depends on
-the machine. A step without Python is measured as in steps.py, to its painted frame. Rounds are repeated and the best is
-kept: what is asked is what the page needs, not what else the machine was doing. Pages of other lengths are built for
-it. 24 tokens are the most that a shipped model sees; a text of 32, the most that a page shows, is drawn as
+the machine. A step without Python is measured as in steps.py, until the page is painted. Rounds are repeated and the
+best is kept: what is asked is what the page needs, not what else the machine was doing. Pages of other lengths are
+built for it. 24 tokens are the most that a shipped model sees; a text of 32, the most that a page shows, is drawn as
 that of a large model is, by one of ours with room for more.
 """
 
@@ -146,4 +146,4 @@ def stepped(playwright: Playwright, url: str) -> list[float]:
     with tab(playwright, "chromium", flags=UNLIMITED) as page:
         page.open(url)
         page.pause(0.5)
-        return [one.total for one in without_python(page)]
+        return [one.painted for one in without_python(page)]

@@ -1,4 +1,4 @@
-"""A step on the page: from a click until the frame that shows it is drawn (painted.py), with Python and without.
+"""A step on the page: from a click until the page is painted (painted.py), with Python and without.
 
 Live: "One token", in a page whose Python is up, with several seeds until each text ends; the click that starts a
 text (its whole prompt is run and drawn) is not a step and not counted. The page asks Python for the next token while
@@ -35,7 +35,7 @@ def measure(playwright: Playwright, url: str) -> list[Result]:
                 open_tab.pause(0.5)
                 results += [
                     result(f"stepping `{page.model}` without Python", without_python(open_tab)),
-                    result(f"a live step of `{page.model}`, Python to painted page", live(open_tab, page)),
+                    result(f"a live step of `{page.model}`", live(open_tab, page)),
                 ]
     return results
 
@@ -86,7 +86,7 @@ def count(page: Tab) -> int:
 
 def result(what: str, times: list[Painted]) -> Result:
     answer, laid, raster, drawing = (median(part) for part in zip(*times, strict=True))
-    parts = f"answer {answer:.0f}, " * (answer > 0) + f"page {laid:.0f}, raster {raster:.0f}, drawing {drawing:.0f}"
-    totals = [one.total for one in times]
-    scale = f"{parts}; worst of {len(times)}: {max(totals):.0f} ms"
-    return at_most(f"{what}, ms", totals, GOAL, "", scale, ".0f")
+    painted, total = [one.painted for one in times], median(one.total for one in times)
+    parts = f"answer {answer:.0f}, page {laid:.0f}; " * (answer > 0) + f"worst of {len(times)}: {max(painted):.0f}"
+    after = f"raster {raster:.0f}, drawing {drawing:.0f}: on the screen after {total:.0f} ms"
+    return at_most(f"{what}, ms to paint", painted, GOAL, "", f"{parts}; {after}", ".0f")

@@ -9,11 +9,11 @@ from tools.browsers import UNFOLD, Page
 
 STATE = 'document.querySelector("[data-boot]").dataset.state'
 LINE = 'document.querySelector("[data-boot]").textContent'
-# keep the text of each answer: what Python sent, before the page makes elements of it; drivers parse JSON here too
+# keep the text of each answer, once it is shown: then, and not before, its state is taken; drivers parse JSON here too
 LISTEN = """(() => { const parse = JSON.parse; window.answers = [];
   JSON.parse = (text, ...rest) => {
-    const value = parse(text, ...rest);
-    if (value?.patches) window.answers.push(text);
+    const value = parse(text, ...rest), state = value?.state;
+    if (value?.patches) Object.defineProperty(value, "state", { get: () => (window.answers.push(text), state) });
     return value;
   }; })()"""
 
@@ -27,6 +27,7 @@ def open_live(page: Page, url: str) -> Page:
 
 def press(page: Page, hook: str) -> dict[str, Any]:
     """Press a button and return Python's answer, once it is on the page."""
+    page.run("new Promise(requestAnimationFrame)")  # what was pressed before stands where it stood
     before = page.run("window.answers.length")
     page.click(f'button[data-hook="{hook}"]')
     page.wait(f'window.answers.length > {before} && {STATE} === "ready"')

@@ -93,6 +93,19 @@ def test_token_by_token_makes_the_same_page_as_all_at_once(page: Page) -> None:
     assert page.run(tidy) == appended
 
 
+def test_what_is_pressed_stays_where_it_is(page: Page) -> None:
+    """Text grows above the button, which is pressed again and again: no finger has to follow it."""
+    choose(page, model="names", prompt="a", temperature="1", top_k="0", seed="7")
+    place = "document.querySelector('button[data-hook=next]').getBoundingClientRect().y"
+    page.run(f"(addEventListener('click', () => {{ window.stood = {place}; }}, true), 0)")
+    tall = []
+    for _ in range(4):
+        press(page, "next")
+        page.wait(f"Math.abs({place} - window.stood) <= 1", 5)  # windows scroll by whole pixels
+        tall.append(page.run("document.documentElement.scrollHeight"))
+    assert tall[-1] > tall[0] + 10
+
+
 @pytest.mark.parametrize(
     ("fields", "says"),
     [
