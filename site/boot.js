@@ -213,7 +213,7 @@
     if (progress.status === "more") return lacking(worker);
     if (!answer) return watch(START), status(progress.status, progress);
     const told = JSON.parse(answer);
-    for (const one of told.patches) if ("html" in one) one.html = parsed(one.html);
+    for (const one of told.patches) if ("html" in one) one.nodes = parsed(one);
     if (early && !early.answer) return (early.answer = told), busy || status("ready");
     stood = place();
     show(told);
@@ -245,7 +245,7 @@
     worker.postMessage({ message: early.message, files });
   }
   const place = () => pressed?.getBoundingClientRect().y; // in the window
-  function apply({ target, html, how, file, text, type, again, ahead }) {
+  function apply({ target, nodes, how, file, text, type, again, ahead }) {
     if (ahead) return (likely = ahead);
     if (again) return waiting.length || waiting.push(again, ...sent); // what was pressed comes first
     if (file) {
@@ -253,12 +253,13 @@
       const href = URL.createObjectURL(new Blob([bytes], { type }));
       return Object.assign(document.createElement("a"), { download: file, href }).click();
     }
-    document.querySelector(target)?.[HOW[how]](html);
+    document.querySelector(target)?.[HOW[how]](...nodes);
   }
-  function parsed(html) { // apart from the page, which has no work with it before it is shown
-    const template = document.createElement("template");
-    template.innerHTML = policy.createHTML(html);
-    return template.content;
+  function parsed({ target, html, how }) { // apart from the page, but as in its place: so too in drawings
+    const at = document.querySelector(target);
+    const apart = ((how === "outer" ? at?.parentElement : at) ?? document.body).cloneNode(false);
+    apart.innerHTML = policy.createHTML(html);
+    return [...apart.childNodes];
   }
   function asked_by(element) { // fields and files, by the names of their controls
     const controls = all("input, select, textarea", element.closest("[data-scope]") ?? document);
