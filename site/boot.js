@@ -7,8 +7,8 @@
 "use strict";
 (() => {
   const START = 60, STEP = 20; // seconds
-  const HOW = { append: "append", inner: "replaceChildren", outer: "replaceWith" };
   const CALM = 3000; // milliseconds after all has come, before a copy of it is kept
+  const HOW = { append: "append", inner: "replaceChildren", outer: "replaceWith" };
   const me = document.currentScript, base = new URL(me.dataset.runtime, me.src || document.baseURI).href;
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const carried = Object.fromEntries(all("script[data-file]").map((e) => [e.dataset.file, e.text]));
@@ -18,7 +18,7 @@
   const policy = self.trustedTypes?.createPolicy("microgpt", same) ?? same;
   const fault = (why, about) => Object.assign(new Error(why), { about: { why, ...about } });
   let state = null, worker = null, answered = false, busy = false, waiting = [], sent = [];
-  let early, likely, pressed, stood, timer, forbidden;
+  let early, likely, pressed, timer, forbidden;
   document.documentElement.classList.add("js");
   document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) => {
     forbidden ??= `${effectiveDirective} ${blockedURI}`; // by its host: our own policy allows all of it
@@ -196,13 +196,14 @@
   };
   async function send(hook, fields, files) {
     if (busy) return (waiting = [hook, fields, files]); // the latest one counts
-    [busy, sent, stood, forbidden] = [true, [fields, files], place()];
+    [busy, sent, forbidden] = [true, [fields, files]];
+    const back = held();
     try {
       status(worker ? "working" : "starting");
       if (!worker) await spawn();
       watch(answered ? STEP : START);
       const message = JSON.stringify({ state, hook, fields });
-      if (early?.message === message) return early.answer ? show(early.answer) : (early = null);
+      if (early?.message === message) return early.answer ? show(early.answer, back) : (early = null);
       worker.postMessage({ message, files });
     } catch (error) {
       setTimeout(give_up, 50, error); // what a policy forbids is told a little later
@@ -215,18 +216,16 @@
     const told = JSON.parse(answer);
     for (const one of told.patches) if ("html" in one) one.nodes = parsed(one);
     if (early && !early.answer) return (early.answer = told), busy || status("ready");
-    stood = place();
-    show(told);
+    show(told, held());
   }
-  function show({ state: next, patches }) {
+  function show({ state: next, patches }, back) {
     [early, likely] = [];
     watch(0);
     const lost = patches.find(({ target, optional }) => target && !optional && !all(target)[0]);
     if (lost) return give_up(fault("target", lost)); // the page keeps what it shows, and its state
     [state, answered] = [next, true];
     patches.forEach(apply);
-    const shift = () => pressed?.isConnected && scrollBy({ top: place() - stood, behavior: "instant" });
-    requestAnimationFrame(shift); // what was pressed stays under the finger
+    requestAnimationFrame(back);
     if (!waiting.length || document.hidden) return go_on(worker);
     status("working");
     requestAnimationFrame(() => setTimeout(go_on, 0, worker)); // what has come is painted first
@@ -244,7 +243,10 @@
     early = { message: JSON.stringify({ state, hook: likely, fields }) };
     worker.postMessage({ message: early.message, files });
   }
-  const place = () => pressed?.getBoundingClientRect().y; // in the window
+  function held(at = pressed) { // what puts back, after a change, what was pressed, if it is in sight
+    const place = () => at?.getBoundingClientRect().y, y = place(), behavior = "instant";
+    return () => y > 0 && y < innerHeight && at.isConnected && scrollBy({ top: place() - y, behavior });
+  }
   function apply({ target, nodes, how, file, text, type, again, ahead }) {
     if (ahead) return (likely = ahead);
     if (again) return waiting.length || waiting.push(again, ...sent); // what was pressed comes first

@@ -87,6 +87,20 @@ def test_steps_with_javascript_and_asks_only_its_own_server(new_tab: Open, addre
     assert not [url for url in page.requests if "/runtime-" in url or "worker" in url]  # Python is not asked for
 
 
+def test_no_button_moves_between_steps(new_tab: Open, address: str) -> None:
+    """From step 9 to step 10 too, whose number is a digit longer."""
+    page = new_tab()
+    page.open(f"{address}kv-cache-words.html")
+    steps = page.run('document.querySelectorAll("#tokens input").length')
+    assert steps >= 10
+    seen = set()
+    for i in range(1, steps - 1):
+        page.click(f"#tokens .R{i} span")
+        found = "[...document.querySelectorAll('.turn .button, .play')].filter((e) => e.checkVisibility())"
+        seen.add(tuple(page.run(f"{found}.map((e) => Math.round(e.getBoundingClientRect().x))")))
+    assert len(seen) == 1 and len(seen.pop()) == 3
+
+
 @pytest.mark.parametrize("javascript", [True, False])
 def test_steps_from_a_file(new_tab: Open, engine: str, site: Path, javascript: bool) -> None:
     if engine != "chromium" and not javascript:

@@ -106,6 +106,19 @@ def test_what_is_pressed_stays_where_it_is(page: Page) -> None:
     assert tall[-1] > tall[0] + 10
 
 
+def test_who_looks_elsewhere_is_not_moved(page: Page) -> None:
+    """What was pressed has left the window: where the reader is now counts, and the page stands."""
+    choose(page, model="names", prompt="ma", temperature="0", top_k="0", seed="42")
+    press(page, "next")
+    page.run("new Promise(requestAnimationFrame)")  # here it was in sight, and is put back
+    tall = "document.documentElement.scrollHeight"
+    before, height = page.run(f"(scrollTo(0, 0), [window.answers.length, {tall}])")
+    page.run("(document.querySelector('button[data-hook=next]').click(), 0)")
+    page.wait(f'window.answers.length > {before} && {STATE} === "ready" && {tall} > {height}')
+    page.run("new Promise(requestAnimationFrame)")
+    assert page.run("scrollY") == 0
+
+
 @pytest.mark.parametrize(
     ("fields", "says"),
     [
