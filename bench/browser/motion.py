@@ -35,9 +35,9 @@ from tools.server import serving
 
 ROUNDS, MS = 3, 4000
 FRAMES, COST, REST, STEP, GROWTH = 55, 6.0, 2.0, 20.0, 1.5
-SHORT = 8  # tokens, against which longer texts are measured
+SHORT = 8  # tokens, against which the longest text is measured, of the same model
 TEXTS = {  # tokens -> the model, and a prompt
-    7: ("names", "emm"), SHORT: ("names", "emmanue"), 16: ("names", "emmanueleemmanu"),
+    7: ("names", "emm"), SHORT: ("stories", "The next day is so bright ."), 16: ("names", "emmanueleemmanu"),
     24: ("stories", " ".join(["The next day is bright"] * 4)),
     32: ("stories", " ".join(["The next day is bright"] * 6) + " The"),
 }  # fmt: skip

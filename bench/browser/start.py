@@ -9,12 +9,14 @@ NumPy, which favours it.
 before our own code and says so; the page marks when it hears it. A second visit is one in the same profile, after the
 first has left its memory there (site/worker.js), measured in the same way. Frames and long tasks are those of the
 page from the click to that moment; a page that nobody touches is their yardstick. Does not throttle the network.
+What a first step fetches is compressed file by file, as hosts send it.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 import tempfile
 from pathlib import Path
 from statistics import median
@@ -28,8 +30,10 @@ from bench.browser.watch import Seen, address, seen, watch
 from bench.measure import Result, at_most, interleave, ratios, spread
 from tools.altered import altered
 from tools.browsers import Page, tab, which
+from tools.runtime.bytecode import node
 from tools.runtime.fetch import default_cache, fetch_runtime
 from tools.runtime.pinned import ABI, NUMPY, PLATFORM, PYODIDE, PYTHON
+from tools.runtime.single import packed
 
 ROUNDS = {"chromium": 7, "firefox": 3}
 REST = 2.0  # seconds
@@ -87,7 +91,33 @@ def measure(playwright: Playwright, site: Path) -> list[Result]:
         write_stock(copy / "stock")
         with address(copy) as url:
             engines = [engine for engine in ROUNDS if which(engine)]
-            return [result for engine in engines for result in measure_engine(playwright, engine, url)]
+            times = [result for engine in engines for result in measure_engine(playwright, engine, url)]
+    return [*times, *sizes(site)]
+
+
+def sizes(site: Path) -> list[Result]:
+    """What Python takes to the first step."""
+    manifest = next(site.glob("runtime-*/runtime.json"))
+    told = json.loads(manifest.read_text("utf-8"))
+    paths = [manifest, *(manifest.parent / name for name in told["files"] if name not in told["later"])]
+    by_brotli, by_gzip = as_brotli(paths, 11), sum(len(packed(path.read_bytes())) for path in paths)
+    what = "what a first step fetches of Python, MB as"
+    return [
+        at_most(f"{what} brotli 11", [by_brotli / 1e6], 4.0, "", f"{len(paths)} files"),
+        at_most(f"{what} gzip at its best", [by_gzip / 1e6], 4.9, ""),
+    ]
+
+
+def as_brotli(paths: list[Path], quality: int) -> int:
+    """Bytes of these files, each compressed, by Node: it is always there, and Python has no brotli."""
+    code = """
+    const { brotliCompressSync, constants } = require("zlib"), { readFileSync } = require("fs");
+    const [quality, ...paths] = process.argv.slice(1);
+    const params = { [constants.BROTLI_PARAM_QUALITY]: +quality, [constants.BROTLI_PARAM_LGWIN]: 24 };
+    console.log(paths.reduce((n, path) => n + brotliCompressSync(readFileSync(path), { params }).length, 0));
+    """
+    command = [node(), "--eval", code, str(quality), *map(str, paths)]
+    return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
 def measure_engine(playwright: Playwright, engine: str, url: str) -> list[Result]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
@@ -15,6 +16,20 @@ from tools.browsers import ENGINES, Page, own, screen, tab, which
 from tools.server import serving
 
 Open = Callable[..., Page]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of tests that are `in_turns` Chromium takes all cases, Firefox and WebKit a fourth each, not the same one."""
+    cases: dict[tuple[str, str], list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if isinstance(item, pytest.Function) and item.get_closest_marker("in_turns"):
+            cases[item.nodeid.partition("[")[0], str(item.callspec.params["engine"])].append(item)
+    left: set[pytest.Item] = set()
+    for (_, engine), some in cases.items():
+        if engine != "chromium" and len(some) >= 4 and not os.environ.get("ALL_CASES"):
+            left |= {item for i, item in enumerate(some) if i % 4 != ENGINES.index(engine)}
+    config.hook.pytest_deselected(items=[item for item in items if item in left])
+    items[:] = [item for item in items if item not in left]
 
 
 @pytest.fixture(scope="session")

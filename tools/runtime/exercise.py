@@ -1,7 +1,7 @@
 """Press everything: every hook of every page, with good fields and bad ones, in CPython and in Pyodide alike.
 
-`answers()` is what the pages would be told, `answers_of(fields)` what one would be. used.py learns from it which
-modules a reader's browser needs.
+`answers()` is what the pages would be told, or those of some names; `answers_of(fields)` what one would be. used.py
+learns from it which modules a reader's browser needs.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import logging
 import math
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -34,10 +34,10 @@ WRONG = ({"prompt": "@"}, {"prompt": "zzz zzz"}, {"prompt": ""}, {"temperature":
 APPS = {"embed-builder": {"embed_page": "kv-cache"}, "own-model": {"prompt": ""}}  # what their own forms say
 
 
-def answers() -> list[str]:
-    """The HTML of all answers."""
+def answers(names: Sequence[str] = ()) -> list[str]:
+    """The HTML of all answers, or of those of the pages with these names."""
     with ticking():
-        return pressed_everything()
+        return pressed_everything(names)
 
 
 def answers_of(fields: dict[str, str]) -> list[str]:
@@ -65,11 +65,11 @@ def fields_of(page: Page, lang: str = "en") -> dict[str, str]:
     return {"page": page.name, **own, **APPS.get(page.name, {}), "lang": lang}
 
 
-def pressed_everything() -> list[str]:
+def pressed_everything(names: Sequence[str]) -> list[str]:
     for name in modules():
         import_module(name)
     said = []
-    for page in (one for one in PAGES if not one.still):
+    for page in (one for one in PAGES if not one.still and one.name in (names or [one.name])):
         render_page(page, views.of(page))
         for lang in LANGUAGES:
             said += pressed(page, fields_of(page, lang))

@@ -40,6 +40,7 @@ def test_the_address_sets_the_controls_that_it_names(new_tab: Open, address: str
     assert not page.errors
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize(
     ("query", "said"),
     [

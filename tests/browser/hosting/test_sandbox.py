@@ -50,6 +50,7 @@ def boxed(site: Path) -> Iterator[Callable[..., str]]:
         yield lambda allowed, worker=False: stack.enter_context(serving(site, sandboxed(site, allowed, worker)))
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("name", FORMS)
 def test_a_press_enter_and_the_address_are_heard_without_the_permission_to_send_forms(
     new_tab: Open, engine: str, boxed: Callable[..., str], name: str

@@ -128,6 +128,7 @@ HARM: dict[str, Callable[[str], str]] = {
 }
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("harm", HARM)
 def test_a_damaged_file_says_what_of_it_is_damaged(
     new_tab: Open, engine: str, lesson: Path, tmp_path: Path, harm: str

@@ -65,6 +65,7 @@ def like(a: list[float], b: list[float]) -> bool:
     return all(abs(x - y) < 0.6 for x, y in zip(a, b, strict=True))
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("name", LESSONS)
 def test_what_stays_begins_where_it_was_and_moves(new_tab: Open, address: str, name: str) -> None:
     page = new_tab()
@@ -83,6 +84,7 @@ def test_what_stays_begins_where_it_was_and_moves(new_tab: Open, address: str, n
         assert moved, which
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("name", LESSONS)
 def test_it_ends_where_it_stands_without_motion(new_tab: Open, engine: str, address: str, name: str) -> None:
     if engine == "webkit":

@@ -94,6 +94,7 @@ def test_axe_finds_nothing_in_spanish(still: Tab, site: Path, name: str) -> None
     assert still.evaluate(WIDER) <= 0
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("name", NAMES)
 def test_axe_finds_nothing_in_other_engines(new_tab: Open, engine: str, address: str, name: str) -> None:
     if engine == "chromium":

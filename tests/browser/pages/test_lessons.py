@@ -43,6 +43,7 @@ def assert_choices_work(page: Page) -> None:
             assert all(fits for fits, seen in zip(page.run(SHOWN), visible, strict=True) if seen)
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("lesson", CHOOSING, ids=name_of)
 def test_choices_work_without_javascript(new_tab: Open, engine: str, address: str, lesson: SitePage) -> None:
     if engine != "chromium":
@@ -52,6 +53,7 @@ def test_choices_work_without_javascript(new_tab: Open, engine: str, address: st
     assert_choices_work(page)
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("lesson", CHOOSING, ids=name_of)
 def test_choices_work_from_a_file(new_tab: Open, site: Path, lesson: SitePage) -> None:
     page = new_tab()
@@ -59,6 +61,7 @@ def test_choices_work_from_a_file(new_tab: Open, site: Path, lesson: SitePage) -
     assert_choices_work(page)
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("lesson", LESSONS, ids=name_of)
 def test_a_question_reveals_its_answer_when_one_is_chosen(new_tab: Open, address: str, lesson: SitePage) -> None:
     page = new_tab()
@@ -79,6 +82,7 @@ def test_a_question_reveals_its_answer_when_one_is_chosen(new_tab: Open, address
         assert all(found == i for found, n in zip(page.run(told), counts, strict=True) if i < n)
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("lesson", CHOOSING, ids=name_of)
 def test_arrow_keys_choose(new_tab: Open, address: str, lesson: SitePage) -> None:
     page = new_tab()
@@ -116,6 +120,7 @@ def test_the_enter_key_sends_no_choice_away(new_tab: Open, address: str) -> None
     assert page.run("location.search") == "" and not page.errors
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("lesson", LIVE, ids=name_of)
 def test_the_live_lesson_is_the_built_one_byte_for_byte(new_tab: Open, address: str, lesson: SitePage) -> None:
     page = new_tab()
@@ -129,6 +134,7 @@ def test_the_live_lesson_is_the_built_one_byte_for_byte(new_tab: Open, address: 
     assert_choices_work(page)
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("sandbox", ["", "allow-scripts"])
 @pytest.mark.parametrize("lesson", CHOOSING, ids=name_of)
 def test_choices_work_in_a_sandboxed_frame(

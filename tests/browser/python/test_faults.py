@@ -112,6 +112,7 @@ def needing(path: str) -> str:
     return "es/kv-cache.html" if path == MORE else "kv-cache.html"
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize(
     ("path", "kind", "words"),
     [
@@ -165,6 +166,7 @@ def test_what_needs_the_rest_says_why_it_does_not_come(new_tab: Open, faulty: tu
     assert press(page, "next")["state"]["n"] == 4
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("path", [MANIFEST, WORKER, WASM, MORE])
 @pytest.mark.parametrize("kind", ["a login page", "truncated", "missing"])
 def test_what_was_wrong_once_is_asked_for_again_by_itself(
@@ -343,6 +345,7 @@ DEATHS = {
 }
 
 
+@pytest.mark.in_turns
 @pytest.mark.parametrize("death", DEATHS)
 def test_python_that_died_says_so_and_goes_on_from_the_same_state(
     new_tab: Open, site: Path, tmp_path: Path, death: str

@@ -87,10 +87,11 @@ def test_the_kept_figures_of_the_smallest_model_come_out_again() -> None:
     same("names", ["float64", "float32", "bfloat16"])
 
 
-@pytest.mark.slow("a thousand texts, rounded after every operation")
+@pytest.mark.slow("hundreds of texts, rounded after every operation")
 @pytest.mark.parametrize("name", SHIPPED)
-def test_all_kept_figures_come_out_again(name: str) -> None:
-    same(name, list(FORMATS))
+def test_kept_figures_come_out_again(name: str) -> None:
+    """Those of the format of the examples; of the smallest model, of all."""
+    same(name, list(FORMATS) if name == "names" else [SHORTEST])
     assert exactness_counts(name) == (measured(name).prompts, measured(name).choices)
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from bench.browser.start import as_brotli
 from microgpt.errors import UserError
 from microgpt.viz.drawing.phases import KEPT, of_forward
 from microgpt.viz.rendering.render import COMPILED
@@ -290,15 +291,9 @@ def test_an_archive_is_a_webassembly_module_too(pack: Path, name: str) -> None:
 
 @pytest.mark.slow("compresses the browser's Python as hosts do")
 def test_a_first_step_loads_at_most_four_megabytes(pack: Path) -> None:
-    """As brotli at its best, and 4.9 MB as gzip at its best: five files and the list of them."""
+    """In five files and the list of them, as gzip at its best 4.9 MB. As brotli at its best it is an eighth less than
+    what is found here: that takes a minute, and is left to `make bench`."""
     names = sorted({path.name for path in pack.iterdir()} - {MORE})
     assert names == [FIRST, NUMPY, "pyodide.asm.wasm", "runtime.json", "worker.js"]
-    code = """
-    const { brotliCompressSync, constants } = require("zlib"), { readFileSync } = require("fs");
-    const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 };
-    console.log(process.argv.slice(1).reduce((n, p) => n + brotliCompressSync(readFileSync(p), { params }).length, 0));
-    """
-    paths = [str(pack / name) for name in names]
-    done = subprocess.run([node(), "--eval", code, *paths], capture_output=True, text=True, check=True)
-    assert 3_000_000 < int(done.stdout) <= 4_000_000
+    assert 3_000_000 < as_brotli([pack / name for name in names], 9) <= 4_060_000
     assert sum(len(single.packed((pack / name).read_bytes())) for name in names) <= 4_900_000
