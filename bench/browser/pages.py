@@ -9,14 +9,13 @@ send them.
 from __future__ import annotations
 
 import gzip
-import importlib
 import json
 import mimetypes
 import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from playwright.sync_api import Playwright
@@ -24,6 +23,7 @@ from playwright.sync_api import Playwright
 from bench.measure import Result, at_least
 from microgpt.viz.course import LESSONS
 from tools.browsers import CHROMIUM_FLAGS, tab, which
+from tools.runtime.bytecode import node
 from tools.server import Fault, serving
 
 LIGHTHOUSE = "lighthouse@13.5.0"
@@ -58,19 +58,17 @@ def requests(playwright: Playwright, site: Path, name: str) -> Result:
 
 def size(site: Path, name: str) -> Result:
     """Each file is compressed by itself, as it is sent."""
-    files = sent(site, name)
-    sizes = {"gzip": total(files, lambda data: gzip.compress(data, 9))}
-    if brotli := optional("brotli"):
-        sizes["brotli"] = total(files, brotli)
+    paths = sent(site, name)
+    sizes = {"gzip": as_gzip(paths), "brotli": as_brotli(paths, 11)}
     shown = ", ".join(f"{kind} {n / 1000:.1f}" for kind, n in sizes.items())
     goal = f"under {SIZE_GOAL // 1000}"
-    raw = f"uncompressed {sum(map(len, files)) / 1000:.0f} kB"
+    raw = f"uncompressed {sum(path.stat().st_size for path in paths) / 1000:.0f} kB"
     return Result(f"{name}.html + style.css, kB", shown, "", goal, max(sizes.values()) < SIZE_GOAL, raw)
 
 
 def growth(site: Path) -> Result:
     """How much larger the page is that has grown most since its picture stood still."""
-    grown = {name: total(sent(site, name), lambda data: gzip.compress(data, 9)) / was for name, was in STILL.items()}
+    grown = {name: as_gzip(sent(site, name)) / was for name, was in STILL.items()}
     most = max(grown, key=grown.__getitem__)
     what = "the page that has grown most since its picture stood still, its html + style.css"
     return Result(
@@ -78,21 +76,24 @@ def growth(site: Path) -> Result:
     )
 
 
-def sent(site: Path, name: str) -> list[bytes]:
-    return [(site / file).read_bytes() for file in (f"{name}.html", "style.css")]
+def sent(site: Path, name: str) -> list[Path]:
+    return [site / f"{name}.html", site / "style.css"]
 
 
-def total(files: list[bytes], compress: Callable[[bytes], bytes]) -> int:
-    return sum(len(compress(data)) for data in files)
+def as_gzip(paths: list[Path]) -> int:
+    return sum(len(gzip.compress(path.read_bytes(), 9)) for path in paths)
 
 
-def optional(module: str) -> Callable[[bytes], bytes] | None:
-    """The `compress` of a module that may not be installed."""
-    try:
-        found: Callable[[bytes], bytes] = importlib.import_module(module).compress
-    except ImportError:
-        return None
-    return found
+def as_brotli(paths: list[Path], quality: int) -> int:
+    """Bytes of these files, each compressed, by Node: it is always there, and Python has no brotli."""
+    code = """
+    const { brotliCompressSync, constants } = require("zlib"), { readFileSync } = require("fs");
+    const [quality, ...paths] = process.argv.slice(1);
+    const params = { [constants.BROTLI_PARAM_QUALITY]: +quality, [constants.BROTLI_PARAM_LGWIN]: 24 };
+    console.log(paths.reduce((n, path) => n + brotliCompressSync(readFileSync(path), { params }).length, 0));
+    """
+    command = [node(), "--eval", code, str(quality), *map(str, paths)]
+    return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
 def zipped(site: Path) -> Fault:

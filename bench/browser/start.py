@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 from statistics import median
@@ -26,11 +25,11 @@ from pyodide_lock import PyodideLockSpec
 from pyodide_lock.spec import InfoSpec, PackageSpec
 from pyodide_lock.utils import update_package_sha256
 
+from bench.browser.pages import as_brotli
 from bench.browser.watch import Seen, address, seen, watch
 from bench.measure import Result, at_most, interleave, ratios, spread
 from tools.altered import altered
 from tools.browsers import Page, tab, which
-from tools.runtime.bytecode import node
 from tools.runtime.fetch import default_cache, fetch_runtime
 from tools.runtime.pinned import ABI, NUMPY, PLATFORM, PYODIDE, PYTHON
 from tools.runtime.single import packed
@@ -106,18 +105,6 @@ def sizes(site: Path) -> list[Result]:
         at_most(f"{what} brotli 11", [by_brotli / 1e6], 4.0, "", f"{len(paths)} files"),
         at_most(f"{what} gzip at its best", [by_gzip / 1e6], 4.9, ""),
     ]
-
-
-def as_brotli(paths: list[Path], quality: int) -> int:
-    """Bytes of these files, each compressed, by Node: it is always there, and Python has no brotli."""
-    code = """
-    const { brotliCompressSync, constants } = require("zlib"), { readFileSync } = require("fs");
-    const [quality, ...paths] = process.argv.slice(1);
-    const params = { [constants.BROTLI_PARAM_QUALITY]: +quality, [constants.BROTLI_PARAM_LGWIN]: 24 };
-    console.log(paths.reduce((n, path) => n + brotliCompressSync(readFileSync(path), { params }).length, 0));
-    """
-    command = [node(), "--eval", code, str(quality), *map(str, paths)]
-    return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
 def measure_engine(playwright: Playwright, engine: str, url: str) -> list[Result]:

@@ -69,7 +69,7 @@ def pressed_everything(names: Sequence[str]) -> list[str]:
     for name in modules():
         import_module(name)
     said = []
-    for page in (one for one in PAGES if not one.still and one.name in (names or [one.name])):
+    for page in (one for one in (map(page_named, names) if names else PAGES) if not one.still):
         render_page(page, views.of(page))
         for lang in LANGUAGES:
             said += pressed(page, fields_of(page, lang))

@@ -216,7 +216,6 @@ def test_reduced_motion_has_no_motion_and_no_play(new_tab: Open, engine: str, ad
     assert page.run("document.getAnimations().length") == 0
 
 
-@pytest.mark.in_turns
 @pytest.mark.parametrize("width", [320, 390, 1024, 1440])
 def test_nothing_scrolls_sideways(new_tab: Open, address: str, width: int) -> None:
     page = new_tab(width=width)

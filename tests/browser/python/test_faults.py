@@ -345,7 +345,6 @@ DEATHS = {
 }
 
 
-@pytest.mark.in_turns
 @pytest.mark.parametrize("death", DEATHS)
 def test_python_that_died_says_so_and_goes_on_from_the_same_state(
     new_tab: Open, site: Path, tmp_path: Path, death: str

@@ -106,6 +106,15 @@ def test_what_is_pressed_stays_where_it_is(page: Page) -> None:
     assert tall[-1] > tall[0] + 10
 
 
+def test_a_live_step_leaves_the_switches_as_they_are(page: Page) -> None:
+    """So that one that has the focus keeps it."""
+    choose(page, model="names", prompt="em", temperature="0", top_k="0", seed="42")
+    press(page, "next")
+    page.run("(window.switches = [...document.querySelectorAll('.once input, .play input, .hold input')], 0)")
+    press(page, "next")
+    assert page.run("switches.map((e) => e.isConnected)") == [True] * 3
+
+
 def test_who_looks_elsewhere_is_not_moved(page: Page) -> None:
     """What was pressed has left the window: where the reader is now counts, and the page stands."""
     choose(page, model="names", prompt="ma", temperature="0", top_k="0", seed="42")

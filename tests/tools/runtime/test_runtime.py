@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from bench.browser.start import as_brotli
+from bench.browser.pages import as_brotli
 from microgpt.errors import UserError
 from microgpt.viz.drawing.phases import KEPT, of_forward
 from microgpt.viz.rendering.render import COMPILED
@@ -291,7 +291,7 @@ def test_an_archive_is_a_webassembly_module_too(pack: Path, name: str) -> None:
 
 @pytest.mark.slow("compresses the browser's Python as hosts do")
 def test_a_first_step_loads_at_most_four_megabytes(pack: Path) -> None:
-    """In five files and the list of them, as gzip at its best 4.9 MB. As brotli at its best it is an eighth less than
+    """In four files and the list of them, as gzip at its best 4.9 MB. As brotli at its best it is an eighth less than
     what is found here: that takes a minute, and is left to `make bench`."""
     names = sorted({path.name for path in pack.iterdir()} - {MORE})
     assert names == [FIRST, NUMPY, "pyodide.asm.wasm", "runtime.json", "worker.js"]
