@@ -13,7 +13,7 @@ from playwright.sync_api import Playwright, sync_playwright
 
 from bench import batch, caches, checkpoints, hooks, original, recording, serving, table
 from bench.author import building
-from bench.browser import embeds, learning, motion, own, pages, start, steps
+from bench.browser import earlier, embeds, learning, motion, own, pages, start, steps
 from bench.browser.watch import address, built_site
 from bench.measure import Result
 from microgpt.errors import UserError
@@ -64,7 +64,8 @@ class Bench:
         return start.measure(self.playwright, self.site)
 
     def steps(self) -> list[Result]:
-        return steps.measure(self.playwright, self.stack.enter_context(address(self.site)))
+        url = self.stack.enter_context(address(self.site))
+        return steps.measure(self.playwright, url) + earlier.measure(self.playwright, url)
 
     def motion(self) -> list[Result]:
         return motion.measure(self.playwright, self.site)

@@ -9,6 +9,7 @@ forth, in the page as it was built; CSS alone answers, and transitions that foll
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from statistics import median
 
 from playwright.sync_api import Playwright
@@ -16,9 +17,8 @@ from playwright.sync_api import Playwright
 from bench.browser.painted import UNLIMITED, Painted, traced
 from bench.browser.start import NEXT
 from bench.measure import Result, at_most
-from microgpt.viz.course import PAGES, Page
-from tools.browsers import UNFOLD, tab
-from tools.browsers import Page as Tab
+from microgpt.viz.course import PAGES
+from tools.browsers import UNFOLD, Page, tab
 
 GOAL = 20.0
 SEEDS = range(1, 9)
@@ -35,12 +35,12 @@ def measure(playwright: Playwright, url: str) -> list[Result]:
                 open_tab.pause(0.5)
                 results += [
                     result(f"stepping `{page.model}` without Python", without_python(open_tab)),
-                    result(f"a live step of `{page.model}`", live(open_tab, page)),
+                    result(f"a live step of `{page.model}`", live(open_tab)),
                 ]
     return results
 
 
-def without_python(page: Tab) -> list[Painted]:
+def without_python(page: Page) -> list[Painted]:
     """Every step of the page that is open, there and back."""
     n = count(page)
 
@@ -52,9 +52,9 @@ def without_python(page: Tab) -> list[Painted]:
     return traced(page, step, answered=False)
 
 
-def live(page: Tab, about: Page) -> list[Painted]:
+def live(page: Page, seeds: Iterable[int] = SEEDS) -> list[Painted]:
     times: list[Painted] = []
-    for seed in SEEDS:
+    for seed in seeds:
         page.fill("input[name=seed]", str(seed))
         page.fill("input[name=temperature]", "1")
         page.pause(0.3)  # leaving a field is an event too
@@ -72,14 +72,14 @@ def live(page: Tab, about: Page) -> list[Painted]:
     return times
 
 
-def press(page: Tab) -> None:
+def press(page: Page) -> None:
     """Click "One token" and wait until Python has nothing more to say."""
     page.click(NEXT)
     page.wait(READY, 120)
     page.pause(0.3)
 
 
-def count(page: Tab) -> int:
+def count(page: Page) -> int:
     found: int = page.run('document.querySelectorAll("#tokens input").length')
     return found
 

@@ -137,7 +137,7 @@ CLOCKS = {
 def test_what_moves_at_a_stage_moves_at_the_stage_of_that_name() -> None:
     """Times are said in its style.css, one unit a stage: what they move belongs to the stage of that number."""
     for (selector, part), name in CLOCKS.items():
-        bodies = re.findall(rf"^{re.escape(selector)} \{{(.*?)\}}", SHEET, re.M | re.S)
+        bodies = re.findall(rf"^(?:[^\n{{}}]+ ~ \.stage )?{re.escape(selector)} \{{(.*?)\}}", SHEET, re.M | re.S)
         clock = rf"(?<![\w-]){part}: [^;]*?var\(--(?:t|clock)\) - ([\d.]+)"
         (time,) = [t for body in bodies for t in re.findall(clock, body)]
         assert NUMBER[name] - 1 <= float(time) < NUMBER[name], (selector, part)
