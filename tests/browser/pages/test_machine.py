@@ -32,7 +32,9 @@ const all = (selector) => [...document.querySelectorAll(selector)];
 const { value: now } = document.querySelector("[name=step]:checked");
 const row = (e) => /R(\\d+)/.exec(e.closest(".row, .meets tr, .T").className)[1];
 const pieces = [];
-const name = (selector, named) => all(selector).filter((e) => e.getClientRects().length)
+// a slice has a box only where it may fly: its band stands for it
+const laid = (e) => (e.matches(".pour") ? e.previousElementSibling : e).getClientRects().length;
+const name = (selector, named) => all(selector).filter(laid)
   .forEach((e) => pieces.push([named(e), e]));
 name(".row .a", (e) => `${e.classList[0]} ${row(e)}`);
 name(`.step.S${now} .meets b`, (e) => `weight ${row(e)}`);
@@ -361,7 +363,8 @@ def test_each_way_visits_the_same_places(run: Run, way: str) -> None:
     for t, look in walked.items():
         for name, box in look.items():
             played = run.run[t][name]
-            assert box.like(played, 0.5), (name, t)
+            if not (name.startswith("pour ") and t > LAST - 1):  # there it is neither seen nor laid out
+                assert box.like(played, 0.5), (name, t)
             assert box.seen == pytest.approx(played.seen, abs=0.02), (name, t)
 
 
