@@ -20,12 +20,10 @@ from statistics import median
 
 from playwright.sync_api import Playwright
 
-from bench.browser.painted import UNLIMITED
-from bench.browser.steps import live
+from bench.browser.steps import live, opened
 from bench.browser.watch import address
 from bench.measure import ROOT, Job, Result, at_most, interleave, ratios
 from microgpt.viz.course import PAGES
-from tools.browsers import UNFOLD, tab
 
 EARLIER = "0710d53"
 THEN, WANTED = 45.0, 20.0  # ms
@@ -41,9 +39,8 @@ def measure(playwright: Playwright, url: str) -> list[Result]:
 
 
 def compared(playwright: Playwright, name: str, what: str, url: str, earlier: str) -> Result:
-    took = interleave(
-        ROUNDS, {"now": step(playwright, f"{url}{name}.html"), "then": step(playwright, f"{earlier}{name}.html")}
-    )
+    jobs = {when: step(playwright, f"{at}{name}.html") for when, at in (("now", url), ("then", earlier))}
+    took = interleave(ROUNDS, jobs)
     scale = f"{median(took['now']):.0f} ms, {median(took['then']):.0f} ms"
     yardstick = f"the site of commit {EARLIER}, in turns"
     return at_most(what, ratios(took["now"], took["then"]), WANTED / THEN, yardstick, scale)
@@ -54,10 +51,7 @@ def step(playwright: Playwright, address: str) -> Job:
     seeds = count(1)
 
     def text() -> float:
-        with tab(playwright, "chromium", flags=UNLIMITED) as page:
-            page.open(address)
-            page.run(UNFOLD)
-            page.pause(0.5)
+        with opened(playwright, address) as page:
             return median(one.painted for one in live(page, [next(seeds)]))
 
     return text

@@ -9,7 +9,8 @@ forth, in the page as it was built; CSS alone answers, and transitions that foll
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from statistics import median
 
 from playwright.sync_api import Playwright
@@ -29,15 +30,21 @@ def measure(playwright: Playwright, url: str) -> list[Result]:
     results = []
     for page in PAGES:
         if page.widget == "stepper":
-            with tab(playwright, "chromium", flags=UNLIMITED) as open_tab:
-                open_tab.open(f"{url}{page.name}.html")
-                open_tab.run(UNFOLD)
-                open_tab.pause(0.5)
+            with opened(playwright, f"{url}{page.name}.html") as open_tab:
                 results += [
                     result(f"stepping `{page.model}` without Python", without_python(open_tab)),
                     result(f"a live step of `{page.model}`", live(open_tab)),
                 ]
     return results
+
+
+@contextmanager
+def opened(playwright: Playwright, address: str) -> Iterator[Page]:
+    with tab(playwright, "chromium", flags=UNLIMITED) as page:
+        page.open(address)
+        page.run(UNFOLD)
+        page.pause(0.5)
+        yield page
 
 
 def without_python(page: Page) -> list[Painted]:
