@@ -8,10 +8,10 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
-from babel.messages.mofile import write_mo
+from babel.messages.mofile import read_mo, write_mo
 from babel.messages.pofile import read_po
 from jinja2 import nodes
 
@@ -160,10 +160,17 @@ def test_placeholders_and_tags_survive_translation(path: Path) -> None:
 
 @pytest.mark.parametrize("path", TRANSLATIONS, ids=lambda p: p.parts[-3])
 def test_the_compiled_translation_is_the_written_one(path: Path) -> None:
+    """But for the name of the Babel that has compiled it."""
     fresh = io.BytesIO()
     with path.open("rb") as file:
         write_mo(fresh, read_po(file, path.parts[-3]))
-    assert fresh.getvalue() == path.with_suffix(".mo").read_bytes(), "run: make messages"
+    with path.with_suffix(".mo").open("rb") as file:
+        assert texts(file) == texts(fresh), "run: make messages"
+
+
+def texts(compiled: IO[bytes]) -> dict[tuple[str | None, str], Any]:
+    compiled.seek(0)
+    return {(message.context, str(message.id)): message.string for message in read_mo(compiled) if message.id}
 
 
 def test_every_language_of_the_site_has_its_translation() -> None:

@@ -15,6 +15,7 @@ from microgpt.viz.rendering.render import Site
 from microgpt.viz.rendering.style import read
 from microgpt.viz.request import request
 from tests.browser.conftest import Open
+from tests.browser.hosting.test_reload import until_it_says
 from tests.browser.live import LINE, STATE
 from tools.bake import rendered
 from tools.browsers import UNFOLD
@@ -91,6 +92,19 @@ def test_a_double_click_is_enough(new_tab: Open, engine: str, lesson: Path, form
         page.run('performance.getEntriesByType("resource").filter(({ name }) => !/^(data|blob):/.test(name)).length')
         == 0
     )
+
+
+def test_it_loads_again_when_it_has_been_built(new_tab: Open, engine: str, lesson: Path, tmp_path: Path) -> None:
+    """Though its own policy lets it load nothing."""
+    (page := tmp_path / "index.html").write_bytes((lesson / "index.html").read_bytes())
+    number = [1]
+    with serving(tmp_path, built=lambda: number[0]) as url:
+        tab = new_tab()
+        tab.open(url)
+        page.write_text(page.read_text("utf-8").replace("</h1>", " again</h1>", 1), "utf-8")
+        number[0] = 2
+        until_it_says(tab, " again")
+        assert tab.errors == []
 
 
 @pytest.mark.parametrize("how", ["sandbox", "sandbox&srcdoc", "srcdoc"])
