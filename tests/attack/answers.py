@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.attack.texts import MARK
 
-FORMS = ({"target", "html", "how"}, {"file", "text", "type"}, {"again"})
+FORMS = ({"target", "html", "how"}, {"file", "text", "type"}, {"again"}, {"ahead"})
 HOW = {"inner", "outer", "append"}
 SAFE = 2**53 - 1  # beyond it JavaScript knows no whole number from the next
 
@@ -29,6 +29,8 @@ def wrong_in(state: Any, patches: Any) -> str:
             return f"no patch: {str(patch)[:200]}"
         if "html" in patch and (patch["how"] not in HOW or not re.fullmatch(r"#[a-z0-9-]+", patch["target"])):
             return f"leads nowhere: {patch['target']} {patch['how']}"
+        if not all(re.fullmatch(r"[a-z-]+", patch.get(hook, "next")) for hook in ("again", "ahead")):
+            return f"no hook: {str(patch)[:200]}"
         if found := unescaped(patch.get("html", "")) or unsafe_file(patch):
             return found
     if through_javascript(json.loads(text)["state"]) != state:

@@ -45,6 +45,8 @@ def test_a_case_is_the_same_when_it_is_tried_again_alone(tmp_path: Path) -> None
         (None, [{"target": "#a", "html": "<p>&lt;xss-1&gt;</p>", "how": "inner"}], ""),
         ([], [], "no answer"),
         ({}, [{"target": "#a"}], "no patch"),
+        ({}, [{"ahead": "next"}, {"again": "train"}], ""),
+        ({}, [{"ahead": 'next"] , [name="x'}], "no hook"),
         ({"n": float("nan")}, [], "not JSON"),
         ({"n": 2**60 + 1}, [], "another one after JavaScript"),
         (None, [{"target": "body", "html": "", "how": "inner"}], "leads nowhere"),
