@@ -8,6 +8,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import build
+from microgpt.viz.patches import State
 from microgpt.viz.session import dispatch
 from tests.attack.part import Order, Part, Seen, some
 from tests.attack.served import served
@@ -111,10 +112,18 @@ def named(scale: float, order: Order) -> list[str]:
     return [f"{engine}: {kind}" for engine in engines() for kind in some(KINDS, scale * share.get(engine, 1))]
 
 
+def settled(state: State | None) -> State | None:
+    """After a press, and after what the page asks of its own since the answer says so."""
+    state, patches = dispatch(state, "next", FIELDS)
+    for hook in [one["again"] for one in patches if "again" in one]:
+        state, _ = dispatch(state, hook, FIELDS)
+    return state
+
+
 def attack(names: Sequence[str], order: Order) -> Iterator[Seen]:
-    state, _ = dispatch(None, "next", FIELDS)
-    state, _ = dispatch(state, "next", FIELDS)
-    after, _ = dispatch(state, "next", FIELDS)
+    after: State | None = None
+    for _ in range(3):
+        after = settled(after)
 
     def trial(page: Page, name: str) -> Wait:
         kind = name.split(": ")[1]
