@@ -60,6 +60,7 @@
           [done, total] = [0, some.reduce((sum, name) => sum + files[name].size, 0)];
           script ??= pass("worker.js", files, code);
           await Promise.all(some.map((name) => (name === "worker.js" ? script : pass(name, files, code))));
+          tell(); // that all is there, however quickly the end came
           postMessage({ end: [...names, "runtime.json"] });
         }
       } catch ({ message, about }) {
@@ -182,8 +183,7 @@
         if (name) return mine.postMessage({ name, given }, given.buffer ? [given.buffer] : []);
         if (!begun || mine.lacks) status("loading", { done, total });
       };
-      const { lang } = document.documentElement;
-      loader.postMessage({ base, hash, lang, carried: inside ? carried : null });
+      loader.postMessage({ base, hash, lang: document.documentElement.lang, carried: inside && carried });
     }).catch(unreached);
   }
   function keep(names) { // by offline.js, for visits without a network
