@@ -7,8 +7,11 @@ RUN := $(VENV)/bin/python
 REFERENCES := .references
 HOSTS := .hosts
 PORT ?= 8000
+INSTALL := -m pip install --quiet
+FREEZE := -m pip freeze --all --exclude-editable --exclude pip --exclude setuptools
+PINNED = -c tests/constraints/$(1).txt
 
-.PHONY: serve build test check lint unit browsers validator references hosts attack bench messages clean
+.PHONY: serve build test check lint unit browsers validator references hosts attack bench messages constraints clean
 
 serve: $(VENV)/site
 	$(RUN) build.py --serve $(PORT)
@@ -54,27 +57,33 @@ messages: $(VENV)/site # the catalogue of all text, then each translation as the
 	$(RUN) -m babel.messages.frontend extract -F babel.cfg -k N_ -o locale/messages.pot --no-location --omit-header --sort-output .
 	$(RUN) -m babel.messages.frontend compile -d locale
 
+constraints: # the newest versions that pyproject.toml allows; commit them when the tests have passed
+	rm -rf $(VENV) $(REFERENCES)
+	$(MAKE) PINNED= $(VENV)/test $(REFERENCES)/ready
+	$(RUN) $(FREEZE) > tests/constraints/test.txt
+	$(REFERENCES)/bin/python $(FREEZE) | sed 's/+cpu//' > tests/constraints/references.txt
+
 clean:
 	rm -rf dist $(VENV) $(REFERENCES) $(HOSTS)
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/site: pyproject.toml | $(VENV)/bin/python
-	$(RUN) -m pip install --quiet -e ".[site]"
+$(VENV)/site: pyproject.toml tests/constraints/test.txt | $(VENV)/bin/python
+	$(RUN) $(INSTALL) $(call PINNED,test) -e ".[site]"
 	touch $@
 
-$(VENV)/test: pyproject.toml | $(VENV)/bin/python
-	$(RUN) -m pip install --quiet -e ".[test]"
+$(VENV)/test: pyproject.toml tests/constraints/test.txt | $(VENV)/bin/python
+	$(RUN) $(INSTALL) $(call PINNED,test) -e ".[test]"
 	touch $@ $(VENV)/site
 
-$(REFERENCES)/ready: pyproject.toml
+$(REFERENCES)/ready: pyproject.toml tests/constraints/references.txt
 	$(PYTHON) -m venv $(REFERENCES)
-	$(REFERENCES)/bin/python -m pip install --quiet -e ".[references]"
+	$(REFERENCES)/bin/python $(INSTALL) $(call PINNED,references) -e ".[references]"
 	touch $@
 
 $(HOSTS)/ready: pyproject.toml
 	$(PYTHON) -m venv $(HOSTS)
-	$(HOSTS)/bin/python -m pip install --quiet -e ".[hosts]"
+	$(HOSTS)/bin/python $(INSTALL) -e ".[hosts]"
 	npm install --silent --no-save --prefix $(HOSTS) reveal.js@6.0.2 mystmd@1.8.3
 	touch $@
