@@ -281,19 +281,21 @@ def test_q_leaves_the_machine_and_is_gone(run: Run) -> None:
 
 
 def test_what_is_written_where_q_lies_is_covered_as_a_whole(run: Run) -> None:
-    """Where it is narrow it has two lines, and q is as high as one: its shadow, of the page's colour, is the rest."""
-    words, q, shadow, door = tell(
+    """Where it is narrow it has two lines, and q is as high as one: what lies under q is of the page's colour."""
+    words, cover, (opacity, colour, paper), door = tell(
         run.page,
         """click("phase", 5); end();
         const words = document.createRange();
         words.selectNodeContents(document.querySelector(".plate.q"));
         const [q, door] = ["ask-q", "door"].map((named) => pieces.find(([name]) => name === named)[1]);
-        const shadow = Number(/px ([\\d.]+)px/.exec(getComputedStyle(q).boxShadow)?.[1] ?? 0);
-        const told = [words, q, door].map((e) => e.getBoundingClientRect()).map(({ top, bottom }) => [top, bottom]);
+        const { height, opacity, backgroundColor } = getComputedStyle(q, "::after");
+        const [text, top, under] = [words, q, door].map((e) => e.getBoundingClientRect());
+        const seen = [opacity, backgroundColor, getComputedStyle(document.body).backgroundColor];
         click("phase", 7); end();
-        return [told[0], told[1], shadow, told[2]];""",
+        return [[text.top, text.bottom], [top.top, top.top + parseFloat(height)], seen, under.top];""",
     )
-    assert q[0] <= words[0] + 1 and words[1] - 1 <= q[1] + shadow <= door[0]
+    assert cover[0] <= words[0] + 1 and words[1] - 1 <= cover[1] <= door
+    assert opacity == "1" and colour == paper
 
 
 def test_nothing_appears_from_nowhere(run: Run) -> None:
