@@ -244,7 +244,7 @@ def curves() -> Chart:
         Series(f"{alpha:g}", kind, [(n, speed_up(alpha, n, COST)) for n in range(LONGEST + 1)])
         for alpha, kind in zip(ALPHAS, ("cached", "naive", "needed"), strict=True)
     ]
-    return line_chart(N_("Times as quick as without a draft"), series, N_("guesses per round"), N_("times"), digits=2)
+    return line_chart(N_("Speed against that without a draft"), series, N_("guesses per round"), N_("times"), digits=2)
 
 
 def by_hand() -> list[Three]:

@@ -281,7 +281,7 @@ def growth(large: Large) -> Chart:
     """Thousands of numbers that a layer keeps, by tokens."""
     ns = range(0, LONGEST + 1, 100)
     return line_chart(
-        N_("Numbers that a layer keeps, in thousands"),
+        N_("Numbers that a layer keeps"),
         [
             Series(N_("grouped heads"), "again", [(n, n * GROUPED / 1000) for n in ns]),
             Series(N_("latent rows"), "needed", [(n, n * large.row / 1000) for n in ns]),
