@@ -83,6 +83,21 @@ def test_a_file_is_shown_as_the_command_line_reads_it(new_tab: Open, address: st
     assert all(url.startswith((address, "blob:")) for url in page.requests)
 
 
+@pytest.mark.parametrize("width", [1280, 700, 390])
+def test_what_belongs_together_stands_on_one_line(new_tab: Open, address: str, width: int) -> None:
+    """A kind of tensor with its share; a sign of a product with its factor. By how much they overlap in height."""
+    page = new_tab(width=width)
+    page.open(f"{address}look-inside.html")
+    shares, signs = page.run(
+        """[".shares dd", ".product > span:has(.times)"].map((what) =>
+        [...document.querySelectorAll(".examples " + what)].filter((e) => e.clientHeight)
+        .map((e) => [...e.children].map((part) => part.getBoundingClientRect()).filter((box) => box.height))
+        .map((boxes) => Math.min(...boxes.map((b) => b.bottom)) - Math.max(...boxes.map((b) => b.top))))"""
+    )
+    assert len(shares) > 8 and len(signs) > 3
+    assert min(shares) > 0 and min(signs) > 0
+
+
 def test_a_double_click_is_enough(new_tab: Open, engine: str, alone: Path, file: Path) -> None:
     page = new_tab()
     page.open((alone / "page.html").as_uri())

@@ -191,8 +191,8 @@ def test_nothing_is_lost_at_twice_the_size(chromium: Browser, site: Path, name: 
 
 
 def test_states_are_told_apart_when_colours_are_forced(chromium: Browser, site: Path) -> None:
-    """By a line where a colour was: what is new, what is computed again, what is chosen."""
-    tab = chromium.new_page(forced_colors="active")
+    """By a line where a colour was: what is new, computed again, chosen, one row of the cache."""
+    tab = chromium.new_page(forced_colors="active", reduced_motion="reduce")
     outline = "(e) => [getComputedStyle(e).outlineStyle, getComputedStyle(e).outlineWidth].join(' ')"
     tab.goto((site / "with-and-without.html").as_uri())
     states = [tab.locator(f".key .{state}").evaluate(outline) for state in ("lit", "calm", "anew")]
@@ -202,6 +202,12 @@ def test_states_are_told_apart_when_colours_are_forced(chromium: Browser, site: 
     assert len(set(states)) == 2
     newest = [tab.locator(f".row.R{i} .c-pos .tok").evaluate(outline) for i in (2, 3)]
     assert newest == ["solid 0px", "solid 2px"]
+    rows = [tab.locator(f".row.R2 .{kind} .strip").first.evaluate(outline) for kind in ("c-k", "c-v")]
+    assert rows == ["solid 1px"] * 2
+    tab.locator(".phase-5").check(force=True)
+    cover = "(e) => ((style) => [style.opacity, style.backgroundColor])(getComputedStyle(e, '::after'))"
+    paper = tab.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert tab.locator(".step.S3 .ask-q").evaluate(cover) == ["1", paper]
     face = "(found) => found.map((e) => getComputedStyle(e).backgroundColor)"
     chosen, others = (
         tab.eval_on_selector_all(".phases :checked + .face", face),
