@@ -10,9 +10,12 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from microgpt.viz.text.language import translated
+
 WIDTH, HEIGHT = 440, 280
 LEFT, RIGHT, TOP, BOTTOM = 52, 100, 12, 40  # margins: for the ticks, for the names of the lines
 LINE = 15  # the least distance between two names
+LETTER = 10  # the most that a letter of a name takes, on average
 
 
 class Series(NamedTuple):
@@ -59,6 +62,10 @@ class Chart(NamedTuple):
     bottom: int = HEIGHT - BOTTOM
     label_x: int = WIDTH - RIGHT + 8
     grows: str = ""  # the id of a group to which lines are added later
+
+    def across(self) -> int:
+        """As wide as it must be for the names of its lines, in the language that is set."""
+        return max([self.width, *(self.label_x + LETTER * len(name) for name in translated(self.names))])
 
 
 def line_chart(

@@ -156,3 +156,15 @@ def test_choices_work_in_a_sandboxed_frame(
             cases.locator(f".pick .c-{i} + .face").first.click()
             assert cases.locator(f"> .panels > .C{i}").is_visible()
             assert cases.locator(f"> .panels > .C{1 - i}").is_hidden()
+
+
+@pytest.mark.parametrize("name", ["latent-row", "with-and-without", "prefill-and-decode", "guess-and-check"])
+@pytest.mark.parametrize("folder", ["", "es/"])
+def test_the_names_of_lines_lie_in_their_chart(new_tab: Open, address: str, name: str, folder: str) -> None:
+    page = new_tab(width=390)
+    page.open(f"{address}{folder}{name}.html")
+    beyond = page.run(
+        """[...document.querySelectorAll(".chart .name")].filter((e) => e.getClientRects().length)
+        .map((e) => e.getBoundingClientRect().right - e.closest("svg").getBoundingClientRect().right)"""
+    )
+    assert beyond and max(beyond) <= 0
