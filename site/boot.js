@@ -225,7 +225,7 @@
     if (lost) return give_up(fault("target", lost)); // the page keeps what it shows, and its state
     [state, answered] = [next, true];
     patches.forEach(apply);
-    requestAnimationFrame(back);
+    back(); // before it is said that all is there: who presses then finds it where it stands
     if (!waiting.length || document.hidden) return go_on(worker);
     status("working");
     requestAnimationFrame(() => setTimeout(go_on, 0, worker)); // what has come is painted first

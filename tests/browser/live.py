@@ -27,7 +27,6 @@ def open_live(page: Page, url: str) -> Page:
 
 def press(page: Page, hook: str) -> dict[str, Any]:
     """Press a button and return Python's answer, once it is on the page."""
-    page.run("new Promise(requestAnimationFrame)")  # what was pressed before stands where it stood
     before = page.run("window.answers.length")
     page.click(f'button[data-hook="{hook}"]')
     page.wait(f'window.answers.length > {before} && {STATE} === "ready"')
