@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable
 from typing import Any
 
 from tools.browsers import UNFOLD, Page
@@ -32,6 +34,16 @@ def press(page: Page, hook: str) -> dict[str, Any]:
     page.wait(f'window.answers.length > {before} && {STATE} === "ready"')
     answer: dict[str, Any] = json.loads(page.run("window.answers.at(-1)"))
     return answer
+
+
+def soon(page: Page, holds: Callable[[], bool], seconds: float = 10) -> bool:
+    """Whether something comes to be true in that time, while the page goes on: a busy machine is late."""
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            return False
+        page.pause(0.05)
+    return True
 
 
 def html(answer: dict[str, Any], target: str) -> str:

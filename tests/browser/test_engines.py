@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 
-from tests.browser.conftest import Open
+import pytest
+
+from tests.browser.conftest import CRASHED, Open
 
 
 def test_errors_and_requests_are_seen(new_tab: Open, address: str) -> None:
@@ -19,3 +21,10 @@ def test_errors_and_requests_are_seen(new_tab: Open, address: str) -> None:
     while missing := [one for one in expected if one not in " ".join([*page.errors, *page.requests])]:
         assert time.monotonic() < end, missing
         page.pause(0.02)
+
+
+def test_a_test_is_run_once_more_where_webkit_has_crashed_and_for_nothing_else(
+    request: pytest.FixtureRequest, engine: str
+) -> None:
+    again = [(mark.args, mark.kwargs) for mark in request.node.iter_markers("flaky")]
+    assert again == [((), {"reruns": 1, "only_rerun": CRASHED})] * (engine == "webkit")

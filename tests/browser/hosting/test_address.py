@@ -16,7 +16,7 @@ from microgpt.viz.course import page as page_named
 from microgpt.viz.settings import Settings
 from tests.browser.conftest import Open
 from tests.browser.hosting.test_sandbox import sandboxed
-from tests.browser.live import STATE
+from tests.browser.live import STATE, soon
 from tools.browsers import UNFOLD, Page
 from tools.server import serving
 
@@ -197,7 +197,7 @@ def test_a_slide_show_starts_and_stops_what_plays_and_nobody_else_does(
     for message, plays in (("slide:stop", False), ("slide:start", True), ("slide:stop", False), ("run", False)):
         page.run(send.format(json.dumps(message)))
         page.pause(0.1)
-        assert inside(PLAYING) is plays, message
+        assert soon(page, lambda plays=plays: inside(PLAYING) is plays), message  # type: ignore[misc]
     inside("postMessage('slide:start', '*')")  # from itself, not from its host
     page.pause(0.1)
     assert not inside(PLAYING)
@@ -293,11 +293,18 @@ MESSAGES = """[null, undefined, 0, 7n, NaN, true, "", "run", "microgpt:height ",
   "slide:start\\n", "x".repeat(5e6), { data: { data: "slide:start" } }, new Blob(["slide:start"])]"""
 
 
+def quiet(page: Page) -> bool:
+    """Whether its frame tells of no new height for a while."""
+    before = page.run("window.heard.length")
+    page.pause(0.3)
+    return bool(page.run("window.heard.length") == before)
+
+
 def test_a_frame_hears_its_two_kinds_of_messages_and_lets_all_others_pass(
     hosted: tuple[Page, Callable[[str], object]],
 ) -> None:
     page, inside = hosted
-    page.pause(0.3)
+    assert soon(page, lambda: quiet(page))
     page.run(f"(window.heard.length = 0, {MESSAGES}.forEach((one) => frames[0].postMessage(one, '*')), 0)")
     page.pause(0.5)
     assert inside(PLAYING) is True

@@ -17,6 +17,7 @@ import pytest
 
 from build import build
 from tests.browser.conftest import Open
+from tests.browser.live import soon
 from tools.browsers import Page, PlaywrightPage, WebKitPage
 from tools.server import Fault, Handler, serving
 
@@ -136,13 +137,11 @@ def seen_inside(page: PlaywrightPage, frame: object) -> set[str]:
     """What works, by pressing and looking inside the frame; Playwright can."""
     inner, works = frame, set()
     inner.wait_for_load_state()  # type: ignore[attr-defined]
-    page.pause(0.5)
     find = inner.locator  # type: ignore[attr-defined]
-    if find(".step.S2 .narration").is_visible():
+    if soon(page, find(".step.S2 .narration").is_visible, 2):
         works.add(ADDRESS)
     find(".T.R1 .face").click()
-    page.pause(0.2)
-    if find(".step.S1 .narration").is_visible():
+    if soon(page, find(".step.S1 .narration").is_visible, 2):
         works.add(STEPS)
     find("details.own > summary").click()
     button = find('button[data-hook="next"]')
@@ -162,11 +161,10 @@ def driven(page: Page, frame: int | None = None) -> set[str]:
     page.pause(1)
     if frame is not None:
         page.driver.switch_to.frame(frame)
-    narrated = "document.querySelector('.step.S{} .narration').checkVisibility()"
-    works = {ADDRESS} if page.run(narrated.format(2)) else set()
+    narrated = "document.querySelector('.step.S{} .narration')?.checkVisibility()"
+    works = {ADDRESS} if soon(page, lambda: page.holds(narrated.format(2)), 2) else set()
     page.click(".T.R1 .face")
-    page.pause(0.2)
-    works |= {STEPS} if page.run(narrated.format(1)) else set()
+    works |= {STEPS} if soon(page, lambda: page.holds(narrated.format(1)), 2) else set()
     page.run("(document.querySelector('details.own').open = true, 0)")
     if page.run("document.querySelector('button[data-hook=\"next\"]').checkVisibility()"):
         page.click('button[data-hook="next"]')
@@ -185,6 +183,7 @@ def seen_outside(page: Page, at: Served) -> set[str]:
     driver, works = page.driver, set()
     frames = driver.find_elements("css selector", "iframe")
     driver.switch_to.frame(0)  # a plain one of the same size, to learn where the token stands
+    page.wait("document.readyState === 'complete' && !!document.querySelector('.T.R1 .face')")
     x, y, tall = page.run(
         "(({ x, y, width, height }) => [x + width / 2, y + height / 2, document.documentElement.offsetHeight])"
         "(document.querySelector('.T.R1 .face').getBoundingClientRect())"
@@ -194,11 +193,11 @@ def seen_outside(page: Page, at: Served) -> set[str]:
     before = driver.get_screenshot_as_png()
     dx, dy = round(x - size["width"] / 2), round(y - size["height"] / 2)
     ActionChains(driver).move_to_element_with_offset(frames[1], dx, dy).click().perform()
-    page.pause(0.6)
-    if driver.get_screenshot_as_png() != before:
+    if soon(page, lambda: driver.get_screenshot_as_png() != before, 2):
         works.add(STEPS)
-    heard = page.run("window.heard")
-    if len(heard) >= 2:  # the plain frame has told its height, and so has the other
+    if soon(
+        page, lambda: page.holds("window.heard.length >= 2"), 2
+    ):  # the plain frame has told its height; the other too
         works.add(ADDRESS)
     if ADDRESS in works:
         asked = len([path for path in at.seen if path.endswith(".wasm")])

@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, Playwright
 
 from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.rendering.style import pace
+from tests.browser.live import soon
 from tools.browsers import Page, PlaywrightPage, WebKitPage, tab
 
 LAST = len(PHASES)
@@ -457,19 +458,19 @@ def test_frames_differ_while_it_plays_and_are_equal_when_it_rests(run: Run) -> N
     for stage in range(1, LAST + 1):
         slowly = "clocks().filter(runs).forEach((clock) => { clock.playbackRate = 0.5; clock.play(); })"
         tell(page, f"seek({stage - 0.7}); {slowly}")
-        assert differ(page), stage
+        assert soon(page, lambda: differ(page), 3), stage
     tell(page, 'click("once", 1); clocks(); click("once", 1);')  # anew, since what a script has started no style holds
     page.pause(0.3)
     tell(page, 'click("hold", "on");')
-    page.pause(0.5)  # WebKit paints what has changed when it has time
+    page.pause(1)  # WebKit paints what has changed when it has time
     assert not differ(page)
     tell(page, 'click("hold", "on");')
-    assert differ(page)
+    assert soon(page, lambda: differ(page), 3)
     tell(page, 'end(); click("once", 1);')
     for stage in (3, LAST):
         tell(page, f'click("phase", {stage}); end();')
-        page.pause(0.5)
+        page.pause(1)
         assert not differ(page), stage
     tell(page, 'click("phase", 2);')  # a stage that is chosen is walked to
-    assert differ(page)
+    assert soon(page, lambda: differ(page), 1)
     tell(page, f'click("phase", {LAST}); end();')

@@ -37,9 +37,13 @@ SEEN = """(() => {
 SLOT = """parseFloat(getComputedStyle(document.querySelector(".stage")).getPropertyValue("--len"))"""  # of a step, s
 
 
+RESTS = "document.getAnimations().every((one) => one.playState !== 'running')"
+
+
 def settle(page: Page) -> dict[str, Any]:
     """What is seen once transitions are over."""
     page.pause(0.7)
+    page.wait(RESTS)
     seen: dict[str, Any] = page.run(SEEN)
     return seen
 
@@ -162,6 +166,7 @@ def test_each_stage_shows_its_line_of_the_model_and_no_later_result(new_tab: Ope
     for number in range(1, len(PHASES) + 1):
         page.run(f"document.querySelector('[name=phase][value=\"{number}\"]').click()")
         page.pause(1.4)
+        page.wait(RESTS)
         seen = page.run(SEEN)
         assert seen["code"] == ["\n".join(code(number - 1))]
         assert (page.run(opacity.format(".score")) > 0.9) == (number >= 3)
