@@ -17,9 +17,9 @@ from tools.server import serving
 
 Open = Callable[..., Page]
 CRASHED = [
-    r"^InvalidSessionIdException: ",
-    r"^WebDriverException: ",
-]  # told of by the driver, of no script and no element
+    "^InvalidSessionIdException: ",
+    "^WebDriverException: ",
+]  # the driver's; of scripts and elements it has others
 
 
 def engine_of(item: pytest.Item) -> str:

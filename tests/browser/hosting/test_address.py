@@ -193,11 +193,15 @@ def test_a_slide_show_starts_and_stops_what_plays_and_nobody_else_does(
     hosted: tuple[Page, Callable[[str], object]],
 ) -> None:
     page, inside = hosted
+
+    def shows(plays: bool) -> Callable[[], bool]:
+        return lambda: inside(PLAYING) is plays
+
     send = "(document.querySelector('iframe').contentWindow.postMessage({}, '*'), 0)"
     for message, plays in (("slide:stop", False), ("slide:start", True), ("slide:stop", False), ("run", False)):
         page.run(send.format(json.dumps(message)))
         page.pause(0.1)
-        assert soon(page, lambda plays=plays: inside(PLAYING) is plays), message  # type: ignore[misc]
+        assert soon(page, shows(plays)), message
     inside("postMessage('slide:start', '*')")  # from itself, not from its host
     page.pause(0.1)
     assert not inside(PLAYING)

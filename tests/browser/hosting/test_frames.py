@@ -195,9 +195,8 @@ def seen_outside(page: Page, at: Served) -> set[str]:
     ActionChains(driver).move_to_element_with_offset(frames[1], dx, dy).click().perform()
     if soon(page, lambda: driver.get_screenshot_as_png() != before, 2):
         works.add(STEPS)
-    if soon(
-        page, lambda: page.holds("window.heard.length >= 2"), 2
-    ):  # the plain frame has told its height; the other too
+    # the plain frame has told its height, and so has the other
+    if soon(page, lambda: page.holds("window.heard.length >= 2"), 2):
         works.add(ADDRESS)
     if ADDRESS in works:
         asked = len([path for path in at.seen if path.endswith(".wasm")])

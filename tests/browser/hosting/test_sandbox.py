@@ -92,10 +92,8 @@ def test_each_permission_gives_what_the_documentation_says(
         pytest.skip("WebKit's driver tells of no downloads")
     page = new_tab()
     assert isinstance(page, PlaywrightPage)
-    works, must = (
-        set[str](),
-        PERMISSIONS[allowed] - ({"Save"} if engine == "firefox" else set()),
-    )  # its driver tells of none
+    works = set[str]()
+    must = PERMISSIONS[allowed] - ({"Save"} if engine == "firefox" else set())  # whose driver tells of none
     page.tab.on("download", lambda _: works.add("Save"))
     page.tab.context.on("page", lambda _: works.add("Open in the course"))
     with serving(site) as address, serving(tmp_path) as host:

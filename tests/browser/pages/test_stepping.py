@@ -35,8 +35,6 @@ SEEN = """(() => {
 
 
 SLOT = """parseFloat(getComputedStyle(document.querySelector(".stage")).getPropertyValue("--len"))"""  # of a step, s
-
-
 RESTS = "document.getAnimations().every((one) => one.playState !== 'running')"
 
 
@@ -165,9 +163,7 @@ def test_each_stage_shows_its_line_of_the_model_and_no_later_result(new_tab: Ope
     opacity = 'Number(getComputedStyle(document.querySelector(".step.S3 {}")).opacity)'
     for number in range(1, len(PHASES) + 1):
         page.run(f"document.querySelector('[name=phase][value=\"{number}\"]').click()")
-        page.pause(1.4)
-        page.wait(RESTS)
-        seen = page.run(SEEN)
+        seen = settle(page)
         assert seen["code"] == ["\n".join(code(number - 1))]
         assert (page.run(opacity.format(".score")) > 0.9) == (number >= 3)
         assert (page.run(opacity.format(".meets b")) > 0.9) == (number >= 4)
