@@ -1,4 +1,5 @@
-# make serve: build the site, open it at http://127.0.0.1:8000    make check: for every day    make test: all that must hold
+# make serve: build the site, open it at http://127.0.0.1:8000    make check: for every day    make test: what a change must
+# pass    make everything: all there is, every night
 # Both set up what they need in .venv, and fetch the browser runtime once into a cache folder.
 
 PYTHON ?= python3
@@ -8,10 +9,11 @@ REFERENCES := .references
 HOSTS := .hosts
 PORT ?= 8000
 INSTALL := -m pip install --quiet
+PYTEST := $(RUN) -m pytest -n auto --dist worksteal
 FREEZE := -m pip freeze --all --exclude-editable --exclude pip --exclude setuptools
 PINNED = -c tests/constraints/$(1).txt
 
-.PHONY: serve build test check lint unit browsers validator references hosts attack bench messages constraints clean
+.PHONY: serve build test check everything lint unit browsers validator references hosts attack faults bench messages constraints clean
 
 serve: $(VENV)/site
 	$(RUN) build.py --serve $(PORT)
@@ -19,10 +21,15 @@ serve: $(VENV)/site
 build: $(VENV)/site
 	$(RUN) build.py
 
-test: lint unit
+test: lint unit # in each engine what the engine does of its own
 
-check: lint # what needs no browser and is not slow, on fewer examples: for every day
-	EVERY_DAY=1 $(RUN) -m pytest -n 2 --dist worksteal -m "not references and not hosts and not slow" --ignore tests/browser --ignore tests/hosts
+check: lint # what needs no browser and is not slow: for every day
+	$(PYTEST) -m "not references and not hosts and not slow" --ignore tests/browser --ignore tests/hosts
+
+everything: lint # every case in every engine, all examples, hosts, references by thousands, the attack, planted faults
+	EVERYTHING=1 $(MAKE) unit
+	EVERYTHING=1 $(MAKE) references hosts
+	$(MAKE) attack faults
 
 lint: $(VENV)/test
 	$(RUN) -m ruff check .
@@ -30,7 +37,7 @@ lint: $(VENV)/test
 	$(RUN) -m mypy
 
 unit: $(VENV)/test browsers validator
-	$(RUN) -m pytest -n 2 --dist worksteal -m "not references and not hosts"
+	$(PYTEST) -m "not references and not hosts"
 
 browsers: $(VENV)/test
 	$(RUN) -m tests.browser.install
@@ -46,6 +53,9 @@ references: $(REFERENCES)/ready
 hosts: $(HOSTS)/ready # books, slides and notebooks around our pages, as their own tools build them
 	$(HOSTS)/bin/python -m tests.browser.install
 	$(HOSTS)/bin/python -m pytest -m hosts tests/hosts
+
+faults: $(VENV)/test browsers validator # that what is planted is found: tests/faults/
+	$(RUN) -m tests.faults
 
 attack: $(VENV)/test browsers # hostile input, damaged files, broken networks, dead interpreters: docs/trust.md
 	$(RUN) -m tests.attack

@@ -16,10 +16,22 @@ from microgpt.record import Recording
 from microgpt.trace import Trace
 from microgpt.viz.course import LESSONS
 from microgpt.weights import shipped
+from tests.support import proved
 from tests.support.examples import examples
 
 settings.register_profile("steady", deadline=None, max_examples=examples(100))  # a busy machine is no failure
 settings.load_profile("steady")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(proved.Modules(config), "proved modules")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What is `thorough` runs in `make everything` alone."""
+    if not os.environ.get("EVERYTHING"):
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("thorough")])
+        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
 
 
 def pytest_collection_finish() -> None:

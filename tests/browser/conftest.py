@@ -1,18 +1,24 @@
-"""The built site, served; a tab in each engine."""
+"""The built site, served; a tab in each engine.
+
+A browser test runs in Chromium. What engines do of their own (`:has`, workers, storage, forms without permission, the
+clock of a transition) runs in all three: those tests, or single cases of them, bear `engines`, each with its reason.
+`make everything` (EVERYTHING=1) runs every case in every engine.
+"""
 
 from __future__ import annotations
 
 import os
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from playwright.sync_api import Browser, Playwright, sync_playwright
+from playwright.sync_api import Page as Tab
 
 from build import build
-from tools.browsers import ENGINES, Page, own, screen, tab, which
+from tools.browsers import CHROMIUM_FLAGS, ENGINES, Page, own, screen, tab, which
 from tools.server import serving
 
 Open = Callable[..., Page]
@@ -29,32 +35,36 @@ def engine_of(item: pytest.Item) -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of tests that are `in_turns` Chromium takes all cases, Firefox and WebKit a fourth each, not the same one.
+    """Firefox and WebKit take what bears `engines`, or everything.
 
     WebKitGTK 2.50 now and then crashes in its own interpreter of WebAssembly, when a page is left whose Python is at
     work, and its driver now and then loses an answer. Then, and for no other failure, the test is run once more, which
     the summary tells: what a page throws, says or shows has other names.
     """
     crashed = pytest.mark.flaky(reruns=1, only_rerun=CRASHED)
-    cases: dict[tuple[str, str], list[pytest.Item]] = defaultdict(list)
+    left: list[pytest.Item] = []
     for item in items:
         if engine_of(item) == "webkit":
             item.add_marker(crashed)
-        if item.get_closest_marker("in_turns"):
-            cases[item.nodeid.partition("[")[0], engine_of(item)].append(item)
-    left: set[pytest.Item] = set()
-    for (_, engine), some in cases.items():
-        if engine != "chromium" and len(some) >= 4 and not os.environ.get("ALL_CASES"):
-            left |= {item for i, item in enumerate(some) if i % 4 != ENGINES.index(engine)}
-    config.hook.pytest_deselected(items=[item for item in items if item in left])
-    items[:] = [item for item in items if item not in left]
+        mark = item.get_closest_marker("engines")
+        if mark and not mark.args:
+            raise pytest.UsageError(f"{item.nodeid}: `engines` wants its reason")
+        if not mark and engine_of(item) not in ("", "chromium") and not os.environ.get("EVERYTHING"):
+            left.append(item)
+    config.hook.pytest_deselected(items=left)
+    gone = set(left)
+    items[:] = [item for item in items if item not in gone]
 
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The real site, built once."""
-    out = tmp_path_factory.mktemp("build") / "site"
-    build(out)
+    """The real site, built once, by whichever process comes first."""
+    run = tmp_path_factory.getbasetemp()
+    out = (run.parent if os.environ.get("PYTEST_XDIST_WORKER") else run) / "built" / "site"
+    out.parent.mkdir(exist_ok=True)
+    with FileLock(f"{out}.lock"):
+        if not out.is_dir():
+            build(out)
     return out
 
 
@@ -74,11 +84,34 @@ def playwright() -> Iterator[Playwright]:
 def engine(request: pytest.FixtureRequest, playwright: Playwright) -> str:
     """Each engine that is there; in CI all of them must be."""
     name: str = request.param
+    wanted(playwright, name)
+    return name
+
+
+def wanted(playwright: Playwright, name: str) -> None:
+    """Skip the test where that engine is not installed; in CI it fails."""
     if not which(name) and not own(playwright, name):
         if os.environ.get("CI"):
             pytest.fail(f"{name} is missing; CI tests all three engines")
         pytest.skip(f"{name} is not installed")
-    return name
+
+
+@pytest.fixture(scope="session")
+def chromium(playwright: Playwright) -> Iterator[Browser]:
+    """Chromium itself, for what only its driver can do: paper, the tree of accessibility, forced colours."""
+    wanted(playwright, "chromium")
+    browser = playwright.chromium.launch(executable_path=which("chromium"), args=CHROMIUM_FLAGS)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="module")
+def paper(chromium: Browser) -> Iterator[Tab]:
+    """A tab that runs no scripts, to be printed: tests/browser/paper.py."""
+    context = chromium.new_context(java_script_enabled=False)
+    context.set_default_timeout(5000)
+    yield context.new_page()
+    context.close()
 
 
 @pytest.fixture(scope="session")

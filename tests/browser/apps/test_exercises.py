@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page as Tab
-from playwright.sync_api import Playwright
 
 from microgpt.viz.course import PARTS
 from tests.browser.conftest import Open
-from tests.browser.pages.test_print import printed, texts
-from tools.browsers import CHROMIUM_FLAGS, own, which
+from tests.browser.paper import printed, texts
 
 PIECES = ".task .solved > p, .task .solved > ol > li"
 SET = ".task .set > p, .task .set > ol > li"
-
-
-@pytest.fixture(scope="module")
-def tab(playwright: Playwright) -> Iterator[Tab]:
-    if not which("chromium") and not own(playwright, "chromium"):
-        pytest.skip("chromium is not installed")
-    browser = playwright.chromium.launch(executable_path=which("chromium"), args=CHROMIUM_FLAGS)
-    page = browser.new_page(java_script_enabled=False)
-    page.set_default_timeout(5000)
-    yield page
-    browser.close()
 
 
 def whole(found: list[str]) -> list[str]:
@@ -37,29 +23,29 @@ def whole(found: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("folder", ["", "es/"])
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.sheet)
-def test_the_sheet_and_its_answers_are_printed_apart(tab: Tab, site: Path, part: object, folder: str) -> None:
-    tab.goto((site / folder / f"{part.sheet}.html").as_uri())  # type: ignore[attr-defined]
-    asked, answers = whole(texts(tab, SET)), whole(texts(tab, PIECES))
-    titles = texts(tab, ".task h2")
+def test_the_sheet_and_its_answers_are_printed_apart(paper: Tab, site: Path, part: object, folder: str) -> None:
+    paper.goto((site / folder / f"{part.sheet}.html").as_uri())  # type: ignore[attr-defined]
+    asked, answers = whole(texts(paper, SET)), whole(texts(paper, PIECES))
+    titles = texts(paper, ".task h2")
     assert len(asked) > 10 and len(answers) > 10
-    tab.locator(".look").first.click()  # what is looked at on the screen is not printed
-    assert tab.locator(".solved").filter(visible=True).count() == 1
-    sheet = "".join(printed(tab))
+    paper.locator(".look").first.click()  # what is looked at on the screen is not printed
+    assert paper.locator(".solved").filter(visible=True).count() == 1
+    sheet = "".join(printed(paper))
     assert [one for one in (*titles, *asked) if one not in sheet] == []
     assert [one for one in answers if one in sheet] == []
-    tab.emulate_media(media="print")
-    assert not tab.locator(".solved, .shown, .look").filter(visible=True).count()
-    assert tab.locator(".room i").filter(visible=True).count() == tab.locator(".room i").count()
-    tab.emulate_media(media="null")
+    paper.emulate_media(media="print")
+    assert not paper.locator(".solved, .shown, .look").filter(visible=True).count()
+    assert paper.locator(".room i").filter(visible=True).count() == paper.locator(".room i").count()
+    paper.emulate_media(media="null")
     for shown, both in (("answers", False), ("both", True)):
-        tab.locator(f".shown .c-{shown} + .face").click()
-        sheet = "".join(printed(tab))
+        paper.locator(f".shown .c-{shown} + .face").click()
+        sheet = "".join(printed(paper))
         assert [one for one in (*titles, *answers) if one not in sheet] == []
         assert [one for one in asked if (one in sheet) != both] == []
-        tab.emulate_media(media="print")
-        assert not tab.locator(".room, .named").filter(visible=True).count()
-        assert tab.locator(".solution").is_visible() != both
-        tab.emulate_media(media="null")
+        paper.emulate_media(media="print")
+        assert not paper.locator(".room, .named").filter(visible=True).count()
+        assert paper.locator(".solution").is_visible() != both
+        paper.emulate_media(media="null")
 
 
 SEEN = "((all) => [...document.querySelectorAll(all)].filter((e) => e.checkVisibility()).length)"

@@ -69,6 +69,7 @@ def chosen(page: Page, path: Path) -> None:
     assert page.run(STATE) == "ready", page.run(LINE)
 
 
+@pytest.mark.engines("files are read by the engine")
 def test_a_file_is_shown_as_the_command_line_reads_it(new_tab: Open, address: str, file: Path) -> None:
     page = new_tab()
     open_live(page, f"{address}look-inside.html?{file.name}=x&weights=x")  # an address cannot choose a file
@@ -98,6 +99,7 @@ def test_what_belongs_together_stands_on_one_line(new_tab: Open, address: str, w
     assert min(shares) > 0 and min(signs) > 0
 
 
+@pytest.mark.engines("files are read by the engine")
 def test_a_double_click_is_enough(new_tab: Open, engine: str, alone: Path, file: Path) -> None:
     page = new_tab()
     page.open((alone / "page.html").as_uri())
@@ -111,6 +113,7 @@ def test_a_double_click_is_enough(new_tab: Open, engine: str, alone: Path, file:
     assert [url for url in page.requests if not url.startswith(("file:", "blob:", "data:"))] == []
 
 
+@pytest.mark.engines("files are read by the engine")
 def test_it_reads_in_a_sandboxed_frame(new_tab: Open, engine: str, alone: Path, file: Path) -> None:
     with serving(alone) as url:
         page = new_tab()

@@ -12,7 +12,7 @@ import pytest
 import build
 from tests.browser.conftest import Open
 from tests.browser.live import html, open_live, press
-from tests.browser.pages.test_lessons import assert_choices_work
+from tests.browser.reading import assert_choices_work
 from tests.support.own_widget import ROOT, written
 from tools.server import serving
 
@@ -33,7 +33,7 @@ def test_it_steps_from_a_file(new_tab: Open, built: Path) -> None:
     for name in ("index.html", "embed.html"):
         page = new_tab()
         page.open((built / name).as_uri())
-        assert_choices_work(page)
+        assert_choices_work(page.run)
 
 
 def test_it_runs_the_readers_text(new_tab: Open, engine: str, built: Path) -> None:
@@ -43,7 +43,7 @@ def test_it_runs_the_readers_text(new_tab: Open, engine: str, built: Path) -> No
         answer = press(page, "run")
         widget = html(answer, "#widget")
         assert all(f">{letter}</bdi>" in widget for letter in "zoe")
-        assert_choices_work(page)
+        assert_choices_work(page.run)
         saved = press(page, "figure")
         assert any("Which key is the longest?" in patch.get("text", "") for patch in saved["patches"])
 
@@ -70,7 +70,7 @@ def test_it_is_found_where_it_is_installed(new_tab: Open, engine: str, tmp_path:
     page = new_tab()
     page.open((tmp_path / "page.html").as_uri())
     assert page.run('document.querySelector(".cases > .pick :checked").value') == "1"
-    assert_choices_work(page)
+    assert_choices_work(page.run)
 
 
 def test_build_finds_it_by_its_folder_alone(capsys: pytest.CaptureFixture[str]) -> None:

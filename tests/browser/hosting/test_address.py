@@ -20,6 +20,7 @@ from tests.browser.live import STATE, soon
 from tools.browsers import UNFOLD, Page
 from tools.server import serving
 
+OWN = pytest.mark.engines("addresses, controls and messages between frames are the engine's own")
 CHECKED = """Object.fromEntries([...document.querySelectorAll("[type=radio]:checked")].map((e) => [e.name, e.value]))"""
 WRONG = 'document.querySelector("[data-wrong]").textContent.replace(/[\u2068\u2069]/g, "")'
 ROWS = 'document.querySelectorAll("#rows .row").length'
@@ -27,7 +28,7 @@ LETTERS = page_named("kv-cache")
 HEAD = str(on_show(views.view("stepper", Settings(LETTERS.model, LETTERS.prompt)))["head"])  # whose weights differ most
 
 
-@pytest.mark.parametrize("folder", ["", "embed/", "es/", "es/embed/"])
+@pytest.mark.parametrize("folder", [pytest.param("", marks=OWN), "es/embed/"])
 def test_the_address_sets_the_controls_that_it_names(new_tab: Open, address: str, folder: str) -> None:
     page = new_tab()
     page.open(f"{address}{folder}kv-cache-words.html?step=4&layer=1&head=2&phase=3&theme=dark")
@@ -40,11 +41,10 @@ def test_the_address_sets_the_controls_that_it_names(new_tab: Open, address: str
     assert not page.errors
 
 
-@pytest.mark.in_turns
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ("step=99", "step=99 (0 … 6)"),
+        pytest.param("step=99", "step=99 (0 … 6)", marks=OWN),
         ("phase=x&step=2", "phase=x (1 … 7)"),
         ("theme=blue", "theme=blue (auto … dark)"),
         ("lang=xx", "lang=xx (en … es)"),
@@ -95,6 +95,7 @@ def test_a_lock_leaves_only_its_steps(new_tab: Open, address: str) -> None:
     assert page.run(f"{labels}.map((e) => e.htmlFor).join()") == "step-4"
 
 
+@OWN
 def test_the_address_goes_to_another_language_and_takes_the_rest_along(new_tab: Open, address: str) -> None:
     page = new_tab()
     page.open(f"{address}embed/kv-cache.html?lang=es&step=2")
@@ -103,6 +104,7 @@ def test_the_address_goes_to_another_language_and_takes_the_rest_along(new_tab: 
     assert page.run(CHECKED)["step"] == "2"
 
 
+@OWN
 def test_a_text_in_the_address_is_run_and_then_the_step_is_shown(new_tab: Open, address: str) -> None:
     page = new_tab()
     page.open(f"{address}embed/kv-cache.html?prompt=anna&step=2&phase=4")
@@ -124,6 +126,7 @@ def test_a_text_that_the_model_cannot_read_is_said_and_the_picture_stays(new_tab
     assert page.run(ROWS) == 7
 
 
+@OWN
 def test_the_link_leads_to_what_is_on_the_screen(new_tab: Open, engine: str, address: str) -> None:
     if engine == "webkit":
         pytest.skip("WebKitGTK's driver cannot hover")
@@ -151,6 +154,7 @@ def host_page(folder: Path, *frames: str) -> None:
     (folder / "host-page.js").write_text(LISTEN)
 
 
+@OWN
 def test_a_host_learns_the_height_of_a_frame_and_may_ask_for_it(new_tab: Open, address: str, tmp_path: Path) -> None:
     host_page(tmp_path, f'<iframe src="{address}embed/why-q.html"></iframe>')
     with serving(tmp_path) as host:
@@ -189,6 +193,7 @@ def hosted(new_tab: Open, engine: str, address: str, tmp_path: Path) -> Iterator
         yield page, frame_of(page, address).evaluate  # type: ignore[attr-defined]
 
 
+@OWN
 def test_a_slide_show_starts_and_stops_what_plays_and_nobody_else_does(
     hosted: tuple[Page, Callable[[str], object]],
 ) -> None:
@@ -254,7 +259,7 @@ UNSAID = """(([asked, said]) => Object.entries(asked).filter(([name, value]) => 
 }))"""
 
 
-@pytest.mark.parametrize("name", ["embed/kv-cache-words", "embed/memory", "embed-builder"])
+@pytest.mark.parametrize("name", ["embed/kv-cache-words", pytest.param("embed/memory", marks=OWN), "embed-builder"])
 def test_whatever_stands_in_the_address_is_shown_or_said_and_the_console_stays_empty(
     new_tab: Open, engine: str, site: Path, name: str
 ) -> None:
@@ -304,6 +309,7 @@ def quiet(page: Page) -> bool:
     return bool(page.run("window.heard.length") == before)
 
 
+@OWN
 def test_a_frame_hears_its_two_kinds_of_messages_and_lets_all_others_pass(
     hosted: tuple[Page, Callable[[str], object]],
 ) -> None:

@@ -104,6 +104,7 @@ def header(site: Path, csp: str) -> Fault:
     return answer
 
 
+@pytest.mark.engines("what a frame may do is the engine's own")
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_what_must_work_in_this_kind_of_frame_works_and_nothing_else(
     new_tab: Open, engine: str, site: Path, served: Callable[[Kind], Served], tmp_path: Path, kind: Kind

@@ -14,7 +14,7 @@ import pytest
 
 from tests.browser.conftest import Open
 from tests.browser.live import LINE, open_live, press
-from tests.browser.pages.test_stepping import assert_steps_through
+from tests.browser.reading import assert_steps_through
 from tools.browsers import Page
 from tools.server import serving
 
@@ -86,7 +86,10 @@ def wait_for(page: Page, *paths: str) -> None:
     page.wait(f"{KEPT}.then((kept) => {list(paths)}.every((path) => kept.includes(path)))")
 
 
-@pytest.mark.parametrize("used", [False, True], ids=["steps", "python"])
+OWN = pytest.mark.engines("service workers and their stores are the engine's own")
+
+
+@pytest.mark.parametrize("used", [False, pytest.param(True, marks=OWN)], ids=["steps", "python"])
 def test_a_page_that_was_visited_once_works_without_a_network(new_tab: Open, site: Path, used: bool) -> None:
     page = new_tab()
     with serving(site) as url:
@@ -99,7 +102,7 @@ def test_a_page_that_was_visited_once_works_without_a_network(new_tab: Open, sit
         wait_for(page, "/kv-cache.html", "/style.css", "/boot.js", "/host.js")
     open_live(page, url + "kv-cache.html?step=2")
     assert page.run("document.querySelector('[name=step]:checked').value") == "2"
-    assert_steps_through(page)
+    assert_steps_through(page.run)
     if used:
         assert press(page, "next")["state"]["n"] == 4
 
@@ -158,7 +161,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("how", BROKEN)
+@pytest.mark.parametrize("how", [pytest.param("denied", marks=OWN), *[how for how in BROKEN if how != "denied"]])
 def test_without_storage_everything_comes_from_the_network(new_tab: Open, site: Path, how: str) -> None:
     line = Line()
     code = BROKEN[how] + (site / "offline.js").read_text("utf-8")
@@ -213,6 +216,7 @@ def test_when_python_comes_anew_the_older_one_is_dropped(new_tab: Open, small: P
         assert fetched(page, old[0]) == "200 runtime-a1"  # a page of the older build that is still open
 
 
+@OWN
 def test_a_silent_network_gives_way_to_what_is_kept(new_tab: Open, small: Path) -> None:
     line = Line()
     page = new_tab()

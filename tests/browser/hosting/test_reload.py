@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.browser.conftest import Open
 from tools.browsers import Page
 from tools.server import serving
@@ -14,6 +16,7 @@ from tools.server import serving
 HEADING = "document.readyState === 'complete' && document.querySelector('h1').textContent"
 
 
+@pytest.mark.engines("a page under its own policy loads itself again")
 def test_a_page_loads_again_when_the_site_has_been_built(site: Path, tmp_path: Path, new_tab: Open) -> None:
     """Under its strict policy, and at the step of the address; once for each build."""
     shutil.copytree(site, tmp_path / "site")

@@ -24,6 +24,9 @@ FORMS = [
     "own-model.html",
     "embed-builder.html",
 ]
+# a form of each kind; of the others only their texts differ
+KINDS = ["embed/memory.html", "embed/training.html", "look-inside.html"]
+ALL = pytest.mark.thorough("the same form with other texts")
 HEARD = f"!!{STATE}"  # the bridge has been asked for something
 FIELDS = "form.live input:not([type=file], [type=checkbox], [type=radio])"
 
@@ -50,8 +53,8 @@ def boxed(site: Path) -> Iterator[Callable[..., str]]:
         yield lambda allowed, worker=False: stack.enter_context(serving(site, sandboxed(site, allowed, worker)))
 
 
-@pytest.mark.in_turns
-@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.engines("forms without permission are the engine's own")
+@pytest.mark.parametrize("name", [*KINDS, *[pytest.param(name, marks=ALL) for name in FORMS if name not in KINDS]])
 def test_a_press_enter_and_the_address_are_heard_without_the_permission_to_send_forms(
     new_tab: Open, engine: str, boxed: Callable[..., str], name: str
 ) -> None:
@@ -84,6 +87,7 @@ PERMISSIONS = {  # what a frame has beside scripts -> what works in it, by engin
 }
 
 
+@pytest.mark.engines("forms without permission are the engine's own")
 @pytest.mark.parametrize("allowed", PERMISSIONS)
 def test_each_permission_gives_what_the_documentation_says(
     new_tab: Open, engine: str, boxed: Callable[..., str], site: Path, tmp_path: Path, allowed: str

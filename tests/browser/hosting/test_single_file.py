@@ -72,7 +72,10 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-@pytest.mark.parametrize("form", ["index.html", "embed.html"])
+OWN = pytest.mark.engines("a file has other rights in each engine")
+
+
+@pytest.mark.parametrize("form", [pytest.param("index.html", marks=OWN), "embed.html"])
 def test_a_double_click_is_enough(new_tab: Open, engine: str, lesson: Path, form: str) -> None:
     page = new_tab()
     page.open((lesson / form).as_uri())
@@ -107,7 +110,7 @@ def test_it_loads_again_when_it_has_been_built(new_tab: Open, engine: str, lesso
         assert tab.errors == []
 
 
-@pytest.mark.parametrize("how", ["sandbox", "sandbox&srcdoc", "srcdoc"])
+@pytest.mark.parametrize("how", ["sandbox", pytest.param("sandbox&srcdoc", marks=OWN), "srcdoc"])
 def test_it_runs_in_a_frame(new_tab: Open, engine: str, host: Path, how: str) -> None:
     seen: list[str] = []
     with serving(host, seen=seen) as url:
@@ -142,7 +145,6 @@ HARM: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.in_turns
 @pytest.mark.parametrize("harm", HARM)
 def test_a_damaged_file_says_what_of_it_is_damaged(
     new_tab: Open, engine: str, lesson: Path, tmp_path: Path, harm: str

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.browser.conftest import Open
 from tests.browser.live import open_live, press
-from tests.browser.pages.test_stepping import assert_steps_through
+from tests.browser.reading import assert_steps_through
 from tools.server import serving
 
 KEPT = """(async () => ({
@@ -44,9 +46,10 @@ WAYS = """(async (there) => {
 })"""
 
 
+@pytest.mark.engines("policy and storage are the engine's own")
 def test_a_page_asks_its_own_site_alone_and_leaves_nothing_behind(new_tab: Open, address: str) -> None:
     page = open_live(new_tab(), address + "kv-cache.html")
-    assert_steps_through(page)
+    assert_steps_through(page.run)
     press(page, "next")
     assert all(url.startswith((address, "blob:")) for url in page.requests)
     kept = page.run(KEPT)
@@ -54,6 +57,7 @@ def test_a_page_asks_its_own_site_alone_and_leaves_nothing_behind(new_tab: Open,
     assert kept == {"cookie": "", "local": 0, "session": 0, "databases": []}
 
 
+@pytest.mark.engines("policy and storage are the engine's own")
 def test_the_policy_lets_nothing_out(new_tab: Open, address: str, tmp_path: Path) -> None:
     seen: list[str] = []
     with serving(tmp_path, seen=seen) as there:

@@ -17,6 +17,7 @@ from tests.browser.conftest import Open
 from tools.browsers import Page
 
 LESSONS = ["attention", "fewer-heads", "memory", "prefill-and-decode", "with-and-without", "old-rows", "why-q"]
+OWN = pytest.mark.engines("transitions are the engine's own")
 
 # All parts of the drawing that is number `which`: left, width, top and height within it, None for what is not seen.
 # Words change at once, and a bar below the rest goes along with its height.
@@ -65,8 +66,7 @@ def like(a: list[float], b: list[float]) -> bool:
     return all(abs(x - y) < 0.6 for x, y in zip(a, b, strict=True))
 
 
-@pytest.mark.in_turns
-@pytest.mark.parametrize("name", LESSONS)
+@pytest.mark.parametrize("name", [pytest.param(LESSONS[0], marks=OWN), *LESSONS[1:]])
 def test_what_stays_begins_where_it_was_and_moves(new_tab: Open, address: str, name: str) -> None:
     page = new_tab()
     page.open(f"{address}{name}.html")
@@ -84,7 +84,6 @@ def test_what_stays_begins_where_it_was_and_moves(new_tab: Open, address: str, n
         assert moved, which
 
 
-@pytest.mark.in_turns
 @pytest.mark.parametrize("name", LESSONS)
 def test_it_ends_where_it_stands_without_motion(new_tab: Open, engine: str, address: str, name: str) -> None:
     if engine == "webkit":

@@ -1,111 +1,29 @@
-"""WCAG 2.2 AA, as far as a machine can tell: axe, what a screen reader gets, targets, zoom, colours, scripts.
-
-The whole matrix runs in Chromium, in one tab; the other engines look at each page once.
-"""
+"""WCAG 2.2 AA: what a screen reader gets, what forced colours leave, text in any direction (test_sweep.py has axe,
+targets and sizes)."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from axe_playwright_python.base import AXE_FILE_PATH
-from playwright.sync_api import Browser, Playwright
+from playwright.sync_api import Browser
 from playwright.sync_api import Page as Tab
 
-from microgpt.viz.course import LESSONS, PAGES
+from microgpt.viz.course import LESSONS
 from tests.browser.conftest import Open
 from tests.browser.live import open_live, press
-from tools.browsers import CHROMIUM_FLAGS, own, which
 
-NAMES = [page.name for page in PAGES]
-EVERYWHERE = [*NAMES, *(f"embed/{page.name}" for page in LESSONS)]
-AXE = Path(AXE_FILE_PATH).read_text("utf-8")
-FOUND = """axe.run({resultTypes: ["violations"] %s}).then((r) => JSON.stringify(r.violations.map(
-  (v) => [v.id, v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + " " + n.failureSummary.slice(0, 200))])))"""
-COLOURS = ', runOnly: ["color-contrast", "link-in-text-block"]'
-# what can be pressed and is smaller than 24 x 24, but for what stands in a sentence; a label presses its control
-SMALL = """[...document.querySelectorAll("a, button, input, label, summary, select, textarea")].flatMap((e) => {
-  const shown = e.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && !e.closest(".skip");
-  const said = [...e.parentNode.childNodes].some((n) => n.nodeType === Node.TEXT_NODE && /\\p{L}/u.test(n.textContent));
-  if (!shown || e.closest("label") !== (e.matches("label") ? e : null)) return [];
-  if (e.matches("a, .to") && getComputedStyle(e).display === "inline" && said) return [];
-  const { width, height } = e.getBoundingClientRect();
-  return width >= 24 && height >= 24 ? [] : [`${e.outerHTML.slice(0, 90)} ${width} x ${height}`]; })"""
-# text that is beside the screen, or that its own box cuts off
-LOST = """[...document.querySelectorAll("main *, header *, footer *")].flatMap((e) => {
-  const words = [...e.childNodes].filter((n) => n.nodeType === Node.TEXT_NODE && n.textContent.trim());
-  const shown = e.checkVisibility({ visibilityProperty: true, opacityProperty: true }), style = getComputedStyle(e);
-  const elsewhere = e.closest(".say, .probe, svg") || e.matches("option, select, textarea");
-  if (!words.length || !shown || elsewhere || style.clipPath !== "none") return [];
-  const over = e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 3;
-  const boxes = words.map((n) => { const range = document.createRange(); range.selectNode(n);
-    return range.getBoundingClientRect(); });
-  const beside = boxes.some((b) => b.left < -1 || b.right > innerWidth + 1);
-  return beside || (over && style.overflow !== "visible") ? [e.outerHTML.slice(0, 120)] : []; })"""
-WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+STEPPERS = [page.name for page in LESSONS if page.widget == "stepper"]
 
 
 @pytest.fixture(scope="module")
-def chromium(playwright: Playwright) -> Iterator[Browser]:
-    if not which("chromium") and not own(playwright, "chromium"):
-        pytest.skip("chromium is not installed")
-    browser = playwright.chromium.launch(executable_path=which("chromium"), args=CHROMIUM_FLAGS)
-    yield browser
-    browser.close()
-
-
-@pytest.fixture(scope="module")
-def still(chromium: Browser) -> Tab:
+def still(chromium: Browser) -> Iterator[Tab]:
     """One tab for all pages, in which nothing moves."""
-    return chromium.new_page(reduced_motion="reduce")
-
-
-def axe(tab: Tab, options: str = "") -> Any:
-    return json.loads(tab.evaluate(FOUND % options))
-
-
-@pytest.mark.parametrize("name", EVERYWHERE)
-def test_axe_finds_nothing_and_targets_are_large(still: Tab, site: Path, name: str) -> None:
-    """Everything in light at the widest and the narrowest; between them and in dark what depends on it. What is in
-    a frame is what is on its own page, so the two ends will do."""
-    ends, between = (1440, 320), () if name.startswith("embed/") else (768, 390)
-    for theme, widths in (("light", (*ends, *between)), ("dark", ends)):
-        still.goto(f"{(site / name).as_uri()}.html?theme={theme}")
-        still.evaluate("() => {" + AXE + "\n}")
-        for width in widths:
-            still.set_viewport_size({"width": width, "height": 1000})
-            whole = theme == "light" and width in ends
-            assert axe(still, "" if whole else COLOURS) == [], (theme, width)
-            assert still.evaluate(SMALL) == [], width
-            assert still.evaluate(WIDER) <= 0, width
-
-
-@pytest.mark.parametrize("name", EVERYWHERE)
-def test_axe_finds_nothing_in_spanish(still: Tab, site: Path, name: str) -> None:
-    still.set_viewport_size({"width": 390, "height": 1000})
-    still.goto((site / "es" / f"{name}.html").as_uri())
-    still.evaluate("() => {" + AXE + "\n}")
-    assert axe(still) == []
-    assert still.evaluate(SMALL) == []
-    assert still.evaluate(WIDER) <= 0
-
-
-@pytest.mark.in_turns
-@pytest.mark.parametrize("name", NAMES)
-def test_axe_finds_nothing_in_other_engines(new_tab: Open, engine: str, address: str, name: str) -> None:
-    if engine == "chromium":
-        pytest.skip("see the matrix above")
-    page = new_tab(width=390, reduced=True)
-    page.open(f"{address}{name}.html")
-    if engine == "webkit":
-        page.driver.execute_script(AXE + "; window.axe = axe")  # type: ignore[attr-defined]
-    else:
-        page.run("() => {" + AXE + "\n}")
-    assert json.loads(page.run(FOUND % "")) == []
+    tab = chromium.new_page(reduced_motion="reduce")
+    yield tab
+    tab.context.close()
 
 
 def tree(tab: Tab) -> list[tuple[str, str]]:
@@ -114,7 +32,7 @@ def tree(tab: Tab) -> list[tuple[str, str]]:
     return [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if not node["ignored"]]
 
 
-@pytest.mark.parametrize("name", [page.name for page in LESSONS if page.widget == "stepper"])
+@pytest.mark.parametrize("name", STEPPERS)
 def test_the_step_on_show_is_told_as_tables_and_one_sentence(still: Tab, site: Path, name: str) -> None:
     still.goto((site / f"{name}.html").as_uri())
     for i in (2, 0, 4):
@@ -178,16 +96,6 @@ def test_the_lives_of_the_rows_are_told_in_words(still: Tab, site: Path) -> None
     ):
         told = "; ".join(f"{kind}: {' '.join(map(str, steps))}" for kind, steps in zip("qkv", (q, k, v), strict=True))
         assert told in row.aria_snapshot()
-
-
-@pytest.mark.parametrize("name", EVERYWHERE)
-def test_nothing_is_lost_at_twice_the_size(chromium: Browser, site: Path, name: str) -> None:
-    context = chromium.new_context(viewport={"width": 640, "height": 500}, device_scale_factor=2)
-    tab = context.new_page()
-    tab.goto((site / f"{name}.html").as_uri())
-    assert tab.evaluate(WIDER) <= 0
-    assert tab.evaluate(LOST) == []
-    context.close()
 
 
 def test_states_are_told_apart_when_colours_are_forced(chromium: Browser, site: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from microgpt.viz.large.picture import big_view
 from tests.browser.conftest import Open
-from tests.browser.pages.test_stepping import SEEN, settle
+from tests.browser.reading import SEEN, settle
 from tests.viz.large import PROMPT, large
 from tools.checkpoint import bake_checkpoint
 
@@ -66,7 +66,7 @@ def test_it_steps_and_fits(new_tab: Open, lesson: str, width: int) -> None:
     page.open(lesson)
     for i in (13, 0, 6):
         page.click(f"#tokens .R{i} span")
-        seen = settle(page)
+        seen = settle(page.run)
         assert (seen["rows"], seen["fresh"], seen["meets"]) == (i + 1, [i], [i + 1])
     page.click(".legend .toggle:has(.all-numbers) .face")
     lists = page.run('[...document.querySelectorAll(".numbers div")].filter((e) => e.getClientRects().length).length')

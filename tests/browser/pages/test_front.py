@@ -35,6 +35,7 @@ def at(page: Page, milliseconds: float) -> Any:
     return json.loads(page.run(FRAME))
 
 
+@pytest.mark.engines("animations are the engine's own")
 def test_it_runs_by_itself_within_five_seconds_and_three_times_at_most(page: Page) -> None:
     assert page.run(f"{ANIMATIONS}.length") > 0
     assert page.run(f"{ANIMATIONS}.every((one) => one.playState === 'running' && one.currentTime !== null)")
@@ -71,6 +72,7 @@ def test_every_step_drops_a_row_that_stays_and_a_q_that_does_not(page: Page) -> 
     assert found == [(rows + (i + 1) // 2, i % 2) for i in range(7)]
 
 
+@pytest.mark.engines("animations are the engine's own")
 def test_it_can_be_held_without_scripts(page: Page) -> None:
     page.pause(1)
     page.click(".run .hold .face")

@@ -173,7 +173,11 @@ class Run(NamedTuple):
 CASES = {"letters": ("kv-cache", 3, 1440), "words, narrow": ("kv-cache-words", 5, 390)}
 
 
-@pytest.fixture(scope="module", params=list(CASES.values()), ids=list(CASES))
+OWN = pytest.mark.engines("animations and transitions are the engine's own")
+PARAMS = [pytest.param(case, marks=OWN if name == "letters" else ()) for name, case in CASES.items()]
+
+
+@pytest.fixture(scope="module", params=PARAMS, ids=list(CASES))
 def run(
     request: pytest.FixtureRequest, playwright: Playwright, engine: str, running: dict[str, Browser], address: str
 ) -> Iterator[Run]:

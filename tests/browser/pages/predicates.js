@@ -1,0 +1,115 @@
+// What a page must hold whatever it shows, as functions that name what breaks it: for test_sweep.py, which runs them
+// in a page that is open. `wrong` is of text, `torn` of the headings of tables, `small` of what can be pressed.
+(() => {
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+  const open = new CSSStyleSheet(), own = new CSSStyleSheet(); // the policy lets no style element in
+
+  // answers and details are open, and of each choice the cases that this selector names
+  window.show = (cases) => open.replaceSync(`${cases}, .ask .why { display: block !important; }`);
+  document.adoptedStyleSheets = [open, own];
+  window.unfold = () => {
+    show(".C:last-child");
+    for (const e of all("details")) e.open = true;
+  };
+  // the spacing of text that WCAG 2.2 lets a reader ask for (1.4.12), as a style sheet of the reader's own
+  window.space = (on) => own.replaceSync(!on ? "" : `* { line-height: 1.5 !important;
+    letter-spacing: .12em !important; word-spacing: .16em !important; } p { margin-bottom: 2em !important; }`);
+
+  // Text that is beside the page, cut off, or wider than its cell; a number in two lines; one in a cell that is smaller
+  // than `least` pixels. Each kind of place once. What can be scrolled to is not lost; what is for the ear is not seen.
+  // With a reader's own letters (`least` is 0) text may stand out of its line and of a narrow cell, but not of its box.
+  window.wrong = (least) => {
+    const within = least ? 0.5 : 2;
+    const root = document.scrollingElement, range = document.createRange(), told = new Map(), known = new Map();
+    const far = { left: -Infinity, top: -Infinity, right: Infinity, bottom: Infinity };
+    const bare = (e) =>
+      `${e?.localName} ${(e?.getAttribute("class") ?? "").replace(/\b([LHO]\d?|[znp]\d*)(?= |$)/g, "").trim()}`;
+    const say = (what, e, text) => {
+      const place = `${what}: ${bare(e.parentElement)} > ${bare(e)}`;
+      told.set(place, [...(told.get(place) ?? []), text]);
+    };
+    // the box that cuts an element's text off (none, where it can be scrolled to), and the cell that the text is in;
+    // null for what is not seen, or for the ear alone
+    const bounds = (e) => {
+      if (!known.has(e)) known.set(e, measure(e));
+      return known.get(e);
+    };
+    const measure = (e) => {
+      const style = getComputedStyle(e), box = e.getBoundingClientRect(), { overflowX: x, overflowY: y } = style;
+      const page = { clip: { ...far, left: 0, right: root.clientWidth } };
+      const above = e === document.body ? page : bounds(e.parentElement);
+      if (!above || style.clipPath !== "none" || style.opacity === "0") return null;
+      const cell = /^(inline|contents)$/.test(style.display) ? above.cell : { e, box };
+      if (x === "auto" || x === "scroll" || y === "auto" || y === "scroll") return { style, cell, clip: far };
+      if (x === "visible" && y === "visible") return { style, cell, clip: above.clip };
+      const own = x === "visible" ? { ...far, top: box.top, bottom: box.bottom }
+        : y === "visible" ? { ...far, left: box.left, right: box.right } : box;
+      return { style, cell, clip: {
+        left: Math.max(above.clip.left, own.left), top: Math.max(above.clip.top, own.top),
+        right: Math.min(above.clip.right, own.right), bottom: Math.min(above.clip.bottom, own.bottom) } };
+    };
+    if (root.scrollWidth > root.clientWidth) {
+      const right = (e) => e.getBoundingClientRect().right;
+      const beside = all("body *").filter((e) => e.checkVisibility() && right(e) > root.clientWidth + 1);
+      say("the page scrolls sideways", beside.sort((a, b) => right(b) - right(a))[0] ?? root, root.scrollWidth);
+    }
+    window.texts ??= all("body *").filter((e) => !e.closest("svg, option, textarea, script"))
+      .flatMap((e) => [...e.childNodes].filter((n) => n.nodeType === Node.TEXT_NODE && n.data.trim()));
+    for (const node of texts) {
+      const e = node.parentElement;
+      if (!e?.checkVisibility()) continue;
+      const found = bounds(e);
+      if (found?.style.visibility !== "visible") continue;
+      range.selectNodeContents(node);
+      const lines = [...range.getClientRects()].filter((line) => line.width);
+      if (!lines.length) continue;
+      const { clip, cell } = found, text = node.data.trim().slice(0, 40), code = e.closest("pre");
+      const beyond = (box) => lines.some((line) => line.right > box.right + within ||
+        (least && line.left < box.left - within));
+      const below = lines.some((line) => (least && line.top < clip.top - 3) || line.bottom > clip.bottom + 3);
+      const box = least || cell.e === e ? cell.box : far;
+      if (beyond(clip) || below) say("cut off", e, text);
+      else if (!code && beyond(box)) say("wider than its cell", e, text);
+      const figure = /(?<![\p{L}\d.-])[−-]?\d[\d.,\u202f]*(e[−-]?\d+)?/gu;
+      const numbers = least && lines.length > 1 && !code ? node.data.matchAll(figure) : [];
+      for (const { index, 0: number } of numbers) {
+        range.setStart(node, index);
+        range.setEnd(node, index + number.length);
+        if (range.getClientRects().length > 1) say("in two lines", e, number);
+      }
+      const small = parseFloat(found.style.fontSize) < least;
+      if (small && cell.e.matches("i, td") && /\d/.test(text)) say("too small", e, text);
+    }
+    return [...told].map(([place, texts]) => `${place} (${texts.length}, ${texts[0]})`);
+  };
+
+  // the words in the heads of tables that are broken, and no hyphen says so
+  window.torn = () => all("thead th").flatMap((th) => {
+    const found = [], walk = document.createTreeWalker(th, NodeFilter.SHOW_TEXT), range = document.createRange();
+    for (let n; (n = walk.nextNode());)
+      for (const word of n.data.matchAll(/[^\s-]+/g)) {
+        range.setStart(n, word.index);
+        range.setEnd(n, word.index + word[0].length);
+        const lines = [...range.getClientRects()].map((box) => Math.round(box.top));
+        if (new Set(lines).size > 1) found.push(`in two lines: the heading ${word[0]}`);
+      }
+    return found;
+  });
+
+  // what can be pressed and is smaller than 24 x 24, but for what stands in a sentence; a label presses its control
+  window.small = () => all("a, button, input, label, summary, select, textarea").flatMap((e) => {
+    const shown = e.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && !e.closest(".skip");
+    const words = (n) => n.nodeType === Node.TEXT_NODE && /\p{L}/u.test(n.textContent);
+    if (!shown || e.closest("label") !== (e.matches("label") ? e : null)) return [];
+    const inline = e.matches("a, .to") && getComputedStyle(e).display === "inline";
+    if (inline && [...e.parentNode.childNodes].some(words)) return [];
+    const { width, height } = e.getBoundingClientRect();
+    return width >= 24 && height >= 24 ? [] : [`too small to press: ${e.outerHTML.slice(0, 90)} ${width} x ${height}`];
+  });
+
+  // the names of radio buttons that show one state at a time, and how many each has
+  window.groups = () => Object.entries(Object.groupBy(
+    all("main [type=radio]:not(.cases:not(:has(> .drawn)) > .pick *, .ask *):enabled"), (e) => e.name))
+    .map(([name, some]) => [name, some.length]);
+  window.choose = (name, at) => all(`main [type=radio][name="${name}"]`)[at].click();
+})();

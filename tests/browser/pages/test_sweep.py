@@ -1,0 +1,180 @@
+"""Every page and every frame, English and Spanish, opened once, and all that a page must hold tried on that one load:
+no text beside the page, cut off or wider than its cell, numbers and headings whole, targets large enough, the rules of
+axe in light and in dark, letters spaced (WCAG 2.2, 1.4.12), nothing on the console.
+
+In Chromium at all widths, in a frame, whose width changes in no time. Answers and details are open, and of each choice
+the last case; at a few widths all cases are, and the first, the last and one between them of what cannot be open at
+once, as the steps of a stepper or the cases of a drawing; then each lesson's widget in a column of a wide page. The
+other engines look at each page once, as wide as a phone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from axe_playwright_python.base import AXE_FILE_PATH
+from playwright.sync_api import Browser, Frame
+from playwright.sync_api import Page as Tab
+
+from microgpt.viz.course import LESSONS, PAGES
+from microgpt.viz.text.language import LANGUAGES
+from tests.browser.conftest import Open
+from tools.browsers import CHROMIUM_FLAGS, which
+
+EVERYTHING = bool(os.environ.get("EVERYTHING"))
+WIDTHS = (320, 344, 360, 390, 480, 640, 690, 768, 800, 960, 970, 1024, 1100, 1152, 1280, 1440, 1600)
+FEW = (320, 700, 1020, 1240)  # for every choice
+ENDS = (320, 390, 1440)  # of frames, which hold a part of their own page
+COLUMNS = (280, 320, 390, 480, 570, 660, 750, 840, 960)
+FEW_COLUMNS = (320, 700, 940)
+if EVERYTHING:
+    WIDTHS, COLUMNS = tuple(range(320, 1601, 20)), tuple(range(280, 961, 20))
+    ENDS = WIDTHS
+LEAST = 11  # pixels: the smallest number in a cell
+
+NAMES = [page.name for page in PAGES]
+FRAMES = [f"embed/{page.name}" for page in LESSONS]
+COLUMNED = {page.name for page in LESSONS if page.widget != "stepper"}  # whose layout follows the page's width
+FOLDERS = ["" if lang == "en" else f"{lang}/" for lang in LANGUAGES]
+# in Spanish and in frames stands what stands on the English page: axe looks at one page of each kind
+AXED = {"", "embed/"} if EVERYTHING else {""}
+SAMPLE = {"es/index", "es/kv-cache", "es/with-and-without", "es/embed-builder", "embed/kv-cache-words", "embed/memory"}
+
+AXE = Path(AXE_FILE_PATH).read_text("utf-8")
+FOUND = """axe.run({resultTypes: ["violations"] %s}).then((r) => JSON.stringify(r.violations.map(
+  (v) => [v.id, v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + " " + n.failureSummary.slice(0, 200))])))"""
+COLOURS = ', runOnly: ["color-contrast", "link-in-text-block"]'
+PREDICATES = Path(__file__).with_name("predicates.js").read_text("utf-8")
+HOST = "<!doctype html><title>host</title><link rel=icon href='data:,'><iframe width=1600 height=1000></iframe>"
+PLACE = "([place, width]) => { document.querySelector(place).style.width = width && `${width}px`; }"
+
+
+class Opened(NamedTuple):
+    """A page in a frame of a wide tab."""
+
+    tab: Tab
+    errors: list[str]  # what its console has said
+
+    @property
+    def page(self) -> Frame:
+        return self.tab.frames[1]
+
+    def open(self, url: str) -> None:
+        """The page of that address, in a frame of its own site."""
+        self.errors.clear()
+        self.tab.goto(f"{url.partition('?')[0].rpartition('/')[0]}/host.html")
+        self.tab.evaluate(
+            "(src) => new Promise((onload) => Object.assign(document.querySelector('iframe'), { onload, src }))", url
+        )
+        self.page.evaluate(PREDICATES)
+
+    def wide(self, width: int | str) -> None:
+        self.tab.evaluate(PLACE, ["iframe", width])
+
+    def wrong(self, widths: Sequence[int], call: str = f"wrong({LEAST})", column: bool = False) -> list[str]:
+        """What is wrong at these widths of the frame, or of the widget in it, each with its width."""
+        frame, place = (self.page, ".widget") if column else (self.tab.main_frame, "iframe")
+        self.wide(1600)
+        found = []
+        for width in widths:
+            frame.evaluate(PLACE, [place, width])
+            found += [f"{width}: {one}" for one in self.page.evaluate(call)]
+        frame.evaluate(PLACE, [place, ""])
+        return found
+
+    def axe(self, options: str = "") -> list[str]:
+        """What axe finds at the widest."""
+        self.wide(1440)
+        found: list[str] = json.loads(self.page.evaluate(FOUND % options))
+        return found
+
+
+def opened(browser: Browser) -> Opened:
+    tab = browser.new_page(reduced_motion="reduce", viewport={"width": 1700, "height": 1000})
+    tab.route("**/host.html", lambda route: route.fulfill(body=HOST, content_type="text/html"))
+    errors = list[str]()
+    tab.on("console", lambda m: errors.append(m.text) if m.type in ("error", "warning") else None)
+    tab.on("pageerror", lambda error: errors.append(str(error)))
+    return Opened(tab, errors)
+
+
+@pytest.fixture(scope="module")
+def one(chromium: Browser) -> Iterator[Opened]:
+    """One tab for all pages, in which nothing moves."""
+    found = opened(chromium)
+    yield found
+    found.tab.context.close()
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=list(LANGUAGES))
+@pytest.mark.parametrize("name", [*NAMES, *FRAMES])
+def test_a_page_holds_at_any_width_and_in_any_state(one: Opened, address: str, folder: str, name: str) -> None:
+    framed, english = name in FRAMES, not folder
+    one.open(f"{address}{folder}{name}.html")
+    wrong = one.wrong((320, 1440), "small()")
+    if english:
+        one.page.evaluate("space(true)")
+        wrong += one.wrong(ENDS if framed else FEW, "wrong(0)")
+        one.page.evaluate("space(false)")
+    if EVERYTHING or folder + name in SAMPLE or (english and not framed):
+        one.page.evaluate("() => {" + AXE + "\n}")
+        wrong += one.axe()
+        one.page.evaluate("document.querySelector('[name=theme][value=dark]')?.click()")
+        wrong += one.axe(COLOURS)
+    one.page.evaluate("unfold()")
+    wrong += one.wrong(ENDS if framed else WIDTHS)
+    if english and not framed:
+        wrong += one.wrong((390, 1280), "torn()")
+        wrong += in_every_state(one)
+    if name in COLUMNED and (english or EVERYTHING):
+        one.page.evaluate("show('.C:last-child')")
+        wrong += one.wrong(COLUMNS, column=True)
+        one.page.evaluate("show('.C')")
+        wrong += one.wrong(FEW_COLUMNS, column=True)
+    assert not (found := [*wrong, *one.errors]), "\n".join(found)
+
+
+def in_every_state(one: Opened) -> list[str]:
+    """What is wrong when all cases are open, and in the first, a middle and the last of what shows one at a time."""
+    one.page.evaluate("show('.C')")
+    wrong = one.wrong(FEW)
+    for group, n in one.page.evaluate("groups()"):
+        for at in sorted({0, n // 2, n - 1}):
+            one.page.evaluate(f"choose({group!r}, {at})")
+            wrong += [f"{group} {at} at {found}" for found in one.wrong(FEW)]
+    return wrong
+
+
+@pytest.fixture(scope="module")
+def larger(chromium: Browser) -> Iterator[Opened]:
+    """A tab of a reader who has set letters twice as large (WCAG 2.2, 1.4.4)."""
+    flags = [*CHROMIUM_FLAGS, "--blink-settings=defaultFontSize=32"]
+    browser = chromium.browser_type.launch(executable_path=which("chromium"), args=flags)
+    yield opened(browser)
+    browser.close()
+
+
+@pytest.mark.parametrize("name", [*NAMES, *FRAMES])
+def test_nothing_is_lost_with_letters_twice_as_large(larger: Opened, address: str, name: str) -> None:
+    larger.open(f"{address}{name}.html")
+    assert larger.page.evaluate("getComputedStyle(document.documentElement).fontSize") == "32px"
+    wrong = larger.wrong(WIDTHS if EVERYTHING else ENDS if name in FRAMES else FEW, "wrong(0)")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.engines("lays out, measures and breaks text by its own rules")
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("engine", ["firefox", "webkit"], indirect=True)
+@pytest.mark.parametrize("folder", FOLDERS, ids=list(LANGUAGES))
+def test_every_page_in_the_other_engines(new_tab: Open, address: str, folder: str) -> None:
+    page, found = new_tab(width=390, reduced=True), list[str]()
+    for name in NAMES:
+        page.open(f"{address}{folder}{name}.html")
+        page.run(f"(() => {{ {PREDICATES} unfold(); return 0; }})()")
+        found += [f"{name}: {one}" for one in page.run("wrong(0)")]
+    assert not (found := [*found, *page.errors]), "\n".join(found)
