@@ -66,9 +66,7 @@ def reached(path: Path) -> set[Path]:
     while waiting:
         if (one := waiting.pop()) not in found:
             found.add(one)
-            if (
-                one.suffix == ".py" and one != ROOT / "microgpt" / "__init__.py"
-            ):  # whose names come when they are asked for
+            if one.suffix == ".py" and one != ROOT / "microgpt" / "__init__.py":
                 waiting += imported(one)
     return found
 

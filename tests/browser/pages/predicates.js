@@ -17,7 +17,7 @@
 
   // Text that is beside the page, cut off, or wider than its cell; a number in two lines; one in a cell that is smaller
   // than `least` pixels. Each kind of place once. What can be scrolled to is not lost; what is for the ear is not seen.
-  // With a reader's own letters (`least` is 0) text may stand out of its line and of a narrow cell, but not of its box.
+  // With a reader's own letters (`least` is 0) text may stand out of its line, and a table out of what scrolls it.
   window.wrong = (least) => {
     const within = least ? 0.5 : 2;
     const root = document.scrollingElement, range = document.createRange(), told = new Map(), known = new Map();
@@ -40,11 +40,12 @@
       const above = e === document.body ? page : bounds(e.parentElement);
       if (!above || style.clipPath !== "none" || style.opacity === "0") return null;
       const cell = /^(inline|contents)$/.test(style.display) ? above.cell : { e, box };
-      if (x === "auto" || x === "scroll" || y === "auto" || y === "scroll") return { style, cell, clip: far };
-      if (x === "visible" && y === "visible") return { style, cell, clip: above.clip };
+      const moves = /auto|scroll/.test(x + y), scrolled = moves || above.scrolled;
+      if (moves) return { style, cell, scrolled, clip: far };
+      if (x === "visible" && y === "visible") return { style, cell, scrolled, clip: above.clip };
       const own = x === "visible" ? { ...far, top: box.top, bottom: box.bottom }
         : y === "visible" ? { ...far, left: box.left, right: box.right } : box;
-      return { style, cell, clip: {
+      return { style, cell, scrolled, clip: {
         left: Math.max(above.clip.left, own.left), top: Math.max(above.clip.top, own.top),
         right: Math.min(above.clip.right, own.right), bottom: Math.min(above.clip.bottom, own.bottom) } };
     };
@@ -59,7 +60,7 @@
       const e = node.parentElement;
       if (!e?.checkVisibility()) continue;
       const found = bounds(e);
-      if (found?.style.visibility !== "visible") continue;
+      if (found?.style.visibility !== "visible" || (!least && found.scrolled)) continue;
       range.selectNodeContents(node);
       const lines = [...range.getClientRects()].filter((line) => line.width);
       if (!lines.length) continue;
