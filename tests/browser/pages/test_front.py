@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.browser.conftest import Open
+from tests.browser.live import soon
 from tools.browsers import Page
 
 RUNS, SECONDS = 3, 5  # how often it runs, and how long its three steps take
@@ -43,8 +44,7 @@ def test_it_runs_by_itself_within_five_seconds_and_three_times_at_most(page: Pag
         assert timing["duration"] <= 1000 * SECONDS and timing["iterations"] <= RUNS
         assert timing["fill"] in ("none", "auto") and timing["delay"] > 0
     before = page.run(f"{ANIMATIONS}[0].currentTime")
-    page.pause(0.3)
-    assert page.run(f"{ANIMATIONS}[0].currentTime") > before
+    page.wait(f"{ANIMATIONS}[0].currentTime > {before}")
 
 
 def test_the_first_frame_is_the_last(page: Page) -> None:
@@ -74,19 +74,15 @@ def test_every_step_drops_a_row_that_stays_and_a_q_that_does_not(page: Page) -> 
 
 @pytest.mark.engines("animations are the engine's own")
 def test_it_can_be_held_without_scripts(page: Page) -> None:
-    page.pause(1)
+    page.wait(f"{ANIMATIONS}.length > 0")
     page.click(".run .hold .face")
     assert page.run(f"{ANIMATIONS}.every((one) => one.playState === 'paused')")
-    page.pause(0.5)  # a pause begins with the next frame, which may be late
+    page.wait(f"!{ANIMATIONS}.some((one) => one.pending)")  # a pause begins with the next frame, which may be late
     held = page.run(FRAME)
-    page.pause(0.3)
+    page.pause(0.3)  # for what must not be
     assert page.run(FRAME) == held
     page.click(".run .hold .face")
-    for _ in range(10):  # there are moments in which nothing moves
-        page.pause(0.3)
-        if page.run(FRAME) != held:
-            return
-    raise AssertionError("it goes on")
+    assert soon(page, lambda: bool(page.run(FRAME) != held), 30)  # there are moments in which nothing moves
 
 
 def test_it_rests_where_less_motion_is_asked_for_and_on_paper(new_tab: Open, engine: str, address: str) -> None:
