@@ -11,6 +11,7 @@ PORT ?= 8000
 INSTALL := -m pip install --quiet
 PYTEST := $(RUN) -m pytest -n auto --dist worksteal
 FREEZE := -m pip freeze --all --exclude-editable --exclude pip --exclude setuptools
+BABEL := $(RUN) -m babel.messages.frontend --quiet
 PINNED = -c tests/constraints/$(1).txt
 
 .PHONY: serve build test check everything lint unit browsers validator references hosts attack faults bench messages constraints clean
@@ -63,9 +64,9 @@ attack: $(VENV)/test browsers # hostile input, damaged files, broken networks, d
 bench: $(VENV)/test browsers
 	$(RUN) -m bench $(if $(MICROGPT),--microgpt $(MICROGPT))
 
-messages: $(VENV)/site # the catalogue of all text, then each translation as the program reads it
-	$(RUN) -m babel.messages.frontend extract -F babel.cfg -k N_ -o locale/messages.pot --no-location --omit-header --sort-output .
-	$(RUN) -m babel.messages.frontend compile -d locale
+messages: $(VENV)/test # the catalogue of all text, and each translation with what is new and without what is gone
+	$(BABEL) extract -F babel.cfg -k N_ -o locale/messages.pot --no-location --omit-header --sort-output .
+	$(BABEL) update -i locale/messages.pot -d locale -w 79 --ignore-obsolete --ignore-pot-creation-date
 
 constraints: # the newest versions that pyproject.toml allows; commit them when the tests have passed
 	rm -rf $(VENV) $(REFERENCES)

@@ -7,37 +7,48 @@ import io
 import re
 import subprocess
 import sys
+import tempfile
+from functools import cache
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pytest
+from babel.messages import Catalog
 from babel.messages.mofile import read_mo, write_mo
-from babel.messages.pofile import read_po
+from babel.messages.pofile import read_po, write_po
+from hypothesis import given
+from hypothesis import strategies as st
 from jinja2 import nodes
 
 from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.rendering.render import environment
 from microgpt.viz.text.language import LANGUAGES
+from microgpt.viz.text.po import compiled
 
 ROOT = Path(__file__).resolve().parents[1]
+TRANSLATIONS = sorted((ROOT / "locale").glob("*/LC_MESSAGES/messages.po"))
 
 
-def test_the_catalogue_is_up_to_date(tmp_path: Path) -> None:
-    fresh = tmp_path / "messages.pot"
-    options = ["-F", "babel.cfg", "-k", "N_", "-o", str(fresh), "--no-location", "--omit-header", "--sort-output"]
-    subprocess.run(
-        [sys.executable, "-m", "babel.messages.frontend", "extract", *options, "."],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-    )
-    assert fresh.read_text("utf-8") == (ROOT / "locale" / "messages.pot").read_text("utf-8"), "run: make messages"
+@cache
+def extracted() -> str:
+    """The .pot of all text, by the command of the Makefile."""
+    (words,) = re.findall(r"^\t\$\(BABEL\) (extract .+)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder) / "messages.pot"
+        options = [str(made) if word == "locale/messages.pot" else word for word in words.split()]
+        command = [sys.executable, "-m", "babel.messages.frontend", "--quiet", *options]
+        subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+        return made.read_text("utf-8")
+
+
+def messages(text: str) -> dict[Any, Any]:
+    """The messages of a .pot or a .po, each by its id: one string, or both of a plural."""
+    return {message.id: message for message in read_po(io.StringIO(text)) if message.id}
 
 
 def test_the_catalogue_holds_every_text_of_python_and_of_templates_and_no_other() -> None:
-    """As read here, by syntax; how Babel reads them is above."""
-    with (ROOT / "locale" / "messages.pot").open("rb") as file:
-        known = {text for m in read_po(file) if m.id for text in ((m.id,) if isinstance(m.id, str) else m.id)}
+    """As read here, by syntax, and as Babel reads them."""
+    known = {text for id in messages(extracted()) for text in ((id,) if isinstance(id, str) else id)}
     python = {text for path in sorted((ROOT / "microgpt").rglob("*.py")) for text in marked(path)}
     written = {text for path in TEMPLATES for text in messages_of(path.read_text("utf-8"))}
     assert {phase.sentence for phase in PHASES} <= python and len(python) > 400 and len(written) > 700
@@ -128,18 +139,10 @@ def test_text_outside_the_catalogue_is_found() -> None:
     assert unmarked('<i title="left"></i><i aria-label="{{ gettext("known") }}"></i>') == {"left"}
 
 
-TRANSLATIONS = sorted((ROOT / "locale").glob("*/LC_MESSAGES/messages.po"))
-
-
-def messages(path: Path) -> dict[Any, Any]:
-    with path.open("rb") as file:
-        return {m.id: m for m in read_po(file) if m.id}
-
-
 @pytest.mark.parametrize("path", TRANSLATIONS, ids=lambda p: p.parts[-3])
 def test_a_translation_is_complete_and_holds_nothing_stale(path: Path) -> None:
-    wanted, there = messages(ROOT / "locale" / "messages.pot"), messages(path)
-    assert there.keys() == wanted.keys()
+    wanted, there = messages(extracted()), messages(path.read_text("utf-8"))
+    assert there.keys() == wanted.keys(), "run: make messages, and translate what is new"
     assert not [
         m.id for m in there.values() if m.fuzzy or not all([m.string] if isinstance(m.string, str) else m.string)
     ]
@@ -152,25 +155,42 @@ def test_placeholders_and_tags_survive_translation(path: Path) -> None:
     def marks(text: str) -> list[str]:
         return sorted(re.findall(r"%\(\w+\)[sd]|\{\w+\}|</?\w[^>]*>|&\w+;", text))
 
-    for message in messages(path).values():
+    for message in messages(path.read_text("utf-8")).values():
         ids, strings = ((x,) if isinstance(x, str) else x for x in (message.id, message.string))
         for string in strings:
             assert marks(string) in [marks(i) for i in ids], message.id
 
 
 @pytest.mark.parametrize("path", TRANSLATIONS, ids=lambda p: p.parts[-3])
-def test_the_compiled_translation_is_the_written_one(path: Path) -> None:
-    """But for the name of the Babel that has compiled it."""
-    fresh = io.BytesIO()
-    with path.open("rb") as file:
-        write_mo(fresh, read_po(file, path.parts[-3]))
-    with path.with_suffix(".mo").open("rb") as file:
-        assert texts(file) == texts(fresh), "run: make messages"
+def test_a_translation_is_read_as_babel_reads_it(path: Path) -> None:
+    po = path.read_text("utf-8")
+    assert texts(compiled(po)) == texts(by_babel(po)) and len(texts(compiled(po))) > 1000
 
 
-def texts(compiled: IO[bytes]) -> dict[tuple[str | None, str], Any]:
-    compiled.seek(0)
-    return {(message.context, str(message.id)): message.string for message in read_mo(compiled) if message.id}
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
+
+
+@given(st.dictionaries(TEXT.filter(bool), st.tuples(TEXT, st.booleans())))
+def test_any_translation_is_read_as_babel_reads_it(entries: dict[str, tuple[str, bool]]) -> None:
+    """Also one that waits for its words, or is not sure yet."""
+    written = io.BytesIO()
+    catalogue = Catalog("de")  # which has two forms
+    for text, (translation, fuzzy) in entries.items():
+        catalogue.add(text, translation, flags=["fuzzy"] if fuzzy else [])
+        catalogue.add((f"one {text}", f"more {text}"), (f"uno {translation}", f"más {translation}"))
+    write_po(written, catalogue, width=79)
+    po = written.getvalue().decode()
+    assert texts(compiled(po)) == texts(by_babel(po))
+
+
+def by_babel(po: str) -> bytes:
+    made = io.BytesIO()
+    write_mo(made, read_po(io.StringIO(po)))
+    return made.getvalue()
+
+
+def texts(mo: bytes) -> dict[object, object]:
+    return {str(message.id): message.string for message in read_mo(io.BytesIO(mo)) if message.id}
 
 
 def test_every_language_of_the_site_has_its_translation() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from babel.messages.pofile import read_po
 
-from microgpt.viz.text.place import ROOT
+from tests.test_messages import ROOT, messages
 
+SPANISH = ROOT / "locale" / "es" / "LC_MESSAGES" / "messages.po"
 NOT = {  # what is not written -> what is
     r"\bbehind\b": "after",
     r"\b(bytes|numbers|multiply-adds|pass|row|column) an? (token|layer|head|number|byte|position|pass|step)\b": "per",
@@ -27,10 +27,8 @@ MEANT = {  # what is meant as it stands: a part of the sentence
 
 
 def said() -> list[str]:
-    """All English strings: of one with a plural, both."""
-    with (ROOT / "locale" / "messages.pot").open("rb") as file:
-        ids = [one.id for one in read_po(file) if one.id]
-    return [text for one in ids for text in ([one] if isinstance(one, str) else one)]
+    """All English strings, which every translation has; of one with a plural, both."""
+    return [text for id in messages(SPANISH.read_text("utf-8")) for text in ([id] if isinstance(id, str) else id)]
 
 
 @pytest.mark.parametrize("pattern", NOT)
@@ -62,8 +60,7 @@ NOT_IN_SPANISH = {  # what is not written -> what is
 
 def spanish() -> list[tuple[str, str]]:
     """Every Spanish string, with the English one that it stands for."""
-    with (ROOT / "locale" / "es" / "LC_MESSAGES" / "messages.po").open("rb") as file:
-        found = [one for one in read_po(file) if one.id]
+    found = messages(SPANISH.read_text("utf-8")).values()
     both = [((one.id, one.string) if isinstance(one.id, str) else (one.id[0], *(one.string or ""))) for one in found]
     return [(str(english), str(text)) for english, *texts in both for text in texts]
 

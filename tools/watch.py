@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from threading import Event, Thread
 
-LAST = (".html", ".svg", ".css", ".js", ".mo", ".png")  # read for pages alone, when nothing else is left to do
+LAST = (".html", ".svg", ".css", ".js", ".po", ".png")  # read for pages alone, when nothing else is left to do
 STOPPED = 130  # what a build returns that somebody stops by Ctrl-C
 PAUSE = 0.1  # seconds between two looks
 FRAME = re.compile(r'^ *File "(.+)", line (\d+)', re.M)  # of a traceback

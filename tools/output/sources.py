@@ -10,13 +10,14 @@ from collections.abc import Iterable
 from importlib.metadata import distribution
 from pathlib import Path
 
+from microgpt.viz.text.po import compiled
 from tools.runtime.pinned import MINOR
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN = {  # what of the repository runs in the browser
     "microgpt": ("**/*.py", "py.typed", "data/*.npz", "data/*.txt", "data/*.json", "simd/*.so", "simd/*.wat"),
     "templates": ("**/*.html", "**/*.svg", "**/*.py", "**/*.json"),
-    "locale": ("*/LC_MESSAGES/*.mo",),
+    "locale": ("*/LC_MESSAGES/messages.po",),
 }
 STYLES = "**/*.css"  # beside the templates: rules of pages, which no Python in a browser needs
 SITE = (
@@ -31,9 +32,16 @@ WORKER = "worker.js"  # but this, which becomes part of the runtime (packing.py)
 
 
 def our_files() -> dict[str, bytes]:
-    """Archive path -> bytes of our own Python, templates and weights, for the browser."""
+    """Archive path -> bytes of our own Python, templates, weights and translations, for the browser."""
     paths = [path for folder, patterns in OWN.items() for path in listed(ROOT / folder, patterns)]
-    return {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in paths}
+    return {place.relative_to(ROOT).as_posix(): data for place, data in map(sent, paths)}
+
+
+def sent(path: Path) -> tuple[Path, bytes]:
+    """A file as it goes out: a translation as the .mo that gettext reads fastest."""
+    if path.suffix == ".po":
+        return path.with_suffix(".mo"), compiled(path.read_text("utf-8"))
+    return path, path.read_bytes()
 
 
 def notices() -> str:

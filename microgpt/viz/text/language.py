@@ -7,6 +7,7 @@ CONTRIBUTING.md says how to add one. Knows no page.
 from __future__ import annotations
 
 import gettext
+import io
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -33,6 +34,11 @@ def language(lang: str) -> Iterator[None]:
 @cache
 def catalogue(lang: str) -> gettext.NullTranslations:
     """The messages of one language; what it lacks stays English. Raises FileNotFoundError where they are not there."""
+    written = place.ROOT / "locale" / lang / "LC_MESSAGES" / "messages.po"
+    if written.is_file():  # everywhere but in the browser
+        from microgpt.viz.text.po import compiled
+
+        return gettext.GNUTranslations(io.BytesIO(compiled(written.read_text("utf-8"))))
     return gettext.translation("messages", place.ROOT / "locale", [lang], fallback=lang == "en")
 
 
