@@ -6,9 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
+from pyodide_lock import PyodideLockSpec
 
 from tools.output.sources import ROOT
 from tools.runtime import pinned
+from tools.runtime.bytecode import LOCK
 from tools.runtime.fetch import default_cache, fetch_runtime
 
 VERSIONS = (pinned.PYODIDE, pinned.PYTHON, pinned.NUMPY, pinned.PLATFORM, pinned.ABI)
@@ -68,6 +70,13 @@ def test_the_fetched_files_say_the_same() -> None:
     assert pinned.ABI.encode() in files["pyodide.asm.js"]
     assert pinned.PYTHON.encode() in files["pyodide.asm.wasm"]
     assert pinned.PLATFORM.removeprefix("emscripten_").replace("_", ".").encode() in files["pyodide.asm.wasm"]
+
+
+def test_the_list_of_packages_that_pyodide_starts_with_is_one() -> None:
+    """By Pyodide's own schema, but for what Pyodide itself insists on and the schema does not know yet."""
+    info = dict(LOCK["info"])
+    assert info.pop("abi_version") == pinned.ABI
+    assert PyodideLockSpec(info=info, packages=LOCK["packages"]).info.python == pinned.PYTHON
 
 
 def test_what_is_kept_between_builds_in_ci_hangs_on_the_table() -> None:
