@@ -20,12 +20,7 @@ from microgpt.model import forward, remember, slid_mask
 from microgpt.trace import Trace
 from microgpt.weights import init, shipped
 from tests.support.examples import examples
-from tests.support.strategies import REAL, Case, assert_close, cases, parallel
-
-REPORTS = {
-    "embed", "resid_pre", "attn_norm", "q", "k", "v", "cache_append", "attn_scores", "attn_weights", "head_out",
-    "attn_out", "resid_mid", "mlp_norm", "mlp_hidden", "mlp_out", "resid_final", "logits",
-}  # fmt: skip
+from tests.support.strategies import REAL, REPORTS, Case, assert_close, cases, parallel
 
 
 def step_by_step(case: Case, cache: KVCache) -> Array:

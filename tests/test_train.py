@@ -21,13 +21,9 @@ from microgpt.recipes import N_NAMES, PEOPLE, first_thousand, prepare, sentences
 from microgpt.tokenizer import START
 from microgpt.train import loss_and_grads, main, samples, train
 from microgpt.weights import load, shipped
+from tests.support.published import LOSSES, NAMES
 
 ROOT = Path(__file__).resolve().parents[1]
-LOSSES = "3.3660 3.4243 3.1778 3.0664 3.2209 2.9452 3.2894 3.3245 2.8990 3.2229 2.7964 2.9345 3.0544".split()
-NAMES = (
-    "kamon ann karai jaire vialan karia yeran anna areli kaina konna keylen liole alerin earan lenne kana lara "
-    "alela anton"
-).split()
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from microgpt.config import n_params
 from microgpt.cost import kv_bytes
 from microgpt.experiments.schedule import weights_read
 from microgpt.weights import SHIPPED, shipped
-from tests.checkpoints.test_config_json import FILES
+from tests.support.configs import FILES
 
 EVERY = [*PRESETS.values(), *(from_config_json(json.dumps(fields)) for fields in FILES.values())]
 
@@ -31,7 +31,9 @@ EVERY = [*PRESETS.values(), *(from_config_json(json.dumps(fields)) for fields in
     ],
 )  # fmt: skip
 def test_parameters_are_the_published_totals(name: str, total: int) -> None:
-    assert PRESETS[name].n_params == total == sum(map(math.prod, parameters(PRESETS[name]).values()))
+    model = PRESETS[name]
+    assert model.n_params == total == sum(map(math.prod, parameters(model).values()))
+    assert model.latent or n_params(model.config) == total and kv_bytes(model.config, 1, 2) == model.bytes_per_token()
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ from microgpt.errors import UserError
 from microgpt.model import forward
 from microgpt.trace import EVENTS
 from tests.support.examples import examples
+from tests.support.published import NAMES
 from tests.support.strategies import Case, cases
-from tests.test_train import NAMES
 
 SIZES = st.sampled_from((1, 2, 4, 16))
 

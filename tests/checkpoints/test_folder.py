@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from microgpt.checkpoints.assemble import assemble
 from microgpt.checkpoints.facts import facts_of
-from microgpt.checkpoints.files import FORMATS, numbers, open_tensors
+from microgpt.checkpoints.files import numbers, open_tensors
 from microgpt.checkpoints.folder import load_checkpoint, load_params
 from microgpt.checkpoints.names import FAMILY_OF
 from microgpt.config import Array, Params, param_shapes
@@ -240,16 +240,6 @@ def test_pieces_read_as_they_stand_in_a_text(tmp_path: Path) -> None:
     assert tokenizer.encode("") == [] and tokenizer.joiner == ""
 
 
-def test_no_merge_is_left_out_by_chance(tmp_path: Path) -> None:
-    """`dropout` is for training: with it, the library gives other tokens each time."""
-    library = byte_level()
-    library.model.dropout = 0.5
-    folder = write(tmp_path, GPT2, GPT2_FILE, library)
-    assert json.loads((folder / "tokenizer.json").read_text("utf-8"))["model"]["dropout"] == 0.5
-    tokenizer = load_checkpoint(folder).tokenizer
-    assert all(tokenizer.split("a day day") == ["a", " day", " day"] for _ in range(20))
-
-
 def test_rows_that_no_token_uses_have_a_name(tmp_path: Path) -> None:
     tensors = GPT2_FILE | {"wte.weight": np.ones((270, 8), np.float32)}
     model = load_checkpoint(write(tmp_path, GPT2 | {"vocab_size": 270}, tensors, byte_level()))
@@ -331,9 +321,7 @@ LLAMA3 = {"rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_fr
 QKV = "model__layers__1__self_attn__q_proj__weight"
 BROKEN: dict[str, tuple[Change, str]] = {
     "no config": (lambda folder: (folder / "config.json").unlink(), "has no config.json"),
-    "not JSON": (lambda folder: (folder / "config.json").write_text("{"), "not JSON"),
     "not text": (lambda folder: (folder / "config.json").write_bytes(b"\xff\xfe"), "cannot be read"),
-    "deep JSON": (lambda folder: (folder / "config.json").write_text("[" * 100_000), "not JSON"),
     "a list": (lambda folder: (folder / "config.json").write_text("[]"), "one object"),
     "unknown": (config(model_type="bloom"), "“bloom”.*gpt2, llama, mistral, qwen2, qwen3"),
     "gemma": (config(model_type="gemma"), "“gemma”.*gpt2, llama"),
@@ -397,9 +385,6 @@ BROKEN: dict[str, tuple[Change, str]] = {
     ),
     "generation": (generation(b"{"), r"^generation_config.json cannot be read \(.*\). Fetch"),
     "generation list": (generation(b"[]"), r"^generation_config.json cannot be read \(it is not an object in braces"),
-    "generation deep": (generation(b"[" * 100_000), "^generation_config.json cannot be read"),
-    "generation bytes": (generation(b"\xff\xfe"), "generation_config.json cannot be read"),
-    "generation folder": (lambda folder: (folder / "generation_config.json").mkdir(), "json cannot be read"),
     "generation eos": (generation(b'{"eos_token_id": "a"}'), '^generation_config.json: “eos_token_id” is "a"; it must'),
     "eos": (config(eos_token_id="a"), '“eos_token_id” is "a"'),
     "bos": (config(bos_token_id=True), "“bos_token_id” is true"),
@@ -421,13 +406,7 @@ BROKEN: dict[str, tuple[Change, str]] = {
     "pickle": (only("pytorch_model.bin", pickle.dumps("x")), "pytorch_model.bin.*save_pretrained"),
     "gguf": (only("model.gguf", b"GGUF"), "model.gguf.*Only .safetensors"),
     "nothing": (only("README.md"), "neither model.safetensors nor model.safetensors.index.json"),
-    "empty": (only("model.safetensors"), "The file has 0 bytes"),
-    "no header": (only("model.safetensors", b"\xff" * 100), "only 92 follow"),
     "index": (index("{}"), "index.json cannot be read"),
-    "index list": (index("[]"), "index.json cannot be read"),
-    "index deep": (index("[" * 100_000), "index.json cannot be read"),
-    "index up": (index('{"weight_map": {"x": "../x.safetensors"}}'), "index.json cannot be read"),
-    "index number": (index('{"weight_map": {"x": 3}}'), "index.json cannot be read"),
     "shard": (
         sharded(lambda folder: (folder / "model-00002-of-00002.safetensors").unlink()),
         "lacks model-00002-of-00002.safetensors",
@@ -516,10 +495,6 @@ def test_no_module_can_open_a_pickle() -> None:
         assert not re.search(
             r"allow_pickle\s*=\s*True|pickle\.load|import pickle|torch\.load|np\.load\(", path.read_text("utf-8")
         )
-
-
-def test_every_type_that_is_read_is_a_real_number() -> None:
-    assert set(FORMATS) == {"F64", "F32", "F16", "BF16"}
 
 
 def test_what_was_read_can_be_let_go_and_read_again(tmp_path: Path) -> None:

@@ -71,6 +71,22 @@ def outcome(reader: str, files: Mapping[str, bytes], folder: Path) -> str:
     return ""
 
 
+def assert_alike(files: Mapping[str, bytes], folder: Path) -> None:
+    """The folder and the page come to the same end."""
+    assert bool(outcome("dropped", files, folder)) == bool(outcome("folder", files, folder))
+
+
+def parts(file: bytes) -> tuple[dict[str, Any], bytes]:
+    """The header of a .safetensors file, and the numbers behind it."""
+    length = struct.unpack("<Q", file[:8])[0]
+    header: dict[str, Any] = json.loads(file[8 : 8 + length])
+    return header, file[8 + length :]
+
+
+def joined(header: bytes, numbers: bytes) -> dict[str, bytes]:
+    return good() | {WHOLE: struct.pack("<Q", len(header)) + header + numbers}
+
+
 def changed(base: Mapping[str, Any], data: st.DataObject, more: set[str]) -> dict[str, Any]:
     """An object in which one to three fields say something else, or are gone."""
     found = dict(base)
@@ -87,10 +103,9 @@ def changed(base: Mapping[str, Any], data: st.DataObject, more: set[str]) -> dic
 def test_a_config_that_says_anything_runs_or_is_a_sentence(
     bases: dict[str, dict[str, bytes]], tmp_path: Path, data: st.DataObject, kind: str, qwen: bool
 ) -> None:
-    """And the folder and the page come to the same end."""
     base = json.loads(bases[kind][CONFIG]) | (LIKE_QWEN if qwen and kind == "llama" else {})
     files = bases[kind] | {CONFIG: said(changed(base, data, MORE))}
-    assert bool(outcome("dropped", files, tmp_path)) == bool(outcome("folder", files, tmp_path))
+    assert_alike(files, tmp_path)
     outcome("memory", files, tmp_path)
 
 
@@ -100,26 +115,20 @@ def test_a_scaling_that_says_anything_runs_or_is_a_sentence(tmp_path: Path, data
     more = {"type", "rope_theta", "partial_rotary_factor", "original_max_position_embeddings", "full_attention"}
     scaling = changed(SCALED, data, more)
     where = data.draw(st.sampled_from(("rope_scaling", "rope_parameters")))
-    config = said(json.loads(good()[CONFIG]) | {where: scaling})
-    assert bool(outcome("dropped", good() | {CONFIG: config}, tmp_path)) == bool(
-        outcome("folder", good() | {CONFIG: config}, tmp_path)
-    )
+    assert_alike(good() | {CONFIG: said(json.loads(good()[CONFIG]) | {where: scaling})}, tmp_path)
 
 
 @SLOW
 @given(data=st.data())
 def test_a_generation_config_that_says_anything_runs_or_is_a_sentence(tmp_path: Path, data: st.DataObject) -> None:
     text = data.draw(ANYTHING.map(said) | st.builds(lambda one: said({"eos_token_id": one}), ANYTHING))
-    files = good() | {GENERATION: text}
-    assert bool(outcome("dropped", files, tmp_path)) == bool(outcome("folder", files, tmp_path))
+    assert_alike(good() | {GENERATION: text}, tmp_path)
 
 
 @SLOW
 @given(data=st.data())
 def test_a_header_that_says_anything_runs_or_is_a_sentence(tmp_path: Path, data: st.DataObject) -> None:
-    whole = good()[WHOLE]
-    length = struct.unpack("<Q", whole[:8])[0]
-    header = json.loads(whole[8 : 8 + length])
+    header, numbers = parts(good()[WHOLE])
     for name in data.draw(st.lists(st.sampled_from(sorted(header)), min_size=1, max_size=3, unique=True)):
         what = data.draw(st.sampled_from(("dtype", "shape", "data_offsets", "all", "name", "order", "gone")))
         if what == "all":
@@ -132,9 +141,8 @@ def test_a_header_that_says_anything_runs_or_is_a_sentence(tmp_path: Path, data:
             del header[name]
         elif isinstance(header[name], dict):
             header[name][what] = data.draw(ANYTHING)
-    text = said(header)
-    files = good() | {WHOLE: struct.pack("<Q", len(text)) + text + whole[8 + length :]}
-    assert bool(outcome("dropped", files, tmp_path)) == bool(outcome("folder", files, tmp_path))
+    files = joined(said(header), numbers)
+    assert_alike(files, tmp_path)
     for reader in ("look-inside", "weights"):
         outcome(reader, files, tmp_path)
 
@@ -143,8 +151,7 @@ def test_a_header_that_says_anything_runs_or_is_a_sentence(tmp_path: Path, data:
 @given(data=st.data())
 def test_an_index_that_says_anything_runs_or_is_a_sentence(tmp_path: Path, data: st.DataObject) -> None:
     whole = good()[WHOLE]
-    names = json.loads(whole[8 : 8 + struct.unpack("<Q", whole[:8])[0]])
-    where = {name: "a.safetensors" for name in names if name != "__metadata__"}
+    where = {name: "a.safetensors" for name in parts(whole)[0] if name != "__metadata__"}
     what = data.draw(st.sampled_from(("index", "map", "names", "besides")))
     if what == "index":
         text = said(data.draw(ANYTHING))
@@ -161,18 +168,15 @@ def test_an_index_that_says_anything_runs_or_is_a_sentence(tmp_path: Path, data:
 @given(seed=st.integers(0, 99), power=st.integers(-60, 60), part=st.sampled_from(("", "norm", "proj", "embed", "head")))
 def test_numbers_of_any_size_run_or_are_a_sentence(tmp_path: Path, seed: int, power: int, part: str) -> None:
     """Those beyond 32 bits too, and those that no 64 bits can be multiplied with."""
-    whole = good()[WHOLE]
-    length = struct.unpack("<Q", whole[:8])[0]
-    header, numbers = json.loads(whole[8 : 8 + length]), np.frombuffer(whole[8 + length :], "<f4").astype("<f8")
+    header, data = parts(good()[WHOLE])
+    numbers = np.frombuffer(data, "<f4").astype("<f8")
     for name, about in header.items():
         if name != "__metadata__":
             start, stop = (at // 4 for at in about["data_offsets"])
             if part in name:
                 numbers[start:stop] *= 10.0**power
             about |= {"dtype": "F64", "data_offsets": [8 * start, 8 * stop]}
-    text = json.dumps(header).encode()
-    files = good() | {WHOLE: struct.pack("<Q", len(text)) + text + numbers.tobytes()}
-    assert bool(outcome("dropped", files, tmp_path)) == bool(outcome("folder", files, tmp_path))
+    assert_alike(joined(json.dumps(header).encode(), numbers.tobytes()), tmp_path)
 
 
 def test_what_is_handed_over_may_be_shorter_than_it_said() -> None:

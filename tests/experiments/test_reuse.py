@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microgpt.experiments.reuse import share, undo
-from tests.experiments.test_schedule import model_of
 from tests.support.examples import examples
-from tests.support.strategies import Case, cases
+from tests.support.strategies import Case, cases, model_of
 
 
 @given(cases(min_tokens=2, n_ctx=10), st.data())

@@ -24,17 +24,10 @@ from microgpt.experiments.schedule import (
     run,
     weights_read,
 )
-from microgpt.tokenizer import START, CharTokenizer
 from microgpt.trace import Trace
-from microgpt.weights import SHIPPED, Model, shipped
-from tests.support.strategies import Case, cases
-from tests.test_cost import GPT2, LLAMA3
-
-
-def model_of(case: Case) -> Model:
-    """A model with random weights; its last token starts and stops a text."""
-    vocabulary = [str(i) for i in range(case.config.vocab_size - 1)] + [START]
-    return Model("random", case.config, case.params, CharTokenizer(vocabulary))
+from microgpt.weights import SHIPPED, shipped
+from tests.support.strategies import Case, cases, model_of
+from tests.support.published import GPT2, LLAMA3
 
 
 @given(cases(min_tokens=2), st.integers(1, 10), st.integers(0, 4))

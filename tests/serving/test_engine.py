@@ -24,8 +24,7 @@ from microgpt.serving.scheduler import Chunk, Policy, Request, Scheduler
 from microgpt.trace import Trace
 from microgpt.weights import shipped
 from tests.support.examples import examples
-from tests.support.strategies import assert_close
-from tests.test_model import REPORTS
+from tests.support.strategies import REPORTS, assert_close
 
 STORIES = shipped("stories")
 PROMPTS = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -105,4 +106,41 @@ def write(
         save_file({name: whole[name] for name, at in index.items() if at == file}, folder / file)
     text = json.dumps({"metadata": {}, "weight_map": index})
     (folder / "model.safetensors.index.json").write_text(text, "utf-8")
+    return folder
+
+
+WIDE = {**LLAMA, "head_dim": 16, "hidden_size": 32, "max_position_embeddings": 40}  # drawn as a large model
+
+
+def wide_tensors(rng: np.random.Generator) -> dict[str, np.ndarray]:
+    shapes: dict[str, tuple[int, ...]] = {"input_layernorm": (32,), "post_attention_layernorm": (32,)}
+    shapes |= {"self_attn.q_proj": (64, 32), "self_attn.k_proj": (32, 32), "self_attn.v_proj": (32, 32)}
+    shapes |= {"self_attn.o_proj": (32, 64), "mlp.gate_proj": (10, 32), "mlp.up_proj": (10, 32)}
+    shapes |= {"mlp.down_proj": (32, 10)}
+    found: dict[str, tuple[int, ...]] = {
+        f"model.layers.{i}.{name}.weight": shape for i in range(2) for name, shape in shapes.items()
+    }
+    found |= {"model.embed_tokens.weight": (264, 32), "model.norm.weight": (32,), "lm_head.weight": (264, 32)}
+    return {name: rng.normal(0, 0.5, shape).astype(np.float32) for name, shape in found.items()}
+
+
+KINDS: dict[str, tuple[dict[str, Any], Callable[[np.random.Generator], dict[str, np.ndarray]], str | None]] = {
+    "gpt2": (GPT2, gpt2_tensors, None),
+    "llama": (LLAMA, llama_tensors, "<begin>"),
+    "wide": (WIDE, wide_tensors, "<begin>"),
+}
+
+
+def made(folder: Path, kind: str, **how: Any) -> Path:
+    config, tensors, start = KINDS[kind]
+    return write(folder / kind, config, tensors(np.random.default_rng(5)), byte_level(start), **how)
+
+
+def in_bfloat16(folder: Path, tensors: dict[str, np.ndarray]) -> Path:
+    """The same folder with the upper halves of its numbers."""
+    halves = {
+        name: ("BF16", array.shape, (array.view(np.uint32) >> 16).astype("<u2").tobytes())
+        for name, array in tensors.items()
+    }
+    (folder / "model.safetensors").write_bytes(file_of(halves))
     return folder

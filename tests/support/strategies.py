@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from microgpt.cache import KVCache
 from microgpt.config import Array, Config, Params, n_params, split
 from microgpt.model import forward
+from microgpt.tokenizer import START, CharTokenizer
+from microgpt.weights import Model
 
 POSITIONS, NORMS = ("learned", "rope"), ("rms_plain", "rms", "layer")
 SCALINGS, MLPS = ("none", "linear", "llama3"), ("relu", "gelu", "swiglu")
@@ -115,3 +117,15 @@ def assert_close(one: Array, other: Array, tolerance: float = 1e-12) -> None:
 def unwritten(params: Params) -> Params:
     """Where gradients go: NaN until they are written."""
     return {name: np.full_like(value, np.nan) for name, value in params.items()}
+
+
+def model_of(case: Case) -> Model:
+    """A model with random weights; its last token starts and stops a text."""
+    vocabulary = [str(i) for i in range(case.config.vocab_size - 1)] + [START]
+    return Model("random", case.config, case.params, CharTokenizer(vocabulary))
+
+
+REPORTS = {
+    "embed", "resid_pre", "attn_norm", "q", "k", "v", "cache_append", "attn_scores", "attn_weights", "head_out",
+    "attn_out", "resid_mid", "mlp_norm", "mlp_hidden", "mlp_out", "resid_final", "logits",
+}  # fmt: skip

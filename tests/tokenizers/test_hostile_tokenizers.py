@@ -22,7 +22,7 @@ from tests.support.checkpoints import GPT2
 from tests.support.examples import examples
 from tests.support.hostile_tokenizers import CASES, Case, doubling
 from tests.support.memory import at_most
-from tests.tokenizers.test_tokenizer_json import KINDS, both, tokenizers
+from tests.support.pipelines import KINDS, both, tokenizers
 
 SECONDS, BYTES = 5, 150_000_000  # of work, on a machine that may be slow; and of memory
 FACTS = facts_of(json.dumps(GPT2 | {"vocab_size": 500}))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import string
 import unicodedata
 from functools import cache
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -18,9 +17,8 @@ from microgpt.tokenizers.oniguruma.patterns import translated
 from microgpt.tokenizers.oniguruma.unicode_classes import SPACE, category, others, written
 from microgpt.tokenizers.pre_tokenizers import GPT2_WORDS, isolated, only
 from tests.support.examples import examples
-from tests.tokenizers.test_tokenizer_json import LLAMA3_WORDS, QWEN_WORDS
+from tests.support.pipelines import LLAMA3_WORDS, QWEN_WORDS, tokenizers
 
-tokenizers: Any = pytest.importorskip("tokenizers", reason="the library to compare with: pip install '.[checkpoints]'")
 Regex, Split = tokenizers.Regex, tokenizers.pre_tokenizers.Split
 
 CL100K = (

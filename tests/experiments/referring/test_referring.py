@@ -17,9 +17,8 @@ from microgpt.experiments.referring import DIGITS, SENTENCES, Sentence, asked, m
 from microgpt.model import forward
 from microgpt.trace import Trace
 from microgpt.weights import Model, shipped
-from tests.experiments.test_schedule import model_of
 from tests.support.examples import examples
-from tests.support.strategies import Case, assert_close, configs
+from tests.support.strategies import Case, assert_close, configs, model_of
 
 LETTERS = st.text("012345", min_size=1, max_size=5)
 

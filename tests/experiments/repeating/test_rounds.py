@@ -14,9 +14,8 @@ from microgpt.experiments.repeating.rounds import Circle, Looks, chances, circle
 from microgpt.model import forward, softmax
 from microgpt.trace import Trace
 from microgpt.weights import Model
-from tests.experiments.test_schedule import model_of
 from tests.support.examples import examples
-from tests.support.strategies import Case, assert_close, cases
+from tests.support.strategies import Case, assert_close, cases, model_of
 
 FEW = st.integers(0, 2)
 

@@ -17,9 +17,8 @@ from microgpt.experiments.repeating.rounds import chances, circle
 from microgpt.experiments.repeating.temperatures import repeated, texts
 from microgpt.model import softmax
 from microgpt.weights import shipped
-from tests.experiments.test_schedule import model_of
 from tests.support.examples import examples
-from tests.support.strategies import Case, cases
+from tests.support.strategies import Case, cases, model_of
 
 
 @given(st.lists(st.integers(0, 2), max_size=30), st.integers(1, 4))

@@ -17,7 +17,8 @@ from microgpt.viz.apps.own_model import EXAMPLE, NEW, PROMPT
 from microgpt.viz.course import page
 from microgpt.viz.rendering.render import LANGUAGES, language, render_page
 from microgpt.weights import shipped
-from tests.checkpoints.test_loading import ask, files_of, made
+from tests.support.checkpoints import made
+from tests.support.own_model import ask, files_of
 from tests.viz.test_pages import find, numbers, parse, text
 
 PAGE = page("own-model")
