@@ -15,7 +15,7 @@ from microgpt.config import Array, Config, Params
 from microgpt.errors import UserError
 from microgpt.model import forward
 from tests.support.examples import examples
-from tests.support.strategies import Case, cases, configs
+from tests.support.strategies import Case, cases
 
 H, N_CTX, D = 2, 8, 4
 
@@ -25,109 +25,49 @@ def rows(n: int, seed: int = 0) -> tuple[Array, Array]:
     return k, v
 
 
-def filled(n: int) -> KVLayer:
-    cache = KVLayer(H, N_CTX, D)
-    cache.append(*rows(n))
-    return cache
-
-
 def contents(cache: KVLayer) -> tuple[int, bytes, bytes]:
     return len(cache), cache.keys.tobytes(), cache.values.tobytes()
 
 
-@given(st.lists(st.integers(0, 3), max_size=8), st.integers(0, 2**32 - 1))
-@settings(max_examples=examples(200))
-def test_rows_come_back_in_order_however_they_were_cut(sizes: list[int], seed: int) -> None:
-    cache, k_all, v_all, at = KVLayer(H, 24, D), *rows(sum(sizes), seed), 0
-    for size in sizes:
-        keys, values, positions = cache.append(k_all[at : at + size], v_all[at : at + size])
-        at += size
-        assert len(cache) == at
-        assert np.array_equal(keys, k_all[:at].swapaxes(0, 1)) and np.array_equal(values, v_all[:at].swapaxes(0, 1))
-        assert np.array_equal(keys, cache.keys) and np.array_equal(values, cache.values)
-        assert positions == range(at)
+STEPS = st.lists(st.tuples(st.booleans(), st.integers(-2, N_CTX + 2)), max_size=10)  # append |n| rows, or crop to n
 
 
-@given(st.integers(0, N_CTX), st.data())
-def test_crop_undoes_append(held: int, data: st.DataObject) -> None:
-    more = data.draw(st.integers(0, N_CTX - held))
-    cache = filled(held)
-    before = contents(cache)
-    cache.append(*rows(more, seed=1))
-    cache.crop(held)
-    assert contents(cache) == before
+@given(STEPS, st.integers(0, 2**16))
+@settings(max_examples=examples(600))
+def test_rows_come_back_in_order_whatever_was_appended_and_cropped(steps: list[tuple[bool, int]], seed: int) -> None:
+    """As views that move no old row, of what was copied; what does not fit, or is not there, changes nothing."""
+    cache, kept = KVLayer(H, N_CTX, D), np.empty((2, 0, H, D))
+    for at, (crops, n) in enumerate(steps):
+        held, new = kept.shape[1], np.stack(rows(abs(n), seed + at))
+        if crops and 0 <= n <= held:
+            kept = kept[:, :n]
+            cache.crop(n)
+        elif crops:
+            with pytest.raises(UserError, match=f"{held} rows cannot be cropped to {n}"):
+                cache.crop(n)
+        elif held + abs(n) > N_CTX:
+            with pytest.raises(UserError, match=f"{held} of {N_CTX} rows; {abs(n)} more do not fit"):
+                cache.append(*new)
+        else:
+            kept, before = np.concatenate([kept, new], axis=1), cache.keys
+            keys, values, positions = cache.append(*new)
+            assert positions == range(held + abs(n)) and np.array_equal([keys, values], [cache.keys, cache.values])
+            assert not held or (np.shares_memory(keys, before) and np.shares_memory(values, cache.values))
+            new[:] = 9.0
+        assert len(cache) == kept.shape[1]
+        assert np.array_equal([cache.keys, cache.values], kept.swapaxes(1, 2))
 
 
-def test_crop_keeps_the_oldest_rows_and_their_place_is_written_again() -> None:
-    cache = filled(5)
-    old = cache.keys[:, :2].copy()
-    cache.crop(2)
-    assert np.array_equal(cache.keys, old)
-    k, v = rows(1, seed=7)
-    keys, values, _ = cache.append(k, v)
-    assert np.array_equal(keys[:, 2], k[0]) and np.array_equal(values[:, 2], v[0])
-
-
-def test_append_hands_out_views_and_moves_no_old_row() -> None:
-    cache = filled(3)
-    first = cache.keys
-    before = first.copy()
-    keys, values, _ = cache.append(*rows(2, seed=1))
-    assert np.shares_memory(keys, first) and np.shares_memory(values, cache.values)
-    assert np.array_equal(first, before)
-
-
-def test_append_copies_what_it_is_given() -> None:
+def test_a_wrong_shape_is_refused_and_changes_nothing() -> None:
     cache = KVLayer(H, N_CTX, D)
-    k, v = rows(2)
-    cache.append(k, v)
+    cache.append(*rows(3))
     before = contents(cache)
-    k[:], v[:] = 9.0, 9.0
-    assert contents(cache) == before
-
-
-@given(st.integers(0, N_CTX), st.integers(1, 2 * N_CTX))
-def test_past_n_ctx_is_refused_and_changes_nothing(held: int, more: int) -> None:
-    cache = filled(held)
-    before = contents(cache)
-    if held + more <= N_CTX:
-        cache.append(*rows(more))
-        assert len(cache) == held + more
-        return
-    with pytest.raises(UserError, match=f"{held} of {N_CTX} rows; {more} more do not fit"):
-        cache.append(*rows(more))
-    assert contents(cache) == before
-
-
-@given(st.integers(0, N_CTX), st.integers(-20, 20))
-def test_crop_to_a_negative_or_larger_length_is_refused_and_changes_nothing(held: int, n: int) -> None:
-    cache = filled(held)
-    before = contents(cache)
-    if 0 <= n <= held:
-        cache.crop(n)
-        assert len(cache) == n
-        return
-    with pytest.raises(UserError, match=f"{held} rows cannot be cropped to {n}"):
-        cache.crop(n)
-    assert contents(cache) == before
-
-
-@pytest.mark.parametrize(
-    ("k_shape", "v_shape"),
-    [
-        ((1, H, D), (2, H, D)),
-        ((1, H, D + 1), (1, H, D + 1)),
-        ((1, H + 1, D), (1, H + 1, D)),
-        ((H, D), (H, D)),
-        ((1, 1, H, D), (1, 1, H, D)),
-        ((1, H, 1), (1, H, 1)),  # NumPy alone would broadcast this one
-    ],
-)
-def test_a_wrong_shape_is_refused_and_changes_nothing(k_shape: tuple[int, ...], v_shape: tuple[int, ...]) -> None:
-    cache = filled(3)
-    before = contents(cache)
+    shapes: list[tuple[int, ...]] = [(1, H, D + 1), (1, H + 1, D), (H, D), (1, 1, H, D), (1, H, 1)]  # NumPy spreads one
+    for k_shape, v_shape in ((shape, shape) for shape in shapes):
+        with pytest.raises(UserError, match="has shape"):
+            cache.append(np.zeros(k_shape), np.zeros(v_shape))
     with pytest.raises(UserError, match="has shape"):
-        cache.append(np.zeros(k_shape), np.zeros(v_shape))
+        cache.append(np.zeros((1, H, D)), np.zeros((2, H, D)))
     assert contents(cache) == before
 
 
@@ -160,18 +100,6 @@ def test_bytes_used_grow_with_the_tokens_and_bytes_reserved_do_not(case: Case, d
         assert (len(cache), cache.nbytes, cache.nbytes_reserved) == (n, per_token * n, per_token * c.n_ctx)
     cache.crop(0)
     assert (len(cache), cache.nbytes, cache.nbytes_reserved) == (0, 0, per_token * c.n_ctx)
-
-
-@given(configs())
-@settings(max_examples=examples(30))
-def test_every_layer_has_a_cache_of_its_own(config: Config) -> None:
-    cache = KVCache(config)
-    assert len(cache.layers) == config.n_layer
-    for layer in range(config.n_layer):
-        assert cache[layer].keys.shape == (config.n_kv_head, 0, config.head_dim)
-    shape = (1, config.n_kv_head, config.head_dim)
-    cache[0].append(np.zeros(shape), np.zeros(shape))
-    assert [len(layer) for layer in cache.layers] == [1] + [0] * (config.n_layer - 1)
 
 
 class Heap:

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microgpt.caches.codes import BITS, Codes, Float8, Grid, values_of
-from microgpt.errors import UserError
 from microgpt.model import softmax
 
 FLOATS = (np.float16, np.float32, np.float64)
@@ -87,10 +86,6 @@ def test_how_far_scores_and_weights_can_be_off(seed: int, bits: int) -> None:
     assert variation(before, after) <= np.tanh(off.max() / 2) + 1e-12
 
 
-def test_the_bound_of_the_weights_is_reached() -> None:
-    assert variation(np.array([-1.0, 0.0]), np.array([0.0, -1.0])) == pytest.approx(0.462117, abs=1e-6)
-
-
 def variation(before: np.ndarray, after: np.ndarray) -> float:
     """The total variation of the attention weights."""
     return float(np.abs(softmax(before) - softmax(after)).sum() / 2)
@@ -144,22 +139,3 @@ def test_of_two_equally_near_the_even_one_and_beyond_the_largest_the_largest() -
     for kind in ("e4m3", "e5m2"):
         assert np.isnan(Float8(kind).decode(Float8(kind).encode(np.array([np.nan])))).all()
     assert Float8(scale=100.0).decode(Float8(scale=100.0).encode(np.array([1000.0]))).tolist() == [1000.0]
-
-
-@pytest.mark.parametrize(
-    ("make", "sentence"),
-    [
-        (lambda: Grid(3), "Codes of 3 bits: choose 2, 4 or 8."),
-        (
-            lambda: Grid(4).encode(np.zeros(3)),
-            "Groups of 3 codes of 4 bits fill no whole bytes; choose a multiple of 2",
-        ),
-        (lambda: Grid(8, scales=np.float16).encode(np.array([1e6])), r"A number of 1e\+06 has no code"),
-        (lambda: Grid().encode(np.array([np.nan])), "A number of nan has no code"),
-        (lambda: Float8("e3m4"), "There is no float of eight bits e3m4; choose e4m3 or e5m2."),  # type: ignore[arg-type]
-        (lambda: Float8(scale=0), "A scale of 0: choose a positive number."),
-    ],
-)
-def test_what_cannot_be_is_said(make: object, sentence: str) -> None:
-    with pytest.raises(UserError, match=sentence):
-        make()  # type: ignore[operator]

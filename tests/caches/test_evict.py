@@ -118,17 +118,6 @@ def test_snapkv_by_the_book(case: Case, voters: int, more: int, pool: int) -> No
             assert_close(forward(case.params, config, [token], cache, cache.watch()), expected, 1e-9)
 
 
-@pytest.mark.parametrize("name", ["names", "names-deep", "stories"])
-def test_a_cache_larger_than_the_text_changes_nothing(name: str) -> None:
-    model = shipped(name)
-    ids = list(range(1, 13))
-    plain = KVCache(model.config)
-    expected = [forward(model.params, model.config, [token], plain) for token in ids]
-    for cache in (H2OCache(model.config, 6, 6), SnapKVCache(model.config, 12, 2)):
-        found = run(model.params, model.config, cache, ids)
-        assert all((a == b).all() for a, b in zip(found, expected, strict=True))
-
-
 def test_no_heavy_rows_are_a_window() -> None:
     model = shipped("stories")
     ids, window = list(range(1, 20)), replace(model.config, window=5)
@@ -162,28 +151,9 @@ def test_votes_are_shared_with_neighbours() -> None:
     assert pooled(np.array([[3.0, 0, 0, 6]]), 3).tolist() == [[1, 1, 2, 2]]
 
 
-@pytest.mark.parametrize(
-    ("make", "sentence"),
-    [
-        (lambda: H2OCache(Config(), -1, 2), "-1 heavy rows and 2 recent ones: choose 0 or more heavy"),
-        (lambda: H2OCache(Config(), 2, 0), "2 heavy rows and 0 recent ones"),
-        (lambda: H2OCache(Config(window=3), 2, 2), "This model sees a window"),
-        (lambda: SnapKVCache(Config(), 4, 5), "5 voters and 4 rows: choose 1 or more voters"),
-        (lambda: SnapKVCache(Config(), 4, 0), "0 voters and 4 rows"),
-        (lambda: SnapKVCache(Config(), 4, 2, 2), "2 neighbours share their votes: choose an odd number."),
-    ],
-)
-def test_what_cannot_be(make: object, sentence: str) -> None:
-    with pytest.raises(UserError, match=sentence):
-        make()  # type: ignore[operator]
-
-
 def test_nobody_has_watched() -> None:
     model = shipped("names")
     for cache in (H2OCache(model.config, 1, 2), SnapKVCache(model.config, 3, 1)):
         forward(model.params, model.config, [1, 2, 3, 4], cache)
         with pytest.raises(UserError, match="Nobody has watched the attention weights"):
             cache.make_room()
-    cache = H2OCache(model.config, 1, 20)
-    with pytest.raises(UserError, match="The model has learned 16 positions, and 0 are taken; 17 more do not fit"):
-        cache.check_room(17)

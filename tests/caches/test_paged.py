@@ -103,17 +103,6 @@ def test_waste_of_twenty_names() -> None:
     assert {size: round(100 * share, 1) for size, share in used.items()} == {16: 36.9, 4: 75.6, 2: 95.2}
 
 
-@pytest.mark.parametrize("size", [0, -1, 3, 12])
-def test_a_block_size_that_is_no_power_of_two_is_refused(size: int) -> None:
-    with pytest.raises(UserError, match=rf"A block of {size} rows: choose a power of two"):
-        BlockPool(Config(), 4, size)
-
-
-def test_a_pool_without_blocks_is_refused() -> None:
-    with pytest.raises(UserError, match="A pool of 0 blocks holds nothing"):
-        BlockPool(Config(), 0)
-
-
 def test_a_text_that_does_not_fit_changes_nothing() -> None:
     pool = BlockPool(Config(), 2, 2)
     cache = PagedCache(pool)
@@ -124,8 +113,6 @@ def test_a_text_that_does_not_fit_changes_nothing() -> None:
     with pytest.raises(UserError):
         cache[0].append(row, row)
     assert (len(cache), cache.table, pool.n_free) == (0, [], 2)
-    with pytest.raises(UserError, match="A cache of 0 rows cannot be cropped to 1"):
-        cache.crop(1)
 
 
 class Pool(RuleBasedStateMachine):

@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 
 from microgpt.cache import KVCache
 from microgpt.caches.codes import Float8, Grid
-from microgpt.caches.quantised import QuantisedCache, QuantisedRows, Rows, kivi
+from microgpt.caches.quantised import QuantisedCache, QuantisedRows, Rows
 from microgpt.config import Array, Config, n_params, split
-from microgpt.errors import UserError
 from microgpt.model import forward
-from microgpt.rope import rope
 from microgpt.weights import shipped
 from tests.support.examples import examples
 from tests.support.strategies import Case, assert_close, cases
@@ -96,14 +94,6 @@ def test_steps_read_what_all_rows_through_their_codes_give(case: Case, keys: Row
     assert len(ours) == ours.next_position == len(case.token_ids)
 
 
-def test_nothing_closed_is_a_plain_cache_to_the_last_digit() -> None:
-    for name in ("names", "names-deep", "stories"):
-        model = shipped(name)
-        ids = list(range(1, 12))
-        ours, plain = QuantisedCache(model.config, *kivi(4, 2, recent=12)), KVCache(model.config)
-        assert (forward(model.params, model.config, ids, ours) == forward(model.params, model.config, ids, plain)).all()
-
-
 def planted(seed: int = 0, n: int = 64, d: int = 16) -> Array:
     """Rows with one channel 20 times as large as the others."""
     x = np.random.default_rng(seed).normal(size=(1, n, d))
@@ -137,33 +127,6 @@ def test_a_large_token_costs_the_others_per_channel_and_not_per_token() -> None:
     assert 4 * per_token < per_channel
 
 
-def test_rows_that_are_coded_again_and_again_drift() -> None:
-    """A cache that codes all its rows anew whenever a group is full, as some do, against closed groups."""
-    x = np.random.default_rng(0).normal(size=(1, 64, 16)) * np.linspace(1, 4, 64)[:, None]
-    rows, n = Rows(Grid(4), per_channel=True, group=4), np.arange(4, 65, 4)
-    again = x[:, :0]
-    for end in n:
-        again = np.concatenate([again, x[:, end - 4 : end]], axis=1)
-        again = turned_back(Rows(Grid(4), per_channel=True, group=int(end)), again)
-    held = QuantisedRows(rows, 1, 64, 16, np.float64)
-    closed = held.append(x)
-    drifted, kept = (float(np.sqrt(np.square(found - x).mean())) for found in (again, closed))
-    assert drifted > 2 * kept
-
-
-def test_a_large_constant_channel_is_cheaper_before_rotation_than_after() -> None:
-    """Rotation turns channel i into i and i + d/2, back and forth, so that a constant is one no longer."""
-    config = Config(position="rope", head_dim=16)
-    x = np.random.default_rng(0).normal(size=(400, 1, 16))
-    x[:, :, 3] += 10
-    turned = rope(config, range(400), np.dtype(float))(x)
-    rows = Rows(Grid(4), per_channel=True, group=40)
-    before, after = (
-        float(np.sqrt(np.square(turned_back(rows, y.swapaxes(0, 1)) - y.swapaxes(0, 1)).mean())) for y in (x, turned)
-    )
-    assert after > 1.2 * before
-
-
 @pytest.mark.parametrize("name", ["names", "names-deep", "stories"])
 def test_our_models_have_no_such_channels(name: str) -> None:
     """In four bits their keys come back no better per channel than per token, by much."""
@@ -192,24 +155,3 @@ def test_bytes_of_a_token() -> None:
     cache = QuantisedCache(GPT2_ROW, Rows(Float8()), Rows(Float8()), np.float32)
     cache[0].append(rows, rows)
     assert cache.nbytes == 256 * 2 * 12 * 64
-
-
-@pytest.mark.parametrize(
-    ("rows", "sentence"),
-    [
-        (Rows(Grid(), recent=-1), "-1 newest rows in full: choose 0 or more."),
-        (Rows(Grid(), per_channel=True), "A group of 0 rows: choose 1 or more."),
-        (Rows(Grid(), group=-2), "A group of -2 rows: choose 1 or more."),
-        (Rows(Grid(), group=3), "A group of 3 numbers does not divide a row of 4; choose a divisor of it."),
-        (Rows(Grid(2), per_channel=True, group=6), "Groups of 6 codes of 2 bits fill no whole bytes"),
-    ],
-)  # fmt: skip
-def test_groups_that_cannot_be(rows: Rows, sentence: str) -> None:
-    with pytest.raises(UserError, match=sentence):
-        QuantisedCache(Config(), rows, rows)
-
-
-def test_a_full_cache_says_so() -> None:
-    cache = QuantisedCache(Config(n_ctx=4), Rows(Grid()), Rows(Grid()))
-    with pytest.raises(UserError, match="The cache holds 0 of 4 rows; 5 more do not fit"):
-        cache.check_room(5)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from microgpt.cache import KVCache
 from microgpt.caches.ring import RingCache, RingLayer
-from microgpt.config import Config
 from microgpt.errors import UserError
 from microgpt.model import forward
 from microgpt.weights import shipped
@@ -63,17 +62,6 @@ def test_learned_positions_run_out() -> None:
     forward(shipped("names").params, config, [1] * config.n_ctx, cache)
     with pytest.raises(UserError, match="The model has learned 16 positions, and 16 are taken; 1 more do not fit"):
         cache.check_room(1)
-
-
-def test_a_model_that_sees_all_is_refused() -> None:
-    with pytest.raises(UserError, match="a ring would lose rows"):
-        RingCache(Config())
-
-
-@pytest.mark.parametrize("window", [0, -3])
-def test_a_window_of_nothing_is_refused(window: int) -> None:
-    with pytest.raises(UserError, match=f"A window of {window} rows: a token sees at least its own; choose 1 or more."):
-        RingLayer(1, window, 4)
 
 
 def test_the_oldest_first_is_a_view() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from microgpt.cache import KVCache
 from microgpt.caches.shift import ShiftCache
-from microgpt.config import Array, Config
+from microgpt.config import Array
 from microgpt.decode import generate
 from microgpt.errors import UserError
 from microgpt.model import forward
@@ -78,20 +78,6 @@ def test_what_is_reported() -> None:
     assert cache.make_room(1, trace) == 3 and cache.make_room(1, trace) == 0
     assert trace["cache_evict", 7, 0].tolist() == [[1, 2, 3]] * model.config.n_kv_head
     assert cache.positions == [0, 4, 5, 6]
-
-
-@pytest.mark.parametrize(
-    ("config", "n_keep", "rows", "sentence"),
-    [
-        (Config(), 0, 0, "positions are learned, and its keys cannot be turned"),
-        (Config(position="rope"), 0, 17, "A cache of 17 rows: choose 1 to 16."),
-        (Config(position="rope"), -1, 0, "-1 rows to keep of 16: choose 0 to 14, so that some can leave."),
-        (Config(position="rope"), 15, 0, "15 rows to keep of 16"),
-    ],
-)
-def test_what_cannot_be(config: Config, n_keep: int, rows: int, sentence: str) -> None:
-    with pytest.raises(UserError, match=sentence):
-        ShiftCache(config, n_keep, rows)
 
 
 def test_more_rows_than_there_are_cannot_leave() -> None:

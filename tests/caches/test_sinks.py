@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microgpt.cache import Cache, KVCache
+from microgpt.cache import KVCache
 from microgpt.caches.sinks import SinkCache
 from microgpt.config import Array, Config
 from microgpt.errors import UserError
@@ -85,16 +85,6 @@ def test_no_sinks_are_a_window(case: Case, recent: int) -> None:
     assert_close(found, forward(case.params, window, case.token_ids, KVCache(window)))
 
 
-@pytest.mark.parametrize("name", ["names", "names-deep", "stories"])
-def test_a_cache_larger_than_the_text_changes_nothing(name: str) -> None:
-    model = shipped(name)
-    ids = list(range(1, 13))
-    found = stepped(model, model.config, SinkCache(model.config, 2, 10), ids)
-    plain: Cache = KVCache(model.config)
-    expected = np.array([forward(model.params, model.config, [token], plain)[0] for token in ids])
-    assert np.abs(found - expected).max() == 0.0
-
-
 def test_keys_that_are_turned_on_are_keys_at_another_position() -> None:
     """R(-m) R_j k = R_(j-m) k, and no turn changes how long a key is."""
     config = Config(position="rope", head_dim=8)
@@ -127,19 +117,6 @@ def test_it_goes_on_where_positions_are_turned_and_in_pieces() -> None:
         forward(model.params, model.config, [1, 2, 3], cache)
         assert cache.positions[:2] == [0, 1] and len(cache) <= 22
     assert cache.next_position == 9 * model.config.n_ctx
-
-
-@pytest.mark.parametrize(
-    ("config", "sinks", "recent", "sentence"),
-    [
-        (Config(), -1, 4, "-1 sinks and 4 recent rows: choose 0 or more sinks, and 1 or more recent rows."),
-        (Config(), 4, -1, "4 sinks and -1 recent rows"),
-        (Config(window=4), 1, 4, "This model sees a window. A ring keeps what it sees"),
-    ],
-)
-def test_what_cannot_be(config: Config, sinks: int, recent: int, sentence: str) -> None:
-    with pytest.raises(UserError, match=sentence):
-        SinkCache(config, sinks, recent)
 
 
 def test_no_room_and_no_positions() -> None:
