@@ -172,21 +172,8 @@ def test_every_part_of_the_forward_pass_has_its_backward_in_the_same_order() -> 
     `absorb` is `expand` in another order, and none trains with cross-attention.
     """
     without = {
-        "forward",
-        "absorb",
-        "per_head",
-        "remember",
-        "cross",
-        "param_shapes",
-        "averaging",
-        "window_of",
-        "causal_mask",
-        "slid_mask",
-        "tree_mask",
-        "placed",
-        "side_by_side",
-        "apart",
-        "times",
-    }
+        "forward", "absorb", "per_head", "remember", "cross", "param_shapes", "averaging", "window_of", "causal_mask",
+        "slid_mask", "tree_mask", "placed", "side_by_side", "apart", "times",
+    }  # fmt: skip
     parts = [name for name in functions(model_module) if name not in without]
     assert functions(backward_module) == ["backward", *(f"{name}_backward" for name in parts)]

@@ -55,12 +55,6 @@ def test_the_trace_knows_how_much_memory_was_reserved(max_new: int | None) -> No
     assert held(trace, 3).reserved == expected
 
 
-def test_forward_reports_each_name_once_a_layer(recording: Recording) -> None:
-    names = [(e.name, e.layer) for e in recording.trace if e.pos == 0]
-    assert len(names) == len(set(names))
-    assert {layer for name, layer in names if name == "q"} == set(range(recording.model.config.n_layer))
-
-
 def test_json_loads_back_to_the_same_trace(trace: Trace) -> None:
     again = from_json(to_json(trace))
     assert again.about == json.loads(json.dumps(trace.about))
@@ -151,15 +145,6 @@ def test_the_cache_holds_the_rows_that_were_reported(recording: Recording) -> No
             assert np.array_equal(cached.keys[:, pos], recording.trace["k", pos, layer][0])
             assert np.array_equal(cached.values[:, pos], recording.trace["v", pos, layer][0])
             assert recording.trace.number("cache_append", pos, layer) == pos + 1
-
-
-def test_a_hook_changes_nothing(recording: Recording) -> None:
-    model = recording.model
-    with_hook, without = KVCache(model.config), KVCache(model.config)
-    for token in recording.ids[:5]:
-        a = decode_step(model.params, model.config, token, with_hook, Trace({}))
-        b = decode_step(model.params, model.config, token, without)
-        assert np.array_equal(a, b)
 
 
 def test_mlp_inputs_name_every_mlp() -> None:
