@@ -69,12 +69,6 @@ def test_rows_of_another_adapter_give_wrong_logits_and_a_salt_keeps_them_apart()
         found.free()
 
 
-def test_the_price_of_running_beside() -> None:
-    """A matrix of 4,096 by 4,096 and rank 16: 131,072 more multiply-adds a token, 0.8 % of its own."""
-    a, b = np.empty((16, 4096), np.float32), np.empty((4096, 16), np.float32)
-    assert a.size + b.size == 131_072 and round(100 * 131_072 / 4096**2, 1) == 0.8
-
-
 def test_what_fits_no_matrix_is_refused() -> None:
     for names, r in ((["wte"], 2), (["layer9.wk"], 2), (["wk"], 0), ([], 1)):
         with pytest.raises(UserError, match="choose a rank of 1 or more and some of fc1, fc2, wk, wo"):

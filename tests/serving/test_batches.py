@@ -48,15 +48,11 @@ def test_the_clock_goes_from_pass_to_pass_and_no_row_is_missing(run: Run) -> Non
 def test_who_waits_for_whom() -> None:
     """Whole prompts stall those that write; chunks do so less; a batch that stays together lets the last ones wait."""
     runs = {name: serve(MODEL, SIX, *one) for name, one in POLICIES.items()}
-    said = [" ".join("ABCDEF"[part.text] + str(part.n) for part in one.parts) for one in runs["chunks"].passes]
-    assert said[:3] == ["A7 B1", "A1 B2 C5", "A1 B1 C1 D3"]
     assert runs["chunks"].first[0] < runs["whole"].first[0] < runs["static"].first[0]
     assert max(runs["chunks"].between) < max(runs["whole"].between)
     assert runs["static"].first[4] > 1.5 * runs["chunks"].first[4]
     assert runs["static"].used < runs["whole"].used
-    assert [one.preempted for one in runs["small"].passes if one.preempted] and runs["small"].n_blocks < runs[
-        "chunks"
-    ].n_blocks
+    assert any(one.preempted for one in runs["small"].passes) and runs["small"].n_blocks < runs["chunks"].n_blocks
     assert not any(one.preempted for one in runs["chunks"].passes)
 
 

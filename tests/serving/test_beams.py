@@ -60,13 +60,6 @@ def test_four_beams_of_a_real_model() -> None:
     assert search.blocks == (8, 6)
 
 
-def test_four_beams_of_words() -> None:
-    search = BeamSearch(STORIES, BlockPool(STORIES.config, 80, 4), STORIES.tokenizer.encode("The next day"), 4)
-    for _ in range(8):
-        search.step()
-    assert search.rows == (44, 29)
-
-
 def test_a_beam_on_rows_of_another_text_is_wrong() -> None:
     """As if only the tokens were put in their new order: "mariel" goes on behind the rows of "maylee"."""
     right, wrong = (PagedCache(BlockPool(DEEP.config, 9, 4)) for _ in range(2))

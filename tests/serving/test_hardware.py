@@ -8,14 +8,7 @@ from hypothesis import strategies as st
 
 from microgpt.architectures.known import PRESETS
 from microgpt.cost import closed_form
-from microgpt.serving.hardware import (
-    PROCESSORS,
-    bound,
-    decoding,
-    intensity_limit,
-    most_rows,
-    prefilling,
-)  # fmt: skip
+from microgpt.serving.hardware import PROCESSORS, bound, decoding, intensity_limit, most_rows, prefilling
 
 LLAMA, H100 = PRESETS["Llama-3-8B"], PROCESSORS["H100"]
 

@@ -131,15 +131,11 @@ def test_who_reserves_runs_fewer_at_a_time() -> None:
     assert most == {Reserved: 4, Blocks: 8}
 
 
-@pytest.mark.parametrize("value", [0, -3])
-def test_a_policy_that_never_runs_anything_is_refused(value: int) -> None:
-    with pytest.raises(UserError, match=f"A scheduler with budget {value} never runs anything; choose 1 or more"):
-        Policy(budget=value)
-    with pytest.raises(UserError, match=f"A scheduler with places {value} never runs anything; choose 1 or more"):
-        Policy(places=value)
-
-
-def test_a_request_that_could_never_run_is_refused() -> None:
+def test_what_could_never_run_is_refused() -> None:
+    for what in ("budget", "places"):
+        for value in (0, -3):
+            with pytest.raises(UserError, match=f"A scheduler with {what} {value} never runs anything; choose 1 or"):
+                Policy(**{what: value})
     scheduler = Scheduler(Policy(8, 4, chunked=False), Blocks(2, 4))
     with pytest.raises(UserError, match="Request a needs 9 rows and the whole memory holds 8"):
         scheduler.add(Request("a", 5, 5))

@@ -384,4 +384,8 @@ NPZ = [
     }.items()
 ]  # fmt: skip
 
-CASES: list[Case] = [*HEADER, MOST, *CONFIGS, *GENERATIONS, *INDICES, *TOKENIZERS, *NPZ]
+TABLES: dict[str, list[Case]] = {
+    "header": [*HEADER, MOST], "config": CONFIGS, "generation": GENERATIONS, "index": INDICES,
+    "tokenizer": TOKENIZERS, "npz": NPZ,
+}  # fmt: skip
+CASES = [case for table in TABLES.values() for case in table]

@@ -43,7 +43,10 @@ def sentence(call: Any, *values: Any) -> Any:
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
-def test_what_would_take_for_ever_or_all_of_memory_ends_at_once(case: Case) -> None:
+def test_what_would_take_for_ever_or_all_of_memory_ends_at_once(
+    case: Case, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """And the library is asked for no more than it can do: else it panics, or fills memory, or writes of its own."""
     file = case.file()
     begun = time.process_time()
     with at_most(BYTES):
@@ -53,17 +56,11 @@ def test_what_would_take_for_ever_or_all_of_memory_ends_at_once(case: Case) -> N
             if not isinstance(encoded, UserError):
                 sentence(plain.decode, encoded.ids)
     assert time.process_time() - begun < SECONDS
-
-
-@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
-def test_the_library_is_asked_for_no_more(case: Case, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """What it cannot do, on which it panics, or what would fill memory, is a sentence; nothing else is written."""
-    (tmp_path / "tokenizer.json").write_text(case.file(), "utf-8")
-    text = case.text[:10_000]
+    (tmp_path / "tokenizer.json").write_text(file, "utf-8")
     begun = time.process_time()
     tokenizer = sentence(read_tokenizer, tmp_path, FACTS)
     if isinstance(tokenizer, CheckpointTokenizer):
-        sentence(lambda: tokenizer.decode(tokenizer.encode(text)))
+        sentence(lambda: tokenizer.decode(tokenizer.encode(case.text[:10_000])))
     assert time.process_time() - begun < 4 * SECONDS
     assert capfd.readouterr().err == ""
 
