@@ -371,15 +371,15 @@ def test_the_reader_opens_heads(tmp_path: Path) -> None:
 
 def test_a_token_of_a_large_model_is_added_to_what_stands(tmp_path: Path) -> None:
     """Each piece is, byte for byte, in the picture drawn at once. Other heads or scales: all is drawn anew."""
-    files = files_of(made(tmp_path, "wide"))
-    state, _, _ = ask(files, "show")
+    files, text = files_of(made(tmp_path, "wide")), "a day of é, day" + " day" * 13
+    state, _, _ = ask(files, "show", prompt=text)
     added = 0
     while True:
         n = state["n"]
-        state, found, _ = ask(files, "next", state, check="on")
+        state, found, _ = ask(files, "next", state, check="on", prompt=text)
         if state["n"] == n:
             break
-        _, anew, _ = ask(files, "show", state, check="on", step=str(n))
+        _, anew, _ = ask(files, "show", state, check="on", step=str(n), prompt=text)
         added += "#rows" in found
         for target in found.keys() & {"#tokens", "#rows", "#steps", "#ledgers", "#nav", "#legend", ".all-heads"}:
             assert found[target] in anew["#widget"], target

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from microgpt.cache import KVCache
 from microgpt.cost import Counter
-from microgpt.decode import decode_step
 from microgpt.errors import UserError
 from microgpt.experiments import loop
 from microgpt.record import Recording
@@ -97,20 +95,3 @@ def test_turns_are_those_of_rope() -> None:
 def test_what_cannot_run_is_a_sentence(prompt: str, settings: dict[str, float]) -> None:
     with pytest.raises(UserError):
         loop.run(shipped("names"), prompt, **settings)  # type: ignore[arg-type]
-
-
-def test_the_weights_stay_as_they_are(model: Model) -> None:
-    before = {name: value.copy() for name, value in model.params.items()}
-    loop.run(model, PROMPTS[model.name])
-    assert all((model.params[name] == value).all() for name, value in before.items())
-
-
-def test_a_cached_step_gives_the_same_rows(model: Model) -> None:
-    """What is computed again is what a cache would have kept."""
-    passes = loop.run(model, PROMPTS[model.name])
-    cache = KVCache(model.config)
-    for token_id in passes[-1].token_ids:
-        decode_step(model.params, model.config, token_id, cache)
-    for layer in range(model.config.n_layer):
-        again = passes[-1].trace["k", 0, layer].swapaxes(0, 1)
-        assert np.abs(again - cache[layer].keys).max() < 1e-12

@@ -26,8 +26,8 @@ from microgpt.experiments.schedule import (
 )
 from microgpt.trace import Trace
 from microgpt.weights import SHIPPED, shipped
-from tests.support.strategies import Case, cases, model_of
 from tests.support.published import GPT2, LLAMA3
+from tests.support.strategies import Case, cases, model_of
 
 
 @given(cases(min_tokens=2), st.integers(1, 10), st.integers(0, 4))
@@ -93,7 +93,7 @@ def test_decode_waits_for_memory_and_a_long_prefill_for_the_arithmetic() -> None
 
 def test_a_machine_whose_balance_no_prompt_reaches_is_told() -> None:
     """With a window the work grows no faster than the bytes: a search without an end would never find one."""
-    config = replace(LLAMA3, window=64)
+    config = replace(LLAMA3, window=64, n_layer=2)
     assert compute_bound_from(config, A100._replace(macs=A100.macs * 10**6)) is None
     assert compute_bound_from(config, A100, start=config.n_ctx) is None
 

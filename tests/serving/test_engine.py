@@ -138,9 +138,9 @@ TestServing = Serving.TestCase
 TestServing.settings = settings(max_examples=examples(30), stateful_step_count=40, deadline=None)
 
 
-def test_pool_and_scheduler_hold_together_over_100_000_operations() -> None:
-    draw, served = Random(0), Served()
-    for _ in range(100_000):
+def test_pool_and_scheduler_hold_together_over_many_operations() -> None:
+    draw, served, n = Random(0), Served(), examples(100_000)
+    for _ in range(n):
         if served.plan:
             served.run(draw.randrange(3))
         elif len(served.scheduler.waiting) < 3 and draw.random() < 0.3:
@@ -148,7 +148,7 @@ def test_pool_and_scheduler_hold_together_over_100_000_operations() -> None:
         else:
             served.schedule()
         served.check()
-    assert served.scheduler.preemptions > 1_000 and served.added > 5_000
+    assert served.scheduler.preemptions > n // 100 and served.added > n // 20
 
 
 def test_what_is_preempted_finds_its_rows_again() -> None:

@@ -10,6 +10,7 @@ from microgpt.recipes import DATA
 from microgpt.serving.measured import REQUESTS, ROUTES, WAYS, as_json, fields, fleet, kept, measure
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.slow("runs all ten thousand requests under each policy, half a minute")
 def test_the_file_is_what_the_command_gives() -> None:
     assert (DATA / "requests.json").read_text("utf-8") == as_json(measure()) + "\n"
