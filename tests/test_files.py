@@ -47,20 +47,20 @@ def test_what_is_no_json_is_a_value_error_and_nothing_else(text: str) -> None:
 
 
 HOSTILE = {
-    "escaped quotes, never closed": '{"a":"' + '\\"' * 10_000_000,
-    "quotes": '"' * 5_000_001,
-    "backslashes": '"' + "\\" * 20_000_001,
-    "brackets": "[" * 20_000_000,
-    "brackets, closed again": "[" * 10_000_000 + "]" * 10_000_000,
-    "empty lists": "[]" * 10_000_000,
+    "escaped quotes, never closed": '{"a":"' + '\\"' * 2_500_000,
+    "quotes": '"' * 1_250_001,
+    "backslashes": '"' + "\\" * 5_000_001,
+    "brackets": "[" * 5_000_000,
+    "brackets, closed again": "[" * 2_500_000 + "]" * 2_500_000,
+    "empty lists": "[]" * 2_500_000,
     "as deep as is allowed": ("[" * DEPTH + "]" * DEPTH) * 10_000,
-    "digits": "9" * 20_000_000 + "x",
+    "digits": "9" * 5_000_000 + "x",
 }
 
 
 @pytest.mark.parametrize("case", HOSTILE)
-def test_twenty_million_letters_are_looked_through_once(case: str) -> None:
-    """What met each byte again and again took a minute for a hundredth of this."""
+def test_millions_of_letters_are_looked_through_once(case: str) -> None:
+    """What met each byte again and again took a minute for a twentieth of this."""
     begin = time.process_time()
     with pytest.raises(ValueError):
         parsed(HOSTILE[case])

@@ -39,18 +39,10 @@ def test_no_number_moves_by_more_than_half_a_scale(x: np.ndarray, bits: int, sym
     """Whatever float keeps the scale, for it is rounded outwards."""
     grid = Grid(bits, symmetric, scales)
     codes = grid.encode(x)
+    assert symmetric or (codes.low.astype(float) <= x.min(axis=-1, keepdims=True)).all()
     bound = codes.scale.astype(float) / 2 + 1e-12 * np.abs(x).max()
     assert (np.abs(grid.decode(codes) - x) <= bound).all()
     assert codes.nbytes == 3 * grid.bytes_of(x.shape[-1])
-
-
-@pytest.mark.parametrize("far", [-300.0, 300.0])
-def test_far_from_zero_a_minimum_of_sixteen_bits_is_rounded_outwards(far: float) -> None:
-    """Rounded to the nearest, it could be off by several points of the grid, above the smallest number."""
-    x, grid = np.random.default_rng(0).normal(far, 1, (50, 32)), Grid(8, scales=np.float16)
-    codes = grid.encode(x)
-    assert (codes.low.astype(float) <= x.min(axis=-1, keepdims=True)).all()
-    assert (np.abs(grid.decode(codes) - x) <= codes.scale.astype(float) / 2 + 1e-9).all()
 
 
 @given(groups(), st.sampled_from(BITS), st.booleans())
@@ -58,20 +50,6 @@ def test_twice_is_once(x: np.ndarray, bits: int, symmetric: bool) -> None:
     grid = Grid(bits, symmetric)
     once = grid.decode(grid.encode(x))
     assert np.abs(grid.decode(grid.encode(once)) - once).max() <= 1e-14 * max(1, np.abs(x).max())
-
-
-def test_half_a_scale_is_reached_and_a_seventh_is_exceeded_on_average() -> None:
-    """An error that is spread evenly has a root mean square of 1 / sqrt(12) of the scale."""
-    x = np.random.default_rng(0).normal(size=(1000, 64))
-    codes = Grid(4).encode(x)
-    off = (Grid(4).decode(codes) - x) / codes.scale
-    assert 0.499 < np.abs(off).max() <= 0.5 + 1e-9 and 0.26 < np.sqrt((off**2).mean()) < 0.295
-
-
-def test_equal_numbers_come_back_exactly() -> None:
-    for value in (0.0, 3.7, -1e-300):
-        x = np.full((1, 8), value)
-        assert (Grid(4).decode(Grid(4).encode(x)) == x).all()
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(BITS))

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from microgpt.cache import KVCache
-from microgpt.caches.evict import ChoosingCache, H2OCache, SnapKVCache, pooled
+from microgpt.caches.evict import ChoosingCache, H2OCache, SnapKVCache
 from microgpt.config import Array, Config, Params
 from microgpt.errors import UserError
 from microgpt.model import forward
@@ -118,24 +117,6 @@ def test_snapkv_by_the_book(case: Case, voters: int, more: int, pool: int) -> No
             assert_close(forward(case.params, config, [token], cache, cache.watch()), expected, 1e-9)
 
 
-def test_no_heavy_rows_are_a_window() -> None:
-    model = shipped("stories")
-    ids, window = list(range(1, 20)), replace(model.config, window=5)
-    found = run(model.params, model.config, H2OCache(model.config, 0, 5), ids)
-    assert_close(np.concatenate(found), forward(model.params, window, ids, KVCache(window)))
-
-
-def test_a_sum_favours_old_rows() -> None:
-    """names-deep: the first of 12 rows was seen by 12 queries, the last by one; per query the difference is gone."""
-    model = shipped("names-deep")
-    cache = H2OCache(model.config, 12, 12)
-    forward(model.params, model.config, list(range(1, 13)), cache, cache.watch())
-    received = np.mean(cache.received, axis=(0, 1))
-    assert received.sum() == pytest.approx(12) and received[:6].sum() > 1.5 * received[6:].sum()
-    per_query = received / np.arange(12, 0, -1)
-    assert per_query[:6].max() < 3 * per_query[6:].max()
-
-
 def test_what_is_reported_and_what_is_held() -> None:
     model, trace = shipped("stories"), Trace()
     cache = H2OCache(model.config, 2, 3)
@@ -145,10 +126,6 @@ def test_what_is_reported_and_what_is_held() -> None:
     assert len(cache) == 5 and cache.next_position == 8
     assert cache.nbytes == 2 * 5 * 2 * model.config.n_kv_head * model.config.head_dim * 8
     assert all(rows.positions[:, 2:].tolist() == [[5, 6, 7]] * model.config.n_kv_head for rows in cache.layers)
-
-
-def test_votes_are_shared_with_neighbours() -> None:
-    assert pooled(np.array([[3.0, 0, 0, 6]]), 3).tolist() == [[1, 1, 2, 2]]
 
 
 def test_nobody_has_watched() -> None:

@@ -18,7 +18,6 @@ from microgpt.errors import UserError
 from microgpt.model import forward
 from microgpt.trace import EVENTS
 from tests.support.examples import examples
-from tests.support.published import NAMES
 from tests.support.strategies import Case, cases
 
 SIZES = st.sampled_from((1, 2, 4, 16))
@@ -86,21 +85,6 @@ def test_the_example_of_the_paper() -> None:
             for layer in cache.layers:
                 layer.append(row, row)
         assert cache.table == table and cache.slots(0, n)[-1] == slot
-
-
-def test_waste_of_twenty_names() -> None:
-    """The 20 names that microgpt prints, a row for each of their tokens and their start: 36.9 % of what is reserved
-    in advance is used, and 75.6 % of blocks of 4."""
-    rows = [len(name) + 1 for name in NAMES]
-    used = {}
-    for size in (16, 4, 2):
-        pool = BlockPool(Config(), 160, size)
-        caches = [PagedCache(pool) for _ in rows]
-        for cache, n in zip(caches, rows, strict=True):
-            cache.reserve(0, n)
-        used[size] = sum(rows) / (size * (len(pool.ref_count) - pool.n_free))
-    assert sum(rows) == 118 and Config().n_ctx == 16
-    assert {size: round(100 * share, 1) for size, share in used.items()} == {16: 36.9, 4: 75.6, 2: 95.2}
 
 
 def test_a_text_that_does_not_fit_changes_nothing() -> None:

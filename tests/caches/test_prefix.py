@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import takewhile
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -95,14 +94,6 @@ def test_what_is_written_over_is_not_found() -> None:
     assert len(begin(pool, [1, 2, 3, 4, 5])) == 0 and len(begin(pool, [1, 2, 3, 9, 5])) == 4
 
 
-def test_a_key_belongs_to_the_first_block_that_has_it() -> None:
-    pool = BlockPool(TINY, 4, 2)
-    one, two = PagedCache(pool), PagedCache(pool)
-    for cache in (one, two):
-        run(pool, [1, 2], cache)
-    assert pool.block_of == {block_keys([1, 2], 2)[0]: one.table[0]}
-
-
 class Prefixes(RuleBasedStateMachine):
     """Texts of two letters come and go in a small pool: what is found is the longest beginning that is still there."""
 
@@ -141,10 +132,3 @@ class Prefixes(RuleBasedStateMachine):
 
 TestPrefixes = Prefixes.TestCase
 TestPrefixes.settings = settings(max_examples=examples(100), stateful_step_count=100, deadline=None)
-
-
-@pytest.mark.parametrize("size", [1, 2, 4, 16])
-def test_a_text_of_one_token_finds_nothing(size: int) -> None:
-    pool = BlockPool(TINY, 4, size)
-    run(pool, [1] * size)
-    assert len(begin(pool, [1])) == 0

@@ -10,12 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microgpt.cache import KVCache
 from microgpt.caches.codes import Float8, Grid
 from microgpt.caches.quantised import QuantisedCache, QuantisedRows, Rows
-from microgpt.config import Array, Config, n_params, split
+from microgpt.config import Array, n_params, split
 from microgpt.model import forward
-from microgpt.weights import shipped
 from tests.support.examples import examples
 from tests.support.strategies import Case, assert_close, cases
 
@@ -125,33 +123,3 @@ def test_a_large_token_costs_the_others_per_channel_and_not_per_token() -> None:
         for rows in (Rows(Grid(4)), Rows(Grid(4), per_channel=True, group=64))
     )
     assert 4 * per_token < per_channel
-
-
-@pytest.mark.parametrize("name", ["names", "names-deep", "stories"])
-def test_our_models_have_no_such_channels(name: str) -> None:
-    """In four bits their keys come back no better per channel than per token, by much."""
-    model = shipped(name)
-    cache = KVCache(model.config)
-    forward(model.params, model.config, list(range(1, 17)), cache)
-    for layer in cache.layers:
-        token, channel = (
-            float(np.sqrt(np.square(turned_back(rows, layer.keys) - layer.keys).mean()))
-            for rows in (Rows(Grid(4)), Rows(Grid(4), per_channel=True, group=16))
-        )
-        assert token < 1.5 * channel
-
-
-GPT2_ROW = Config(n_head=12, n_kv_head=12, head_dim=64, n_embd=768, n_ctx=1024)
-
-
-def test_bytes_of_a_token() -> None:
-    """GPT-2's row in one layer: K and V of 12 heads of 64 numbers, with scales and minima of sixteen bits."""
-    rows = np.zeros((256, 12, 64), np.float32)
-    for bits, expected in ((8, 64 + 4), (4, 32 + 4), (2, 16 + 4)):
-        one = Rows(Grid(bits, scales=np.float16))
-        cache = QuantisedCache(GPT2_ROW, one, one, np.float32)
-        cache[0].append(rows, rows)
-        assert cache.nbytes == 256 * 2 * 12 * expected
-    cache = QuantisedCache(GPT2_ROW, Rows(Float8()), Rows(Float8()), np.float32)
-    cache[0].append(rows, rows)
-    assert cache.nbytes == 256 * 2 * 12 * 64

@@ -36,16 +36,6 @@ def test_a_ring_equals_a_window_over_all_rows(case: Case, window: int, data: st.
     assert ring.nbytes_reserved <= plain.nbytes_reserved * 9 / 8 or window > config.n_ctx
 
 
-def test_how_far_a_token_reaches_through_the_layers() -> None:
-    """With a window of 3 in 4 layers, the first token is felt 4 x (3 - 1) tokens on, and no further."""
-    model = shipped("names-deep")
-    config = replace(model.config, window=3)
-    ids = [1] * 14
-    plain, changed = (forward(model.params, config, [first, *ids], RingCache(config)) for first in (2, 3))
-    felt = np.flatnonzero(np.abs(plain - changed).max(axis=1) > 0)
-    assert felt.tolist() == list(range(config.n_layer * 2 + 1))
-
-
 def test_a_text_longer_than_the_ring_goes_on_where_positions_are_turned() -> None:
     """The rows do not run out; what a model was trained for is another matter."""
     model = shipped("stories")

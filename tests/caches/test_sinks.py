@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -83,19 +82,6 @@ def test_no_sinks_are_a_window(case: Case, recent: int) -> None:
     plain, window = replace(case.config, window=0), replace(case.config, window=recent, window_from=0)
     found = stepped(case, plain, SinkCache(plain, 0, recent), case.token_ids)
     assert_close(found, forward(case.params, window, case.token_ids, KVCache(window)))
-
-
-def test_keys_that_are_turned_on_are_keys_at_another_position() -> None:
-    """R(-m) R_j k = R_(j-m) k, and no turn changes how long a key is."""
-    config = Config(position="rope", head_dim=8)
-    k = np.random.default_rng(0).normal(size=(1, 3, 8))
-
-    def turn(at: int) -> Callable[[Array], Array]:
-        return rope(config, range(at, at + 1), np.dtype(float))
-
-    for j, m in ((9, 4), (200, 199), (3, 3)):
-        assert_close(turn(-m)(turn(j)(k)), turn(j - m)(k), 1e-14)
-        assert_close(np.linalg.norm(turn(j)(k), axis=-1), np.linalg.norm(k, axis=-1), 1e-15)
 
 
 def test_which_rows_are_held_and_what_is_reported() -> None:

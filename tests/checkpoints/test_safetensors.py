@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import struct
-import time
 import tracemalloc
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,7 +12,7 @@ from hypothesis import strategies as st
 from safetensors import SafetensorError
 from safetensors import deserialize as untyped
 
-from microgpt.checkpoints.safetensors import ALLOWED, COMMAS, LONGEST, META, Header, read_header, shown
+from microgpt.checkpoints.safetensors import ALLOWED, META, Header, read_header, shown
 from microgpt.errors import UserError
 from tests.support.examples import examples
 from tests.support.headers import entry, good_files, packed
@@ -92,38 +89,27 @@ def test_any_bytes_give_a_header_or_one_sentence(file: bytes) -> None:
         assert len(deserialize(file)) == len(found.tensors)
 
 
-WRONG = {
+WRONG = {  # and what tests/support/hostile.py has of headers
     "length": (packed(b"{}", length=99), "99 bytes long, but only 2 follow"),
     "allowed": (packed(b"{}", length=ALLOWED + 1), "only 2 follow"),
     "empty": (packed(b""), "not JSON"),
-    "zip": (b"PK\x03\x04" + bytes(40), "zip archive"),
     "utf-8": (packed(b'{"\xff": 1}'), "byte 2"),
     "JSON": (packed(b'{"a" 1}'), "not JSON"),
     "list": (packed(b"[1]"), "something else"),
     "deep": (packed(b"[" * 200_000 + b"]" * 200_000), "nested"),
-    "brackets": (packed(b"{" * 200_000), "nested"),
-    "twice": (packed(b'{"a": 1, "a": 2}'), "“a” twice"),
     "field twice": (packed(b'{"a": {"dtype": "U8", "dtype": "U8"}}'), "“dtype” twice"),
     "no entry": (packed({"a": 3}), "“a” must be an object"),
     "type": (packed({"a": entry("Q4_K")}, b"1"), "Q4_K; the format knows BOOL"),
-    "type is a list": (packed({"a": entry(["F32"])}, b"1"), "['F32']"),  # type: ignore[arg-type]
     "negative": (packed({"a": entry(shape=[-1])}, b"1"), "[-1]"),
     "minus nothing": (packed(b'{"a": {"dtype": "U8", "shape": [-0], "data_offsets": [0, 0]}}'), "[-0.0]"),
     "boolean": (packed({"a": entry(shape=[True])}, b"1"), "[True]"),
-    "float": (packed({"a": entry(shape=[1.0])}, b"1"), "[1.0]"),
-    "NaN": (packed(b'{"a": {"dtype": "U8", "shape": [NaN], "data_offsets": [0, 1]}}', b"1"), "[nan]"),
     "huge": (packed(b'{"a": {"dtype": "U8", "shape": [%s], "data_offsets": []}}' % (b"9" * 10**5), b"1"), "[inf]"),
-    "sides": (packed({"a": entry(shape=[1] * 33)}, b"1"), "up to 32"),
-    "product": (packed({"a": entry(shape=[2**32, 2**32, 2**32])}, b"1"), "bits"),
-    "product of nothing": (packed({"a": entry(shape=[2**32, 2**32, 0], stop=0)}), "bits"),
     "size": (packed({"a": entry("F32", [2])}, b"1"), "64 bits, but its range has 1 bytes"),
-    "backwards": (packed({"a": entry(start=1, stop=0)}, b"1"), "smaller one first"),
     "three": (packed({"a": {**entry(), "data_offsets": [0, 1, 1]}}, b"1"), "two whole numbers"),
     "overlap": (packed({"a": entry(), "b": entry()}, b"1"), "“b” begins at byte 0 of the numbers, but “a” ends at 1"),
     "gap": (packed({"a": entry(), "b": entry(start=2, stop=3)}, b"123"), "a gap"),
     "short": (packed({"a": entry()}), "a part is missing"),
     "long": (packed({"a": entry()}, b"12"), "end after 1 bytes, but the file has 2"),
-    "surrogate": (packed(b'{"a\\ud800": {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]}}', b"1"), r"a\ud800"),
     "bidi": (packed({"a\u202eb": 1}), r"a\u202eb"),
     "control": (packed({"a\n\x1b[31m": 1}), r"a\n\x1b[31m"),
     "words": (packed({META: {"a": 1}}), "object of texts"),
@@ -136,65 +122,9 @@ def test_what_is_wrong_is_named(case: str) -> None:
     with pytest.raises(UserError) as caught:
         opened(file)
     assert says in str(caught.value)
-    with pytest.raises(SafetensorError) if "twice" not in case and case != "sides" else pytest.raises(UserError):
-        deserialize(file) if "twice" not in case and case != "sides" else opened(file)
-
-
-class Endless:
-    """A file of any size that is never there as a whole."""
-
-    def __init__(self, length: int, text: bytes) -> None:
-        self.start, self.text = struct.pack("<Q", length), text
-
-    def read(self, start: int, stop: int) -> bytes:
-        if stop <= 8:
-            return self.start[start:stop]
-        return (self.text * (1 + (stop - start) // len(self.text)))[: stop - start]
-
-
-MANY = b"".join(b'"%06d":{"dtype":"U8","shape":[],"data_offsets":[%d,%d]},' % (i, i, i + 1) for i in range(90_000))
-LARGE = {
-    "more than the format allows": (ALLOWED + 1, b"x"),
-    "more than is read here": (LONGEST + 1, b"x"),
-    "brackets": (LONGEST, b"["),
-    "empty lists": (LONGEST, b"[]"),
-    "commas": (LONGEST, b","),
-    "a single name": (LONGEST, '{"😀'.encode() + b"a" * LONGEST),
-    "quotes": (LONGEST, b'"'),
-    "backslashes": (LONGEST, b'"\\'),
-    "numbers": (LONGEST, b'{"a": [' + b"9" * 4_000 + b"," * COMMAS),
-    "many tensors": (len(MANY) + 1, b"{" + MANY[:-1] + b"}"),
-}
-
-
-def seconds_of(work: Callable[[], object]) -> float:
-    begin = time.process_time()
-    work()
-    return time.process_time() - begin
-
-
-@pytest.fixture(scope="module")
-def yardstick() -> float:
-    """What plain JSON takes for many tensors, on this machine and now: about a tenth of a second on a quiet one."""
-    text = b"{" + MANY[:-1] + b"}"
-    return min(seconds_of(lambda: json.loads(text)) for _ in range(3))
-
-
-@pytest.mark.parametrize("case", LARGE)
-def test_a_large_header_is_refused_soon_and_in_little_memory(case: str, yardstick: float) -> None:
-    file = Endless(*LARGE[case])
-
-    def refused() -> None:
-        with pytest.raises(UserError):
-            read_header(file.read, 2**40)
-
-    seconds = min(seconds_of(refused) for _ in range(2))
-    tracemalloc.start()
-    refused()
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert seconds < 10 * yardstick, (seconds, yardstick)
-    assert peak < 150e6, peak
+    if case != "field twice":  # of which the library takes the last
+        with pytest.raises(SafetensorError):
+            deserialize(file)
 
 
 @settings(max_examples=examples(100))

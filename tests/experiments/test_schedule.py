@@ -98,12 +98,6 @@ def test_a_machine_whose_balance_no_prompt_reaches_is_told() -> None:
     assert compute_bound_from(config, A100, start=config.n_ctx) is None
 
 
-def test_weights_outweigh_the_cache_up_to_the_published_length() -> None:
-    """All weights of Llama-3-8B weigh as much as the cache of about 122,500 tokens."""
-    assert estimate(LLAMA3, 1, 100_000).cache_bytes < estimate(LLAMA3, 1, 100_000).weight_bytes
-    assert estimate(LLAMA3, 1, 122_600).cache_bytes > 2 * n_params(LLAMA3) > estimate(LLAMA3, 1, 122_400).cache_bytes
-
-
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_full_context_says_so(name: str) -> None:
     model = shipped(name)

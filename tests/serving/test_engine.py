@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from microgpt.cache import KVCache
 from microgpt.caches.blocks import BlockPool
@@ -102,40 +101,6 @@ class Served:
         assert {pool.key_of[block]: block for block in pool.key_of} == pool.block_of
         assert all(self.written[block] == key for block, key in pool.key_of.items())
         assert set(self.memory.caches) == set(self.scheduler.running)
-
-
-TOKENS = st.integers(0, 2)
-
-
-class Serving(RuleBasedStateMachine):
-    """The same in any order that Hypothesis thinks of."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.served = Served()
-
-    @precondition(lambda self: len(self.served.scheduler.waiting) < 3)
-    @rule(ids=st.lists(TOKENS, min_size=1, max_size=10), answer=st.integers(1, 8))
-    def come(self, ids: list[int], answer: int) -> None:
-        self.served.come(ids, answer)
-
-    @precondition(lambda self: not self.served.plan)
-    @rule()
-    def schedule(self) -> None:
-        self.served.schedule()
-
-    @precondition(lambda self: self.served.plan)
-    @rule(token=TOKENS)
-    def run(self, token: int) -> None:
-        self.served.run(token)
-
-    @invariant()
-    def holds(self) -> None:
-        self.served.check()
-
-
-TestServing = Serving.TestCase
-TestServing.settings = settings(max_examples=examples(30), stateful_step_count=40, deadline=None)
 
 
 def test_pool_and_scheduler_hold_together_over_many_operations() -> None:

@@ -128,36 +128,6 @@ def test_a_draft_guesses_nothing_beyond_its_context() -> None:
     assert any(one.drafted for one in rounds) and not any(one.drafted for one in rounds[1:])
 
 
-def test_two_letters_of_a_real_model() -> None:
-    """names drafts a letter for names-deep: all 729 pairs behind "mari" have the probability that names-deep gives."""
-    ids = DEEP.tokenizer.encode("mari")
-
-    def real(model: Model) -> Law:
-        known: dict[tuple[int, ...], Array] = {}
-
-        def of(text: Sequence[int]) -> Array:
-            if tuple(text) not in known:
-                logits = recompute(model.params, model.config, [*ids, *text])
-                known[tuple(text)] = law(logits[None], 1.0, 0)[0]
-            return known[tuple(text)]
-
-        return of
-
-    p, q = real(DEEP), real(NAMES)
-    worst = 0.0
-    for first in range(27):
-        chance = q(())[first] * acceptance(p(()), q(()))[first]  # drafted and kept: the pass gives the second
-        lost = sum(q(())[i] * (1 - acceptance(p(()), q(()))[i]) for i in range(27)) * residual(p(()), q(()))[first]
-        for second in range(27):
-            kept = q((first,))[second] * acceptance(p((first,)), q((first,)))[second]
-            rejected = sum(q((first,))[i] * (1 - acceptance(p((first,)), q((first,)))[i]) for i in range(27))
-            next_round = kept + rejected * residual(p((first,)), q((first,)))[second]
-            found = chance * p((first,))[second] + lost * next_round
-            worst = max(worst, abs(found - p(())[first] * p((first,))[second]))
-    assert worst < 1e-16
-    assert round(float(np.minimum(p(()), q(())).sum()), 3) == 0.847
-
-
 def drawn_model(seed: int, n_layer: int) -> Model:
     config = Config(n_layer=n_layer)
     return replace(NAMES, config=config, params=split(init(config, Random(seed), 0.5), config))

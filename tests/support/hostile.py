@@ -236,6 +236,12 @@ HEADER = [
         ("9 MB of a shape",
          packed(lambda: b'{"a":{"dtype":"U8","shape":[' + b"9" * 9_000_000 + b'],"data_offsets":[0,1]}}'), "[inf]"),
         ("9 MB of empty lists", packed(lambda: b'{"a":[' + b"[]," * 3_000_000 + b"[]]}"), "more than 200,000 things"),
+        *(
+            (f"9 MB of {part.decode()}", packed(lambda part=part: (part * 9_000_000)[:9_000_000]), "")
+            for part in (b"[", b"[]", b",", b'"', b'"\\')
+        ),
+        ("9 MB of wide letters", packed(lambda: '{"😀'.encode() + b"a" * 9_000_000), ""),
+        ("9 MB of numbers", packed(lambda: b'{"a": [' + (b"9" * 4_000 + b"," * 100_000) * 86), ""),
         ("9 MB of free words", packed(lambda: json.dumps({"__metadata__": {"a": "\\" * 4_400_000}, "b": 1}).encode()),
          "“b” must be an object"),
         ("free words that are none", packed({"__metadata__": 5}), "“__metadata__” must be an object of texts"),

@@ -62,16 +62,6 @@ def test_any_tokens_read_as_they_do_there(kind: str, data: st.DataObject) -> Non
         (change("gpt2", normalizer={"type": "BertNormalizer"}), "“BertNormalizer”"),
         (change("gpt2", post_processor={"type": "BertProcessing"}), "“BertProcessing”"),
         (change("gpt2", decoder={"type": "CTC"}), "“CTC”"),
-        (
-            change("gpt2", pre_tokenizer={"type": "Split", "pattern": {"Regex": r"\p{Greek}"}, "behavior": "Isolated",
-                                          "invert": False}),
-            r"a pattern with “\p{Greek}”, which cannot be followed here",
-        ),
-        (
-            change("gpt2", pre_tokenizer={"type": "Split", "pattern": {"Regex": "("}, "behavior": "Isolated",
-                                          "invert": False}),
-            "a pattern with “(”, which cannot be followed here",
-        ),
     ],
 )  # fmt: skip
 def test_what_cannot_be_followed_is_refused_by_name(text: str, said: str) -> None:
