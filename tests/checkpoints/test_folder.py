@@ -6,7 +6,7 @@ import json
 import pickle
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors.numpy import save
 
 from microgpt.checkpoints.assemble import assemble
 from microgpt.checkpoints.facts import facts_of
@@ -255,80 +256,47 @@ def test_a_tokenizer_that_knows_more_than_the_model_is_told_so(tmp_path: Path) -
 
 # ---- what cannot be read --------------------------------------------------------------------------
 
-Change = Callable[[Path], object]
+Change = dict[str, bytes | None]  # files that take the place of a good checkpoint's, or None for one that is missing
+WHOLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 
 
 def config(**fields: Any) -> Change:
-    """config.json with other fields; None takes one out."""
-    return lambda folder: (folder / "config.json").write_text(
-        json.dumps({key: value for key, value in (LLAMA | fields).items() if value is not None})
-    )
-
-
-def written(**fields: Any) -> Change:
-    """config.json with other fields, null among them."""
-    return lambda folder: (folder / "config.json").write_text(json.dumps(LLAMA | fields))
+    """config.json with other fields; ... takes one out."""
+    return {"config.json": json.dumps({key: x for key, x in (LLAMA | fields).items() if x is not ...}).encode()}
 
 
 def generation(content: bytes) -> Change:
-    return lambda folder: (folder / "generation_config.json").write_bytes(content)
+    return {"generation_config.json": content}
 
 
-def tensors(**arrays: Array | None) -> Change:
-    """The file with other tensors, __ standing for a dot."""
-
-    def change(folder: Path) -> None:
-        new = {name.replace("__", "."): array for name, array in arrays.items()}
-        write(folder, LLAMA, {name: array for name, array in (LLAMA_FILE | new).items() if array is not None})
-
-    return change
+def tensors(arrays: dict[str, Array | None]) -> Change:
+    """The file with other tensors."""
+    return {WHOLE: save({name: array for name, array in (LLAMA_FILE | arrays).items() if array is not None})}
 
 
 def stored_as(dtype: str, size: int) -> Change:
-    content = file_of({"lm_head.weight": (dtype, (2, 2), bytes(4 * size))})
-    return lambda folder: (folder / "model.safetensors").write_bytes(content)
-
-
-def only(name: str, content: bytes = b"") -> Change:
-    def change(folder: Path) -> None:
-        (folder / "model.safetensors").unlink()
-        (folder / name).write_bytes(content)
-
-    return change
-
-
-def sharded(change: Change) -> Change:
-    def both(folder: Path) -> None:
-        (folder / "model.safetensors").unlink()
-        write(folder, LLAMA, LLAMA_FILE, shards=2)
-        change(folder)
-
-    return both
+    return {WHOLE: file_of({"lm_head.weight": (dtype, (2, 2), bytes(4 * size))})}
 
 
 def index(text: str) -> Change:
-    return sharded(lambda folder: (folder / "model.safetensors.index.json").write_text(text))
-
-
-def nan(folder: Path) -> None:
-    bad = LLAMA_FILE["lm_head.weight"].copy()
-    bad[3, 3] = np.nan
-    tensors(lm_head__weight=bad)(folder)
+    return {WHOLE: None, "a.safetensors": save(LLAMA_FILE), INDEX: text.encode()}
 
 
 PLAIN = {"rope_type": "default", "rope_theta": 500000.0}
 LLAMA3 = {"rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
-QKV = "model__layers__1__self_attn__q_proj__weight"
+QKV = "model.layers.1.self_attn.q_proj.weight"
+FULL, SLIDING = "full_attention", "sliding_attention"
+QWEN2 = {"model_type": "qwen2", "sliding_window": 3}
 BROKEN: dict[str, tuple[Change, str]] = {
-    "no config": (lambda folder: (folder / "config.json").unlink(), "has no config.json"),
-    "not text": (lambda folder: (folder / "config.json").write_bytes(b"\xff\xfe"), "cannot be read"),
-    "a list": (lambda folder: (folder / "config.json").write_text("[]"), "one object"),
+    "no config": ({"config.json": None}, "has no config.json"),
+    "not text": ({"config.json": b"\xff\xfe"}, "cannot be read"),
+    "a list": ({"config.json": b"[]"}, "one object"),
     "unknown": (config(model_type="bloom"), "“bloom”.*gpt2, llama, mistral, qwen2, qwen3"),
     "gemma": (config(model_type="gemma"), "“gemma”.*gpt2, llama"),
     "mixtral": (config(model_type="mixtral"), "mixture of experts"),
     "experts": (config(model_type="qwen3", num_experts=8), "mixture of experts.*num_experts"),
     "quantised": (config(quantization_config={"bits": 4}), "quantised"),
-    "no width": (config(hidden_size=None), "no “hidden_size”"),
+    "no width": (config(hidden_size=...), "no “hidden_size”"),
     "negative": (config(num_hidden_layers=-1), "“num_hidden_layers” is -1"),
     "eps": (config(rms_norm_eps=0), "“rms_norm_eps” is 0"),
     "eps text": (config(rms_norm_eps="a"), '“rms_norm_eps” is "a"'),
@@ -336,51 +304,28 @@ BROKEN: dict[str, tuple[Change, str]] = {
     "rope": (config(rope_scaling={"rope_type": "yarn", "factor": 2.0}), "“yarn”.*default, linear, llama3, dynamic"),
     "rope list": (config(rope_scaling=[1]), "“rope_scaling” is \\[1\\]; it must be an object"),
     "rope list of 5": (config(rope_parameters=[1]), "“rope_parameters” is \\[1\\]; it must be an object"),
-    "rope null": (written(rope_scaling={"rope_type": None}), "“rope_type” is “null”"),
+    "rope null": (config(rope_scaling={"rope_type": None}), "“rope_type” is “null”"),
     "rope by layer": (config(rope_parameters={"full_attention": PLAIN}), "“rope_parameters” .*“full_attention”"),
     "rope by two": (config(rope_scaling={"a": PLAIN, "b": PLAIN}), "“rope_scaling” has an object for each.*“a”"),
     "rope by none": (config(rope_parameters={"sliding_attention": None}), "“rope_parameters” .*“sliding_attention”"),
-    "rope by layer behind another": (
-        config(rope_parameters={"full_attention": PLAIN}, rope_scaling=PLAIN),
-        "“rope_parameters” .*“full_attention”",
-    ),
-    "rope context": (
-        written(rope_scaling=LLAMA3, original_max_position_embeddings=None),
-        "no “original_max_position_embeddings”",
-    ),
-    "rope context inside": (
-        config(rope_scaling=LLAMA3 | {"original_max_position_embeddings": None}),
-        "no “original_max_position_embeddings”",
-    ),
+    "rope behind another": (config(rope_parameters={"full_attention": PLAIN}, rope_scaling=PLAIN), "“full_attention”"),
+    "rope context": (config(rope_scaling=LLAMA3, original_max_position_embeddings=None), "no “original_max_position"),
+    "rope context inside": (config(rope_scaling=LLAMA3 | {"original_max_position_embeddings": None}), "no “original_"),
     "rope factor": (config(rope_scaling={"type": "linear"}), "“factor” is null"),
-    "rope bounds": (
-        config(rope_scaling={"rope_type": "llama3", "factor": 2.0, "low_freq_factor": 4, "high_freq_factor": 4}),
-        "rope_high_freq is 4.0",
-    ),
+    "rope bounds": (config(rope_scaling=LLAMA3 | {"low_freq_factor": 4}), "rope_high_freq is 4.0"),
     "theta": (config(rope_theta=-5), "“rope_theta” is -5"),
-    "theta null": (written(rope_theta=None), "“rope_theta” is null"),
+    "theta null": (config(rope_theta=None), "“rope_theta” is null"),
     "partial": (config(partial_rotary_factor=0.5), "“partial_rotary_factor” is 0.5"),
     "odd heads": (config(head_dim=3), "head_dim is 3"),
-    "layers mixed": (
-        config(
-            model_type="qwen2",
-            use_sliding_window=True,
-            layer_types=["sliding_attention", "full_attention"],
-            sliding_window=3,
-        ),  # fmt: skip
-        "“layer_types” must name all 2 layers",
-    ),
-    "layers too few": (config(model_type="qwen3", layer_types=["full_attention"]), "“layer_types” must name all 2"),
+    "layers mixed": (config(**QWEN2, use_sliding_window=True, layer_types=[SLIDING, FULL]), "“layer_types” must name"),
+    "layers too few": (config(model_type="qwen3", layer_types=[FULL]), "“layer_types” must name all 2"),
     "layers none": (config(model_type="qwen3", layer_types=[]), "“layer_types” must name all 2"),
-    "layers text": (config(model_type="qwen3", layer_types="full_attention"), "“layer_types” must name all 2"),
+    "layers text": (config(model_type="qwen3", layer_types=FULL), "“layer_types” must name all 2"),
     "window off": (
-        config(model_type="qwen2", layer_types=["full_attention", "sliding_attention"], sliding_window=3),
-        "“layer_types” gives layers a window, but “use_sliding_window”",
+        config(**QWEN2, layer_types=[FULL, SLIDING]), "“layer_types” gives layers a window, but “use_sliding_window”",
     ),
     "window null": (
-        written(
-            model_type="qwen2", layer_types=["sliding_attention"] * 2, use_sliding_window=True, sliding_window=None
-        ),
+        config(model_type="qwen2", layer_types=[SLIDING] * 2, use_sliding_window=True, sliding_window=None),
         "“layer_types” gives layers a window, but “use_sliding_window” is not true, or “sliding_window”",
     ),
     "generation": (generation(b"{"), r"^generation_config.json cannot be read \(.*\). Fetch"),
@@ -392,37 +337,36 @@ BROKEN: dict[str, tuple[Change, str]] = {
     "fewer layers": (config(num_hidden_layers=1), "has 9 tensors that no llama.*layers.1.input_layernorm.weight"),
     "other shape": (config(intermediate_size=11), r"up_proj.weight has shape \(10, 8\); .*\(11, 8\)"),
     "bias": (config(attention_bias=True), "lacks 8 tensors"),
-    "extra": (tensors(score__weight=np.ones((2, 8), np.float32)), "has 1 tensors .*score.weight"),
-    "missing": (tensors(**{QKV: None}), "lacks 1 tensors .*layers.1.self_attn.q_proj.weight"),
-    "misshapen": (tensors(**{QKV: np.ones((8, 4), np.float32)}), r"q_proj.weight has shape \(8, 4\)"),
-    "a number": (tensors(**{QKV: np.ones((), np.float32)}), r"q_proj.weight has shape \(1,\)"),
-    "twice": (tensors(norm__weight=np.ones(8, np.float32)), "the same tensor twice"),
-    "untied": (tensors(lm_head__weight=None), "no lm_head.weight.*tie_word_embeddings"),
+    "extra": (tensors({"score.weight": np.ones((2, 8), np.float32)}), "has 1 tensors .*score.weight"),
+    "missing": (tensors({QKV: None}), "lacks 1 tensors .*layers.1.self_attn.q_proj.weight"),
+    "misshapen": (tensors({QKV: np.ones((8, 4), np.float32)}), r"q_proj.weight has shape \(8, 4\)"),
+    "a number": (tensors({QKV: np.ones((), np.float32)}), r"q_proj.weight has shape \(\)"),
+    "twice": (tensors({"norm.weight": np.ones(8, np.float32)}), "the same tensor twice"),
+    "untied": (tensors({"lm_head.weight": None}), "no lm_head.weight.*tie_word_embeddings"),
     "tied": (config(tie_word_embeddings=True), "lm_head.weight differs.*tie_word_embeddings"),
-    "NaN": (nan, "lm_head.weight holds NaN"),
+    "NaN": (tensors({"lm_head.weight": np.full((264, 8), np.nan, np.float32)}), "lm_head.weight holds NaN"),
     "bytes": (stored_as("U8", 1), "U8: quantised.*F64, F32, F16, BF16"),
     "eight bits": (stored_as("F8_E4M3", 1), "F8_E4M3: quantised"),
     "whole numbers": (stored_as("I64", 8), "I64"),
-    "pickle": (only("pytorch_model.bin", pickle.dumps("x")), "pytorch_model.bin.*save_pretrained"),
-    "gguf": (only("model.gguf", b"GGUF"), "model.gguf.*Only .safetensors"),
-    "nothing": (only("README.md"), "neither model.safetensors nor model.safetensors.index.json"),
+    "pickle": ({WHOLE: None, "pytorch_model.bin": pickle.dumps("x")}, "pytorch_model.bin.*save_pretrained"),
+    "gguf": ({WHOLE: None, "model.gguf": b"GGUF"}, "model.gguf.*Only .safetensors"),
+    "nothing": ({WHOLE: None, "README.md": b""}, "neither model.safetensors nor model.safetensors.index.json"),
     "index": (index("{}"), "index.json cannot be read"),
-    "shard": (
-        sharded(lambda folder: (folder / "model-00002-of-00002.safetensors").unlink()),
-        "lacks model-00002-of-00002.safetensors",
-    ),
-    "shard and index": (index('{"weight_map": {"x": "model-00001-of-00002.safetensors"}}'), "do not agree"),
-    "no tokenizer": (lambda folder: (folder / "tokenizer.json").unlink(), "no tokenizer.json.*save_pretrained"),
-    "tokenizer": (lambda folder: (folder / "tokenizer.json").write_text("{}"), "tokenizer.json cannot be read"),
-}
+    "shard": (index('{"weight_map": {"x": "b.safetensors"}}'), "lacks b.safetensors"),
+    "shard and index": (index('{"weight_map": {"x": "a.safetensors"}}'), "do not agree"),
+    "no tokenizer": ({"tokenizer.json": None}, "no tokenizer.json.*save_pretrained"),
+    "tokenizer": ({"tokenizer.json": b"{}"}, "tokenizer.json cannot be read"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_what_cannot_be_read_gets_a_sentence(name: str, tmp_path: Path) -> None:
     folder = write(tmp_path / "mine", LLAMA, LLAMA_FILE, byte_level())
-    load_checkpoint(folder)
     change, says = BROKEN[name]
-    change(folder)
+    for file, content in change.items():
+        (folder / file).unlink(missing_ok=True)
+        if content is not None:
+            (folder / file).write_bytes(content)
     with pytest.raises(UserError) as caught:
         load_checkpoint(folder)
     assert re.search(says, str(caught.value)), str(caught.value)
