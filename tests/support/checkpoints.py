@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +106,15 @@ def write(
         save_file({name: whole[name] for name, at in index.items() if at == file}, folder / file)
     text = json.dumps({"metadata": {}, "weight_map": index})
     (folder / "model.safetensors.index.json").write_text(text, "utf-8")
+    return folder
+
+
+def spoil(folder: Path, files: Mapping[str, bytes | None]) -> Path:
+    """The folder with these files in the place of its own; None takes one away."""
+    for name, content in files.items():
+        (folder / name).unlink(missing_ok=True)
+        if content is not None:
+            (folder / name).write_bytes(content)
     return folder
 
 
