@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import pairwise
 from random import Random
 from typing import Any
@@ -123,7 +124,7 @@ def fixed() -> tuple[Params, Config]:
 def test_what_means_nothing_is_refused(prompt: list[int], settings: dict[str, Any], sentence: str) -> None:
     params, config = fixed()
     cache = KVCache(config)
-    attempts = [lambda: list(generate(params, config, prompt, 3, **settings))]
+    attempts: list[Callable[[], object]] = [lambda: list(generate(params, config, prompt, 3, **settings))]
     if not settings:
         attempts.append(lambda: prefill(params, config, prompt, cache, chunk=1))
         attempts.append(

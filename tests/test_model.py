@@ -85,19 +85,6 @@ def test_float32_stays_float32_throughout(case: Case) -> None:
 
 @given(cases())
 @settings(max_examples=examples(100))
-def test_queries_that_share_a_key_head_equal_queries_with_copies_of_it(case: Case) -> None:
-    """Grouped queries are a matter of memory, not of the result: repeat wk and wv for each query head."""
-    config, group = case.config, case.config.n_head // case.config.n_kv_head
-    full, params = replace(config, n_kv_head=config.n_head), dict(case.params)
-    for name, value in params.items():
-        if name.split(".")[-1] in ("wk", "wv") or name.endswith(("wk.bias", "wv.bias")):
-            by_head = value.reshape(config.n_kv_head, config.head_dim, -1)
-            params[name] = np.repeat(by_head, group, axis=0).reshape(-1, *value.shape[1:])
-    assert_close(parallel(params, full, case.token_ids), parallel(case.params, config, case.token_ids))
-
-
-@given(cases())
-@settings(max_examples=examples(100))
 def test_rotated_scores_depend_on_distance_alone(case: Case) -> None:
     """RoPE: shift a text by filling the cache's first rows with something else; its own scores stay the same."""
     config = replace(case.config, position="rope", n_layer=1)

@@ -47,32 +47,6 @@ def test_paged_equals_contiguous(case: Case, size: int, rng: object) -> None:
     assert one.n_empty == -len(one) % size < size
 
 
-@given(cases(), SIZES, st.data())
-@settings(max_examples=examples(150), deadline=None)
-def test_a_fork_goes_its_own_way(case: Case, size: int, data: st.DataObject) -> None:
-    """Rows are shared until one of the two writes, and neither sees what the other has written."""
-    at = data.draw(st.integers(0, len(case.token_ids)))
-    pool = pool_for(case, size, texts=2)
-    first = PagedCache(pool)
-    if at:
-        forward(case.params, case.config, case.token_ids[:at], first)
-    second = first.fork()
-    assert second.table == first.table and second.next_position == at
-    ends = case.token_ids[at:], [(token + 1) % case.config.vocab_size for token in case.token_ids[at:]]
-    for cache, end in zip((second, first), ends, strict=True):
-        alone = KVCache(case.config)
-        whole = case.token_ids[:at] + end
-        if end:
-            found = forward(case.params, case.config, end, cache)
-            assert np.abs(found - forward(case.params, case.config, whole, alone)[at:]).max() <= 1e-9
-    shared = Counter(first.table + second.table)
-    assert all(pool.ref_count[block] == n for block, n in shared.items())
-    full = at // size  # blocks that were full at the fork are never copied
-    assert first.table[:full] == second.table[:full]
-    if ends[0] and at % size:
-        assert first.table[full] != second.table[full]
-
-
 def test_the_example_of_the_paper() -> None:
     """Figure 6 of arXiv 2309.06180: blocks of 4, seven tokens of prompt in blocks 7 and 1, then two more."""
     config = Config()

@@ -33,17 +33,6 @@ def test_one_token_needs_neither_mask_nor_offset(case: Case) -> None:
     assert np.array_equal(no_offset(case.params, case.config, one), good)
 
 
-@given(cases(min_tokens=2))
-@settings(max_examples=examples(60))
-def test_without_a_mask_the_last_token_of_a_single_layer_is_still_right(case: Case) -> None:
-    """It may see everything anyhow, and in one layer the rows below it do not depend on the mask."""
-    if case.config.n_layer == 1:
-        good = right(case.params, case.config, case.token_ids)
-        np.testing.assert_allclose(
-            no_mask(case.params, case.config, case.token_ids)[-1], good[-1], rtol=1e-9, atol=1e-11
-        )
-
-
 def test_without_a_mask_every_token_mixes_all_rows() -> None:
     """By hand, from the rows of the right run: in one layer they are the same without a mask."""
     model = shipped("names")
