@@ -70,12 +70,8 @@ def test_it_is_opened_when_asked(
 
     monkeypatch.setattr("webbrowser.open", browse)
     place = tmp_path / "a b.html"
-    assert (
-        ran(
-            capsys, "the day", "--model", "stories", "--widget", "why-q", "--lang", "es", "--out", str(place), "--open"
-        )[0]
-        == 0
-    )
+    words = ["the day", "--model", "stories", "--widget", "why-q", "--lang", "es", "--out", str(place), "--open"]
+    assert ran(capsys, *words)[0] == 0
     assert opened == [place.as_uri()] and 'lang="es"' in place.read_text("utf-8")
     monkeypatch.setattr("webbrowser.open", lambda address: False)
     assert "open “" in ran(capsys, "emma", "--out", str(tmp_path / "c.html"), "--open")[2]

@@ -82,10 +82,8 @@ def test_steps_read_what_all_rows_through_their_codes_give(case: Case, keys: Row
     """Whatever the model: closed little by little, a step reads what coding the whole text at once would give."""
     config = replace(case.config, head_dim=4)
     params = split(case.rng.normal(0.0, 0.5, n_params(config)), config)
-    ours, plain = (
-        QuantisedCache(config, keys, values),
-        PlainlyCache(Plainly(keys, values) for _ in range(config.n_layer)),
-    )
+    ours = QuantisedCache(config, keys, values)
+    plain = PlainlyCache(Plainly(keys, values) for _ in range(config.n_layer))
     for token in case.token_ids:
         found, expected = (forward(params, config, [token], cache) for cache in (ours, plain))
         assert_close(found, expected)

@@ -90,9 +90,7 @@ def with_bytes(made: Any) -> Any:
     about["model"] |= {"byte_fallback": True, "unk_token": "<unk>", "fuse_unk": True}
     special = [("<s>", vocab["<s>"])]
     made = tokenizers.Tokenizer.from_str(json.dumps(about))
-    made.post_processor = processors.TemplateProcessing(
-        single="<s> $A", pair="<s> $A <s> $B", special_tokens=special
-    )  # fmt: skip
+    made.post_processor = processors.TemplateProcessing(single="<s> $A", pair="<s> $A <s> $B", special_tokens=special)
     return made
 
 

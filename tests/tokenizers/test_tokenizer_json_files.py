@@ -254,9 +254,7 @@ def test_any_file_is_followed_or_refused(
     except UserError:
         pass  # a sentence
     except BaseException as error:
-        if (
-            type(error).__name__ != "PanicException"
-        ):  # where the library itself breaks, there is nothing to compare with
+        if type(error).__name__ != "PanicException":  # where the library itself breaks, there is nothing to compare
             raise
         ours = PlainTokenizer(added(kind, *tokens, **parts))
         assert all(isinstance(ours.decode(ours.encode(text).ids), str) for text in texts)
