@@ -107,20 +107,6 @@ def test_rotated_scores_depend_on_distance_alone(case: Case) -> None:
 
 @given(cases())
 @settings(max_examples=examples(100))
-def test_each_query_spreads_a_weight_of_one_over_rows_up_to_its_own(case: Case) -> None:
-    def look(report: Report) -> None:
-        name, value, *_ = report
-        if name == "attn_weights":
-            assert value.shape == (case.config.n_head, n, n)
-            assert_close(value.sum(axis=-1), np.ones(value.shape[:2]))
-            assert (value >= 0).all() and not np.triu(value, k=1).any()
-
-    n = len(case.token_ids)
-    parallel(case.params, case.config, case.token_ids, look)
-
-
-@given(cases())
-@settings(max_examples=examples(100))
 def test_a_hook_sees_every_report_once_a_layer_and_changes_nothing(case: Case) -> None:
     seen: list[tuple[str, int]] = []
 

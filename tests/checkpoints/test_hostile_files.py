@@ -36,6 +36,7 @@ def amiss(case: Case, reader: str, files: dict[str, bytes], folder: Path) -> str
     return f"{seconds} seconds" if seconds >= SECONDS else "" if right else said[:700]
 
 
+@pytest.mark.timeout(300)  # a hundred readings and more
 @pytest.mark.parametrize("table", TABLES)
 def test_a_hostile_file_is_one_sentence_soon_and_in_little_memory(table: str, tmp_path: Path) -> None:
     found = []

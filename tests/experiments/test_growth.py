@@ -16,13 +16,6 @@ from tests.support.strategies import configs
 FORMS = {"cached": cached, "naive": naive, "needed": needed}
 
 
-def test_the_published_ratios_and_the_share_of_the_mlp() -> None:
-    total = {baseline: work(Config(), baseline, "total", 16) for baseline in BASELINES}
-    assert round(total["naive"] / total["cached"], 2) == 7.46
-    assert round(total["needed"] / total["cached"], 2) == 2.02
-    assert work(Config(), "cached", "mlp", 16) == 32_768
-
-
 @given(configs(), st.integers(1, 40), st.sampled_from(BASELINES))
 def test_a_sum_is_the_sum_of_its_steps(config: Config, n: int, baseline: str) -> None:
     steps = np.sum([FORMS[baseline](config, t) for t in range(1, n + 1)], axis=0)
