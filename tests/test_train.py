@@ -21,7 +21,7 @@ from microgpt.recipes import N_NAMES, PEOPLE, first_thousand, prepare, sentences
 from microgpt.tokenizer import START
 from microgpt.train import loss_and_grads, main, samples, train
 from microgpt.weights import load, shipped
-from tests.support.published import LOSSES, NAMES
+from tests.support.given.published import LOSSES, NAMES
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -17,7 +17,7 @@ from microgpt.config import n_params
 from microgpt.cost import kv_bytes
 from microgpt.experiments.schedule import weights_read
 from microgpt.weights import SHIPPED, shipped
-from tests.support.configs import FILES
+from tests.support.given.configs import FILES
 
 EVERY = [*PRESETS.values(), *(from_config_json(json.dumps(fields)) for fields in FILES.values())]
 

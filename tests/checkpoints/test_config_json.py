@@ -13,7 +13,7 @@ from microgpt.architectures import Architecture
 from microgpt.architectures.known import PRESETS
 from microgpt.checkpoints.config_json import TYPES, from_config_json
 from microgpt.errors import UserError
-from tests.support.configs import FILES, GPT2, LLAMA3
+from tests.support.given.configs import FILES, GPT2, LLAMA3
 
 
 @pytest.mark.parametrize(

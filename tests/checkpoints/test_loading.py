@@ -39,7 +39,7 @@ from tests.support.checkpoints import (
     wide_tensors,
     write,
 )
-from tests.support.own_model import PROMPT, ask, expected_trace, files_of, trace_of
+from tests.support.given.own_model import PROMPT, ask, expected_trace, files_of, trace_of
 from tools.runtime import used
 
 

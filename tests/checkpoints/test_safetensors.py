@@ -15,7 +15,7 @@ from safetensors import deserialize as untyped
 from microgpt.checkpoints.safetensors import ALLOWED, META, Header, read_header, shown
 from microgpt.errors import UserError
 from tests.support.examples import examples
-from tests.support.headers import entry, good_files, packed
+from tests.support.given.headers import entry, good_files, packed
 
 
 def opened(file: bytes) -> Header:

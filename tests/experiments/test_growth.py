@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from microgpt.config import Config
 from microgpt.cost import PARTS, cached, naive, needed
 from microgpt.experiments.growth import BASELINES, GROUPS, crossing, exponent, spread, summed, work
-from tests.support.published import GPT2
+from tests.support.given.published import GPT2
 from tests.support.strategies import configs
 
 FORMS = {"cached": cached, "naive": naive, "needed": needed}

@@ -9,7 +9,7 @@ from microgpt.experiments import placing
 from microgpt.experiments.placing import Reserve, blocks, last_block, power_of_two, whole
 from microgpt.trace import Trace
 from microgpt.weights import shipped
-from tests.support.published import NAMES
+from tests.support.given.published import NAMES
 
 LENGTHS = [1 + len(name) for name in NAMES]
 

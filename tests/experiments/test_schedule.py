@@ -26,7 +26,7 @@ from microgpt.experiments.schedule import (
 )
 from microgpt.trace import Trace
 from microgpt.weights import SHIPPED, shipped
-from tests.support.published import GPT2, LLAMA3
+from tests.support.given.published import GPT2, LLAMA3
 from tests.support.strategies import Case, cases, model_of
 
 

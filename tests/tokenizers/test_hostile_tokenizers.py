@@ -20,9 +20,9 @@ from microgpt.tokenizers.checkpoint_tokenizer import CheckpointTokenizer
 from microgpt.tokenizers.tokenizer_json import PlainTokenizer
 from tests.support.checkpoints import GPT2
 from tests.support.examples import examples
+from tests.support.given.pipelines import KINDS, both, tokenizers
 from tests.support.hostile_tokenizers import CASES, Case, doubling
 from tests.support.memory import at_most
-from tests.support.pipelines import KINDS, both, tokenizers
 
 SECONDS, BYTES = 5, 150_000_000  # of work, on a machine that may be slow; and of memory
 FACTS = facts_of(json.dumps(GPT2 | {"vocab_size": 500}))

@@ -17,7 +17,7 @@ from microgpt.tokenizers.oniguruma.patterns import translated
 from microgpt.tokenizers.oniguruma.unicode_classes import SPACE, category, others, written
 from microgpt.tokenizers.pre_tokenizers import GPT2_WORDS, isolated, only
 from tests.support.examples import examples
-from tests.support.pipelines import LLAMA3_WORDS, QWEN_WORDS, tokenizers
+from tests.support.given.pipelines import LLAMA3_WORDS, QWEN_WORDS, tokenizers
 
 Regex, Split = tokenizers.Regex, tokenizers.pre_tokenizers.Split
 

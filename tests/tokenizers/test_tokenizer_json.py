@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from microgpt.errors import UserError
 from microgpt.tokenizers.tokenizer_json import PlainTokenizer
 from tests.support.examples import examples
-from tests.support.pipelines import (
+from tests.support.given.pipelines import (
     KINDS,
     SOME,
     both,

@@ -13,7 +13,7 @@ from microgpt.errors import UserError
 from microgpt.files import parsed
 from microgpt.tokenizers.tokenizer_json import PlainTokenizer
 from tests.support.examples import examples
-from tests.support.pipelines import KINDS, LLAMA3_WORDS, SOME, both, change, tokenizers
+from tests.support.given.pipelines import KINDS, LLAMA3_WORDS, SOME, both, change, tokenizers
 
 NFC, LOWER = {"type": "NFC"}, {"type": "Lowercase"}
 A, B = ({"Sequence": {"id": name, "type_id": 0}} for name in "AB")

@@ -13,7 +13,7 @@ from microgpt.trace import from_json
 from tests.browser.conftest import Open
 from tests.browser.live import LINE, STATE, html, open_live, press
 from tests.support.checkpoints import made
-from tests.support.own_model import PROMPT, expected_trace
+from tests.support.given.own_model import PROMPT, expected_trace
 from tools.browsers import Page
 
 FIELD = "input[type=file]"

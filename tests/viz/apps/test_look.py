@@ -21,7 +21,7 @@ from microgpt.viz.course import page
 from microgpt.viz.given_files import only
 from microgpt.viz.rendering.render import render, render_page
 from microgpt.viz.session import dispatch
-from tests.support.headers import good_files
+from tests.support.given.headers import good_files
 from tests.viz.test_pages import find, numbers, parse, text
 
 FIELDS = {"page": "look-inside", "lang": "en", FIELD: "C:\\fakepath\\x.safetensors"}

@@ -18,7 +18,7 @@ from microgpt.viz.course import page
 from microgpt.viz.rendering.render import LANGUAGES, language, render_page
 from microgpt.weights import shipped
 from tests.support.checkpoints import made
-from tests.support.own_model import ask, files_of
+from tests.support.given.own_model import ask, files_of
 from tests.viz.test_pages import find, numbers, parse, text
 
 PAGE = page("own-model")
