@@ -14,8 +14,6 @@ from microgpt.errors import UserError
 from microgpt.viz.given_files import UNREADABLE
 from microgpt.viz.session import dispatch
 
-LIKELY = {"page": "kv-cache", "model": "names", "prompt": "emm", "lang": "en"}  # what a first step may be asked for
-STEPS = ("next", "prose", "next", "prose")
 SCALE = 2  # pixels of a picture to one of the figure
 
 
@@ -30,13 +28,6 @@ def receive(message: str, files: Any = None) -> Any:  # str, or an awaitable of 
     if any(patch.get("type") == "image/png" for patch in patches):
         return in_pixels(state, patches)
     return json.dumps({"state": state, "patches": patches}, allow_nan=False)
-
-
-def rehearse() -> None:
-    """Take likely steps, so that all that they need is loaded. Touches nothing of the browser's."""
-    state = None
-    for hook in STEPS:
-        state, _ = dispatch(state, hook, LIKELY)
 
 
 def browser() -> str:

@@ -52,14 +52,10 @@ class Finder:
         self.late: dict[str, tuple[bool, tuple[str, ...]]] = {}
 
     def add(self, archive: str) -> None:
-        """Take what an archive holds."""
+        """Take what an archive holds, and write what is no module to where it is looked for."""
         part = marshal.loads(zipimport.zipimporter(archive).get_data(MODULES))
         self.modules |= part["modules"]
         self.late |= part["late"]
-        self.place(archive)
-
-    def place(self, archive: str) -> None:
-        """Write what is no module to where it is looked for; a Python that begins with a memory has no files."""
         for name, data in marshal.loads(zipimport.zipimporter(archive).get_data(FILES)).items():
             path = f"{PLACE}/{name}"
             os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -115,6 +111,6 @@ class Finder:
 
 
 if __name__ == "sitecustomize":
-    FINDER, ARCHIVE = Finder(), globals()["__loader__"].archive
-    FINDER.add(ARCHIVE)
+    FINDER = Finder()
+    FINDER.add(globals()["__loader__"].archive)
     sys.meta_path.insert(-1, FINDER)  # before that of paths

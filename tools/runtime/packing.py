@@ -36,6 +36,7 @@ SCRIPTS = ("pyodide.mjs", "pyodide.asm.js")  # of the core: they become part of 
 WASM = "pyodide.asm.wasm"
 FIRST, MORE = "first.wasm", "more.wasm"  # the two archives
 NUMPY = "numpy.wasm"  # its library, which the browser compiles while the archives still arrive
+MARKED = {WASM: {"code": True}, NUMPY: {"code": True}, MORE: {"later": True}}  # what else runtime.json says of a file
 # What Python imports before it finds modules in them.
 START = ("__future__", "encodings/__init__", "encodings/aliases", "encodings/utf_8", "sitecustomize")
 SAID = "microgpt/viz/drawing/forward.json"  # phases.KEPT: what the pages show of model.py, whose source stays here
@@ -79,8 +80,8 @@ def pack_runtime(
     told = {}
     for name in (WASM, "worker.js", NUMPY, FIRST, MORE):  # as they are needed
         data = (out / name).read_bytes()
-        told[name] = {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-    manifest = json.dumps({"files": told, "later": [MORE], "code": [NUMPY, WASM]}, indent=1).encode()
+        told[name] = {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()} | MARKED.get(name, {})
+    manifest = json.dumps({"files": told}, indent=1).encode()
     (out / "runtime.json").write_bytes(manifest)
     return out.rename(site / folder_name(manifest)).name
 

@@ -56,10 +56,10 @@ json.dumps({"answers": said, "files": files})
 """
 FIRST_STEP = """
 from json import dumps, loads
-from microgpt.viz.browser import LIKELY, STEPS, receive
-said = [dumps({"state": None})]
-for hook in STEPS:
-    said.append(receive(dumps({"state": loads(said[-1])["state"], "hook": hook, "fields": LIKELY})))
+from microgpt.viz.browser import receive
+said, fields = [dumps({"state": None})], {"page": "kv-cache", "model": "names", "prompt": "emm", "lang": "en"}
+for hook in ("next", "prose", "next", "prose"):
+    said.append(receive(dumps({"state": loads(said[-1])["state"], "hook": hook, "fields": fields})))
 said = said[1:]
 """
 REAL = """
