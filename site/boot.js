@@ -1,9 +1,8 @@
 /* The bridge, page side. An event of an element with data-hook goes to Python as {hook, fields}, and files
    as handles; the answer, a list of {target, html, how}, {file, text, type}, {again: hook} or {ahead: hook},
    is applied. What is ahead is asked for while nothing is pressed: when it is pressed, the answer is there.
-   Python is fetched on first need and checked: the runtime's address holds the hash of runtime.json, and
-   that all others. The worker that runs it is watched; the state is kept here, so a dead one can be
-   replaced. Knows no page. */
+   Python is fetched on first need and checked: the runtime's address holds the hash of runtime.json, and that
+   all others. Its worker is watched; the state is kept here, so a dead one can be replaced. Knows no page. */
 "use strict";
 (() => {
   const START = 60, STEP = 20, IDLE = 15; // seconds: to a first answer, to another one, without a byte
@@ -17,6 +16,8 @@
   const policy = self.trustedTypes?.createPolicy("microgpt", same) ?? same;
   const fault = (why, about) => Object.assign(new Error(why), { about: { why, ...about } });
   const text_of = (bytes) => new TextDecoder().decode(bytes);
+  const digits = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
+  const megabytes = (bytes) => (bytes / 1e6).toLocaleString(document.documentElement.lang, digits);
   let state = null, python = null, answered = false, busy = false, waiting = [], sent = [];
   let early, likely, pressed, timer, forbidden;
   document.documentElement.classList.add("js");
@@ -50,15 +51,15 @@
   async function fetched(name, told, count = () => {}, cache = "default") { // compiled, if it is code
     const stop = new AbortController(), { signal } = stop;
     let size = 0, silence;
-    const hear = (length) => {
+    const hear = ({ length }) => {
       clearTimeout(silence);
       silence = setTimeout(() => stop.abort(), 1000 * IDLE);
       size += length;
       count(length);
     };
-    const transform = (part, on) => (hear(part.length), on.enqueue(part));
+    const transform = (part, onward) => (hear(part), onward.enqueue(part));
     try {
-      hear(0);
+      hear("");
       const answer = await (inside ? unpacked(carried[name]) : fetch(base + name, { signal, cache }));
       const { status } = answer, gone = status === 404 || status === 410;
       if (!answer.ok) throw fault(gone ? "missing" : "server", { status });
@@ -100,49 +101,48 @@
     if (!(await self.WebAssembly?.compile(smallest).catch(() => null))) throw fault("wasm");
     const [, sha256] = base.match(/-([0-9a-f]{32})\/$/) ?? [, ""];
     const { files } = JSON.parse(text_of(await fetched("runtime.json", { sha256 })));
-    const names = Object.keys(files), digits = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
-    const { format } = new Intl.NumberFormat(document.documentElement.lang, digits);
-    let done, total, told;
-    const tell = () => {
-      told = clearTimeout(told);
-      const far = { done: format(done / 1e6), total: format(total / 1e6) };
-      if (mine === python && mine.waits) status("loading", far);
-    };
-    const count = (length) => {
-      done += length;
-      told ??= setTimeout(tell, OFTEN);
-    };
+    const names = Object.keys(files), later = names.filter((name) => files[name].later);
+    const kept = [...names, "runtime.json"].map((name) => base + name);
+    let done, total;
+    const count = (bytes) => (done += bytes);
     const born = fetched("worker.js", files["worker.js"], count).then((script) => bear(script, mine));
     const pass = async (name) => {
       const given = await fetched(name, files[name], count), worker = await born;
       worker.postMessage({ name, given }, given.buffer ? [given.buffer] : []);
     };
+    const far = () => ({ done: megabytes(done), total: megabytes(total) });
+    const tell = () => mine === python && mine.waits && status("loading", far());
     const load = async (some) => {
       [done, total] = [0, some.reduce((sum, name) => sum + files[name].size, 0)];
-      await Promise.all(some.map((name) => (name === "worker.js" ? born : pass(name))));
+      const coming = some.map((name) => (name === "worker.js" ? born : pass(name)));
+      const telling = setInterval(tell, OFTEN);
+      await Promise.all(coming).finally(() => clearInterval(telling));
       tell(); // that all is there, however quickly the end came
     };
-    await load(names.filter((name) => !files[name].later));
+    await load(names.filter((name) => !later.includes(name)));
     if (mine !== python) return;
     status("starting");
-    mine.waits = false;
-    mine.rest = load(names.filter((name) => files[name].later));
-    mine.rest.then(() => setTimeout(keep, CALM, [...names, "runtime.json"]), () => {});
+    [mine.waits, mine.rest] = [false, load(later)];
+    mine.rest.then(() => setTimeout(keep, CALM, kept), () => {}); // what is wrong is said when it is missed
   }
   function bear(script, mine) {
+    if (mine !== python) throw fault("late"); // it has been given up
     const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
-    mine.worker = Object.assign(new Worker(policy.createScriptURL(url)), { onmessage: heard });
-    mine.worker.onerror = (event) => setTimeout(give_up, 50, event, mine);
-    mine.worker.postMessage({ base, module: me.dataset.module });
-    return mine.worker;
+    const worker = (mine.worker = new Worker(policy.createScriptURL(url)));
+    worker.onmessage = ({ data }) => heard(data, mine);
+    worker.onerror = (event) => setTimeout(give_up, 50, event, mine);
+    worker.postMessage({ base, module: me.dataset.module });
+    return worker;
   }
-  function keep(names) { // by offline.js, for visits without a network; a page in a frame keeps nothing
-    if (self === top) navigator.serviceWorker?.controller?.postMessage(names.map((name) => base + name));
+  function keep(urls) { // by offline.js, for visits without a network; a page in a frame keeps nothing
+    if (self === top) navigator.serviceWorker?.controller?.postMessage(urls);
   }
-  function lacking(mine) { // it waits for the rest: its silence says nothing
+  const ask = (mine, asked) => mine.worker.postMessage((mine.asked = asked));
+  function lacking(mine, rest = mine.rest) { // what has failed is asked once more when the rest is there
+    const again = () => ask(mine, mine.asked);
     watch(0);
-    mine.waits = true;
-    mine.rest.then(() => mine === python && watch(START), (error) => give_up(error, mine));
+    [mine.waits, mine.rest] = [true, null];
+    rest.then(again, (error) => give_up(error, mine)).then(() => busy && mine === python && watch(START));
   }
   async function send(hook, fields, files) {
     if (busy) return (waiting = [hook, fields, files]); // the latest one counts
@@ -155,15 +155,13 @@
       watch(answered ? STEP : START);
       const message = JSON.stringify({ state, hook, fields });
       if (early?.message === message) return early.answer ? show(early.answer, back) : (early = null);
-      mine.worker.postMessage({ message, files });
+      ask(mine, { message, files });
     } catch (error) {
       setTimeout(give_up, 50, error, mine); // what a policy forbids is told a little later
     }
   }
-  function heard({ data: { answer, failed, ...progress } }) {
-    if (failed) return give_up({ message: failed });
-    if (progress.status === "more") return lacking(python);
-    if (!answer) return watch(START), status(progress.status, progress);
+  function heard({ answer, failed, whole }, mine) {
+    if (failed) return whole || !mine.rest ? give_up({ message: failed }, mine) : lacking(mine);
     const told = JSON.parse(answer);
     for (const one of told.patches) if ("html" in one) one.nodes = parsed(one);
     if (early && !early.answer) return (early.answer = told), busy || status("ready");
@@ -186,13 +184,11 @@
     busy = false;
     if (waiting.length) return send(...waiting.splice(0));
     status("ready");
-    look_ahead();
-  }
-  function look_ahead([element] = all(`button[data-hook="${likely}"]`)) { // as if it were pressed
+    const [element] = all(`button[data-hook="${likely}"]`);
     if (!element) return;
-    const [fields, files] = asked_by(element);
+    const [fields, files] = asked_by(element); // ahead, as if it were pressed
     early = { message: JSON.stringify({ state, hook: likely, fields }) };
-    python.worker.postMessage({ message: early.message, files });
+    ask(mine, { message: early.message, files });
   }
   function held(at = pressed) { // what puts back, after a change, what was pressed, if it is in sight
     const place = () => at?.getBoundingClientRect().y, y = place(), behavior = "instant";

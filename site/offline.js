@@ -1,9 +1,8 @@
-/* The service worker: what the site has sent is kept, and given again when the network fails or is silent. It
-   stands in nobody's way: an answer is handed on as it comes, the copy is made beside it, and where nothing
-   can be kept a page gets what it would get without this. One copy is kept of each address, whatever its
-   query says, and of Python's folders the one that was asked for last; nothing that the host marks no-store.
-   A page names what it loaded before this was there, and Python's files once Python runs: they are many
-   megabytes, and to copy them while it starts would hold it up. */
+/* The service worker: what the site has sent is kept, and given again when the network fails or is silent. An
+   answer is handed on as it comes, and copied beside that; where nothing can be kept all is as without this.
+   One copy is kept of each address, whatever its query says, of Python's folders the one that was asked for
+   last, and nothing that the host marks no-store. A page names what it loaded before this was there, and
+   Python's files once Python runs: to copy so many megabytes while it starts would hold it up. */
 const PATIENCE = 4000; // milliseconds without an answer, then what is kept is given
 const PYTHON = /^(.*\/runtime-)\w+\//; // its folder, named after what is in it
 let silent = 0; // when patience last ran out: the next requests do not wait as long again

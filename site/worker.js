@@ -1,23 +1,20 @@
 /* The worker: Python runs here, beside the page, so that the page never waits for it. boot.js has fetched
    and checked every byte, this script among them: the build puts Pyodide's own two scripts below it. Each
-   message goes to `receive` of the Python module that boot.js names, and its answer back. What the first
-   step does not need comes later, as `more`: what fails without it waits for it, and is tried again. */
+   message goes to `receive` of the Python module that boot.js names, and its answer back. */
 const CORE = "pyodide.asm.wasm", NUMPY = "numpy.wasm", FIRST = "first.wasm", LATER = "more.wasm";
 const files = {}, bring = {};
 const file = (name) => (files[name] ??= new Promise((resolve) => (bring[name] = resolve)));
-let python = null, arrived = false;
+let python = null, whole = false;
 self.onmessage = ({ data }) => {
   if (data.name) return file(data.name), bring[data.name](data.given);
   return (python ??= start(data))
-    .then(async (receive) => data.message && postMessage({ answer: await answered(receive, data) }))
-    .catch((error) => postMessage({ failed: String(error?.message ?? error) }));
+    .then(async (receive) => data.message && postMessage({ answer: await receive(data.message, data.files) }))
+    .catch((error) => postMessage({ failed: String(error?.message ?? error), whole }));
 };
 
 async function start({ base, module }) {
-  self.fetch = async (request) => { // for what is on its way
-    const name = String(request.url ?? request).slice(base.length);
-    return new Response(name === CORE ? "" : await file(name));
-  };
+  const on_its_way = (request) => file(String(request.url ?? request).slice(base.length));
+  self.fetch = async (request) => new Response(await on_its_way(request));
   WebAssembly.instantiateStreaming = async (_, imports) => {
     const module = await file(CORE); // compiled, as NumPy's library is
     return { module, instance: await WebAssembly.instantiate(module, imports) };
@@ -32,18 +29,7 @@ async function start({ base, module }) {
     pyodide.FS.writeFile(`/lib/${LATER}`, bytes);
     pyodide.pyimport("sitecustomize").FINDER.add(`/lib/${LATER}`);
     pyodide.FS.unlink(`/lib/${LATER}`);
-    arrived = true;
+    whole = true;
   });
   return pyodide.pyimport(module).receive;
-}
-
-async function answered(receive, { message, files }) {
-  if (arrived) return receive(message, files);
-  try {
-    return await receive(message, files);
-  } catch {
-    postMessage({ status: "more" });
-    await file(LATER);
-    return receive(message, files);
-  }
 }

@@ -377,12 +377,12 @@ def test_python_that_died_says_so_and_goes_on_from_the_same_state(
     new_tab: Open, site: Path, tmp_path: Path, death: str
 ) -> None:
     code, words = DEATHS[death]
-    receive = "postMessage({ answer: await answered("
+    receive = "postMessage({ answer: await receive("
     dies = f"if (!data.message) return; if (JSON.parse(data.message).fields.seed === '66') {{ {code} }}"
 
     def change(text: str) -> str:
         return text.replace("data.message && " + receive, "{ " + dies + receive).replace(
-            "(receive, data) }))", "(receive, data) }) })", 1
+            "data.files) }))", "data.files) }) })", 1
         )
 
     def quick(path: str) -> tuple[int, dict[str, str], Iterator[bytes]] | None:
