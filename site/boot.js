@@ -24,7 +24,6 @@
   document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) => {
     forbidden ??= `${effectiveDirective} ${blockedURI}`; // by its host: our own policy allows all of it
   });
-
   function status(name, about = {}, template = name) {
     performance.mark(`boot-${name}`);
     for (const line of all("[data-boot]")) {
@@ -48,8 +47,8 @@
     [python, answered, waiting, busy, early] = [null, false, [], false];
   }
 
-  async function fetched(name, told, count = () => {}, cache = "default") { // compiled, if it is code
-    const stop = new AbortController(), { signal } = stop;
+  async function fetched(name, told, count = () => {}, cache = "default") { // the right one
+    const stop = new AbortController(), { signal } = stop, options = { signal, cache };
     let size = 0, silence;
     const hear = ({ length }) => {
       clearTimeout(silence);
@@ -57,17 +56,13 @@
       size += length;
       count(length);
     };
-    const transform = (part, onward) => (hear(part), onward.enqueue(part));
+    const heard = new TransformStream({ transform: (part, onward) => (hear(part), onward.enqueue(part)) });
     try {
       hear("");
-      const answer = await (inside ? unpacked(carried[name]) : fetch(base + name, { signal, cache }));
-      const { status } = answer, gone = status === 404 || status === 410;
-      if (!answer.ok) throw fault(gone ? "missing" : "server", { status });
-      const body = answer.body.pipeThrough(new TransformStream({ transform }));
-      const bytes = new Uint8Array(await new Response(body).arrayBuffer());
-      const compiled = told.code && WebAssembly.compile(bytes); // while it is checked
-      compiled?.catch?.(() => {}); // told to who waits for it, if it is the right file
-      if (await is_right(bytes, told).catch(() => false)) return compiled || bytes;
+      const { ok, status, body } = await (inside ? unpacked(carried[name]) : fetch(base + name, options));
+      if (!ok) throw fault([404, 410].includes(status) ? "missing" : "server", { status });
+      const bytes = new Uint8Array(await new Response(body.pipeThrough(heard)).arrayBuffer());
+      if (await is_right(bytes, told).catch(() => false)) return bytes;
       throw fault(/^\s*</.test(text_of(bytes.subarray(0, 99))) ? "portal" : "hash");
     } catch ({ about }) {
       count(-size);
@@ -102,16 +97,17 @@
     const [, sha256] = base.match(/-([0-9a-f]{32})\/$/) ?? [, ""];
     const { files } = JSON.parse(text_of(await fetched("runtime.json", { sha256 })));
     const names = Object.keys(files), later = names.filter((name) => files[name].later);
-    const kept = [...names, "runtime.json"].map((name) => base + name);
+    const kept = [...names, "runtime.json"].map((name) => base + name); // for offline.js
+    const keep = () => self === top && navigator.serviceWorker?.controller?.postMessage(kept);
     let done, total;
     const count = (bytes) => (done += bytes);
     const born = fetched("worker.js", files["worker.js"], count).then((script) => bear(script, mine));
     const pass = async (name) => {
-      const given = await fetched(name, files[name], count), worker = await born;
-      worker.postMessage({ name, given }, given.buffer ? [given.buffer] : []);
+      const [given] = await Promise.all([fetched(name, files[name], count), born]);
+      mine.worker.postMessage({ name, given }, [given.buffer]);
     };
     const far = () => ({ done: megabytes(done), total: megabytes(total) });
-    const tell = () => mine === python && mine.waits && status("loading", far());
+    const tell = () => mine === python && !mine.rest && status("loading", far()); // while it is waited for
     const load = async (some) => {
       [done, total] = [0, some.reduce((sum, name) => sum + files[name].size, 0)];
       const coming = some.map((name) => (name === "worker.js" ? born : pass(name)));
@@ -122,8 +118,8 @@
     await load(names.filter((name) => !later.includes(name)));
     if (mine !== python) return;
     status("starting");
-    [mine.waits, mine.rest] = [false, load(later)];
-    mine.rest.then(() => setTimeout(keep, CALM, kept), () => {}); // what is wrong is said when it is missed
+    mine.rest = load(later);
+    mine.rest.then(() => setTimeout(keep, CALM), () => {}); // what is wrong is said when it is missed
   }
   function bear(script, mine) {
     if (mine !== python) throw fault("late"); // it has been given up
@@ -132,22 +128,17 @@
     worker.onmessage = ({ data }) => heard(data, mine);
     worker.onerror = (event) => setTimeout(give_up, 50, event, mine);
     worker.postMessage({ base, module: me.dataset.module });
-    return worker;
   }
-  function keep(urls) { // by offline.js, for visits without a network; a page in a frame keeps nothing
-    if (self === top) navigator.serviceWorker?.controller?.postMessage(urls);
-  }
-  const ask = (mine, asked) => mine.worker.postMessage((mine.asked = asked));
+  const ask = (mine, asked = mine.asked) => mine.worker.postMessage((mine.asked = asked));
   function lacking(mine, rest = mine.rest) { // what has failed is asked once more when the rest is there
-    const again = () => ask(mine, mine.asked);
     watch(0);
-    [mine.waits, mine.rest] = [true, null];
-    rest.then(again, (error) => give_up(error, mine)).then(() => busy && mine === python && watch(START));
+    mine.rest = null;
+    rest.then(() => ask(mine), (error) => give_up(error, mine)).then(() => busy && watch(START));
   }
   async function send(hook, fields, files) {
     if (busy) return (waiting = [hook, fields, files]); // the latest one counts
     [busy, sent, forbidden] = [true, [fields, files]];
-    const back = held(), mine = (python ??= { waits: true });
+    const back = held(), mine = (python ??= {});
     try {
       status(mine.worker ? "working" : "starting");
       if (!mine.worker) await spawn(mine);

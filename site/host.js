@@ -8,12 +8,10 @@
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const choice = (control) => /radio|checkbox/.test(control?.type);
   const at_first = (e) => (e.options ? (all("[selected]", e)[0] ?? e.options[0]).value : e.defaultValue);
-
   const written = /^-?(\d+|\d*\.\d+)(e[-+]?\d+)?$/i; // what a control for numbers takes without a warning
   const within = ({ min, max }, n) => n >= +min && n <= (max || Number.MAX_VALUE);
   const fits = (e, value) => e.type !== "number" || (written.test(value) && within(e, +value));
   const takes = (e, value) => e.value === value || (!choice(e) && fits(e, value));
-
   function arrive() {
     const wrong = [];
     for (const [name, value] of new Map(asked)) { // of one name the last
@@ -57,7 +55,6 @@
     }).observe(root);
     return true;
   }
-
   arrive();
   let awaited = ask();
   new MutationObserver((changes) => { // Python has drawn anew; what it does is seen, even if folded away
@@ -67,7 +64,6 @@
     awaited ? arrive() : lock();
     awaited = false;
   }).observe(document.querySelector("main"), { childList: true, subtree: true });
-
   for (const type of ["pointerdown", "focusin"])
     document.addEventListener(type, ({ target }) => {
       const link = target.closest?.("a[data-view]"), anew = link && own().length;
@@ -92,12 +88,11 @@
   }
   if (!framed && script && isSecureContext) stay().catch(() => {}); // not from a file, nor without an origin
   if (framed) {
-    const tell = () => {
-      const height = root.offsetHeight;
+    const tell = (height = root.offsetHeight) => {
       parent.postMessage(JSON.stringify({ subject: "lti.frameResize", height }), "*");
       parent.postMessage({ type: "microgpt:height", height }, "*");
     };
-    new ResizeObserver(tell).observe(root);
+    new ResizeObserver(() => tell()).observe(root);
     addEventListener("message", ({ source, data }) => {
       if (source !== parent) return;
       if (data === "microgpt:height") tell(); // a host that began to listen after the frame was there

@@ -1,8 +1,8 @@
 /* The service worker: what the site has sent is kept, and given again when the network fails or is silent. An
    answer is handed on as it comes, and copied beside that; where nothing can be kept all is as without this.
-   One copy is kept of each address, whatever its query says, of Python's folders the one that was asked for
-   last, and nothing that the host marks no-store. A page names what it loaded before this was there, and
-   Python's files once Python runs: to copy so many megabytes while it starts would hold it up. */
+   One copy of each address, whatever its query says, of Python's folders the one asked for last, nothing that
+   is marked no-store. A page names what it loaded before this was there, and Python's many megabytes once
+   Python runs: to copy them while it starts would hold it up. */
 const PATIENCE = 4000; // milliseconds without an answer, then what is kept is given
 const PYTHON = /^(.*\/runtime-)\w+\//; // its folder, named after what is in it
 let silent = 0; // when patience last ran out: the next requests do not wait as long again
@@ -20,15 +20,13 @@ self.onfetch = (event) => {
     event.waitUntil(coming.then((answer) => keep(url, answer)).catch(() => {}));
   event.respondWith(best(url, coming));
 };
-
 async function best(url, coming) { // what comes; what is kept, if that is late, an error, or not ours
   const patience = Date.now() - silent < 30000 ? PATIENCE / 8 : PATIENCE;
   const silence = new Promise((resolve) => setTimeout(resolve, patience, "silence"));
   const answer = await Promise.race([coming, silence]).catch(() => null);
   if (answer === "silence") silent = Date.now();
   if (answer?.status < 500 && !foreign(url, answer)) return answer;
-  const copy = await kept().then((store) => store.match(place(url))).catch(() => null);
-  return copy ?? coming;
+  return (await kept().then((store) => store.match(place(url))).catch(() => null)) ?? coming;
 }
 function foreign(url, { type, ok, headers }) { // a page in place of a file, as of a login
   const page = ok && /html/.test(headers.get("Content-Type"));

@@ -1,9 +1,9 @@
 /* The worker: Python runs here, beside the page, so that the page never waits for it. boot.js has fetched
    and checked every byte, this script among them: the build puts Pyodide's own two scripts below it. Each
    message goes to `receive` of the Python module that boot.js names, and its answer back. */
-const CORE = "pyodide.asm.wasm", NUMPY = "numpy.wasm", FIRST = "first.wasm", LATER = "more.wasm";
-const files = {}, bring = {};
-const file = (name) => (files[name] ??= new Promise((resolve) => (bring[name] = resolve)));
+const files = {}, bring = {}, LATER = "more.wasm";
+const file = (name) => (files[name] ??= new Promise((resolve) => (bring[name] = resolve))); // on its way
+const compiled = async (name) => WebAssembly.compile(await file(name));
 let python = null, whole = false;
 self.onmessage = ({ data }) => {
   if (data.name) return file(data.name), bring[data.name](data.given);
@@ -11,19 +11,18 @@ self.onmessage = ({ data }) => {
     .then(async (receive) => data.message && postMessage({ answer: await receive(data.message, data.files) }))
     .catch((error) => postMessage({ failed: String(error?.message ?? error), whole }));
 };
-
 async function start({ base, module }) {
-  const on_its_way = (request) => file(String(request.url ?? request).slice(base.length));
-  self.fetch = async (request) => new Response(await on_its_way(request));
+  self.fetch = async (request) => new Response(await file(String(request.url ?? request).slice(base.length)));
+  const core = compiled("pyodide.asm.wasm"), numpy = compiled("numpy.wasm");
   WebAssembly.instantiateStreaming = async (_, imports) => {
-    const module = await file(CORE); // compiled, as NumPy's library is
+    const module = await core;
     return { module, instance: await WebAssembly.instantiate(module, imports) };
   };
   const failed = new Promise((_, fail) => (onerror = onunhandledrejection = (e) => fail(e.reason ?? e)));
-  const options = { indexURL: base, stdLibURL: base + FIRST, lockFileContents: LOCK };
+  const options = { indexURL: base, stdLibURL: `${base}first.wasm`, lockFileContents: LOCK };
   const pyodide = await Promise.race([self.loadPyodide(options), failed]);
   const { loadWebAssemblyModule, LDSO } = pyodide._module, flags = { loadAsync: true, nodelete: true };
-  const exports = await loadWebAssemblyModule(await file(NUMPY), flags, LIBRARY, {});
+  const exports = await loadWebAssemblyModule(await numpy, flags, LIBRARY, {});
   LDSO.loadedLibsByName[LIBRARY] = { name: LIBRARY, refcount: Infinity, global: false, exports };
   file(LATER).then((bytes) => {
     pyodide.FS.writeFile(`/lib/${LATER}`, bytes);

@@ -231,7 +231,7 @@ def test_scripts_are_four_and_small_enough_to_be_read() -> None:
     """boot.js and worker.js carry messages, host.js reads the address and talks to a frame's host, offline.js keeps."""
     scripts = {p.name: p.read_text("utf-8").splitlines() for p in (ROOT / "site").rglob("*.js")}
     assert scripts.keys() == {"boot.js", "worker.js", "host.js", "offline.js"}
-    assert sum(map(len, scripts.values())) <= 539
+    assert sum(map(len, scripts.values())) <= 400
     assert max(len(line) for lines in scripts.values() for line in lines) <= 110
     assert {p.suffix for p in (ROOT / "site").rglob("*") if p.is_file()} <= {
         ".js",

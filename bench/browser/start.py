@@ -6,10 +6,9 @@ uncompressed; every start is cold, in a new profile of a new browser. Stock's li
 NumPy, which favours it.
 
 "NumPy ready" is read off in our real page: its worker.js is served with one statement more, which imports NumPy
-before our own code and says so; the page marks when it hears it. A second visit is one in the same profile, after the
-first has left its memory there (site/worker.js), measured in the same way. Frames and long tasks are those of the
-page from the click to that moment; a page that nobody touches is their yardstick. Does not throttle the network.
-What a first step fetches is compressed file by file, as hosts send it.
+before our own code and says so, on a channel of the bench; the page marks when it hears it. Frames and long tasks are
+those of the page from the click to that moment; a page that nobody touches is their yardstick. Does not throttle the
+network. What a first step fetches is compressed file by file, as hosts send it.
 """
 
 from __future__ import annotations
@@ -46,13 +45,11 @@ document.querySelector("button").addEventListener("click", async () => {
   performance.mark("boot-numpy");
 });
 </script>"""
-PAUSE = "PAUSE = 5000"  # milliseconds, in worker.js
-KEPT = """caches.open(new URL(".", location).href).then((store) => store.keys())
-  .then((keys) => keys.some(({ url }) => url.endsWith("/memory")))"""
 LAST_LINE = "return pyodide.pyimport(module).receive;"
 WITH_A_MARK = """pyodide.runPython("import numpy");
-  postMessage({ status: "numpy" });
+  new BroadcastChannel("bench").postMessage("numpy");
   return pyodide.pyimport(module).receive;"""
+HEAR = "((window.heard = new BroadcastChannel('bench')).onmessage = ({ data }) => performance.mark(`boot-${data}`), 0)"
 
 
 def lock(numpy: Path) -> bytes:
@@ -80,8 +77,7 @@ def write_stock(out: Path) -> None:
 
 def marked(worker: str) -> str:
     assert LAST_LINE in worker, "worker.js has changed: bench/browser/start.py must say anew where NumPy is imported"
-    assert PAUSE in worker, "worker.js has changed: bench/browser/start.py must say anew when a memory is made"
-    return worker.replace(LAST_LINE, WITH_A_MARK).replace(PAUSE, "PAUSE = 500")
+    return worker.replace(LAST_LINE, WITH_A_MARK)
 
 
 def measure(playwright: Playwright, site: Path) -> list[Result]:
@@ -98,7 +94,7 @@ def sizes(site: Path) -> list[Result]:
     """What Python takes to the first step."""
     manifest = next(site.glob("runtime-*/runtime.json"))
     told = json.loads(manifest.read_text("utf-8"))
-    paths = [manifest, *(manifest.parent / name for name in told["files"] if name not in told["later"])]
+    paths = [manifest, *(manifest.parent / name for name, file in told["files"].items() if not file.get("later"))]
     by_brotli, by_gzip = as_brotli(paths, 11), sum(len(packed(path.read_bytes())) for path in paths)
     what = "what a first step fetches of Python, MB as"
     return [
@@ -108,23 +104,13 @@ def sizes(site: Path) -> list[Result]:
 
 
 def measure_engine(playwright: Playwright, engine: str, url: str) -> list[Result]:
-    kept: dict[str, list[Seen]] = {"live": [], "again": [], "stock": [], "rest": []}
+    kept: dict[str, list[Seen]] = {"live": [], "stock": [], "rest": []}
 
     def live() -> float:
         with tab(playwright, engine) as page:
             page.open(url + "kv-cache.html")
             kept["live"].append(start(page, NEXT, "boot-ready"))
         return since_click(kept["live"][-1], "boot-numpy")
-
-    def again() -> float:
-        with tab(playwright, engine) as page:
-            page.open(url + "kv-cache.html")
-            start(page, NEXT, "boot-ready")
-            page.wait(KEPT, 120)
-            page.pause(1)
-            page.open(url + "kv-cache.html")
-            kept["again"].append(start(page, NEXT, "boot-ready"))
-        return since_click(kept["again"][-1], "boot-numpy")
 
     def stock() -> float:
         with tab(playwright, engine) as page:
@@ -140,14 +126,11 @@ def measure_engine(playwright: Playwright, engine: str, url: str) -> list[Result
             kept["rest"].append(seen(page))
         return REST
 
-    took = interleave(ROUNDS[engine], {"live": live, "again": again, "stock": stock, "rest": rest})
+    took = interleave(ROUNDS[engine], {"live": live, "stock": stock, "rest": rest})
     lives, stocks, rests = (kept[name][1:] for name in ("live", "stock", "rest"))  # the first round warmed up
-    token, second = (
-        [s.painted["boot-working"][0][1] - s.clicks[0] for s in kept[name][1:]]  # the picture; its prose comes next
-        for name in ("live", "again")
-    )
+    token = [s.painted["boot-working"][0][1] - s.clicks[0] for s in lives]  # the picture; its prose comes next
     name, yardstick = engine.capitalize(), "stock Pyodide + `import numpy`, main thread, cold"
-    scale = [f"{median(values):.0f} ms" for values in (took["live"], token, took["stock"], took["again"], second)]
+    scale = [f"{median(values):.0f} ms" for values in (took["live"], token, took["stock"])]
     results = [
         at_most(
             f"{name}: click to NumPy ready", ratios(took["live"], took["stock"]), 0.35, yardstick,
@@ -157,14 +140,6 @@ def measure_engine(playwright: Playwright, engine: str, url: str) -> list[Result
             f"{name}: click to the first live token painted", ratios(token, took["stock"]), 0.45, yardstick,
             f"{scale[1]}, stock {scale[2]}",
         ),
-        at_most(
-            f"{name}, second visit: click to NumPy ready", ratios(took["again"], took["stock"]), 0.25, yardstick,
-            f"{scale[3]}, stock {scale[2]}",
-        ),
-        at_most(
-            f"{name}, second visit: click to the first live token painted", ratios(second, took["stock"]), 0.30,
-            yardstick, f"{scale[4]}, stock {scale[2]}",
-        ),
     ]  # fmt: skip
     return results + smoothness(name, lives, stocks, rests, engine == "chromium")
 
@@ -172,6 +147,7 @@ def measure_engine(playwright: Playwright, engine: str, url: str) -> list[Result
 def start(page: Page, button: str, until: str) -> Seen:
     """Click, wait until the mark is there and painted."""
     watch(page)
+    page.run(HEAR)
     page.pause(0.5)
     page.click(button)
     page.wait(f'window.bench.painted["{until}"]?.length > 0', 120)

@@ -36,7 +36,6 @@ SCRIPTS = ("pyodide.mjs", "pyodide.asm.js")  # of the core: they become part of 
 WASM = "pyodide.asm.wasm"
 FIRST, MORE = "first.wasm", "more.wasm"  # the two archives
 NUMPY = "numpy.wasm"  # its library, which the browser compiles while the archives still arrive
-MARKED = {WASM: {"code": True}, NUMPY: {"code": True}, MORE: {"later": True}}  # what else runtime.json says of a file
 # What Python imports before it finds modules in them.
 START = ("__future__", "encodings/__init__", "encodings/aliases", "encodings/utf_8", "sitecustomize")
 SAID = "microgpt/viz/drawing/forward.json"  # phases.KEPT: what the pages show of model.py, whose source stays here
@@ -80,7 +79,9 @@ def pack_runtime(
     told = {}
     for name in (WASM, "worker.js", NUMPY, FIRST, MORE):  # as they are needed
         data = (out / name).read_bytes()
-        told[name] = {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()} | MARKED.get(name, {})
+        told[name] = {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        if name == MORE:
+            told[name]["later"] = True
     manifest = json.dumps({"files": told}, indent=1).encode()
     (out / "runtime.json").write_bytes(manifest)
     return out.rename(site / folder_name(manifest)).name

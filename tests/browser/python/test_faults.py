@@ -345,18 +345,12 @@ def test_too_little_memory_is_said(new_tab: Open, site: Path, tmp_path: Path) ->
         assert_says(page, "too little memory")
 
 
-def test_what_the_browser_cannot_compile_is_said(new_tab: Open, site: Path) -> None:
+def test_what_the_browser_cannot_compile_is_said(new_tab: Open, site: Path, tmp_path: Path) -> None:
     """The file is the right one, so it is not fetched again, and the browser's own reason is told."""
-    call = "WebAssembly.compile(bytes)"
-    assert BOOT.count(call) == 1
-    text = BOOT.replace(call, 'Promise.reject(new RangeError("WebAssembly.compile(): Out of memory"))').encode()
+    call = "WebAssembly.compile(await file(name))"
+    error = 'Promise.reject(new RangeError("WebAssembly.compile(): Out of memory"))'
     asked: list[str] = []
-
-    def broken(path: str) -> tuple[int, dict[str, str], Iterator[bytes]] | None:
-        asked.append(path)
-        return (200, {"Content-Type": "text/javascript"}, iter([text])) if path == "/boot.js" else None
-
-    with serving(site, broken) as url:
+    with serving(altered(site, tmp_path / "small", lambda text: text.replace(call, error)), seen=asked) as url:
         page = open_live(new_tab(), url + "kv-cache.html")
         page.click('button[data-hook="next"]')
         assert_says(page, "too little memory")
