@@ -12,11 +12,13 @@ import pytest
 
 from tests.browser.conftest import Open
 from tests.browser.live import LINE, STATE, open_live, press
-from tests.browser.pages.test_stepping import assert_steps_through
+from tests.browser.reading import assert_steps_through
 from tools.altered import altered
 from tools.browsers import UNFOLD, Page
 from tools.server import serving
 
+ENGINES = pytest.mark.engines("networks, workers and policies fail in the engine's own way")
+AGAIN = pytest.mark.thorough("the same fault of another file")
 WASM, FIRST, WORKER = "/runtime/pyodide.asm.wasm", "/runtime/first.wasm", "/runtime/worker.js"
 MANIFEST, MORE = "/runtime/runtime.json", "/runtime/more.wasm"
 PORTAL = b"<!doctype html><title>Log in</title>"
@@ -107,7 +109,7 @@ def assert_says(page: Page, *words: str) -> None:
     line = page.run(LINE)
     assert any(word in line for word in words), line
     assert "keeps working" in line
-    assert_steps_through(page)
+    assert_steps_through(page.run)
 
 
 def needing(path: str) -> str:
@@ -115,19 +117,20 @@ def needing(path: str) -> str:
     return "es/kv-cache.html" if path == MORE else "kv-cache.html"
 
 
-@pytest.mark.in_turns
 @pytest.mark.parametrize(
     ("path", "kind", "words"),
     [
         (WASM, "missing", ("no longer has pyodide.asm.wasm", "Reload")),
         (WASM, "truncated", ("damaged",)),
-        (WASM, "cut off", ("could not be fetched", "damaged")),  # WebKit takes a short body for a whole one
-        (WASM, "damaged", ("damaged",)),
+        pytest.param(
+            WASM, "cut off", ("could not be fetched", "damaged"), marks=ENGINES
+        ),  # WebKit takes a short body for a whole one
+        pytest.param(WASM, "damaged", ("damaged",), marks=ENGINES),
         (WASM, "error", ("error 503",)),
         (FIRST, "damaged", ("damaged",)),
         (FIRST, "a login page", ("web page came in place of first.wasm",)),
         (MANIFEST, "missing", ("Reload the page",)),
-        (MANIFEST, "a login page", ("web page came in place of runtime.json",)),
+        pytest.param(MANIFEST, "a login page", ("web page came in place of runtime.json",), marks=ENGINES),
         (MANIFEST, "damaged", ("damaged",)),
         (MANIFEST, "empty", ("damaged",)),
         (WORKER, "missing", ("no longer has worker.js",)),
@@ -169,9 +172,13 @@ def test_what_needs_the_rest_says_why_it_does_not_come(new_tab: Open, faulty: tu
     assert press(page, "next")["state"]["n"] == 4
 
 
-@pytest.mark.in_turns
-@pytest.mark.parametrize("path", [MANIFEST, WORKER, WASM, MORE])
-@pytest.mark.parametrize("kind", ["a login page", "truncated", "missing"])
+ONCE = [(MANIFEST, "a login page"), (WORKER, "truncated"), (WASM, "missing"), (MORE, "a login page")]
+OTHERS = [(path, kind) for path, _ in ONCE for kind in ("a login page", "truncated", "missing")]
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"), [*ONCE, *[pytest.param(*one, marks=AGAIN) for one in OTHERS if one not in ONCE]]
+)
 def test_what_was_wrong_once_is_asked_for_again_by_itself(
     new_tab: Open, faulty: tuple[str, Fault], path: str, kind: str
 ) -> None:
@@ -181,7 +188,9 @@ def test_what_was_wrong_once_is_asked_for_again_by_itself(
     assert press(page, "next")["state"]["n"] == 4
 
 
-@pytest.mark.parametrize(("path", "kind"), [(WORKER, "hangs"), (WASM, "stalls"), (MANIFEST, "hangs")])
+@pytest.mark.parametrize(
+    ("path", "kind"), [(WORKER, "hangs"), pytest.param(WASM, "stalls", marks=ENGINES), (MANIFEST, "hangs")]
+)
 def test_a_line_that_goes_silent_is_given_up(new_tab: Open, faulty: tuple[str, Fault], path: str, kind: str) -> None:
     url, fault = faulty
     fault.path, fault.kind, fault.boot = path, kind, {"IDLE = 15": "IDLE = 1"}
@@ -211,7 +220,6 @@ def test_no_file_with_a_flipped_bit_runs(new_tab: Open, faulty: tuple[str, Fault
 PLAIN = {"!self.crypto?.subtle": "true"}  # browsers withhold it on plain http
 
 
-@pytest.mark.in_turns
 @pytest.mark.parametrize("path", [MANIFEST, WORKER, WASM, FIRST])
 @pytest.mark.parametrize("kind", ["truncated", "a login page"])
 def test_on_plain_http_no_file_of_another_length_runs(
@@ -254,6 +262,7 @@ def test_a_page_that_is_older_than_its_site_says_so(new_tab: Open, site: Path, t
         assert press(page, "next")["state"]["n"] == 4
 
 
+@ENGINES
 @pytest.mark.parametrize(
     "directive",
     ["worker-src 'none'", "connect-src 'none'", "script-src 'self'", "child-src 'none'; worker-src 'self'"],
@@ -273,6 +282,7 @@ def test_a_host_s_policy_that_forbids_python_is_named(new_tab: Open, engine: str
         assert_says(page, f"forbids {named}", "forbids worker-src blob", "WebAssembly")  # engines check in their order
 
 
+@ENGINES
 def test_a_frame_without_an_origin_at_a_server_that_lets_none_read(new_tab: Open, engine: str, site: Path) -> None:
     """The sandbox comes with the page itself, so the whole tab has no origin, in every engine."""
 
@@ -289,7 +299,7 @@ def test_a_frame_without_an_origin_at_a_server_that_lets_none_read(new_tab: Open
     assert "a frame without an origin" in line or (engine == "webkit" and "forbids connect-src" in line), line
 
 
-@pytest.mark.parametrize("path", [WASM, WORKER])
+@pytest.mark.parametrize("path", [pytest.param(WASM, marks=ENGINES), WORKER])
 def test_a_wrong_type_does_not_matter(new_tab: Open, faulty: tuple[str, Fault], path: str) -> None:
     url, fault = faulty
     fault.path, fault.kind = path, "wrong type"
@@ -366,7 +376,7 @@ DEATHS = {
 }
 
 
-@pytest.mark.parametrize("death", DEATHS)
+@pytest.mark.parametrize("death", [pytest.param("no end", marks=ENGINES), *[one for one in DEATHS if one != "no end"]])
 def test_python_that_died_says_so_and_goes_on_from_the_same_state(
     new_tab: Open, site: Path, tmp_path: Path, death: str
 ) -> None:
@@ -414,6 +424,7 @@ def test_offline_after_the_page_has_come(new_tab: Open, site: Path) -> None:
     assert_says(page, "fetched")
 
 
+@ENGINES
 def test_no_webassembly(new_tab: Open, engine: str, address: str) -> None:
     if engine == "webkit":
         pytest.skip("WebKitGTK has no switch for it")
@@ -428,20 +439,3 @@ def test_from_a_file_it_says_how_to_go_on(new_tab: Open, site: Path) -> None:
     page.run(UNFOLD)
     page.click('button[data-hook="next"]')
     assert_says(page, "build.py --serve")
-
-
-def test_live_in_a_frame_of_opaque_origin(new_tab: Open, engine: str, address: str, tmp_path: Path) -> None:
-    """sandbox="allow-scripts": no origin, no storage; Python still runs, since the server lets any origin read."""
-    if engine == "webkit":
-        pytest.skip("WebKit's driver does not enter a frame of opaque origin")
-    frame = f'<iframe sandbox="allow-scripts" width="1300" height="900" src="{address}kv-cache.html"></iframe>'
-    (tmp_path / "host.html").write_text(f"<!doctype html><title>host</title>{frame}")
-    with serving(tmp_path) as host:
-        page = new_tab()
-        page.open(host + "host.html")
-        inner = next(f for f in page.tab.frames if f.url.startswith(address))  # type: ignore[attr-defined]
-        inner.wait_for_load_state()
-        inner.evaluate(UNFOLD)
-        inner.locator('button[data-hook="next"]').click()
-        inner.locator('[data-boot][data-state="ready"]').wait_for(timeout=60000)
-        assert inner.locator("#rows .row").count() == 4

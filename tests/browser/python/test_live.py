@@ -23,6 +23,7 @@ from tests.browser.live import LINE, STATE, open_live, press
 from tests.support.answers import stands
 from tools.browsers import Page, tab
 
+pytestmark = pytest.mark.engines("NumPy and the bridge run in the engine's own WebAssembly")
 STEPPERS = [page for page in PAGES if page.widget == "stepper"]
 
 
