@@ -8,12 +8,26 @@ from xml.etree.ElementTree import Element
 
 import html5lib
 
+from microgpt.viz import views
+from microgpt.viz.course import LESSONS, PAGES
+from microgpt.viz.rendering.render import render_page
+from microgpt.viz.session import dispatch
 from microgpt.viz.text.sources import SOURCES
+from tests.support.controls import controls
 
 POINTERS = (
     "for", "form", "list", "headers", "popovertarget", "commandfor", "aria-activedescendant", "aria-controls",
     "aria-describedby", "aria-details", "aria-errormessage", "aria-flowto", "aria-labelledby", "aria-owns",
 )  # fmt: skip
+
+# what a reader presses, one after the other
+PRESSED = [
+    *((page.name, ("run", "model", "run")) for page in LESSONS if page.live == "text"),
+    *((page.name, ("next", "next", "run", "model")) for page in LESSONS if page.live == "steps"),
+    ("training", ("train", "watch", "run", "watch", "pause", "reset", "watch", "train")),
+    ("memory", ("calculate", "calculate")),
+    ("embed-builder", ("embed", "embed")),
+]
 
 
 SOURCE = '<a class="source" href="{}" target="_blank" rel="noopener" lang="en">'
@@ -74,3 +88,16 @@ def amiss(tree: Element) -> Iterator[str]:
         href = element.get("href", "")
         if href.startswith("#") and href[1:] not in ids:
             yield f"a link to {href}"
+
+
+def pressed(name: str, hooks: Sequence[str]) -> Iterator[Element]:
+    """The page after each answer."""
+    page = next(page for page in PAGES if page.name == name)
+    text = render_page(page, views.of(page))
+    tree, state = strict(text), None
+    fields = {"page": page.name, **{name: one.default for name, one in controls(text).items() if name != "step"}}
+    for hook in hooks:
+        state, patches = dispatch(state, hook, fields)
+        assert [one["html"] for one in patches if one.get("target") == "#prompt-error"] == [""], hook
+        tree = answered(tree, patches)
+        yield tree

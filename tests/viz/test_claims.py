@@ -10,10 +10,9 @@ from xml.etree.ElementTree import Element
 
 import pytest
 
-from microgpt.viz.course import LESSONS, page
-from microgpt.viz.rendering.render import render_page
+from microgpt.viz.course import LESSONS
+from tests.support.pages import folded, tree_of
 from tests.viz.claims import WANTED, Claim
-from tests.viz.test_pages import parse, text, view_of
 
 MODULES = sorted(path for path in (Path(__file__).parent / "claims").glob("*.py") if path.stem != "__init__")
 CLAIMS: list[Claim] = [one for path in MODULES for one in import_module(f"tests.viz.claims.{path.stem}").CLAIMS]
@@ -21,13 +20,13 @@ CLAIMS: list[Claim] = [one for path in MODULES for one in import_module(f"tests.
 
 @cache
 def elements(name: str) -> dict[str, Element]:
-    tree = parse(render_page(page(name), view_of(page(name))))
+    tree = tree_of(name)
     return {found: element for element in tree.iter() if (found := element.get("id"))}
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda c: f"{c.page}-{c.element}-{c.claim[:30]}")
 def test_the_claim_stands_on_its_page(claim: Claim) -> None:
-    said = " ".join(text(elements(claim.page)[claim.element]).split())
+    said = folded(elements(claim.page)[claim.element])
     for pattern in claim.says:
         assert re.search(pattern, said), (pattern, said)
 

@@ -4,7 +4,6 @@ no reference to what is not there. tests/browser/pages/test_validator.py holds t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -13,21 +12,10 @@ import pytest
 from microgpt.viz import show, views
 from microgpt.viz.course import LESSONS, PAGES
 from microgpt.viz.rendering.render import HERE, render_baked, render_embed, render_page
-from microgpt.viz.session import dispatch
 from microgpt.viz.text.language import language
-from tests.support.controls import controls
-from tests.support.markup import amiss, answered, strict
+from tests.support.markup import PRESSED, amiss, pressed, strict
 
 LANGUAGES = ("en", "es")
-# what a reader presses, one after the other
-PRESSED = [
-    *((page.name, ("run", "model", "run")) for page in LESSONS if page.live == "text"),
-    *((page.name, ("next", "next", "run", "model")) for page in LESSONS if page.live == "steps"),
-    ("training", ("train", "watch", "run", "watch", "pause", "reset", "watch", "train")),
-    ("memory", ("calculate", "calculate")),
-    ("embed-builder", ("embed", "embed")),
-]
-
 # a word that comes twice in a row: sentences are put together from pieces, and two may have brought the same article
 TWICE = re.compile(r"\b(?!the\b)([^\W\d]{2,})\s+\1\b", re.I)  # but what a model writes
 RUN_ON = re.compile(r"\d,\d+, [−\d]")  # 0,57, 0,21: a comma between decimals that have commas of their own
@@ -71,19 +59,6 @@ def test_what_a_notebook_shows_is_sound(model: str) -> None:
     assert list(amiss(output)) == []
     (frame,) = output.iter("iframe")
     assert list(amiss(strict(frame.get("srcdoc", "")))) == []
-
-
-def pressed(name: str, hooks: Sequence[str]) -> Iterator[Element]:
-    """The page after each answer."""
-    page = next(page for page in PAGES if page.name == name)
-    text = render_page(page, views.of(page))
-    tree, state = strict(text), None
-    fields = {"page": page.name, **{name: one.default for name, one in controls(text).items() if name != "step"}}
-    for hook in hooks:
-        state, patches = dispatch(state, hook, fields)
-        assert [one["html"] for one in patches if one.get("target") == "#prompt-error"] == [""], hook
-        tree = answered(tree, patches)
-        yield tree
 
 
 @pytest.mark.parametrize(("name", "hooks"), PRESSED, ids=[f"{name}-{hooks[0]}" for name, hooks in PRESSED])

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from functools import cache
-from typing import Any
 from xml.etree.ElementTree import Element
 
-import html5lib
 import numpy as np
 import pytest
 
@@ -16,7 +13,6 @@ from microgpt.config import Config
 from microgpt.cost import PARTS, cached, count, kv_bytes, naive, reads
 from microgpt.decode import probabilities
 from microgpt.trace import Trace
-from microgpt.viz import views
 from microgpt.viz.controls import on_show
 from microgpt.viz.course import LESSONS, PAGES, Page
 from microgpt.viz.course import page as page_named
@@ -25,41 +21,7 @@ from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.rendering.policy import policy
 from microgpt.viz.rendering.render import ROOT, render_page
 from tests.support.markup import inward
-
-
-def parse(text: str) -> Element:
-    tree: Element = html5lib.parse(text, namespaceHTMLElements=False)
-    return tree
-
-
-def classes(element: Element) -> set[str]:
-    return set(element.get("class", "").split())
-
-
-def find(tree: Element, *wanted: str) -> list[Element]:
-    return [e for e in tree.iter() if set(wanted) <= classes(e)]
-
-
-def text(element: Element) -> str:
-    return "".join(element.itertext())
-
-
-def numbers(element: Element) -> list[float]:
-    """All numbers in an element's text; a true minus and thousands separators are understood."""
-    found = re.findall(r"[−]?\d[\d,]*(?:\.\d+)?", text(element))
-    return [float(x.replace("−", "-").replace(",", "")) for x in found]
-
-
-@cache
-def view_of(page: Page) -> Any:
-    """The view that a page is built from, made once."""
-    return views.of(page)
-
-
-def shown_as(shown: list[float], values: np.ndarray, digits: int) -> None:
-    """`shown` are `values`, rounded to `digits` decimals."""
-    assert len(shown) == values.size
-    assert np.abs(np.array(shown) - values.ravel()).max() <= 0.5 * 10**-digits + 1e-9
+from tests.support.pages import classes, find, numbers, numbers_of, parse, shown_as, text, view_of
 
 
 @pytest.fixture(scope="session")
@@ -95,10 +57,6 @@ def test_every_drawn_cell_is_the_traces_number(tree: Element, trace: Trace) -> N
                 values = trace["head_out", pos, layer][0].reshape(config.n_head, -1)
                 shown_as(numbers_of(mixed), values[head], digits)
     assert checked > 100
-
-
-def numbers_of(strip: Element) -> list[float]:
-    return [numbers(cell)[0] for cell in strip]
 
 
 def test_every_score_weight_and_read_is_the_traces(tree: Element, trace: Trace) -> None:

@@ -7,7 +7,7 @@ import pytest
 from microgpt.viz.large.picture import big_view
 from tests.browser.conftest import Open
 from tests.browser.reading import SEEN, settle
-from tests.viz.large import PROMPT, large
+from tests.support.large import PROMPT, large
 from tools.checkpoint import bake_checkpoint
 
 SHOWN = """[...document.querySelectorAll(".stage .O")].filter((e) => e.getClientRects().length)

@@ -20,7 +20,7 @@ from microgpt.viz.rendering.assets import self_contained
 from microgpt.viz.rendering.render import HERE, render_baked
 from microgpt.viz.rendering.style import read
 from tests.browser.validator import JAR, missing
-from tests.viz.test_markup import PRESSED, pressed
+from tests.support.markup import PRESSED, pressed
 
 # What its checker of CSS does not know yet, or takes for something else: each is valid by the specification named.
 FALSE_ALARMS = [

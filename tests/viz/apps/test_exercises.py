@@ -36,8 +36,8 @@ from microgpt.viz.course import LESSONS, PAGES, PARTS, page
 from microgpt.viz.rendering.render import render_page
 from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import init, shipped
+from tests.support.pages import find, parse, text
 from tests.viz.course.test_exercise import outcome, with_functions
-from tests.viz.test_pages import find, parse, text
 
 NAMES = [part.sheet for part in PARTS]
 MACHINE = (156e9, 2039e6)  # multiply-adds and bytes per ms, from the data sheet of the A100

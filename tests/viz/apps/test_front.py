@@ -19,7 +19,7 @@ from microgpt.viz.lesson import module_of
 from microgpt.viz.rendering.render import render_page
 from microgpt.viz.settings import Settings
 from microgpt.weights import shipped
-from tests.viz.test_pages import classes, find, numbers, parse, text
+from tests.support.pages import classes, find, folded, numbers, parse, text
 
 FRONT = page("index")
 NAMES = r"GPT-2 124M|SmolLM2-135M|Llama-3-8B"
@@ -133,6 +133,6 @@ def test_the_small_pictures_are_as_long_as_their_numbers() -> None:
 
 def test_the_lead_says_what_goes_wrong_what_a_cache_is_and_what_one_must_know() -> None:
     (lead,) = find(tree(), "lead")
-    said = " ".join(text(lead).split())
+    said = folded(lead)
     wrong, cure, needs = "of its whole text again", "The KV cache keeps them", "You must be able to multiply and add"
     assert 0 < said.index(wrong) < said.index(cure) < said.index(needs) < said.index("Begin with the first lesson")

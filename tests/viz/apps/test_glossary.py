@@ -21,7 +21,7 @@ from microgpt.viz.text import glossary
 from microgpt.viz.text.glossary import GLOSSARY, initials, ordered, places
 from microgpt.viz.text.language import translated
 from microgpt.weights import shipped
-from tests.viz.test_pages import find, parse, text
+from tests.support.pages import find, parse, text
 
 PAGE = page("glossary")
 SPANISH = "abcdefghijklmnñopqrstuvwxyz"

@@ -22,7 +22,7 @@ from microgpt.viz.given_files import only
 from microgpt.viz.rendering.render import render, render_page
 from microgpt.viz.session import dispatch
 from tests.support.given.headers import good_files
-from tests.viz.test_pages import find, numbers, parse, text
+from tests.support.pages import find, numbers, parse, text
 
 FIELDS = {"page": "look-inside", "lang": "en", FIELD: "C:\\fakepath\\x.safetensors"}
 

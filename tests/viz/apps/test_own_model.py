@@ -19,7 +19,7 @@ from microgpt.viz.rendering.render import LANGUAGES, language, render_page
 from microgpt.weights import shipped
 from tests.support.checkpoints import made
 from tests.support.given.own_model import ask, files_of
-from tests.viz.test_pages import find, numbers, parse, text
+from tests.support.pages import find, numbers, parse, text
 
 PAGE = page("own-model")
 

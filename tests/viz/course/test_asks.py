@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from microgpt.viz.course import LESSONS, Page, page
-from microgpt.viz.rendering.render import render_page
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.language import language
+from tests.support.pages import find, folded, text, tree_of, view_of
 from tests.viz.course.answers import BUG, QUESTIONS
-from tests.viz.test_pages import find, parse, text, view_of
 
 ALL = [(name, ask, right) for name, asked in QUESTIONS.items() for ask, _, right in asked]
 
@@ -31,14 +30,14 @@ class Asked(NamedTuple):
 
 def asked(lesson: Page, lang: str = "en") -> list[Asked]:
     with language(lang):
-        tree = parse(render_page(lesson, view_of(lesson)))
+        tree = tree_of(lesson)
     found = []
     for one in find(tree, "ask"):
         (name,) = {e.get("name") or "" for e in one.iter("input")}
         (right,), (true,) = find(one, "right"), find(one, "why", "true")
         faces, whys = [text(e) for e in find(one, "face")], find(one, "why")
         assert faces.index(text(find(right, "face")[0])) == whys.index(true)  # the reason of the right one is its own
-        said = [" ".join(text(e).split()) for e in whys]
+        said = [folded(e) for e in whys]
         found.append(Asked(name, text(next(one.iter("legend"))), faces, text(find(right, "face")[0]), said))
     return found
 
@@ -68,7 +67,7 @@ def test_lessons_with_code_ask_for_a_bug() -> None:
     without = [name for name, asked in QUESTIONS.items() if BUG not in {kind for _, kind, _ in asked}]
     assert without == ["memory"]  # which has formulas and no code
     for name in {*QUESTIONS} - {*without}:
-        parts = [e for e in parse(render_page(page(name), view_of(page(name)))).iter() if e.tag in ("pre", "fieldset")]
+        parts = [e for e in tree_of(name).iter() if e.tag in ("pre", "fieldset")]
         before = [a for a, b in pairwise(parts) if any(e.get("name") == "ask-bug" for e in b.iter("input"))]
         assert [e.tag for e in before] == ["pre"]  # right above the question
         assert 2 <= len(text(before[0]).strip().splitlines()) <= 14
@@ -77,7 +76,7 @@ def test_lessons_with_code_ask_for_a_bug() -> None:
 @pytest.mark.parametrize(("name", "ask", "right"), ALL, ids=[f"{name}: {ask}" for name, ask, _ in ALL])
 def test_the_right_answer_is_the_one_that_comes_out_here(name: str, ask: str, right: Callable[[Any], str]) -> None:
     (one,) = (one for one in asked(page(name)) if one.name == ask)
-    assert one.right == right(view_of(page(name)))
+    assert one.right == right(view_of(name))
 
 
 def test_answers_are_in_order_and_each_number_stands_once() -> None:
@@ -88,8 +87,8 @@ def test_answers_are_in_order_and_each_number_stands_once() -> None:
 
 def test_the_sheet_of_answers_has_the_right_ones_and_their_reasons() -> None:
     for lesson in LESSONS:
-        (sheet,) = find(parse(render_page(lesson, view_of(lesson))), "answers")
-        said = [[" ".join(text(e).split()) for e in item.iter("p")] for item in sheet.iter("li")]
+        (sheet,) = find(tree_of(lesson), "answers")
+        said = [[folded(e) for e in item.iter("p")] for item in sheet.iter("li")]
         assert said == [
             [one.question, one.right, one.whys[one.faces.index(one.right)]] for one in asked(lesson)
         ]  # fmt: skip

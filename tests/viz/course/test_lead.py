@@ -11,14 +11,14 @@ from microgpt.viz.course import LESSONS, Page, page
 from microgpt.viz.rendering.minutes import QUESTION, STEP, WORDS
 from microgpt.viz.rendering.render import render_embed, render_page
 from microgpt.viz.text.language import language
-from tests.viz.test_pages import find, parse, text, view_of
+from tests.support.pages import find, folded, parse, text, tree_of, view_of
 
 NAMES = [lesson.name for lesson in LESSONS]
 
 
 def lead(lesson: Page) -> str:
-    (crumb,) = find(parse(render_page(lesson, view_of(lesson))), "crumb")
-    return " ".join(text(crumb).split())
+    (crumb,) = find(tree_of(lesson), "crumb")
+    return folded(crumb)
 
 
 def all_before(name: str) -> set[str]:
@@ -39,7 +39,7 @@ def test_only_the_first_lesson_needs_no_other() -> None:
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=NAMES)
 def test_its_top_names_and_links_what_it_needs(lesson: Page) -> None:
-    (crumb,) = find(parse(render_page(lesson, view_of(lesson))), "crumb")
+    (crumb,) = find(tree_of(lesson), "crumb")
     linked = [(a.get("href"), text(a)) for a in crumb.iter("a")][1:]
     assert linked == [(f"{one.name}.html", one.label) for one in LESSONS if one.name in lesson.needs]
     assert ("needs no other lesson" in text(crumb)) == (not lesson.needs)

@@ -7,10 +7,9 @@ from functools import cache
 
 import pytest
 
-from microgpt.viz.course import LESSONS, page
-from microgpt.viz.rendering.render import render_page
+from microgpt.viz.course import LESSONS
+from tests.support.pages import classes, find, folded, tree_of
 from tests.viz.course.questions import QUESTIONS
-from tests.viz.test_pages import classes, find, parse, text, view_of
 
 ALL = [(name, question, said) for name, asked in QUESTIONS.items() for question, said in asked]
 
@@ -18,13 +17,11 @@ ALL = [(name, question, said) for name, asked in QUESTIONS.items() for question,
 @cache
 def taught(name: str) -> str:
     """The prose of a page without what it asks itself."""
-    (prose,) = (
-        e for e in parse(render_page(page(name), view_of(page(name)))).iter("section") if e.get("id") == "prose"
-    )
+    (prose,) = (e for e in tree_of(name).iter("section") if e.get("id") == "prose")
     for above in [*prose.iter()]:
         for one in [child for child in above if classes(child) & {"ask", "answers", "rests"}]:
             above.remove(one)
-    return " ".join(text(prose).split())
+    return folded(prose)
 
 
 @pytest.mark.parametrize(("name", "question", "said"), ALL, ids=[f"{name}: {question}" for name, question, _ in ALL])
@@ -40,4 +37,4 @@ def test_each_lesson_has_eight_questions_or_more() -> None:
 
 def test_a_page_that_asks_does_not_answer_itself() -> None:
     assert "Check yourself" in taught("why-q") and "You must forget something" not in taught("why-q")
-    assert find(parse(render_page(page("why-q"), view_of(page("why-q")))), "ask")
+    assert find(tree_of("why-q"), "ask")

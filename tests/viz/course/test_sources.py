@@ -13,7 +13,7 @@ from microgpt.viz.rendering.render import render_embed, render_page
 from microgpt.viz.text.sources import SOURCES, WORK
 from tests.support.answers import to_the_end
 from tests.support.markup import inward
-from tests.viz.test_pages import find, parse, text, view_of
+from tests.support.pages import find, folded, parse, tree_of, view_of
 
 ROOT = Path(__file__).resolve().parents[3]
 HOSTS = {"arxiv.org", "github.com", "gist.github.com", "huggingface.co", "www.nvidia.com", "www.usenix.org"}
@@ -32,9 +32,9 @@ def test_each_source_stands_once_and_some_lesson_names_it() -> None:
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=NAMES)
 def test_a_lesson_ends_with_what_it_rests_on(lesson: Page) -> None:
-    tree = parse(render_page(lesson, view_of(lesson)))
+    tree = tree_of(lesson)
     (section,) = find(tree, "rests")
-    lines = [" ".join(text(line).split()) for line in section.iter("li")]
+    lines = [folded(line) for line in section.iter("li")]
     named = [SOURCES[key] for key in lesson.sources]
     assert len(named) >= 2
     assert lines == [f"{s.title} {s.authors}, {s.year}, {s.kind}" for s in named]
@@ -44,7 +44,7 @@ def test_a_lesson_ends_with_what_it_rests_on(lesson: Page) -> None:
 @pytest.mark.parametrize("shown", PAGES, ids=lambda one: one.name)
 def test_only_sources_lead_out_and_each_opens_in_a_tab_of_its_own(shown: Page) -> None:
     """In a frame the page stays; the other one gets no hold of it."""
-    tree = parse(render_page(shown, view_of(shown)))
+    tree = tree_of(shown)
     listed = [a for place in find(tree, "sources") for a in place.iter("a")]
     out = [e for e in tree.iter() for name in ("href", "src", "action") if re.match(r"[a-z]+:|//", e.get(name, ""))]
     assert out == listed
@@ -55,7 +55,7 @@ def test_only_sources_lead_out_and_each_opens_in_a_tab_of_its_own(shown: Page) -
 def test_another_link_outward_is_found() -> None:
     for wrong in ('<a href="https://arxiv.org/abs/1706.03762">', '<img class="source" src="https://arxiv.org/x.png">'):
         assert "https:" in inward(wrong)
-    assert "https:" not in inward(render_page(page("attention"), view_of(page("attention"))))
+    assert "https:" not in inward(render_page(page("attention"), view_of("attention")))
 
 
 def test_a_frame_has_none_and_a_live_step_keeps_them() -> None:
@@ -74,7 +74,7 @@ def test_this_work_is_cited_as_its_file_says() -> None:
         name: re.findall(rf'^\W*{name}: "?([^"\n]*)"?$', cff, re.M) for name in ("title", "name", "version", "license")
     }
     assert said == {"title": [WORK.title], "name": [WORK.authors], "version": [WORK.version], "license": [WORK.licence]}
-    front = " ".join(text(parse(render_page(page("index"), view_of(page("index"))))).split())
+    front = folded(tree_of("index"))
     for words in (
         WORK.title,
         WORK.authors,

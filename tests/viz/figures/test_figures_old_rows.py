@@ -16,7 +16,7 @@ from microgpt.viz.figures.paint import INK
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import difference, percent
 from microgpt.viz.text.language import LANGUAGES, language
-from tests.viz.figures.test_figures import SVG, drawn, placed, texts, view_of
+from tests.support.figures import SVG, drawn, placed, texts, view_of
 
 ONE = page("old-rows")
 VIEW = view_of(ONE)

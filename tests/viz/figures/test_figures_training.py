@@ -13,7 +13,7 @@ from microgpt.viz.figures import figure
 from microgpt.viz.figures.paint import HEAT
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import bound, heat, number
-from tests.viz.figures.test_figures import SVG, drawn, placed, printed, texts, view_of
+from tests.support.figures import SVG, drawn, placed, printed, texts, view_of
 
 ONE = page("training")
 VIEW = view_of(ONE)

@@ -17,7 +17,7 @@ from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import bound, number
 from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import shipped
-from tests.viz.figures.test_figures import SVG, drawn, placed, printed, texts, view_of
+from tests.support.figures import SVG, drawn, placed, printed, texts, view_of
 
 ONE = page("why-q")
 VIEW = view_of(ONE)

@@ -32,8 +32,8 @@ from microgpt.viz.rendering.style import MOST_OPEN as MOST
 from microgpt.viz.rendering.style import own_style, style
 from microgpt.viz.text.formats import number
 from microgpt.weights import shipped
-from tests.viz.large import PROMPT, SHAPES, WORDS, large
-from tests.viz.test_pages import classes, find, numbers, parse, text
+from tests.support.large import PROMPT, SHAPES, WORDS, large
+from tests.support.pages import classes, find, numbers, parse, text
 from tools.checkpoint import rendered
 
 SMALL = {"n_embd": 48, "n_mlp": 32}  # the width of the residual stream is not what makes a page large

@@ -23,8 +23,8 @@ from microgpt.viz.large.heads import distances, with_rows
 from microgpt.viz.large.picture import drawn
 from microgpt.viz.lesson import lesson_named
 from microgpt.viz.rendering.assets import STILL
-from tests.viz.large.test_big import view as run
-from tests.viz.test_pages import parse, text
+from tests.support.large import view as run
+from tests.support.pages import parse, text
 from tools.checkpoint import in_both_forms
 
 SHAPE = ("n_layer", "n_embd", "n_head", "n_kv_head", "head_dim", "n_mlp", "n_ctx", "vocab_size", "position")

@@ -19,7 +19,7 @@ from microgpt.viz.lessons.attention import Asked as Rows
 from microgpt.viz.rendering.render import render_page, widget
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.sources import SOURCES
-from tests.viz.test_pages import classes, find, numbers, numbers_of, parse, text
+from tests.support.pages import classes, find, folded, numbers, numbers_of, parse
 
 OURS = page("attention")
 RUNS = [("names", "emm"), ("names", "zoe"), ("names", "a"), ("names", "bartholomew"), ("names-deep", "emma")]
@@ -33,7 +33,7 @@ def shown(request: pytest.FixtureRequest) -> View:
 @cache
 def elements() -> dict[str, str]:
     tree = parse(render_page(OURS, views.of(OURS)))
-    return {name: " ".join(text(e).split()) for e in tree.iter() if (name := e.get("id"))}
+    return {name: folded(e) for e in tree.iter() if (name := e.get("id"))}
 
 
 def rows(shown: View, name: str) -> list[list[float]]:

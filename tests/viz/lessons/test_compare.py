@@ -19,7 +19,7 @@ from microgpt.viz.rendering.render import widget
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import of_hundred
 from microgpt.weights import SHIPPED, shipped
-from tests.viz.test_pages import find, numbers, parse, shown_as, text
+from tests.support.pages import find, numbers, parse, shown_as, text
 
 RUNS = [("names", "emm"), ("names", "a"), ("names-deep", "abcdefghijklmno"), ("stories", "The next day is bright")]
 

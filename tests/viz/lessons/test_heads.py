@@ -21,7 +21,7 @@ from microgpt.viz.lessons.heads import View, trained, view
 from microgpt.viz.rendering.render import prose, widget
 from microgpt.viz.settings import Settings
 from microgpt.weights import shipped
-from tests.viz.test_pages import find, numbers, numbers_of, parse, shown_as, text
+from tests.support.pages import find, folded, numbers, numbers_of, parse, shown_as, text
 
 RUNS = [("stories", "The next day is bright"), ("names", "emm"), ("names-deep", "a")]
 
@@ -162,7 +162,7 @@ def test_questions_have_one_right_answer(made: tuple[Recording, View, Element]) 
 @pytest.mark.parametrize(("name", "prompt"), [("names", "a"), ("stories", "the " * 23), ("names-deep", "z" * 15)])
 def test_the_prose_stands_for_any_text(name: str, prompt: str) -> None:
     shown = view(Settings(name, prompt.strip()))
-    said = " ".join(text(parse(prose("heads", shown, page=page("fewer-heads"), live=True))).split())
+    said = folded(parse(prose("heads", shown, page=page("fewer-heads"), live=True)))
     assert ("each query head its own copy" in said) == (name == "stories")
     assert ("The rest was never new" in said) == (name != "stories")
 
@@ -185,7 +185,7 @@ def told(name: str) -> str:
     """A paragraph of the page, by its id."""
     tree = parse(prose("heads", view(Settings("stories", "The next day")), page=page("fewer-heads")))
     (found,) = (e for e in tree.iter() if e.get("id") == name)
-    return " ".join(text(found).split())
+    return folded(found)
 
 
 def test_the_table_has_the_means_and_spreads_of_what_is_kept(made: tuple[Recording, View, Element]) -> None:

@@ -35,7 +35,7 @@ from tests.support.listings import (
     printed,
     renewed,
 )
-from tests.viz.test_pages import find, parse, text
+from tests.support.pages import find, folded, parse, text
 
 OURS = page("in-your-code")
 
@@ -50,7 +50,7 @@ def shown() -> View:
 @cache
 def said() -> dict[str, str]:
     made = parse(render_page(OURS, views.of(OURS)))
-    return {name: " ".join(text(e).split()) for e in made.iter() if (name := e.get("id"))}
+    return {name: folded(e) for e in made.iter() if (name := e.get("id"))}
 
 
 @pytest.mark.parametrize("name", PLAIN)

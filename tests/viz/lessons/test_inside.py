@@ -21,7 +21,7 @@ from microgpt.viz.rendering.render import widget
 from microgpt.viz.rendering.style import own_style
 from microgpt.viz.settings import Settings
 from microgpt.weights import SHIPPED, shipped
-from tests.viz.test_pages import classes, find, numbers, parse, shown_as, text
+from tests.support.pages import classes, find, numbers, parse, shown_as, text
 
 RUNS = [("names", "emm"), ("names-deep", "a"), ("stories", "The next day is bright")]
 Run = tuple[Recording, View, Element]

@@ -14,7 +14,7 @@ from microgpt.viz.lessons.loop import View, view
 from microgpt.viz.rendering.render import prose, widget
 from microgpt.viz.settings import Settings
 from microgpt.weights import Model, shipped
-from tests.viz.test_pages import find, numbers, numbers_of, parse, shown_as, text
+from tests.support.pages import find, numbers, numbers_of, parse, shown_as, text
 
 RUNS = [("names", "emm"), ("names-deep", "z" * 15), ("stories", "The next day")]
 

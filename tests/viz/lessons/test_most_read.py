@@ -13,7 +13,7 @@ from microgpt.viz.course import page
 from microgpt.viz.lessons.most_read import View, even_shares, received, view
 from microgpt.viz.rendering.render import render_page
 from microgpt.viz.settings import Settings
-from tests.viz.test_pages import parse, text
+from tests.support.pages import folded, parse
 
 OURS = page("most-read")
 TEXTS = {"names": ("emm", "zoe", "a"), "names-deep": ("emma", "jo"), "stories": ("the next day", "The", "the sun")}
@@ -56,7 +56,7 @@ def test_the_page_says_what_was_added_up() -> None:
     shown = views.of(OURS)
     assert isinstance(shown, View)
     tree = parse(render_page(OURS, shown))
-    said = {name: " ".join(text(e).split()) for e in tree.iter() if (name := e.get("id"))}
+    said = {name: folded(e) for e in tree.iter() if (name := e.get("id"))}
     assert f"read {shown.n} times" in said["all"]
     got = f"{shown.most.received:.2f} in the {shown.most.steps} steps"
     assert f"key of {shown.most.token} has received {got}" in said["most"]

@@ -9,7 +9,7 @@ from microgpt.viz.lessons.old_rows import view
 from microgpt.viz.rendering.render import widget
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import difference
-from tests.viz.test_pages import classes, find, parse, text
+from tests.support.pages import classes, find, parse, text
 
 
 @pytest.mark.parametrize("prompt", ["e", "em", "emm", "emma", "emmaemmaemma"])

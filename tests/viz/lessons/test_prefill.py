@@ -14,8 +14,8 @@ from microgpt.viz.lessons.prefill import MAX_NEW, Prefill, view
 from microgpt.viz.rendering.render import prose, widget
 from microgpt.viz.settings import Settings
 from microgpt.weights import shipped
+from tests.support.pages import classes, find, numbers, parse, text
 from tests.support.given.published import GPT2, LLAMA3
-from tests.viz.test_pages import classes, find, numbers, parse, text
 
 RUNS = [("stories", "The next day is bright"), ("names", "a"), ("names-deep", "abcdefghijklmno")]
 

@@ -21,7 +21,7 @@ from microgpt.viz.notebook import Shown
 from microgpt.viz.rendering.style import own_style, style
 from tests.support import checkpoints
 from tests.support.controls import controls
-from tests.viz.large.test_big import view
+from tests.support.large import view
 from tests.viz.notebook.test_notebook import LEFT, LEFT_EVERYWHERE, LEFT_STYLES, framed, parse, tables, words
 
 PROMPT = "day day"

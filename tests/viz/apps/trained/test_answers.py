@@ -15,7 +15,7 @@ from microgpt.viz.apps.trained import TRACES
 from microgpt.viz.apps.trained.talks import CHAT
 from microgpt.viz.course import page
 from microgpt.viz.rendering.render import render_page
-from tests.viz.test_pages import numbers, parse, text
+from tests.support.pages import numbers, parse, text
 
 PAGE = page("chat-turn")
 

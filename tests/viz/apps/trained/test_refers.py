@@ -15,7 +15,7 @@ from microgpt.viz.apps.trained.refers import REFERS
 from microgpt.viz.course import page
 from microgpt.viz.rendering.render import render_page
 from microgpt.viz.text.formats import show
-from tests.viz.test_pages import classes, numbers, parse, text
+from tests.support.pages import classes, numbers, parse, text
 
 PAGE = page("who-is-she")
 TOLD: dict[str, Any] = json.loads((TRACES / REFERS).read_text("utf-8"))

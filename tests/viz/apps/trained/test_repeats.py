@@ -14,7 +14,7 @@ from microgpt.viz.apps.trained import TRACES
 from microgpt.viz.apps.trained.repeats import REPEATS, SEED
 from microgpt.viz.course import page
 from microgpt.viz.rendering.render import render_page
-from tests.viz.test_pages import numbers, parse, text
+from tests.support.pages import numbers, parse, text
 
 PAGE = page("model-that-repeats")
 TOLD: dict[str, Any] = json.loads((TRACES / REPEATS).read_text("utf-8"))

@@ -21,8 +21,8 @@ from microgpt.viz.apps.trained import TRACES
 from microgpt.viz.apps.trained.talks import DAY, TEXTS, Text, view
 from microgpt.viz.course import page
 from microgpt.viz.rendering.render import LANGUAGES, language, render_page
-from tests.viz.test_pages import numbers, parse
-from tests.viz.test_pages import text as text_of
+from tests.support.pages import numbers, parse
+from tests.support.pages import text as text_of
 
 PAGE = page("model-that-talks")
 TRACE, PROMPT, NEW = TRACES / DAY.file, DAY.prompt, DAY.new

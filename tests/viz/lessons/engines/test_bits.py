@@ -11,7 +11,7 @@ from microgpt.viz.course import page
 from microgpt.viz.lessons.bits import LARGER, View, view
 from microgpt.viz.rendering.render import prose, widget
 from microgpt.viz.settings import Settings
-from tests.viz.test_pages import find, parse, text
+from tests.support.pages import find, parse, text
 
 RUNS = [
     ("stories", "The next day is bright and the sun"),

@@ -16,7 +16,7 @@ from microgpt.viz.lessons.dropping import View, view
 from microgpt.viz.rendering.render import widget
 from microgpt.viz.settings import Settings
 from microgpt.weights import shipped
-from tests.viz.test_pages import classes, find, parse, text
+from tests.support.pages import classes, find, parse, text
 
 RUNS = [
     ("stories", "The next day is bright and"),

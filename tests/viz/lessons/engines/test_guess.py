@@ -14,7 +14,7 @@ from microgpt.viz.lessons.guess.drawn import STAGES
 from microgpt.viz.rendering.render import prose, widget
 from microgpt.viz.settings import Settings
 from microgpt.weights import shipped
-from tests.viz.test_pages import classes, find, parse, text
+from tests.support.pages import classes, find, parse, text
 
 RUNS = ["em", "mar", "z" * 15, "christopher"]
 MODELS = [shipped(name) for name in ("names-deep", "names")]

@@ -14,7 +14,7 @@ from microgpt.viz.lessons.latent import View, view
 from microgpt.viz.rendering.render import prose, widget
 from microgpt.viz.settings import Settings
 from microgpt.weights import shipped
-from tests.viz.test_pages import classes, find, parse, text
+from tests.support.pages import classes, find, parse, text
 
 PROMPTS = ["The next day is bright and the sun", "The", "In the morning the woman is happy and she sings ."]
 MODEL = shipped("stories-mla")

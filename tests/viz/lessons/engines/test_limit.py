@@ -11,7 +11,7 @@ from microgpt.viz.course import page
 from microgpt.viz.lessons.limit import View, view
 from microgpt.viz.rendering.render import widget
 from microgpt.viz.settings import Settings
-from tests.viz.test_pages import classes, find, parse, text
+from tests.support.pages import classes, find, parse, text
 
 RUNS = [("stories", "The next day is bright"), ("names-deep", "emma"), ("names", "z" * 15)]
 WEIGHTS, ROW, PER_PAIR = 7_504_928_768, 131_072, 4 * 32 * 32 * 128  # of Llama-3-8B: read, bytes, operations

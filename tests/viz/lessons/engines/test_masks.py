@@ -14,7 +14,7 @@ from microgpt.viz.lessons.masks import Experiment, View, view
 from microgpt.viz.rendering.render import prose, widget
 from microgpt.viz.settings import Settings
 from microgpt.weights import shipped
-from tests.viz.test_pages import classes, find, parse, text
+from tests.support.pages import classes, find, parse, text
 
 RUNS = [("names-deep", "maria"), ("stories", "the next day is bright"), ("names", "emm"), ("names-deep", "z" * 15)]
 

@@ -10,7 +10,7 @@ from microgpt.viz.course import page
 from microgpt.viz.lessons.pages import Moment, View, view
 from microgpt.viz.rendering.render import prose, widget
 from microgpt.viz.settings import Settings
-from tests.viz.test_pages import classes, find, numbers, parse, text
+from tests.support.pages import classes, find, numbers, parse, text
 
 RUNS = [("names-deep", "li"), ("names", "emm"), ("names-deep", "z" * 15), ("names-deep", "a")]
 

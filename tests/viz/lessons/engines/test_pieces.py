@@ -12,7 +12,7 @@ from microgpt.viz.course import page
 from microgpt.viz.lessons.pieces import View, view
 from microgpt.viz.rendering.render import prose, widget
 from microgpt.viz.settings import Settings
-from tests.viz.test_pages import classes, find, numbers, parse, text
+from tests.support.pages import classes, find, numbers, parse, text
 
 RUNS = [
     ("names-deep", "emmanuel"),

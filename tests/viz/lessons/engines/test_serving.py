@@ -13,7 +13,7 @@ from microgpt.viz.lessons.serving import View, view
 from microgpt.viz.rendering.render import prose, widget
 from microgpt.viz.settings import Settings
 from microgpt.weights import shipped
-from tests.viz.test_pages import classes, find, parse, text
+from tests.support.pages import classes, find, folded, parse, text
 
 MODEL = shipped("stories")
 RUNS = ["The next day is bright and", "it", "the girl has a red ball and she likes the ball . it is"]
@@ -27,7 +27,7 @@ def run(request: pytest.FixtureRequest) -> tuple[View, Element]:
 
 def drawn(slot: Element, case: int) -> str:
     """What is in a box, if it is there in this case."""
-    return " ".join(text(slot).split()) if f"D{case}" in classes(slot) else ""
+    return folded(slot) if f"D{case}" in classes(slot) else ""
 
 
 def test_lanes_hold_what_was_run_up_to_each_pass(run: tuple[View, Element]) -> None:

@@ -11,7 +11,7 @@ from microgpt.viz.course import page
 from microgpt.viz.lessons.sharing import View, view
 from microgpt.viz.rendering.render import prose, widget
 from microgpt.viz.settings import Settings
-from tests.viz.test_pages import classes, find, numbers, parse, text
+from tests.support.pages import classes, find, numbers, parse, text
 
 PROMPTS = ["christ", "mari", "a", "abcdefghijklm"]
 PAGE = page("shared-prefixes")

@@ -1,0 +1,91 @@
+"""Pages as they are built, parsed: what is found in them by class, what they say, and the numbers in it."""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+from xml.etree.ElementTree import Element
+
+import html5lib
+import numpy as np
+import pytest
+
+from microgpt.viz import views
+from microgpt.viz.course import Page
+from microgpt.viz.course import page as page_named
+from microgpt.viz.rendering.render import language, render_page, widget
+from microgpt.viz.settings import Settings
+
+
+def parse(text: str) -> Element:
+    tree: Element = html5lib.parse(text, namespaceHTMLElements=False)
+    return tree
+
+
+def classes(element: Element) -> set[str]:
+    return set(element.get("class", "").split())
+
+
+def find(tree: Element, *wanted: str) -> list[Element]:
+    return [e for e in tree.iter() if set(wanted) <= classes(e)]
+
+
+def text(element: Element) -> str:
+    return "".join(element.itertext())
+
+
+def folded(element: Element) -> str:
+    """Its text, with one space for each run of white space."""
+    return " ".join(text(element).split())
+
+
+def numbers(element: Element) -> list[float]:
+    """All numbers in an element's text; a true minus and thousands separators are understood."""
+    found = re.findall(r"[−]?\d[\d,]*(?:\.\d+)?", text(element))
+    return [float(x.replace("−", "-").replace(",", "")) for x in found]
+
+
+def numbers_of(strip: Element) -> list[float]:
+    """The number of each cell."""
+    return [numbers(cell)[0] for cell in strip]
+
+
+def shown_as(shown: list[float], values: np.ndarray, digits: int) -> None:
+    """`shown` are `values`, rounded to `digits` decimals."""
+    assert len(shown) == values.size
+    assert np.abs(np.array(shown) - values.ravel()).max() <= 0.5 * 10**-digits + 1e-9
+
+
+def view_of(page: Page | str) -> Any:
+    """The view that a page is built from, made once."""
+    return views.of(page_named(page) if isinstance(page, str) else page)
+
+
+@cache
+def tree_of(page: Page | str, lang: str = "en") -> Element:
+    """A page of the site as it is built, for all to read and none to change."""
+    with language(lang):
+        return parse(render_page(page_named(page) if isinstance(page, str) else page, view_of(page)))
+
+
+@cache
+def by_id(page: Page | str, lang: str = "en") -> dict[str, Element]:
+    return {name: element for element in tree_of(page, lang).iter() if (name := element.get("id"))}
+
+
+@cache
+def drawn(lesson: str, model: str, prompt: str) -> tuple[Any, Element]:
+    """The view of a lesson for a text of that model, and its widget."""
+    one = page_named(lesson)
+    view = views.view(one.widget, Settings(model, prompt))
+    return view, parse(widget(one.widget, view, page=one))
+
+
+def runs(lesson: str, texts: Sequence[tuple[str, str]]) -> Any:
+    """A fixture: what `drawn` gives for each model and text."""
+
+    @pytest.fixture(scope="module", params=texts, ids=lambda one: f"{one[0]}-{one[1][:7]}")
+    def run(request: pytest.FixtureRequest) -> tuple[Any, Element]:
+        return drawn(lesson, *request.param)
+
+    return run
