@@ -17,6 +17,7 @@ from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import number
 
 SVG = "{http://www.w3.org/2000/svg}"
+EDGE = 936  # of the card; nothing of a page's own text stands right of it
 DRAWN = {"svg", "title", "desc", "g", "rect", "line", "path", "text", "tspan", "a", "style"}
 
 

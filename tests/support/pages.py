@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -13,8 +13,10 @@ import pytest
 from microgpt.viz import views
 from microgpt.viz.course import Page
 from microgpt.viz.course import page as page_named
-from microgpt.viz.rendering.render import language, render_page, widget
+from microgpt.viz.rendering.render import language, prose, render_page, widget
 from microgpt.viz.settings import Settings
+
+Run = tuple[Any, Element]  # a view, and the widget that it makes
 
 
 def parse(text: str) -> Element:
@@ -73,19 +75,25 @@ def by_id(page: Page | str, lang: str = "en") -> dict[str, Element]:
     return {name: element for element in tree_of(page, lang).iter() if (name := element.get("id"))}
 
 
-@cache
-def drawn(lesson: str, model: str, prompt: str) -> tuple[Any, Element]:
+@lru_cache(maxsize=8)
+def drawn(lesson: str, model: str, prompt: str) -> Run:
     """The view of a lesson for a text of that model, and its widget."""
     one = page_named(lesson)
     view = views.view(one.widget, Settings(model, prompt))
     return view, parse(widget(one.widget, view, page=one))
 
 
+def prose_of(lesson: str, model: str, prompt: str) -> str:
+    """The HTML below that widget, with one space for each run of white space."""
+    one = page_named(lesson)
+    return " ".join(prose(one.widget, drawn(lesson, model, prompt)[0], page=one).split())
+
+
 def runs(lesson: str, texts: Sequence[tuple[str, str]]) -> Any:
     """A fixture: what `drawn` gives for each model and text."""
 
     @pytest.fixture(scope="module", params=texts, ids=lambda one: f"{one[0]}-{one[1][:7]}")
-    def run(request: pytest.FixtureRequest) -> tuple[Any, Element]:
+    def run(request: pytest.FixtureRequest) -> Run:
         return drawn(lesson, *request.param)
 
     return run

@@ -28,7 +28,7 @@ from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import difference, heat, number, percent, shape_text, size_text, whole
 from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import SHIPPED, shipped
-from tests.support.figures import SVG, check_apart, check_whole, choices, drawn, printed, texts, view_of
+from tests.support.figures import EDGE, SVG, check_apart, check_whole, choices, drawn, printed, texts, view_of
 from tests.support.large import PROMPT, large
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -45,6 +45,7 @@ def test_every_case_of_every_page_is_a_whole_figure(one: Page, lang: str) -> Non
             check_whole(tree)
             check_apart(tree)
             assert tree.get("lang") == lang
+            assert max(right for _, _, right, _ in placed(tree)) <= EDGE
 
 
 @pytest.mark.parametrize("one", LESSONS, ids=ids)
@@ -331,6 +332,9 @@ def test_at_every_moment_one_panel_covers_the_paper(n: int) -> None:
         ("kv-cache", {"phase": 0}, "phase is 0; this page has 1 to 7."),
         ("kv-cache", {"step": "²"}, "step is ²; this page has 0 to 6."),
         ("memory", {"known": "9" * 99}, "this page has 0 to 7."),
+        ("old-rows", {"experiment": 99}, "experiment is 99; this page has 0 to"),
+        ("why-q", {"old": 99}, "old is 99; this page has 0 to"),
+        ("training", {"pass-head": 4}, "pass-head is 4; this page has 0 to 3."),
         ("memory", {"step": 1}, "This page has no “step” to choose; leave it out."),
         ("index", {}, "The page “index” has no figure; take one of: next-token"),
         ("nowhere", {}, "There is no page “nowhere”."),
@@ -346,24 +350,14 @@ def test_what_is_not_there_gets_a_sentence(name: str, choice: dict[str, object],
 @pytest.mark.parametrize("one", LESSONS, ids=ids)
 def test_the_page_sends_its_fields_and_gets_a_file(one: Page) -> None:
     name, values, *_ = view_of(one).choices[0]
-    fields = {
-        "page": one.name,
-        "lang": "en",
-        name: str(values[-1]),
-        "theme": "dark",
-        "ask-kinds": "1",
-        "size": "float8",
-    }
+    asked = {name: str(values[-1]), "theme": "dark", "ask-kinds": "1", "size": "float8"}
+    fields = {"page": one.name, "lang": "en", **asked}
     still, moving = figure_file(fields), figure_file(fields, "moving")
     assert still["type"] == moving["type"] == "image/svg+xml"
     assert still["file"] == f"{one.name}-{name}{values[-1]}.svg" and moving["file"] == f"{one.name}-moving.svg"
     assert still["text"] == figure(one, Settings(one.model, one.prompt), {name: values[-1]})
     assert moving["text"] == animated(one, Settings(one.model, one.prompt), {name: values[-1]})
-    padded = figure_file({**fields, name: f" {values[-1]}\n"})
-    assert (padded["file"], padded["text"]) == (
-        still["file"],
-        still["text"],
-    )  # a name of a file has no spaces at its ends
+    assert figure_file({**fields, name: f" {values[-1]}\n"}) == still  # a name of a file has no spaces at its ends
 
 
 @pytest.mark.parametrize("kind", ["still", "moving"])

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from xml.etree.ElementTree import Element
-
 import numpy as np
-import pytest
 
-from microgpt.viz.course import page
-from microgpt.viz.lessons.bits import LARGER, View, view
-from microgpt.viz.rendering.render import prose, widget
-from microgpt.viz.settings import Settings
-from tests.support.pages import find, parse, text
+from microgpt.viz.lessons.bits import LARGER
+from tests.support.pages import Run, drawn, find, prose_of, runs, text
 
 RUNS = [
     ("stories", "The next day is bright and the sun"),
@@ -22,13 +16,10 @@ RUNS = [
 ]
 
 
-@pytest.fixture(scope="module", params=RUNS, ids=lambda run: f"{run[0]}-{run[1][:4]}")
-def run(request: pytest.FixtureRequest) -> tuple[View, Element]:
-    made = view(Settings(*request.param))
-    return made, parse(widget("bits", made, page=page("fewer-bits")))
+run = runs("fewer-bits", RUNS)
 
 
-def test_each_number_goes_to_the_nearest_line(run: tuple[View, Element]) -> None:
+def test_each_number_goes_to_the_nearest_line(run: Run) -> None:
     made, _ = run
     for case in made.cases:
         for j, x in enumerate(case.before):
@@ -39,7 +30,7 @@ def test_each_number_goes_to_the_nearest_line(run: tuple[View, Element]) -> None
         assert case.per_channel or len(set(case.scales)) == len(set(case.low)) == 1
 
 
-def test_the_row_is_the_models_and_the_planted_channel_moves_no_weight(run: tuple[View, Element]) -> None:
+def test_the_row_is_the_models_and_the_planted_channel_moves_no_weight(run: Run) -> None:
     made, _ = run
     last = made.n - 1
     trace, heads = made.trace, made.trace["q", last, made.layer].shape[1]
@@ -57,7 +48,7 @@ def test_the_row_is_the_models_and_the_planted_channel_moves_no_weight(run: tupl
     assert large.scale > 1.5 * plain.scale and apart.others < large.others
 
 
-def test_what_is_drawn_lies_where_the_numbers_say(run: tuple[View, Element]) -> None:
+def test_what_is_drawn_lies_where_the_numbers_say(run: Run) -> None:
     made, tree = run
     for i, case in enumerate(made.cases):
         drawn = [(column.before[i], column.after[i]) for column in made.drawing.columns]
@@ -71,7 +62,7 @@ def test_what_is_drawn_lies_where_the_numbers_say(run: tuple[View, Element]) -> 
     assert len(find(tree, "num")) == len(made.cases[0].before) and len(find(tree, "one")) == made.n
 
 
-def test_the_formats_stand_with_their_figures(run: tuple[View, Element]) -> None:
+def test_the_formats_stand_with_their_figures(run: Run) -> None:
     made, tree = run
     (board,) = find(tree, "formats")
     lines = [text(line) for line in board.iter("tr")][1:]
@@ -83,10 +74,10 @@ def test_the_formats_stand_with_their_figures(run: tuple[View, Element]) -> None
 
 
 def test_the_planted_rows_turn_the_table_around() -> None:
-    made = view(Settings(*RUNS[0]))
+    made, tree = drawn("fewer-bits", *RUNS[0])
     assert all(p.per_token > 2 * p.per_channel for p in made.channels)
     assert all(p.per_channel > 2 * p.per_token for p in made.tokens)
-    shown = text(find(parse(widget("bits", made, page=page("fewer-bits"))), "axes")[0])
+    shown = text(find(tree, "axes")[0])
     assert all(f"{x:.3f}" in shown for p in (*made.channels, *made.tokens) for x in (p.per_token, p.per_channel))
     once, again = made.asks.drift
-    assert again > 2 * once and f"{again:.3f}" in prose("bits", made, page=page("fewer-bits"))
+    assert again > 2 * once and f"{again:.3f}" in prose_of("fewer-bits", *RUNS[0])

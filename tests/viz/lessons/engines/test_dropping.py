@@ -5,51 +5,34 @@ from __future__ import annotations
 from xml.etree.ElementTree import Element
 
 import numpy as np
-import pytest
 
 from microgpt.cache import KVCache
 from microgpt.caches.sinks import SinkCache
 from microgpt.experiments.dropping.policies import text_of
 from microgpt.model import forward, softmax
-from microgpt.viz.course import page
-from microgpt.viz.lessons.dropping import View, view
-from microgpt.viz.rendering.render import widget
-from microgpt.viz.settings import Settings
 from microgpt.weights import shipped
-from tests.support.pages import classes, find, parse, text
+from tests.support.pages import Run, classes, find, runs, text
 
-RUNS = [
-    ("stories", "The next day is bright and"),
-    ("names-deep", "emma"),
-    ("names", "z" * 15),
-    ("stories", "The girl has a red ball and she"),
-]
+STORIES = ("The next day is bright and", "The girl has a red ball and she")
+RUNS = [("names-deep", "emma"), ("names", "z" * 15), *(("stories", prompt) for prompt in STORIES)]
 
 
-@pytest.fixture(scope="module", params=RUNS, ids=lambda run: f"{run[0]}-{run[1][:7]}")
-def run(request: pytest.FixtureRequest) -> tuple[tuple[str, str], View, Element]:
-    made = view(Settings(*request.param))
-    return request.param, made, parse(widget("dropping", made, page=page("full-cache")))
+run = runs("full-cache", RUNS)
 
 
-def drawn(tree: Element, case: int, state: str = "") -> list[list[int]]:
+def drawn(tree: Element, case: int, some: bool = False) -> list[list[int]]:
     """By step: the columns of the older rows that are there, held by all heads or by some."""
-    found = []
     (table,) = (one for one in find(tree, "n") if one.tag == "table")
+    found = []
     for line in table.iter("tr"):
         cells = [cell for cell in line.iter("td") if "far" not in classes(cell)]
-        here = [
-            j
-            for j, cell in enumerate(cells)
-            for one in cell.iter("i")
-            if f"D{case}" in classes(one) and ("some" in classes(one)) == (state == "some")
-        ]
-        found.append(here)
+        marks = [(j, classes(one)) for j, cell in enumerate(cells) for one in cell.iter("i")]
+        found.append([j for j, kinds in marks if f"D{case}" in kinds and ("some" in kinds) == some])
     return found
 
 
-def test_the_triangle_the_band_and_the_sinks(run: tuple[tuple[str, str], View, Element]) -> None:
-    _, made, tree = run
+def test_the_triangle_the_band_and_the_sinks(run: Run) -> None:
+    made, tree = run
     at = {case.policy: i for i, case in enumerate(made.cases)}
     assert ("shift" in at) == (made.model == "stories") and made.room == max(4, made.n_ctx // 3)
     for i in range(made.n):
@@ -59,20 +42,20 @@ def test_the_triangle_the_band_and_the_sinks(run: tuple[tuple[str, str], View, E
         assert drawn(tree, at["sinks"])[i] == ([0] if i else []) + recent
 
 
-def test_heads_that_choose_hold_as_many_rows_as_there_is_room(run: tuple[tuple[str, str], View, Element]) -> None:
-    _, made, tree = run
+def test_heads_that_choose_hold_as_many_rows_as_there_is_room(run: Run) -> None:
+    made, tree = run
     case = next(i for i, one in enumerate(made.cases) if one.policy == "h2o")
-    every, some = drawn(tree, case), drawn(tree, case, "some")
+    every, some = drawn(tree, case), drawn(tree, case, some=True)
     for i in range(made.n):
         assert len(every[i]) < made.room and (len(every[i]) + 1 == min(i + 1, made.room)) == (not some[i])
         assert not set(every[i]) & set(some[i])
 
 
-def test_what_has_moved_is_half_the_sum_of_differences(run: tuple[tuple[str, str], View, Element]) -> None:
+def test_what_has_moved_is_half_the_sum_of_differences(run: Run) -> None:
     """Sinks, run once more here."""
-    (name, prompt), made, tree = run
-    model = shipped(name)
-    ids, n_prompt = text_of(model, prompt)
+    made, tree = run
+    model = shipped(made.model)
+    ids, n_prompt = text_of(model, made.trace.about["prompt"])
     assert (n_prompt, len(ids)) == (made.n_prompt, made.n)
     cache, full = SinkCache(model.config, 1, made.room - 1), KVCache(model.config)
     (case,) = (one for one in made.cases if one.policy == "sinks")
@@ -88,8 +71,8 @@ def test_what_has_moved_is_half_the_sum_of_differences(run: tuple[tuple[str, str
     assert (f"After position {first} it would write" in panel) == (first is not None)
 
 
-def test_ring_and_shift(run: tuple[tuple[str, str], View, Element]) -> None:
-    _, made, tree = run
+def test_ring_and_shift(run: Run) -> None:
+    made, tree = run
     assert made.ring < 1e-9
     assert max(made.shifted[0]) < 1e-12 < 0.5 < min(made.shifted[1])
     boards = [text(board) for board in find(tree, "each")]

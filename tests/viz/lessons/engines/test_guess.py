@@ -5,25 +5,17 @@ from __future__ import annotations
 from xml.etree.ElementTree import Element
 
 import numpy as np
-import pytest
 
 from microgpt.decode import probabilities, recompute
-from microgpt.viz.course import page
-from microgpt.viz.lessons.guess import View, view
 from microgpt.viz.lessons.guess.drawn import STAGES
-from microgpt.viz.rendering.render import prose, widget
-from microgpt.viz.settings import Settings
 from microgpt.weights import shipped
-from tests.support.pages import classes, find, parse, text
+from tests.support.pages import Run, classes, drawn, find, prose_of, runs, text
 
-RUNS = ["em", "mar", "z" * 15, "christopher"]
+PROMPTS = ["em", "mar", "z" * 15, "christopher"]
 MODELS = [shipped(name) for name in ("names-deep", "names")]
 
 
-@pytest.fixture(scope="module", params=RUNS, ids=lambda prompt: prompt[:6])
-def run(request: pytest.FixtureRequest) -> tuple[View, Element]:
-    made = view(Settings("names-deep", request.param))
-    return made, parse(widget("guess", made, page=page("guess-and-check")))
+run = runs("guess-and-check", [("names-deep", prompt) for prompt in PROMPTS])
 
 
 def laws(words: list[str]) -> list[np.ndarray]:
@@ -45,7 +37,7 @@ def standing(tree: Element, case: int) -> list[tuple[str, str]]:
     return found
 
 
-def test_each_stage_shows_what_stands(run: tuple[View, Element]) -> None:
+def test_each_stage_shows_what_stands(run: Run) -> None:
     made, tree = run
     words = list(made.trace.about["text"])
     at = len(words) - made.written
@@ -61,7 +53,7 @@ def test_each_stage_shows_what_stands(run: tuple[View, Element]) -> None:
     assert at == len(words)
 
 
-def test_rows_come_with_the_pass_and_go_with_what_fell(run: tuple[View, Element]) -> None:
+def test_rows_come_with_the_pass_and_go_with_what_fell(run: Run) -> None:
     """Always one per token but the newest; in the pass one more per guess."""
     made, tree = run
     boxes = [find(column, "rowbox")[0] for column in find(tree, "col")]
@@ -75,7 +67,7 @@ def test_rows_come_with_the_pass_and_go_with_what_fell(run: tuple[View, Element]
         assert one.rows == 1 + len(one.guesses)
 
 
-def test_chances_are_those_of_both_models(run: tuple[View, Element]) -> None:
+def test_chances_are_those_of_both_models(run: Run) -> None:
     made, _ = run
     words, common = list(made.trace.about["text"]), []
     at = len(words) - made.written
@@ -99,10 +91,10 @@ def test_chances_are_those_of_both_models(run: tuple[View, Element]) -> None:
 
 
 def test_the_curves_and_the_example() -> None:
-    made = view(Settings("names-deep", "em"))
+    made, _ = drawn("guess-and-check", "names-deep", "em")
     for alpha, n, times in made.best:
         by_n = [(1 - alpha ** (k + 1)) / (1 - alpha) / (0.1 * k + 1) for k in range(65)]
         assert n == int(np.argmax(by_n)) and abs(times - max(by_n)) < 1e-12
     for one in made.hand:
         assert abs(one.q * one.chance + (1 - made.common) * one.left - one.p) < 1e-12
-    assert "A guess is kept in 0.7 of all cases" in prose("guess", made, page=page("guess-and-check"))
+    assert "A guess is kept in 0.7 of all cases" in prose_of("guess-and-check", "names-deep", "em")

@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from xml.etree.ElementTree import Element
-
 import numpy as np
-import pytest
 
 from microgpt.cache import KVCache
 from microgpt.model import forward
-from microgpt.viz.course import page
-from microgpt.viz.lessons.latent import View, view
-from microgpt.viz.rendering.render import prose, widget
-from microgpt.viz.settings import Settings
 from microgpt.weights import shipped
-from tests.support.pages import classes, find, parse, text
+from tests.support.pages import Run, classes, drawn, find, prose_of, runs, text
 
 PROMPTS = ["The next day is bright and the sun", "The", "In the morning the woman is happy and she sings ."]
 MODEL = shipped("stories-mla")
 
 
-@pytest.fixture(scope="module", params=PROMPTS, ids=lambda prompt: prompt[:8])
-def run(request: pytest.FixtureRequest) -> tuple[str, View, Element]:
-    made = view(Settings("stories", request.param))
-    return request.param, made, parse(widget("latent", made, page=page("latent-row")))
+run = runs("latent-row", [("stories", prompt) for prompt in PROMPTS])
 
 
-def test_what_is_kept_is_the_cache(run: tuple[str, View, Element]) -> None:
-    prompt, made, _ = run
-    ids, cache = MODEL.tokenizer.encode(prompt), KVCache(MODEL.config)
+def test_what_is_kept_is_the_cache(run: Run) -> None:
+    made, _ = run
+    ids, cache = MODEL.tokenizer.encode(made.trace.about["prompt"]), KVCache(MODEL.config)
     forward(MODEL.params, MODEL.config, ids, cache)
     short, latents = cache[0].keys[0], cache[0].values[0]
     first = len(ids) - len(made.rows)
@@ -38,9 +28,9 @@ def test_what_is_kept_is_the_cache(run: tuple[str, View, Element]) -> None:
     assert len(made.rows) == min(6, len(ids))
 
 
-def test_the_scores_are_the_same_both_ways_by_hand(run: tuple[str, View, Element]) -> None:
+def test_the_scores_are_the_same_both_ways_by_hand(run: Run) -> None:
     """From what is drawn: query times key, and turned query times latent and short key."""
-    _, made, _ = run
+    made, _ = run
     for head in made.heads:
         q, turned = (np.array([cell.value for cell in one.cells]) for one in (head.query, head.turned))
         for i, row in enumerate(made.rows):
@@ -51,8 +41,8 @@ def test_the_scores_are_the_same_both_ways_by_hand(run: tuple[str, View, Element
     assert made.difference < 1e-12
 
 
-def test_the_drawing_has_all_rows_of_all_heads(run: tuple[str, View, Element]) -> None:
-    _, made, tree = run
+def test_the_drawing_has_all_rows_of_all_heads(run: Run) -> None:
+    made, tree = run
     heads = [one for one in find(tree, "head") if one.tag == "div"]
     assert len(heads) == made.n_head == 4
     for head in heads:
@@ -64,7 +54,7 @@ def test_the_drawing_has_all_rows_of_all_heads(run: tuple[str, View, Element]) -
 
 
 def test_multiply_adds_are_counted_loop_by_loop() -> None:
-    made = view(Settings("stories", PROMPTS[0]))
+    made, _ = drawn("latent-row", "stories", PROMPTS[0])
     n, heads, rank, turned, own = made.n, made.n_head, made.rank, made.turned, made.own
     expanded = sum(rank * own * 2 + (own + turned) + own for _ in range(heads) for _ in range(n))
     absorbed = sum(own * rank * 2 + sum(rank + turned + rank for _ in range(n)) for _ in range(heads))
@@ -72,17 +62,17 @@ def test_multiply_adds_are_counted_loop_by_loop() -> None:
 
 
 def test_deepseek_as_published() -> None:
-    made = view(Settings("stories", PROMPTS[0]))
+    made, _ = drawn("latent-row", "stories", PROMPTS[0])
     large = made.large
     assert (large.row, large.total, made.v2_bytes, large.heads) == (576, 70_272, 69_120, 40_960)
     assert round(large.times, 1) == 71.1 and round(100 * made.fair, 1) == 82.2
     assert (large.full, large.absorbed) == (41_943_040, 159_383_552)
     assert round(100 * (1 - 60 * 576 * 6 / (95 * 2 * 8 * 128 * 16)), 1) == round(100 * made.claim, 1)
-    assert "93.3 % less" in prose("latent", made, page=page("latent-row"))
+    assert "93.3 % less" in prose_of("latent-row", "stories", PROMPTS[0])
 
 
 def test_the_charts_end_where_the_figures_say() -> None:
-    made = view(Settings("stories", PROMPTS[0]))
+    made, _ = drawn("latent-row", "stories", PROMPTS[0])
     *_, (n, (grouped, latent, state)) = made.growth.table
     assert (n, grouped, latent, state) == (1000, 2048, 576, made.state / 1000)
     assert all(rows == 0 for _, (_, _, rows) in made.recalled.table)

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import math
-from xml.etree.ElementTree import Element
 
 import pytest
 
-from microgpt.viz.course import page
-from microgpt.viz.lessons.limit import View, view
-from microgpt.viz.rendering.render import widget
-from microgpt.viz.settings import Settings
-from tests.support.pages import classes, find, parse, text
+from tests.support.pages import Run, classes, find, runs, text
 
 RUNS = [("stories", "The next day is bright"), ("names-deep", "emma"), ("names", "z" * 15)]
 WEIGHTS, ROW, PER_PAIR = 7_504_928_768, 131_072, 4 * 32 * 32 * 128  # of Llama-3-8B: read, bytes, operations
 READS, DOES, MEMORY, ALL = 3.35e12, 989e12, 80e9, 8_030_261_248  # an H100; all weights
 
 
-@pytest.fixture(scope="module", params=RUNS, ids=lambda run: run[0])
-def run(request: pytest.FixtureRequest) -> tuple[View, Element]:
-    made = view(Settings(*request.param))
-    return made, parse(widget("limit", made, page=page("reading-limit")))
+run = runs("reading-limit", RUNS)
 
 
-def test_each_step_is_the_slower_of_reading_and_computing(run: tuple[View, Element]) -> None:
+def test_each_step_is_the_slower_of_reading_and_computing(run: Run) -> None:
     made, tree = run
     for i, case in enumerate(made.cases):
         shown = text(find(find(tree, f"C{i}")[0], "steps")[0])
@@ -41,7 +33,7 @@ def test_each_step_is_the_slower_of_reading_and_computing(run: tuple[View, Eleme
         assert case.limit == pytest.approx(2 * WEIGHTS / case.length / ROW + 4, rel=1e-3)
 
 
-def test_a_dot_lies_on_the_roof_and_before_the_line(run: tuple[View, Element]) -> None:
+def test_a_dot_lies_on_the_roof_and_before_the_line(run: Run) -> None:
     made, tree = run
     d = made.drawing
     for i in range(len(made.cases)):
@@ -55,7 +47,7 @@ def test_a_dot_lies_on_the_roof_and_before_the_line(run: tuple[View, Element]) -
     assert len(walls) == len(made.cases) and len(find(tree, "point")) == len(d.points)
 
 
-def test_heads_and_rows_dealt_out_give_the_same(run: tuple[View, Element]) -> None:
+def test_heads_and_rows_dealt_out_give_the_same(run: Run) -> None:
     made, tree = run
     assert [one.ranks for one in made.ranks] == [1, 2, 4]
     for one in made.ranks:
@@ -66,7 +58,7 @@ def test_heads_and_rows_dealt_out_give_the_same(run: tuple[View, Element]) -> No
     assert f"{made.ranks[-1].held:.1f} times" in shown
 
 
-def test_what_travels(run: tuple[View, Element]) -> None:
+def test_what_travels(run: Run) -> None:
     made, _ = run
     assert made.moved == 8192 * ROW == 2**30
     found = {link.name: round(link.milliseconds, 1) for link in made.links}

@@ -5,24 +5,17 @@ from __future__ import annotations
 from xml.etree.ElementTree import Element
 
 import numpy as np
-import pytest
 
 from microgpt.experiments.mistakes import see_all
 from microgpt.experiments.validity import cache_rows, rows_of
-from microgpt.viz.course import page
-from microgpt.viz.lessons.masks import Experiment, View, view
-from microgpt.viz.rendering.render import prose, widget
-from microgpt.viz.settings import Settings
+from microgpt.viz.lessons.masks import Experiment, View
 from microgpt.weights import shipped
-from tests.support.pages import classes, find, parse, text
+from tests.support.pages import Run, classes, drawn, find, prose_of, runs, text
 
 RUNS = [("names-deep", "maria"), ("stories", "the next day is bright"), ("names", "emm"), ("names-deep", "z" * 15)]
 
 
-@pytest.fixture(scope="module", params=RUNS, ids=lambda run: f"{run[0]}-{run[1][:4]}")
-def run(request: pytest.FixtureRequest) -> tuple[View, Element]:
-    made = view(Settings(*request.param))
-    return made, parse(widget("masks", made, page=page("no-cache")))
+run = runs("no-cache", RUNS)
 
 
 def sees(made: View, one: Experiment, query: int, key: int) -> bool:
@@ -36,7 +29,7 @@ def shown(row: Element, tag: str, case: int) -> list[bool]:
     return [any(f"D{case}" in classes(i) for i in cell.iter(tag)) for cell in row.iter("td")]
 
 
-def test_the_grid_is_the_mask_and_its_column_is_the_new_token(run: tuple[View, Element]) -> None:
+def test_the_grid_is_the_mask_and_its_column_is_the_new_token(run: Run) -> None:
     made, tree = run
     (grid,) = find(tree, "grid")
     for case, one in enumerate(made.experiments):
@@ -47,7 +40,7 @@ def test_the_grid_is_the_mask_and_its_column_is_the_new_token(run: tuple[View, E
             assert shown(row, "b", case) == [there and j == one.at != i for j, there in enumerate(seen)]
 
 
-def test_a_row_is_stale_if_its_token_reads_the_new_one(run: tuple[View, Element]) -> None:
+def test_a_row_is_stale_if_its_token_reads_the_new_one(run: Run) -> None:
     """In layer 0 only the row of the changed token; above, the rows of all that see it."""
     made, tree = run
     (rows,) = find(tree, "rows")
@@ -67,7 +60,7 @@ def test_a_row_is_stale_if_its_token_reads_the_new_one(run: tuple[View, Element]
 
 def test_without_a_mask_is_as_if_every_row_were_handed_to_every_token() -> None:
     """By another way: a cache that hands out all rows, swept until they are right; and step by step with the mask."""
-    made, model = view(Settings("names-deep", "maria")), shipped("names-deep")
+    (made, _), model = drawn("no-cache", "names-deep", "maria"), shipped("names-deep")
     ids = [*model.tokenizer.encode("maria")]
     now = [*ids, model.tokenizer.vocabulary.index(made.of("none", "append").now)]
     swept = [rows_of(see_all(model.params, model.config, text)[1]) for text in (ids, now)]
@@ -78,14 +71,14 @@ def test_without_a_mask_is_as_if_every_row_were_handed_to_every_token() -> None:
     assert np.abs(np.abs(moved).max(axis=-1) - np.array(made.of("causal", "change").off)).max() < 1e-9
 
 
-def test_the_source_stays_and_the_decoder_grows(run: tuple[View, Element]) -> None:
+def test_the_source_stays_and_the_decoder_grows(run: Run) -> None:
     made, tree = run
     for i, (step, line) in enumerate(zip(made.steps, find(find(tree, "two")[0], "pile"), strict=True), 1):
         assert len(find(line, "own")[0]) == step.own == i and len(find(line, "still")[0]) == step.cross == made.n
         assert step.moved == step.difference == 0
 
 
-def test_an_adapter_changes_rows_from_its_own_layer_on(run: tuple[View, Element]) -> None:
+def test_an_adapter_changes_rows_from_its_own_layer_on(run: Run) -> None:
     made, _ = run
     for one in made.adapted:
         for layer, (k, v) in enumerate(one.off):
@@ -96,7 +89,7 @@ def test_an_adapter_changes_rows_from_its_own_layer_on(run: tuple[View, Element]
 
 
 def test_a_full_text_gains_no_token_and_one_layer_has_its_own_sentence() -> None:
-    full = view(Settings("names-deep", "z" * 15))
+    full, _ = drawn("no-cache", "names-deep", "z" * 15)
     assert {one.what for one in full.experiments} == {"change"}
-    assert "This model has one layer" in prose("masks", view(Settings("names", "emm")), page=page("no-cache"))
-    assert "This model has one layer" not in prose("masks", full, page=page("no-cache"))
+    assert "This model has one layer" in prose_of("no-cache", "names", "emm")
+    assert "This model has one layer" not in prose_of("no-cache", "names-deep", "z" * 15)

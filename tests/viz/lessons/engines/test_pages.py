@@ -6,19 +6,13 @@ from xml.etree.ElementTree import Element
 
 import pytest
 
-from microgpt.viz.course import page
-from microgpt.viz.lessons.pages import Moment, View, view
-from microgpt.viz.rendering.render import prose, widget
-from microgpt.viz.settings import Settings
-from tests.support.pages import classes, find, numbers, parse, text
+from microgpt.viz.lessons.pages import Moment
+from tests.support.pages import Run, classes, drawn, find, numbers, prose_of, runs, text
 
 RUNS = [("names-deep", "li"), ("names", "emm"), ("names-deep", "z" * 15), ("names-deep", "a")]
 
 
-@pytest.fixture(scope="module", params=RUNS, ids=lambda run: f"{run[0]}-{run[1][:4]}")
-def run(request: pytest.FixtureRequest) -> tuple[View, Element]:
-    made = view(Settings(*request.param))
-    return made, parse(widget("pages", made, page=page("pages")))
+run = runs("pages", RUNS)
 
 
 def seen(element: Element, case: int) -> str:
@@ -26,7 +20,7 @@ def seen(element: Element, case: int) -> str:
     return "".join(text(one) for one in element.iter("b") if f"D{case}" in classes(one))
 
 
-def test_the_picture_holds_what_the_pool_holds(run: tuple[View, Element]) -> None:
+def test_the_picture_holds_what_the_pool_holds(run: Run) -> None:
     """Each slot has the token whose row a table leads to; all others are empty."""
     made, tree = run
     (blocks,) = find(tree, "blocks")
@@ -46,7 +40,7 @@ def test_the_picture_holds_what_the_pool_holds(run: tuple[View, Element]) -> Non
         assert [numbers(cell)[0] for cell in lit] == ([] if moment.step.token is None else [moment.step.slot])
 
 
-def test_tables_and_wires_are_those_of_the_step(run: tuple[View, Element]) -> None:
+def test_tables_and_wires_are_those_of_the_step(run: Run) -> None:
     made, tree = run
     for case, moment in enumerate(made.moments):
         entries = [find(entry, "to-block")[0] for entry in find(tree, "entry")]
@@ -64,7 +58,7 @@ def address(moment: Moment, size: int) -> list[int]:
     return [row, size, size, row, size, slot // size, size, slot % size, slot]
 
 
-def test_each_panel_says_its_step(run: tuple[View, Element]) -> None:
+def test_each_panel_says_its_step(run: Run) -> None:
     made, tree = run
     panels = find(tree, "C")
     assert len(panels) == len(made.moments) == len({label for label in made.labels})
@@ -80,23 +74,20 @@ def test_each_panel_says_its_step(run: tuple[View, Element]) -> None:
 
 
 def test_the_bars_are_those_of_the_names() -> None:
-    made = view(Settings("names-deep", "li"))
-    bars = find(parse(widget("pages", made, page=page("pages"))), "policies")[0]
+    made, tree = drawn("pages", "names-deep", "li")
+    bars = find(tree, "policies")[0]
     ends = [numbers(end) for end in find(bars, "end")]
     assert ends == [[118, n, round(11800 / n, 1)] for n in (320, 156, 320, 156, 118)]
     for one, row in zip(made.policies, find(bars, "shares"), strict=True):
         assert numbers(row) == [round(100 * share, 1) for share in one.shares]
         assert sum(one.shares) == pytest.approx(1)
 
+    for parts in made.published.values():
+        assert sum(parts) == pytest.approx(100, abs=0.11)
+
 
 def test_what_one_text_gives_back_the_other_takes() -> None:
-    settings = Settings("names-deep", "li")
-    assert view(settings).reused == 4
-    assert "Block 4 serves both" in prose("pages", view(settings), page=page("pages"))
-    other = Settings("names-deep", "a")
-    assert ("serves both" in prose("pages", view(other), page=page("pages"))) == (view(other).reused is not None)
-
-
-def test_published_shares_add_up() -> None:
-    for parts in view(Settings("names-deep", "li")).published.values():
-        assert sum(parts) == pytest.approx(100, abs=0.11)
+    assert drawn("pages", "names-deep", "li")[0].reused == 4
+    assert "Block 4 serves both" in prose_of("pages", "names-deep", "li")
+    reused = drawn("pages", "names-deep", "a")[0].reused
+    assert ("serves both" in prose_of("pages", "names-deep", "a")) == (reused is not None)

@@ -2,43 +2,29 @@
 
 from __future__ import annotations
 
-from xml.etree.ElementTree import Element
-
 import numpy as np
-import pytest
 
 from microgpt.config import Array
-from microgpt.viz.course import page
-from microgpt.viz.lessons.pieces import View, view
-from microgpt.viz.rendering.render import prose, widget
-from microgpt.viz.settings import Settings
-from tests.support.pages import classes, find, numbers, parse, text
+from microgpt.viz.lessons.pieces import View
+from tests.support.pages import Run, classes, drawn, find, numbers, prose_of, runs, text
 
-RUNS = [
-    ("names-deep", "emmanuel"),
-    ("stories", "The next day is bright and the girl"),
-    ("names", "emm"),
-    ("names-deep", "z" * 15),
-]
+NAMES = [("names-deep", "emmanuel"), ("names", "emm"), ("names-deep", "z" * 15)]
+RUNS = [*NAMES, ("stories", "The next day is bright and the girl")]
 
 
-@pytest.fixture(scope="module", params=RUNS, ids=lambda run: f"{run[0]}-{run[1][:4]}")
-def run(request: pytest.FixtureRequest) -> tuple[View, Element]:
-    made = view(Settings(*request.param))
-    return made, parse(widget("pieces", made, page=page("in-pieces")))
+run = runs("in-pieces", RUNS)
 
 
 def rows(made: View) -> tuple[Array, Array]:
     """The scores of the last query in the head on show, and the values, from the trace."""
-    n = len([key for tile in made.tiles for key in tile.keys])
+    n = sum(len(tile.keys) for tile in made.tiles)
     scores = made.trace["attn_scores", n - 1, made.layer][made.head, 0]
-    per_head = scores.shape[0] and made.trace["v", 0, made.layer].shape[1]
-    heads = made.trace["q", 0, made.layer].shape[1]
-    group = heads // per_head
+    heads, kv_heads = (made.trace[name, 0, made.layer].shape[1] for name in "qv")
+    group = heads // kv_heads
     return scores, np.stack([made.trace["v", i, made.layer][0, made.head // group] for i in range(n)])
 
 
-def test_the_answer_is_plain_softmax_and_so_is_the_models(run: tuple[View, Element]) -> None:
+def test_the_answer_is_plain_softmax_and_so_is_the_models(run: Run) -> None:
     made, _ = run
     scores, values = rows(made)
     weights = np.exp(scores) / np.exp(scores).sum()
@@ -47,7 +33,7 @@ def test_the_answer_is_plain_softmax_and_so_is_the_models(run: tuple[View, Eleme
     assert made.difference <= made.everywhere < 1e-12
 
 
-def test_a_bar_is_what_a_key_counts_beside_the_largest_so_far(run: tuple[View, Element]) -> None:
+def test_a_bar_is_what_a_key_counts_beside_the_largest_so_far(run: Run) -> None:
     made, tree = run
     scores, values = rows(made)
     keys = [key for tile in made.tiles for key in tile.keys]
@@ -68,7 +54,7 @@ def test_a_bar_is_what_a_key_counts_beside_the_largest_so_far(run: tuple[View, E
     assert len(find(tree, "key")) == len(keys) == len(scores)
 
 
-def test_the_halves_and_the_plain_mean(run: tuple[View, Element]) -> None:
+def test_the_halves_and_the_plain_mean(run: Run) -> None:
     made, tree = run
     scores, values = rows(made)
     assert abs(sum(one.weight for one in made.splits) - 1) < 1e-12
@@ -87,12 +73,11 @@ def test_the_halves_and_the_plain_mean(run: tuple[View, Element]) -> None:
 
 def test_what_is_moved_is_counted_array_by_array() -> None:
     """Q, K, V and O once each; with stored scores, four times a score more."""
-    made = view(Settings("names-deep", "emmanuel"))
+    made, tree = drawn("in-pieces", *RUNS[0])
     for one, (n, t) in zip(made.moved, ((4096, 4096), (1, 4096)), strict=True):
         read = n * 128 + 2 * t * 128 + n * 128
         assert (one.once, one.apart) == (read, read + 4 * n * t)
-    shown = numbers(find(parse(widget("pieces", made, page=page("in-pieces"))), "moved")[0])
+    shown = numbers(find(tree, "moved")[0])
     assert {69_206_016, 2_097_152, 1_065_216, 1_048_832} <= {int(x) for x in shown}
-    said = prose("pieces", made, page=page("in-pieces"))
-    assert "2.268941" in said
+    assert "2.268941" in prose_of("in-pieces", *RUNS[0])
     assert [parts for *_, parts in made.loads] == [8, 22, 23, 6, 1]

@@ -4,33 +4,24 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element
 
-import pytest
-
 from microgpt.serving import batches
 from microgpt.serving.measured import kept
-from microgpt.viz.course import page
-from microgpt.viz.lessons.serving import View, view
-from microgpt.viz.rendering.render import prose, widget
-from microgpt.viz.settings import Settings
 from microgpt.weights import shipped
-from tests.support.pages import classes, find, folded, parse, text
+from tests.support.pages import Run, classes, drawn, find, folded, prose_of, runs, text
 
 MODEL = shipped("stories")
 RUNS = ["The next day is bright and", "it", "the girl has a red ball and she likes the ball . it is"]
 
 
-@pytest.fixture(scope="module", params=RUNS, ids=lambda prompt: prompt[:8])
-def run(request: pytest.FixtureRequest) -> tuple[View, Element]:
-    made = view(Settings("stories", request.param))
-    return made, parse(widget("serving", made, page=page("many-at-once")))
+run = runs("many-at-once", [("stories", prompt) for prompt in RUNS])
 
 
-def drawn(slot: Element, case: int) -> str:
+def boxed(slot: Element, case: int) -> str:
     """What is in a box, if it is there in this case."""
     return folded(slot) if f"D{case}" in classes(slot) else ""
 
 
-def test_lanes_hold_what_was_run_up_to_each_pass(run: tuple[View, Element]) -> None:
+def test_lanes_hold_what_was_run_up_to_each_pass(run: Run) -> None:
     made, tree = run
     assert made.same
     asked = batches.six(MODEL, made.trace.about["prompt"])
@@ -39,7 +30,7 @@ def test_lanes_hold_what_was_run_up_to_each_pass(run: tuple[View, Element]) -> N
         assert len(found.passes) == len(way.columns)
         for case in range(len(found.passes)):
             for lane, row in enumerate(find(lanes, "lane")):
-                shown = [drawn(slot, case) for slot in find(row, "slot")]
+                shown = [boxed(slot, case) for slot in find(row, "slot")]
                 for at, one in enumerate(found.passes):
                     n = sum(part.n for part in one.parts if part.text == lane)
                     lost = "× " if lane in one.preempted else ""
@@ -47,7 +38,7 @@ def test_lanes_hold_what_was_run_up_to_each_pass(run: tuple[View, Element]) -> N
                     assert ("×" in shown[at]) == bool(lost and at <= case)
 
 
-def test_waits_are_distances(run: tuple[View, Element]) -> None:
+def test_waits_are_distances(run: Run) -> None:
     """A first token is marked where it is written; the columns before it add up to the wait."""
     made, tree = run
     asked = batches.six(MODEL, made.trace.about["prompt"])
@@ -67,7 +58,7 @@ def test_waits_are_distances(run: tuple[View, Element]) -> None:
 
 
 def test_places_stay_empty_in_static_batches_alone() -> None:
-    made = view(Settings("stories", RUNS[0]))
+    made, _ = drawn("many-at-once", "stories", RUNS[0])
     for way in made.ways:
         empty = sum(box.kind == "place" for column in way.columns for box in column.boxes)
         assert (empty > 0) == (way.kind == "static")
@@ -81,19 +72,16 @@ def test_places_stay_empty_in_static_batches_alone() -> None:
 
 
 def test_the_large_run_is_what_was_kept() -> None:
-    made = view(Settings("stories", RUNS[0]))
-    tree = parse(widget("serving", made, page=page("many-at-once")))
-    (loads,) = find(tree, "loads")
-    said = text(loads)
+    made, tree = drawn("many-at-once", "stories", RUNS[0])
+    said = text(find(tree, "loads")[0])
     for part in kept().values():
         for seen in part.values():
             assert f"{100 * seen.arithmetic:.1f} %" in said
             for x in seen.first:
                 shown = f"{1000 * x:.{int(x < 0.01)}f} ms" if x < 1 else f"{x:.{int(x < 100)}f} s"
                 assert shown in said
-    words = prose("serving", made, page=page("many-at-once"))
     waits = [made.load(kind).seen.first[0] for kind in ("static", "reserved", "whole", "chunks")]
-    assert waits == sorted(waits, reverse=True) and "cannot keep up" in words
+    assert waits == sorted(waits, reverse=True) and "cannot keep up" in prose_of("many-at-once", "stories", RUNS[0])
     assert made.load("prefix").seen.first[0] < made.load("turns").seen.first[0] < made.load("anew").seen.first[0]
     gaps = [made.load(kind).seen.between[1] for kind in ("small", "chunks", "whole")]
     assert gaps == sorted(gaps)

@@ -4,30 +4,21 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element
 
-import pytest
-
 from microgpt.caches.prefix import block_keys
-from microgpt.viz.course import page
-from microgpt.viz.lessons.sharing import View, view
-from microgpt.viz.rendering.render import prose, widget
-from microgpt.viz.settings import Settings
-from tests.support.pages import classes, find, numbers, parse, text
+from tests.support.pages import Run, classes, drawn, find, folded, numbers, prose_of, runs, text
 
+LESSON = "shared-prefixes"
 PROMPTS = ["christ", "mari", "a", "abcdefghijklm"]
-PAGE = page("shared-prefixes")
 
 
-@pytest.fixture(scope="module", params=PROMPTS)
-def run(request: pytest.FixtureRequest) -> tuple[View, Element]:
-    made = view(Settings("names-deep", request.param))
-    return made, parse(widget("sharing", made, page=PAGE))
+run = runs(LESSON, [("names-deep", prompt) for prompt in PROMPTS])
 
 
 def there(elements: list[Element], case: int) -> list[Element]:
     return [one for one in elements if f"D{case}" in classes(one)]
 
 
-def test_the_picture_holds_what_the_pool_holds(run: tuple[View, Element]) -> None:
+def test_the_picture_holds_what_the_pool_holds(run: Run) -> None:
     """Each block that a table holds has the tokens of its text, and as many readers as tables hold it."""
     made, tree = run
     blocks = {int(numbers(find(one, "no")[0])[0]): one for one in find(tree, "blk")}
@@ -54,7 +45,7 @@ def test_the_picture_holds_what_the_pool_holds(run: tuple[View, Element]) -> Non
                 assert bool(there(list(element.iter("code")), case)) == known
 
 
-def test_a_line_runs_through_the_blocks_of_its_text(run: tuple[View, Element]) -> None:
+def test_a_line_runs_through_the_blocks_of_its_text(run: Run) -> None:
     made, tree = run
     (svg,) = [one for one in tree.iter() if one.tag.endswith("svg")]
     lanes = {block.number: block.lane for block in made.drawing.blocks}
@@ -69,7 +60,7 @@ def test_a_line_runs_through_the_blocks_of_its_text(run: tuple[View, Element]) -
             assert {f"w{len(table) - 1}", f"b{lanes[table[-1]]}"} <= {*classes(chip)}
 
 
-def test_strips_say_what_is_found_and_run(run: tuple[View, Element]) -> None:
+def test_strips_say_what_is_found_and_run(run: Run) -> None:
     made, tree = run
     first = made.trace.about["texts"][0]
     for moment, strip in zip(made.moments, find(tree, "coming"), strict=True):
@@ -87,7 +78,7 @@ def test_strips_say_what_is_found_and_run(run: tuple[View, Element]) -> None:
     assert all("again" in state for state in last[made.at_changed + 1 :])
 
 
-def test_what_is_not_found_goes_grey(run: tuple[View, Element]) -> None:
+def test_what_is_not_found_goes_grey(run: Run) -> None:
     """In the last event all full blocks of the first text but those before the changed token."""
     made, tree = run
     last = len(made.moments) - 1
@@ -96,7 +87,7 @@ def test_what_is_not_found_goes_grey(run: tuple[View, Element]) -> None:
     assert grey == [block for block in table[made.at_changed // made.size :] if block in made.moments[last].event.keys]
 
 
-def test_each_panel_says_its_event(run: tuple[View, Element]) -> None:
+def test_each_panel_says_its_event(run: Run) -> None:
     made, tree = run
     panels = find(tree, "C")[: len(made.moments)]
     for panel, moment in zip(panels, made.moments, strict=True):
@@ -109,8 +100,8 @@ def test_each_panel_says_its_event(run: tuple[View, Element]) -> None:
 
 
 def test_hashes_are_those_of_the_chain() -> None:
-    made = view(Settings("names-deep", "christ"))
-    panels = find(parse(widget("sharing", made, page=PAGE)), "C")
+    made, tree = drawn(LESSON, "names-deep", "christ")
+    panels = find(tree, "C")
     first, second = (key.hex()[:4] for key in block_keys(made.moments[0].event.ids, 2)[:2])
     assert f"hash({first}, h r) = {second}" in text(find(panels[1], "where")[0])
     other = block_keys(made.moments[-1].event.ids, 2)[1].hex()[:4]
@@ -118,9 +109,7 @@ def test_hashes_are_those_of_the_chain() -> None:
 
 
 def test_the_sentences_say_what_happened() -> None:
-    made = view(Settings("names-deep", "christ"))
-    panels = [text(find(panel, "done")[0]) for panel in find(parse(widget("sharing", made, page=PAGE)), "C")]
-    said = [" ".join(panel.split()) for panel in panels]
+    said = [folded(find(panel, "done")[0]) for panel in find(drawn(LESSON, "names-deep", "christ")[1], "C")]
     assert "B finds 6 tokens in 3 blocks of A and runs only the other 3. Of these, 1 is as in A too" in said[1]
     assert "all 9 rows are shared" in said[2]
     assert "Block 6 is B’s as well, so C first copies its row into block 7" in said[3]
@@ -130,15 +119,14 @@ def test_the_sentences_say_what_happened() -> None:
 
 
 def test_a_long_text_is_cut_and_the_page_says_so() -> None:
-    said = [text(parse(widget("sharing", view(Settings("names-deep", "z" * n)), page=PAGE))) for n in (13, 15)]
+    said = [text(drawn(LESSON, "names-deep", "z" * n)[1]) for n in (13, 15)]
     assert ["Only the first 14 tokens of your text" in one for one in said] == [False, True]
 
 
 def test_the_chat_is_counted() -> None:
-    made = view(Settings("names-deep", "christ"))
+    made, tree = drawn(LESSON, "names-deep", "christ")
     assert [(chat.sent, chat.run) for chat in made.chats] == [(10_050, 1_305), (10_050, 10_050), (10_050, 2_554)]
     assert [round(chat.price) for chat in made.chats] == [2_506, 12_562, 3_942]
-    tree = parse(widget("sharing", made, page=PAGE))
     for chat, panel in zip(made.chats, find(tree, "C")[len(made.moments) :], strict=True):
         rows = [[numbers(cell)[0] for cell in row] for row in list(panel.iter("tr"))[1:]]
         assert rows == [[i, turn.found, turn.run] for i, turn in enumerate(chat.turns, 1)]
@@ -148,8 +136,10 @@ def test_the_chat_is_counted() -> None:
 
 def test_the_prose_follows_the_text() -> None:
     for prompt in ("christ", "mari"):
-        made = view(Settings("names-deep", prompt))
-        said = " ".join(prose("sharing", made, page=PAGE).split())
+        made, said = (
+            drawn(LESSON, "names-deep", prompt)[0],
+            prose_of(LESSON, "names-deep", prompt),
+        )
         second = made.moments[1].event
         assert f"text B takes over {second.found} rows and runs {second.run} tokens" in said
         assert made.apart[0] == 0 and f"differ by up to {made.deeper:.2f}" in said
