@@ -10,11 +10,13 @@ import html5lib
 import numpy as np
 import pytest
 
+from microgpt.record import Recording
 from microgpt.viz import views
 from microgpt.viz.course import Page
 from microgpt.viz.course import page as page_named
 from microgpt.viz.rendering.render import language, prose, render_page, widget
 from microgpt.viz.settings import Settings
+from microgpt.weights import shipped
 
 Run = tuple[Any, Element]  # a view, and the widget that it makes
 
@@ -81,6 +83,19 @@ def drawn(lesson: str, model: str, prompt: str) -> Run:
     one = page_named(lesson)
     view = views.view(one.widget, Settings(model, prompt))
     return view, parse(widget(one.widget, view, page=one))
+
+
+@lru_cache(maxsize=8)
+def recorded(model: str, prompt: str) -> Recording:
+    """A run of its own, to its end."""
+    made = Recording(shipped(model), prompt)
+    made.run()
+    return made
+
+
+def recording_of(view: Any) -> Recording:
+    """The same run once more, apart from the view."""
+    return recorded(view.trace.about["model"], view.trace.about["prompt"])
 
 
 def prose_of(lesson: str, model: str, prompt: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from xml.etree.ElementTree import Element
 
 import numpy as np
 import pytest
@@ -12,31 +11,19 @@ from microgpt.config import Config
 from microgpt.cost import PARTS, cached, naive, needed
 from microgpt.experiments.exactness.measure import SHORTEST, measured
 from microgpt.experiments.exactness.rounded import to_bfloat16
-from microgpt.record import Recording
-from microgpt.viz.course import page
-from microgpt.viz.lessons.compare import Compare, standing, view
-from microgpt.viz.rendering.render import widget
-from microgpt.viz.settings import Settings
+from microgpt.viz.lessons.compare import standing
 from microgpt.viz.text.formats import of_hundred
 from microgpt.weights import SHIPPED, shipped
-from tests.support.pages import find, numbers, parse, shown_as, text
+from tests.support.pages import Run, drawn, find, numbers, recording_of, runs, shown_as, text
 
 RUNS = [("names", "emm"), ("names", "a"), ("names-deep", "abcdefghijklmno"), ("stories", "The next day is bright")]
 
 
-@pytest.fixture(scope="module", params=RUNS, ids=lambda run: f"{run[0]}-{run[1][:5]}")
-def run(request: pytest.FixtureRequest) -> tuple[Recording, Compare, list[Element]]:
-    """The recording, the view and the boards of the steps."""
-    name, prompt = request.param
-    recording = Recording(shipped(name), prompt)
-    recording.run()
-    made = view(Settings(name, prompt))
-    tree = parse(widget("compare", made, page=page("with-and-without")))
-    return recording, made, find(tree, "sheet")
+run = runs("with-and-without", RUNS)
 
 
-def test_every_step_counts_what_both_runs_did(run: tuple[Recording, Compare, list[Element]]) -> None:
-    recording, _, boards = run
+def test_every_step_counts_what_both_runs_did(run: Run) -> None:
+    recording, boards = recording_of(run[0]), find(run[1], "sheet")
     config, so_far = recording.model.config, np.zeros(3)
     assert len(boards) == len(recording.cache)
     for t, board in enumerate(boards, start=1):
@@ -49,10 +36,9 @@ def test_every_step_counts_what_both_runs_did(run: tuple[Recording, Compare, lis
         assert [numbers(b)[0] for b in totals.iter("b")] == so_far.tolist()
 
 
-def test_rows_say_what_is_new_kept_and_computed_again(run: tuple[Recording, Compare, list[Element]]) -> None:
-    recording, _, boards = run
-    tokens = recording.trace.about["tokens"]
-    for t, board in enumerate(boards, start=1):
+def test_rows_say_what_is_new_kept_and_computed_again(run: Run) -> None:
+    tokens = run[0].trace.about["tokens"]
+    for t, board in enumerate(find(run[1], "sheet"), start=1):
         with_cache, without = find(board, "side")
         for side in (with_cache, without):
             names = [text(th).strip() for row in side.iter("tr") for th in row.iter("th") if th.get("scope") == "row"]
@@ -63,21 +49,21 @@ def test_rows_say_what_is_new_kept_and_computed_again(run: tuple[Recording, Comp
         assert drawn == [t + 1] * 2  # no room is kept for what is not there yet
 
 
-def test_tokens_that_have_run_are_those_of_all_steps_so_far(run: tuple[Recording, Compare, list[Element]]) -> None:
-    recording, made, _ = run
-    tree = parse(widget("compare", made, page=page("with-and-without")))
+def test_tokens_that_have_run_are_those_of_all_steps_so_far(run: Run) -> None:
+    made, tree = run
     once, over = ([numbers(one) for one in find(p, "said")] for p in find(tree, "both")[0].iter("p"))
-    n = len(recording.cache)
+    n, tokens = made.n, made.trace.about["tokens"]
     assert once == [[i] for i in range(1, n + 1)]
     assert over[0] == [1] and over[1:] == [[sum(range(1, i + 1)), sum(range(1, i + 1)) - i] for i in range(2, n + 1)]
     assert over[-1] == [1] or over[-1][1] == made.saved_rows
     for fall in find(tree, "fall"):
-        assert [text(token) for token in find(fall, "tok")] == recording.trace.about["tokens"][:n]
+        assert [text(token) for token in find(fall, "tok")] == tokens[:n]
         assert [one.get("class") for one in find(fall, "cells")[0]] == [f"b{i}" for i in range(n)]
 
 
-def test_both_logits_are_the_recordings_and_the_bound_holds(run: tuple[Recording, Compare, list[Element]]) -> None:
-    recording, made, boards = run
+def test_both_logits_are_the_recordings_and_the_bound_holds(run: Run) -> None:
+    made, boards = run[0], find(run[1], "sheet")
+    recording = recording_of(made)
     trace, vocabulary = recording.trace, recording.trace.about["vocabulary"]
     for i, board in enumerate(boards):
         (answer,) = find(board, "answer")
@@ -93,11 +79,9 @@ def test_both_logits_are_the_recordings_and_the_bound_holds(run: tuple[Recording
 
 @pytest.mark.parametrize(("model", "powers"), [("names", (1, 2, 3)), ("names-deep", (1, 3, 3))])
 def test_powers_are_read_off_the_curves(model: str, powers: tuple[int, ...]) -> None:
-    made = view(Settings(model, "emm"))
+    made, _ = drawn("with-and-without", model, "emm")
     orders = {1: "O(n)", 2: "O(n²)", 3: "O(n³)"}
-    attention = made.slopes[made.chart_names.index("attention")]
-    mlp = made.slopes[made.chart_names.index("MLP")]
-    total = made.slopes[made.chart_names.index("total")]
+    attention, mlp, total = (made.slopes[made.chart_names.index(name)] for name in ("attention", "MLP", "total"))
     assert [order for _, order in attention[-1].slopes] == [orders[max(2, p)] for p in powers]
     assert [order for _, order in mlp[-1].slopes] == [orders[p] for p in (1, 1 if model == "names" else 2, 2)]
     assert [order for _, order in total[-1].slopes] == [orders[max(2, p)] for p in powers]
@@ -105,11 +89,9 @@ def test_powers_are_read_off_the_curves(model: str, powers: tuple[int, ...]) -> 
     assert total[0].slopes[0][0] < 1.2 < 1.7 < total[1].slopes[0][0] < 1.95
 
 
-def test_questions_have_one_right_answer() -> None:
+def test_the_largest_and_the_smallest_part_are_named() -> None:
     for model, prompt in RUNS:
-        made = view(Settings(model, prompt))
-        assert made.asks.double == {"alone": 2, "cached": 4, "right": 8}
-        assert len(made.asks.pairs) == 3
+        made, _ = drawn("with-and-without", model, prompt)
         assert made.asks.standing.model == model
         config: Config = shipped(model).config
         sums = np.sum([cached(config, t) for t in range(1, made.n + 1)], axis=0)
@@ -135,9 +117,8 @@ def test_a_small_share_is_not_said_to_be_nothing() -> None:
 
 def test_the_formats_of_shorter_numbers_are_the_kept_figures() -> None:
     """And each example flips: the first token wins with the cache, the second without."""
-    made = view(Settings("names", "emm"))
+    made, tree = drawn("with-and-without", *RUNS[0])
     assert [one.model for one in made.tested] == list(SHIPPED)
-    tree = parse(widget("compare", made, page=page("with-and-without")))
     boards = find(tree, "pair")[-len(SHIPPED) :]
     for one, board in zip(made.tested, boards, strict=True):
         kept = measured(one.model)

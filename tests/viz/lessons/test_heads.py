@@ -10,32 +10,36 @@ from xml.etree.ElementTree import Element
 import numpy as np
 import pytest
 
-from microgpt.architectures.known import PRESETS
 from microgpt.cache import KVCache
 from microgpt.experiments.sharing import change, choices, latent, run, with_kv_heads, with_latent
 from microgpt.experiments.sharing.quality import measured
 from microgpt.model import forward
 from microgpt.record import Recording
 from microgpt.viz.course import page
-from microgpt.viz.lessons.heads import View, trained, view
-from microgpt.viz.rendering.render import prose, widget
+from microgpt.viz.lessons.heads import trained, view
+from microgpt.viz.rendering.render import prose
 from microgpt.viz.settings import Settings
 from microgpt.weights import shipped
-from tests.support.pages import find, folded, numbers, numbers_of, parse, shown_as, text
+from tests.support.pages import (
+    Run,
+    find,
+    folded,
+    numbers,
+    numbers_of,
+    parse,
+    recording_of,
+    runs,
+    shown_as,
+    text,
+)
 
 RUNS = [("stories", "The next day is bright"), ("names", "emm"), ("names-deep", "a")]
 
 
-@pytest.fixture(scope="module", params=RUNS, ids=lambda run: run[0])
-def made(request: pytest.FixtureRequest) -> tuple[Recording, View, Element]:
-    name, prompt = request.param
-    recording = Recording(shipped(name), prompt)
-    recording.run()
-    shown = view(Settings(name, prompt))
-    return recording, shown, parse(widget("heads", shown, page=page("fewer-heads")))
+made = runs("fewer-heads", RUNS)
 
 
-def drawn(tree: Element) -> tuple[Element, Element]:
+def drawings(tree: Element) -> tuple[Element, Element]:
     """The running model with its heads shared, and SmolLM2: each drawn once for all its ways."""
     ours, smol = find(tree, "drawing")
     return ours, smol
@@ -58,10 +62,11 @@ def ways(recording: Recording) -> list[tuple[Any, Any]]:
     return [*shared, (with_latent(params, config, config.n_embd // 2), config)]
 
 
-def test_every_newest_row_is_what_the_changed_model_computed(made: tuple[Recording, View, Element]) -> None:
-    recording, _, tree = made
+def test_every_newest_row_is_what_the_changed_model_computed(made: Run) -> None:
+    view, tree = made
+    recording = recording_of(view)
     ids, digits = recording.ids[: len(recording.cache)], 2 if recording.model.config.head_dim <= 4 else 1
-    ours, _ = drawn(tree)
+    ours, _ = drawings(tree)
     for part, (params, config) in zip(kept(ours), ways(recording), strict=True):
         trace = run(params, config, ids)
         queries = [numbers_of(s) for s in find(find(ours, "queries")[0], "strip", "q")]
@@ -77,10 +82,11 @@ def test_every_newest_row_is_what_the_changed_model_computed(made: tuple[Recordi
             shown_as(numbers_of(short), down @ trace["attn_norm", 0, 0][-1], digits)
 
 
-def test_the_kept_rows_are_as_many_as_the_cache_of_that_model_holds(made: tuple[Recording, View, Element]) -> None:
-    recording, shown, tree = made
+def test_the_kept_rows_are_as_many_as_the_cache_of_that_model_holds(made: Run) -> None:
+    shown, tree = made
+    recording = recording_of(shown)
     n = len(recording.cache)
-    for part, way, (params, config) in zip(kept(drawn(tree)[0]), shown.ways, ways(recording), strict=True):
+    for part, way, (params, config) in zip(kept(drawings(tree)[0]), shown.ways, ways(recording), strict=True):
         cells = [cell for s in find(part, "stays") for strip in find(s, "strip") for cell in strip]
         assert len(cells) == n * way.row
         if way.n:
@@ -90,11 +96,11 @@ def test_the_kept_rows_are_as_many_as_the_cache_of_that_model_holds(made: tuple[
         assert len(find(part, "stays")) == (way.n or 1)
 
 
-def test_what_is_kept_stands_below_those_that_share_it(made: tuple[Recording, View, Element]) -> None:
+def test_what_is_kept_stands_below_those_that_share_it(made: Run) -> None:
     """Each box has its number and its way's heads that share: the style places it by the two, and by the choice's."""
-    recording, shown, tree = made
+    shown, tree = made
     for drawing, sizes in zip(
-        drawn(tree), ([w.size for w in shown.ways], [w.size for w in shown.variants]), strict=True
+        drawings(tree), ([w.size for w in shown.ways], [w.size for w in shown.variants]), strict=True
     ):
         (lanes,) = find(drawing, "lanes")
         heads = len(find(drawing, "queries")[0])
@@ -112,8 +118,9 @@ def test_what_is_kept_stands_below_those_that_share_it(made: tuple[Recording, Vi
         assert chosen == [f"by{size}" for size in sizes]
 
 
-def test_the_table_holds_what_was_measured(made: tuple[Recording, View, Element]) -> None:
-    recording, shown, tree = made
+def test_the_table_holds_what_was_measured(made: Run) -> None:
+    shown, tree = made
+    recording = recording_of(shown)
     ids, config = recording.ids[: len(recording.cache)], recording.model.config
     before = run(recording.model.params, config, ids)["logits", 0]
     (table,) = find(tree, "all-ways")
@@ -134,29 +141,20 @@ def test_the_table_holds_what_was_measured(made: tuple[Recording, View, Element]
         shown_as([numbers(b)[0] for b in find(board, "moved")[0].iter("b")], 100 * moved, 0)
     own = [row for row in rows if row.get("class") == "own"]
     assert len(own) == 1
-    told = [t for t in recording.trace.about["tokens"][1:]]
-    assert [text(b) for b in own[0].iter("bdi")] == told
+    assert [text(b) for b in own[0].iter("bdi")] == recording.trace.about["tokens"][1:]
 
 
-def test_sharing_costs_what_the_formula_says_for_smollm2(made: tuple[Recording, View, Element]) -> None:
-    _, shown, tree = made
-    _, smol = drawn(tree)
+def test_sharing_costs_what_the_formula_says_for_smollm2(made: Run) -> None:
+    shown, tree = made
+    _, smol = drawings(tree)
     assert len(find(smol, "box", "q")) == 9
     assert [len(find(part, "box", "k")) for part in kept(smol)] == [9, 3, 1]
     for line, one in zip(find(tree, "line"), shown.variants, strict=True):
         *factors, product = numbers(line)
         assert np.prod(factors) == product == one.per_token
     assert [one.per_token for one in shown.variants] == [69_120, 23_040, 7_680]
-    assert shown.smol == shown.variants[1] and (shown.mha, shown.mqa) == (shown.variants[0], shown.variants[-1])
-
-
-def test_questions_have_one_right_answer(made: tuple[Recording, View, Element]) -> None:
-    _, shown, _ = made
-    llama = PRESETS["Llama-3-8B"]
-    assert shown.asks.times["right"] == llama.bytes_if_mha() / llama.bytes_per_token()
-    assert shown.asks.rows["right"] == 576 and shown.asks.shape["right"] == (8 * 128, 4096)
-    assert len(shown.asks.times) == len(shown.asks.rows) == len(shown.asks.shape) == 3
     assert (shown.asks.mixed_up > 0) == (shown.own.kind != "MHA")
+    assert shown.smol == shown.variants[1] and (shown.mha, shown.mqa) == (shown.variants[0], shown.variants[-1])
 
 
 @pytest.mark.parametrize(("name", "prompt"), [("names", "a"), ("stories", "the " * 23), ("names-deep", "z" * 15)])
@@ -188,9 +186,9 @@ def told(name: str) -> str:
     return folded(found)
 
 
-def test_the_table_has_the_means_and_spreads_of_what_is_kept(made: tuple[Recording, View, Element]) -> None:
+def test_the_table_has_the_means_and_spreads_of_what_is_kept(made: Run) -> None:
     """And a mark for each seed, from left to right as its loss is, or a word that they lie beyond."""
-    _, shown, tree = made
+    shown, tree = made
     (table,) = find(tree, "trained")
     kept = measured()
     kinds = [kept[4]["trained"], kept[4]["continued"]]

@@ -12,33 +12,22 @@ from microgpt.architectures import inventory
 from microgpt.architectures.known import PRESETS
 from microgpt.config import n_params, param_shapes
 from microgpt.experiments import journey
-from microgpt.record import Recording
 from microgpt.trace import Trace
 from microgpt.viz.course import page
 from microgpt.viz.drawing.heat import LEVELS
-from microgpt.viz.lessons.inside import View, view
-from microgpt.viz.rendering.render import widget
 from microgpt.viz.rendering.style import own_style
-from microgpt.viz.settings import Settings
 from microgpt.weights import SHIPPED, shipped
-from tests.support.pages import classes, find, numbers, parse, shown_as, text
+from tests.support.pages import Run, classes, find, numbers, recording_of, runs, shown_as, text
 
 RUNS = [("names", "emm"), ("names-deep", "a"), ("stories", "The next day is bright")]
-Run = tuple[Recording, View, Element]
 
 
-@pytest.fixture(scope="module", params=RUNS, ids=lambda run: f"{run[0]}-{run[1][:5]}")
-def run(request: pytest.FixtureRequest) -> Run:
-    name, prompt = request.param
-    recording = Recording(shipped(name), prompt)
-    recording.run()
-    made = view(Settings(name, prompt))
-    return recording, made, parse(widget("inside", made, page=page("inside")))
+run = runs("inside", RUNS)
 
 
 def ways(run: Run) -> dict[str, list[journey.Stop]]:
     """By state, the stops of the token that is followed, from the model itself."""
-    recording, made, _ = run
+    made, recording = run[0], recording_of(run[0])
     config = recording.model.config
     found = {f"t{pos}": journey.stops(recording.trace, config, pos) for pos in range(len(recording.cache))}
     for one in made.swaps:
@@ -47,7 +36,8 @@ def ways(run: Run) -> dict[str, list[journey.Stop]]:
 
 
 def swapped(run: Run, at: int, new: str) -> Trace:
-    model, ids = run[0].model, run[0].ids[: run[0].n_prompt]
+    recording = recording_of(run[0])
+    model, ids = recording.model, recording.ids[: recording.n_prompt]
     token_ids = [*ids[:at], model.tokenizer.vocabulary.index(new), *ids[at + 1 :]]
     return journey.step_by_step(model.params, model.config, token_ids)
 
@@ -74,7 +64,7 @@ def assert_drawn(bars: list[Element], by_state: dict[str, np.ndarray]) -> None:
 
 
 def test_every_stop_has_its_shape_and_its_numbers_in_every_state(run: Run) -> None:
-    tree = run[2]
+    tree = run[1]
     items = find(tree, "stop")
     for state, stops in ways(run).items():
         assert len(stops) == len(items)
@@ -88,7 +78,7 @@ def test_every_stop_has_its_shape_and_its_numbers_in_every_state(run: Run) -> No
 
 
 def test_every_number_is_a_bar_that_is_there_in_every_state(run: Run) -> None:
-    legs = [leg for leg in find(run[2], "leg") if any(name.startswith("at-") for name in classes(leg))]
+    legs = [leg for leg in find(run[1], "leg") if any(name.startswith("at-") for name in classes(leg))]
     by_state = ways(run)
     drawn = [at for at, stop in enumerate(by_state["t0"]) if stop.name not in ("attn_scores", "attn_weights")]
     assert len(legs) == len(drawn)
@@ -98,7 +88,8 @@ def test_every_number_is_a_bar_that_is_there_in_every_state(run: Run) -> None:
 
 
 def test_the_rows_of_k_and_v_are_those_of_the_cache(run: Run) -> None:
-    recording, made, tree = run
+    made, tree = run
+    recording = recording_of(made)
     config, n = recording.model.config, len(recording.cache)
     for layer, pile in enumerate(find(tree, "pile")):
         for pos, row in enumerate(find(pile, "J")):
@@ -120,8 +111,7 @@ def test_the_rows_of_k_and_v_are_those_of_the_cache(run: Run) -> None:
 
 
 def test_between_the_rows_stand_the_scores_and_weights_of_each_head(run: Run) -> None:
-    recording, _, tree = run
-    n_head = recording.model.config.n_head
+    tree, n_head = run[1], recording_of(run[0]).model.config.n_head
     for layer, pile in enumerate(find(tree, "pile")):
         rows = [find(row, "u") for row in find(pile, "J")]
         assert {len(row) for row in rows} == {2 * n_head}
@@ -137,7 +127,7 @@ def test_between_the_rows_stand_the_scores_and_weights_of_each_head(run: Run) ->
 
 
 def test_the_sums_are_those_of_the_stops(run: Run) -> None:
-    recording, _, tree = run
+    tree, recording = run[1], recording_of(run[0])
     sentences = [sentence for sentence in find(tree, "sum") if "makes" in text(sentence)]
     assert len(sentences) == len(recording.cache)
     for pos, sentence in enumerate(sentences):
@@ -147,13 +137,13 @@ def test_the_sums_are_those_of_the_stops(run: Run) -> None:
 
 
 def test_only_k_and_v_are_said_to_stay(run: Run) -> None:
-    legs = [leg for leg in find(run[2], "leg") if find(leg, "kept")]
+    legs = [leg for leg in find(run[1], "leg") if find(leg, "kept")]
     assert {name for leg in legs for name in classes(leg) if name.startswith("at-")} == {"at-k", "at-v"}
-    assert len(legs) == 2 * run[0].model.config.n_layer
+    assert len(legs) == 2 * run[0].n_layer
 
 
 def test_weights_are_named_with_their_own_shapes(run: Run) -> None:
-    recording, _, tree = run
+    tree, recording = run[1], recording_of(run[0])
     shapes = {name.split(".")[-1]: list(shape) for name, shape in param_shapes(recording.model.config).items()}
     named = set()
     for item in find(tree, "stop"):
@@ -165,7 +155,8 @@ def test_weights_are_named_with_their_own_shapes(run: Run) -> None:
 
 
 def test_the_drawing_says_what_notices_a_swap(run: Run) -> None:
-    recording, made, tree = run
+    made, tree = run
+    recording = recording_of(made)
     model, n = recording.model, recording.n_prompt
     ids, items = recording.ids[:n], find(tree, "stop")
     assert len(made.swaps) == max(1, n - 2)
@@ -195,7 +186,8 @@ def test_the_style_knows_every_state_and_every_level() -> None:
 
 @pytest.mark.parametrize("at", range(4))
 def test_the_inventory_adds_up(run: Run, at: int) -> None:
-    recording, made, tree = run
+    made, tree = run
+    recording = recording_of(made)
     name = made.inventories[at].name
     config = PRESETS[name].config if at else recording.model.config
     board = find(tree, "made")[at]

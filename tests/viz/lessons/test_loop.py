@@ -5,33 +5,39 @@ from __future__ import annotations
 from xml.etree.ElementTree import Element
 
 import numpy as np
-import pytest
 
 from microgpt.decode import probabilities
 from microgpt.experiments import loop
 from microgpt.viz.course import page
-from microgpt.viz.lessons.loop import View, view
+from microgpt.viz.lessons.loop import view
 from microgpt.viz.rendering.render import prose, widget
 from microgpt.viz.settings import Settings
 from microgpt.weights import Model, shipped
-from tests.support.pages import find, numbers, numbers_of, parse, shown_as, text
+from tests.support.pages import (
+    Run,
+    find,
+    numbers,
+    numbers_of,
+    runs,
+    shown_as,
+    text,
+)
 
 RUNS = [("names", "emm"), ("names-deep", "z" * 15), ("stories", "The next day")]
 
 
-@pytest.fixture(scope="module", params=RUNS, ids=lambda run: f"{run[0]}-{run[1][:5]}")
-def run(request: pytest.FixtureRequest) -> tuple[Model, list[loop.Pass], View, list[Element]]:
-    name, prompt = request.param
-    made, model = view(Settings(name, prompt)), shipped(name)
-    tree = parse(widget("loop", made, page=page("next-token")))
-    return model, loop.run(model, prompt), made, find(tree, "board")
+run = runs("next-token", RUNS)
 
 
-Run = tuple[Model, list[loop.Pass], View, list[Element]]
+def pieces(run: Run) -> tuple[Model, list[loop.Pass], list[Element]]:
+    """The model, its passes once more, and a board for each."""
+    about = run[0].trace.about
+    model = shipped(about["model"])
+    return model, loop.run(model, about["prompt"]), find(run[1], "board")
 
 
 def test_each_panel_is_its_pass(run: Run) -> None:
-    model, passes, _, boards = run
+    model, passes, boards = pieces(run)
     assert len(boards) == len(passes)
     ran = again = 0
     for one, board in zip(passes, boards, strict=True):
@@ -47,7 +53,7 @@ def test_each_panel_is_its_pass(run: Run) -> None:
 
 
 def test_the_stack_has_the_shapes_of_the_trace_and_a_square_a_row(run: Run) -> None:
-    model, passes, _, boards = run
+    model, passes, boards = pieces(run)
     c = model.config
     for one, board in zip(passes, boards, strict=True):
         n = len(one.token_ids)
@@ -59,7 +65,7 @@ def test_the_stack_has_the_shapes_of_the_trace_and_a_square_a_row(run: Run) -> N
 
 
 def test_the_guesses_are_the_models(run: Run) -> None:
-    model, passes, _, boards = run
+    model, passes, boards = pieces(run)
     for one, board in zip(passes, boards, strict=True):
         rows = list(find(board, "next")[0].iter("tr"))[1:]
         best = np.argsort(-one.logits, kind="stable")[: len(rows)]
@@ -71,7 +77,7 @@ def test_the_guesses_are_the_models(run: Run) -> None:
 
 
 def test_position_is_added_or_turned(run: Run) -> None:
-    model, passes, _, boards = run
+    model, passes, boards = pieces(run)
     learned = model.config.position == "learned"
     for one, board in zip(passes, boards, strict=True):
         strips = [np.array([numbers(cell)[0] for cell in strip]) for strip in find(board, "strip")]

@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-import math
-from xml.etree.ElementTree import Element
+from typing import Any
 
 import pytest
 
 from microgpt.decode import generate
 from microgpt.experiments import schedule
 from microgpt.viz.course import page
-from microgpt.viz.lessons.prefill import MAX_NEW, Prefill, view
-from microgpt.viz.rendering.render import prose, widget
-from microgpt.viz.settings import Settings
-from microgpt.weights import shipped
-from tests.support.pages import classes, find, numbers, parse, text
+from microgpt.viz.lessons.prefill import MAX_NEW
+from microgpt.viz.rendering.render import prose
+from microgpt.weights import Model, shipped
+from tests.support.pages import Run, classes, drawn, find, numbers, parse, runs, text
 from tests.support.given.published import GPT2, LLAMA3
 
 RUNS = [("stories", "The next day is bright"), ("names", "a"), ("names-deep", "abcdefghijklmno")]
 
 
-@pytest.fixture(scope="module", params=RUNS, ids=lambda run: f"{run[0]}-{run[1][:5]}")
-def shown(request: pytest.FixtureRequest) -> tuple[str, str, Prefill, Element, Element]:
-    name, prompt = request.param
-    made, lesson = view(Settings(name, prompt)), page("prefill-and-decode")
-    return name, prompt, made, parse(widget("prefill", made, page=lesson)), parse(prose("prefill", made, page=lesson))
+shown = runs("prefill-and-decode", RUNS)
 
 
-def test_every_pass_on_the_timeline_is_one_of_the_run(shown: tuple[str, str, Prefill, Element, Element]) -> None:
-    name, prompt, made, tree, _ = shown
-    model = shipped(name)
-    ids = model.tokenizer.encode(prompt)
+def given(made: Any) -> tuple[Model, list[int]]:
+    """The model and the ids of its prompt."""
+    model = shipped(made.trace.about["model"])
+    return model, model.tokenizer.encode(made.trace.about["prompt"])
+
+
+def test_every_pass_on_the_timeline_is_one_of_the_run(shown: Run) -> None:
+    made, tree = shown
+    model, ids = given(made)
     boards = find(tree, "C")
     cells = [classes(cell) for cell in find(find(tree, "fall")[0], "cells")[0]]
     n, rows = len(ids), len(made.columns)
@@ -53,17 +52,17 @@ def test_every_pass_on_the_timeline_is_one_of_the_run(shown: tuple[str, str, Pre
         assert sum(row[2] for row in sums) == sum(one.macs for one in run.passes)
 
 
-def test_all_ways_say_the_same(shown: tuple[str, str, Prefill, Element, Element]) -> None:
-    name, prompt, made, tree, _ = shown
-    model = shipped(name)
-    (expected,) = generate(model.params, model.config, model.tokenizer.encode(prompt), 1)
+def test_all_ways_say_the_same(shown: Run) -> None:
+    made, tree = shown
+    model, ids = given(made)
+    (expected,) = generate(model.params, model.config, ids, 1)
     for note in find(tree, "same"):
         assert text(find(note, "tok")[0]) == model.tokenizer.vocabulary[expected]
     assert made.difference < 1e-12 and made.same_next
 
 
 def test_bytes_are_the_sixteen_bit_ones_and_wide_bars_are_the_largest() -> None:
-    made = view(Settings("stories", "The next day is bright"))
+    made = drawn("prefill-and-decode", *RUNS[0])[0]
     blocks = [block for way in made.ways for block in way.blocks]
     assert max(block.macs_share for block in blocks) == 1
     assert 0.95 <= max(block.weights_share + block.cache_share for block in blocks) <= 1
@@ -72,7 +71,7 @@ def test_bytes_are_the_sixteen_bit_ones_and_wide_bars_are_the_largest() -> None:
 
 
 def test_large_models_are_the_published_ones() -> None:
-    made = view(Settings("names", "a"))
+    made = drawn("prefill-and-decode", *RUNS[1])[0]
     by_pass = {(one.model, one.phase): one for one in made.estimates}
     token = by_pass["Llama-3-8B", "decode"]
     assert token.work.cache_bytes == 2000 * 131_072
@@ -87,7 +86,7 @@ def test_large_models_are_the_published_ones() -> None:
 
 
 def test_no_line_goes_beyond_what_its_model_sees() -> None:
-    made = view(Settings("names", "a"))
+    made = drawn("prefill-and-decode", *RUNS[1])[0]
     for name, config in (("GPT-2 124M", GPT2), ("Llama-3-8B", LLAMA3)):
         at = made.chart.names.index(name)
         assert [row[at] is None for _, row in made.chart.table] == [n > config.n_ctx for n, _ in made.chart.table]
@@ -95,24 +94,17 @@ def test_no_line_goes_beyond_what_its_model_sees() -> None:
     assert made.ends == ("GPT-2 124M", GPT2.n_ctx)
 
 
-def test_without_the_output_head_all_ways_take_the_same_work(shown: tuple[str, str, Prefill, Element, Element]) -> None:
-    _, _, made, _, lesson = shown
+def test_without_the_output_head_all_ways_take_the_same_work(shown: Run) -> None:
+    made, _ = shown
     for way in made.ways:
         passes = [block.work for block in way.blocks if block.work.end <= made.n_prompt]
         assert sum(one.macs for one in passes) - made.head * len(passes) == made.bare
+    lesson = parse(prose("prefill", made, page=page("prefill-and-decode")))
     (said,) = [p for p in lesson.iter("p") if p.get("id") == "head"]
     assert {made.head, made.bare} <= set(numbers(said))
 
 
 def test_a_short_prompt_takes_no_longer_than_a_step() -> None:
-    made = view(Settings("names", "a"))
+    made = drawn("prefill-and-decode", *RUNS[1])[0]
     assert made.short.work.n < made.enough and made.short.bound_by == "memory"
     assert made.short.milliseconds < made.decode.milliseconds < made.prefill.milliseconds / 10
-
-
-def test_questions_have_one_right_answer(shown: tuple[str, str, Prefill, Element, Element]) -> None:
-    *_, made, _, lesson = shown
-    assert len(made.asks.reads) == 4 and made.asks.reads["right"] == math.ceil(2000 / 256)
-    assert len(made.asks.milliseconds) == 3
-    for ask in find(lesson, "ask"):
-        assert len(find(ask, "right")) == 1

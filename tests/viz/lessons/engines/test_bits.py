@@ -14,8 +14,6 @@ RUNS = [
     ("names", "a"),
     ("names-deep", "z" * 15),
 ]
-
-
 run = runs("fewer-bits", RUNS)
 
 

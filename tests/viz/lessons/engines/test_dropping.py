@@ -15,8 +15,6 @@ from tests.support.pages import Run, classes, find, runs, text
 
 STORIES = ("The next day is bright and", "The girl has a red ball and she")
 RUNS = [("names-deep", "emma"), ("names", "z" * 15), *(("stories", prompt) for prompt in STORIES)]
-
-
 run = runs("full-cache", RUNS)
 
 

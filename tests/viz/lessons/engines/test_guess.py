@@ -13,8 +13,6 @@ from tests.support.pages import Run, classes, drawn, find, prose_of, runs, text
 
 PROMPTS = ["em", "mar", "z" * 15, "christopher"]
 MODELS = [shipped(name) for name in ("names-deep", "names")]
-
-
 run = runs("guess-and-check", [("names-deep", prompt) for prompt in PROMPTS])
 
 

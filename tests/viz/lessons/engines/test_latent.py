@@ -11,8 +11,6 @@ from tests.support.pages import Run, classes, drawn, find, prose_of, runs, text
 
 PROMPTS = ["The next day is bright and the sun", "The", "In the morning the woman is happy and she sings ."]
 MODEL = shipped("stories-mla")
-
-
 run = runs("latent-row", [("stories", prompt) for prompt in PROMPTS])
 
 

@@ -11,8 +11,6 @@ from tests.support.pages import Run, classes, find, runs, text
 RUNS = [("stories", "The next day is bright"), ("names-deep", "emma"), ("names", "z" * 15)]
 WEIGHTS, ROW, PER_PAIR = 7_504_928_768, 131_072, 4 * 32 * 32 * 128  # of Llama-3-8B: read, bytes, operations
 READS, DOES, MEMORY, ALL = 3.35e12, 989e12, 80e9, 8_030_261_248  # an H100; all weights
-
-
 run = runs("reading-limit", RUNS)
 
 

@@ -13,8 +13,6 @@ from microgpt.weights import shipped
 from tests.support.pages import Run, classes, drawn, find, prose_of, runs, text
 
 RUNS = [("names-deep", "maria"), ("stories", "the next day is bright"), ("names", "emm"), ("names-deep", "z" * 15)]
-
-
 run = runs("no-cache", RUNS)
 
 

@@ -10,8 +10,6 @@ from microgpt.viz.lessons.pages import Moment
 from tests.support.pages import Run, classes, drawn, find, numbers, prose_of, runs, text
 
 RUNS = [("names-deep", "li"), ("names", "emm"), ("names-deep", "z" * 15), ("names-deep", "a")]
-
-
 run = runs("pages", RUNS)
 
 

@@ -10,8 +10,6 @@ from tests.support.pages import Run, classes, drawn, find, numbers, prose_of, ru
 
 NAMES = [("names-deep", "emmanuel"), ("names", "emm"), ("names-deep", "z" * 15)]
 RUNS = [*NAMES, ("stories", "The next day is bright and the girl")]
-
-
 run = runs("in-pieces", RUNS)
 
 

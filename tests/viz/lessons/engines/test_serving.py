@@ -11,8 +11,6 @@ from tests.support.pages import Run, classes, drawn, find, folded, prose_of, run
 
 MODEL = shipped("stories")
 RUNS = ["The next day is bright and", "it", "the girl has a red ball and she likes the ball . it is"]
-
-
 run = runs("many-at-once", [("stories", prompt) for prompt in RUNS])
 
 

@@ -9,8 +9,6 @@ from tests.support.pages import Run, classes, drawn, find, folded, numbers, pros
 
 LESSON = "shared-prefixes"
 PROMPTS = ["christ", "mari", "a", "abcdefghijklm"]
-
-
 run = runs(LESSON, [("names-deep", prompt) for prompt in PROMPTS])
 
 
