@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -15,21 +16,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microgpt.errors import UserError
-from microgpt.viz import views
+from microgpt.viz import figures, views
 from microgpt.viz.course import LESSONS, Page, page
 from microgpt.viz.drawing.heat import LEVELS, Cell, Strip
 from microgpt.viz.drawing.picture import Picture
-from microgpt.viz.figures import animated, figure, figure_file, of_run
+from microgpt.viz.figures import animated, figure, figure_file, of_run, turns
 from microgpt.viz.figures.layout import cells, hatch
 from microgpt.viz.figures.paint import HEAT, INK, SMALL
 from microgpt.viz.figures.words import extent, fit, lines, runs
-from microgpt.viz.large.picture import big_view
+from microgpt.viz.large.picture import BigPicture, big_view
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import difference, heat, number, percent, shape_text, size_text, whole
 from microgpt.viz.text.language import LANGUAGES, language
-from microgpt.weights import SHIPPED, shipped
-from tests.support.figures import EDGE, SVG, check_apart, check_whole, choices, drawn, printed, texts, view_of
-from tests.support.large import PROMPT, large
+from microgpt.weights import shipped
+from tests.support.examples import examples
+from tests.support.figures import EDGE, SVG, check_apart, check_whole, choices, drawn, placed, printed, texts, view_of
+from tests.support.large import PROMPT, small
 
 ROOT = Path(__file__).resolve().parents[3]
 STEPPERS = [one for one in LESSONS if one.widget == "stepper"]
@@ -69,20 +71,21 @@ def test_the_source_line_leads_to_what_is_shown() -> None:
 # ---- the numbers ----------------------------------------------------------------------------------
 
 
-def own(strips: list[Strip], layer: int, head: int) -> list[str]:
-    found = [
+def own(strips: list[Strip], layer: int, head: int) -> Strip:
+    """Of these, that of a head in a layer."""
+    (found,) = (
         s for s in strips if f"L{layer}" in s.where.split() and (f"H{head}" in s.where.split() or "H" not in s.where)
-    ]
-    assert len(found) == 1
-    return printed(found[0])
+    )
+    return found
 
 
 def expected(picture: Picture, i: int, layer: int, head: int) -> list[str]:
     """All that step i has to say in numbers, in any order."""
     step = picture.step(i)
-    found = [text for name in ("x", "q", "k", "v", "mixed") for text in own(getattr(step, name), layer, head)]
+    found = [text for name in ("x", "q", "k", "v", "mixed") for text in printed(own(getattr(step, name), layer, head))]
     for j in range(i + 1):
-        found += own(picture.row(j).k, layer, head) + own(picture.row(j).v, layer, head) + [str(j)]
+        row = picture.row(j)
+        found += [*printed(own(row.k, layer, head)), *printed(own(row.v, layer, head)), str(j)]
     (meets,) = [m for where, m in step.meetings if where == f"L L{layer} H H{head}"]
     found += [text for meet in meets for text in (number(meet.score), number(meet.weight), f"{meet.reads}×")]
     return found + [number(guess.probability) for guess in step.guesses]
@@ -121,11 +124,7 @@ def test_bars_and_heat_are_those_of_the_view(one: Page) -> None:
     drawn_as = [(e.get("fill"), e.get("y"), e.get("height")) for e in tree.iter(f"{SVG}rect")]
     fills = [fill for fill, *_ in drawn_as]
     for name in ("x", "q", "k", "v", "mixed"):
-        (strip,) = [
-            s
-            for s in getattr(step, name)
-            if "L0" in s.where.split() and ("H" not in s.where or "H0" in s.where.split())
-        ]
+        strip = own(getattr(step, name), 0, 0)
         owner = {"x": "", "mixed": "v"}.get(name, name)
         if not owner:
             wanted = [HEAT[heat(cell.level)][0] for cell in strip.cells]
@@ -203,9 +202,8 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         step = view.steps[i]
         kept, again = [["kept", "kept"]] * i, [["again"] * 4] * i
         found = [x for row in (*kept, ["new"] * 4, *again, ["new"] * 4) for x in row]
-        found += [
-            x for guess in step.guesses for x in (guess.token, number(guess.with_cache, 4), number(guess.without, 4))
-        ]
+        for guess in step.guesses:
+            found += [guess.token, number(guess.with_cache, 4), number(guess.without, 4)]
         return found + [x for total in step.totals for x in (total.name, whole(total.macs))]
     if widget == "why_q":
         found = [x for life in view.lives for x in (str(life.i), *(f"{count}×" for _, _, count in life.tracks))]
@@ -214,9 +212,8 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         one = view.experiments[i]
         return [x for row in one.rows for off, _ in row.off for x in (["stale", difference(off)] if off else ["right"])]
     if widget == "training":
-        rows = view.heads[i]
         found = []
-        for row in rows:
+        for row in view.heads[i]:
             found += [*printed(row.weights), *["−∞"] * (view.n - len(row.weights.cells))]
             found += [row.target, number(row.loss), number(row.cached)]
         return found
@@ -236,12 +233,8 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         reads = [(read.tokens, *(size_text(x) for x in (read.weights, read.cache))) for read in one.reads]
         return found + [x for tokens, weights, cache in reads for x in (whole(tokens), weights, cache)]
     if widget == "serving":
-        return [
-            str(one.n)
-            for column in zip(*(c.boxes for c in view.ways[i].columns), strict=True)
-            for one in column
-            if one.n
-        ]
+        lanes = zip(*(column.boxes for column in view.ways[i].columns), strict=True)
+        return [str(one.n) for lane in lanes for one in lane if one.n]
     if widget == "guess":
         return [box.token for column in view.columns for box in column.boxes if i in box.cases]
     if widget == "dropping":
@@ -261,10 +254,8 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         return [x for letter, table in tables for x in (f"text {letter}", *map(str, table))]
     if widget == "sharing":
         blocks = view.moments[i].event.tables[view.moments[i].event.text]
-        return [
-            *(cell.token for block in view.drawing.strips[i].blocks for cell in block),
-            *map(str, sorted(blocks)[:1]),
-        ]
+        cells = (cell.token for block in view.drawing.strips[i].blocks for cell in block)
+        return [*cells, *map(str, sorted(blocks)[:1])]
     if widget != "heads":  # a lesson that draws no figure of its own: its table
         table = view.tables[i]
         return [f"{x:.2f}" if isinstance(x, float) else str(x) for row in table.rows for x in row]
@@ -306,8 +297,6 @@ def test_a_moving_figure_has_every_case_and_rests_on_the_last(one: Page) -> None
 
 @pytest.mark.parametrize("n", [2, 3, 12])
 def test_at_every_moment_one_panel_covers_the_paper(n: int) -> None:
-    from microgpt.viz.figures import turns
-
     for moment in range(0, 1001, 7):
         now, seen = moment / 10, []
         for marks in turns(n):
@@ -380,37 +369,19 @@ def prompts(model: str) -> st.SearchStrategy[str]:
     return st.lists(st.sampled_from(vocabulary), min_size=1, max_size=shipped(model).config.n_ctx + 2).map(joint.join)
 
 
-@settings(max_examples=30)
-@given(
-    st.sampled_from(STEPPERS)
-    .flatmap(lambda one: st.tuples(st.just(one), st.sampled_from(SHIPPED)))
-    .flatmap(
-        lambda pair: st.tuples(st.just(pair[0]), st.just(pair[1]), st.one_of(prompts(pair[1]), st.text(max_size=12)))
-    ),
-    st.integers(-1, 26),
-)
-def test_any_prompt_is_a_whole_figure_or_a_sentence(asked: tuple[Page, str, str], step: int) -> None:
-    one, model, prompt = asked
-    try:
-        tree = drawn(one, {"step": step}, Settings(model, prompt))
-    except UserError as error:
-        assert str(error).endswith(".")
-    else:
-        check_whole(tree)
-        check_apart(tree)
-
-
 def test_tokens_at_the_head_of_many_narrow_columns_stay_apart() -> None:
     check_apart(drawn(page("no-cache"), None, Settings("stories", ", " * 18 + "ball ball")))
 
 
-@pytest.mark.parametrize("one", [p for p in LESSONS if p.widget != "stepper"], ids=lambda p: p.name)
-@settings(max_examples=4)
+@pytest.mark.parametrize("one", [*LESSONS, *STEPPERS], ids=[*ids, "text", "words"])
+@settings(max_examples=examples(6))
 @given(data=st.data())
-def test_any_prompt_of_the_other_pages(one: Page, data: st.DataObject) -> None:
+def test_any_prompt_is_a_whole_figure_or_a_sentence(one: Page, data: st.DataObject) -> None:
     model = data.draw(st.sampled_from(one.models))
+    prompt = data.draw(st.one_of(prompts(model), st.text(max_size=12)))
+    choice = {"step": data.draw(st.integers(-1, 26))} if one in STEPPERS else None
     try:
-        tree = drawn(one, None, Settings(model, data.draw(prompts(model))))
+        tree = drawn(one, choice, Settings(model, prompt))
     except UserError as error:
         assert str(error).endswith(".")
     else:
@@ -419,8 +390,6 @@ def test_any_prompt_of_the_other_pages(one: Page, data: st.DataObject) -> None:
 
 
 def test_a_hostile_vocabulary_is_text() -> None:
-    from microgpt.viz import figures
-
     one = page("kv-cache")
     picture = Picture(view_of(one).trace)
     evil = ["<script>", "]]>&", "‮x", "\x00", "\uffff", "a\tb", "漢" * 30]
@@ -488,17 +457,20 @@ def test_hatching_stays_in_its_box(x: int, y: int, w: int, h: int) -> None:
 # ---- large models ---------------------------------------------------------------------------------
 
 
+@cache
+def open_head() -> BigPicture:
+    return big_view(small(), PROMPT, 3, [7], [4])
+
+
 @pytest.mark.parametrize("step", [0, 4])
 def test_a_figure_of_a_large_model_has_the_weights_of_the_open_head(step: int) -> None:
     """And the largest of every few numbers of its rows, full at the end of their scale."""
-    shown = big_view(large("smollm", n_embd=48, n_mlp=32, n_ctx=64), PROMPT, 3, [7], [4])
+    shown = open_head()
     tree = ElementTree.fromstring(of_run(shown, {"step": step, "layer": 7, "head": 4}))
     check_whole(tree)
     check_apart(tree)
     texts = [e.text for e in tree.iter(f"{SVG}text")]
-    weights = shown.trace["attn_weights", step, 7][4, 0]
-    for weight in weights:
-        assert f"{weight:.2f}" in texts
+    assert {f"{weight:.2f}" for weight in shown.trace["attn_weights", step, 7][4, 0]} <= {*texts}
     keys = shown.trace["k", step, 7][0]
     key = keys[4 * len(keys) // shown.config.n_head]
     runs = np.array_split(key, 16)
@@ -509,7 +481,7 @@ def test_a_figure_of_a_large_model_has_the_weights_of_the_open_head(step: int) -
 
 @pytest.mark.parametrize("name", ["<script>", "]]>&", "\u202ex", "\x00\x01", "\uffff", "漢" * 60])
 def test_the_name_of_a_model_is_text(name: str) -> None:
-    shown = big_view(large("smollm", n_embd=48, n_mlp=32, n_ctx=64), PROMPT, 1, [7], [4])
+    shown = open_head()
     trace = replace(shown.trace, about=shown.about | {"model": name})
     svg = of_run(replace(shown, trace=trace), {})
     check_whole(ElementTree.fromstring(svg))
@@ -517,6 +489,6 @@ def test_the_name_of_a_model_is_text(name: str) -> None:
 
 
 def test_a_figure_of_what_is_not_open_is_refused() -> None:
-    shown = big_view(large("smollm", n_embd=48, n_mlp=32, n_ctx=64), PROMPT, 3, [7], [4])
+    shown = open_head()
     with pytest.raises(UserError, match="Layer 7, head 3 is not open"):
         of_run(shown, {"layer": 7, "head": 3})

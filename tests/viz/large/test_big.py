@@ -32,27 +32,30 @@ from microgpt.viz.rendering.style import MOST_OPEN as MOST
 from microgpt.viz.rendering.style import own_style, style
 from microgpt.viz.text.formats import number
 from microgpt.weights import shipped
-from tests.support.large import PROMPT, SHAPES, WORDS, large
+from tests.support.large import PROMPT, SHAPES, SMALL, WORDS, large, small, view
 from tests.support.pages import classes, find, numbers, parse, text
 from tools.checkpoint import rendered
 
-SMALL = {"n_embd": 48, "n_mlp": 32}  # the width of the residual stream is not what makes a page large
 EVENTS = {"q": "q", "k": "k", "v": "v", "o": "head_out", "x": "attn_norm"}
 
 
 @cache
-def view(name: str = "smollm", prompt: str = PROMPT, new: int | None = 3) -> BigPicture:
-    return big_view(large(name, **SMALL, n_ctx=64), prompt, new)
-
-
-@cache
 def page(name: str = "smollm") -> str:
-    return rendered(large(name, **SMALL, n_ctx=64), PROMPT, view(name), {}, "en")["index.html"]
+    return rendered(small(name), PROMPT, view(name), {}, "en")["index.html"]
 
 
 @cache
 def tree(name: str = "smollm") -> Element:
     return parse(page(name))
+
+
+def cut(shown: BigPicture) -> Trace:
+    return excerpt(shown.trace, shown.layers, shown.token_ids())
+
+
+def told_again(trace: Trace) -> Trace:
+    """After a way through a file."""
+    return from_json(to_json(trace))
 
 
 def parts(tree: Element, name: str) -> list[Element]:
@@ -111,9 +114,8 @@ def test_every_listed_number_and_every_cell_is_the_traces() -> None:
                     for i, value in enumerate(values.tolist()):
                         level = min(6, round(6 * abs(value) / scale.limit))
                         sign = "n" if value < 0 else "p"
-                        assert cells.get(i) == (
-                            (f"{sign}{2 * level}", ABOVE if sign == "p" else BELOW) if level else None
-                        )
+                        wanted = (f"{sign}{2 * level}", ABOVE if sign == "p" else BELOW) if level else None
+                        assert cells.get(i) == wanted
                     largest = int(np.abs(values).argmax())
                     assert f"largest: {largest}: " in svg.get("aria-label", "")
                     checked += 1
@@ -283,9 +285,8 @@ def test_each_layer_has_a_scale_of_its_own() -> None:
         names = {"q, k": ("q", "k"), "v": ("v", "o"), "x": ("x",)}[kind]
         heads = [one.head for one in shown.opened if one.layer == layer]
         config, trace = shown.config, shown.trace
-        rows = [
-            row(trace, config, name, pos, layer, head) for name in names for pos in range(shown.n) for head in heads
-        ]
+        at = [(name, pos, layer, head) for name in names for pos in range(shown.n) for head in heads]
+        rows = [row(trace, config, *one) for one in at]
         assert (np.abs(np.concatenate(rows)) <= scale.limit).mean() >= 0.93  # heads that share keys count twice here
 
 
@@ -324,7 +325,7 @@ def test_a_scale_fits_numbers_of_any_size(power: int) -> None:
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_page_weighs_less_than_a_megabyte(name: str) -> None:
     """The most tokens, and as many heads as can be open, of random numbers, which pack worse than real ones."""
-    model = large(name, **SMALL, n_ctx=64)
+    model = small(name)
     prompt = " ".join(list(dict.fromkeys(WORDS))[:24])
     c = model.config
     shown = big_view(model, prompt, 8, [0, c.n_layer // 3, c.n_layer // 2, c.n_layer - 1], [0, 3, 8])
@@ -346,11 +347,7 @@ def test_nothing_on_the_page_is_inline_or_asks_for_python() -> None:
         (" ".join(["the"] * 33), None, "The prompt has 33 tokens; a page shows at most 32. Shorten it."),
         (PROMPT, 21, "12 tokens and 21 new ones are more than the 32 that a page shows; there is room for 20."),
         (PROMPT, -1, "The model cannot add -1 tokens; give 0 or more."),
-        (
-            "the",
-            0,
-            "A text of one token has nothing to look back at; give a longer prompt, or more new tokens.",
-        ),
+        ("the", 0, "A text of one token has nothing to look back at; give a longer prompt, or more new tokens."),
         ("", None, "The prompt is empty; give at least one token."),
     ],
 )
@@ -371,11 +368,10 @@ def test_a_short_text_has_a_page_too() -> None:
 
 def test_only_what_is_shown_travels_and_the_trace_says_so() -> None:
     shown = view()
-    part = from_json(to_json(excerpt(shown.trace, shown.layers, shown.token_ids())))
+    part = told_again(cut(shown))
     ids = part.about["vocabulary_ids"]
-    assert part.about["vocabulary"] == [shown.about["vocabulary"][i] for i in ids] and set(shown.about["ids"]) <= set(
-        ids
-    )
+    assert part.about["vocabulary"] == [shown.about["vocabulary"][i] for i in ids]
+    assert {*shown.about["ids"]} <= {*ids}
     assert part.about["cut"]["in_layers"]["layers"] == shown.layers and part.about["cut"]["size"] == 320
     names = {event.name for event in part}
     assert names == {*EVERYWHERE, *OPENED, "logits", "recompute_logits"}
@@ -393,9 +389,9 @@ def test_only_what_is_shown_travels_and_the_trace_says_so() -> None:
 @pytest.mark.parametrize("name", ["smollm", "gpt2"])
 def test_a_page_out_of_its_excerpt_is_the_page_that_the_model_gave(name: str) -> None:
     """To the last byte: counts, shares of the whole vocabulary, the picture of all heads, every number."""
-    model = large(name, **SMALL, n_ctx=64)
+    model = small(name)
     shown = big_view(model, PROMPT, 3)
-    again = picture_from(from_json(to_json(excerpt(shown.trace, shown.layers, shown.token_ids()))))
+    again = picture_from(told_again(cut(shown)))
     assert rendered(model, PROMPT, again, {}, "en") == rendered(model, PROMPT, shown, {}, "en")
     other = again.layers[1]
     one, two = big_view(model, PROMPT, 3, [other], [0, 1]), picture_from(again.trace, [other], [0, 1])
@@ -404,16 +400,16 @@ def test_a_page_out_of_its_excerpt_is_the_page_that_the_model_gave(name: str) ->
 
 def test_a_page_without_the_first_layer_is_the_same_out_of_its_excerpt() -> None:
     """What a page says of reads is counted in a layer that its excerpt holds."""
-    model = large("smollm", **SMALL, n_ctx=64)
+    model = small()
     shown = big_view(model, PROMPT, 3, [model.config.n_layer - 1])
-    again = picture_from(from_json(to_json(excerpt(shown.trace, shown.layers, shown.token_ids()))), shown.layers)
+    again = picture_from(told_again(cut(shown)), shown.layers)
     assert shown.k_reads == again.k_reads == shown.n * (shown.n + 1) // 2
     assert rendered(model, PROMPT, again, {}, "en") == rendered(model, PROMPT, shown, {}, "en")
 
 
 def test_what_an_excerpt_says_of_the_whole_is_what_the_whole_says() -> None:
     shown = view()
-    about = excerpt(shown.trace, shown.layers, shown.token_ids()).about["whole"]
+    about = cut(shown).about["whole"]
     c = shown.config
     for i in range(shown.n):
         assert about["macs"][i] == cached(c, i + 1).tolist()
@@ -435,7 +431,7 @@ def test_what_an_excerpt_says_of_the_whole_is_what_the_whole_says() -> None:
 
 def test_an_excerpt_keeps_the_shares_that_the_run_saw() -> None:
     """At another temperature, among few tokens: those of the choice, not of greedy decoding."""
-    model = large("smollm", **SMALL, n_ctx=64)
+    model = small()
     trace = Recording(model, PROMPT, temperature=0.5, top_k=3, max_new=3).run()
     trace.about |= {"dtype": "float32", "stops": [], "started": False, "ids": []}
     shown = drawn(trace)
@@ -455,8 +451,8 @@ def opened_of(shown: BigPicture) -> list[tuple[int, int, int]]:
 def test_the_trace_beside_a_page_has_the_rows_of_its_open_heads(name: str) -> None:
     """To the last digit; of the others nothing but their weights, in three digits. The same page comes out of it."""
     shown = view(name)
-    alone = of_heads(excerpt(shown.trace, shown.layers, shown.token_ids()), opened_of(shown))
-    part, c = from_json(to_json(alone)), shown.config
+    alone = of_heads(cut(shown), opened_of(shown))
+    part, c = told_again(alone), shown.config
     group, at = c.n_head // c.n_kv_head, {(one.layer, one.head) for one in shown.heads}
     for layer in range(c.n_layer):
         for i in range(shown.n):
@@ -479,31 +475,31 @@ def test_the_trace_beside_a_page_has_the_rows_of_its_open_heads(name: str) -> No
     again = picture_from(part)
     assert again.heads == picture_from(alone).heads and opened_of(again) == opened_of(shown)
     assert (again.by_rule, again.layers_by_rule) == (True, True)
-    model = large(name, **SMALL, n_ctx=64)
+    model = small(name)
     assert rendered(model, PROMPT, again, {}) == rendered(model, PROMPT, picture_from(alone), {})
 
 
 def test_of_the_trace_beside_a_page_only_open_heads_can_be_opened() -> None:
     shown = view()
-    alone = of_heads(excerpt(shown.trace, shown.layers, shown.token_ids()), opened_of(shown))
+    alone = of_heads(cut(shown), opened_of(shown))
     (layer, head, _), *_ = opened_of(shown)
     chosen = picture_from(alone, [layer], [head])
     assert [(one.layer, one.head) for one in chosen.heads] == [(layer, head)] and not chosen.by_rule
     closed = next(one for one in range(shown.config.n_head) if (layer, one) not in {at[:2] for at in opened_of(shown)})
     with pytest.raises(UserError, match=rf"does not hold head {closed} of layer {layer}; it has 0\.\d"):
         picture_from(alone, [layer], [closed])
+    missing = next(layer for layer in range(shown.config.n_layer) if layer not in shown.layers)
+    with pytest.raises(UserError, match=f"does not hold layer {missing}; it has"):
+        picture_from(cut(shown), [missing])
 
 
 def test_the_trace_beside_a_page_of_eight_billion_parameters_is_under_3_mb() -> None:
     """The shape of Llama-3-8B in bfloat16, as it is published, with as many tokens as a page shows."""
     words = " ".join(WORDS[:24])
-    shown = big_view(large("llama", **SMALL, n_ctx=64), words, MOST_TOKENS - 24)
-    assert shown.n == MOST_TOKENS and (shown.config.n_layer, shown.config.n_head, shown.config.head_dim) == (
-        32,
-        32,
-        128,
-    )
-    part, rng = excerpt(shown.trace, shown.layers, shown.token_ids()), np.random.default_rng(3)
+    shown = big_view(small("llama"), words, MOST_TOKENS - 24)
+    c = shown.config
+    assert (shown.n, c.n_layer, c.n_head, c.head_dim) == (MOST_TOKENS, 32, 32, 128)
+    part, rng = cut(shown), np.random.default_rng(3)
     wide = Trace(part.about)
     for name, value, pos, layer in (event.report for event in part):
         told = rng.normal(size=(1, 4096)) if name == "attn_norm" else value
@@ -529,21 +525,11 @@ def test_a_rounded_excerpt_says_so_and_is_near() -> None:
             assert all(float(f"{x:.3g}") == x for x in event.value.ravel().tolist())
 
 
-def test_what_is_no_excerpt() -> None:
-    shown = view()
-    part = excerpt(shown.trace, shown.layers, shown.token_ids())
-    missing = next(layer for layer in range(shown.config.n_layer) if layer not in shown.layers)
-    with pytest.raises(UserError, match=f"does not hold layer {missing}; it has"):
-        picture_from(part, [missing])
-
-
 def test_a_model_in_32_bits_is_run_in_32_bits_with_room_for_the_text_alone() -> None:
     recording = Recording(large("llama", **SMALL, n_layer=2), "the next day", max_new=2)
     trace = recording.run()
     assert recording.cache.nbytes_reserved == recording.cache.nbytes == 2 * 2 * 8 * 128 * 5 * 4
-    assert {np.asarray(event.value).dtype for event in trace if event.name in ("k", "v", "logits")} == {
-        np.dtype(np.float32)
-    }
+    assert {np.asarray(event.value).dtype for event in trace if event.name in ("k", "v", "logits")} == {np.dtype("f4")}
     assert trace.about["config"]["n_ctx"] == SHAPES["llama"].n_ctx
 
 
@@ -556,4 +542,3 @@ def test_small_models_are_drawn_as_ever() -> None:
     page = lesson_named("stepper")
     assert len(rules) > 20 and all(line in own_style(page, big=True) for line in rules)
     assert rules[0] not in own_style(page) and ".o-0" not in own_style(page)
-    assert replace(shown.config) == Config(**trace.about["config"])
