@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from copy import deepcopy
 from functools import cache, lru_cache
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -75,6 +76,15 @@ def tree_of(page: Page | str, lang: str = "en") -> Element:
 @cache
 def by_id(page: Page | str, lang: str = "en") -> dict[str, Element]:
     return {name: element for element in tree_of(page, lang).iter() if (name := element.get("id"))}
+
+
+def prose_without(page: Page | str, *kinds: str, lang: str = "en") -> Element:
+    """What stands below the picture of a lesson, without elements of these classes."""
+    prose = deepcopy(by_id(page, lang)["prose"])
+    for above in [*prose.iter()]:
+        for one in [child for child in above if classes(child) & {*kinds}]:
+            above.remove(one)
+    return prose
 
 
 @lru_cache(maxsize=8)

@@ -20,8 +20,7 @@ from microgpt.viz.drawing.phases import PHASES, code
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.rendering.policy import policy
 from microgpt.viz.rendering.render import ROOT, render_page
-from tests.support.markup import inward
-from tests.support.pages import classes, find, numbers, numbers_of, parse, shown_as, text, view_of
+from tests.support.pages import classes, find, numbers, numbers_of, parse, shown_as, text, tree_of, view_of
 
 
 @pytest.fixture(scope="session")
@@ -191,15 +190,19 @@ def test_the_key_has_full_and_half_full_cells_of_both_signs(tree: Element) -> No
 
 @pytest.mark.parametrize("page", PAGES, ids=[p.name for p in PAGES])
 def test_no_inline_script_or_style_and_nothing_from_elsewhere(page: Page) -> None:
-    tree = parse(inward(render_page(page, view_of(page))))
+    """But the sources, each of which opens in a tab of its own: in a frame the page stays, and it is not handed on."""
+    tree = tree_of(page)
     assert next(e.get("content") for e in tree.iter("meta") if e.get("http-equiv")) == policy(frames=page.frames)
     for element in tree.iter():
         assert "style" not in element.attrib and element.tag != "style"
         assert not [name for name in element.attrib if name.startswith("on")]
         if element.tag == "script":
             assert element.get("src") and not text(element)
-        for name in ("src", "href"):
-            assert not re.match(r"[a-z]+:|//", element.get(name, ""))
+    listed = [a for place in find(tree, "sources") for a in place.iter("a")]
+    out = [e for e in tree.iter() for name in ("href", "src", "action") if re.match(r"[a-z]+:|//", e.get(name, ""))]
+    assert out == listed
+    for a in out:
+        assert (a.get("class"), a.get("target"), a.get("rel")) == ("source", "_blank", "noopener")
 
 
 def test_the_policy_is_this_one() -> None:

@@ -14,14 +14,14 @@ from microgpt.viz.rendering.render import render_page
 from microgpt.viz.rendering.style import own_style, style
 from microgpt.viz.text.place import ROOT
 
-STYLES = {path.parent: path for path in sorted(ROOT.glob("templates/*/**/style.css"))}
+# bytes of a page and the shared style, each gzip; the last two show nine heads of a model with rows of 576 numbers
 MOST = {
     "inside": 42_000,
     "kv-cache-words": 60_000,
     "own-model": 60_000,
     "chat-turn": 250_000,
-    "model-that-talks": 200_000,  # nine heads of a model with rows of 576 numbers
-}  # bytes of a page and the shared style, each gzip; others:
+    "model-that-talks": 200_000,
+}
 ELSE = 40_000
 
 
@@ -30,19 +30,16 @@ def rules(text: str) -> list[str]:
     return [line for line in re.sub(r"/\*.*?\*/\n?", "", text, flags=re.S).splitlines() if re.match(r"[.#].*\}$", line)]
 
 
+STYLES = {path.parent: rules(path.read_text("utf-8")) for path in ROOT.glob("templates/*/**/style.css")}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_a_page_carries_its_own_rules_and_no_others(page: Page) -> None:
+def test_a_page_carries_its_own_rules_and_no_others_and_weighs_little(page: Page) -> None:
     own, shared = own_style(page), style()
     mine = {ROOT / page.folder, *(ROOT / "templates" / folder for folder in page.styles)}
     assert {ROOT / "templates" / folder for folder in page.styles} <= STYLES.keys()
-    for folder, path in STYLES.items():
-        for rule in rules(path.read_text("utf-8")):
-            assert (rule in own) == (folder in mine), rule
-            assert rule not in shared, rule
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_a_page_weighs_little(page: Page) -> None:
+    for folder, of_folder in STYLES.items():
+        assert [rule for rule in of_folder if (rule in own) != (folder in mine) or rule in shared] == []
     html = render_page(page, views.of(page), assets=BESIDE.with_rules(own_style(page)))
     assert own_style(page) in html
     assert sum(len(gzip.compress(text.encode(), 9)) for text in (html, style())) < MOST.get(page.name, ELSE)

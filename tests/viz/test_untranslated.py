@@ -29,22 +29,9 @@ KEPT = r"%\(\w+\)[sd]|\{\w*\}|<[^>]*>|&#?\w+;"  # in a message: what is filled i
 CODE = {"code", "pre", "script", "style"}
 SAID = ("aria-label", "alt", "placeholder", "title")  # attributes that are read aloud or shown
 # what has one name in all languages
-NAMES = sorted(
-    [
-        *PRESETS,
-        *TRAINED,
-        *language.LANGUAGES.values(),
-        "gpt2",
-        "llama",
-        "mistral",
-        "qwen2",
-        "qwen3",
-        HEARD,
-        "SmolLM2-135M-Instruct",
-        "Hugging Face",
-    ],
-    key=len,
-)
+FAMILIES = ("gpt2", "llama", "mistral", "qwen2", "qwen3")
+OTHERS = (HEARD, "SmolLM2-135M-Instruct", "Hugging Face")
+NAMES = sorted([*PRESETS, *TRAINED, *language.LANGUAGES.values(), *FAMILIES, *OTHERS], key=len)
 UNITS = r"[kMGT]B|GiB|BF16|b?float\d+"
 SHORT = "GQA|MHA|MIT|MLA|MLP|MQA|PNG|SVG|SnapKV"
 PARTS = "wte|wpe|wq|wk|wv|wo|fc1|fc2|lm_head"  # of a model, as model.py calls them

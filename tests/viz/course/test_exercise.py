@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 EXERCISE = ROOT / "site" / "exercises" / "cache_exercise.py"
@@ -46,11 +45,12 @@ def with_functions(solution: str) -> str:
     return "\n".join(["from typing import Any\n\nArray = Any", *lines]) + "\n"
 
 
-def outcome(folder: Path, source: str) -> tuple[int, str]:
-    """As a learner runs it: pytest alone, in a folder of its own."""
-    path = folder / "cache_exercise.py"
-    path.write_text(source, "utf-8")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(folder), str(path)]
+def outcome(folder: Path, *sources: str) -> tuple[int, str]:
+    """As a learner runs it: pytest alone, in a folder of its own; of several one after the other, as exercise_0.py, …"""
+    paths = [folder / f"exercise_{i}.py" for i in range(len(sources))]
+    for path, source in zip(paths, sources, strict=True):
+        path.write_text(source, "utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", folder, *paths]
     found = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=100)
     return found.returncode, found.stdout
 
@@ -66,12 +66,13 @@ def test_the_solution_passes_every_test(tmp_path: Path) -> None:
     assert code == 0 and " passed" in said.splitlines()[-1], said
 
 
-@pytest.mark.parametrize("mistake", MISTAKES)
-def test_each_mistake_fails_a_test(mistake: str, tmp_path: Path) -> None:
-    right, wrong = MISTAKES[mistake]
-    assert SOLUTION.count(right) == 1, "the solution has changed"
-    code, said = outcome(tmp_path, with_functions(SOLUTION.replace(right, wrong)))
-    assert code == 1 and " failed" in said.splitlines()[-1], said
+def test_each_mistake_fails_a_test(tmp_path: Path) -> None:
+    assert [name for name, (right, _) in MISTAKES.items() if SOLUTION.count(right) != 1] == [], (
+        "the solution has changed"
+    )
+    code, said = outcome(tmp_path, *(with_functions(SOLUTION.replace(*change)) for change in MISTAKES.values()))
+    failed = set(re.findall(r"^FAILED exercise_(\d+)\.py::", said, re.M))
+    assert code == 1 and [name for i, name in enumerate(MISTAKES) if str(i) not in failed] == [], said
 
 
 def test_it_needs_numpy_and_pytest_alone() -> None:

@@ -9,16 +9,10 @@ import pytest
 
 from microgpt.viz.course import LESSONS, Page, page
 from microgpt.viz.rendering.minutes import QUESTION, STEP, WORDS
-from microgpt.viz.rendering.render import render_embed, render_page
-from microgpt.viz.text.language import language
-from tests.support.pages import find, folded, parse, text, tree_of, view_of
+from microgpt.viz.rendering.render import render_embed
+from tests.support.pages import find, parse, prose_without, text, tree_of, view_of
 
 NAMES = [lesson.name for lesson in LESSONS]
-
-
-def lead(lesson: Page) -> str:
-    (crumb,) = find(tree_of(lesson), "crumb")
-    return folded(crumb)
 
 
 def all_before(name: str) -> set[str]:
@@ -26,15 +20,10 @@ def all_before(name: str) -> set[str]:
     return {found for one in page(name).needs for found in (one, *all_before(one))}
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=NAMES)
-def test_a_lesson_needs_only_lessons_before_it_and_no_other_says_so_already(lesson: Page) -> None:
-    assert set(lesson.needs) <= set(NAMES[: NAMES.index(lesson.name)])
-    for one in lesson.needs:
-        assert one not in {found for other in lesson.needs for found in all_before(other)}
-
-
-def test_only_the_first_lesson_needs_no_other() -> None:
-    assert [lesson.name for lesson in LESSONS if not lesson.needs] == NAMES[:1]
+def test_a_lesson_needs_only_lessons_before_it_and_no_other_says_so_already() -> None:
+    for at, lesson in enumerate(LESSONS):
+        assert {*lesson.needs} <= {*NAMES[:at]} and bool(lesson.needs) == (at > 0), lesson.name
+        assert not {*lesson.needs} & {found for other in lesson.needs for found in all_before(other)}, lesson.name
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=NAMES)
@@ -49,14 +38,9 @@ def test_its_top_names_and_links_what_it_needs(lesson: Page) -> None:
 @pytest.mark.parametrize("lesson", LESSONS, ids=NAMES)
 def test_its_minutes_are_those_of_its_words_questions_and_steps(lesson: Page, lang: str) -> None:
     """Counted on the page, and not in what the page is made of."""
-    view = view_of(lesson)
-    with language(lang):
-        tree = parse(render_page(lesson, view))
-    (prose,) = (e for e in tree.iter("section") if e.get("id") == "prose")
-    for after in find(prose, "rests") + find(prose, "answers"):
-        prose.remove(after)
+    prose, view = prose_without(lesson, "rests", "answers", lang=lang), view_of(lesson)
     words, asked = len(text(prose).split()), len(find(prose, "ask"))
-    (said,) = re.findall(r"(\d+) minut", text(find(tree, "crumb")[0]))
+    (said,) = re.findall(r"(\d+) minut", text(find(tree_of(lesson, lang), "crumb")[0]))
     assert int(said) == math.ceil(words / WORDS + QUESTION * asked + STEP * len(view.choices[0].values))
     assert 3 <= int(said) <= 30
 
