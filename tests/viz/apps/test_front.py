@@ -4,30 +4,22 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
 import pytest
 
 from microgpt.trace import Trace
-from microgpt.viz import views
 from microgpt.viz.course import LESSONS, PARTS, page
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.lesson import module_of
-from microgpt.viz.rendering.render import render_page
 from microgpt.viz.settings import Settings
 from microgpt.weights import shipped
-from tests.support.pages import classes, find, folded, numbers, parse, text
+from tests.support.pages import classes, find, folded, numbers, text, tree_of, view_of
 
 FRONT = page("index")
 NAMES = r"GPT-2 124M|SmolLM2-135M|Llama-3-8B"
-
-
-@cache
-def tree() -> Element:
-    return parse(render_page(FRONT, views.of(FRONT)))
 
 
 @cache
@@ -42,14 +34,14 @@ def head() -> tuple[int, int]:
 def test_every_lesson_is_in_one_part_in_the_order_of_the_numbers() -> None:
     numbered = [number for part in PARTS for number in part.lessons]
     assert numbered == sorted({lesson.number for lesson in LESSONS})
-    links = [e.get("href") for part in find(tree(), "chapter") for e in part.iter("a")]
+    links = [e.get("href") for part in find(tree_of(FRONT), "chapter") for e in part.iter("a")]
     assert {f"{lesson.name}.html" for lesson in LESSONS} <= set(links)
-    assert [numbers(e)[0] for e in find(tree(), "meta")] == numbered
+    assert [numbers(e)[0] for e in find(tree_of(FRONT), "meta")] == numbered
 
 
 def test_no_figure_stands_there_twice() -> None:
     """The numbers of lessons are names, and there are as many as lessons."""
-    said = [re.sub(NAMES, "", text(e)) for e in find(tree(), "fact")]
+    said = [re.sub(NAMES, "", text(e)) for e in find(tree_of(FRONT), "fact")]
     assert all(re.search(r"\d", one) for one in said)
     figures = [x for one in said for x in re.findall(r"1e-\d+|\d[\d,.]*\d|\d", one)]
     assert len(set(figures)) == len(figures)
@@ -71,7 +63,7 @@ def levels(event: str, pos: int) -> list[int]:
 
 
 def test_the_machine_holds_the_rows_of_the_trace() -> None:
-    rows = find(tree(), "lies")
+    rows = find(tree_of(FRONT), "lies")
     for pos, row in enumerate(rows):
         assert text(find(row, "tok")[0]) == trace().about["tokens"][pos]
         assert fills(find(row, "strip", "k")[0]) == levels("k", pos)
@@ -79,13 +71,13 @@ def test_the_machine_holds_the_rows_of_the_trace() -> None:
     steps = range(len(rows) - 3, len(rows))
     layer, which = head()
     for pos, asks, bands, answer in zip(
-        steps, find(tree(), "asks"), find(tree(), "bands"), find(tree(), "answer"), strict=True
+        steps, find(tree_of(FRONT), "asks"), find(tree_of(FRONT), "bands"), find(tree_of(FRONT), "answer"), strict=True
     ):
         assert fills(find(asks, "strip", "q")[0]) == levels("q", pos)
         assert fills(find(answer, "strip", "o")[0]) == levels("head_out", pos)
         widths = [int(c[1:]) for band in bands for c in classes(band) if re.fullmatch(r"w\d+", c)]
         assert np.abs(np.array(widths) / 100 - trace()["attn_weights", pos, layer][which, 0]).max() <= 0.01
-        assert trace().about["tokens"][pos + 1] == text(find(tree(), "chip")[pos + 1])
+        assert trace().about["tokens"][pos + 1] == text(find(tree_of(FRONT), "chip")[pos + 1])
         assert trace().number("sample", pos) is not None
 
 
@@ -93,46 +85,44 @@ def kinds(name: str) -> dict[str, list[tuple[int, int, int, int]]]:
     """The boxes of a small picture, by their kind."""
     lesson = page(name)
     found: dict[str, list[tuple[int, int, int, int]]] = {}
-    for kind, *box in module_of(lesson.widget).thumb(view(name)):
+    for kind, *box in module_of(lesson.widget).thumb(view_of(name)):
         found.setdefault(kind, []).append(tuple(box))
     return found
 
 
-@cache
-def view(name: str) -> Any:
-    return views.of(page(name))
-
-
 def test_the_small_pictures_count_what_their_pages_count() -> None:
     loop = kinds("next-token")
-    assert (len(loop["again"]), len(loop["new"])) == (view("next-token").total_again, view("next-token").total_new)
+    assert (len(loop["again"]), len(loop["new"])) == (
+        view_of("next-token").total_again,
+        view_of("next-token").total_new,
+    )
     both = kinds("with-and-without")
-    n = view("with-and-without").n
+    n = view_of("with-and-without").n
     assert len(both["again"]) == len(both["kept"]) == n * (n - 1) // 2 and len(both["new"]) == 2 * n
     lives = kinds("why-q")
-    assert {kind: len(lives[f"{kind} f3"]) for kind in "qkv"} == view("why-q").reads
-    old = view("old-rows")
+    assert {kind: len(lives[f"{kind} f3"]) for kind in "qkv"} == view_of("why-q").reads
+    old = view_of("old-rows")
     changed = old.experiments[old.choices[0].at]
     rows = kinds("old-rows")
     assert (len(rows["again"]), len(rows["again"]) + len(rows["kept"])) == (changed.n_stale, changed.n_rows)
-    assert len(kinds("training")["none"]) == view("training").masked
+    assert len(kinds("training")["none"]) == view_of("training").masked
     passes = kinds("prefill-and-decode")
-    assert len(passes["new"]) == len(view("prefill-and-decode").columns)
-    assert len(kinds("kv-cache")["none"]) == view("kv-cache").n
+    assert len(passes["new"]) == len(view_of("prefill-and-decode").columns)
+    assert len(kinds("kv-cache")["none"]) == view_of("kv-cache").n
 
 
 def test_the_small_pictures_are_as_long_as_their_numbers() -> None:
     held = {kind: sum(width for _, _, width, _ in found) for kind, found in kinds("memory").items()}
-    ours = sum(one.per_token for one in view("memory").known if one.sharing == "MLA")
-    rest = sum(one.per_token for one in view("memory").known) - ours
+    ours = sum(one.per_token for one in view_of("memory").known if one.sharing == "MLA")
+    rest = sum(one.per_token for one in view_of("memory").known) - ours
     assert held["k f3"] == held["v f3"] and held["any f3"] / held["k f3"] == pytest.approx(2 * ours / rest, rel=0.05)
     (most,) = kinds("most-read")["q f3"]
     others = [width for _, _, width, _ in kinds("most-read")["q f1"]]
-    assert most[2] / np.mean(others) > 2 and len(others) + 1 == view("most-read").n
+    assert most[2] / np.mean(others) > 2 and len(others) + 1 == view_of("most-read").n
 
 
 def test_the_lead_says_what_goes_wrong_what_a_cache_is_and_what_one_must_know() -> None:
-    (lead,) = find(tree(), "lead")
+    (lead,) = find(tree_of(FRONT), "lead")
     said = folded(lead)
     wrong, cure, needs = "of its whole text again", "The KV cache keeps them", "You must be able to multiply and add"
     assert 0 < said.index(wrong) < said.index(cure) < said.index(needs) < said.index("Begin with the first lesson")

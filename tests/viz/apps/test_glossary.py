@@ -4,44 +4,35 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Any
-from xml.etree.ElementTree import Element
 
 import numpy as np
 import pytest
 
 from microgpt.trace import Trace
-from microgpt.viz import views
 from microgpt.viz.course import page
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.picture import Picture
-from microgpt.viz.rendering.render import LANGUAGES, language, render_page
+from microgpt.viz.rendering.render import LANGUAGES, language
 from microgpt.viz.settings import Settings
 from microgpt.viz.text import glossary
 from microgpt.viz.text.glossary import GLOSSARY, initials, ordered, places
 from microgpt.viz.text.language import translated
 from microgpt.weights import shipped
-from tests.support.pages import find, parse, text
+from tests.support.pages import find, text, tree_of, view_of
 
 PAGE = page("glossary")
 SPANISH = "abcdefghijklmnñopqrstuvwxyz"
 
 
 @cache
-def view() -> Any:
-    return views.of(PAGE)
-
-
-@cache
-def tree(lang: str) -> Element:
-    with language(lang):
-        return parse(render_page(PAGE, view()))
+def trace() -> Trace:
+    return Settings(PAGE.model, PAGE.prompt).trace()
 
 
 def rows(slug: str, *kinds: str) -> list[tuple[int, int, int, int]]:
     """The boxes of these kinds in a picture: x, y, width, height; from top to bottom."""
     found = []
-    for shape in view().pictures[slug].shapes:
+    for shape in view_of(PAGE).pictures[slug].shapes:
         if shape.kind in kinds:
             x = y = 0
             for dx, dy, width, height in re.findall(r"m(-?\d+) (-?\d+)h(\d+)v(\d+)", shape.path):
@@ -51,14 +42,14 @@ def rows(slug: str, *kinds: str) -> list[tuple[int, int, int, int]]:
 
 
 def test_every_word_has_a_picture() -> None:
-    assert set(view().pictures) == set(GLOSSARY)
-    assert all(picture.shapes for picture in view().pictures.values())
+    assert set(view_of(PAGE).pictures) == set(GLOSSARY)
+    assert all(picture.shapes for picture in view_of(PAGE).pictures.values())
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_letter_leads_to_its_first_word_and_no_letter_is_left_out(lang: str) -> None:
-    slugs = [e.get("id") for e in find(tree(lang), "glossary")[0] if e.tag == "div"]
-    (letters,) = find(tree(lang), "letters")
+    slugs = [e.get("id") for e in find(tree_of(PAGE, lang), "glossary")[0] if e.tag == "div"]
+    (letters,) = find(tree_of(PAGE, lang), "letters")
     found = {text(e): (e[0].get("href") or "").removeprefix("#") for e in letters.iter("li")}
     with language(lang):
         assert list(found) == list(translated([glossary.ALPHABET])[0])
@@ -88,7 +79,7 @@ def test_weights_are_as_thick_as_they_are() -> None:
     bands = [box[3] for box in rows("attention", "q f3")]
     whole = rows("weight", "v f0")[0][3]
     assert np.abs(np.array(bands) / whole - weights).max() <= 0.51 / whole + 1e-9
-    said = [float(one.text) for one in sorted(view().pictures["weight"].letters, key=lambda one: one.y)]
+    said = [float(one.text) for one in sorted(view_of(PAGE).pictures["weight"].letters, key=lambda one: one.y)]
     assert np.abs(np.array(said) - weights).max() <= 0.005
     assert [box[3] for box in rows("weight", "v f3")] == bands
 
@@ -128,16 +119,11 @@ def test_shared_heads_are_as_many_as_in_the_model() -> None:
         assert len(rows(slug, "k f3")) == len(rows(slug, "v f3")) == n
 
 
-@cache
-def trace() -> Trace:
-    return Settings(PAGE.model, PAGE.prompt).trace()
-
-
 def test_the_blocks_of_a_table_are_those_that_the_text_holds() -> None:
     """Two texts in turns, a row a block: every second block is that of the first."""
     every = rows("block-table", "new", "kept")
     assert [box in rows("block-table", "new") for box in every] == [True, False] * 4
-    assert [one.text for one in view().pictures["block-table"].letters] == ["0", "2", "4", "6"]
+    assert [one.text for one in view_of(PAGE).pictures["block-table"].letters] == ["0", "2", "4", "6"]
 
 
 def test_a_prefix_cache_finds_all_but_the_last() -> None:

@@ -16,13 +16,13 @@ from microgpt.checkpoints.safetensors import Header, Tensor, read_header
 from microgpt.errors import UserError
 from microgpt.viz import views
 from microgpt.viz.apps.examples import EXAMPLES, published
-from microgpt.viz.apps.look import COLUMNS, FIELD, GROUPS, ROWS, TOKENS, WIDTH, View, looked
+from microgpt.viz.apps.look import COLUMNS, FIELD, GROUPS, ROWS, TOKENS, WIDTH, looked
 from microgpt.viz.course import page
 from microgpt.viz.given_files import only
 from microgpt.viz.rendering.render import render, render_page
 from microgpt.viz.session import dispatch
 from tests.support.given.headers import good_files
-from tests.support.pages import find, numbers, parse, text
+from tests.support.pages import by_id, find, numbers, parse, text, tree_of, view_of
 
 FIELDS = {"page": "look-inside", "lang": "en", FIELD: "C:\\fakepath\\x.safetensors"}
 
@@ -114,10 +114,8 @@ def test_a_file_without_a_known_cache_has_none_beside_it() -> None:
 
 def test_the_published_file_of_gpt2_holds_masks_too_and_the_page_says_so() -> None:
     """model.safetensors of openai-community/gpt2 has 548,105,171 bytes, and 160 tensors in place of our 148."""
-    shown = views.of(page("look-inside"))
-    assert isinstance(shown, View)
-    tree = parse(render_page(page("look-inside"), shown))
-    said = {name: text(next(e for e in tree.iter("p") if e.get("id") == name)) for name in ("begins", "published")}
+    shown = view_of("look-inside")
+    said = {name: text(by_id("look-inside")[name]) for name in ("begins", "published")}
     assert "497.8 MB" in said["begins"] and "548.1 MB" in said["published"]
     assert "each of the 12 layers: a tensor attn.bias of 1,024 × 1,024 numbers" in said["published"]
     assert shown.masks.file < 548_105_171 < shown.masks.file + 12 * 2000  # the rest is their entries in the header
@@ -125,9 +123,10 @@ def test_the_published_file_of_gpt2_holds_masks_too_and_the_page_says_so() -> No
 
 
 def test_a_visitor_sees_a_file_before_the_control_that_chooses_one() -> None:
-    built = render_page(page("look-inside"), views.of(page("look-inside")))
-    assert built.index('class="mosaic"') < built.index('type="file"') < built.index('id="looked"')
-    (examples,) = find(parse(built), "examples")
+    seen = [(name, e.get(name)) for e in tree_of("look-inside").iter() for name in ("class", "type", "id")]
+    places = [seen.index(one) for one in (("class", "mosaic"), ("type", "file"), ("id", "looked"))]
+    assert places == sorted(places)
+    (examples,) = find(tree_of("look-inside"), "examples")
     assert not [e for e in examples.iter() if "js-only" in e.get("class", "") or e.tag == "button"]
 
 
@@ -143,17 +142,16 @@ def test_the_product_is_the_product_of_its_factors(model: str) -> None:
 
 def test_names_are_text_and_cannot_turn_the_page_around() -> None:
     evil = "<img src=x>\u202e\0"
-    html = on_page(
-        Header(2, 9, [Tensor(evil, "U8", (1,), 0, 1)], {evil: evil}), evil.encode("ascii", "ignore").decode()
-    )
+    header = Header(2, 9, [Tensor(evil, "U8", (1,), 0, 1)], {evil: evil})
+    html = on_page(header, evil.encode("ascii", "ignore").decode())
     assert "<img" not in html and "\u202e" not in html and "\0" not in html
     assert html.count("&lt;img src=x&gt;\\u202e\\x00") == 3  # a tensor, a word and its name
 
 
 def test_a_file_of_many_kinds_of_layers_stays_a_page() -> None:
-    many = [
-        Tensor(f"model.layers.{i}.mlp.up_proj.weight", "U8", (i + 1,), 0, i + 1) for i in range(COLUMNS + 100)
-    ] + [Tensor(f"x{i}", "U8", (1,), 0, 1) for i in range(ROWS + 50)]  # fmt: skip
+    names = [f"model.layers.{i}.mlp.up_proj.weight" for i in range(COLUMNS + 100)]
+    many = [Tensor(name, "U8", (i + 1,), 0, i + 1) for i, name in enumerate(names)]
+    many += [Tensor(f"x{i}", "U8", (1,), 0, 1) for i in range(ROWS + 50)]
     html = on_page(Header(2, 10**7, many, {}))
     assert html.count("<details") <= GROUPS + 1 and html.count("<tr>") < ROWS + 2 * GROUPS + 10
     assert len(html) < 300_000
@@ -167,10 +165,7 @@ def test_nothing_chosen_and_a_wrong_file_are_said_in_a_sentence() -> None:
     with pytest.raises(UserError):
         only({FIELD: []}, FIELD)
 
-
-def test_several_files_arrive_under_the_name_of_their_control() -> None:
-    files = [OnDisk(b"", "a"), OnDisk(b"", "b")]
-    assert only({"x": files}, "x").name == "a"
+    assert only({"x": [OnDisk(b"", "a"), OnDisk(b"", "b")]}, "x").name == "a"
 
 
 def test_the_example_on_the_page_is_a_header_that_can_be_read() -> None:
@@ -183,7 +178,7 @@ def test_the_example_on_the_page_is_a_header_that_can_be_read() -> None:
 
 
 def test_the_page_says_that_without_javascript_there_is_the_command_line() -> None:
-    tree = parse(render_page(page("look-inside"), views.of(page("look-inside"))))
+    tree = tree_of("look-inside")
     assert "command line" in text(find(tree, "no-js")[0])
     assert any("python -m microgpt.checkpoints" in text(e) for e in find(tree, "file-start"))
     assert len(find(tree, "mosaic")) == len(EXAMPLES)
@@ -193,7 +188,7 @@ def test_the_listing_prints_names_and_shapes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """As it stands on the page, run on a file that the library itself has written."""
-    (listing,) = find(parse(render_page(page("look-inside"), views.of(page("look-inside")))), "listing")
+    (listing,) = find(tree_of("look-inside"), "listing")
     tensors = {"a.weight": np.zeros((3, 2), np.float32), "b.bias": np.zeros(4, np.float32)}
     save_file(tensors, tmp_path / "model.safetensors")
     monkeypatch.chdir(tmp_path)

@@ -2,48 +2,29 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
-from typing import Any
-from xml.etree.ElementTree import Element
 
 import numpy as np
 import pytest
 
 from microgpt.config import n_params
 from microgpt.record import Recording
-from microgpt.viz import views
 from microgpt.viz.apps.own_model import EXAMPLE, NEW, PROMPT
 from microgpt.viz.course import page
-from microgpt.viz.rendering.render import LANGUAGES, language, render_page
+from microgpt.viz.rendering.render import LANGUAGES
 from microgpt.weights import shipped
 from tests.support.checkpoints import made
 from tests.support.given.own_model import ask, files_of
-from tests.support.pages import find, numbers, parse, text
+from tests.support.pages import find, numbers, text, tree_of, view_of
 
 PAGE = page("own-model")
 
 
-@cache
-def view() -> Any:
-    return views.of(PAGE)
-
-
-@cache
-def built(lang: str = "en") -> str:
-    with language(lang):
-        return render_page(PAGE, view())
-
-
-@cache
-def tree() -> Element:
-    return parse(built())
-
-
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_visitor_sees_the_picture_before_the_control(lang: str) -> None:
-    assert built(lang).index('id="stepper"') < built(lang).index('type="file"')
-    (examples,) = find(parse(built(lang)), "examples")
+    seen = [e.get("id") or e.get("type") for e in tree_of(PAGE, lang).iter()]
+    assert seen.index("stepper") < seen.index("file")
+    (examples,) = find(tree_of(PAGE, lang), "examples")
     assert not [e for e in examples.iter() if "data-hook" in e.attrib or "js-only" in e.get("class", "")]
 
 
@@ -51,18 +32,18 @@ def test_what_is_drawn_is_the_run_of_that_model() -> None:
     recording = Recording(shipped(EXAMPLE), PROMPT, max_new=NEW)
     trace = recording.run()
     n = len(recording.cache)
-    assert len(find(tree(), "T")) == n == recording.n_prompt + NEW
-    step = find(tree(), "step", f"S{n - 1}")[0]
-    for index, one in enumerate(view().example.opened):
+    assert len(find(tree_of(PAGE), "T")) == n == recording.n_prompt + NEW
+    step = find(tree_of(PAGE), "step", f"S{n - 1}")[0]
+    for index, one in enumerate(view_of(PAGE).example.opened):
         (meets,) = find(step, "meets", f"O{index}")
         said = [numbers(e)[0] for e in find(meets, "weight")]
         assert np.abs(np.array(said) - trace["attn_weights", n - 1, one.layer][one.head, 0]).max() <= 0.005 + 1e-9
-    assert f"{n_params(shipped(EXAMPLE).config):,}" in text(find(tree(), "sum")[0])
+    assert f"{n_params(shipped(EXAMPLE).config):,}" in text(find(tree_of(PAGE), "sum")[0])
 
 
 def test_it_opens_on_the_first_token_of_the_model_s_own() -> None:
-    checked = [e.get("value") for e in tree().iter("input") if e.get("name") == "step" and "checked" in e.attrib]
-    assert [int(value or "") for value in checked] == [len(find(tree(), "T")) - NEW]
+    checked = [e.get("value") for e in tree_of(PAGE).iter("input") if e.get("name") == "step" and "checked" in e.attrib]
+    assert [int(value or "") for value in checked] == [len(find(tree_of(PAGE), "T")) - NEW]
 
 
 @pytest.mark.parametrize("kind", ["llama", "wide"])
@@ -70,7 +51,7 @@ def test_what_was_chosen_in_the_example_is_in_the_way_of_no_model(kind: str, tmp
     """The first answer takes the place of the example; it shows the prompt's last step, whatever was on show before."""
     files = files_of(made(tmp_path, kind))
     state, plain, _ = ask(files, "show")
-    left = {"step": "2", "head": view().example.opened[-1].value, "phase": "7"}
+    left = {"step": "2", "head": view_of(PAGE).example.opened[-1].value, "phase": "7"}
     again, found, _ = ask(files, "show", None, **left)
     assert again == state and f'value="{state["n"] - 1}" id="step-{state["n"] - 1}" checked' in found["#widget"]
     assert set(found) == set(plain)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -30,9 +31,7 @@ def test_names_keep_apart_in_their_order_above_the_axis(wanted: list[float]) -> 
     assert max(placed) <= HEIGHT - BOTTOM + 1e-9
     heights = sorted(placed)
     assert all(b - a >= LINE - 1e-9 for a, b in zip(heights, heights[1:], strict=False))
-    for (a, x), (b, y) in zip(
-        sorted(zip(wanted, placed, strict=True)), sorted(zip(wanted, placed, strict=True))[1:], strict=False
-    ):
+    for (a, x), (b, y) in pairwise(sorted(zip(wanted, placed, strict=True))):
         assert a == b or x < y
 
 

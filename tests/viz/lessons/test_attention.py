@@ -16,10 +16,9 @@ from microgpt.viz.course import page
 from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH
 from microgpt.viz.lessons.attention import LOUDER, View, slack, thumb, view
 from microgpt.viz.lessons.attention import Asked as Rows
-from microgpt.viz.rendering.render import render_page, widget
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.sources import SOURCES
-from tests.support.pages import classes, find, folded, numbers, numbers_of, parse
+from tests.support.pages import by_id, classes, drawn, find, folded, numbers, numbers_of
 
 OURS = page("attention")
 RUNS = [("names", "emm"), ("names", "zoe"), ("names", "a"), ("names", "bartholomew"), ("names-deep", "emma")]
@@ -32,8 +31,7 @@ def shown(request: pytest.FixtureRequest) -> View:
 
 @cache
 def elements() -> dict[str, str]:
-    tree = parse(render_page(OURS, views.of(OURS)))
-    return {name: folded(e) for e in tree.iter() if (name := e.get("id"))}
+    return {name: folded(e) for name, e in by_id(OURS).items()}
 
 
 def rows(shown: View, name: str) -> list[list[float]]:
@@ -81,7 +79,7 @@ def test_the_triangle_has_a_row_a_step_and_hides_what_is_later(shown: View) -> N
         assert row.weights == pytest.approx([*weights_of(shown, i, i + 1, shown.root), *[0.0] * (n - 1 - i)])
         assert (row.n, row.earlier) == (len(row.scores), sum(range(i + 1))) == (i + 1, i * (i + 1) // 2)
     assert shown.total + shown.rows[-1].masked == n * n
-    board = find(drawn(shown), "triangle")[0]
+    board = find(tree_for(shown), "triangle")[0]
     assert len(find(board, "masked")) == shown.rows[-1].masked
 
 
@@ -91,13 +89,8 @@ def test_the_small_picture_is_the_triangle(shown: View) -> None:
     assert all(x + w <= WIDTH and y + h <= HEIGHT for _, x, y, w, h in found)
 
 
-@cache
-def drawn_as(model: str, prompt: str) -> Element:
-    return parse(widget("attention", view(Settings(model, prompt)), page=OURS))
-
-
-def drawn(shown: View) -> Element:
-    return drawn_as(shown.trace.about["model"], shown.trace.about["prompt"])
+def tree_for(shown: View) -> Element:
+    return drawn("attention", shown.trace.about["model"], shown.trace.about["prompt"])[1]
 
 
 def near(made: float, printed: float, within: float) -> None:
@@ -106,7 +99,7 @@ def near(made: float, printed: float, within: float) -> None:
 
 def test_what_is_printed_follows_from_what_is_printed(shown: View) -> None:
     """As a reader does it: from the numbers on the page alone, rounded to two decimals, within what the page says."""
-    tree, within = drawn(shown), round(shown.slack, 2)
+    tree, within = tree_for(shown), round(shown.slack, 2)
     dots, soft, taken = find(tree, "sums")[0]
     (q,) = [numbers_of(strip) for strip in find(dots, "strip", "q")]
     keys = [numbers_of(strip) for strip in find(dots, "strip", "k")]
@@ -133,13 +126,8 @@ def test_what_is_printed_follows_from_what_is_printed(shown: View) -> None:
 
 
 def test_the_slack_is_no_larger_than_it_must_be() -> None:
-    made = slack(
-        Rows(
-            np.array([0.5]), np.array([[0.5]]), np.array([[0.25]]),
-            np.array([0.25]), np.array([1.0]), np.array([0.25]),
-        )
-    )  # fmt: skip
-    assert made == 0
+    row = [np.array([x]) for x in (0.25, 1.0, 0.25)]
+    assert slack(Rows(np.array([0.5]), np.array([[0.5]]), np.array([[0.25]]), *row)) == 0
     shown = views.of(OURS)
     assert isinstance(shown, View) and round(shown.slack, 2) == 0.01
     assert "off by 0.01 at most" in elements()["rounding"]
@@ -147,7 +135,7 @@ def test_the_slack_is_no_larger_than_it_must_be() -> None:
 
 def test_the_formula_is_lit_where_the_choice_is(shown: View) -> None:
     lit: dict[int, set[str]] = {}
-    for part in [e for e in drawn(shown).iter() if "part" in classes(e)]:
+    for part in [e for e in tree_for(shown).iter() if "part" in classes(e)]:
         first, last = (int(next(c[1:] for c in classes(part) if re.fullmatch(rf"{x}\d+", c))) for x in "bw")
         for case in range(first, last + 1):
             lit.setdefault(case, set()).add(str(part.tag).rpartition("}")[2])
@@ -190,6 +178,5 @@ def test_the_page_says_what_was_computed() -> None:
     assert f"{shown.total} scores stay, {last.masked} are masked" in said["mask"]
     assert f"only {last.n} scores are new, and the {last.earlier} others are not needed again" in said["cache"]
     assert "1706.03762" in SOURCES[page("attention").sources[0]].address
-    assert (
-        len(" ".join(said[name] for name in ("want", "qkv", "dot", "root", "softmax", "answer", "cache")).split()) > 350
-    )
+    parts = ("want", "qkv", "dot", "root", "softmax", "answer", "cache")
+    assert sum(len(said[name].split()) for name in parts) > 350

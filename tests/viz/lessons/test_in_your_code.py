@@ -20,7 +20,6 @@ from microgpt.viz.course import page
 from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH
 from microgpt.viz.lessons.in_your_code import LOOPS, View, shape_text, thumb, view
 from microgpt.viz.lessons.in_your_code.grown import LARGE, LONG
-from microgpt.viz.rendering.render import render_page
 from microgpt.viz.settings import Settings
 from microgpt.weights import shipped
 from tests.support.listings import (
@@ -35,7 +34,7 @@ from tests.support.listings import (
     printed,
     renewed,
 )
-from tests.support.pages import find, folded, parse, text
+from tests.support.pages import by_id, find, folded, text, tree_of
 
 OURS = page("in-your-code")
 
@@ -49,8 +48,7 @@ def shown() -> View:
 
 @cache
 def said() -> dict[str, str]:
-    made = parse(render_page(OURS, views.of(OURS)))
-    return {name: folded(e) for e in made.iter() if (name := e.get("id"))}
+    return {name: folded(e) for name, e in by_id(OURS).items()}
 
 
 @pytest.mark.parametrize("name", PLAIN)
@@ -76,8 +74,7 @@ def test_the_notebook_is_made_of_the_listings_and_prints_the_same() -> None:
 
 
 def test_the_page_shows_each_listing_as_its_file_has_it_and_what_it_prints(shown: View) -> None:
-    made = parse(render_page(OURS, shown))
-    blocks = [text(e) for e in find(made, "listing")]
+    blocks = [text(e) for e in find(tree_of(OURS), "listing")]
     for name in [*listings(), *SHARED]:
         assert (FOLDER / f"{name}.py").read_text("utf-8") in blocks, name
         if name not in SHARED and name != "bug":  # which would tell what is wrong
@@ -91,6 +88,7 @@ def test_every_line_that_is_lit_is_there(shown: View) -> None:
 
 
 def test_all_loops_write_the_same_text(shown: View) -> None:
+    assert shown.bug_words == [one.chosen for one in shown.passes]
     texts = {one.printed.splitlines()[-1] for one in shown.listings}
     assert texts == {" ".join([*shown.tokens[1:], shown.passes[-1].chosen])}
 
@@ -129,13 +127,6 @@ def test_what_is_written_is_what_numpy_writes(shown: View) -> None:
     assert shown.reserved == row.nbytes * LONG and written == row.nbytes * n * (n + 1) // 2
     assert shown.grown == row.nbytes * sum(range(1, LONG + 1))
     assert "concatenating writes 65.6 GB, reserving 131.1 MB" in said()["growing"]
-
-
-def test_the_questions_have_the_answers_of_the_runs(shown: View) -> None:
-    config = PRESETS[LARGE].config
-    assert shown.shapes["right"] == shape_text(3, config.n_kv_head, 500, config.head_dim) and len(shown.shapes) == 3
-    assert np.cumsum([one.length for one in shown.passes]).tolist() == shown.bug_lengths
-    assert shown.bug_words == [one.chosen for one in shown.passes]
 
 
 def test_the_page_says_what_was_run(shown: View) -> None:

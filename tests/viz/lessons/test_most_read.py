@@ -11,9 +11,8 @@ from microgpt.config import Config
 from microgpt.viz import views
 from microgpt.viz.course import page
 from microgpt.viz.lessons.most_read import View, even_shares, received, view
-from microgpt.viz.rendering.render import render_page
 from microgpt.viz.settings import Settings
-from tests.support.pages import folded, parse
+from tests.support.pages import by_id, folded, tree_of
 
 OURS = page("most-read")
 TEXTS = {"names": ("emm", "zoe", "a"), "names-deep": ("emma", "jo"), "stories": ("the next day", "The", "the sun")}
@@ -55,8 +54,7 @@ def test_each_step_gives_one_in_all(run: tuple[str, str], seed: int) -> None:
 def test_the_page_says_what_was_added_up() -> None:
     shown = views.of(OURS)
     assert isinstance(shown, View)
-    tree = parse(render_page(OURS, shown))
-    said = {name: folded(e) for e in tree.iter() if (name := e.get("id"))}
+    tree, said = tree_of(OURS), {name: folded(e) for name, e in by_id(OURS).items()}
     assert f"read {shown.n} times" in said["all"]
     got = f"{shown.most.received:.2f} in the {shown.most.steps} steps"
     assert f"key of {shown.most.token} has received {got}" in said["most"]

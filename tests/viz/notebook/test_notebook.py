@@ -14,7 +14,6 @@ import tomllib
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-import html5lib
 import numpy as np
 import pytest
 
@@ -34,17 +33,11 @@ from microgpt.viz.settings import ran
 from microgpt.viz.text.formats import number
 from microgpt.weights import shipped
 from tests.support.controls import controls
+from tests.support.pages import folded, parse
+from tests.viz.notebook import assert_left_whole, framed, tables
 
 ROOT = Path(__file__).resolve().parents[3]
 NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
-
-# What JupyterLab 4 leaves of an output that is not trusted (@jupyterlab/apputils 4.7), as far as it is used here.
-LEFT = {
-    "div": set(), "p": set(), "b": set(), "bdi": set(), "details": {"open"}, "summary": set(),
-    "table": {"cellpadding"}, "thead": set(), "tbody": set(), "tr": set(), "th": {"colspan"}, "td": {"colspan"},
-}  # fmt: skip
-LEFT_EVERYWHERE = {"class", "style"}
-LEFT_STYLES = {"background", "color", "text-align", "padding", "white-space", "border-collapse", "margin"}
 
 SHOWS = [
     ("emma", {}),
@@ -53,33 +46,9 @@ SHOWS = [
 ]
 
 
-def parse(text: str) -> Element:
-    tree: Element = html5lib.parse(text, namespaceHTMLElements=False)
-    return tree
-
-
-def framed(shown: Shown) -> str:
-    """The page inside the frame, as a browser reads the attribute."""
-    frame = parse(shown._repr_html_()).find(".//iframe")
-    assert frame is not None
-    return frame.get("srcdoc", "")
-
-
-def tables(shown: Shown) -> Element:
-    found = next(e for e in parse(shown._repr_html_()).iter("div") if e.get("class") == "microgpt-plain")
-    return found
-
-
-def words(element: Element) -> str:
-    return " ".join("".join(element.itertext()).split())
-
-
 @pytest.mark.parametrize(("prompt", "options"), SHOWS)
 def test_what_is_left_of_an_untrusted_output_is_all_of_the_plain_form(prompt: str, options: dict[str, object]) -> None:
-    for element in tables(show(prompt, **options)).iter():  # type: ignore[arg-type]
-        assert element.tag in LEFT
-        assert set(element.attrib) <= LEFT[element.tag] | LEFT_EVERYWHERE
-        assert set(re.findall(r"([\w-]+):", element.get("style", ""))) <= LEFT_STYLES
+    assert_left_whole(tables(show(prompt, **options)))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("prompt", "options"), SHOWS)
@@ -101,15 +70,15 @@ def test_the_plain_form_steps_through_q_rows_and_weights_of_the_trace(prompt: st
             return [number(x, picture.scale.digits) for x in values.tolist()]
 
         def cells(row: Element) -> list[str]:
-            return [words(td) for td in row.findall("td") if "background" in td.get("style", "")]
+            return [folded(td) for td in row.findall("td") if "background" in td.get("style", "")]
 
         assert cells(q) == said(run["q"][layer, i, head])
         assert cells(mixed) == said(run["head_out"][layer, i].reshape(c.n_head, -1)[head])
         assert len(rows) == i + 1
         for j, row in enumerate(rows):
             assert cells(row) == said(run["k"][layer, j, shared]) + said(run["v"][layer, j, shared])
-            assert f"{run['attn_weights'][layer, i, head, j]:.2f}" in [words(td) for td in row.findall("td")]
-            assert words(row).endswith("new" if j == i else "cached")
+            assert f"{run['attn_weights'][layer, i, head, j]:.2f}" in [folded(td) for td in row.findall("td")]
+            assert folded(row).endswith("new" if j == i else "cached")
 
 
 def test_the_plain_form_has_every_colour_of_the_heat_scale() -> None:

@@ -22,7 +22,9 @@ from microgpt.viz.rendering.style import own_style, style
 from tests.support import checkpoints
 from tests.support.controls import controls
 from tests.support.large import view
-from tests.viz.notebook.test_notebook import LEFT, LEFT_EVERYWHERE, LEFT_STYLES, framed, parse, tables, words
+from tests.support.pages import folded as words
+from tests.support.pages import parse
+from tests.viz.notebook import assert_left_whole, framed, tables
 
 PROMPT = "day day"
 
@@ -104,9 +106,7 @@ def test_arrays_of_an_excerpt_are_those_of_its_layers(folder: Path) -> None:
 def test_the_plain_form_is_left_whole_and_says_the_traces_numbers(folder: Path, options: dict[str, int]) -> None:
     found = shown(folder, **options)
     run, table = found.trace.arrays(), tables(found)
-    for element in table.iter():
-        assert element.tag in LEFT and set(element.attrib) <= LEFT[element.tag] | LEFT_EVERYWHERE
-        assert set(re.findall(r"([\w-]+):", element.get("style", ""))) <= LEFT_STYLES
+    assert_left_whole(table)
     layer, head = (int(x) for x in re.findall(r"layer (\d+), head (\d+)", words(table))[0])
     assert layer == options.get("layer", 0)
     heads, kv_heads = (found.trace.about["config"][name] for name in ("n_head", "n_kv_head"))
@@ -159,6 +159,5 @@ def test_it_is_saved_as_a_page(folder: Path, tmp_path: Path) -> None:
     found = shown(folder)
     assert found.save(tmp_path / "a.html").read_text("utf-8") == framed(found)
     found.save(tmp_path / "b.html", assets="directory")
-    assert (tmp_path / "b_files" / "style.css").read_text("utf-8") == style() + own_style(
-        lesson_named("stepper"), big=True
-    )
+    rules = style() + own_style(lesson_named("stepper"), big=True)
+    assert (tmp_path / "b_files" / "style.css").read_text("utf-8") == rules

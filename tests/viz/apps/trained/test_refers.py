@@ -3,34 +3,20 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from microgpt.viz import views
 from microgpt.viz.apps.trained import TRACES
 from microgpt.viz.apps.trained.refers import REFERS
-from microgpt.viz.course import page
-from microgpt.viz.rendering.render import render_page
 from microgpt.viz.text.formats import show
-from tests.support.pages import classes, numbers, parse, text
+from tests.support.pages import by_id, classes, numbers, text, tree_of
 
-PAGE = page("who-is-she")
+PAGE = "who-is-she"
 TOLD: dict[str, Any] = json.loads((TRACES / REFERS).read_text("utf-8"))
 LAYER, HEAD, FIRST = TOLD["layer"], TOLD["head"], TOLD["sentences"][0]
 WORDS = [(one, word) for one in TOLD["sentences"] for word in one["words"] if word["noun"] is not None]
-
-
-@cache
-def html() -> Element:
-    shown: Any = views.of(PAGE)
-    return parse(render_page(PAGE, shown))
-
-
-def named(name: str) -> Element:
-    return next(e for e in html().iter() if e.get("id") == name)
 
 
 def cells(of: Element) -> list[list[str]]:
@@ -58,7 +44,7 @@ def test_the_record_is_whole() -> None:
 
 def test_a_bar_for_every_row_and_every_word() -> None:
     """The keys are drawn once, for all words."""
-    table = next(e for e in html().iter() if e.get("class") == "asking")
+    table = next(e for e in tree_of(PAGE).iter() if e.get("class") == "asking")
     rows = [row for row in table.iter("tr")][2:]
     assert len(rows) == len(FIRST["tokens"]) + 1
     for i, row in enumerate(rows):
@@ -71,7 +57,7 @@ def test_a_bar_for_every_row_and_every_word() -> None:
 
 
 def test_each_word_is_said_to_give_most_to_its_noun() -> None:
-    done = [text(e) for e in html().iter("p") if e.get("class") == "done"]
+    done = [text(e) for e in tree_of(PAGE).iter("p") if e.get("class") == "done"]
     for said, word in zip(done, FIRST["words"], strict=True):
         *weights, _ = word["weights"]
         most = int(np.argmax(weights))
@@ -81,30 +67,26 @@ def test_each_word_is_said_to_give_most_to_its_noun() -> None:
 
 def test_one_head_is_right_at_every_word() -> None:
     """Counted over all heads, word by word."""
+
+    def is_right(on: list[float], noun: int) -> bool:
+        return on[noun] == max(on) and sorted(on)[-2] < max(on)
+
+    places = [one["nouns"].index(word["noun"]) for one, word in WORDS]
+    told = [word["on_nouns"] for _, word in WORDS]
     right = np.array(
-        [
-            [
-                [on[one["nouns"].index(word["noun"])] == max(on) and sorted(on)[-2] < max(on) for on in heads]
-                for heads in word["on_nouns"]
-            ]
-            for one, word in WORDS
-        ]
+        [[[is_right(on, at) for on in heads] for heads in layers] for layers, at in zip(told, places, strict=True)]
     )
     every = int(right.all(axis=0).sum())
-    assert numbers(named("right")) == [right[:, LAYER, HEAD].sum(), len(WORDS), 270, every]
+    assert numbers(by_id(PAGE)["right"]) == [right[:, LAYER, HEAD].sum(), len(WORDS), 270, every]
     assert every == 1 and right[:, LAYER, HEAD].all(), "what the page is about"
-    margins = [
-        np.array(word["on_nouns"])[..., at] - np.delete(np.array(word["on_nouns"]), at, axis=-1).max(-1)
-        for one, word in WORDS
-        for at in [one["nouns"].index(word["noun"])]
-    ]
-    mean = np.mean(margins, axis=0)
+    weights = [(np.array(layers), at) for layers, at in zip(told, places, strict=True)]
+    mean = np.mean([on[..., at] - np.delete(on, at, axis=-1).max(-1) for on, at in weights], axis=0)
     assert np.unravel_index(mean.argmax(), mean.shape) == (LAYER, HEAD)
-    assert numbers(named("rule")) == [len(WORDS), len(TOLD["sentences"]), 270, round(float(mean.max()), 2)]
+    assert numbers(by_id(PAGE)["rule"]) == [len(WORDS), len(TOLD["sentences"]), 270, round(float(mean.max()), 2)]
 
 
 def test_every_word_has_its_line() -> None:
-    lines = [row for row in cells(named("by-word"))[1:] if len(row) == 4]
+    lines = [row for row in cells(by_id(PAGE)["by-word"])[1:] if len(row) == 4]
     assert len(lines) == len(WORDS)
     for line, (one, word) in zip(lines, WORDS, strict=True):
         weights, others = word["weights"], [at for at in one["nouns"] if at != word["noun"]]
@@ -113,6 +95,6 @@ def test_every_word_has_its_line() -> None:
         assert line[:3] == [show(word["word"]), tokens[word["noun"]], f"{weights[word['noun']]:.2f}"]
         assert line[3].split() == [f"{weights[best]:.2f}", tokens[best]]
     top = sum(max(word["weights"]) == word["weights"][word["noun"]] for _, word in WORDS)
-    assert numbers(named("caution")) == [top, len(WORDS)]
+    assert numbers(by_id(PAGE)["caution"]) == [top, len(WORDS)]
     for one, word in WORDS:  # what the sentence says of the rest
         assert int(np.argmax(word["weights"])) in (word["noun"], *set(range(99)) - set(one["nouns"]))

@@ -4,37 +4,22 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache
 from statistics import mean
 from typing import Any
-from xml.etree.ElementTree import Element
 
-from microgpt.viz import views
 from microgpt.viz.apps.trained import TRACES
 from microgpt.viz.apps.trained.repeats import REPEATS, SEED
-from microgpt.viz.course import page
-from microgpt.viz.rendering.render import render_page
-from tests.support.pages import numbers, parse, text
+from tests.support.pages import by_id, numbers, text, tree_of
 
-PAGE = page("model-that-repeats")
+PAGE = "model-that-repeats"
 TOLD: dict[str, Any] = json.loads((TRACES / REPEATS).read_text("utf-8"))
 IDS, START, PERIOD, N = TOLD["ids"], 19, 40, 5
 WORDS = [TOLD["vocabulary"][str(token)] for token in IDS]
 
 
-@cache
-def html() -> Element:
-    shown: Any = views.of(PAGE)
-    return parse(render_page(PAGE, shown))
-
-
-def named(name: str) -> Element:
-    return next(e for e in html().iter() if e.get("id") == name)
-
-
 def cells(name: str) -> list[list[str]]:
     """The rows of a table."""
-    return [[text(e).strip() for e in row if e.tag in ("th", "td")] for row in named(name).iter("tr")][1:]
+    return [[text(e).strip() for e in row if e.tag in ("th", "td")] for row in by_id(PAGE)[name].iter("tr")][1:]
 
 
 def of_round(at: int) -> list[float]:
@@ -59,8 +44,8 @@ def test_the_record_is_a_text_in_circles() -> None:
 
 
 def test_what_is_given_and_when_it_goes_in_circles() -> None:
-    assert numbers(named("given")) == [len(IDS) - TOLD["n_prompt"], START, PERIOD]
-    assert text(next(named("given").iter("q"))) == TOLD["prompt"]
+    assert numbers(by_id(PAGE)["given"]) == [len(IDS) - TOLD["n_prompt"], START, PERIOD]
+    assert text(next(by_id(PAGE)["given"].iter("q"))) == TOLD["prompt"]
 
 
 def test_each_round_is_surer_than_the_one_before() -> None:
@@ -73,19 +58,19 @@ def test_each_round_is_surer_than_the_one_before() -> None:
     weights = [float(row[3]) for row in rows[1:]]
     assert weights == sorted(weights), "the more rounds, the more weight"
     assert means == sorted(means) and means[0] < 0.6 and means[-1] > 0.95
-    assert f"layer {layer}, head {head}" in text(named("by-round"))
-    assert numbers(named("surer")) == [means[0], N, means[-1]]
-    assert numbers(named("looks"))[0] == sum(weight > 0.5 for heads in looks[-1] for weight in heads)
+    assert f"layer {layer}, head {head}" in text(by_id(PAGE)["by-round"])
+    assert numbers(by_id(PAGE)["surer"]) == [means[0], N, means[-1]]
+    assert numbers(by_id(PAGE)["looks"])[0] == sum(weight > 0.5 for heads in looks[-1] for weight in heads)
 
 
 def test_without_the_rows_of_the_others_it_is_as_in_the_first_round() -> None:
     gone, first, last = mean(TOLD["without"]), mean(of_round(0)), mean(of_round(N - 1))
-    assert numbers(named("without")) == [N, round(last, 2), round(gone, 2), round(first, 2)]
+    assert numbers(by_id(PAGE)["without"]) == [N, round(last, 2), round(gone, 2), round(first, 2)]
     assert abs(gone - first) < 0.05 < last - gone
 
 
 def test_every_token_has_a_bar_for_each_round() -> None:
-    drawing = next(e for e in html().iter() if e.get("class") == "text")
+    drawing = next(e for e in tree_of(PAGE).iter() if e.get("class") == "text")
     words = [e for e in drawing.iter() if e.get("class") == "said"]
     assert [text(e).strip() for e in words] == [word.strip() or "↵" for word in WORDS[START : START + PERIOD]]
     for i, word in enumerate(words):
@@ -107,7 +92,7 @@ def again(ids: list[int]) -> list[bool]:
 def test_repetition_by_temperature() -> None:
     greedy = {"temperature": 0.0, "ids": IDS[: TOLD["n_prompt"] + TOLD["short"]], "seed": SEED,
               "chances": TOLD["chances"][TOLD["n_prompt"] - 1 :][: TOLD["short"]]}  # fmt: skip
-    panels = [e for e in html().iter() if "heats" in e.get("class", "")]
+    panels = [e for e in tree_of(PAGE).iter() if "heats" in e.get("class", "")]
     marks = [[text(e) for e in one.iter("mark")] for one in panels[0].iter("p") if one.get("class") == "text"]
     rows = cells("by-heat")
     for at, heat in enumerate((0.0, 0.3, 0.7, 1.0, 1.5)):

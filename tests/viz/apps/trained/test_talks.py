@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import gzip
 from functools import cache
-from typing import Any
-from xml.etree.ElementTree import Element
 
 import numpy as np
 import pytest
@@ -16,37 +14,19 @@ import pytest
 from microgpt.config import Array, Config, n_params
 from microgpt.cost import cached, naive
 from microgpt.trace import Trace, from_json
-from microgpt.viz import views
 from microgpt.viz.apps.trained import TRACES
 from microgpt.viz.apps.trained.talks import DAY, TEXTS, Text, view
-from microgpt.viz.course import page
-from microgpt.viz.rendering.render import LANGUAGES, language, render_page
-from tests.support.pages import numbers, parse
+from microgpt.viz.rendering.render import LANGUAGES
+from tests.support.pages import by_id, numbers, tree_of
 from tests.support.pages import text as text_of
 
-PAGE = page("model-that-talks")
+PAGE = "model-that-talks"
 TRACE, PROMPT, NEW = TRACES / DAY.file, DAY.prompt, DAY.new
 
 
 @cache
 def trace(text: Text = DAY) -> Trace:
     return from_json((TRACES / text.file).read_text("utf-8"))
-
-
-@cache
-def shown() -> Any:
-    return views.of(PAGE)
-
-
-@cache
-def html(lang: str = "en") -> Element:
-    with language(lang):
-        return parse(render_page(PAGE, shown()))
-
-
-def named(name: str) -> Element:
-    """The element of that id."""
-    return next(e for e in html().iter() if e.get("id") == name)
 
 
 CONFIG = Config(**trace().about["config"])
@@ -148,7 +128,7 @@ def test_counts_and_lengths_are_what_they_must_come_to(text: Text) -> None:
 def test_where_it_comes_from_is_said() -> None:
     source = trace().about["source"]
     assert source["licence"] == "Apache-2.0" and len(source["sha256"]) == 64
-    said = text_of(named("source"))
+    said = text_of(by_id(PAGE)["source"])
     assert source["model"] in said and source["package"] in said and source["command"] in said and "4 digits" in said
     assert "SmolLM2-135M-\nInstruct" in (TRACE.parents[2] / "NOTICES").read_text("utf-8")
     for text in TEXTS:
@@ -166,30 +146,30 @@ def test_the_figures_in_the_text_are_those_of_the_trace() -> None:
             own += sum(row[-1] for row in seen) / len(seen) > 0.5
     table = [
         [text_of(cell) for cell in row if cell.tag == "td"]
-        for row in next(e for e in html().iter("table") if e.get("class") == "kinds").iter("tr")
+        for row in next(e for e in tree_of(PAGE).iter("table") if e.get("class") == "kinds").iter("tr")
     ][1:]
     assert [int(row[0]) for row in table] == [first, before, own]
-    assert numbers(named("rest"))[:2] == [first, 270]
+    assert numbers(by_id(PAGE)["rest"])[:2] == [first, 270]
     lengths = np.array(trace().about["whole"]["resid_lengths"])
     layer = int(lengths[:, 0].argmax())
-    assert numbers(named("stream")) == [
+    assert numbers(by_id(PAGE)["stream"]) == [
         layer, round(lengths[layer, 0]), round(sorted(lengths[layer, 1:])[(N - 1) // 2])
     ]  # fmt: skip
     peaks = [(times, layer, head, at) for layer, heads in enumerate(trace().about["whole"]["k_peaks"])
              for head, (at, times) in enumerate(heads)]  # fmt: skip
     times, layer, head, at = max(peaks)
-    assert numbers(named("peak"))[:5] == [layer, head, at, round(times, 1), round(min(peaks)[0], 1)]
+    assert numbers(by_id(PAGE)["peak"])[:5] == [layer, head, at, round(times, 1), round(min(peaks)[0], 1)]
 
 
 def test_the_stepper_is_the_course_s_own_and_asks_for_no_python() -> None:
     """It opens on the head of which the first token has the most weight in the end."""
     found = view(None)  # type: ignore[arg-type]
-    (pressed,) = (e for e in html().iter("input") if e.get("name") == "head" and e.get("checked") is not None)
+    (pressed,) = (e for e in tree_of(PAGE).iter("input") if e.get("name") == "head" and e.get("checked") is not None)
     layer, head = map(int, pressed.get("value", "").split("."))
     resting = {one.value: trace()["attn_weights", N - 1, one.layer][one.head, 0, 0] for one in found.picture.opened}
     assert resting[f"{layer}.{head}"] == max(resting.values()) > 0.5
     assert found.picture.n == N and len(found.picture.opened) == 9
-    assert [text_of(e) for e in html().iter("q")] == [PROMPT, found.written.strip()]
+    assert [text_of(e) for e in tree_of(PAGE).iter("q")] == [PROMPT, found.written.strip()]
     for lang in LANGUAGES:
-        assert len([e for e in html(lang).iter("input") if e.get("name") == "step"]) == N
-        assert not [e for e in html(lang).iter() if e.get("data-hook")]
+        assert len([e for e in tree_of(PAGE, lang).iter("input") if e.get("name") == "step"]) == N
+        assert not [e for e in tree_of(PAGE, lang).iter() if e.get("data-hook")]
