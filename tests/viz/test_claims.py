@@ -1,7 +1,5 @@
 """Every claim stands on its page, in its element; what is computed for it stands there as a number."""
 
-from __future__ import annotations
-
 import re
 from importlib import import_module
 from pathlib import Path

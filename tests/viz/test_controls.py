@@ -1,7 +1,5 @@
 """What a view says can be set is what its page has, by name, value and default: no page is read to learn it."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

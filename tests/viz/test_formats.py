@@ -1,7 +1,5 @@
 """Numbers, shares and bytes as text: what is not nothing never reads as nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

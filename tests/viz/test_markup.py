@@ -1,8 +1,6 @@
 """Every page is sound HTML, as it is built and after each answer of Python: nothing for a browser to mend, no id twice,
 no reference to what is not there. tests/browser/pages/test_validator.py holds the pages to all other rules."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 from xml.etree.ElementTree import Element

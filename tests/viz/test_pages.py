@@ -1,7 +1,5 @@
 """Every number that a page shows is the trace's; no page holds anything that the policy forbids."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from xml.etree.ElementTree import Element

@@ -1,7 +1,5 @@
 """A page carries the rules of its own lesson or app and no other's; what all share is small."""
 
-from __future__ import annotations
-
 import gzip
 import re
 

@@ -1,7 +1,5 @@
 """No template holds a figure: every number on a page or in a picture comes out of the trace or the closed forms."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 In this language every word of two letters or more is a row of é. Single letters stay, as q, k, v and x do everywhere.
 """
 
-from __future__ import annotations
-
 import gettext
 import re
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """The code for a course: whatever stands in it, each host gets exactly the address; wrong choices get a sentence."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 from typing import Any

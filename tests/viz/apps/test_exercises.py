@@ -1,7 +1,5 @@
 """The sheets of exercises: every answer is computed again, by loops and runs of its own; the listings are run."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 import math
@@ -175,13 +173,6 @@ def test_the_answer_by_hand_is_that_of_the_model() -> None:
     for key, weight in zip(told.keys, trace["attn_weights", 2, 0][0, 0], strict=True):
         assert abs(result(key.weight) - weight) < 0.01
     assert result(told.by) == pytest.approx(np.array(told.q) @ np.ones(4) / 2)
-
-
-def test_a_vector_added_to_all_keys_changes_no_weight_and_one_added_to_all_values_moves_the_answer() -> None:
-    q, a, keys, values = np.random.default_rng(1).normal(size=(4, 5, 3))
-    np.testing.assert_allclose(softmax((keys + a[0]) @ q[0]), softmax(keys @ q[0]))
-    weights = softmax(keys @ q[0])
-    np.testing.assert_allclose(weights @ (values + a[0]), weights @ values + a[0])
 
 
 def test_what_has_been_kept_and_read_is_counted_in_a_run() -> None:

@@ -1,7 +1,5 @@
 """The front page: its machine and its small pictures are drawn from traces, and no figure stands there twice."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from xml.etree.ElementTree import Element

@@ -1,7 +1,5 @@
 """The glossary: its words in the order of the alphabet, letters that lead to them, pictures that are the trace's."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

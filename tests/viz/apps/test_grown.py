@@ -1,7 +1,5 @@
 """A cache that is concatenated and one that is reserved: the same rows, and what is said is what was timed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
@@ -59,11 +57,6 @@ def test_it_goes_on_by_itself_lap_by_lap_and_says_both_ratios(ticking: None) -> 
     assert "still takes 33 percent of its time" in said and "Measured in: a browser" in said
     state, patches = send(state)
     assert len(state["grown"]) == 1  # it begins anew
-
-
-def test_bytes_are_as_many_times_as_the_formula_of_the_page_says() -> None:
-    grown_bytes, kept = (sum(range(1, LONG + 1)), LONG)
-    assert grown_bytes / kept == (LONG + 1) / 2
 
 
 def test_what_is_quick_goes_on_until_a_coarse_clock_can_tell(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,5 @@
 """The page that looks inside a file: what it shows is what the header says, whatever the header says."""
 
-from __future__ import annotations
-
 import json
 import struct
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page for a model of one's own, before there is one: it opens on the picture that will come, from a real run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

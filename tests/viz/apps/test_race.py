@@ -1,7 +1,5 @@
 """The race by a clock that ticks as told: what each runner runs, what is counted, how it goes on from its state."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterator

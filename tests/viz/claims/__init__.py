@@ -1,7 +1,5 @@
 """What a lesson claims, and where: each module tests/viz/claims/<widget>.py lists those of its lesson."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

@@ -4,8 +4,6 @@ A question is to compute something from numbers that are there, to predict a num
 find the bug in a few lines of code. Bugs are run here too.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

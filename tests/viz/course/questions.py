@@ -3,8 +3,6 @@
 A pattern is looked for in what the page says outside of its own questions, whitespace folded.
 """
 
-from __future__ import annotations
-
 BOUND = r"less than 1e-\d+"
 
 CACHE = (

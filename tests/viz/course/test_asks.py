@@ -1,7 +1,5 @@
 """What lessons ask: one right answer to each question, as computed here anew, and a reason for every option."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from itertools import pairwise

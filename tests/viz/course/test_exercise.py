@@ -1,7 +1,5 @@
 """The exercise that learners download: a solution passes all its tests, and each mistake that is often made fails one."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

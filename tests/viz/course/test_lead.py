@@ -1,7 +1,5 @@
 """The line at the top of a lesson: what must be known before, and how many minutes it takes."""
 
-from __future__ import annotations
-
 import math
 import re
 

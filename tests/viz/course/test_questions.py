@@ -1,7 +1,5 @@
 """Each question that a lesson should answer is answered on its page, outside of the questions that the page asks."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """What lessons rest on: each source once, with an address that stays; and no other link leads out of the site."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from urllib.parse import urlsplit

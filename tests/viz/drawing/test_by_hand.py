@@ -1,7 +1,5 @@
 """A weight that a reader computes from the picture is the one that the model has reported, in every head."""
 
-from __future__ import annotations
-
 import pytest
 
 from microgpt.viz.drawing.by_hand import by_hand

@@ -1,7 +1,5 @@
 """A chart places what it is given: values where they belong, names apart, the table the same figures."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 

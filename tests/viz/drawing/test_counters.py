@@ -1,7 +1,5 @@
 """The likeliest tokens: the chosen one is among them, and none has a label that its column has no room for."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The stages of a step: their lines are found in model.py however it is written, and nobody counts them otherwise."""
 
-from __future__ import annotations
-
 import inspect
 import re
 

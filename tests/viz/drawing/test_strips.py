@@ -1,7 +1,5 @@
 """Long rows: what is drawn at once is what each number says by itself."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

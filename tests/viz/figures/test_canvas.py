@@ -1,7 +1,5 @@
 """What is painted on a canvas is what the SVG holds."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ET
 from typing import Any
 

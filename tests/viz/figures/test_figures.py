@@ -1,7 +1,5 @@
 """Figures: SVG that is whole, says what the views say, and keeps its text within its frame."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from functools import cache

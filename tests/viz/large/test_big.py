@@ -1,7 +1,5 @@
 """A large model's page: what is drawn is the trace's, what is opened follows the rule, and it stays small."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from dataclasses import replace

@@ -4,8 +4,6 @@ The traces are those of a random model, altered as another family would tell the
 tests/references/test_families.py, where PyTorch is at hand.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Attention by hand: all of it made anew with plain Python, and again from what is printed, as a reader would."""
 
-from __future__ import annotations
-
 import math
 import re
 from functools import cache

@@ -1,7 +1,5 @@
 """Both runs on the page are the recording's; curves and slopes are the closed forms'."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

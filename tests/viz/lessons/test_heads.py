@@ -1,7 +1,5 @@
 """Every way on the page is a model that was run: its rows, its cost and what became of it are drawn as they were."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

@@ -3,8 +3,6 @@
 Those that need PyTorch run in tests/references/test_in_your_code.py.
 """
 
-from __future__ import annotations
-
 import json
 from functools import cache
 

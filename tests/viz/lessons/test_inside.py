@@ -1,7 +1,5 @@
 """The journey, the experiment and the inventory on the page are the model's."""
 
-from __future__ import annotations
-
 import re
 from xml.etree.ElementTree import Element
 

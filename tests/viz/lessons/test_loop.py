@@ -1,7 +1,5 @@
 """Every figure on the page of the loop is that of its passes."""
 
-from __future__ import annotations
-
 from xml.etree.ElementTree import Element
 
 import numpy as np

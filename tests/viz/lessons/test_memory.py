@@ -1,7 +1,5 @@
 """The page on memory says what the formulas give, and answers the reader's numbers."""
 
-from __future__ import annotations
-
 import json
 import math
 

@@ -1,7 +1,5 @@
 """The page on what is read most: the sums are those of weights made anew from q and k, and its sentences follow."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """What the lesson on old rows asks, for texts of every length."""
 
-from __future__ import annotations
-
 import pytest
 
 from microgpt.viz.course import page

@@ -1,7 +1,5 @@
 """The timeline shows the passes of the runs; what is said of large models is what the formulas give."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

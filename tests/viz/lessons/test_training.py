@@ -1,7 +1,5 @@
 """The page on training shows what was computed; live, it trains, stops, begins anew, and is a function of its state."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

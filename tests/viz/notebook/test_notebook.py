@@ -3,8 +3,6 @@
 tests/hosts/test_notebook.py does the same in real ones.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

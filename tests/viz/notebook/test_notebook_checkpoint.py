@@ -1,7 +1,5 @@
 """A checkpoint in a notebook: frame, plain tables and arrays are those of its run; what cannot be is said."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """.figure() of what a notebook shows: the same drawing as from the page, of a large model as from tools.figure."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

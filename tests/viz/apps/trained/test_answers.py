@@ -3,8 +3,6 @@
 That the trace itself holds together is in test_talks.py, for both texts.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 from microgpt.trace import Trace, from_json

@@ -1,7 +1,5 @@
 """Whom a pronoun stands for: what its page says, found again in the record by other means."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 from xml.etree.ElementTree import Element

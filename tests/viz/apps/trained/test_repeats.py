@@ -1,7 +1,5 @@
 """A model that repeats itself: what its page says, found again in the record by other means."""
 
-from __future__ import annotations
-
 import json
 import re
 from statistics import mean

@@ -3,8 +3,6 @@
 What the model computed itself can only be checked by who has its weights: tests/tools/test_trained.py.
 """
 
-from __future__ import annotations
-
 import gzip
 from functools import cache
 

@@ -1,7 +1,5 @@
 """The lesson on fewer bits: numbers on their grids, the weights that follow, and the formats of one text."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from microgpt.viz.lessons.bits import LARGER

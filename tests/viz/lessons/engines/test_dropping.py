@@ -1,7 +1,5 @@
 """The lesson on too little room draws the rows that each step has read, and what it then predicts."""
 
-from __future__ import annotations
-
 from xml.etree.ElementTree import Element
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The lesson on guesses draws each round as it was: what stood, what fell, and which rows the target held."""
 
-from __future__ import annotations
-
 from xml.etree.ElementTree import Element
 
 import numpy as np

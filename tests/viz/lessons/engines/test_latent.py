@@ -1,7 +1,5 @@
 """The lesson on latent rows: what is kept and made, both ways of one answer, and figures by other means."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from microgpt.cache import KVCache

@@ -1,7 +1,5 @@
 """The lesson on what limits a card: rooflines by other means, and real heads and rows dealt out."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """The lesson on masks draws who sees whom, and which rows that keeps right; both are worked out anew here."""
 
-from __future__ import annotations
-
 from xml.etree.ElementTree import Element
 
 import numpy as np

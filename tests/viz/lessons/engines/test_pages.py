@@ -1,7 +1,5 @@
 """The lesson on pages draws, step by step, what a pool holds; and prints what was counted."""
 
-from __future__ import annotations
-
 from xml.etree.ElementTree import Element
 
 import pytest

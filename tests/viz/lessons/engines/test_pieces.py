@@ -1,7 +1,5 @@
 """The lesson on tiles: what each bar counts, the sums that are carried on, the join, and the numbers that are moved."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from microgpt.config import Array

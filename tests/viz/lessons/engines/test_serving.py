@@ -1,7 +1,5 @@
 """The lesson on many texts at once draws what the engine has run, pass by pass, and prints the large run."""
 
-from __future__ import annotations
-
 from xml.etree.ElementTree import Element
 
 from microgpt.serving import batches

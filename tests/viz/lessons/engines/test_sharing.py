@@ -1,7 +1,5 @@
 """The lesson on sharing draws, event by event, who holds which block; and prints what was counted."""
 
-from __future__ import annotations
-
 from xml.etree.ElementTree import Element
 
 from microgpt.caches.prefix import block_keys
