@@ -508,11 +508,7 @@ QUESTIONS: dict[str, tuple[Question, ...]] = {
         ("ask-bug", BUG, leaked),
     ),
     "inside": (
-        (
-            "ask-count",
-            COMPUTE,
-            lambda view: f"{sum(shipped(view.model).params[f'layer0.{name}'].size for name in ('fc1', 'fc2')):,}",
-        ),
+        ("ask-count", COMPUTE, lambda view: f"{sum(shipped(view.model).params[f'layer0.{name}'].size for name in ('fc1', 'fc2')):,}"),
         ("ask-norm", PREDICT, steady),
         ("ask-bug", BUG, replaced),
     ),
@@ -520,21 +516,13 @@ QUESTIONS: dict[str, tuple[Question, ...]] = {
     "kv-cache-words": cache_questions(2 * 2 * 2 * 8),
     "with-and-without": (
         ("ask-share", PREDICT, most_work),
-        (
-            "ask-double",
-            PREDICT,
-            lambda view: f"{sum(t * t + t for t in range(1, 2001)) / sum(t * t + t for t in range(1, 1001)):.0f}",
-        ),
+        ("ask-double", PREDICT, lambda view: f"{sum(t * t + t for t in range(1, 2001)) / sum(t * t + t for t in range(1, 1001)):.0f}"),
         ("ask-pairs", COMPUTE, lambda view: f"{sum(range(1, view.n + 2))}"),
         ("ask-bug", BUG, standing),
     ),
     "why-q": (
         ("ask-grow", PREDICT, lambda view: ", ".join(map(str, accumulate(range(1, 6))))),
-        (
-            "ask-next",
-            COMPUTE,
-            lambda view: f"{sum(step >= i for i in range(view.n + 1) for step in range(view.n + 1))}",
-        ),
+        ("ask-next", COMPUTE, lambda view: f"{sum(step >= i for i in range(view.n + 1) for step in range(view.n + 1))}"),
         ("ask-bug", BUG, all_asked),
     ),
     "old-rows": (
@@ -545,11 +533,7 @@ QUESTIONS: dict[str, tuple[Question, ...]] = {
     "training": (
         ("ask-masked", COMPUTE, lambda view: f"{np.triu(np.ones((view.n + 1, view.n + 1)), 1).sum():.0f}"),
         ("ask-guess", COMPUTE, lambda view: f"{-math.log(1 / (2 * shipped('names').config.vocab_size)):.2f}"),
-        (
-            "ask-later",
-            PREDICT,
-            lambda view: "the last" if not any(x.later for x in view.layers[0][-1].sides) else "the first",
-        ),
+        ("ask-later", PREDICT, lambda view: "the last" if not any(x.later for x in view.layers[0][-1].sides) else "the first"),
         ("ask-bug", BUG, no_reset),
     ),
     "prefill-and-decode": (
@@ -559,11 +543,7 @@ QUESTIONS: dict[str, tuple[Question, ...]] = {
     ),
     "memory": (
         ("ask-own", COMPUTE, lambda view: f"{2 * 24 * 4 * 128 * 2:,}"),
-        (
-            "ask-batch",
-            COMPUTE,
-            lambda view: f"{(2 * (LLAMA.n_params - 128256 * 4096) + 2 * 8192 * 131072) / 1e9:.1f} GB",
-        ),
+        ("ask-batch", COMPUTE, lambda view: f"{(2 * (LLAMA.n_params - 128256 * 4096) + 2 * 8192 * 131072) / 1e9:.1f} GB"),
         ("ask-fit", COMPUTE, lambda view: f"{2 * 10**9 // (2 * 32 * 8 * 128 * 2):,}"),
     ),
     "fewer-heads": (
@@ -640,4 +620,4 @@ QUESTIONS: dict[str, tuple[Question, ...]] = {
         ("ask-lora", PREDICT, queried),
         ("ask-bug", BUG, heard_again),
     ),
-}
+}  # fmt: skip

@@ -6,35 +6,17 @@ A pattern is looked for in what the page says outside of its own questions, whit
 BOUND = r"less than 1e-\d+"
 
 CACHE = (
-    (
-        "What does a step compute for its token, and what does it take from the others?",
-        r"asks a question, the query q\. It compares q with one key k per token, and takes the value v of each in proportion",
-    ),
+    ("What does a step compute for its token, and what does it take from the others?", r"asks a question, the query q\. It compares q with one key k per token, and takes the value v of each in proportion"),
     ("How is a score made into a weight?", r"Softmax turns the scores into parts of one whole, each row’s weight"),
-    (
-        "How often is the first row of K read in this text?",
-        r"In the {n} steps of this text, row 0 of K was read {n} times",
-    ),
+    ("How often is the first row of K read in this text?", r"In the {n} steps of this text, row 0 of K was read {n} times"),
     ("How often is its q read?", r"The q of that token was read 1 time: at its own step"),
-    (
-        "Why is there no cache of q?",
-        r"under the causal mask a token looks back, never ahead, so no old q is ever compared with a new key",
-    ),
-    (
-        "How much work does the last step take, with the cache and without?",
-        r"Step {n} takes [\d,]+ multiply-adds with the cache\. Without it, all {n} tokens run again: [\d,]+",
-    ),
-    (
-        "Which part of the model saves most?",
-        r"Most of the difference is not attention\. The MLP alone would do [\d,]+ instead of [\d,]+",
-    ),
-    (
-        "What does the cache not save?",
-        r"What stays is the reading: the new q still meets every key, [\d,]+ multiply-adds",
-    ),
+    ("Why is there no cache of q?", r"under the causal mask a token looks back, never ahead, so no old q is ever compared with a new key"),
+    ("How much work does the last step take, with the cache and without?", r"Step {n} takes [\d,]+ multiply-adds with the cache\. Without it, all {n} tokens run again: [\d,]+"),
+    ("Which part of the model saves most?", r"Most of the difference is not attention\. The MLP alone would do [\d,]+ instead of [\d,]+"),
+    ("What does the cache not save?", r"What stays is the reading: the new q still meets every key, [\d,]+ multiply-adds"),
     ("Where is the state of a text?", r"All that a step learns of earlier tokens is in the cache"),
     ("Is the answer the same?", rf"the logits of the last step differ by {BOUND}"),
-)
+)  # fmt: skip
 QUESTIONS: dict[str, tuple[tuple[str, str], ...]] = {
     "next-token": (
         ("Is a token of a large model a word?", r"A frequent word is one token and a rare one several"),
