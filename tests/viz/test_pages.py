@@ -18,7 +18,7 @@ from microgpt.viz.drawing.phases import PHASES, code
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.rendering.policy import policy
 from microgpt.viz.rendering.render import ROOT, render_page
-from tests.support.pages import classes, find, numbers, numbers_of, parse, shown_as, text, tree_of, view_of
+from tests.support.pages import classes, find, folded, numbers, numbers_of, parse, shown_as, text, tree_of
 
 
 @pytest.fixture(scope="session")
@@ -234,6 +234,6 @@ def test_tokens_from_a_hostile_vocabulary_are_escaped(trace: Trace) -> None:
 
 def test_the_foot_of_a_page_says_where_numbers_come_from_and_published_ones_name_it() -> None:
     for name in ("index", "memory", "prefill-and-decode"):
-        said = " ".join(text(parse(render_page(page_named(name), view_of(page_named(name))))).split())
+        said = folded(tree_of(name))
         assert "or computed by a formula that is tested against such runs; published figures name their source" in said
     assert "NVIDIA’s data sheet of the A100 80GB SXM: 312 dense 16-bit TFLOPS, 2,039 GB/s" in said

@@ -43,9 +43,8 @@ class Known(gettext.NullTranslations):
 
     def gettext(self, message: str) -> str:
         parts = re.split(f"({KEPT})", message)
-        return "".join(
-            part if i % 2 else re.sub(r"[A-Za-z]{2,}", lambda m: "é" * len(m[0]), part) for i, part in enumerate(parts)
-        )
+        parts[::2] = [re.sub(r"[A-Za-z]{2,}", lambda m: "é" * len(m[0]), part) for part in parts[::2]]
+        return "".join(parts)
 
     def ngettext(self, one: str, more: str, n: int) -> str:
         return self.gettext(one if n == 1 else more)

@@ -68,9 +68,8 @@ def test_the_machine_holds_the_rows_of_the_trace() -> None:
         assert fills(find(row, "strip", "v")[0]) == levels("v", pos)
     steps = range(len(rows) - 3, len(rows))
     layer, which = head()
-    for pos, asks, bands, answer in zip(
-        steps, find(tree_of(FRONT), "asks"), find(tree_of(FRONT), "bands"), find(tree_of(FRONT), "answer"), strict=True
-    ):
+    parts = (find(tree_of(FRONT), name) for name in ("asks", "bands", "answer"))
+    for pos, asks, bands, answer in zip(steps, *parts, strict=True):
         assert fills(find(asks, "strip", "q")[0]) == levels("q", pos)
         assert fills(find(answer, "strip", "o")[0]) == levels("head_out", pos)
         widths = [int(c[1:]) for band in bands for c in classes(band) if re.fullmatch(r"w\d+", c)]

@@ -377,7 +377,7 @@ def test_tokens_at_the_head_of_many_narrow_columns_stay_apart() -> None:
 def test_any_prompt_is_a_whole_figure_or_a_sentence(one: Page, data: st.DataObject) -> None:
     model = data.draw(st.sampled_from(one.models))
     prompt = data.draw(st.one_of(prompts(model), st.text(max_size=12)))
-    choice = {"step": data.draw(st.integers(-1, 26))} if one in STEPPERS else None
+    choice: dict[str, object] | None = {"step": data.draw(st.integers(-1, 26))} if one in STEPPERS else None
     try:
         tree = drawn(one, choice, Settings(model, prompt))
     except UserError as error:

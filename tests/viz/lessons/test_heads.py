@@ -20,6 +20,7 @@ from microgpt.viz.settings import Settings
 from microgpt.weights import shipped
 from tests.support.pages import (
     Run,
+    classes,
     find,
     folded,
     numbers,
@@ -97,21 +98,19 @@ def test_the_kept_rows_are_as_many_as_the_cache_of_that_model_holds(made: Run) -
 def test_what_is_kept_stands_below_those_that_share_it(made: Run) -> None:
     """Each box has its number and its way's heads that share: the style places it by the two, and by the choice's."""
     shown, tree = made
-    for drawing, sizes in zip(
-        drawings(tree), ([w.size for w in shown.ways], [w.size for w in shown.variants]), strict=True
-    ):
+    of_both = [[one.size for one in ways] for ways in (shown.ways, shown.variants)]
+    for drawing, sizes in zip(drawings(tree), of_both, strict=True):
         (lanes,) = find(drawing, "lanes")
         heads = len(find(drawing, "queries")[0])
-        assert f"w{heads}" in (lanes.get("class") or "").split()
+        assert f"w{heads}" in classes(lanes)
         assert len(find(drawing, "wires")[0]) == heads
         for part, size in zip(kept(drawing), sizes, strict=True):
-            assert f"w{size}" in (part.get("class") or "").split()
+            assert f"w{size}" in classes(part)
             boxes = find(part, "stays")
             assert len(boxes) * size == heads
             if not find(part, "half"):
                 assert [one.get("class") for one in boxes] == [f"stays b{i}" for i in range(len(boxes))]
-    (way, smol) = find(tree, "pick")
-    for choice, sizes in ((way, [w.size for w in shown.ways]), (smol, [w.size for w in shown.variants])):
+    for choice, sizes in zip(find(tree, "pick"), of_both, strict=True):
         chosen = [(one.get("class") or "").split()[1] for one in choice.iter("input")]
         assert chosen == [f"by{size}" for size in sizes]
 

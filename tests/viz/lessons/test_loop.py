@@ -41,9 +41,8 @@ def test_each_panel_is_its_pass(run: Run) -> None:
     for one, board in zip(passes, boards, strict=True):
         chips = [chip for chip in find(board, "chips")[0]]
         assert [int(text(next(chip.iter("small")))) for chip in chips] == one.token_ids
-        assert [text(next(chip.iter("bdi"))) for chip in chips] == [
-            model.tokenizer.vocabulary[i] for i in one.token_ids
-        ]
+        tokens = [model.tokenizer.vocabulary[i] for i in one.token_ids]
+        assert [text(next(chip.iter("bdi"))) for chip in chips] == tokens
         assert [("again" in chip.get("class", "")) for chip in chips] == [i < one.again for i in range(len(chips))]
         shown_as(numbers_of(find(board, "strip")[-1]), one.trace["embed", 0][-1], 2)
         ran, again = ran + len(one.token_ids), again + one.again
@@ -105,9 +104,8 @@ def test_the_trace_beside_the_page_holds_every_pass() -> None:
     rows = [len(e.value) for e in events if e.name == "embed"]  # type: ignore[arg-type]
     assert len(rows) == made.trace.about["passes"] == len(made.passes)
     assert sum(rows) == made.total
-    assert [e.value for e in events if e.name == "sample"][:-1] == [
-        made.trace.about["vocabulary"].index(p.choice) for p in made.passes[:-1]
-    ]
+    chosen = [made.trace.about["vocabulary"].index(one.choice) for one in made.passes]
+    assert [e.value for e in events if e.name == "sample"][:-1] == chosen[:-1]
 
 
 def test_a_drawn_run_says_so() -> None:

@@ -15,7 +15,7 @@ from microgpt.trace import Trace, from_json
 from microgpt.viz.apps.trained import TRACES
 from microgpt.viz.apps.trained.talks import DAY, TEXTS, Text, view
 from microgpt.viz.rendering.render import LANGUAGES
-from tests.support.pages import by_id, numbers, tree_of
+from tests.support.pages import by_id, find, numbers, tree_of
 from tests.support.pages import text as text_of
 
 PAGE = "model-that-talks"
@@ -95,9 +95,7 @@ def test_it_chose_the_likeliest_token_and_went_on_with_it(text: Text) -> None:
     assert "".join(about["tokens"][: about["n_prompt"]]) == text.prompt
     for i in range(length(text)):
         logits, chances = trace(text)["logits", i][0], np.array(about["whole"]["chances"][i])
-        assert chances.sum() < 1 and np.ptp(logits - np.log(chances)) < near(text) / 100, (
-            "one sum for all, above theirs"
-        )
+        assert chances.sum() < 1 and np.ptp(logits - np.log(chances)) < near(text) / 100  # one sum for all
         assert about["whole"]["apart"][i] < 1e-3, "with the cache and without"
         assert np.abs(logits - trace(text)["recompute_logits", i]).max() <= about["whole"]["apart"][i] + 1e-5
         if i + 1 >= about["n_prompt"]:
@@ -118,9 +116,8 @@ def test_counts_and_lengths_are_what_they_must_come_to(text: Text) -> None:
         means = np.abs(rows(text, "k", layer)).mean(0)
         for head, (channel, times) in enumerate(whole["k_peaks"][layer]):
             assert channel == means[head].argmax()
-            assert times == pytest.approx(
-                means[head].max() / np.sort(means[head])[CONFIG.head_dim // 2], rel=2.5 * near(text)
-            )
+            middle = np.sort(means[head])[CONFIG.head_dim // 2]
+            assert times == pytest.approx(means[head].max() / middle, rel=2.5 * near(text))
 
 
 def test_where_it_comes_from_is_said() -> None:
@@ -142,19 +139,15 @@ def test_the_figures_in_the_text_are_those_of_the_trace() -> None:
             first += sum(row[0] for row in seen) / len(seen) > 0.5
             before += sum(row[-2] for row in seen) / len(seen) > 0.5
             own += sum(row[-1] for row in seen) / len(seen) > 0.5
-    table = [
-        [text_of(cell) for cell in row if cell.tag == "td"]
-        for row in next(e for e in tree_of(PAGE).iter("table") if e.get("class") == "kinds").iter("tr")
-    ][1:]
-    assert [int(row[0]) for row in table] == [first, before, own]
+    (table,) = find(tree_of(PAGE), "kinds")
+    assert [int(text_of(next(row.iter("td")))) for row in [*table.iter("tr")][1:]] == [first, before, own]
     assert numbers(by_id(PAGE)["rest"])[:2] == [first, 270]
     lengths = np.array(trace().about["whole"]["resid_lengths"])
     layer = int(lengths[:, 0].argmax())
-    assert numbers(by_id(PAGE)["stream"]) == [
-        layer, round(lengths[layer, 0]), round(sorted(lengths[layer, 1:])[(N - 1) // 2])
-    ]  # fmt: skip
-    peaks = [(times, layer, head, at) for layer, heads in enumerate(trace().about["whole"]["k_peaks"])
-             for head, (at, times) in enumerate(heads)]  # fmt: skip
+    middle = sorted(lengths[layer, 1:])[(N - 1) // 2]
+    assert numbers(by_id(PAGE)["stream"]) == [layer, round(lengths[layer, 0]), round(middle)]
+    every = enumerate(trace().about["whole"]["k_peaks"])
+    peaks = [(times, layer, head, at) for layer, heads in every for head, (at, times) in enumerate(heads)]
     times, layer, head, at = max(peaks)
     assert numbers(by_id(PAGE)["peak"])[:5] == [layer, head, at, round(times, 1), round(min(peaks)[0], 1)]
 
