@@ -48,17 +48,7 @@ def outcome(folder: Path, *sources: str) -> tuple[int, str]:
     paths = [folder / f"exercise_{i}.py" for i in range(len(sources))]
     for path, source in zip(paths, sources, strict=True):
         path.write_text(source, "utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "--rootdir",
-        str(folder),
-        *map(str, paths),
-    ]
+    command = [sys.executable, *"-m pytest -q -p no:cacheprovider --rootdir".split(), str(folder), *map(str, paths)]
     found = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=100)
     return found.returncode, found.stdout
 
