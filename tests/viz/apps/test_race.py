@@ -86,7 +86,7 @@ def test_a_lap_that_nobody_remembers_begins_anew_and_another_length_is_another_r
 
 @pytest.mark.parametrize("model", SHIPPED)
 def test_a_pass_over_many_rows_takes_less_time_per_row_than_a_pass_over_one(model: str) -> None:
-    """What the page gives as the reason why seconds are no multiply-adds, in seconds of the processor, for each length."""
+    """What the page gives as the reason why seconds are no multiply-adds, by the processor's clock, for each length."""
     course = course_of({**FIELDS, "model": model, "prompt": "the" if model == "stories" else "emm"}, LENGTHS[-1])
 
     def seconds(n: int) -> float:

@@ -88,6 +88,7 @@ def test_the_generated_style_counts_the_stages() -> None:
     assert f"to{{--t:{COUNT}}}}}" in text and f".row{{--to:{COUNT};" in text and f":root{{--last:{COUNT}}}" in text
     assert set(map(int, re.findall(r"\.phase-(\d+):checked", text))) == set(range(1, COUNT + 1))
     assert set(map(int, re.findall(r"\.P(\d+)\{--p:", text))) == set(range(1, COUNT + 1))
+    assert Picture.__dataclass_fields__["phase"].default == COUNT  # a picture shows all at first
 
 
 def test_a_step_that_plays_goes_through_the_stages_in_their_order_and_rests() -> None:
@@ -116,10 +117,6 @@ def test_all_that_moves_says_in_which_stages() -> None:
     assert {name for classes in moving for name in classes & pieces} == pieces
 
 
-def test_a_picture_shows_all_stages_at_first() -> None:
-    assert Picture.__dataclass_fields__["phase"].default == COUNT
-
-
 # selector of the stepper, and a part of its rule that holds a time -> the stage in which that time must lie
 CLOCKS = {
     (".vector", "--go"): "project", (".vector", "--part"): "project", (".ask-q", "--in"): "project",
@@ -140,13 +137,11 @@ def test_what_moves_at_a_stage_moves_at_the_stage_of_that_name() -> None:
         assert NUMBER[name] - 1 <= float(time) < NUMBER[name], (selector, part)
 
 
-def test_every_stage_has_its_sentence() -> None:
-    step = (ROOT / "templates" / "lessons" / "stepper" / "_step.html").read_text("utf-8")
+def test_every_stage_has_its_sentence_and_a_figure_shows_at_it_what_the_page_shows() -> None:
+    step, figure = (
+        (ROOT / "templates" / "lessons" / "stepper" / name).read_text("utf-8") for name in ("_step.html", "figure.svg")
+    )
     assert re.findall(r'<li class="P(\d) a">', step) == [str(i) for i in range(1, COUNT + 1)]
-
-
-def test_a_figure_shows_at_a_stage_what_the_page_shows() -> None:
-    figure = (ROOT / "templates" / "lessons" / "stepper" / "figure.svg").read_text("utf-8")
     later = {NUMBER[name] - 1 for name in ("append", "compare", "weigh", "mix", "drop q", "choose")}
     assert set(map(int, re.findall(r"at\.phase > (\d+)", figure))) == later
     assert not re.search(r"at\.phase (==|!=|<|>=|<=) *\d", figure)

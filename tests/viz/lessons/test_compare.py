@@ -15,8 +15,6 @@ from microgpt.weights import SHIPPED, shipped
 from tests.support.pages import Run, drawn, find, numbers, recording_of, runs, shown_as, text
 
 RUNS = [("names", "emm"), ("names", "a"), ("names-deep", "abcdefghijklmno"), ("stories", "The next day is bright")]
-
-
 run = runs("with-and-without", RUNS)
 
 

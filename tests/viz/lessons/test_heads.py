@@ -33,8 +33,6 @@ from tests.support.pages import (
 )
 
 RUNS = [("stories", "The next day is bright"), ("names", "emm"), ("names-deep", "a")]
-
-
 made = runs("fewer-heads", RUNS)
 
 

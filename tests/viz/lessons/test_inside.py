@@ -18,8 +18,6 @@ from microgpt.weights import SHIPPED, shipped
 from tests.support.pages import Run, classes, find, numbers, recording_of, runs, shown_as, text
 
 RUNS = [("names", "emm"), ("names-deep", "a"), ("stories", "The next day is bright")]
-
-
 run = runs("inside", RUNS)
 
 

@@ -13,6 +13,7 @@ from microgpt.viz.settings import Settings
 from microgpt.weights import Model, shipped
 from tests.support.pages import (
     Run,
+    drawn,
     find,
     numbers,
     numbers_of,
@@ -22,8 +23,6 @@ from tests.support.pages import (
 )
 
 RUNS = [("names", "emm"), ("names-deep", "z" * 15), ("stories", "The next day")]
-
-
 run = runs("next-token", RUNS)
 
 
@@ -88,7 +87,7 @@ def test_position_is_added_or_turned(run: Run) -> None:
 
 
 def test_the_other_way_is_what_the_model_writes() -> None:
-    made, model = view(Settings("stories", "The next day")), shipped("stories")
+    (made, _), model = drawn("next-token", "stories", "The next day"), shipped("stories")
     written = model.tokenizer.decode([*loop.run(model, f"{made.open_text} {made.open_other}")[-1].token_ids])
     assert made.other_text == written
     at = loop.run(model, made.open_text)[0]
@@ -99,7 +98,7 @@ def test_the_other_way_is_what_the_model_writes() -> None:
 
 
 def test_the_trace_beside_the_page_holds_every_pass() -> None:
-    made = view(Settings("stories", "The next day"))
+    made, _ = drawn("next-token", "stories", "The next day")
     events = made.trace.events
     rows = [len(e.value) for e in events if e.name == "embed"]  # type: ignore[arg-type]
     assert len(rows) == made.trace.about["passes"] == len(made.passes)
@@ -110,6 +109,6 @@ def test_the_trace_beside_the_page_holds_every_pass() -> None:
 
 def test_a_drawn_run_says_so() -> None:
     settings = Settings("stories", "The next day", 1.0, 0, 42)
-    html = widget("loop", view(settings), page=page("next-token"))
-    assert "A token is drawn" in html
-    assert "had been made before" in prose("loop", view(settings), page=page("next-token"))
+    made, lesson = view(settings), page("next-token")
+    assert "A token is drawn" in widget("loop", made, page=lesson)
+    assert "had been made before" in prose("loop", made, page=lesson)

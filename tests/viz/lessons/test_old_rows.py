@@ -2,19 +2,15 @@
 
 import pytest
 
-from microgpt.viz.course import page
-from microgpt.viz.lessons.old_rows import view
-from microgpt.viz.rendering.render import widget
-from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import difference
-from tests.support.pages import classes, find, parse, text
+from tests.support.pages import classes, drawn, find, text
 
 
 @pytest.mark.parametrize("prompt", ["e", "em", "emm", "emma", "emmaemmaemma"])
 def test_the_questions_have_the_answers_of_the_experiments(prompt: str) -> None:
     """A prompt of one token, too, where several mistakes come to the same."""
     for name in ("names", "names-deep"):
-        shown = view(Settings(name, prompt))
+        shown, _ = drawn("old-rows", name, prompt)
         changes = {one.at: one for one in shown.experiments if one.kind == "change"}
         assert shown.asks.stale["right"] == changes[shown.asks.at].n_stale and len(shown.asks.stale) >= 2
         last = changes[max(changes)]
@@ -24,14 +20,14 @@ def test_the_questions_have_the_answers_of_the_experiments(prompt: str) -> None:
 @pytest.mark.parametrize(("model", "prompt"), [("names-deep", "emma"), ("names", "eee"), ("stories", "The next day")])
 def test_no_two_buttons_have_the_same_face(model: str, prompt: str) -> None:
     """The two m of emma both become n."""
-    tree = parse(widget("old_rows", view(Settings(model, prompt)), page=page("old-rows")))
+    _, tree = drawn("old-rows", model, prompt)
     faces = [text(face) for label in tree.iter("label") for face in find(label, "face")]
     assert len(faces) > 4 and len(set(faces)) == len(faces)
 
 
 @pytest.mark.parametrize("prompt", ["e", "em", "emma", "emmaemmaemma"])
 def test_rows_before_an_edit_are_right_and_those_that_are_run_again_hold_all_stale_ones(prompt: str) -> None:
-    shown = view(Settings("names-deep", prompt))
+    shown, _ = drawn("old-rows", "names-deep", prompt)
     one = shown.experiments[shown.edit.experiment]
     assert not any(off for row in one.rows[: shown.edit.at] for off, _ in row.off)
     assert all(off for row in one.rows[shown.edit.at :] for off, _ in row.off[1:])
@@ -41,8 +37,7 @@ def test_rows_before_an_edit_are_right_and_those_that_are_run_again_hold_all_sta
 
 @pytest.mark.parametrize(("model", "prompt"), [("names-deep", "emma"), ("names", "e"), ("stories", "The next day")])
 def test_each_cell_says_in_every_experiment_what_its_table_says(model: str, prompt: str) -> None:
-    shown = view(Settings(model, prompt))
-    tree = parse(widget("old_rows", shown, page=page("old-rows")))
+    shown, tree = drawn("old-rows", model, prompt)
     rows = list(find(tree, "drawing")[0].iter("tr"))[1:]
     assert len(rows) == shown.n
     for n, e in enumerate(shown.experiments):

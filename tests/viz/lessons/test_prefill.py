@@ -14,8 +14,6 @@ from tests.support.pages import Run, classes, drawn, find, numbers, parse, runs,
 from tests.support.given.published import GPT2, LLAMA3
 
 RUNS = [("stories", "The next day is bright"), ("names", "a"), ("names-deep", "abcdefghijklmno")]
-
-
 shown = runs("prefill-and-decode", RUNS)
 
 

@@ -45,11 +45,6 @@ SHOWS = [
 
 
 @pytest.mark.parametrize(("prompt", "options"), SHOWS)
-def test_what_is_left_of_an_untrusted_output_is_all_of_the_plain_form(prompt: str, options: dict[str, object]) -> None:
-    assert_left_whole(tables(show(prompt, **options)))  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(("prompt", "options"), SHOWS)
 def test_the_plain_form_steps_through_q_rows_and_weights_of_the_trace(prompt: str, options: dict[str, int]) -> None:
     shown = show(prompt, **options)  # type: ignore[arg-type]
     model = shipped(str(options.get("model", "names")))
@@ -58,6 +53,7 @@ def test_the_plain_form_steps_through_q_rows_and_weights_of_the_trace(prompt: st
     layer, head = (int(options.get(name, first[name])) for name in ("layer", "head"))
     run, c = shown.trace.arrays(), model.config
     shared = head // (c.n_head // c.n_kv_head)
+    assert_left_whole(tables(shown))
     steps = tables(shown).findall("details")
     assert len(steps) == picture.n
     assert [i for i, step in enumerate(steps) if "open" in step.attrib] == [picture.at]
@@ -79,10 +75,6 @@ def test_the_plain_form_steps_through_q_rows_and_weights_of_the_trace(prompt: st
             assert folded(row).endswith("new" if j == i else "cached")
 
 
-def test_the_plain_form_has_every_colour_of_the_heat_scale() -> None:
-    assert len(heat_colours()) == 2 * LEVELS + 1
-
-
 @pytest.mark.parametrize("page", LESSONS, ids=lambda p: p.name)
 def test_every_lesson_is_framed_whole_without_script_or_address(page: Page) -> None:
     shown = show(widget=page.name)
@@ -102,6 +94,7 @@ def test_every_lesson_is_framed_whole_without_script_or_address(page: Page) -> N
 def test_the_frame_hides_the_plain_form_beside_it_and_no_other() -> None:
     rule = next(e.text or "" for e in parse(show("emma")._repr_html_()).iter("style"))
     assert rule == ".microgpt-frame + .microgpt-plain { display: none; }"
+    assert len(heat_colours()) == 2 * LEVELS + 1, "of the plain form, every one"
 
 
 def test_what_is_asked_for_is_chosen() -> None:
