@@ -1,12 +1,10 @@
 """Figures as they are drawn: parsed, what they say and where, and what every one of them must keep."""
 
 import re
-from functools import cache
-from typing import Any
+from functools import lru_cache
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from microgpt.viz import views
 from microgpt.viz.course import Page
 from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.figures import figure
@@ -15,19 +13,23 @@ from microgpt.viz.figures.paint import MONO, SMALL
 from microgpt.viz.figures.words import extent
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import number
+from microgpt.viz.text.language import LANG
+from tests.support.pages import view_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 EDGE = 936  # of the card; nothing of a page's own text stands right of it
 DRAWN = {"svg", "title", "desc", "g", "rect", "line", "path", "text", "tspan", "a", "style"}
 
 
-@cache
-def view_of(one: Page) -> Any:
-    return views.view(one.widget, Settings(one.model, one.prompt))
+@lru_cache(maxsize=512)
+def svg(one: Page, settings: Settings, choice: tuple[tuple[str, object], ...], lang: str) -> str:
+    """A figure in the language that is spoken, which is `lang`."""
+    return figure(one, settings, dict(choice) or None)
 
 
 def drawn(one: Page, choice: dict[str, object] | None = None, settings: Settings | None = None) -> Element:
-    return ElementTree.fromstring(figure(one, settings or Settings(one.model, one.prompt), choice))
+    asked = tuple((choice or {}).items())
+    return ElementTree.fromstring(svg(one, settings or Settings(one.model, one.prompt), asked, LANG.get()))
 
 
 def choices(one: Page) -> list[dict[str, object]]:

@@ -28,8 +28,9 @@ from microgpt.viz.text.formats import difference, heat, number, percent, shape_t
 from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import shipped
 from tests.support.examples import examples
-from tests.support.figures import EDGE, SVG, check_apart, check_whole, choices, drawn, placed, printed, texts, view_of
+from tests.support.figures import EDGE, SVG, check_apart, check_whole, choices, drawn, placed, printed, texts
 from tests.support.large import PROMPT, small
+from tests.support.pages import view_of
 
 ROOT = Path(__file__).resolve().parents[3]
 STEPPERS = [one for one in LESSONS if one.widget == "stepper"]

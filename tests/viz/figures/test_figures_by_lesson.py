@@ -14,7 +14,8 @@ from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import bound, difference, heat, number, percent
 from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import shipped
-from tests.support.figures import EDGE, SVG, drawn, placed, printed, texts, view_of
+from tests.support.figures import EDGE, SVG, drawn, placed, printed, texts
+from tests.support.pages import view_of
 
 OLD, WHY, TRAINING = (page(name) for name in ("old-rows", "why-q", "training"))
 NUMBER = r"−?\d+(?:\.\d+)?(?:e-\d+)?"

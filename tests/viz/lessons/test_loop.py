@@ -100,7 +100,7 @@ def test_the_other_way_is_what_the_model_writes() -> None:
 def test_the_trace_beside_the_page_holds_every_pass() -> None:
     made, _ = drawn("next-token", "stories", "The next day")
     events = made.trace.events
-    rows = [len(e.value) for e in events if e.name == "embed"]  # type: ignore[arg-type]
+    rows = [len(e.value) for e in events if e.name == "embed"]
     assert len(rows) == made.trace.about["passes"] == len(made.passes)
     assert sum(rows) == made.total
     chosen = [made.trace.about["vocabulary"].index(one.choice) for one in made.passes]
