@@ -7,8 +7,7 @@ import pytest
 
 from microgpt.viz.course import LESSONS, Page, page
 from microgpt.viz.rendering.minutes import QUESTION, STEP, WORDS
-from microgpt.viz.rendering.render import render_embed
-from tests.support.pages import find, parse, prose_without, text, tree_of, view_of
+from tests.support.pages import find, prose_without, text, tree_of, view_of
 
 NAMES = [lesson.name for lesson in LESSONS]
 
@@ -41,8 +40,3 @@ def test_its_minutes_are_those_of_its_words_questions_and_steps(lesson: Page, la
     (said,) = re.findall(r"(\d+) minut", text(find(tree_of(lesson, lang), "crumb")[0]))
     assert int(said) == math.ceil(words / WORDS + QUESTION * asked + STEP * len(view.choices[0].values))
     assert 3 <= int(said) <= 30
-
-
-def test_a_frame_says_neither() -> None:
-    for lesson in LESSONS:
-        assert not find(parse(render_embed(lesson, view_of(lesson))), "crumb")

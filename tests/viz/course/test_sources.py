@@ -44,9 +44,10 @@ def test_another_link_outward_is_found() -> None:
     assert "https:" not in inward(render_page(page("attention"), view_of("attention")))
 
 
-def test_a_frame_has_none_and_a_live_step_keeps_them() -> None:
+def test_a_frame_has_none_and_no_line_at_its_top_and_a_live_step_keeps_them() -> None:
     for lesson in LESSONS:
-        assert not find(parse(render_embed(lesson, view_of(lesson))), "sources")
+        tree = parse(render_embed(lesson, view_of(lesson)))
+        assert not find(tree, "sources") and not find(tree, "crumb"), lesson.name
     fields = {"page": "kv-cache", "model": "names", "prompt": "emm", "temperature": "1", "top_k": "0", "seed": "0"}
     for hook in ("run", "next"):
         _, answers = to_the_end(None, hook, fields)
