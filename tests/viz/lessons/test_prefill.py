@@ -10,8 +10,8 @@ from microgpt.viz.course import page
 from microgpt.viz.lessons.prefill import MAX_NEW
 from microgpt.viz.rendering.render import prose
 from microgpt.weights import Model, shipped
-from tests.support.pages import Run, classes, drawn, find, numbers, parse, runs, text
 from tests.support.given.published import GPT2, LLAMA3
+from tests.support.pages import Run, classes, drawn, find, numbers, parse, runs, text
 
 RUNS = [("stories", "The next day is bright"), ("names", "a"), ("names-deep", "abcdefghijklmno")]
 shown = runs("prefill-and-decode", RUNS)
