@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from microgpt.experiments.exactness.rounded import to_bfloat16, to_float16
+from tests.support.pytorch import torch
 
-torch: Any = pytest.importorskip("torch", reason="needs PyTorch, which nothing else here does: make references")
 pytestmark = pytest.mark.references
 
 

@@ -10,14 +10,10 @@ from __future__ import annotations
 import functools
 import importlib
 import json
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -32,29 +28,11 @@ from microgpt.decode import decode_step, generate, prefill, recompute
 from microgpt.errors import UserError
 from microgpt.model import forward
 from tests.support.checkpoints import byte_level
+from tests.support.examples import examples
+from tests.support.pytorch import N_CTX, VOCABULARY, filled, in_float64, torch, transformers
 from tests.support.strategies import assert_close
 
-os.environ.setdefault("HF_HUB_OFFLINE", "1")
-torch: Any = pytest.importorskip("torch", reason="needs PyTorch, which nothing else here does: make references")
-transformers: Any = pytest.importorskip("transformers", reason="needs transformers: make references")
-importlib.import_module("safetensors.torch")  # which must meet float32 under its own name
-transformers.logging.set_verbosity_error()
-transformers.logging.disable_progress_bar()
 pytestmark = pytest.mark.references
-VOCABULARY = 13
-N_CTX = 16
-
-
-@contextmanager
-def in_float64() -> Iterator[None]:
-    """Wherever transformers asks for float32 it gets float64."""
-    with (
-        mock.patch.object(torch, "float32", torch.float64),
-        mock.patch.object(torch, "float", torch.float64),
-        mock.patch.object(torch.Tensor, "float", torch.Tensor.double),
-        torch.no_grad(),
-    ):
-        yield
 
 
 @dataclass(frozen=True)
@@ -68,13 +46,11 @@ class Case:
     ids: list[int]
 
     def model(self, dtype: str = "float64") -> Any:
-        """Weights large enough for attention to be neither flat nor one-hot. Numbers are those of `dtype`."""
-        generator, rounded = torch.Generator().manual_seed(self.seed), getattr(torch, dtype)
+        """Random weights, whose numbers are those of `dtype`."""
+        rounded = getattr(torch, dtype)
         with in_float64():
             model = transformers.AutoModelForCausalLM.from_config(self.config, attn_implementation="eager")
-            model = model.double().eval()
-            for parameter in model.parameters():
-                parameter.normal_(0, 0.4, generator=generator)
+            for parameter in filled(model.double(), self.seed).parameters():
                 parameter.copy_(parameter.to(rounded))
         return model
 
@@ -180,7 +156,7 @@ def test_logits_and_every_cache_row_agree(family: str) -> None:
     """At once, without a cache, token by token on both sides, and in chunks."""
 
     @given(cases(family), st.integers(1, 6))
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=examples(60))
     def agree(case: Case, chunk: int) -> None:
         model, facts, params = case.loaded()
         config, ids, whole = facts.config, case.ids, transformers.DynamicCache()  # whole: keeps rows out of windows too
@@ -204,7 +180,7 @@ def test_logits_and_every_cache_row_agree(family: str) -> None:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_greedy_continuations_agree(family: str) -> None:
     @given(cases(family), st.booleans())
-    @settings(max_examples=20, deadline=None)
+    @settings(max_examples=examples(20))
     def agree(case: Case, use_cache: bool) -> None:
         model, facts, params = case.loaded()
         prompt = case.ids[: N_CTX // 2]
@@ -224,7 +200,7 @@ def test_other_types_are_read_right(family: str, dtype: str) -> None:
     """The numbers of a 16-bit file, computed with in float64 on both sides."""
 
     @given(cases(family))
-    @settings(max_examples=5, deadline=None)
+    @settings(max_examples=examples(5))
     def agree(case: Case) -> None:
         model, facts, params = case.loaded(dtype)
         assert_close(forward(params, facts.config, case.ids, KVCache(facts.config)), run(model, case.ids))
@@ -339,7 +315,7 @@ def test_what_theirs_cannot_run_is_refused(way: str, tmp_path: Path) -> None:
         facts_of(json.dumps(REFUSED[way]))
 
 
-@pytest.mark.parametrize("kind", [kind.lower() for kind in ("GPT2", "Llama", "Mistral", "Qwen2", "Qwen3")])
+@pytest.mark.parametrize("kind", FAMILIES)
 def test_special_tokens_that_are_left_out_are_theirs(kind: str, tmp_path: Path) -> None:
     fields: dict[str, Any] = {"n_embd": 4, "n_layer": 1, "n_head": 1, "n_positions": 4} if kind == "gpt2" else SHAPES
     text = json.dumps(fields | {"model_type": kind, "vocab_size": 60_000})

@@ -21,17 +21,15 @@ from microgpt.viz.large.excerpt import excerpt, needed
 from microgpt.viz.large.family import of_family
 from microgpt.viz.large.from_trace import ExcerptPicture, picture_from, picture_of
 from microgpt.viz.large.picture import drawn
-from tests.references.test_checkpoints import torch, transformers
-from tests.references.test_huggingface import EXPERTS, SMALL, folder_of
-from tests.references.test_huggingface import FAMILIES as TOLD
-from tests.references.test_huggingface import made as known
-from tests.support.checkpoints import byte_level
+from tests.support import pytorch
+from tests.support.pytorch import EXPERTS, folder_of, torch, transformers, words
 from tests.support.strategies import assert_close
 
 pytestmark = pytest.mark.references
 LINEAR = {"linear_num_value_heads": 4, "linear_num_key_heads": 2, "linear_key_head_dim": 4, "linear_value_head_dim": 4}
+OURS = ("Llama", "Mistral", "Qwen2", "Qwen3", "GPT2")
 FAMILIES: dict[str, dict[str, Any]] = {
-    name: fields for name, fields in TOLD.items() if name not in ("Llama", "Mistral", "Qwen2", "Qwen3", "GPT2")
+    name: fields for name, fields in pytorch.FAMILIES.items() if name not in OURS
 } | {
     "Phi": {}, "Cohere2": {}, "Starcoder2": {}, "SmolLM3": {}, "Glm4": {"head_dim": 4}, "Exaone4": {}, "Nemotron": {},
     "GPTNeoX": {"num_key_value_heads": None}, "Olmo": {}, "Olmoe": EXPERTS, "GptOss": EXPERTS | {"head_dim": 4},
@@ -50,27 +48,18 @@ MIXED: dict[str, dict[str, Any]] = {  # with layers that keep no rows
 SCALED = ("Gemma2", "Gemma3", "Granite", "OPT")
 
 
-def tokenizer() -> Any:
-    return transformers.PreTrainedTokenizerFast(tokenizer_object=byte_level(), eos_token="<end>")
-
-
 def made(family: str, **more: Any) -> Any:
-    size, fields = len(tokenizer()), FAMILIES.get(family) or MIXED.get(family) or {}
+    """One that reads the words, and whose texts do not end anywhere."""
+    size, fields = len(words()), FAMILIES.get(family) or MIXED.get(family) or {}
     ends = dict.fromkeys(("eos_token_id", "bos_token_id", "pad_token_id"), size - 1)
-    kind = f"{family}TextConfig" if family == "Gemma3" else f"{family}Config"
-    config = getattr(transformers, kind)(**SMALL | fields | {"vocab_size": size} | ends | more)
-    model = getattr(transformers, f"{family}ForCausalLM")(config).eval()
-    generator = torch.Generator().manual_seed(4)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.normal_(0, 0.3, generator=generator)
-    model.generation_config.eos_token_id = None  # a random model would end its text anywhere
+    model = pytorch.made(family, 4, fields=fields | {"vocab_size": size} | ends, **more)
+    model.generation_config.eos_token_id = None
     return model
 
 
 def recorded(model: Any, **more: Any) -> tuple[Trace, ExcerptPicture]:
     """The trace of four steps and more, and its picture after a way through a file."""
-    trace = record(model, tokenizer(), "the day", 4, **more)
+    trace = record(model, words(), "the day", 4, **more)
     shown = drawn(trace)
     return trace, picture_from(from_json(to_json(excerpt(shown.trace, shown.layers, shown.token_ids()))))
 
@@ -124,7 +113,7 @@ def test_multiply_adds_are_those_that_pytorch_counts(family: str) -> None:
 
 @pytest.mark.parametrize("family", ["Llama", "Qwen3", "GPT2"])
 def test_by_its_matrices_a_family_that_we_know_costs_what_its_formula_says(family: str) -> None:
-    model = known(family)
+    model = pytorch.made(family)
     shape = shape_of(model)
     for n, t in ((1, 1), (1, 7), (7, 7)):
         by_matrices = counter(model, replace(shape, ours=False), shape.config.n_layer)(n, t)
@@ -135,7 +124,7 @@ def test_by_its_matrices_a_family_that_we_know_costs_what_its_formula_says(famil
 def test_the_last_tokens_of_a_long_text_are_told_as_in_the_whole_of_it(family: str) -> None:
     """Position by position the same numbers; scores and weights of the rows that are told, and counts of all."""
     model, text = made(family, max_position_embeddings=256, sliding_window=128), "the day is bright and the sun is red"
-    whole, part = record(model, tokenizer(), text, 4), record(model, tokenizer(), text, 4, last=10)
+    whole, part = record(model, words(), text, 4), record(model, words(), text, 4, last=10)
     before = part.about["before"]
     assert before == len(whole.about["tokens"]) - 10 > 20
     assert part.about["tokens"] == whole.about["tokens"][-10:] and part.about["ids"] == whole.about["ids"][-10:]
@@ -165,9 +154,9 @@ def test_the_last_tokens_of_a_long_text_are_told_as_in_the_whole_of_it(family: s
 def test_a_text_that_its_rows_do_not_hold_is_refused() -> None:
     text = "the day is bright and the sun is red"
     with pytest.raises(UserError, match="keeps a window of 8 rows"):
-        record(made("Gemma2", max_position_embeddings=256), tokenizer(), text, 4, last=10)
+        record(made("Gemma2", max_position_embeddings=256), words(), text, 4, last=10)
     with pytest.raises(UserError, match="sinks of their own"):
-        record(made("GptOss", max_position_embeddings=256, sliding_window=128), tokenizer(), text, 4, last=10)
+        record(made("GptOss", max_position_embeddings=256, sliding_window=128), words(), text, 4, last=10)
 
 
 def test_without_the_comparison_the_cost_is_still_that_of_its_matrices() -> None:
@@ -194,7 +183,7 @@ def test_what_cannot_be_drawn_is_said_in_a_sentence() -> None:
     }
     for family, (said, fields) in refused.items():
         with pytest.raises(UserError, match=said):
-            record(made(family, **fields), tokenizer(), "the day", 2)
+            record(made(family, **fields), words(), "the day", 2)
 
 
 def test_a_model_that_a_library_has_quantised_is_recorded(tmp_path: Path) -> None:
@@ -202,9 +191,9 @@ def test_a_model_that_a_library_has_quantised_is_recorded(tmp_path: Path) -> Non
     from torchao.quantization import Int8WeightOnlyConfig
 
     folder = folder_of("Llama", tmp_path)
-    load, words = transformers.AutoModelForCausalLM.from_pretrained, transformers.AutoTokenizer.from_pretrained(folder)
+    load, tokenizer = transformers.AutoModelForCausalLM.from_pretrained, transformers.AutoTokenizer.from_pretrained
     packed = load(folder, quantization_config=transformers.TorchAoConfig(Int8WeightOnlyConfig()))
-    whole, eight = (record(model.eval(), words, "the day", 4) for model in (load(folder), packed))
+    whole, eight = (record(model.eval(), tokenizer(folder), "the day", 4) for model in (load(folder), packed))
     assert shape_of(packed).ours and eight.about["quantised"] == "torchao" and "family" not in eight.about
     apart = [float(np.abs(whole[name, 3, 1] - eight[name, 3, 1]).max()) for name in ("q", "k", "v")]
     assert 0 < max(apart) < 0.1
@@ -217,7 +206,7 @@ def test_a_model_that_a_library_has_quantised_is_recorded(tmp_path: Path) -> Non
 def test_the_command_records_a_mixture_of_experts(tmp_path: Path) -> None:
     model, file = made("Mixtral"), tmp_path / "trace.json"
     model.save_pretrained(tmp_path / "model")
-    tokenizer().save_pretrained(tmp_path / "model")
+    words().save_pretrained(tmp_path / "model")
     asked = ["record", "--model", str(tmp_path / "model"), "--prompt", "the day", "--new", "2", "--out", str(file)]
     assert main(asked) == 0
     view = picture_from(from_json(file.read_text("utf-8")))
@@ -227,8 +216,8 @@ def test_the_command_records_a_mixture_of_experts(tmp_path: Path) -> None:
 def test_a_recording_keeps_in_memory_what_a_page_shows() -> None:
     """Of the layers that stay closed no rows of q and no MLP; the picture is the same."""
     model, text = made("Olmo2", num_hidden_layers=5), "the day"
-    whole = record(model, tokenizer(), text, 4)
-    part = record(model, tokenizer(), text, 4, keeps=lambda about: needed([4]))
+    whole = record(model, words(), text, 4)
+    part = record(model, words(), text, 4, keeps=lambda about: needed([4]))
     later = {(event.name, event.layer) for event in part if event.pos > 0}
     assert {layer for name, layer in later if name == "q"} == {4} and ("mlp_hidden", 4) not in later
     for name in ("k", "v", "attn_weights", "cache_append"):

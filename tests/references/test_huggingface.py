@@ -26,33 +26,11 @@ from microgpt.trace import Trace, from_json, to_json
 from microgpt.viz.large.excerpt import excerpt
 from microgpt.viz.large.from_trace import picture_from
 from microgpt.viz.large.picture import drawn
-from tests.references.test_checkpoints import in_float64, torch, transformers
-from tests.support.checkpoints import byte_level
+from tests.support.examples import examples
+from tests.support.pytorch import FAMILIES, folder_of, in_float64, made, torch, transformers
 from tests.support.strategies import assert_close
 
 pytestmark = pytest.mark.references
-SMALL = {"num_hidden_layers": 2, "vocab_size": 17, "max_position_embeddings": 32, "hidden_size": 16,
-         "intermediate_size": 24, "num_attention_heads": 4, "num_key_value_heads": 2}  # fmt: skip
-EXPERTS = {"num_experts": 4, "num_local_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 12}
-FAMILIES: dict[str, dict[str, Any]] = {
-    "Llama": {}, "Mistral": {"sliding_window": None, "head_dim": 4}, "Qwen2": {}, "Qwen3": {"head_dim": 8},
-    "Mixtral": EXPERTS | {"head_dim": 4}, "Qwen3Moe": EXPERTS | {"head_dim": 8}, "Gemma": {"head_dim": 8},
-    "Gemma2": {"head_dim": 8, "sliding_window": 8}, "Olmo2": {}, "Granite": {}, "Phi3": {"pad_token_id": 0},
-    "GPT2": {"n_layer": 2, "n_embd": 16, "n_head": 4, "n_positions": 32, "vocab_size": 17},
-}  # fmt: skip
-
-
-def made(family: str, seed: int = 0, double: bool = False, **more: Any) -> Any:
-    fields = FAMILIES[family] if family == "GPT2" else SMALL | FAMILIES[family]
-    config = getattr(transformers, f"{family}Config")(**fields | more)
-    head = "GPT2LMHeadModel" if family == "GPT2" else f"{family}ForCausalLM"
-    generator = torch.Generator().manual_seed(seed)
-    model = getattr(transformers, head)(config)
-    model = (model.double() if double else model).eval()
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.normal_(0, 0.3, generator=generator)
-    return model
 
 
 def passes(model: Any, chunks: list[list[int]], cache: Any = None) -> Any:
@@ -66,7 +44,7 @@ def passes(model: Any, chunks: list[list[int]], cache: Any = None) -> Any:
 
 @pytest.mark.parametrize("family", ["Llama", "GPT2"])
 @given(seed=st.integers(0, 2**20), sizes=st.lists(st.integers(1, 4), min_size=1, max_size=5))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12))
 def test_every_event_is_that_of_our_own_forward(
     family: str, seed: int, sizes: list[int], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -145,17 +123,6 @@ def test_what_cannot_be_recorded_is_said_and_leaves_the_model_as_it_was() -> Non
         model(input_ids=torch.tensor([[0, 1, 2]]), attention_mask=torch.tensor([[0, 1, 1]]))
     assert model.config._attn_implementation == before
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
-
-
-def folder_of(family: str, folder: Path, double: bool = False) -> Path:
-    """A checkpoint with a tokenizer, as both can read it."""
-    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=byte_level(), eos_token="<end>")
-    size = len(tokenizer)
-    model = made(family, 7, double, vocab_size=size, eos_token_id=size - 1, bos_token_id=size - 1)
-    model.generation_config.eos_token_id = size - 1
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
 
 
 @pytest.mark.parametrize("family", ["Llama", "GPT2"])

@@ -24,6 +24,7 @@ from tests.support.listings import (
     printed,
     renewed,
 )
+from tests.support.pytorch import torch, transformers
 
 pytestmark = pytest.mark.references
 
@@ -34,29 +35,24 @@ def versions() -> dict[str, str]:
 
 @pytest.mark.parametrize("name", listings())
 def test_a_listing_prints_what_is_recorded(name: str) -> None:
-    pytest.importorskip("transformers", reason="needs transformers: make references")
     assert printed(name) == RECORDED["printed"][name]
 
 
 @pytest.mark.parametrize("name", ["with_cache", "without_cache"])
 def test_a_loop_ends_with_the_logits_of_our_model(name: str) -> None:
     """In float32, against our float64: words alone would not tell a small mistake."""
-    pytest.importorskip("transformers", reason="needs transformers: make references")
     found, ours = names_of(name), shipped("stories")
     logits = found["out"].logits[0, -1].numpy()
     assert np.allclose(logits, recompute(ours.params, ours.config, found["ids"][:-1]), rtol=0, atol=1e-4)
 
 
 def test_the_notebook_prints_the_same() -> None:
-    pytest.importorskip("transformers", reason="needs transformers: make references")
     found = cells_print([*listings(), *SHARED])
     assert {name: text for name, text in found.items() if text} == RECORDED["printed"]
 
 
 def test_what_the_page_says_of_generate_and_of_a_static_cache() -> None:
     """Given the mask, generate works the positions out; a StaticCache reserves all rows at once."""
-    torch = pytest.importorskip("torch", reason="needs PyTorch: make references")
-    transformers = pytest.importorskip("transformers", reason="needs transformers: make references")
     torch.manual_seed(0)
     sizes = {"vocab_size": 99, "n_positions": 24, "n_embd": 32, "n_layer": 2, "n_head": 4, "initializer_range": 0.4}
     model = transformers.GPT2LMHeadModel(transformers.GPT2Config(**sizes, bos_token_id=98, eos_token_id=98)).eval()
@@ -73,7 +69,6 @@ def test_what_the_page_says_of_generate_and_of_a_static_cache() -> None:
 
 
 def test_the_record_names_these_versions_and_these_listings() -> None:
-    pytest.importorskip("transformers", reason="needs transformers: make references")
     assert RECORDED["versions"] == versions()
     assert list(RECORDED["printed"]) == listings()
 

@@ -22,7 +22,8 @@ from microgpt.cache import KVCache
 from microgpt.config import Array, Config, Params, param_shapes
 from microgpt.decode import decode_step, prefill
 from microgpt.model import forward, remember
-from tests.references.test_checkpoints import N_CTX, VOCABULARY, in_float64, torch, transformers
+from tests.support.examples import examples
+from tests.support.pytorch import N_CTX, VOCABULARY, filled, in_float64, torch, transformers
 from tests.support.strategies import assert_close
 
 pytestmark = pytest.mark.references
@@ -32,15 +33,6 @@ LAYER = {
     "wo": "self_attn.o_proj", "gate": "mlp.gate_proj", "fc1": "mlp.up_proj", "fc2": "mlp.down_proj",
 }  # fmt: skip
 OUTSIDE = {"wte": "model.embed_tokens", "final_norm": "model.norm", "lm_head": "lm_head"}
-
-
-def filled(model: Any, seed: int) -> Any:
-    """Weights large enough for attention to be neither flat nor one-hot."""
-    generator = torch.Generator().manual_seed(seed)
-    model = model.double().eval()
-    for parameter in model.parameters():
-        parameter.normal_(0, 0.4, generator=generator)
-    return model
 
 
 def run(model: Any, ids: list[int], cache: Any) -> Array:
@@ -121,10 +113,11 @@ def test_latent_rows_are_theirs_expanded_or_absorbed(kind: str) -> None:
         st.lists(st.integers(0, VOCABULARY - 1), min_size=1, max_size=N_CTX),
         st.integers(1, 6),
     )
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=examples(60))
     def agree(theirs: Any, seed: int, ids: list[int], chunk: int) -> None:
         with in_float64():
-            model = filled(transformers.AutoModelForCausalLM.from_config(theirs, attn_implementation="eager"), seed)
+            model = transformers.AutoModelForCausalLM.from_config(theirs, attn_implementation="eager")
+            model = filled(model.double(), seed)
         config, rows = config_of(theirs), transformers.DynamicCache()
         params, expected = params_of(model, config), run(model, ids, rows)
         for how in (config, replace(config, absorbed=True)):
@@ -192,11 +185,11 @@ def side(model: Any, which: str) -> tuple[Config, Params]:
     t5s(), st.integers(0, 2**32), st.lists(st.integers(1, VOCABULARY - 1), min_size=1, max_size=N_CTX),
     st.lists(st.integers(1, VOCABULARY - 1), min_size=1, max_size=N_CTX),
 )  # fmt: skip
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_an_encoder_and_its_decoder_are_theirs(theirs: Any, seed: int, source: list[int], ids: list[int]) -> None:
     """Encoder rows, both caches, and the decoder's logits, in one pass and in steps."""
     with in_float64():
-        model = filled(transformers.T5ForConditionalGeneration(theirs), seed)
+        model = filled(transformers.T5ForConditionalGeneration(theirs).double(), seed)
         for stack in (model.encoder, model.decoder):
             stack.block[0].layer[0].SelfAttention.relative_attention_bias.weight.zero_()
         rows = transformers.EncoderDecoderCache(transformers.DynamicCache(), transformers.DynamicCache())

@@ -19,9 +19,10 @@ from microgpt.config import Array, Config, Report
 from microgpt.decode import decode_step
 from microgpt.model import forward
 from microgpt.train import loss_and_grads
+from tests.support.examples import examples
+from tests.support.pytorch import torch
 from tests.support.strategies import REAL, Case, assert_close, cases, unwritten
 
-torch: Any = pytest.importorskip("torch", reason="needs PyTorch, which nothing else here does: make references")
 F = torch.nn.functional
 pytestmark = pytest.mark.references
 
@@ -130,8 +131,18 @@ def assert_gradients_agree(grads: dict[str, Array], reference: Reference) -> Non
         assert_close(grad, reference.p[name].grad.numpy())
 
 
+def assert_loss_agrees(case: Case) -> None:
+    reference = Reference(case)
+    expected = F.cross_entropy(reference(case.token_ids[:-1]), torch.tensor(case.token_ids[1:]))
+    expected.backward()
+    grads = unwritten(case.params)
+    loss = loss_and_grads(case.params, case.config, case.token_ids, grads)
+    assert_close(np.array(loss), expected.detach().numpy())
+    assert_gradients_agree(grads, reference)
+
+
 @given(cases(mlps=REAL))
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 def test_logits_and_cache_rows_agree(case: Case) -> None:
     reference = Reference(case)
     expected = reference(case.token_ids).detach().numpy()
@@ -146,7 +157,7 @@ def test_logits_and_cache_rows_agree(case: Case) -> None:
 
 
 @given(cases(mlps=REAL))
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 def test_every_gradient_agrees(case: Case) -> None:
     """Of every parameter, and what arrives at each row of q, k and v."""
     dlogits = case.rng.normal(size=(len(case.token_ids), case.config.vocab_size))
@@ -169,15 +180,9 @@ def test_every_gradient_agrees(case: Case) -> None:
 
 
 @given(cases(min_tokens=2, mlps=REAL))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_the_loss_and_its_gradients_agree(case: Case) -> None:
-    reference = Reference(case)
-    expected = F.cross_entropy(reference(case.token_ids[:-1]), torch.tensor(case.token_ids[1:]))
-    expected.backward()
-    grads = unwritten(case.params)
-    loss = loss_and_grads(case.params, case.config, case.token_ids, grads)
-    assert_close(np.array(loss), expected.detach().numpy())
-    assert_gradients_agree(grads, reference)
+    assert_loss_agrees(case)
 
 
 @pytest.mark.parametrize(
@@ -192,15 +197,7 @@ def test_the_loss_and_its_gradients_agree(case: Case) -> None:
 )  # fmt: skip
 def test_wider_models_agree_too(config: Config) -> None:
     """Where BLAS takes other paths than for a handful of numbers."""
-    case = Case(config, 5, [(7 * i) % config.vocab_size for i in range(config.n_ctx)])
-    case = Scaled(case.config, case.seed, case.token_ids)
-    reference = Reference(case)
-    expected = F.cross_entropy(reference(case.token_ids[:-1]), torch.tensor(case.token_ids[1:]))
-    expected.backward()
-    grads = unwritten(case.params)
-    loss = loss_and_grads(case.params, case.config, case.token_ids, grads)
-    assert_close(np.array(loss), expected.detach().numpy())
-    assert_gradients_agree(grads, reference)
+    assert_loss_agrees(Scaled(config, 5, [(7 * i) % config.vocab_size for i in range(config.n_ctx)]))
 
 
 class Scaled(Case):

@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microgpt.attention.states import run_delta
-from tests.references.test_checkpoints import torch
+from tests.support.examples import examples
+from tests.support.pytorch import torch
 
 pytestmark = pytest.mark.references
 
 
 @given(st.integers(1, 40), st.sampled_from([1, 4, 16]), st.sampled_from([1, 3, 8]), st.integers(0, 10_000))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_a_text_and_its_last_state(n: int, d_k: int, d_v: int, seed: int) -> None:
     """It takes decays as logarithms, and divides queries by the root of their width."""
     theirs_of = import_module("transformers.models.qwen3_next.modeling_qwen3_next").torch_recurrent_gated_delta_rule

@@ -15,29 +15,26 @@ import build
 from microgpt.errors import UserError
 from microgpt.viz import views
 from microgpt.viz.controls import View
-from microgpt.viz.course import LESSONS, Page
+from microgpt.viz.course import LESSONS
 from microgpt.viz.rendering.assets import STILL, Assets, self_contained
 from microgpt.viz.rendering.policy import hashed
 from microgpt.viz.rendering.render import Site, render_baked
 from microgpt.viz.rendering.style import read
 from microgpt.viz.request import request
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.language import LANGUAGES
+from tests.support.built import leads, tree
 from tests.support.markup import inward
 from tools import bake
 from tools.output.manifest import MANIFEST
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN = ["--prompt", "The next day", "--model", "stories", "--step", "2", "--layer", "1", "--head", "3", "--phase", "4"]
-REFERENCE = re.compile(r'\b(?:href|src|srcset|data-go|action)="([^"]*)"|url\(["\']?([^)"\']*)|@import')
 
 
 def baked(out: Path, *options: str) -> Path:
     assert build.main([*OWN, *options, "--out", str(out)]) == 0
     return out
-
-
-def tree(folder: Path) -> dict[str, bytes]:
-    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
 def seen(html: str) -> str:
@@ -85,7 +82,6 @@ def test_a_page_that_does_not_know_the_model_says_which_it_knows(monkeypatch: py
         request(page.name, "names")
 
 
-@pytest.mark.slow("packs the browser's Python")
 def test_the_folder_holds_both_forms_and_what_they_load(directory: Path) -> None:
     runtime = next(directory.glob("runtime-*")).name
     files = {name.replace(runtime, "runtime") for name in tree(directory)}
@@ -94,50 +90,43 @@ def test_the_folder_holds_both_forms_and_what_they_load(directory: Path) -> None
     for form in ("index.html", "embed.html"):
         html = (directory / form).read_text("utf-8")
         assert f'data-runtime="{runtime}/"' in html
-        for target in (found[0] for found in REFERENCE.findall(inward(html)) if not found[0].startswith("#")):
-            assert (directory / target).is_file(), target
+        assert [target for target in leads(html) if not (directory / target).is_file()] == []
 
 
-@pytest.mark.slow("packs the browser's Python")
-@pytest.mark.parametrize("form", ["index.html", "embed.html"])
-def test_it_begins_with_the_authors_text_and_choices(directory: Path, form: str) -> None:
-    html = (directory / form).read_text("utf-8")
-    assert 'value="The next day"' in html
-    assert "<option selected>stories</option>" in html
-    for name, value in (("step", 2), ("layer", 1), ("head", 3), ("phase", 4)):
-        chosen = [tag for tag in re.findall(rf'<input[^>]*name="{name}"[^>]*>', html) if " checked" in tag]
-        assert len(chosen) == 1 and f'value="{value}"' in chosen[0]
-    assert ('id="prose"' in html) == (form == "index.html")
+def test_it_begins_with_the_authors_text_and_choices(directory: Path) -> None:
+    for form in ("index.html", "embed.html"):
+        html = (directory / form).read_text("utf-8")
+        assert 'value="The next day"' in html
+        assert "<option selected>stories</option>" in html
+        for name, value in (("step", 2), ("layer", 1), ("head", 3), ("phase", 4)):
+            chosen = [tag for tag in re.findall(rf'<input[^>]*name="{name}"[^>]*>', html) if " checked" in tag]
+            assert len(chosen) == 1 and f'value="{value}"' in chosen[0]
+        assert ('id="prose"' in html) == (form == "index.html")
 
 
-@pytest.mark.slow("packs the browser's Python")
 def test_one_file_refers_to_nothing_but_itself(inline: Path) -> None:
     assert set(tree(inline)) == {"index.html", "embed.html", MANIFEST}
     for path in inline.glob("*.html"):
+        assert path.stat().st_size <= 6_500_000
         page = inward(seen(path.read_text("utf-8")))
-        found = ["".join(each) for each in REFERENCE.findall(page)]
-        assert found and [each for each in found if not each.startswith(("#", "data:"))] == []
+        assert leads(page) == []
         assert {url for url in re.findall(r"https?://[^\s\"'<>)]+", page) if "w3.org" not in url} <= set(
             re.findall(r"https?://[^\s\"'<>)]+", page[page.index('<pre class="notices"') :])
         )
 
 
-@pytest.mark.slow("packs the browser's Python")
-def test_one_file_is_at_most_six_and_a_half_megabytes(inline: Path) -> None:
-    for path in inline.glob("*.html"):
-        assert path.stat().st_size <= 6_500_000
+def test_no_lesson_leads_out_of_its_file() -> None:
+    assert [
+        f"{page.name}, {lang}, {form}: {found}"
+        for page in LESSONS
+        for lang in LANGUAGES
+        for form, html in bake.rendered(
+            request(page.name, page.model, page.prompt, lang=lang), views.of(page), Site(), "", self_contained(read)
+        ).items()
+        if (found := leads(html))
+    ] == []
 
 
-@pytest.mark.parametrize("page", LESSONS, ids=[page.name for page in LESSONS])
-@pytest.mark.parametrize("lang", ["en", "es"])
-def test_no_lesson_leads_out_of_its_file(page: Page, lang: str) -> None:
-    asked = request(page.name, page.model, page.prompt, lang=lang)
-    for html in bake.rendered(asked, views.of(page), Site(), "", self_contained(read)).values():
-        found = ["".join(each) for each in REFERENCE.findall(inward(html))]
-        assert [each for each in found if not each.startswith(("#", "data:"))] == []
-
-
-@pytest.mark.slow("packs the browser's Python")
 def test_the_policy_names_each_text_and_allows_no_other(inline: Path) -> None:
     html = seen((inline / "index.html").read_text("utf-8"))
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', html)
@@ -162,7 +151,6 @@ def test_two_bakes_are_the_same_bytes(inline: Path, directory: Path, tmp_path: P
         assert tree(tmp_path / form) == tree(old)
 
 
-@pytest.mark.slow("packs the browser's Python")
 def test_a_lesson_is_checked_and_replaced_like_a_site(inline: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert build.main([*OWN, "--single-file", "--out", str(inline), "--check"]) == 0
     before = (inline / "embed.html").read_bytes()

@@ -14,11 +14,10 @@ from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.record import Recording
 from microgpt.trace import from_json, to_json
 from tests.support import checkpoints
-from tests.support.markup import inward
+from tests.support.built import leads
 from tools.output.manifest import MANIFEST
 
 FILES = {"index.html", "embed.html", "trace.json", "style.css", "host.js", "offline.js", "icon.svg"}
-REFERENCE = re.compile(r'\b(?:href|src|srcset|data-go|action)="([^"]*)"')
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +40,7 @@ def test_the_folder_holds_both_forms_what_they_load_and_the_trace(files: dict[st
     assert files.keys() == {*FILES, MANIFEST}
     for form in ("index.html", "embed.html"):
         html = files[form]
-        found = [each for each in REFERENCE.findall(inward(html)) if not each.startswith("#")]
-        assert found and set(found) <= FILES
+        assert {*leads(html)} <= FILES
         assert "boot.js" not in html and "wasm-unsafe-eval" not in html and "<html data-no-python " in html
         assert "Your own text" not in html
     trace = from_json(files["trace.json"])
