@@ -14,11 +14,13 @@ from playwright.sync_api import Browser, Playwright, sync_playwright
 
 from tests.attack.part import Seen
 from tests.browser.live import LINE, LISTEN, STATE
-from tests.browser.pages.test_stepping import SEEN
 from tools.browsers import ENGINES, UNFOLD, Page, own, tab, which
 
 AT_ONCE = {"chromium": 4, "firefox": 4, "webkit": 1}  # WebKit's driver knows one tab; it is opened anew for each case
 PATIENCE = 120  # seconds for anything to come to an end
+
+ROWS = """[...document.querySelectorAll(".stepper .row")].filter(
+  (e) => getComputedStyle(e).visibility === "visible" && e.getClientRects().length > 0).length"""
 
 Wait = Generator[None, None, Any]
 Trial = Callable[[Page, str], Wait]  # what one case does in a tab; what it returns is the kind of its end
@@ -120,4 +122,4 @@ def stepping(page: Page) -> Wait:
     n = page.run('document.querySelectorAll("#tokens input").length')
     for i in (n - 1, 0, n - 1):
         page.click(f"#tokens .R{i} span")
-        yield from until(page, f"{SEEN}.rows === {i + 1}", 10)
+        yield from until(page, f"{ROWS} === {i + 1}", 10)

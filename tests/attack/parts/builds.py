@@ -19,6 +19,7 @@ from typing import NamedTuple
 from build import ROOT, build
 from tests.attack.part import Order, Part, Seen, some
 from tests.attack.served import site_in
+from tests.support.built import tree
 from tools.output.manifest import MANIFEST
 from tools.runtime.fetch import default_cache
 from tools.runtime.pinned import PYODIDE
@@ -222,10 +223,6 @@ def check_mine(out: Path) -> None:
     there = tree(out)
     lost = [name for name, text in MINE.items() if there.get(name) != text.encode()]
     assert not lost, f"files of the user are gone or changed: {', '.join(lost)}"
-
-
-def tree(folder: Path) -> dict[str, bytes]:
-    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
 def same(out: Path, wanted: Path) -> None:

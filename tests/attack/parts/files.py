@@ -10,8 +10,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from traceback import extract_tb
@@ -31,6 +29,7 @@ from microgpt.weights import load, save, shipped
 from tests.attack.answers import wrong_in
 from tests.attack.part import Order, Part, Seen, some
 from tests.attack.parts.dispatch import USUAL, Blob
+from tests.support import hostile, hostile_tokenizers
 from tests.support.checkpoints import GPT2, LLAMA, byte_level, gpt2_tensors, llama_tensors, write
 
 SECONDS = 20  # for one file, on a machine that does other things too
@@ -190,16 +189,10 @@ def other_field(rng: Random, data: bytes) -> bytes:
 
 
 def named(scale: float, order: Order) -> list[str]:
-    """Those of the tables that are there, and changed files by their numbers."""
-    tables = [f"files: {case.name} | {reader}" for case in table("hostile") for reader in case.readers]
-    tables += [f"tokenizers: {case.name}" for case in table("hostile_tokenizers")]
-    found = some(tables, scale) if tables else []
-    return found + [f"changed: {i}" for i in range(max(1, round(CHANGED * scale)))]
-
-
-def table(name: str) -> list[Any]:
-    module = f"tests.{name}"
-    return list(import_module(module).CASES) if find_spec(module) else []
+    """Those of the tables, and changed files by their numbers."""
+    tables = [f"files: {case.name} | {reader}" for case in hostile.CASES for reader in case.readers]
+    tables += [f"tokenizers: {case.name}" for case in hostile_tokenizers.CASES]
+    return some(tables, scale) + [f"changed: {i}" for i in range(max(1, round(CHANGED * scale)))]
 
 
 def attack(names: Sequence[str], order: Order) -> Iterator[Seen]:
@@ -231,9 +224,9 @@ def tried(name: str, order: Order, place: Path) -> None:
         tokenized(rest)
         return
     if kind == "files":
-        module, (case, _, reader) = import_module("tests.support.hostile"), rest.rpartition(" | ")
-        found = next(one for one in module.CASES if one.name == case)
-        module.READERS[reader](module.laid(found), place)
+        case, _, reader = rest.rpartition(" | ")
+        found = next(one for one in hostile.CASES if one.name == case)
+        hostile.READERS[reader](hostile.laid(found), place)
         raise AssertionError("read as if nothing were wrong")
     rng = Random(order.of(name))
     reader = rng.choices([*READERS], [often for often, _ in READERS.values()])[0]
@@ -248,7 +241,7 @@ def tried(name: str, order: Order, place: Path) -> None:
 
 def tokenized(name: str) -> None:
     """Ids, or a sentence."""
-    found = next(one for one in table("hostile_tokenizers") if one.name == name)
+    found = next(one for one in hostile_tokenizers.CASES if one.name == name)
     plain = PlainTokenizer(found.file())
     plain.decode(plain.encode(found.text).ids)
 
