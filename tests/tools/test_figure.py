@@ -60,72 +60,44 @@ def test_of_a_checkpoint_and_of_its_trace_the_figure_is_the_same(tmp_path: Path)
     assert out.read_text("utf-8") == of_run(picture_of(picture.trace), {}, True)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["kv-cache", "--step", "1.5"], "--step is “1.5”; give a whole number."),
-        (["kv-cache", "--layer", "9"], "layers has 9; this model has 0 to 1."),
-        (["kv-cache", "--step", "99"], "step is 99; this page has 0 to"),
-        (["kv-cache", "--model", "names"], "--model does not go with"),
-        (["kv-cache", "--trace", "trace.json"], "--checkpoint does not go with"),
-        (["why-q"], "Of a checkpoint or a trace the figure is that of the stepper"),
-    ],
-)
-def test_what_cannot_be_drawn_of_a_checkpoint(arguments: list[str], said: str, tmp_path: Path,
-                                              capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
-    folder, out = checkpoints.llama(tmp_path / "Tiny"), tmp_path / "a.svg"
-    assert tool.main([*arguments, "--checkpoint", str(folder), "--prompt", "day day", "--out", str(out)]) == 1
-    assert said in capsys.readouterr().err and not out.exists()
+CHECKPOINT = ["--checkpoint", "Tiny", "--prompt", "day day"]
+REFUSED: list[tuple[list[str], str]] = [
+    (["kv-cache", "--step", "99"], "step is 99; this page has 0 to 6."),
+    (["kv-cache", "--choose", "way=1"], "This page has no “way” to choose; leave it out."),
+    (["kv-cache", "--choose", "way"], "--choose is “way”; give a name and a value, such as step=4."),
+    (["nowhere"], "There is no page “nowhere”."),
+    (["glossary"], "The page “glossary” has no figure"),
+    (["kv-cache", "--model", "gpt"], "gpt"),
+    (["kv-cache", "--prompt", "Ünï"], "."),
+    (["kv-cache", "--prompt", ""], "The prompt is empty; give at least one token."),
+    (["kv-cache", "--scale", "much"], "--scale is “much”; give a number from 1 to 8."),
+    (["kv-cache", "--scale", "99"], "--scale is “99”; give a number from 1 to 8."),
+    (["kv-cache", "--scale", "nan"], "--scale is “nan”; give a number from 1 to 8."),
+    (["kv-cache", "--out", "a.pdf"], "give --out a name that ends in .svg or .png"),
+    (["kv-cache", "--out", "a.png", "--animate"], "A PNG cannot move"),
+    (["kv-cache", "--out", "missing/a.svg"], "cannot be written"),
+    (["kv-cache", "--trace", "none"], "cannot be read"),
+    (["kv-cache", "--new", "3"], "--new is for a checkpoint"),
+    (["kv-cache", "--step", "1.5", *CHECKPOINT], "--step is “1.5”; give a whole number."),
+    (["kv-cache", "--layer", "9", *CHECKPOINT], "layers has 9; this model has 0 to 1."),
+    (["kv-cache", "--step", "99", *CHECKPOINT], "step is 99; this page has 0 to"),
+    (["kv-cache", "--model", "names", *CHECKPOINT], "--model does not go with"),
+    (["kv-cache", "--trace", "trace.json", *CHECKPOINT], "--checkpoint does not go with"),
+    (["why-q", *CHECKPOINT], "Of a checkpoint or a trace the figure is that of the stepper"),
+]
 
 
-def test_a_trace_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert tool.main(["kv-cache", "--trace", str(tmp_path / "none"), "--out", str(tmp_path / "a.svg")]) == 1
-    assert "cannot be read" in capsys.readouterr().err
-    assert tool.main(["kv-cache", "--new", "3", "--out", str(tmp_path / "a.svg")]) == 1
-    assert "--new is for a checkpoint" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["kv-cache", "--step", "99"], "step is 99; this page has 0 to 6."),
-        (["kv-cache", "--choose", "way=1"], "This page has no “way” to choose; leave it out."),
-        (["kv-cache", "--choose", "way"], "--choose is “way”; give a name and a value, such as step=4."),
-        (["nowhere"], "There is no page “nowhere”."),
-        (["glossary"], "The page “glossary” has no figure"),
-        (["kv-cache", "--model", "gpt"], "gpt"),
-        (["kv-cache", "--prompt", "Ünï"], "."),
-        (["kv-cache", "--prompt", ""], "The prompt is empty; give at least one token."),
-        (["kv-cache", "--scale", "much"], "--scale is “much”; give a number from 1 to 8."),
-        (["kv-cache", "--scale", "99"], "--scale is “99”; give a number from 1 to 8."),
-        (["kv-cache", "--scale", "nan"], "--scale is “nan”; give a number from 1 to 8."),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "said"), REFUSED, ids=[" ".join(arguments) for arguments, _ in REFUSED])
 def test_what_is_wrong_is_said_and_nothing_is_written(
-    arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = tmp_path / "a.svg"
-    out.write_text("old")
-    assert tool.main([*arguments, "--out", str(out)]) == 1
+    monkeypatch.chdir(tmp_path)
+    checkpoints.llama(tmp_path / "Tiny")
+    Path("a.svg").write_text("old")
+    assert tool.main([arguments[0], "--out", "a.svg", *arguments[1:]]) == 1
     error = capsys.readouterr().err
     assert said in error and error.startswith("tools.figure: ") and "Traceback" not in error
-    assert out.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
-
-
-@pytest.mark.parametrize(
-    ("name", "more", "said"),
-    [
-        ("a.pdf", [], "give --out a name that ends in .svg or .png"),
-        ("a.png", ["--animate"], "A PNG cannot move"),
-        ("missing/a.svg", [], "cannot be written"),
-    ],
-)
-def test_where_it_cannot_go_is_said(
-    name: str, more: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert tool.main(["kv-cache", *more, "--out", str(tmp_path / name)]) == 1
-    assert said in capsys.readouterr().err
-    assert not list(tmp_path.iterdir())
+    assert Path("a.svg").read_text() == "old" and {path.name for path in tmp_path.iterdir()} == {"a.svg", "Tiny"}
 
 
 def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
