@@ -13,8 +13,8 @@ from typing import Any
 from playwright.sync_api import Browser, Playwright, sync_playwright
 
 from tests.attack.part import Seen
-from tests.browser.live import LINE, LISTEN, STATE
-from tools.browsers import ENGINES, UNFOLD, Page, own, tab, which
+from tests.browser.live import LINE, STATE
+from tools.browsers import ENGINES, Page, own, tab, which
 
 AT_ONCE = {"chromium": 4, "firefox": 4, "webkit": 1}  # WebKit's driver knows one tab; it is opened anew for each case
 PATIENCE = 120  # seconds for anything to come to an end
@@ -89,12 +89,6 @@ def until(page: Page, condition: str, seconds: float = PATIENCE) -> Wait:
         yield
 
 
-def opened(page: Page, url: str) -> None:
-    page.open(url)
-    page.run(LISTEN)
-    page.run(UNFOLD)
-
-
 def pressed(page: Page, hook: str) -> Wait:
     """Press a button, and wait for the end: the answer, or None when the page says why there is none."""
     before = page.run("window.answers.length")
@@ -108,9 +102,8 @@ def pressed(page: Page, hook: str) -> Wait:
 
 def readable(line: str) -> str:
     """What is wrong with a line that says why Python is not there."""
-    ours = re.sub(
-        r"(?<=ended with an error )\(.{3,200}\)(?=\. Press)", "", line
-    )  # a quotation: whatever the error says
+    quoted = r"(?<=ended with an error )\(.{3,200}\)(?=\. Press)"  # whatever the error says
+    ours = re.sub(quoted, "", line)
     wrong = [part for part in ("undefined", "null", "NaN", "[object", "{", "}", "…") if part in ours]
     if "keeps working" not in line or wrong:
         return f"an unreadable line: {line}"

@@ -56,34 +56,34 @@ def watch(folder: Path) -> Iterator[Watch]:
         yield watch
 
 
+def changed(watch: Watch, change: Callable[[], object]) -> None:
+    """Change something, and wait for the build that comes of it."""
+    before = watch.built
+    change()
+    until(lambda: watch.built != before)
+
+
 def write(path: Path, text: str) -> None:
     """At once: no build sees half of it."""
     (path.parent / "to come").write_text(text)
     os.replace(path.parent / "to come", path)
 
 
-def test_a_changed_page_is_built_by_the_build_that_waits(watch: Watch, folder: Path) -> None:
-    before, waiting = watch.built, watch.waiting.pid
-    write(folder / "x.html", "html2")
-    until(lambda: watch.built != before)
+def test_a_changed_page_is_built_by_the_build_that_waits_and_a_changed_module_by_a_new_one(
+    watch: Watch, folder: Path
+) -> None:
+    waiting = watch.waiting.pid
+    changed(watch, lambda: write(folder / "x.html", "html2"))
     assert (folder / "out").read_text() == "py1 html2"
     until(lambda: watch.waiting.pid != waiting)  # and there is a next one
-
-
-def test_a_changed_module_is_built_by_a_new_process(watch: Watch, folder: Path) -> None:
-    before = watch.built
-    write(folder / "x.py", "py2 ")
-    until(lambda: watch.built != before)
-    assert (folder / "out").read_text() == "py2 html1"
+    changed(watch, lambda: write(folder / "x.py", "py2 "))
+    assert (folder / "out").read_text() == "py2 html2"
 
 
 def test_what_comes_and_goes_is_a_change(watch: Watch, folder: Path) -> None:
-    before, new = watch.built, folder / "sources" / "new.html"
-    new.write_text("1")
-    until(lambda: watch.built != before)
-    between = watch.built
-    new.unlink()
-    until(lambda: watch.built != between)
+    new = folder / "sources" / "new.html"
+    changed(watch, lambda: new.write_text("1"))
+    changed(watch, new.unlink)
 
 
 def test_hidden_files_and_what_python_keeps_are_none(folder: Path) -> None:
@@ -123,21 +123,17 @@ TypeError: unsupported format
 """
 
 
-@pytest.mark.parametrize(
-    ("said", "sentence"),
-    [
+def test_why_is_one_sentence_with_the_place() -> None:
+    places = [Path("/p/build.py"), Path("/p/templates"), Path("/p/microgpt")]
+    for said, sentence in (
         ("page: index\nbuild.py: Something is missing.\n", "build.py: Something is missing."),
         (TRACEBACK, "/p/templates/live/x.html, line 3: TypeError: unsupported format."),
-        (
-            TRACEBACK.replace("x.html", "x.py"),
-            "/p/microgpt/viz/text/formats.py, line 28: TypeError: unsupported format.",
-        ),
+        (TRACEBACK.replace("x.html", "x.py"),
+         "/p/microgpt/viz/text/formats.py, line 28: TypeError: unsupported format."),
         (TRACEBACK.replace("/p/", "/q/"), "TypeError: unsupported format"),
         ("", "The build has failed."),
-    ],
-)
-def test_why_is_one_sentence_with_the_place(said: str, sentence: str) -> None:
-    assert why(said, [Path("/p/build.py"), Path("/p/templates"), Path("/p/microgpt")]) == sentence
+    ):  # fmt: skip
+        assert why(said, places) == sentence
 
 
 READ = """

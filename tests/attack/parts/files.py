@@ -47,7 +47,7 @@ Files = Mapping[str, bytes]
 
 def folder(files: Files, place: Path) -> None:
     """What --model does, and a text."""
-    model = load_checkpoint(laid(files, place))
+    model = load_checkpoint(hostile.write(files, place))
     run(model)
 
 
@@ -77,12 +77,12 @@ def look(files: Files, place: Path) -> None:
     fields = {**USUAL, "page": "look-inside"}
     state, patches = dispatch(None, "look", fields, {"weights": [b for b in blobs(files) if b.name == name]})
     assert not (wrong := wrong_in(state, patches)), wrong
-    tensors_of(laid(files, place) / name)
+    tensors_of(hostile.write(files, place) / name)
 
 
 def ours(files: Files, place: Path) -> None:
     """Our own form of weights."""
-    path = laid(files, place) / "names.npz"
+    path = hostile.write(files, place) / "names.npz"
     tensors_of(path)
     run(load(path))
 
@@ -106,12 +106,6 @@ def run(model: Any) -> None:
     ids = model.tokenizer.encode("day")[: model.config.n_ctx]
     with np.errstate(all="ignore"):
         model.tokenizer.decode([int(recompute(model.params, model.config, ids).argmax())])
-
-
-def laid(files: Files, place: Path) -> Path:
-    for name, data in files.items():
-        (place / name).write_bytes(data)
-    return place
 
 
 def blobs(files: Files) -> list[Blob]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from tests.attack.part import Order, Part, Seen, some
 from tests.attack.served import HARMLESS, KINDS, fetched, served, site_in, slug
-from tests.attack.tabs import Wait, engines, opened, pressed, readable, stepping, tried
-from tests.browser.live import LINE
+from tests.attack.tabs import Wait, engines, pressed, readable, stepping, tried
+from tests.browser.live import LINE, open_live
 from tools.browsers import Page
 
 STEPS = 4  # of the prompt, which a first press runs
@@ -30,7 +30,7 @@ def attack(names: Sequence[str], order: Order) -> Iterator[Seen]:
 
     def trial(page: Page, name: str) -> Wait:
         _, file, kind = name.split(": ")
-        opened(page, site.page(slug(name)))
+        open_live(page, site.page(slug(name)))
         answer = yield from pressed(page, "next")
         yield from stepping(page)
         if answer:

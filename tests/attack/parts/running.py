@@ -12,8 +12,8 @@ from microgpt.viz.patches import State
 from microgpt.viz.session import dispatch
 from tests.attack.part import Order, Part, Seen, some
 from tests.attack.served import served
-from tests.attack.tabs import Wait, engines, opened, pressed, readable, stepping, tried
-from tests.browser.live import LINE
+from tests.attack.tabs import Wait, engines, pressed, readable, stepping, tried
+from tests.browser.live import LINE, open_live
 from tools.browsers import Page
 from tools.output.sources import our_files
 
@@ -127,7 +127,7 @@ def attack(names: Sequence[str], order: Order) -> Iterator[Seen]:
 
     def trial(page: Page, name: str) -> Wait:
         kind = name.split(": ")[1]
-        opened(page, address.address + "x/kv-cache.html")
+        open_live(page, address.address + "x/kv-cache.html")
         yield from pressed(page, "next")
         yield from pressed(page, "next")
         page.run(f"""document.querySelector('[data-hook="trace"]').dataset.hook = "wrong-{kind.replace(" ", "-")}" """)
