@@ -27,7 +27,7 @@ import pytest
 import build
 from microgpt.errors import UserError
 from microgpt.viz.course import PAGES
-from tests.support.built import leads, tree
+from tests.tools.built import leads, tree
 from tools.output.compare import compared
 from tools.output.manifest import MANIFEST
 from tools.runtime.finder import FILES

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from microgpt.experiments.exactness.rounded import to_bfloat16, to_float16
-from tests.support.pytorch import torch
+from tests.references.pytorch import torch
 
 pytestmark = pytest.mark.references
 

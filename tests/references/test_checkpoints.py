@@ -27,9 +27,9 @@ from microgpt.config import Array, Params
 from microgpt.decode import decode_step, generate, prefill, recompute
 from microgpt.errors import UserError
 from microgpt.model import forward
+from tests.references.pytorch import N_CTX, VOCABULARY, filled, in_float64, torch, transformers
 from tests.support.checkpoints import byte_level
 from tests.support.examples import examples
-from tests.support.pytorch import N_CTX, VOCABULARY, filled, in_float64, torch, transformers
 from tests.support.strategies import assert_close
 
 pytestmark = pytest.mark.references

@@ -21,8 +21,8 @@ from microgpt.viz.large.excerpt import excerpt, needed
 from microgpt.viz.large.family import of_family
 from microgpt.viz.large.from_trace import ExcerptPicture, picture_from, picture_of
 from microgpt.viz.large.picture import drawn
-from tests.support import pytorch
-from tests.support.pytorch import EXPERTS, folder_of, torch, transformers, words
+from tests.references import pytorch
+from tests.references.pytorch import EXPERTS, folder_of, torch, transformers, words
 from tests.support.strategies import assert_close
 
 pytestmark = pytest.mark.references

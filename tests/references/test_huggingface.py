@@ -26,8 +26,8 @@ from microgpt.trace import Trace, from_json, to_json
 from microgpt.viz.large.excerpt import excerpt
 from microgpt.viz.large.from_trace import picture_from
 from microgpt.viz.large.picture import drawn
+from tests.references.pytorch import FAMILIES, folder_of, in_float64, made, torch, transformers
 from tests.support.examples import examples
-from tests.support.pytorch import FAMILIES, folder_of, in_float64, made, torch, transformers
 from tests.support.strategies import assert_close
 
 pytestmark = pytest.mark.references

@@ -13,6 +13,7 @@ import pytest
 
 from microgpt.decode import recompute
 from microgpt.weights import shipped
+from tests.references.pytorch import torch, transformers
 from tests.support.listings import (
     NOTEBOOK,
     PRINTED,
@@ -24,7 +25,6 @@ from tests.support.listings import (
     printed,
     renewed,
 )
-from tests.support.pytorch import torch, transformers
 
 pytestmark = pytest.mark.references
 

@@ -22,8 +22,8 @@ from microgpt.cache import KVCache
 from microgpt.config import Array, Config, Params, param_shapes
 from microgpt.decode import decode_step, prefill
 from microgpt.model import forward, remember
+from tests.references.pytorch import N_CTX, VOCABULARY, filled, in_float64, torch, transformers
 from tests.support.examples import examples
-from tests.support.pytorch import N_CTX, VOCABULARY, filled, in_float64, torch, transformers
 from tests.support.strategies import assert_close
 
 pytestmark = pytest.mark.references

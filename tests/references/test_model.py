@@ -19,8 +19,8 @@ from microgpt.config import Array, Config, Report
 from microgpt.decode import decode_step
 from microgpt.model import forward
 from microgpt.train import loss_and_grads
+from tests.references.pytorch import torch
 from tests.support.examples import examples
-from tests.support.pytorch import torch
 from tests.support.strategies import REAL, Case, assert_close, cases, unwritten
 
 F = torch.nn.functional

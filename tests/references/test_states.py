@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microgpt.attention.states import run_delta
+from tests.references.pytorch import torch
 from tests.support.examples import examples
-from tests.support.pytorch import torch
 
 pytestmark = pytest.mark.references
 

@@ -23,8 +23,8 @@ from microgpt.viz.rendering.style import read
 from microgpt.viz.request import request
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.language import LANGUAGES
-from tests.support.built import leads, tree
 from tests.support.markup import inward
+from tests.tools.built import leads, tree
 from tools import bake
 from tools.output.manifest import MANIFEST
 

@@ -14,7 +14,7 @@ from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.record import Recording
 from microgpt.trace import from_json, to_json
 from tests.support import checkpoints
-from tests.support.built import leads
+from tests.tools.built import leads
 from tools.output.manifest import MANIFEST
 
 FILES = {"index.html", "embed.html", "trace.json", "style.css", "host.js", "offline.js", "icon.svg"}
@@ -188,10 +188,7 @@ def test_the_largest_part_is_named_whichever_it_is(tmp_path: Path) -> None:
         (["--heads", "x"], "--heads is “x”; give numbers such as 0,5,11."),
         (["--new", "99"], "99 new ones are more than the 12 that a page shows"),
         (["--layer", "1", "--heads", "0", "--head", "3"], "Layer 1, head 3 is not open on this page"),
-        (
-            ["--widget", "memory"],
-            "cannot be made from a checkpoint; these can: stepper, with-and-without, why-q.",
-        ),
+        (["--widget", "memory"], "cannot be made from a checkpoint; these can: stepper, with-and-without, why-q."),
         (["--widget", "why-q", "--layers", "1"], "layers and heads are for the stepper; leave them out."),
         (["--widget", "why-q", "--layer", "1"], "This page has no “layer” to choose; leave it out."),
         (["--widget", "nix"], "There is no widget “nix”; there is stepper, next-token"),

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from build import ROOT, build
 from tests.attack.part import Order, Part, Seen, some
 from tests.attack.served import site_in
-from tests.support.built import tree
+from tests.tools.built import tree
 from tools.output.manifest import MANIFEST
 from tools.runtime.fetch import default_cache
 from tools.runtime.pinned import PYODIDE

@@ -1,4 +1,4 @@
-"""Sheets of frames are drawn by one command, and README.md opens with the moving picture that it makes."""
+"""Sheets of frames are drawn by one command; README.md opens with a moving picture; a shared link has a card."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.built import png_size
+from microgpt.viz.course import PAGES
+from tests.tools.built import png_size
 from tools import sheets
 from tools.browsers import which
+from tools.cards import CARDS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -34,10 +36,6 @@ def test_what_cannot_be_drawn_is_said(capsys: pytest.CaptureFixture[str]) -> Non
     assert "nowhere" in capsys.readouterr().err
 
 
-def test_there_are_three_looks() -> None:
-    assert {name: look.dark for name, look in sheets.LOOKS.items()} == {"wide": False, "phone": False, "dark": True}
-
-
 def test_the_readme_opens_with_a_picture_that_moves_and_is_small() -> None:
     lines = [line for line in (ROOT / "README.md").read_text("utf-8").splitlines() if line]
     pictures = [line for line in lines[:5] if line.startswith("![")]
@@ -47,3 +45,9 @@ def test_the_readme_opens_with_a_picture_that_moves_and_is_small() -> None:
     assert b"ANIM" in webp[:64]
     assert webp.count(b"ANMF") > 50  # frames
     assert len(webp) < 1_000_000
+
+
+def test_each_page_has_a_card_that_is_1200_by_630_and_light_and_no_card_is_left_over() -> None:
+    cards = {path.name: path.read_bytes() for path in CARDS.iterdir()}
+    assert cards.keys() == {f"{page.name}.png" for page in PAGES}
+    assert [name for name, png in cards.items() if png_size(png) != (1200, 630) or len(png) >= 80_000] == []
