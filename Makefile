@@ -46,10 +46,9 @@ browsers: $(VENV)/test
 validator: $(VENV)/test
 	$(RUN) -m tests.browser.validator
 
-references: $(REFERENCES)/ready
+references: $(REFERENCES)/ready # with EVERYTHING=1 on all examples, and by thousands what caches must hold
 	$(REFERENCES)/bin/python -m pytest -m references tests/references
-	THOUSANDS=1 $(REFERENCES)/bin/python -m pytest tests/caches tests/serving/test_engine.py \
-		-k "equals or fork or codes_give or taken_over or TestPool or TestPrefixes or TestServing"
+	$(if $(EVERYTHING),THOUSANDS=1 $(REFERENCES)/bin/python -m pytest --timeout 1200 tests/caches tests/serving/test_engine.py)
 
 hosts: $(HOSTS)/ready # books, slides and notebooks around our pages, as their own tools build them
 	$(HOSTS)/bin/python -m tests.browser.install
