@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from microgpt.__main__ import main
 from microgpt.errors import UserError
 from microgpt.huggingface.recorder import give_back_blocks, record
 from microgpt.huggingface.shape import counter, shape_of
@@ -201,16 +200,6 @@ def test_a_model_that_a_library_has_quantised_is_recorded(tmp_path: Path) -> Non
     with torch.no_grad():
         assert_close(eight["logits", 3][0], packed(input_ids=ids).logits[0, -1].numpy(), 1e-5)
     assert "Its weights are quantised, by torchao." in of_family(drawn(eight))
-
-
-def test_the_command_records_a_mixture_of_experts(tmp_path: Path) -> None:
-    model, file = made("Mixtral"), tmp_path / "trace.json"
-    model.save_pretrained(tmp_path / "model")
-    words().save_pretrained(tmp_path / "model")
-    asked = ["record", "--model", str(tmp_path / "model"), "--prompt", "the day", "--new", "2", "--out", str(file)]
-    assert main(asked) == 0
-    view = picture_from(from_json(file.read_text("utf-8")))
-    assert view.about["family"] == "mixtral" and view.about["config"]["position"] == "rope"
 
 
 def test_a_recording_keeps_in_memory_what_a_page_shows() -> None:

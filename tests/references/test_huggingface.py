@@ -141,11 +141,15 @@ def test_a_recording_is_that_of_our_own_code(family: str, tmp_path: Path) -> Non
         assert_close(np.nan_to_num(found[event.name, event.pos, event.layer]), np.nan_to_num(event.value))
 
 
-def test_the_command_writes_what_a_page_is_made_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder, file = folder_of("Llama", tmp_path / "model"), tmp_path / "trace.json"
+@pytest.mark.parametrize("family", ["Llama", "Mixtral"])
+def test_the_command_writes_what_a_page_is_made_of(
+    family: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, file = folder_of(family, tmp_path / "model"), tmp_path / "trace.json"
     assert main(["record", "--model", str(folder), "--prompt", "the day", "--new", "3", "--out", str(file)]) == 0
     part = from_json(file.read_text("utf-8"))
     assert picture_from(part).step(4).rows == 5
+    assert part.about.get("family", "llama") == family.lower() and part.about["config"]["position"] == "rope"
     assert part.about["model"] == "model" and part.about["dtype"] == "float32" and "whole" in part.about
     assert main(["record", "--model", str(tmp_path / "none"), "--prompt", "a", "--out", str(file)]) == 1
     assert "cannot be loaded" in capsys.readouterr().err
