@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
-from tests.test_messages import ROOT, messages
+from babel.messages.pofile import read_po
+
+from microgpt.viz.text.place import ROOT
 
 SPANISH = ROOT / "locale" / "es" / "LC_MESSAGES" / "messages.po"
 NOT = {  # what is not written -> what is
@@ -25,9 +28,15 @@ MEANT = {  # what is meant as it stands: a part of the sentence
 }  # fmt: skip
 
 
+def messages() -> list[Any]:
+    """All messages of the Spanish translation."""
+    with SPANISH.open("rb") as file:
+        return [one for one in read_po(file) if one.id]
+
+
 def said() -> list[str]:
     """All English strings, which every translation has; of one with a plural, both."""
-    return [text for id in messages(SPANISH.read_text("utf-8")) for text in ([id] if isinstance(id, str) else id)]
+    return [text for one in messages() for text in ([one.id] if isinstance(one.id, str) else one.id)]
 
 
 def found_in(texts: Iterable[str], words: dict[str, str]) -> list[str]:
@@ -66,8 +75,7 @@ NOT_IN_SPANISH = {  # what is not written -> what is
 
 def spanish() -> list[tuple[str, str]]:
     """Every Spanish string, with the English one that it stands for."""
-    found = messages(SPANISH.read_text("utf-8")).values()
-    both = [((one.id, one.string) if isinstance(one.id, str) else (one.id[0], *(one.string or ""))) for one in found]
+    both = [(one.id, one.string) if isinstance(one.id, str) else (one.id[0], *(one.string or "")) for one in messages()]
     return [(str(english), str(text)) for english, *texts in both for text in texts]
 
 

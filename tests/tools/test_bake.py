@@ -141,7 +141,7 @@ def test_the_policy_names_each_text_and_allows_no_other(inline: Path) -> None:
     assert not re.search(r"unsafe-inline|'self'|http", policy[1])
 
 
-@pytest.mark.slow("packs the browser's Python")
+@pytest.mark.thorough("of what is built that is said by two builds of the site")
 def test_two_bakes_are_the_same_bytes(inline: Path, directory: Path, tmp_path: Path) -> None:
     """In another process, time zone, locale, hash seed and folder."""
     environment = {**os.environ, "TZ": "Asia/Tokyo", "LC_ALL": "C", "PYTHONHASHSEED": "7"}

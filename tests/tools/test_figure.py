@@ -23,12 +23,6 @@ ROOT = Path(__file__).resolve().parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def command(arguments: list[str]) -> tuple[int, str]:
-    """Its exit code and what it said on stderr. A process of its own, as a browser driver runs once in each."""
-    done = subprocess.run([sys.executable, "-m", "tools.figure", *arguments], cwd=ROOT, capture_output=True, text=True)
-    return done.returncode, done.stderr
-
-
 def test_an_svg_is_what_the_figure_is(tmp_path: Path) -> None:
     out = tmp_path / "a.svg"
     assert tool.main(["kv-cache", "--prompt", "anna", "--step", "2", "--head", "1", "--out", str(out)]) == 0
@@ -115,5 +109,7 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pyt
 def test_without_a_browser_there_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path))
-    code, said = command(["kv-cache", "--out", str(tmp_path / "a.png")])
-    assert code == 1 and said.startswith("tools.figure: A PNG needs Chromium: ") and said.count("\n") == 1
+    asked = [sys.executable, "-m", "tools.figure", "kv-cache", "--out", str(tmp_path / "a.png")]  # a driver a process
+    done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr.startswith("tools.figure: A PNG needs Chromium: ")
+    assert done.stderr.count("\n") == 1
