@@ -167,6 +167,12 @@ def test_nothing_reaches_into_the_private_state_of_a_module() -> None:
     assert [f"{name_of(path)}: {found}" for path in OUTSIDE if (found := private(path))] == []
 
 
+def test_no_test_module_imports_another() -> None:
+    """What two of them need lies in tests/support/, beside them in a module that is none, or in their conftest.py."""
+    found = {name_of(path): {n for n in imports(path) if re.match(r"(\w+\.)*test_", n)} for path in OUTSIDE}
+    assert {name: imported for name, imported in found.items() if imported} == {}
+
+
 def test_only_the_build_and_training_write_files() -> None:
     writers = {"microgpt.weights", "microgpt.files"}  # the last: what a notebook saves
     writing = {name_of(path) for path in MODULES if re.search(WRITES, path.read_text("utf-8"))}
