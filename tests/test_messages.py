@@ -5,10 +5,6 @@ from __future__ import annotations
 import ast
 import io
 import re
-import subprocess
-import sys
-import tempfile
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,21 +20,10 @@ from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.rendering.render import environment
 from microgpt.viz.text.language import LANGUAGES
 from microgpt.viz.text.po import compiled
+from tests.support.catalogue import extracted
 
 ROOT = Path(__file__).resolve().parents[1]
 TRANSLATIONS = sorted((ROOT / "locale").glob("*/LC_MESSAGES/messages.po"))
-
-
-@cache
-def extracted() -> str:
-    """The .pot of all text, by the command of the Makefile."""
-    (words,) = re.findall(r"^\t\$\(BABEL\) (extract .+)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
-    with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder) / "messages.pot"
-        options = [str(made) if word == "locale/messages.pot" else word for word in words.split()]
-        command = [sys.executable, "-m", "babel.messages.frontend", "--quiet", *options]
-        subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-        return made.read_text("utf-8")
 
 
 def messages(text: str) -> dict[Any, Any]:

@@ -13,7 +13,7 @@ import pytest
 
 from microgpt import train
 from microgpt.viz.course import LESSONS
-from tests.test_messages import extracted
+from tests.support.catalogue import extracted
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text("utf-8")

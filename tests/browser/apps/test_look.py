@@ -16,7 +16,7 @@ from microgpt.viz.rendering import render
 from microgpt.viz.rendering.assets import self_contained
 from microgpt.viz.rendering.style import read
 from tests.browser.conftest import Open
-from tests.browser.hosting.test_single_file import WATCH
+from tests.browser.hosts import WATCH
 from tests.browser.live import LINE, STATE, html, open_live
 from tools.browsers import Page
 from tools.runtime.carry import runtime

@@ -15,7 +15,7 @@ from microgpt.viz.course import LESSONS
 from microgpt.viz.course import page as page_named
 from microgpt.viz.settings import Settings
 from tests.browser.conftest import Open
-from tests.browser.hosting.test_sandbox import sandboxed
+from tests.browser.hosts import sandboxed
 from tests.browser.live import STATE, soon
 from tools.browsers import UNFOLD, Page
 from tools.server import serving

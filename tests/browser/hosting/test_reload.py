@@ -5,15 +5,12 @@ from __future__ import annotations
 import shutil
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.browser.conftest import Open
-from tools.browsers import Page
+from tests.browser.hosts import until_it_says
 from tools.server import serving
-
-HEADING = "document.readyState === 'complete' && document.querySelector('h1').textContent"
 
 
 @pytest.mark.engines("a page under its own policy loads itself again")
@@ -35,17 +32,3 @@ def test_a_page_loads_again_when_the_site_has_been_built(site: Path, tmp_path: P
             time.sleep(0.1)
         assert tab.run("window.same")
         assert tab.errors == []
-
-
-def until_it_says(tab: Page, end: str) -> None:
-    """A page that is being left answers no question."""
-    last: Any = ""
-    for _ in range(300):
-        try:
-            last = tab.run(HEADING)
-        except Exception as error:  # each driver has its own
-            last = error
-        if str(last).endswith(end):
-            return
-        time.sleep(0.1)
-    raise AssertionError(last)

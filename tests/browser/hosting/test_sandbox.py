@@ -13,9 +13,10 @@ import pytest
 
 from microgpt.viz.course import LESSONS
 from tests.browser.conftest import Open
+from tests.browser.hosts import sandboxed
 from tests.browser.live import STATE, soon
 from tools.browsers import UNFOLD, PlaywrightPage
-from tools.server import Fault, serving
+from tools.server import serving
 
 ROOT = Path(__file__).resolve().parents[3]
 FORMS = [
@@ -29,21 +30,6 @@ KINDS = ["embed/memory.html", "embed/training.html", "look-inside.html"]
 ALL = pytest.mark.thorough("the same form with other texts")
 HEARD = f"!!{STATE}"  # the bridge has been asked for something
 FIELDS = "form.live input:not([type=file], [type=checkbox], [type=radio])"
-
-
-def sandboxed(site: Path, allowed: str, worker: bool) -> Fault:
-    """Every page with the sandbox of a frame in its header; without `worker`, a Python that never answers."""
-
-    def answer(path: str) -> tuple[int, dict[str, str], Iterator[bytes]] | None:
-        if path == "/worker.js" and not worker:
-            return 200, {"Content-Type": "text/javascript", "Content-Length": "0"}, iter([b""])
-        if not path.endswith(".html"):
-            return None
-        data = (site / path.lstrip("/")).read_bytes()
-        headers = {"Content-Type": "text/html", "Content-Length": str(len(data))}
-        return 200, {**headers, "Content-Security-Policy": f"sandbox {allowed}"}, iter([data])
-
-    return answer
 
 
 @pytest.fixture

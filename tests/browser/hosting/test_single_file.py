@@ -15,7 +15,7 @@ from microgpt.viz.rendering.render import Site
 from microgpt.viz.rendering.style import read
 from microgpt.viz.request import request
 from tests.browser.conftest import Open
-from tests.browser.hosting.test_reload import until_it_says
+from tests.browser.hosts import WATCH, until_it_says
 from tests.browser.live import LINE, STATE
 from tools.bake import rendered
 from tools.browsers import UNFOLD
@@ -24,9 +24,6 @@ from tools.runtime.single import packed
 from tools.server import serving
 
 ORDER = ["--prompt", "The next day", "--model", "stories", "--single-file"]
-WATCH = """(() => { window.violations = [];
-  document.addEventListener("securitypolicyviolation", (e) => violations.push(e.violatedDirective + e.blockedURI));
-})()"""
 # A frame without an origin cannot be looked into: the page itself tells its parent how it is, and presses when asked.
 PROBE = """
 {

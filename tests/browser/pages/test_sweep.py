@@ -29,14 +29,14 @@ from tests.support.proved import Proof
 from tools.browsers import CHROMIUM_FLAGS, which
 
 EVERYTHING = bool(os.environ.get("EVERYTHING"))
-WIDTHS = (320, 344, 360, 390, 480, 640, 690, 768, 800, 960, 970, 1024, 1100, 1152, 1280, 1440, 1600)
+WIDTHS: Sequence[int] = (320, 344, 360, 390, 480, 640, 690, 768, 800, 960, 970, 1024, 1100, 1152, 1280, 1440, 1600)
 FEW = (320, 700, 1020, 1240)  # for every choice
-ENDS = (320, 390, 1440)  # of frames, which hold a part of their own page
-COLUMNS = (280, 320, 390, 480, 570, 660, 750, 840, 960)
+ENDS: Sequence[int] = (320, 390, 1440)  # of frames, which hold a part of their own page
+COLUMNS: Sequence[int] = (280, 320, 390, 480, 570, 660, 750, 840, 960)
 FEW_COLUMNS = (320, 700, 940)
 if EVERYTHING:
-    WIDTHS, COLUMNS = tuple(range(320, 1601, 20)), tuple(range(280, 961, 20))
-    ENDS = WIDTHS
+    WIDTHS = ENDS = range(320, 1601, 20)
+    COLUMNS = range(280, 961, 20)
 LEAST = 11  # pixels: the smallest number in a cell
 
 NAMES = [page.name for page in PAGES]
