@@ -3,8 +3,6 @@
 With f analytic, Im f(x + ih u) / h is the derivative along u, exact to rounding, since nothing is subtracted.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 from types import ModuleType
@@ -94,7 +92,7 @@ def test_entry_by_entry_in_the_three_architectures(variant: str) -> None:
 class Nudged(KVLayer):
     """A cache whose rows move a complex step as they arrive."""
 
-    def nudge(self, dk: Array, dv: Array) -> Nudged:
+    def nudge(self, dk: Array, dv: Array) -> "Nudged":
         self.step_k, self.step_v = 1j * TINY * dk, 1j * TINY * dv
         return self
 

@@ -3,8 +3,6 @@
 On another processor the pages are the same bytes, and the numbers of the traces are within 1e-12 of each other.
 """
 
-from __future__ import annotations
-
 import marshal
 import os
 import platform

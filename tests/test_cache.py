@@ -1,7 +1,5 @@
 """The cache: append and crop undo each other, and what does not fit changes nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The front door: the public names of the package, and the command `microgpt`."""
 
-from __future__ import annotations
-
 import ast
 import json
 import subprocess

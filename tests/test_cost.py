@@ -1,7 +1,5 @@
 """Counted multiply-adds, bytes and reads agree with the closed forms and with published figures."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

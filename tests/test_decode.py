@@ -1,7 +1,5 @@
 """Text from the model: the cache changes the work, never the tokens; settings that mean nothing are refused."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """JSON is looked at before it is parsed: how deep it goes is counted rightly, and that does not take for ever."""
 
-from __future__ import annotations
-
 import json
 import time
 

@@ -1,7 +1,5 @@
 """All text can be translated: the catalogue is complete, and the templates hold no text outside it."""
 
-from __future__ import annotations
-
 import ast
 import io
 import re

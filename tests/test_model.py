@@ -1,7 +1,5 @@
 """One forward pass: with the cache, without it, at once, in chunks, in any precision: the same answers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from random import Random
 from typing import Any

@@ -1,7 +1,5 @@
 """Text to ids and back; what is not known is named, with its place and with what is known."""
 
-from __future__ import annotations
-
 import string
 
 import pytest

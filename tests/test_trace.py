@@ -1,7 +1,5 @@
 """The trace says everything that the model computed, and survives the trip through JSON."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Training: microgpt's published numbers come out again; the same run gives the same bytes; mistakes get a sentence."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -3,8 +3,6 @@
 A law is one case, which lists all that break it.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from functools import cache

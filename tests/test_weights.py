@@ -1,7 +1,5 @@
 """Weights files: what was saved comes back; what is broken is refused with a sentence, never with a crash."""
 
-from __future__ import annotations
-
 import io
 import json
 import pickle

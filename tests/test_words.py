@@ -1,7 +1,5 @@
 """The words that readers are told: one word for one thing, as CONTRIBUTING.md lists them, in English and in Spanish."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """Shapes of known models against what is published of them."""
 
-from __future__ import annotations
-
 import json
 import math
 

@@ -1,7 +1,5 @@
 """python -m tests.attack [PART ...] [--scale 0.1] [--seed 7] [--only CASE] [--write]: attack the project, and tell."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

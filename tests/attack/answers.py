@@ -1,8 +1,6 @@
 """What every answer to a page must be: well-formed, nothing of it unescaped, its state the same after a trip through
 JavaScript. Knows no page."""
 
-from __future__ import annotations
-
 import json
 import re
 import xml.etree.ElementTree as ElementTree

@@ -1,8 +1,6 @@
 """Each batch of cases in a process of its own, under a watchdog and a bound on memory: a case that hangs or kills its
 process is a failure of that case, and the rest goes on."""
 
-from __future__ import annotations
-
 import os
 import resource
 import signal

@@ -1,7 +1,5 @@
 """What a part of the attack is: cases with names, and one who tries them. Knows no part."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path

@@ -3,8 +3,6 @@
 http://127.0.0.1:1/missing-worker.js/kv-cache.html is the page kv-cache, served with that fault.
 """
 
-from __future__ import annotations
-
 import re
 import threading
 import time

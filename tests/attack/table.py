@@ -1,7 +1,5 @@
 """The table of what was tried, and where it stands in docs/trust.md. Knows no part."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections import Counter

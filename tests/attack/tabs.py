@@ -1,7 +1,5 @@
 """Many tabs at once, in three engines: while one waits, another goes on."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

@@ -1,7 +1,5 @@
 """The attack itself: no case is lost, what is wrong is found, and a small share of each part holds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Hostile texts: markup, scripts, directions, invisible and broken characters, huge numbers. Each carries a mark, so
 that it is found again wherever it comes out. Knows no page."""
 
-from __future__ import annotations
-
 from random import Random
 from typing import Any
 

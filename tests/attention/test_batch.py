@@ -1,7 +1,5 @@
 """Texts side by side in one pass: each is what it would be alone, and what does not fit is refused before it begins."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import accumulate
 

@@ -1,7 +1,5 @@
 """An encoder and its decoder: the source is read at every step, and its rows are made once."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables in place of rows: a sum is attention without softmax, and the delta rule writes what is missing."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Attention in tiles, splits and ranks is attention: on the rows of real models, and in figures worked out by hand."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the trace of a click is read as, on a trace that is written by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from bench.browser.painted import Painted, paintings

@@ -1,7 +1,5 @@
 """What has got worse is said, by the direction of the goal; what lies within the noise is not."""
 
-from __future__ import annotations
-
 import pytest
 
 from bench.measure import Result

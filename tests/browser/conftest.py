@@ -5,8 +5,6 @@ clock of a transition) runs in all three: those tests, or single cases of them, 
 `make everything` (EVERYTHING=1) runs every case in every engine.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, nullcontext

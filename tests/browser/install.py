@@ -4,8 +4,6 @@ What is installed is used. Where there is none, Playwright fetches its own; wher
 Debian, the packages are taken from there. In CI (CI=true) all three engines must come out of it.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Driving the live part of a page: press a button, wait for Python's answer."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable

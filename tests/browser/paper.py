@@ -1,7 +1,5 @@
 """What a page is on paper, as text: Chromium prints it, without JavaScript, for paper has none."""
 
-from __future__ import annotations
-
 import re
 from io import BytesIO
 from typing import Any

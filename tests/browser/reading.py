@@ -1,7 +1,5 @@
 """What a reader does on a page, and what is seen then: steps, choices, questions. The page's scripts may be off."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path

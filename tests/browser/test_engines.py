@@ -1,7 +1,5 @@
 """What other tests rely on: an error in a page, and what a page asks for, are seen in every engine."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -4,8 +4,6 @@ It is a Java program in a package of npm. Where one of the two is missing, or np
 say so and are left out; in CI, where Java is there, it must come out of this.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """Numbers in fewer bits: worked examples, bounds, and tables of floats that others have published."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

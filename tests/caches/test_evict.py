@@ -1,7 +1,5 @@
 """H2O and SnapKV: which rows stay, against a mask that hides the same rows from a plain cache."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

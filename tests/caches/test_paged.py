@@ -1,7 +1,5 @@
 """A paged cache gives what a plain one gives, and its pool never loses or doubles a block."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A text takes over the rows of an earlier one that begins alike, and never any others."""
 
-from __future__ import annotations
-
 from itertools import takewhile
 
 import numpy as np

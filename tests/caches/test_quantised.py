@@ -1,7 +1,5 @@
 """Rows in fewer bits: what a cache of codes hands out, what it holds, and which groups bear a large number."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """A radix tree finds the longest beginning that anything inserted has, and holds each beginning once."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

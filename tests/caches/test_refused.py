@@ -1,7 +1,5 @@
 """What no cache can be, or hold, is refused in one sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A ring of W - 1 rows gives what a cache of all rows and a window mask give."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

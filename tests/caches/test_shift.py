@@ -1,7 +1,5 @@
 """Context shift: exact in the first layer, and off in the others, by as much as was measured once."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

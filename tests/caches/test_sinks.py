@@ -1,7 +1,5 @@
 """Sinks: against a pass that keeps keys unturned and turns them by their places when it reads them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A cache of any kind that has room for the whole text gives what a plain one gives, to the last digit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

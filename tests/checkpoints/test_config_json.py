@@ -1,7 +1,5 @@
 """A reader's config.json: the architecture that it describes, and its mistakes by name."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

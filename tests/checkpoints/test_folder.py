@@ -1,7 +1,5 @@
 """Checkpoint folders: every number arrives where it belongs, and what cannot be read ends in one sentence."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import re

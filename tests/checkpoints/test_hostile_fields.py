@@ -1,7 +1,5 @@
 """Any field of any file of a checkpoint as anything that JSON can say: it runs, with finite logits, or one sentence."""
 
-from __future__ import annotations
-
 import json
 import struct
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Whatever is in a file that someone made: one sentence, soon, and in little memory. The table is in hostile.py."""
 
-from __future__ import annotations
-
 import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context

@@ -1,7 +1,5 @@
 """A checkpoint as files that a reader chose: the model of its folder, in slices; what is wrong, in a sentence."""
 
-from __future__ import annotations
-
 import base64
 import json
 import math

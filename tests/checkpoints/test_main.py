@@ -1,7 +1,5 @@
 """python -m microgpt.checkpoints: a table of what a file holds; what is wrong with it in one sentence, exit code 1."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Names of tensors: each family's are known, in every layer, with its bias; a name that is not in the table is not."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -3,8 +3,6 @@
 The commands run as programs of their own, which are ended when they wait for a pipe.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

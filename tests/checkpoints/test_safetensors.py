@@ -1,7 +1,5 @@
 """Good files are read as the safetensors library reads them; all else ends in one sentence, soon, in little room."""
 
-from __future__ import annotations
-
 import struct
 import tracemalloc
 from typing import Any

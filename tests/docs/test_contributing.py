@@ -1,7 +1,5 @@
 """What CONTRIBUTING.md names is there, and what it tells to do can be done."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess

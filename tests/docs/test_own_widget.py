@@ -1,7 +1,5 @@
 """docs/own-widget.md: its two files are a lesson, and mistakes in them get a sentence."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """docs/trace.md: the schema fits every trace, the table is that of EVENTS, and the programs in it run."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

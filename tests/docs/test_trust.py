@@ -1,7 +1,5 @@
 """docs/trust.md promises what tests hold: each promise names one, and each that is named is there."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

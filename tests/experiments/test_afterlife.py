@@ -1,7 +1,5 @@
 """An old query, asked again after the last step, gives what it gave; a trace that was tampered with would show it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What cached rows learn: against the parallel gradient, and against derivatives that need no backward code."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The summed forms are the sums of the steps, come to the published figures, and grow as O(n), O(n^2), O(n^3)."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Which stops see other tokens, and which numbers a model is made of."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The loop without a cache: each pass runs everything, says what the cached run says, and repeats what was there."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The three mistakes are what they say: each is harmless exactly where what was forgotten does not matter."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

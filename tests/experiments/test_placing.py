@@ -1,7 +1,5 @@
 """Texts that take turns in one pool, and what is wasted of the memory that is kept for texts, counted slot by slot."""
 
-from __future__ import annotations
-
 import pytest
 
 from microgpt.errors import UserError

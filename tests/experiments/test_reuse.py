@@ -1,7 +1,5 @@
 """Undoing and sharing end where plain decoding ends: the same rows, the same logits."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """However a prompt is cut into passes, the cache and the answer are the same; what a pass costs is what it does."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

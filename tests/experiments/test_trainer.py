@@ -1,7 +1,5 @@
 """Training in pieces is training at once: the published losses and names, from the names in the package alone."""
 
-from __future__ import annotations
-
 from random import Random
 
 import numpy as np

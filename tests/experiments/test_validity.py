@@ -1,7 +1,5 @@
 """Which rows a change makes stale, on the models that ship and on random ones."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 
 from microgpt.decode import recompute

@@ -1,7 +1,5 @@
 """What every host is asked: the code that it is given, and whether a reader can step through what it makes of it."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The site on one port; what a host builds around it, on another; a tab that has come to look."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Books: each is built by its own tool from the code that we give, and stepped through in a browser."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -3,8 +3,6 @@
 VS Code and Colab cannot be run here; docs/notebooks.md says what is known of them.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

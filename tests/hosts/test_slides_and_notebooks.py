@@ -1,7 +1,5 @@
 """Slides, notebooks and plain pages: stepped through in a browser; what plays and what resizes is heard."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

@@ -3,8 +3,6 @@
 Tiny models with random weights, which transformers builds.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 from collections.abc import Iterator

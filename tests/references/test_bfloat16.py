@@ -1,7 +1,5 @@
 """Rounding to bfloat16 and float16 against PyTorch, bit for bit: `make references`."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -5,8 +5,6 @@ compute in float64: what transformers does in float32 whatever a model's type (R
 to do in float64 here, by giving it float64 under that name.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import json

@@ -3,8 +3,6 @@
 Tiny models with random weights. The multiply-adds are compared with those that PyTorch counts itself.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ Tiny models with random weights. Where our own code can run the model too, both 
 compared; elsewhere the model's own outputs are what the report must say.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -3,8 +3,6 @@
 python -m tests.references.test_in_your_code        records anew, and renews the notebook
 """
 
-from __future__ import annotations
-
 import json
 from importlib.metadata import version
 

@@ -6,8 +6,6 @@ have none). V2 turns pairs that stand side by side, and so does V3 unless its co
 into our order, halves, which turns the same pairs.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 from unittest import mock

@@ -4,8 +4,6 @@ The reference is written with PyTorch's own parts (attention, norms, activations
 and k as complex numbers. It shares no line with model.py. Both compute in float64.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

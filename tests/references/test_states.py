@@ -1,7 +1,5 @@
 """The gated delta rule against transformers' Qwen3-Next, which computes it in 32 bits: `make references`."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 import numpy as np

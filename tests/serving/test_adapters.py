@@ -1,7 +1,5 @@
 """Which rows an adapter voids, layer by layer, and that it may run beside the weights."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Six texts under several policies: each writes what it writes alone, and every wait follows from the plans."""
 
-from __future__ import annotations
-
 import pytest
 
 from microgpt.errors import UserError

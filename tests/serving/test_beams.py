@@ -1,7 +1,5 @@
 """Beams on shared rows are beams that are recomputed from nothing, and need as many rows as there are beginnings."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

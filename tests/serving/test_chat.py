@@ -1,7 +1,5 @@
 """Turns of a chat, against a pool that really finds rows, and against published examples."""
 
-from __future__ import annotations
-
 from random import Random
 
 import numpy as np

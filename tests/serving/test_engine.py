@@ -1,7 +1,5 @@
 """An engine writes for each request what the request would get alone."""
 
-from __future__ import annotations
-
 from collections import Counter
 from random import Random
 from typing import Any

@@ -1,7 +1,5 @@
 """The least times, against figures that were worked out elsewhere from the same data sheets."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What ten thousand simulated requests have shown is what the command gives, and says what is said of it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What a step runs: worked examples, and laws over random requests, budgets and memories."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Simulated servers: nothing is lost, the clock is the data sheet's, and policies differ as they must."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """What a draft and a target write together has the target's law: enumerated in fractions, and on real models."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Guesses that branch: the text is the target's own, and a branch more never costs a pass."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

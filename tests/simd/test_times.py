@@ -1,7 +1,5 @@
 """times.wat: its bytes are those in the repository, and it multiplies as NumPy does, in any engine."""
 
-from __future__ import annotations
-
 import struct
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Answers of a live page, put together as site/boot.js does it: what asks to be sent again is, pieces are placed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Small checkpoint folders as others would write them, for tests: random tensors under published names."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path

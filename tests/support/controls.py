@@ -3,8 +3,6 @@
 The rules are those of site/host.js, which sets the controls. Knows no page and no widget.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from html.parser import HTMLParser

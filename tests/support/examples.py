@@ -2,8 +2,6 @@
 `make everything`, and ten times as many of what caches must hold in `make references`.
 """
 
-from __future__ import annotations
-
 import os
 
 

@@ -9,8 +9,6 @@
 programs can use the table.
 """
 
-from __future__ import annotations
-
 import functools
 import io
 import json

@@ -3,8 +3,6 @@
 `CASES` says no more of them than that every one must become ids, or a sentence, at once. Knows no test.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from functools import partial

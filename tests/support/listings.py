@@ -1,7 +1,5 @@
 """The listings of the lesson “In your code”, run as a reader runs them."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """Pages as HTML's rules see them: parsed strictly, with Python's answers in them; and what no grammar sees."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from xml.etree.ElementTree import Element

@@ -1,7 +1,5 @@
 """How much memory something may take: a bound on what it may ask for, where the system holds one; else it is traced."""
 
-from __future__ import annotations
-
 import platform
 import tracemalloc
 from collections.abc import Iterator

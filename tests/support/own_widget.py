@@ -1,7 +1,5 @@
 """The lesson of docs/own-widget.md, written down from the document itself."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -6,8 +6,6 @@ it imports, at any remove, and of the data beside them; one that reaches pages, 
 always runs. In CI (CI=true) and in `make everything` nothing counts as proved.
 """
 
-from __future__ import annotations
-
 import ast
 import os
 import sys

@@ -1,7 +1,5 @@
 """Random models for Hypothesis: every field of Config is drawn, parameters come from a drawn seed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """A tokenizer.json may say anything: what comes of it is ids and a text, the library's own, or a sentence, at once."""
 
-from __future__ import annotations
-
 import json
 import random
 import time

@@ -1,7 +1,5 @@
 r"""A pattern cuts a text as the tokenizers library cuts it by the same pattern, or is refused."""
 
-from __future__ import annotations
-
 import string
 import unicodedata
 from functools import cache

@@ -1,7 +1,5 @@
 """A tokenizer.json in plain Python gives what the tokenizers library gives, for every pipeline in use."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

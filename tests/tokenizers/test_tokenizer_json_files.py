@@ -1,7 +1,5 @@
 """What a tokenizer.json may ask for beside the pipelines in use: the library's ids, or a sentence."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a build has written: its files, where its pages lead, how large its pictures are."""
 
-from __future__ import annotations
-
 import re
 import struct
 from pathlib import Path

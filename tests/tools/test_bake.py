@@ -1,7 +1,5 @@
 """A lesson of one's own: what is in it, that nothing leads out of it, and a sentence for what cannot be baked."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

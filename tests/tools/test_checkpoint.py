@@ -1,7 +1,5 @@
 """A lesson from a checkpoint folder: two pages, what they load, their trace; and a sentence for what cannot be."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

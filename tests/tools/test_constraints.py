@@ -1,7 +1,5 @@
 """The tests install one version of each package: what is released tomorrow fails no fresh machine."""
 
-from __future__ import annotations
-
 import re
 from importlib.metadata import distribution, version
 

@@ -1,7 +1,5 @@
 """The command that draws figures: files that are whole, sentences for people; and the cards of the site."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sheets of frames are drawn by one command; README.md opens with a moving picture; a shared link has a card."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Each version of what the browser runs is typed once, in tools/runtime/pinned.py; documents that name one agree."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The server sends the right types, and says what is wrong with a port."""
 
-from __future__ import annotations
-
 import http.client
 import socket
 import urllib.request

@@ -1,7 +1,5 @@
 """tools.trained: a GGUF file becomes the model that it was made of; with the real file, the trace of the repository."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """What is served is built again when a source has changed, from sources as they are; an error keeps the last site."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """A part of which every case goes wrong in its own way: what the guard and the table are tested with."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,6 @@
 """Builds under strange circumstances, into folders in which their users keep files of their own: these stay, the site
 is whole (the old one, or the new one with the very bytes of any other build), and a failure is said in a sentence."""
 
-from __future__ import annotations
-
 import os
 import re
 import resource

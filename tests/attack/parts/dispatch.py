@@ -1,7 +1,5 @@
 """Messages to Python as no page would send them: each gets a well-formed answer, and never an exception."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """Files that somebody made to harm, and valid ones with bytes or fields changed: each is read, or refused in a
 sentence, soon and in little memory. The first come out of the tables of the tests; the second are drawn here."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 import time

@@ -1,8 +1,6 @@
 """Python's files come damaged, late or not at all, in three engines: the page says so in a line, or Python starts; the
 page steps all the while, and once the fault is gone a press heals."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from tests.attack.part import Order, Part, Seen, some

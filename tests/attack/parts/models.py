@@ -1,7 +1,5 @@
 """Random models: with the cache, without it, in chunks and after a crop, the same logits."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

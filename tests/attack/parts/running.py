@@ -1,8 +1,6 @@
 """Python goes wrong while it runs, in three engines: it loops, fills its memory, ends, is killed, answers nonsense. The
 page says so and keeps what it shows; the next press goes on from the same state."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from unittest.mock import patch

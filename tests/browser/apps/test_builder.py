@@ -1,7 +1,5 @@
 """The page for teachers: the view of a lesson goes into the code, and the code into the preview."""
 
-from __future__ import annotations
-
 from html import unescape
 
 import pytest

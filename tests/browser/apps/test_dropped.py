@@ -1,7 +1,5 @@
 """A model of the reader's own, over http: chosen, run and stepped through. Nothing is sent or fetched for it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A sheet of exercises is printed without its answers, or the answers without the sheet; no script is needed."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The glossary's letters: each leads to its first word, which the row of letters does not cover."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.browser.conftest import Open

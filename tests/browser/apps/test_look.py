@@ -1,7 +1,5 @@
 """The page that looks inside a file: over http, from a double click, in a sandboxed frame. Nothing is sent."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The lesson of docs/own-widget.md in a browser: built from its folder, and installed beside the package."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What the address asks for is on the screen; what the page does not have is said, and nothing is lost."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path

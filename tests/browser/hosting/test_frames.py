@@ -5,8 +5,6 @@ nothing but press and look, so there a step is a change of pixels, and what its 
 height that they tell, the files that the server is asked for.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The site as hosts serve it: in a folder of a plain server that knows neither our types nor other origins."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

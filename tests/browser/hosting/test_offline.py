@@ -1,8 +1,6 @@
 """After one visit the page is there without a network, and so is Python if it has been used. With a network the service
 worker is in nobody's way: what it cannot do is as if it was not there."""
 
-from __future__ import annotations
-
 import os
 import re
 import time

@@ -1,7 +1,5 @@
 """A page that `build.py --serve` sends loads itself again when the site has been built again, and keeps its place."""
 
-from __future__ import annotations
-
 import shutil
 import time
 from pathlib import Path

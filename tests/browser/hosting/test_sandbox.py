@@ -3,8 +3,6 @@
 The sandbox is the one of a frame, here by a header over the whole page, so that all three engines can be driven in it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One HTML file runs live wherever it is opened: from a double click, in a sandboxed frame, as the srcdoc of one."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What docs/trust.md promises of a browser: nothing is sent, nothing stays behind."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

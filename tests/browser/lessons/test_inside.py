@@ -3,8 +3,6 @@
 Nobody waits: transitions are finished by hand, and then the boxes of all pieces and the sizes of all bars are read.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Every lesson: its choices and questions work in the strictest host, by keyboard; live it says what was built."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -3,8 +3,6 @@
 Nobody waits: the transitions of a page can be stopped and set to any moment, and the boxes of all parts are read there.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,8 +1,6 @@
 """WCAG 2.2 AA: what a screen reader gets, what forced colours leave, text in any direction (test_sweep.py has axe,
 targets and sizes)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A large model's page steps, opens heads and shows its numbers without JavaScript, as wide as the screen at most."""
 
-from __future__ import annotations
-
 import pytest
 
 from microgpt.viz.large.picture import big_view

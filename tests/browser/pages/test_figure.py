@@ -1,7 +1,5 @@
 """A figure as a PNG, which Chromium draws."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The front page: its machine runs by itself, three times at most, and rests on the picture that it is painted with."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -5,8 +5,6 @@ pieces are read there. Time is told in stages: at 2 the second one has ended. Ch
 the other engines let no driver look into a page without any.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from itertools import pairwise
@@ -142,16 +140,16 @@ class Box(NamedTuple):
     def y(self) -> float:
         return self.top + self.height / 2
 
-    def like(self, other: Box, within: float = 1) -> bool:
+    def like(self, other: "Box", within: float = 1) -> bool:
         """The same place and size."""
         return all(abs(a - b) <= within for a, b in zip(self[:4], other[:4], strict=True))
 
-    def meets(self, other: Box) -> bool:
+    def meets(self, other: "Box") -> bool:
         return (
             self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
         )
 
-    def within(self, other: Box, by: float = 1) -> bool:
+    def within(self, other: "Box", by: float = 1) -> bool:
         wide = other.left - by <= self.left and self.right <= other.right + by
         return wide and other.top - by <= self.top and self.bottom <= other.bottom + by
 

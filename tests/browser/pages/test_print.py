@@ -3,8 +3,6 @@
 In Chromium alone: no other engine's driver hands out what it prints. The rules are plain CSS in site/css/9-print.css.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

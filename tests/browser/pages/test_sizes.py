@@ -1,7 +1,5 @@
 """A frame that is as low as a slide leaves room for: the whole machine is in it, and its controls."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal
 

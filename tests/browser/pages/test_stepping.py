@@ -1,8 +1,6 @@
 """A page steps by keyboard and by itself, and shows at each stage what is known by then. Without JavaScript, from a
 file, in a frame that may do nothing: tests/browser/lessons/test_lessons.py."""
 
-from __future__ import annotations
-
 import pytest
 
 from microgpt.viz.drawing.phases import PHASES, code

@@ -8,8 +8,6 @@ once, as the steps of a stepper or the cases of a drawing; then each lesson's wi
 other engines look at each page once, as wide as a phone.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -67,7 +65,7 @@ def proof(site: Path, name: str, test: str, version: str) -> Proof:
     return Proof(test, version, name, *bare, Path(__file__).read_bytes(), PREDICATES, AXE)
 
 
-def unless_proved(one: Opened, site: Path, name: str, test: str) -> Proof:
+def unless_proved(one: "Opened", site: Path, name: str, test: str) -> Proof:
     browser = one.tab.context.browser
     found = proof(site, name, test, browser.version if browser else "")
     if found.holds():

@@ -1,8 +1,6 @@
 """Every page, its style and its pictures hold the rules of the W3C's validator: as built, baked, in a notebook, and
 after Python's answers (tests/viz/test_markup.py has what is quicker to tell)."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """A little of the attack in each engine, as it runs by itself: `make attack` does all of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Python failing to load leaves a working page and one clear line, in every engine, and never a hang."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

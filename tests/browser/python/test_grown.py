@@ -1,7 +1,5 @@
 """Grown or reserved, in the page: real Pyodide, seconds of this browser, and a ratio that is theirs."""
 
-from __future__ import annotations
-
 import re
 
 from tests.browser.conftest import Open

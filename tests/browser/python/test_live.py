@@ -1,7 +1,5 @@
 """With Python up: the live trace is the built one, the live picture is the built picture, and errors lose nothing."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The race in the page: real Pyodide, seconds of this browser, and a ratio that is theirs."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Training in the page: real Pyodide, the published losses and names; it stops when told and goes on from there."""
 
-from __future__ import annotations
-
 from tests.browser.conftest import Open
 from tests.browser.live import STATE, open_live, press
 from tools.browsers import Page

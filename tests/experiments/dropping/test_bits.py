@@ -1,7 +1,5 @@
 """Rows before and after their codes, on the models that ship."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """One text under every policy: the figures, and that `first` is where the policy alone writes another text."""
 
-from __future__ import annotations
-
 import pytest
 
 from microgpt.caches.sinks import SinkCache

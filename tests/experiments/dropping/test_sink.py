@@ -1,7 +1,5 @@
 """A planted sink: its share is what is asked for, and it is what a window loses."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

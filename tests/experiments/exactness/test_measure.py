@@ -1,7 +1,5 @@
 """The kept figures are those of the models that ship; adding in one order gives one answer, to the last bit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

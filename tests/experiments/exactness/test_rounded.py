@@ -1,7 +1,5 @@
 """Rounding is to the nearest number of the format, after every operation; sums go in the order that is asked for."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Texts that begin alike share what they should, event by event, and get the logits of texts that share nothing."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Words that ask the same rows: each sees what it would see in a text of its own, and the rows stay as they are."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A text that goes in circles: where it does, what its rounds have of each other, and rows that are taken out."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

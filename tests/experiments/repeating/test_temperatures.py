@@ -1,7 +1,5 @@
 """Texts at several temperatures: what counts as repeated, and that each text can be written again."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

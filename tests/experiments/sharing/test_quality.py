@@ -1,7 +1,5 @@
 """What sharing heads costs in quality: fair conditions for all models, and the losses that are kept."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from random import Random

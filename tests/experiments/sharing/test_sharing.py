@@ -1,7 +1,5 @@
 """Sharing heads and short rows: what must stay the same, and what exactly is kept."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import assume, given

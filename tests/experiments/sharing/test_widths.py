@@ -1,7 +1,5 @@
 """Equal width, trained: fair conditions for all kinds, and the losses that are kept."""
 
-from __future__ import annotations
-
 from itertools import islice
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Files config.json as published, without the fields that say nothing about shapes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 LLAMA3: dict[str, Any] = {

@@ -1,7 +1,5 @@
 """Files .safetensors as whoever trained a model would write them: of all types and sizes."""
 
-from __future__ import annotations
-
 import json
 import struct
 from typing import Any

@@ -1,7 +1,5 @@
 """The page “Your model” and a folder that was dropped on it: each press, and what it must come to."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Tokenizers of all kinds in use, as the tokenizers library makes and trains them, and texts for them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from functools import cache

@@ -1,7 +1,5 @@
 """What others have published: shapes of models; what microgpt prints when it is trained on names.txt, and writes."""
 
-from __future__ import annotations
-
 from microgpt.architectures.known import PRESETS
 
 GPT2, LLAMA3 = PRESETS["GPT-2 124M"].config, PRESETS["Llama-3-8B"].config

@@ -1,7 +1,5 @@
 """--check tells what of a folder is not as it would be built, and leaves its user's own files their right."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

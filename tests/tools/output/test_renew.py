@@ -1,7 +1,5 @@
 """A build replaces and removes what a build wrote, and nothing else; whatever stops it, no file is lost or half."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The folder of a killed build is cleared away; a living build's and a stranger's are not."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

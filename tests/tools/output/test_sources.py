@@ -1,7 +1,5 @@
 """What goes out is listed: whatever else lies beside the sources stays at home, and no link is followed."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

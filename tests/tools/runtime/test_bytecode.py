@@ -1,7 +1,5 @@
 """Bytecode is compiled once, and taken from the cache only as it was compiled."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a lesson in one file takes along suffices for all that can be pressed on it, and comes through HTML as it is."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 from pathlib import Path
 

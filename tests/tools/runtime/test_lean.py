@@ -1,7 +1,5 @@
 """What comes later is a stand-in until it is used; what stands in place of Pyodide's own does what its start asks."""
 
-from __future__ import annotations
-
 import marshal
 import sys
 from collections.abc import Iterator

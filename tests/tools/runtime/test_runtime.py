@@ -1,7 +1,5 @@
 """The runtime comes from the first source that answers, is checked, and is never half there."""
 
-from __future__ import annotations
-
 import json
 import marshal
 import os

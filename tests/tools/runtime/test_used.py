@@ -1,7 +1,5 @@
 """What is packed suffices: every hook answers in Pyodide as it does here, to the byte."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
