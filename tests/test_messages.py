@@ -14,9 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jinja2 import nodes
 
+from microgpt.viz import views
+from microgpt.viz.course import LESSONS
 from microgpt.viz.drawing.phases import PHASES
-from microgpt.viz.rendering.render import environment
-from microgpt.viz.text.language import LANGUAGES
+from microgpt.viz.rendering.render import HERE, environment, render_baked, render_embed, render_page
+from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.viz.text.po import compiled
 from tests.support.catalogue import extracted
 
@@ -178,3 +180,13 @@ def texts(mo: bytes) -> dict[object, object]:
 
 def test_every_language_of_the_site_has_its_translation() -> None:
     assert {path.parts[-3] for path in TRANSLATIONS} == LANGUAGES.keys() - {"en"}
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_page_says_which_language_it_is_in(lang: str) -> None:
+    """Else it is read aloud as if it were another one."""
+    lesson = LESSONS[0]
+    with language(lang):
+        view = views.of(lesson)
+        pages = render_page(lesson, view), render_embed(lesson, view), render_baked(lesson, view, HERE, False, "")
+    assert [re.findall(r"<html\b[^>]* lang=\"(.*?)\"", page) for page in pages] == [[lang]] * 3
