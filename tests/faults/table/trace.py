@@ -1,0 +1,31 @@
+"""Faults of what a hook is told and a file keeps."""
+
+from tests.faults.fault import Fault
+
+TRACE = [
+    Fault(
+        "position-of-another-text", "trace", "microgpt/serving/engine.py",
+        "rows[i]], starts[i], layer))", "rows[i]], starts[0], layer))",
+        ("tests/serving/test_engine.py",),
+    ),
+    Fault(
+        "report-missing", "trace", "microgpt/model.py",
+        '        hook and hook(("mlp_norm", m, start, layer))\n', "",
+        ("tests/test_trace.py",),
+    ),
+    Fault(
+        "name-of-a-report-changed", "trace", "microgpt/model.py",
+        'hook(("resid_mid", x, start, layer))', 'hook(("resid_middle", x, start, layer))',
+        ("tests/test_trace.py",),
+    ),
+    Fault(
+        "json-loses-digits", "trace", "microgpt/trace.py",
+        "values = [x if math.isfinite(x)", "values = [float(f\"{x:.15g}\") if math.isfinite(x)",
+        ("tests/test_trace.py",),
+    ),
+    Fault(
+        "choice-told-a-position-late", "trace", "microgpt/record.py",
+        'self.trace(("sample", choice, pos, -1))', 'self.trace(("sample", choice, pos + 1, -1))',
+        ("tests/viz/test_pages.py::test_the_guesses_are_the_models",),
+    ),
+]  # fmt: skip
