@@ -10,8 +10,6 @@ not when a module cannot be imported any more; and that test passes in the end, 
 1 if a fault is not caught, or does not fit its file.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

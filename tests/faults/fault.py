@@ -1,7 +1,5 @@
 """One small mistake: which text of which file is another then, and which test says so."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import utime

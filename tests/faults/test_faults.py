@@ -1,7 +1,5 @@
 """The table of faults fits the tree: each text stands once in its file, and the tests that are named are there."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path
