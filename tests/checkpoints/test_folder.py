@@ -49,6 +49,7 @@ def test_gpt2s_fused_matrix_is_cut_and_turned(dtype: Any, tmp_path: Path) -> Non
         assert np.array_equal(params[f"layer1.{name}"], fused[:, 8 * i : 8 * i + 8].T)
         assert np.array_equal(params[f"layer1.{name}.bias"], bias[8 * i : 8 * i + 8])
     assert np.array_equal(params["layer0.fc2"], GPT2_FILE["h.0.mlp.c_proj.weight"].T)
+    assert np.array_equal(params["layer0.wo"], GPT2_FILE["h.0.attn.c_proj.weight"].T)  # square: no shape tells
     assert np.array_equal(params["wpe"], GPT2_FILE["wpe.weight"])
     assert "lm_head" not in params and facts.config.tied
     assert {name: array.shape for name, array in params.items()} == param_shapes(facts.config)

@@ -77,7 +77,7 @@ def test_the_means_that_are_kept_are_those_of_the_smallest_model() -> None:
     check_means("names")
 
 
-@pytest.mark.slow("hundreds of passes, token by token")
+@pytest.mark.thorough("hundreds of passes, token by token")
 @pytest.mark.parametrize("name", SHIPPED[1:])
 def test_the_means_that_are_kept_are_those_of_the_others(name: str) -> None:
     check_means(name)

@@ -9,7 +9,7 @@ from microgpt.serving.measured import REQUESTS, ROUTES, WAYS, as_json, fields, f
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.slow("runs all ten thousand requests under each policy, half a minute")
+@pytest.mark.thorough("runs all ten thousand requests under each policy, half a minute")
 def test_the_file_is_what_the_command_gives() -> None:
     assert (DATA / "requests.json").read_text("utf-8") == as_json(measure()) + "\n"
 

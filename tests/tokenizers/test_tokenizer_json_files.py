@@ -73,6 +73,8 @@ def test_added_tokens_have_the_ids_that_the_library_counts() -> None:
     the = both("gpt2")[0].token_to_id("the")
     assert compare(added("gpt2", token(0, "the")), "the<|endoftext|>") == [[the, 400]]
     compare(added("gpt2", token(401, ""), token(402, "<a>")), "<a>", "")
+    longer = added("gpt2", token(401, "<a>"), token(402, "<a><b>"))  # of two that begin alike the longer one
+    assert compare(longer, "<a><b>", "<a>b")[0] == [402]
     compare(json.dumps({"model": {"type": "BPE", "vocab": {}, "merges": []}, "added_tokens": [token(3, "a")]}), "aa")
     holes = {"type": "BPE", "vocab": {"a": 0, "b": 1, "c": 9}, "merges": []}
     compare(json.dumps({"model": holes, "added_tokens": [token(3, "ab"), token(4, "c"), token(5, "d")]}), "abcd")

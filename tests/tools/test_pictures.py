@@ -18,13 +18,13 @@ def test_a_sheet_has_a_frame_for_each_choice_and_each_moment(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     look = sheets.LOOKS["phone"]
-    assert sheets.main(["memory", "kv-cache", "--look", "phone", "--out", str(tmp_path / "new")]) == 0
+    assert sheets.main(["memory", "--look", "phone", "--out", str(tmp_path / "new")]) == 0
     found = {path.name: png_size(path.read_bytes()) for path in (tmp_path / "new").iterdir()}
-    assert set(found) == {"memory-phone.png", "kv-cache-phone.png"}
+    assert set(found) == {"memory-phone.png"}
     for width, height in found.values():
         assert width == look.across * (look.shown + 12) + 32
         assert height > 1.5 * look.shown  # at least one row of frames that are taller than wide
-    assert "kv-cache-phone.png: " in capsys.readouterr().out
+    assert "memory-phone.png: " in capsys.readouterr().out
 
 
 def test_what_cannot_be_drawn_is_said(capsys: pytest.CaptureFixture[str]) -> None:

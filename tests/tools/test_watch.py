@@ -154,7 +154,7 @@ def test_views_need_no_file_that_may_change_while_a_build_waits() -> None:
     assert not ours & {*LAST}
 
 
-@pytest.mark.slow("builds the site five times")
+@pytest.mark.thorough("builds the site five times")
 @pytest.mark.timeout(600)
 def test_the_site_is_built_again_as_a_new_build_would(tmp_path: Path) -> None:
     """A template, a module and an error in one, in a copy of the sources."""

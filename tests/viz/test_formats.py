@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from microgpt.viz.rendering.render import environment
 from microgpt.viz.text.formats import (
     areas,
+    bound,
     coordinate,
     difference,
     heat,
@@ -52,6 +53,11 @@ def test_what_a_value_is_as_text(text_of: Callable[[Any], str]) -> None:
 @given(st.floats(0, 1e6, exclude_min=True), st.integers(0, 4))
 def test_a_difference_that_is_not_nothing_never_reads_as_nothing(value: float, digits: int) -> None:
     assert difference(value, digits) != number(0, digits)
+
+
+@given(st.floats(0, 0.999))
+def test_a_bound_is_above_what_it_bounds(value: float) -> None:
+    assert value < float(bound(value))
 
 
 def in_both() -> list[str]:

@@ -97,6 +97,26 @@
     return found;
   });
 
+  // the columns whose bars are not as long as their numbers say, measured by the longest: within a tenth or two pixels
+  window.uneven = () => {
+    const columns = new Map(), tables = all("table, dl, [role=table]");
+    for (const e of all("td .bar, dd .bar, [role=cell] .bar")) {
+      const share = parseFloat(getComputedStyle(e).getPropertyValue("--w"));
+      if (!e.checkVisibility() || !(share >= 5) || e.matches(".cased")) continue;
+      const cell = e.closest("td, dd, [role=cell]"), column = [...cell.parentElement.children].indexOf(cell);
+      const table = cell.closest("table, dl, [role=table]");
+      const place = `column ${column} of ${table?.className}, table ${tables.indexOf(table)}`;
+      columns.set(place, [...(columns.get(place) ?? []), [share, e.getBoundingClientRect().width]]);
+    }
+    return [...columns].filter(([, bars]) => {
+      const [most, longest] = bars.reduce((a, b) => (b[0] > a[0] ? b : a));
+      return bars.some(([share, length]) => {
+        const due = (longest * share) / most;
+        return Math.abs(length - due) > Math.max(2, due / 10);
+      });
+    }).map(([place]) => `bars that are cut: ${place}`);
+  };
+
   // what can be pressed and is smaller than 24 x 24, but for what stands in a sentence; a label presses its control
   window.small = () => all("a, button, input, label, summary, select, textarea").flatMap((e) => {
     const shown = e.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && !e.closest(".skip");

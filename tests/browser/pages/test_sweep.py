@@ -152,6 +152,7 @@ def test_a_page_holds_at_any_width_and_in_any_state(
     wrong += one.wrong(ENDS if framed else WIDTHS)
     if english and not framed:
         wrong += one.wrong((390, 1280), "torn()")
+        wrong += one.wrong(FEW, "uneven()")
         wrong += in_every_state(one)
     if name in COLUMNED and (english or EVERYTHING):
         one.page.evaluate("show('.C:last-child')")

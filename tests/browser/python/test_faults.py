@@ -374,6 +374,10 @@ DEATHS = {
 }
 
 
+ENDED = """(() => { window.ended = 0; const terminate = Worker.prototype.terminate;
+  Worker.prototype.terminate = function () { ended++; terminate.call(this); }; return 0; })()"""
+
+
 @pytest.mark.parametrize("death", [pytest.param("no end", marks=ENGINES), *[one for one in DEATHS if one != "no end"]])
 def test_python_that_died_says_so_and_goes_on_from_the_same_state(
     new_tab: Open, site: Path, tmp_path: Path, death: str
@@ -396,10 +400,12 @@ def test_python_that_died_says_so_and_goes_on_from_the_same_state(
         assert press(page, "next")["state"]["n"] == 4
         seed = page.run("document.querySelector('[name=seed]').value")
         page.fill("[name=seed]", "66")
+        page.run(ENDED)
         page.click('button[data-hook="next"]')
         page.wait(f'{STATE} === "failed"', seconds=40)
         line = page.run(LINE)
         assert words in line and "Python stopped" in line and "is kept" in line
+        assert page.run("window.ended") == 1  # the worker that died, which may still be at it
         page.fill("[name=seed]", seed)
         assert press(page, "next")["state"]["n"] == 5
 

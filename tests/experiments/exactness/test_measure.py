@@ -86,7 +86,7 @@ def test_the_kept_figures_of_the_smallest_model_come_out_again() -> None:
     same("names", ["float64", "float32"])
 
 
-@pytest.mark.slow("hundreds of texts, rounded after every operation")
+@pytest.mark.thorough("hundreds of texts, rounded after every operation")
 @pytest.mark.parametrize("name", SHIPPED)
 def test_kept_figures_come_out_again(name: str) -> None:
     """Those of the format of the examples; of the smallest model, of all."""

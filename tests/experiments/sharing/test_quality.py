@@ -80,7 +80,7 @@ def test_every_seed_is_kept() -> None:
     assert {len(losses) for kinds in kept.values() for losses in kinds.values()} == {SEEDS}
 
 
-@pytest.mark.slow("one training of sixty thousand steps")
+@pytest.mark.thorough("one training of sixty thousand steps")
 def test_the_losses_that_are_kept_are_those_of_a_training(names_txt: Path) -> None:
     names = names_of(names_txt.read_text("utf-8").split())
     assert len(names.held) == N_HELD

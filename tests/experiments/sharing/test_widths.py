@@ -44,7 +44,7 @@ def test_every_seed_is_kept() -> None:
     assert tuple(kept) == KINDS and {len(losses) for losses in kept.values()} == {SEEDS}
 
 
-@pytest.mark.slow("a training of twelve thousand steps")
+@pytest.mark.thorough("a training of twelve thousand steps")
 def test_a_kept_loss_is_that_of_a_training() -> None:
     kept = measured()["mqa"]
     assert trial("mqa", 0) == pytest.approx(kept[0], abs=4 * float(np.std(kept)))  # others add in another order

@@ -90,7 +90,13 @@ def test_the_kept_rows_are_as_many_as_the_cache_of_that_model_holds(made: Run) -
             cache = KVCache(config)
             forward(params, config, recording.ids[:n], cache)
             assert len(cells) == cache.nbytes // 8 // config.n_layer
-        assert len(find(part, "stays")) == (way.n or 1)
+        stays = find(part, "stays")
+        assert len(stays) == (way.n or 1)
+        for kind in "kv":  # each strip lies under the letter of what it holds
+            named = [one for stay in stays for one in find(stay, kind) if one.tag == "small"]
+            assert bool(named) == bool(way.n) and all(
+                one.text and one.text.strip().startswith(kind.upper()) for one in named
+            )
 
 
 def test_what_is_kept_stands_below_those_that_share_it(made: Run) -> None:
