@@ -48,20 +48,21 @@
   }
 
   async function fetched(name, told, count = () => {}, cache = "default") { // the right one
-    const stop = new AbortController(), { signal } = stop, options = { signal, cache };
+    const stop = new AbortController(), { signal } = stop, options = { signal, cache }, parts = [];
     let size = 0, silence;
     const hear = ({ length }) => {
       clearTimeout(silence);
-      silence = setTimeout(() => stop.abort(), 1000 * IDLE);
+      silence = setTimeout(() => stop.abort(), 1000 * IDLE); // which stops nothing when all has come
       size += length;
       count(length);
     };
-    const heard = new TransformStream({ transform: (part, onward) => (hear(part), onward.enqueue(part)) });
     try {
       hear("");
       const { ok, status, body } = await (inside ? unpacked(carried[name]) : fetch(base + name, options));
       if (!ok) throw fault([404, 410].includes(status) ? "missing" : "server", { status });
-      const bytes = new Uint8Array(await new Response(body.pipeThrough(heard)).arrayBuffer());
+      const reader = body.getReader();
+      for (let part; (part = (await reader.read()).value); parts.push(part)) hear(part);
+      const bytes = new Uint8Array(await new Blob(parts).arrayBuffer());
       if (await is_right(bytes, told).catch(() => false)) return bytes;
       throw fault(/^\s*</.test(text_of(bytes.subarray(0, 99))) ? "portal" : "hash");
     } catch ({ about }) {
@@ -72,8 +73,6 @@
       if (about) throw fault(about.why, { name, ...about });
       const open = self.origin === "null" && fetch(base + name, { signal, mode: "no-cors" });
       throw fault((await open.catch?.(() => null)) ? "origin" : "network", { name }); // frames alone refused
-    } finally {
-      clearTimeout(silence);
     }
   }
   async function unpacked(text) { // gzip, seven bits a character: `written` in assets.py

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserType, Playwright
+from playwright.sync_api import BrowserType, Playwright
 from playwright.sync_api import Page as PlaywrightTab
 from selenium.common.exceptions import WebDriverException
 from selenium.webdriver import ActionChains, WebKitGTK, WebKitGTKOptions
@@ -211,14 +211,14 @@ class WebKitPage(Page):
 @contextmanager
 def tab(
     playwright: Playwright, engine: str, *, javascript: bool = True, wasm: bool = True, width: int = 1440,
-    dark: bool = False, reduced: bool = False, running: dict[str, Browser] | None = None, flags: Sequence[str] = (),
+    dark: bool = False, reduced: bool = False, running: dict[str, Any] | None = None, flags: Sequence[str] = (),
 ) -> Iterator[Page]:  # fmt: skip
     """A fresh tab in a fresh profile, in a browser of its own or in one of those `running` (which are left running).
 
     `wasm=False` is not to be had in WebKit; `flags` are for Chromium alone.
     """
     if engine == "webkit":
-        with webkit(javascript, width) as page:
+        with webkit(javascript, width, running) as page:
             yield page
         return
     options: dict[str, Any] = {"viewport": {"width": width, "height": 1000}}
@@ -249,32 +249,52 @@ def tab(
 
 
 @contextmanager
-def webkit(javascript: bool, width: int) -> Iterator[Page]:
-    """MiniBrowser under a virtual screen of its own."""
+def webkit(javascript: bool, width: int, running: dict[str, Any] | None = None) -> Iterator[Page]:
+    """MiniBrowser under a virtual screen of its own; one of those `running` that has nothing to do, if there is one."""
     options = WebKitGTKOptions()
     options.binary_location = which("webkit") or ""
     options.add_argument("--automation")
     if not javascript:
         options.add_argument("--enable-javascript=false")
+    key = f"webkit {javascript}"
     with screen():
-        driver = started(options)
+        driver = (running or {}).pop(key, None) or started(options)
         try:
             driver.set_script_timeout(30)
             driver.set_window_size(width, 1000)
             yield WebKitPage(driver, javascript)
         finally:
-            driver.quit()
+            if running is not None and key not in running and idle(driver):
+                running[key] = driver
+            else:
+                driver.quit()
+
+
+def idle(driver: WebKitGTK) -> bool:
+    """Whether it has forgotten the page that it was at: not where Python is at work, when WebKit may crash later."""
+    busy = "return frames.length > 0 || Boolean(document.querySelector('[data-boot]')?.dataset.state)"
+    try:
+        driver.switch_to.default_content()
+        if driver.execute_script(busy):
+            return False
+        driver.get("about:blank")
+        driver.delete_all_cookies()
+    except (WebDriverException, HTTPError):
+        return False
+    return True
 
 
 def started(options: WebKitGTKOptions) -> WebKitGTK:
     """A driver with its browser. It now and then hangs while it starts: then it is given up, and started once more."""
     before = socket.getdefaulttimeout()
-    socket.setdefaulttimeout(40)  # what selenium waits for an answer, from now on
     try:
         for patient in (False, True):
+            socket.setdefaulttimeout(60 if patient else 15)  # what selenium waits for an answer
             service = Service(shutil.which("WebKitWebDriver"))
             try:
-                return WebKitGTK(options=options, service=service)
+                driver = WebKitGTK(options=options, service=service)
+                driver.command_executor.close()  # the connection that was so hasty: the next command opens another
+                return driver
             except HTTPError:
                 service.stop()
                 if patient:

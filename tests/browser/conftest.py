@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filelock import FileLock
@@ -113,17 +114,17 @@ def paper(chromium: Browser) -> Iterator[Tab]:
 
 
 @pytest.fixture(scope="session")
-def running(playwright: Playwright) -> Iterator[dict[str, Browser]]:
+def running(playwright: Playwright) -> Iterator[dict[str, Any]]:
     """The browsers that tests share, each test with a profile of its own; and a screen for those that need one."""
-    browsers: dict[str, Browser] = {}
+    browsers: dict[str, Any] = {}
     with screen() if which("webkit") else nullcontext():
         yield browsers
         for browser in browsers.values():
-            browser.close()
+            browser.close() if isinstance(browser, Browser) else browser.quit()
 
 
 @pytest.fixture
-def new_tab(playwright: Playwright, engine: str, running: dict[str, Browser]) -> Iterator[Open]:
+def new_tab(playwright: Playwright, engine: str, running: dict[str, Any]) -> Iterator[Open]:
     """new_tab(width=390, ...) opens a tab; all are closed after the test."""
     with ExitStack() as stack:
         yield lambda **options: stack.enter_context(tab(playwright, engine, running=running, **options))

@@ -77,7 +77,6 @@ def test_every_code_can_be_read_and_the_preview_steps(
 BOX = "(({ left, top, right, bottom }) => ({ left, top, right, bottom }))"
 
 
-@pytest.mark.engines("controls tell of a change in their own time")
 def test_what_is_chosen_is_at_once_in_the_preview_and_in_the_code(new_tab: Open, address: str) -> None:
     """No button is pressed: a choice is sent by its own control."""
     page = new_tab()

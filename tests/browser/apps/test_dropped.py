@@ -38,7 +38,6 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {**found, "lacking": lacking}
 
 
-@pytest.mark.engines("files that are dropped are read by the engine")
 def test_a_model_is_dropped_and_stepped(new_tab: Open, address: str, folders: dict[str, Path]) -> None:
     page = new_tab()
     open_live(page, f"{address}own-model.html")

@@ -42,7 +42,7 @@ def test_the_address_sets_the_controls_that_it_names(new_tab: Open, address: str
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        pytest.param("step=99", "step=99 (0 … 6)", marks=OWN),
+        ("step=99", "step=99 (0 … 6)"),
         ("phase=x&step=2", "phase=x (1 … 7)"),
         ("theme=blue", "theme=blue (auto … dark)"),
         ("lang=xx", "lang=xx (en … es)"),
@@ -93,7 +93,6 @@ def test_a_lock_leaves_only_its_steps(new_tab: Open, address: str) -> None:
     assert page.run(f"{labels}.map((e) => e.htmlFor).join()") == "step-4"
 
 
-@OWN
 def test_the_address_goes_to_another_language_and_takes_the_rest_along(new_tab: Open, address: str) -> None:
     page = new_tab()
     page.open(f"{address}embed/kv-cache.html?lang=es&step=2")
@@ -102,7 +101,6 @@ def test_the_address_goes_to_another_language_and_takes_the_rest_along(new_tab: 
     assert page.run(CHECKED)["step"] == "2"
 
 
-@OWN
 def test_a_text_in_the_address_is_run_and_then_the_step_is_shown(new_tab: Open, address: str) -> None:
     page = new_tab()
     page.open(f"{address}embed/kv-cache.html?prompt=anna&step=2&phase=4")
@@ -124,7 +122,6 @@ def test_a_text_that_the_model_cannot_read_is_said_and_the_picture_stays(new_tab
     assert page.run(ROWS) == 7
 
 
-@OWN
 def test_the_link_leads_to_what_is_on_the_screen(new_tab: Open, engine: str, address: str) -> None:
     if engine == "webkit":
         pytest.skip("WebKitGTK's driver cannot hover")
@@ -257,7 +254,7 @@ UNSAID = """(([asked, said]) => Object.entries(asked).filter(([name, value]) => 
 }))"""
 
 
-@pytest.mark.parametrize("name", ["embed/kv-cache-words", pytest.param("embed/memory", marks=OWN), "embed-builder"])
+@pytest.mark.parametrize("name", ["embed/kv-cache-words", "embed/memory", "embed-builder"])
 def test_whatever_stands_in_the_address_is_shown_or_said_and_the_console_stays_empty(
     new_tab: Open, engine: str, site: Path, name: str
 ) -> None:

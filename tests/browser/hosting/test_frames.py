@@ -5,7 +5,6 @@ nothing but press and look, so there a step is a change of pixels, and what its 
 height that they tell, the files that the server is asked for.
 """
 
-import os
 import re
 from collections.abc import Callable, Iterator
 from html import escape
@@ -103,13 +102,17 @@ def header(site: Path, csp: str) -> Fault:
     return answer
 
 
-@pytest.mark.engines("what a frame may do is the engine's own")
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+OWN = pytest.mark.engines("what a frame may do is the engine's own")
+OWN_KINDS = ('sandbox=""', "allow-scripts", "file://")
+NAMED = pytest.mark.thorough("builds a site with an address of its own, which WebKit alone needs")
+MARKS = {**dict.fromkeys(OWN_KINDS, OWN), "allow-scripts, with --base-url": NAMED}
+CASES = [pytest.param(kind, id=kind.name, marks=MARKS.get(kind.name, ())) for kind in KINDS]
+
+
+@pytest.mark.parametrize("kind", CASES)
 def test_what_must_work_in_this_kind_of_frame_works_and_nothing_else(
     new_tab: Open, engine: str, site: Path, served: Callable[[Kind], Served], tmp_path: Path, kind: Kind
 ) -> None:
-    if "base-url" in kind.name and engine != "webkit" and not os.environ.get("EVERYTHING"):
-        pytest.skip("a site of its own, which is built for WebKit")
     page, must = new_tab(), set(kind.must(engine))
     if kind.name == "file://":
         page.open((site / NAME).as_uri() + "?step=2")

@@ -43,10 +43,7 @@ def plain(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
         server.stdout.close()
 
 
-OWN = pytest.mark.engines("takes files of an unknown type by its own rules")
-
-
-@pytest.mark.parametrize("name", [pytest.param("kv-cache.html", marks=OWN), "es/embed/kv-cache.html"])
+@pytest.mark.parametrize("name", ["kv-cache.html", "es/embed/kv-cache.html"])
 def test_it_runs_from_a_folder_of_a_plain_server(new_tab: Open, plain: str, name: str) -> None:
     page = open_live(new_tab(), plain + name)
     assert press(page, "next")["state"]["n"] == 4

@@ -214,7 +214,6 @@ def test_when_python_comes_anew_the_older_one_is_dropped(new_tab: Open, small: P
         assert fetched(page, old[0]) == "200 runtime-a1"  # a page of the older build that is still open
 
 
-@OWN
 def test_a_silent_network_gives_way_to_what_is_kept(new_tab: Open, small: Path) -> None:
     line = Line()
     page = new_tab()

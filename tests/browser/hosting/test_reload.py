@@ -4,14 +4,11 @@ import shutil
 import time
 from pathlib import Path
 
-import pytest
-
 from tests.browser.conftest import Open
 from tests.browser.hosts import until_it_says
 from tools.server import serving
 
 
-@pytest.mark.engines("a page under its own policy loads itself again")
 def test_a_page_loads_again_when_the_site_has_been_built(site: Path, tmp_path: Path, new_tab: Open) -> None:
     """Under its strict policy, and at the step of the address; once for each build."""
     shutil.copytree(site, tmp_path / "site")

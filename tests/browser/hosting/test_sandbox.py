@@ -25,6 +25,7 @@ FORMS = [
 ]
 # a form of each kind; of the others only their texts differ
 KINDS = ["embed/memory.html", "embed/training.html", "look-inside.html"]
+OWN = pytest.mark.engines("forms without permission are the engine's own")
 ALL = pytest.mark.thorough("the same form with other texts")
 HEARD = f"!!{STATE}"  # the bridge has been asked for something
 FIELDS = "form.live input:not([type=file], [type=checkbox], [type=radio])"
@@ -37,8 +38,14 @@ def boxed(site: Path) -> Iterator[Callable[..., str]]:
         yield lambda allowed, worker=False: stack.enter_context(serving(site, sandboxed(site, allowed, worker)))
 
 
-@pytest.mark.engines("forms without permission are the engine's own")
-@pytest.mark.parametrize("name", [*KINDS, *[pytest.param(name, marks=ALL) for name in FORMS if name not in KINDS]])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(KINDS[0], marks=OWN),
+        *KINDS[1:],
+        *[pytest.param(name, marks=ALL) for name in FORMS if name not in KINDS],
+    ],
+)
 def test_a_press_enter_and_the_address_are_heard_without_the_permission_to_send_forms(
     new_tab: Open, engine: str, boxed: Callable[..., str], name: str
 ) -> None:
@@ -71,7 +78,6 @@ PERMISSIONS = {  # what a frame has beside scripts -> what works in it, by engin
 }
 
 
-@pytest.mark.engines("forms without permission are the engine's own")
 @pytest.mark.parametrize("allowed", PERMISSIONS)
 def test_each_permission_gives_what_the_documentation_says(
     new_tab: Open, engine: str, boxed: Callable[..., str], site: Path, tmp_path: Path, allowed: str

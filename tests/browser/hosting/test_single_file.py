@@ -105,7 +105,7 @@ def test_it_loads_again_when_it_has_been_built(new_tab: Open, engine: str, lesso
         assert tab.errors == []
 
 
-@pytest.mark.parametrize("how", ["sandbox", pytest.param("sandbox&srcdoc", marks=OWN), "srcdoc"])
+@pytest.mark.parametrize("how", ["sandbox", "sandbox&srcdoc", "srcdoc"])
 def test_it_runs_in_a_frame(new_tab: Open, engine: str, host: Path, how: str) -> None:
     seen: list[str] = []
     with serving(host, seen=seen) as url:

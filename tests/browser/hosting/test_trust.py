@@ -44,7 +44,6 @@ WAYS = """(async (there) => {
 })"""
 
 
-@pytest.mark.engines("policy and storage are the engine's own")
 def test_a_page_asks_its_own_site_alone_and_leaves_nothing_behind(new_tab: Open, address: str) -> None:
     page = open_live(new_tab(), address + "kv-cache.html")
     assert_steps_through(page.run)

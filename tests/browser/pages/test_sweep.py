@@ -196,7 +196,13 @@ def test_nothing_is_lost_with_letters_twice_as_large(larger: Opened, site: Path,
 @pytest.mark.engines("lays out, measures and breaks text by its own rules")
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("engine", ["firefox", "webkit"], indirect=True)
-@pytest.mark.parametrize("folder", FOLDERS, ids=list(LANGUAGES))
+@pytest.mark.parametrize(
+    "folder",
+    [
+        pytest.param(folder, id=lang, marks=pytest.mark.thorough("the same places with other words") if folder else ())
+        for lang, folder in zip(LANGUAGES, FOLDERS, strict=True)
+    ],
+)
 def test_every_page_in_the_other_engines(new_tab: Open, site: Path, address: str, folder: str) -> None:
     page, found = new_tab(width=390, reduced=True), list[str]()
     version, passed = page.run("navigator.userAgent"), list[Proof]()

@@ -21,7 +21,7 @@ from tests.browser.live import LINE, STATE, open_live, press
 from tests.support.answers import stands
 from tools.browsers import Page, tab
 
-pytestmark = pytest.mark.engines("NumPy and the bridge run in the engine's own WebAssembly")
+ENGINES = pytest.mark.engines("NumPy and the bridge run in the engine's own WebAssembly")
 STEPPERS = [page for page in PAGES if page.widget == "stepper"]
 
 
@@ -58,6 +58,7 @@ def test_the_live_picture_is_the_built_one_byte_for_byte(page: Page, site_page: 
     assert page.run("window.seen") == counts  # as it is computed, a token with each answer
 
 
+@ENGINES
 @pytest.mark.parametrize("site_page", STEPPERS, ids=[p.model for p in STEPPERS])
 def test_the_live_trace_is_the_built_one(page: Page, site: Path, site_page: SitePage) -> None:
     choose(page, model=site_page.model, prompt=site_page.prompt, temperature="0", top_k="0", seed="42")
@@ -92,6 +93,7 @@ def test_token_by_token_makes_the_same_page_as_all_at_once(page: Page) -> None:
     assert page.run(tidy) == appended
 
 
+@ENGINES
 def test_what_is_pressed_stays_where_it_is(page: Page) -> None:
     """Text grows above the button, which is pressed again and again: no finger has to follow it.
 
@@ -166,6 +168,7 @@ def test_enter_in_the_prompt_runs_it(page: Page) -> None:
     assert page.run('document.querySelectorAll("#tokens .prompt").length') == 2
 
 
+@ENGINES
 def test_a_hostile_prompt_is_text(page: Page) -> None:
     choose(page, model="stories", prompt="<img src=x onerror=alert(1)> the day")
     press(page, "run")
@@ -173,6 +176,7 @@ def test_a_hostile_prompt_is_text(page: Page) -> None:
     assert page.run('document.querySelectorAll("main img").length') == 0
 
 
+@ENGINES
 def test_a_dead_interpreter_is_replaced_and_the_state_is_kept(page: Page) -> None:
     """A message that is none kills the call; the page says so; the next press goes on from where it was."""
     choose(page, model="names", prompt="jo", temperature="0", top_k="0", seed="42")
@@ -192,6 +196,7 @@ POSTED = """(() => { const post = Worker.prototype.postMessage; window.posted = 
   }; })()"""
 
 
+@ENGINES
 def test_what_is_likely_to_be_pressed_has_been_asked_for(page: Page) -> None:
     """The answer to the next press is there before it; another press, or another choice, is asked for itself."""
     choose(page, model="names", prompt="al", temperature="0", top_k="0", seed="42")

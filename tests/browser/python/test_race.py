@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from tests.browser.conftest import Open
 from tests.browser.live import open_live
 from tools.browsers import Page
@@ -11,7 +9,6 @@ from tools.browsers import Page
 TEXT = 'document.querySelector("#race").textContent'
 
 
-@pytest.mark.engines("its clock is its own")
 def test_the_race_is_run_by_the_browsers_clock(new_tab: Open, address: str) -> None:
     page: Page = new_tab()
     open_live(page, address + "with-and-without.html")
