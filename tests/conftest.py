@@ -3,11 +3,14 @@
 import gc
 import hashlib
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: a core has a test of its own, and threads would wait
 
 import pytest
+from filelock import FileLock
 from hypothesis import settings
 
 from microgpt.record import Recording
@@ -45,6 +48,20 @@ HOW_TO_GET_IT = (
     "put it at ../shared/data/names.txt beside this folder, or set NAMES_TXT to its path."
 )
 STEPPERS = [page for page in LESSONS if page.widget == "stepper"]
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The real site, built once for all processes in one of its own: what tests have computed is not in it."""
+    run = tmp_path_factory.getbasetemp()
+    out = (run.parent if os.environ.get("PYTEST_XDIST_WORKER") else run) / "built" / "site"
+    out.parent.mkdir(exist_ok=True)
+    with FileLock(f"{out.parent}.lock"):
+        if not out.is_dir():
+            done = subprocess.run([sys.executable, "build.py", "--out", str(out)], cwd=ROOT, capture_output=True)
+            Path(f"{out.parent}.said").write_bytes(done.stderr)
+            assert done.returncode == 0, done.stderr.decode()
+    return out
 
 
 @pytest.fixture(scope="session", params=STEPPERS, ids=[page.model for page in STEPPERS])

@@ -13,11 +13,9 @@ import socket
 import subprocess
 import sys
 import zipfile
-from contextlib import redirect_stderr
 from html import unescape
-from io import StringIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy
 import pytest
@@ -33,25 +31,6 @@ from tools.runtime.finder import FILES
 ROOT = Path(__file__).resolve().parents[1]
 
 
-class Built(NamedTuple):
-    out: Path
-    said: list[str]
-
-
-@pytest.fixture(scope="module")
-def building(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """The site, and what its build said."""
-    out = tmp_path_factory.mktemp("a") / "site"
-    with redirect_stderr(StringIO()) as said:
-        build.build(out)
-    return Built(out, said.getvalue().splitlines())
-
-
-@pytest.fixture
-def built(building: Built) -> Path:
-    return building.out
-
-
 def refused(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The build stops with a sentence."""
     assert build.main(options) == 1
@@ -59,12 +38,12 @@ def refused(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -
     assert said in error and "Traceback" not in error
 
 
-def test_two_builds_are_the_same_bytes(built: Path, tmp_path: Path) -> None:
+def test_two_builds_are_the_same_bytes(site: Path, tmp_path: Path) -> None:
     """In another process, time zone, locale, hash seed, umask and folder; and without assertions."""
     environment = {**os.environ, "TZ": "Asia/Tokyo", "LC_ALL": "C", "PYTHONHASHSEED": "7"}
     command = [sys.executable, "-O", str(ROOT / "build.py"), "--out", str(tmp_path / "else where")]
     subprocess.run(command, cwd=tmp_path, env=environment, check=True, umask=0o077, capture_output=True)
-    assert tree(tmp_path / "else where") == tree(built)
+    assert tree(tmp_path / "else where") == tree(site)
 
 
 WITHOUT_RUNTIME = """
@@ -100,27 +79,27 @@ def test_on_other_processors_pages_are_the_same_bytes_and_traces_the_same_number
     assert compared(tmp_path / kernels[0], tmp_path / kernels[1]) == ([], [])
 
 
-def test_check_tells_what_differs(built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_tells_what_differs(site: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One page that was changed, and of all other files nothing. A folder that is whole: test_bake.py."""
-    site = Path(shutil.copytree(built, tmp_path / "site"))
-    with (site / "kv-cache.html").open("ab") as page:
+    changed = Path(shutil.copytree(site, tmp_path / "site"))
+    with (changed / "kv-cache.html").open("ab") as page:
         page.write(b" ")
-    assert build.main(["--out", str(site), "--check"]) == 1
+    assert build.main(["--out", str(changed), "--check"]) == 1
     said = capsys.readouterr().out.splitlines()
-    assert said == ["differs: kv-cache.html", f"{site} is not what would be built."]
+    assert said == ["differs: kv-cache.html", f"{changed} is not what would be built."]
 
 
-def test_a_failed_build_leaves_the_old_site_whole(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = tree(built)
+def test_a_failed_build_leaves_the_old_site_whole(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old, before = Path(shutil.copytree(site, tmp_path / "old" / "site")), tree(site)
 
     def fail(*_: object) -> None:
         raise UserError("no")
 
     monkeypatch.setattr(build, "notices", fail)  # the last that is written
     monkeypatch.setattr(build, "PAGES", PAGES[:1])
-    assert build.main(["--out", str(built)]) == 1
-    assert tree(built) == before
-    assert [p.name for p in built.parent.iterdir()] == ["site"]
+    assert build.main(["--out", str(old)]) == 1
+    assert tree(old) == before
+    assert [p.name for p in old.parent.iterdir()] == ["site"]
 
 
 def test_a_folder_that_is_not_ours_stays_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -166,36 +145,36 @@ def test_a_busy_port_is_said_before_anything_is_built(tmp_path: Path, capsys: py
     assert not list(tmp_path.iterdir())
 
 
-def test_every_script_has_a_name_that_servers_know(built: Path) -> None:
+def test_every_script_has_a_name_that_servers_know(site: Path) -> None:
     """Not all know .mjs; a script of another type does not run."""
     known = {".html", ".css", ".js", ".json", ".svg", ".png", ".txt", ".wasm"}
-    exercises = built / "exercises"  # to download
-    assert {path.suffix for path in built.rglob("*") if path.is_file() and path.parent != exercises} <= known
+    exercises = site / "exercises"  # to download
+    assert {path.suffix for path in site.rglob("*") if path.is_file() and path.parent != exercises} <= known
 
 
-def test_every_stage_of_a_build_says_a_line(building: Built) -> None:
-    built, lines = building
+def test_every_stage_of_a_build_says_a_line(site: Path) -> None:
+    lines = Path(f"{site.parent}.said").read_text("utf-8").splitlines()
     assert [line.partition(":")[2].strip() for line in lines if line.startswith("page:")] == [p.name for p in PAGES]
-    assert lines[0].startswith("runtime: fetching") and lines[-1].startswith(f"done: {built} (")
+    assert lines[0].startswith("runtime: fetching") and lines[-1].startswith(f"done: {site} (")
 
 
-def test_every_link_leads_somewhere(built: Path) -> None:
+def test_every_link_leads_somewhere(site: Path) -> None:
     wrong = []
-    for page in built.rglob("*.html"):
+    for page in site.rglob("*.html"):
         found = {re.split("[#?]", unescape(link))[0] for link in leads(page.read_text("utf-8"))}
         assert "icon.svg" in {Path(link).name for link in found}
         wrong += [f"{page}: {target}" for target in found - {""} if not (page.parent / target).is_file()]
     assert wrong == []
 
 
-def test_dist_carries_the_licences_of_what_it_carries(built: Path) -> None:
-    notices = (built / "NOTICES.txt").read_text("utf-8")
+def test_dist_carries_the_licences_of_what_it_carries(site: Path) -> None:
+    notices = (site / "NOTICES.txt").read_text("utf-8")
     for name in ("Pyodide", "CPython", "NumPy", "Jinja2", "MarkupSafe"):
         assert name in notices
     texts = ("MIT License", "Redistribution and use", "PYTHON SOFTWARE FOUNDATION LICENSE VERSION 2", "mozilla.org/MPL")
     for licence in texts:
         assert licence in notices
-    (more,) = built.glob("runtime-*/more.wasm")
+    (more,) = site.glob("runtime-*/more.wasm")
     with zipfile.ZipFile(more) as archive:
         files = marshal.loads(archive.read(FILES))
     for name in ("numpy", "jinja2", "markupsafe"):

@@ -20,6 +20,7 @@ from playwright.sync_api import BrowserType, Playwright
 from playwright.sync_api import Page as PlaywrightTab
 from selenium.common.exceptions import WebDriverException
 from selenium.webdriver import ActionChains, WebKitGTK, WebKitGTKOptions
+from selenium.webdriver.remote.remote_connection import RemoteConnection
 from selenium.webdriver.webkitgtk.service import Service
 from urllib3.exceptions import HTTPError
 
@@ -293,7 +294,9 @@ def started(options: WebKitGTKOptions) -> WebKitGTK:
             service = Service(shutil.which("WebKitWebDriver"))
             try:
                 driver = WebKitGTK(options=options, service=service)
-                driver.command_executor.close()  # the connection that was so hasty: the next command opens another
+                hasty = driver.command_executor
+                assert isinstance(hasty, RemoteConnection)
+                hasty.close()  # type: ignore[no-untyped-call]  # the next command opens another connection, which waits
                 return driver
             except HTTPError:
                 service.stop()

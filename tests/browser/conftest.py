@@ -12,11 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from filelock import FileLock
 from playwright.sync_api import Browser, Playwright, sync_playwright
 from playwright.sync_api import Page as Tab
 
-from build import build
 from tools.browsers import CHROMIUM_FLAGS, ENGINES, Page, own, screen, tab, which
 from tools.server import serving
 
@@ -53,18 +51,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.hook.pytest_deselected(items=left)
     gone = set(left)
     items[:] = [item for item in items if item not in gone]
-
-
-@pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The real site, built once, by whichever process comes first."""
-    run = tmp_path_factory.getbasetemp()
-    out = (run.parent if os.environ.get("PYTEST_XDIST_WORKER") else run) / "built" / "site"
-    out.parent.mkdir(exist_ok=True)
-    with FileLock(f"{out}.lock"):
-        if not out.is_dir():
-            build(out)
-    return out
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page as Tab
 from playwright.sync_api import Playwright, sync_playwright
 
-from tests.browser.conftest import address, site  # noqa: F401
+from tests.browser.conftest import address  # noqa: F401
 from tools.browsers import own, tab, which
 from tools.server import serving
 

@@ -15,6 +15,7 @@ from microgpt.viz.settings import Settings
 from tests.browser.conftest import Open
 from tests.browser.hosts import sandboxed
 from tests.browser.live import STATE, soon
+from tests.support.sampled import sampled
 from tools.browsers import UNFOLD, Page
 from tools.server import serving
 
@@ -254,7 +255,10 @@ UNSAID = """(([asked, said]) => Object.entries(asked).filter(([name, value]) => 
 }))"""
 
 
-@pytest.mark.parametrize("name", ["embed/kv-cache-words", "embed/memory", "embed-builder"])
+@pytest.mark.parametrize(
+    "name",
+    sampled(["embed/kv-cache-words", "embed/memory", "embed-builder"], {"embed/memory"}, "larger forms"),
+)
 def test_whatever_stands_in_the_address_is_shown_or_said_and_the_console_stays_empty(
     new_tab: Open, engine: str, site: Path, name: str
 ) -> None:

@@ -13,6 +13,7 @@ import pytest
 from tests.browser.conftest import Open
 from tests.browser.live import LINE, open_live, press
 from tests.browser.reading import assert_steps_through
+from tests.support.sampled import sampled
 from tools.browsers import Page
 from tools.server import serving
 
@@ -159,7 +160,10 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("how", [pytest.param("denied", marks=OWN), *[how for how in BROKEN if how != "denied"]])
+@pytest.mark.parametrize(
+    "how",
+    [pytest.param("denied", marks=OWN), *sampled([*BROKEN][1:], {"full"}, "other ways to keep nothing")],
+)
 def test_without_storage_everything_comes_from_the_network(new_tab: Open, site: Path, how: str) -> None:
     line = Line()
     code = BROKEN[how] + (site / "offline.js").read_text("utf-8")

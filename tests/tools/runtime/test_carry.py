@@ -23,8 +23,8 @@ def asked(page: Page, lang: str = "en") -> Request:
     return request(page.name, page.model, page.prompt, lang=lang)
 
 
-# the machine, one that needs a library of NumPy's, one that trains, one with code of its own; and a translation
-SAMPLE = {"kv-cache", "latent-row", "training", "in-your-code"}
+# the machine, one that needs a library of NumPy's; and a translation
+SAMPLE = {"kv-cache", "latent-row"}
 AGAIN = pytest.mark.thorough("packs the browser's Python and runs it, once a lesson")
 
 
