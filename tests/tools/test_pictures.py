@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.skipif(which("chromium") is None, reason="needs Chromium")
+@pytest.mark.thorough("draws dozens of frames in a browser, for a tool that no reader sees")
 def test_a_sheet_has_a_frame_for_each_choice_and_each_moment(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,6 +13,7 @@ from microgpt.viz.course import LESSONS
 from tests.browser.conftest import Open
 from tests.browser.hosts import sandboxed
 from tests.browser.live import STATE, soon
+from tests.support.sampled import sampled
 from tools.browsers import UNFOLD, PlaywrightPage
 from tools.server import serving
 
@@ -78,7 +79,7 @@ PERMISSIONS = {  # what a frame has beside scripts -> what works in it, by engin
 }
 
 
-@pytest.mark.parametrize("allowed", PERMISSIONS)
+@pytest.mark.parametrize("allowed", sampled(PERMISSIONS, {"allow-scripts allow-popups"}, "another permission"))
 def test_each_permission_gives_what_the_documentation_says(
     new_tab: Open, engine: str, boxed: Callable[..., str], site: Path, tmp_path: Path, allowed: str
 ) -> None:

@@ -128,6 +128,19 @@
     return width >= 24 && height >= 24 ? [] : [`too small to press: ${e.outerHTML.slice(0, 90)} ${width} x ${height}`];
   });
 
+  // What a function here finds at these widths of the frame that the page is in, or of the widget in it, each with its
+  // width. In one go: nothing is painted between.
+  window.walk = (widths, name, least, column) => {
+    const place = column ? document.querySelector(".widget") : frameElement, found = [];
+    frameElement.style.width = "1600px";
+    for (const width of widths) {
+      place.style.width = `${width}px`;
+      found.push(...window[name](least).map((one) => `${width}: ${one}`));
+    }
+    place.style.width = "";
+    return found;
+  };
+
   // the names of radio buttons that show one state at a time, and how many each has
   window.groups = () => Object.entries(Object.groupBy(
     all("main [type=radio]:not(.cases:not(:has(> .drawn)) > .pick *, .ask *):enabled"), (e) => e.name))

@@ -455,8 +455,8 @@ def differ(page: Page) -> bool:
 
 
 def test_frames_differ_while_it_plays_and_are_equal_when_it_rests(run: Run, engine: str) -> None:
-    if engine != "chromium" and not os.environ.get("EVERYTHING"):
-        pytest.skip("make everything looks at the frames of the other engines")
+    if (engine != "chromium" or "token 7" in run.run[0]) and not os.environ.get("EVERYTHING"):
+        pytest.skip("the letters in Chromium say it; make everything looks at the others")
     page = run.page
     tell(page, 'document.querySelector(".stage").scrollIntoView(); click("once", 1);')
     tell(page, 'document.documentElement.style.overflow = "hidden";')  # WebKit's bar fades after it has scrolled

@@ -15,6 +15,7 @@ def test_a_file_that_is_cut_short_is_said_and_a_slow_one_is_waited_for(engine: s
     assert {one.name: one.wrong for one in seen} == dict.fromkeys(cases, "")
 
 
+@pytest.mark.thorough("test_faults.py lets Python end in the same ways")
 @pytest.mark.parametrize("engine", ["chromium"], indirect=True)
 def test_python_that_ends_is_replaced_and_goes_on_from_the_same_state(engine: str, tmp_path: Path) -> None:
     order, cases = Order(0, tmp_path), [f"{engine}: aborts"]
