@@ -35,6 +35,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if not item.get_closest_marker("thorough")]
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than cores: some always wait, for a browser or for what must come late."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_collection_finish() -> None:
     """What is loaded by now stays. The garbage collector need not look through thousands of tests again and again."""
     gc.collect()

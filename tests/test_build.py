@@ -38,6 +38,7 @@ def refused(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -
     assert said in error and "Traceback" not in error
 
 
+@pytest.mark.slow("builds the site once more")
 def test_two_builds_are_the_same_bytes(site: Path, tmp_path: Path) -> None:
     """In another process, time zone, locale, hash seed, umask and folder; and without assertions."""
     environment = {**os.environ, "TZ": "Asia/Tokyo", "LC_ALL": "C", "PYTHONHASHSEED": "7"}
@@ -79,6 +80,7 @@ def test_on_other_processors_pages_are_the_same_bytes_and_traces_the_same_number
     assert compared(tmp_path / kernels[0], tmp_path / kernels[1]) == ([], [])
 
 
+@pytest.mark.slow("reads and compares whole sites")
 def test_check_tells_what_differs(site: Path, tmp_path: Path) -> None:
     """One page that was changed, and of all other files nothing. A folder that is whole: test_bake.py."""
     changed = Path(shutil.copytree(site, tmp_path / "site"))

@@ -12,6 +12,7 @@ from tests.attack.part import Order, Seen, some
 from tests.attack.table import BEGIN, END, Row, failures, table, write
 
 
+@pytest.mark.slow("waits for a case that hangs")
 def test_a_case_that_hangs_or_kills_its_process_is_its_own_failure_and_the_rest_goes_on(tmp_path: Path) -> None:
     done = row("broken", Order(0, tmp_path), 1.0, processes=1)
     wrong = {seen.name: seen.wrong for seen in done.wrong}

@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Playwright, sync_playwright
 from playwright.sync_api import Page as Tab
 
-from tools.browsers import CHROMIUM_FLAGS, ENGINES, Page, own, screen, tab, which
+from tools.browsers import CHROMIUM_FLAGS, ENGINES, ONE_COMPILER, Page, own, screen, tab, which
 from tools.server import serving
 
 Open = Callable[..., Page]
@@ -85,7 +85,7 @@ def wanted(playwright: Playwright, name: str) -> None:
 def chromium(playwright: Playwright) -> Iterator[Browser]:
     """Chromium itself, for what only its driver can do: paper, the tree of accessibility, forced colours."""
     wanted(playwright, "chromium")
-    browser = playwright.chromium.launch(executable_path=which("chromium"), args=CHROMIUM_FLAGS)
+    browser = playwright.chromium.launch(executable_path=which("chromium"), args=[*CHROMIUM_FLAGS, ONE_COMPILER])
     yield browser
     browser.close()
 
@@ -113,4 +113,6 @@ def running(playwright: Playwright) -> Iterator[dict[str, Any]]:
 def new_tab(playwright: Playwright, engine: str, running: dict[str, Any]) -> Iterator[Open]:
     """new_tab(width=390, ...) opens a tab; all are closed after the test."""
     with ExitStack() as stack:
-        yield lambda **options: stack.enter_context(tab(playwright, engine, running=running, **options))
+        yield lambda **options: stack.enter_context(
+            tab(playwright, engine, running=running, **{"flags": [ONE_COMPILER], **options})
+        )

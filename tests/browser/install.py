@@ -13,7 +13,7 @@ from playwright.sync_api import sync_playwright
 
 from tools.browsers import ENGINES, own, which
 
-DEBIAN = {"chromium": ["chromium"], "firefox": ["firefox-esr"], "webkit": ["webkit2gtk-driver", "xvfb"]}
+DEBIAN = {"chromium": ["chromium-headless-shell"], "firefox": ["firefox-esr"], "webkit": ["webkit2gtk-driver", "xvfb"]}
 
 
 def main() -> int:

@@ -34,6 +34,7 @@ def amiss(case: Case, reader: str, files: dict[str, bytes], folder: Path) -> str
     return f"{seconds} seconds" if seconds >= SECONDS else "" if right else said[:700]
 
 
+@pytest.mark.slow("each file by each reader")
 @pytest.mark.timeout(300)  # a hundred readings and more
 @pytest.mark.parametrize("table", TABLES)
 def test_a_hostile_file_is_one_sentence_soon_and_in_little_memory(table: str, tmp_path: Path) -> None:
@@ -59,6 +60,7 @@ def take(size: int) -> bool:
         return bool(bytes(size))
 
 
+@pytest.mark.slow("reads the longest headers")
 @pytest.mark.parametrize("name", ["%06d", "h.%d.ln_1.weight", "model.layers.0.mlp.experts.%d.up_proj.weight"])
 def test_the_most_tensors_that_are_read_are_shown_soon(name: str, tmp_path: Path) -> None:
     files = {WHOLE: many(20_000, 1, name)()}

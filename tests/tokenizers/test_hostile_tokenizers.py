@@ -39,6 +39,7 @@ def sentence(call: Any, *values: Any) -> Any:
         return error
 
 
+@pytest.mark.slow("ends what goes on for ever, by both readers")
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_what_would_take_for_ever_or_all_of_memory_ends_at_once(
     case: Case, tmp_path: Path, capfd: pytest.CaptureFixture[str]

@@ -141,12 +141,14 @@ def findall(pattern: str, text: str) -> list[str]:
     return [piece for piece, _ in only(translated(pattern), True)(text, True)]
 
 
+@pytest.mark.slow("looks at all letters there are")
 def test_categories_are_those_of_the_library() -> None:
     for name in ("L", "Lu", "Ll", "Lt", "Lm", "Lo", "N", "Nd", "P", "S", "Z"):
         there = Split(Regex(rf"\p{{{name}}}+"), "removed", True).pre_tokenize_str(everything())
         assert "".join(piece for piece, _ in there) == "".join(findall(rf"\p{{{name}}}", everything())), name
 
 
+@pytest.mark.slow("looks at all letters there are")
 def test_letters_have_the_same_capitals() -> None:
     """Among the characters that are any of these letters in any way, here or there."""
     each = [f"(?i:{letter})" for letter in sorted({*string.ascii_lowercase} - {"i"})]

@@ -102,6 +102,7 @@ def test_it_begins_with_the_authors_text_and_choices(directory: Path) -> None:
         assert ('id="prose"' in html) == (form == "index.html")
 
 
+@pytest.mark.slow("bakes the course")
 def test_one_file_refers_to_nothing_but_itself(inline: Path) -> None:
     assert set(tree(inline)) == {"index.html", "embed.html", MANIFEST}
     for path in inline.glob("*.html"):
@@ -113,6 +114,7 @@ def test_one_file_refers_to_nothing_but_itself(inline: Path) -> None:
         )
 
 
+@pytest.mark.slow("bakes the course")
 def test_no_lesson_leads_out_of_its_file() -> None:
     assert [
         f"{page.name}, {lang}, {form}: {found}"
@@ -149,6 +151,7 @@ def test_two_bakes_are_the_same_bytes(inline: Path, directory: Path, tmp_path: P
         assert tree(tmp_path / form) == tree(old)
 
 
+@pytest.mark.slow("bakes a lesson twice")
 def test_a_lesson_is_checked_and_replaced_like_a_site(inline: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert build.main([*OWN, "--single-file", "--out", str(inline), "--check"]) == 0
     before = (inline / "embed.html").read_bytes()

@@ -36,6 +36,7 @@ def test_every_page_is_sound(page: Any, lang: str) -> None:
     assert lang == "en" or [run_on for one in paragraphs if (run_on := RUN_ON.search(one))] == []
 
 
+@pytest.mark.slow("renders every lesson twice more")
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("page", LESSONS, ids=lambda page: page.name)
 def test_every_lesson_is_sound_in_a_frame_and_baked(page: Any, lang: str) -> None:
@@ -54,6 +55,7 @@ def test_what_a_notebook_shows_is_sound(model: str) -> None:
     assert list(amiss(strict(frame.get("srcdoc", "")))) == []
 
 
+@pytest.mark.slow("renders every answer")
 @pytest.mark.parametrize(("name", "hooks"), PRESSED, ids=[f"{name}-{hooks[0]}" for name, hooks in PRESSED])
 def test_every_page_stays_sound_when_python_answers(name: str, hooks: tuple[str, ...]) -> None:
     for hook, tree in zip(hooks, pressed(name, hooks), strict=True):

@@ -37,6 +37,7 @@ STEPPERS = [one for one in LESSONS if one.widget == "stepper"]
 ids = [one.name for one in LESSONS]
 
 
+@pytest.mark.slow("draws all cases of all pages")
 @pytest.mark.parametrize("one", LESSONS, ids=ids)
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_case_of_every_page_is_a_whole_figure(one: Page, lang: str) -> None:

@@ -319,6 +319,7 @@ def test_a_scale_fits_numbers_of_any_size(power: int) -> None:
     assert thin_scale([np.zeros(3)]).limit == 1 and thin_scale([np.array([*[0.0] * 99, 5.0])]).limit == 5
 
 
+@pytest.mark.slow("draws three large models")
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_page_weighs_less_than_a_megabyte(name: str) -> None:
     """The most tokens, and as many heads as can be open, of random numbers, which pack worse than real ones."""
@@ -485,6 +486,7 @@ def test_of_the_trace_beside_a_page_only_open_heads_can_be_opened() -> None:
         picture_from(cut(shown), [missing])
 
 
+@pytest.mark.slow("runs a text through many layers")
 def test_the_trace_beside_a_page_of_eight_billion_parameters_is_under_3_mb() -> None:
     """The shape of Llama-3-8B in bfloat16, as it is published, with as many tokens as a page shows."""
     words = " ".join(WORDS[:24])

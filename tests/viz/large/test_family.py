@@ -207,6 +207,7 @@ def test_the_counts_are_those_that_the_engine_gave_and_no_formula_stands_beside_
     assert "counted and by formula" in page(picture_of(drawn(run().trace).trace))
 
 
+@pytest.mark.slow("draws every kind of large model")
 def test_what_the_words_take_for_granted_is_said_where_it_does_not_hold() -> None:
     ours = picture_of(excerpt(run().trace, run().layers, run().token_ids()))
     assert of_family(ours) == []
