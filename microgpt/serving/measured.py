@@ -1,6 +1,10 @@
-"""Ten thousand requests under several policies, and on a fleet: what a simulated H100 with Llama-3-8B has shown.
+"""Ten thousand requests under several policies and loads, and on a fleet: what a simulated H100 with Llama-3-8B shows.
 
-Each run takes seconds, so what came out lies in data/requests.json, which is made anew by
+Requests, card, memory and places are the same for all policies of a load; only what is named differs. With whole
+prompts the budget must be larger than the longest request: one that fills the budget alone waits until nobody else
+runs, and all that came later wait with it. `tight` has such a budget, to show it.
+
+Each run takes seconds, so what came out lies in data/requests.json, which is made anew in some minutes by
 
     python -m microgpt.serving.measured > requests.json && mv requests.json microgpt/data/requests.json
 
@@ -21,7 +25,8 @@ from microgpt.serving.scheduler import Blocks, Policy, Reserved
 from microgpt.serving.simulate import N_CTX, GroupBlocks, Routing, Seen, by_prefix, in_turns, requests, simulate
 
 MODEL, PROCESSOR, SHARE = "Llama-3-8B", "H100", 0.9  # of the memory that weights and rows may have
-REQUESTS, RATE, SEED, PLACES, SIZE = 10_000, 60, 0, 256, 16  # RATE a second; SIZE rows in a block
+REQUESTS, RATES, SEED, SIZE = 10_000, (20, 40, 80, 100), 0, 16  # RATES a second; SIZE rows in a block
+BUDGET, PLACES = 8192, 1024  # what vLLM has on this card: tokens and texts of a pass
 SERVERS, FLEET_RATE, GROUPS, SHARED = 16, 1000, 32, 2000  # SHARED tokens with which every request of a group begins
 
 
@@ -33,9 +38,12 @@ class Way(NamedTuple):
 
 
 WAYS = {
-    "static": Way(Policy(8192, PLACES, static=True)),
-    "reserved": Way(Policy(8192, PLACES), reserved=True),
-    "whole": Way(Policy(8192, PLACES, chunked=False)),
+    "static": Way(Policy(BUDGET, PLACES, static=True)),
+    "reserved": Way(Policy(BUDGET, PLACES), reserved=True),
+    "tight": Way(Policy(BUDGET, PLACES, chunked=False)),
+    "whole": Way(Policy(BUDGET + PLACES, PLACES, chunked=False)),  # the longest prompt, and a token of all others
+    "wide": Way(Policy(2 * BUDGET, PLACES, chunked=False)),
+    "large": Way(Policy(BUDGET, PLACES)),
     "chunks": Way(Policy(2048, PLACES)),
     "small": Way(Policy(512, PLACES)),
 }
@@ -52,9 +60,16 @@ def n_rows() -> int:
     return (int(SHARE * PROCESSORS[PROCESSOR].memory) - model.weight_bytes()) // model.bytes_per_token()
 
 
-def one_server(way: Way, n: int = REQUESTS) -> Seen:
+class Measured(NamedTuple):
+    """What was seen: requests a second -> policy -> all of a run; and the same of each routing on a fleet."""
+
+    policies: dict[int, dict[str, Seen]]
+    fleet: dict[str, Seen]
+
+
+def one_server(way: Way, rate: float, n: int = REQUESTS) -> Seen:
     memory = Reserved(n_rows(), N_CTX) if way.reserved else Blocks(n_rows() // SIZE, SIZE)
-    drawn = requests(n, RATE, SEED)
+    drawn = requests(n, rate, SEED)
     return simulate(drawn, PRESETS[MODEL], PROCESSORS[PROCESSOR], way.policy, lambda: memory)
 
 
@@ -67,18 +82,22 @@ def fleet(kind: type[Blocks], routing: Routing, n: int = REQUESTS) -> Seen:
     )  # fmt: skip
 
 
-def measure(n: int = REQUESTS) -> dict[str, dict[str, Seen]]:
-    """Both parts by their names, each policy or routing by its own."""
-    return {
-        "policies": {name: one_server(way, n) for name, way in WAYS.items()},
-        "fleet": {name: fleet(*route, n) for name, route in ROUTES.items()},
-    }
+def measure(n: int = REQUESTS) -> Measured:
+    """All runs anew."""
+    return Measured(
+        {rate: {name: one_server(way, rate, n) for name, way in WAYS.items()} for rate in RATES},
+        {name: fleet(*route, n) for name, route in ROUTES.items()},
+    )
 
 
-def as_json(found: Mapping[str, Mapping[str, Seen]]) -> str:
+def as_json(found: Measured) -> str:
     """To six figures: what is beyond them may differ from processor to processor."""
-    rounded = {part: {name: fields(seen) for name, seen in ways.items()} for part, ways in found.items()}
-    return json.dumps(rounded, separators=(",", ":"))
+    policies = {rate: written(ways) for rate, ways in found.policies.items()}
+    return json.dumps({"policies": policies, "fleet": written(found.fleet)}, separators=(",", ":"))
+
+
+def written(ways: Mapping[str, Seen]) -> dict[str, dict[str, object]]:
+    return {name: fields(seen) for name, seen in ways.items()}
 
 
 def fields(seen: Seen) -> dict[str, object]:
@@ -93,14 +112,17 @@ def figure(value: float) -> float:
 
 
 @functools.cache
-def kept() -> dict[str, dict[str, Seen]]:
+def kept() -> Measured:
     """What lies in data/requests.json."""
     found = json.loads((DATA / "requests.json").read_text("utf-8"))
-    return {part: {name: read(one) for name, one in ways.items()} for part, ways in found.items()}
+    return Measured({int(rate): read(ways) for rate, ways in found["policies"].items()}, read(found["fleet"]))
 
 
-def read(one: Mapping[str, object]) -> Seen:
-    return Seen(**{name: tuple(x) if isinstance(x, list) else x for name, x in one.items()})  # type: ignore[arg-type]
+def read(ways: Mapping[str, Mapping[str, object]]) -> dict[str, Seen]:
+    return {
+        name: Seen(**{field: tuple(x) if isinstance(x, list) else x for field, x in one.items()})  # type: ignore[arg-type]
+        for name, one in ways.items()
+    }
 
 
 if __name__ == "__main__":

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from microgpt.architectures.known import PRESETS
 from microgpt.errors import UserError
-from microgpt.serving.hardware import PROCESSORS, bound, decoding, prefilling
+from microgpt.serving.hardware import PROCESSORS, Processor, bound, decoding, prefilling
 from microgpt.serving.scheduler import Blocks, Policy, Request, Reserved
-from microgpt.serving.simulate import GroupBlocks, Seen, by_prefix, in_turns, requests, simulate
+from microgpt.serving.simulate import GroupBlocks, Seen, by_prefix, in_turns, percentiles, requests, simulate
 from tests.support.examples import examples
 
 LLAMA, H100 = PRESETS["Llama-3-8B"], PROCESSORS["H100"]
@@ -37,19 +37,58 @@ def test_the_same_seed_gives_the_same_run_and_another_seed_another() -> None:
     assert [r.arrival for r in requests(5, 1, seed=0)] != [r.arrival for r in requests(5, 1, seed=1)]
 
 
-def test_policies_under_load() -> None:
-    """A static batch lets requests wait for seconds, and so does memory that is reserved; a smaller budget keeps the
-    tokens of others coming while a prompt is read."""
-    asked = 600
-    answers = sum(request.answer for request in requests(asked, 60))
-    static = run(asked, 60, Policy(8192, 256, static=True))
-    reserved = run(asked, 60, Policy(8192, 256), Reserved)
-    large, small = run(asked, 60, Policy(8192, 256)), run(asked, 60, Policy(512, 256))
-    assert {one.tokens for one in (static, reserved, large, small)} == {answers}
-    assert static.first[0] > 100 * large.first[0] and reserved.first[0] > 50 * large.first[0]
-    assert small.between[1] < large.between[1] / 2 and small.first[0] > large.first[0]
-    assert reserved.empty > 0.9 and large.empty < 0.02
-    assert large.arithmetic > 1.5 * static.arithmetic
+def by_hand(drawn: list[Request], processor: Processor, budget: int = 10**9) -> tuple[list[float], list[float]]:
+    """First waits and gaps with room for all, by a loop of its own. Each pass has a token for each that writes and then
+    prompts in their order, whole or as far as the budget goes. What a pass takes is worked out from the model's sizes.
+    """
+    head, row = 128_256 * 4096, 2 * 32 * 8 * 128 * 2  # bytes of a row
+    layers = 32 * 4096 * (2 * 4096 + 2 * 1024 + 3 * 14_336) + 66 * 4096  # with norms, and one row of the embedding
+    clock, coming, texts = 0.0, list(drawn), list[dict[str, float]]()
+    firsts, gaps = list[float](), list[float]()
+    while coming or texts:
+        clock = max(clock, coming[0].arrival) if not texts else clock
+        while coming and coming[0].arrival <= clock:
+            one = coming.pop(0)
+            texts.append({"came": one.arrival, "rows": 0, "known": one.prompt, "left": one.answer})
+        free, work, read = float(budget), 0.0, 2.0 * (head + layers)
+        for text in texts:
+            n = text["new"] = min(text["known"] - text["rows"], free)
+            free -= n
+            mean = text["rows"] + (n + 1) / 2  # keys that a query meets
+            text["rows"] += n
+            read += row * text["rows"] if n else 0
+            work += n * (2 * layers + 4 * 32 * 4096 * mean) + 2 * head * (n > 0 and text["rows"] == text["known"])
+        clock += max(work / processor.operations, read / processor.bandwidth)
+        for text in texts:
+            if text["new"] and text["rows"] == text["known"]:
+                (gaps if "wrote" in text else firsts).append(clock - text.get("wrote", text["came"]))
+                text |= {"wrote": clock, "known": text["known"] + 1, "left": text["left"] - 1}
+        texts = [text for text in texts if text["left"]]
+    return firsts, gaps
+
+
+@pytest.mark.parametrize(("name", "rate", "seed"), [("H100", 80, 0), ("A100", 25, 1)])
+def test_what_chunks_buy_is_found_by_other_means_and_on_another_card(name: str, rate: int, seed: int) -> None:
+    """A steady gap, and no first token that comes sooner; whole prompts and chunks have the same places and memory."""
+    seen = {}
+    for budget, chunked in ((512, True), (2048, True), (16_384, False)):
+        policy, memory = Policy(budget, 1024, chunked), Blocks(10**6)
+        seen[budget] = simulate(requests(400, rate, seed), LLAMA, PROCESSORS[name], policy, lambda kept=memory: kept)  # type: ignore[misc]
+        firsts, gaps = by_hand(requests(400, rate, seed), PROCESSORS[name], budget)
+        assert seen[budget].first == pytest.approx(percentiles(firsts), rel=1e-9)
+        assert seen[budget].between == pytest.approx(percentiles(gaps), rel=1e-9)
+    small, middle, whole = seen.values()
+    assert small.between[1] < 0.8 * middle.between[1] < 0.8 * whole.between[1]
+    assert small.first[0] > 1.02 * whole.first[0] and middle.first[0] == pytest.approx(whole.first[0], rel=0.05)
+
+
+def test_static_batches_and_reserved_memory_let_requests_wait() -> None:
+    """With the same requests, places and budget."""
+    static = run(400, 60, Policy(8192, 256, static=True))
+    reserved, joined = run(400, 60, Policy(8192, 256), Reserved), run(400, 60, Policy(8192, 256))
+    assert static.tokens == reserved.tokens == joined.tokens
+    assert static.first[0] > 100 * joined.first[0] and reserved.first[0] > 10 * joined.first[0]
+    assert reserved.empty > 0.9 and joined.empty < 0.02 and joined.arithmetic > 1.2 * static.arithmetic
 
 
 def test_requests_that_begin_alike_run_sooner_where_their_rows_are() -> None:

@@ -24,7 +24,7 @@ from microgpt.decode import decode_step, prefill
 from microgpt.model import forward
 from microgpt.trace import Trace
 from microgpt.train import loss_and_grads
-from microgpt.viz.apps.exercises import sheets
+from microgpt.viz.apps.exercises import engines, sheets
 from microgpt.viz.apps.exercises.sheet import Calc, listing
 from microgpt.viz.course import LESSONS, PAGES, PARTS
 from microgpt.viz.text.language import LANGUAGES
@@ -634,8 +634,19 @@ def test_places_are_taken_pass_by_pass() -> None:
         assert (passes, begun[3]) == (shown, told.last[0 if static else 1])
         share = sum(told.writes) / (told.places * passes)
         assert abs(result(told.share if static else told.better) - share) < 1e-12
-    pairs = [(told.writes[i], told.writes[j]) for i in range(4) for j in range(i)]
-    assert sum(a == b for a, b in pairs) == 1  # two of one length, whose partners differ
+    orders = [max(a, b) + max(c, d) for a, b, c, d in itertools.permutations(told.writes)]
+    assert min(orders) == told.sorted > told.joined  # no order saves static batches from waste
+    assert told.writes[1] == told.writes[2] and len(set(told.writes)) == 3  # two of one length, whose partners differ
+
+
+@pytest.mark.parametrize("writes", [(3, 1, 2, 2), (2, 2, 2, 2)])
+def test_an_exercise_that_compares_has_a_difference_to_find(
+    writes: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With these the two ways come to the same, and no sheet is made."""
+    monkeypatch.setattr(engines, "WRITES", writes)
+    with pytest.raises(ValueError, match="asks to compare"):
+        engines.numbers()
 
 
 def test_a_draft_for_three_tokens_leaves_the_law() -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from microgpt.architectures.known import PRESETS
 from microgpt.config import Config
-from microgpt.viz.apps.exercises.sheet import Calc, Task, calc, chain, listing, triangle
+from microgpt.viz.apps.exercises.sheet import Calc, Task, calc, chain, listing, triangle, unlike
 
 LESSON = ("in-your-code",)
 TASKS = (
@@ -125,6 +125,7 @@ def turns() -> Turns:
         for piece, prompt, have in zip(pieces, prompts, rows, strict=True)
     ]  # fmt: skip
     runs = [prompt - have for prompt, have in zip(prompts, rows, strict=True)]
+    unlike(sum(prompts), sum(runs))
     return Turns(
         *CHAT, found, chain(prompts, "+", sum(prompts)), chain(runs, "+", sum(runs)),
         calc("{} ÷ {} = {}", sum(prompts), sum(runs), sum(prompts) / sum(runs)),
@@ -137,6 +138,7 @@ def growth() -> Growth:
     while room < TEXT:
         room *= 2
     joined, doubled = triangle(TEXT), TEXT + room - 1
+    unlike(joined, doubled, TEXT)
     return Growth(
         TEXT, per_token,
         joined=calc("{} × {} ÷ {} = {}", TEXT, TEXT + 1, 2, joined),

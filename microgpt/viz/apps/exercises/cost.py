@@ -15,7 +15,7 @@ from microgpt.architectures.known import PRESETS
 from microgpt.config import Config
 from microgpt.cost import kv_bytes
 from microgpt.experiments.schedule import A100, Machine, weights_read
-from microgpt.viz.apps.exercises.sheet import Calc, Task, calc, chain, listing
+from microgpt.viz.apps.exercises.sheet import Calc, Task, calc, chain, listing, unlike
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 from microgpt.weights import shipped
@@ -188,14 +188,16 @@ def card() -> Card:
     c = a.config
     left = CARD - a.weight_bytes()
     per_token = a.bytes_per_token()
-    plain = fit(left, per_token, RESERVED)
+    plain, halved = fit(left, per_token, RESERVED), fit(left, a.bytes_per_token(1), RESERVED)
+    unshared, pages = fit(left, a.bytes_if_mha(), RESERVED), fit(left, per_token, MEAN)
     used = MEAN / RESERVED
+    unlike(*(one.texts.values[-1] for one in (plain, halved, unshared, pages)))
     return Card(
         PLANNED, c, CARD, RESERVED, MEAN, a.weight_bytes(),
         left=calc("{} − {} = {}", CARD, a.weight_bytes(), left),
         per_token=chain([2, c.n_layer, c.n_kv_head, c.head_dim, 2], "×", per_token),
-        plain=plain, halved=fit(left, a.bytes_per_token(1), RESERVED), unshared=fit(left, a.bytes_if_mha(), RESERVED),
-        pages=fit(left, per_token, MEAN), unused=calc("{} − {} ÷ {} = {}", 1, MEAN, RESERVED, 1 - used),
+        plain=plain, halved=halved, unshared=unshared,
+        pages=pages, unused=calc("{} − {} ÷ {} = {}", 1, MEAN, RESERVED, 1 - used),
     )  # fmt: skip
 
 
@@ -211,6 +213,7 @@ def times() -> Times:
     read, cache = 2 * weights, PROMPT * per_token
     prefill, step = round(PROMPT * weights / macs, 2), round((read + cache) / carried, 2)
     together = round((read + BATCH * cache) / carried, 2)
+    unlike(round(SECOND / step), round(BATCH * SECOND / together))
     return Times(
         A100, macs, carried, PROMPT, ANSWER, BATCH, weights, read, per_token,
         prefill=calc("{} × {} ÷ {} = {}", PROMPT, weights, macs, prefill),
@@ -227,6 +230,7 @@ def drafts() -> Drafts:
     rounds = [Round(n, n + 1, DRAFTED + 1, DRAFTED - n) for n in ACCEPTED]
     written, n = sum(one.written for one in rounds), len(rounds)
     price = n * (1 + DRAFTED / CHEAP)
+    unlike(written / price, 1)
     return Drafts(
         DRAFTED, CHEAP, rounds,
         written=chain([one.written for one in rounds], "+", written),
@@ -249,6 +253,7 @@ def groups() -> Groups:
     read = [head % c.n_kv_head for head in range(c.n_head)]
     right = [head // (c.n_head // c.n_kv_head) for head in range(c.n_head)]
     wrong = [head for head in range(c.n_head) if read[head] != right[head]]
+    unlike(tuple(read), tuple(right))
     return Groups(listing("groups"), c.n_head, c.n_kv_head, read, right, wrong)
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from microgpt.architectures.known import PRESETS
 from microgpt.serving.chat import turns
-from microgpt.viz.apps.exercises.sheet import Calc, Task, calc, listing
+from microgpt.viz.apps.exercises.sheet import Calc, Task, calc, listing, unlike
 
 TASKS = (
     Task("tables", "compute", 10, 8, ("pages",)),
@@ -26,7 +26,7 @@ ASKED = 6  # a row of the first text
 PLANNED, ROOM, RESERVED, MEAN, PAGE = "Llama-3-8B", 20 * 10**9, 8192, 500, 16
 CROPPED, SEEN = 6, 2  # rows that are to stay, and rows that a token sees
 CHAT = (2000, 100, 300, 4)  # tokens of a system prompt, a question, an answer; turns
-BATCH, WRITES = 2, (3, 1, 2, 2)  # places, tokens that each text writes
+BATCH, WRITES = 2, (5, 1, 1, 3)  # places, tokens that each text writes
 TARGET, DRAFTED = (4, 4, 2), (7, 1, 2)  # tenths that three tokens have
 GUESSES, PRICE = 3, 5  # of a round; so many guesses cost as much as a pass of the target
 CODED, CODE_BITS, WIDER = (-1.0, 0.15, 0.45, 2.0), 4, 5.0  # numbers of a group, the last of which becomes another
@@ -103,6 +103,7 @@ class Turns(NamedTuple):
     joined: int  # passes
     share: Calc
     better: Calc
+    sorted: int  # passes of static batches, if texts of like length come together
     last: tuple[int, int]  # the pass in which the last text begins, both ways
 
 
@@ -231,6 +232,7 @@ def blocks() -> Blocks:
     per_token = PRESETS[PLANNED].bytes_per_token()
     slots = ROOM // per_token
     pool, per_text = slots // PAGE, -(-MEAN // PAGE)
+    unlike(slots // RESERVED, pool // per_text)
     return Blocks(
         PLANNED, per_token, ROOM, RESERVED, MEAN, PAGE,
         slots=calc("{} ÷ {} = {}", ROOM, per_token, slots),
@@ -243,6 +245,7 @@ def blocks() -> Blocks:
 
 def cropped() -> Cropped:
     kept = CROPPED // SIZE
+    unlike(kept * SIZE, CROPPED)
     return Cropped(
         listing("cropped"), SIZE, CROPPED,
         kept=calc("{} ÷ {} = {}", CROPPED, SIZE, CROPPED / SIZE),
@@ -257,6 +260,7 @@ def prefix() -> Prefix:
     system, asked, answered, n = CHAT
     chat = turns(system, [asked] * n, [answered] * n)
     sent, run, new = sum(turn.sent for turn in chat), sum(turn.run for turn in chat), chat[-1].run
+    unlike(sent, run)
     return Prefix(
         system, asked, answered, n,
         sent=calc(" + ".join(["{}"] * n) + " = {}", *(turn.sent for turn in chat), sent),
@@ -276,10 +280,14 @@ def in_turns() -> Turns:
         begins.append(ends[place] + 1)
         ends[place] += n
     passes, static = max(ends), one + other
+    like = sum(sorted(WRITES, reverse=True)[::BATCH])
+    unlike(static, like, passes)
+    unlike(one + 1, begins[-1])
     return Turns(
         BATCH, WRITES, static=calc("{} + {} = {}", one, other, static), joined=passes,
         share=calc("{} ÷ ({} × {}) = {}", tokens, BATCH, static, tokens / (BATCH * static)),
         better=calc("{} ÷ ({} × {}) = {}", tokens, BATCH, passes, tokens / (BATCH * passes)),
+        sorted=like,
         last=(one + 1, begins[-1]),
     )  # fmt: skip
 
@@ -290,6 +298,7 @@ def drafted() -> Drafted:
     left = [max(a - b, 0) for a, b in zip(p, q, strict=True)]
     left = [x / sum(left) for x in left]
     tokens = sum(common**n for n in range(GUESSES + 1))
+    unlike(tokens / (1 + GUESSES / PRICE), 1)
     return Drafted(
         p, q, chance=calc("{} ÷ {} = {}", p[0], q[0], p[0] / q[0]),
         common=calc("{} + {} + {} = {}", *map(min, p, q), common),
@@ -304,6 +313,7 @@ def coded() -> Coded:
     points = 2**CODE_BITS - 1
     low, high, larger = CODED[0], CODED[-1], (*CODED[:-1], WIDER)
     scale, wide = (high - low) / points, (WIDER - low) / points
+    unlike(scale, wide)
     back, moved = ([low + gap * round((x - low) / gap) for x in xs] for xs, gap in ((CODED, scale), (larger, wide)))
     return Coded(
         CODED, CODE_BITS, SCALE_BITS, calc("({} + {}) ÷ {} = {}", high, -low, points, scale),
@@ -326,6 +336,7 @@ def tiled() -> Tiled:
     first, first_o = small + 1, small * u + v
     total, o = first * factor + low + 1, first_o * factor + low * w + x
     outs = first_o / first, (low * w + x) / (low + 1)
+    unlike(o / total, sum(outs) / 2)
     return Tiled(
         SCORES, VALUES,
         first=calc("e^({} − {}) + e^0 = {}", a, b, first, digits=3),

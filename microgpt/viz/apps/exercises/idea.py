@@ -9,7 +9,7 @@ import numpy as np
 
 from microgpt.config import Array, Config
 from microgpt.cost import kv_bytes, pass_macs
-from microgpt.viz.apps.exercises.sheet import Calc, Task, calc, chain, listing, triangle
+from microgpt.viz.apps.exercises.sheet import Calc, Task, calc, chain, listing, triangle, unlike
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 from microgpt.weights import shipped
@@ -133,6 +133,7 @@ def rows() -> Rows:
     p, n = run.n_prompt, len(run.trace.about["tokens"]) - run.n_prompt + 1
     long_p, long_n = LONG
     long_total, long_first = long_n * long_p + triangle(long_n - 1), long_p + long_n - 1
+    unlike(long_total, long_first)
     form = "{} × {} + {} × {} ÷ {} = {}"
     return Rows(
         p, n,
@@ -215,6 +216,7 @@ def work() -> Work:
     meets = t * (t + 1) * (t + 2) // 6
     cached = t * token + t * head + pairs * pair
     naive = runs * token + t * head + meets * pair
+    unlike(cached, naive)
     form = "{} × {} + {} × {} + {} × {} = {}"
     return Work(
         t, token, head, pair,

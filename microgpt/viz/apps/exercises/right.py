@@ -15,7 +15,7 @@ from microgpt.config import Config, n_params, param_shapes
 from microgpt.decode import probabilities
 from microgpt.tokenizer import START
 from microgpt.trace import Trace
-from microgpt.viz.apps.exercises.sheet import Calc, Task, calc, chain, listing, triangle
+from microgpt.viz.apps.exercises.sheet import Calc, Task, calc, chain, listing, triangle, unlike
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 from microgpt.weights import shipped
@@ -152,6 +152,7 @@ def numbers() -> Numbers:
 
 def window() -> Window:
     reads = [min(WINDOW, T - j) for j in range(T)]
+    unlike(sum(reads), triangle(T))
     form = "{} × {} − {} × {} ÷ {} = {}"
     return Window(
         T, WINDOW, reads,
@@ -209,6 +210,7 @@ def order() -> Order:
     told, date, examples, question = PROMPT
     total, layers = sum(PROMPT), PRESETS["Llama-3-8B"].config.n_layer
     again, best = total - told, date + question
+    unlike(again, best)
     later = examples + question
     stale = date * layers + later * (layers - 1)
     return Order(

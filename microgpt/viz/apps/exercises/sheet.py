@@ -73,6 +73,13 @@ def chain(values: Sequence[float], sign: str, result: float, digits: int = 2) ->
     return Calc(f" {sign} ".join(["{}"] * len(values)) + " = {}", (*values, result), digits)
 
 
+def unlike(*found: float | Sequence[float]) -> None:
+    """Raise ValueError where two of these are the same: a question that has them compared must have a difference to
+    find."""
+    if len(set(found)) < len(found):
+        raise ValueError(f"An exercise asks to compare {', '.join(map(str, found))}; choose other numbers for it.")
+
+
 def triangle(n: int) -> int:
     """The sum of the numbers from 1 to n."""
     return n * (n + 1) // 2

@@ -4,13 +4,14 @@ HTML."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
+from functools import cache
 from typing import NamedTuple
 
 from microgpt.serving import batches, measured
 from microgpt.serving.batches import LEAST, PLACES, SIZE, Part, Pass, Run
-from microgpt.serving.simulate import Seen
+from microgpt.serving.simulate import Seen, requests
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing import thumbs
@@ -21,7 +22,8 @@ from microgpt.viz.text.formats import show
 from microgpt.weights import shipped
 
 LETTERS = "ABCDEF"
-SECONDS = (0.01, 1000.0)  # ends of the scale of waits, whose steps are tens
+LEFT_OUT = ("tight", "wide")  # other budgets of whole prompts, which the text alone speaks of
+LARGE_CARD, AS_OF = 70 * 2**30, "2026"  # bytes; when these were vLLM's defaults (get_batch_defaults)
 ASKED_STATIC = (4, (6, 9, 9, 12))  # places, and the tokens that four texts write
 ASKED_CHUNKS = (20, 3, 8)  # a prompt, texts that write meanwhile, the budget of a pass
 
@@ -62,6 +64,8 @@ class Way(NamedTuple):
     between: list[int]
     used: float
     preempted: int
+    lost: int  # rows that were taken away,
+    found: int  # and of these, those that were found again
 
     @property
     def longest(self) -> int:
@@ -86,9 +90,20 @@ class Load(NamedTuple):
 
     kind: str
     seen: Seen
-    waits: tuple[float, float]  # the median and 99 of 100, as shares of the scale
-    first: tuple[Time, Time]  # the same
-    gap: Time  # of 99 of 100
+    first: tuple[Time, Time]  # until the first token: the median, and the 99th percentile
+    gap: tuple[Time, Time]  # between two tokens, the same
+    budget: int  # tokens of a pass; 0 where none is kept
+
+
+class Busy(NamedTuple):
+    """So many requests per second, under each policy."""
+
+    rate: int
+    policies: dict[str, Load]
+
+    @property
+    def shown(self) -> list[Load]:
+        return [load for kind, load in self.policies.items() if kind not in LEFT_OUT]
 
 
 class Asks(NamedTuple):
@@ -111,14 +126,16 @@ class View(NamedTuple):
     names: list[tuple[str, str]]  # letter, and how the text begins
     ways: list[Way]
     same: bool  # every text under every policy is what it is alone
-    policies: list[Load]
-    fleet: list[Load]
+    loads: list[Busy]  # the fewest requests first
+    most_served: dict[str, float]  # requests per second, by the policies that do not keep up with the most
+    longest: tuple[int, int]  # the tokens of the longest prompt, and how many of the requests have it
+    apart: float  # by how much two budgets above that differ at most, in any of the times
+    fleet: dict[str, Load]
     asks: Asks
     places: int = PLACES
     least: int = LEAST
     size: int = SIZE
     n: int = measured.REQUESTS
-    rate: int = measured.RATE
     servers: int = measured.SERVERS
     fleet_rate: int = measured.FLEET_RATE
     groups: int = measured.GROUPS
@@ -126,15 +143,14 @@ class View(NamedTuple):
     seed: int = measured.SEED
     model: str = measured.MODEL
     processor: str = measured.PROCESSOR
-    defaults: tuple[int, int] = (2048, 256)  # of vLLM's API: tokens and texts of a pass
-    as_of: str = "2026"
-    most: tuple[int, int] = (99, 100)  # of so many values, those that the larger figures of the large run cover
+    defaults: tuple[int, int] = (measured.BUDGET, measured.PLACES)  # of vLLM on this card: tokens and texts of a pass,
+    others: tuple[int, int] = (2048, 256)  # and on a card of less than LARGE_CARD, or an A100
+    large_card: int = LARGE_CARD
+    as_of: str = AS_OF
+    most: int = 99  # the percentile beside each median
 
     def way(self, kind: str) -> Way:
         return next(way for way in self.ways if way.kind == kind)
-
-    def load(self, kind: str) -> Load:
-        return next(load for load in (*self.policies, *self.fleet) if load.kind == kind)
 
 
 def view(settings: Settings) -> View:
@@ -147,30 +163,44 @@ def view(settings: Settings) -> View:
     words = [[show(model.tokenizer.vocabulary[i]) for i in one.ids] for one in asked]
     trace.about |= {"model": model.name, "config": asdict(model.config), "prompt": settings.prompt, "texts": words}
     trace.about |= {"passes": {one.kind: [column.plan for column in one.columns] for one in ways}}
-    kept = measured.kept()
+    busy = [Busy(rate, loads(ways)) for rate, ways in measured.kept().policies.items()]
     return View(
         trace=trace,
         choices=(
             Choice("policy", range(len(ways)), 0),
             *(Choice(one.kind, range(len(one.columns)), len(one.columns) - 1, in_figure=False) for one in ways),
+            Choice("rate", range(len(busy)), len(busy) - 1, in_figure=False),
         ),
         names=[(letter, model.tokenizer.decode(one.ids)) for letter, one in zip(LETTERS, asked, strict=True)],
         ways=ways,
         same=all(run.ids == [batches.alone(model, one) for one in asked] for run in runs.values()),
-        policies=loads(kept["policies"]),
-        fleet=loads(kept["fleet"]),
+        loads=busy,
+        most_served=most_served(busy[-1]),
+        longest=longest(),
+        apart=max(apart(one.policies["whole"].seen, one.policies["wide"].seen) for one in busy),
+        fleet=loads(measured.kept().fleet),
         asks=asks(),
     )
 
 
 def way(kind: str, run: Run, most: int) -> Way:
-    held = run.policy.static
+    held, again = run.policy.static, list(taken_away(run))
     return Way(
         kind,
         [column(run, i, most, held) for i in range(len(run.passes))],
         0 if held else run.policy.budget, 0.0 if held else min(1.0, run.policy.budget / most),
-        run.n_blocks, run.first, run.between, run.used, sum(len(one.preempted) for one in run.passes),
+        run.n_blocks, run.first, run.between, run.used, len(again),
+        sum(lost for lost, _ in again), sum(found for _, found in again),
     )  # fmt: skip
+
+
+def taken_away(run: Run) -> Iterator[tuple[int, int]]:
+    """Of each preemption the rows that were lost, and those that the text still found when it ran again."""
+    for i, one in enumerate(run.passes):
+        for text in one.preempted:
+            last = [part for each in run.passes[:i] for part in each.parts if part.text == text][-1]
+            again = next(part for each in run.passes[i:] for part in each.parts if part.text == text)
+            yield last.before + last.n, again.before
 
 
 def column(run: Run, i: int, most: int, static: bool) -> Column:
@@ -212,19 +242,33 @@ def box(run: Run, one: Pass, text: int, part: Part | None, kept: bool) -> Box:
     )
 
 
-def loads(kept: Mapping[str, Seen]) -> list[Load]:
-    low, high = map(math.log, SECONDS)
+def loads(kept: Mapping[str, Seen]) -> dict[str, Load]:
+    return {kind: load(kind, seen) for kind, seen in kept.items()}
 
-    def share(seconds: float) -> float:
-        return min(1.0, max(0.0, (math.log(seconds) - low) / (high - low)))
 
-    return [
-        Load(
-            kind, seen, (share(seen.first[0]), share(seen.first[1])), (time_of(seen.first[0]), time_of(seen.first[1])),
-            time_of(seen.between[1]),
-        )
-        for kind, seen in kept.items()
-    ]  # fmt: skip
+def load(kind: str, seen: Seen) -> Load:
+    policy = measured.WAYS[kind].policy if kind in measured.WAYS else measured.WAYS["chunks"].policy
+    first, gap = ((time_of(half), time_of(most)) for half, most in (seen.first, seen.between))
+    return Load(kind, seen, first, gap, 0 if policy.static else policy.budget)
+
+
+def most_served(busy: Busy) -> dict[str, float]:
+    """Requests per second that a policy has served, where their queue has grown as long as they came."""
+    seen = {kind: one.seen for kind, one in busy.policies.items() if kind in ("static", "reserved")}
+    return {kind: measured.REQUESTS / one.seconds for kind, one in seen.items()}
+
+
+def apart(one: Seen, other: Seen) -> float:
+    """By which share the times differ at most, rounded up to a thousandth."""
+    pairs = zip((*one.first, *one.between), (*other.first, *other.between), strict=True)
+    return math.ceil(1000 * max(abs(a - b) / b for a, b in pairs)) / 1000
+
+
+@cache
+def longest() -> tuple[int, int]:
+    """The tokens of the longest prompt, and how many have so many: lengths do not depend on the rate."""
+    prompts = [request.prompt for request in requests(measured.REQUESTS, measured.RATES[0], measured.SEED)]
+    return max(prompts), prompts.count(max(prompts))
 
 
 def time_of(seconds: float) -> Time:

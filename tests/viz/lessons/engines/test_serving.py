@@ -3,12 +3,14 @@
 from xml.etree.ElementTree import Element
 
 from microgpt.serving import batches
-from microgpt.serving.measured import kept
+from microgpt.serving.measured import WAYS, kept
+from microgpt.serving.simulate import requests
 from microgpt.weights import shipped
-from tests.support.pages import Run, classes, drawn, find, folded, prose_of, runs, text
+from tests.support.pages import Run, by_id, classes, drawn, find, folded, prose_of, runs, tree_of
 
 MODEL = shipped("stories")
 RUNS = ["The next day is bright and", "it", "the girl has a red ball and she likes the ball . it is"]
+ON_SHOW = ("many-at-once", "stories", RUNS[0])
 run = runs("many-at-once", [("stories", prompt) for prompt in RUNS])
 
 
@@ -54,7 +56,7 @@ def test_waits_are_distances(run: Run) -> None:
 
 
 def test_places_stay_empty_in_static_batches_alone() -> None:
-    made, _ = drawn("many-at-once", "stories", RUNS[0])
+    made, _ = drawn(*ON_SHOW)
     for way in made.ways:
         empty = sum(box.kind == "place" for column in way.columns for box in column.boxes)
         assert (empty > 0) == (way.kind == "static")
@@ -67,17 +69,70 @@ def test_places_stay_empty_in_static_batches_alone() -> None:
     assert made.way("small").preempted > 0 == made.way("chunks").preempted
 
 
+def written(x: float) -> str:
+    return f"{1000 * x:.{int(x < 0.01)}f} ms" if x < 1 else f"{x:.{int(x < 100)}f} s"
+
+
 def test_the_large_run_is_what_was_kept() -> None:
-    made, tree = drawn("many-at-once", "stories", RUNS[0])
-    said = text(find(tree, "loads")[0])
-    for part in kept().values():
-        for seen in part.values():
-            assert f"{100 * seen.arithmetic:.1f} %" in said
-            for x in seen.first:
-                shown = f"{1000 * x:.{int(x < 0.01)}f} ms" if x < 1 else f"{x:.{int(x < 100)}f} s"
-                assert shown in said
-    waits = [made.load(kind).seen.first[0] for kind in ("static", "reserved", "whole", "chunks")]
-    assert waits == sorted(waits, reverse=True) and "cannot keep up" in prose_of("many-at-once", "stories", RUNS[0])
-    assert made.load("prefix").seen.first[0] < made.load("turns").seen.first[0] < made.load("anew").seen.first[0]
-    gaps = [made.load(kind).seen.between[1] for kind in ("small", "chunks", "whole")]
-    assert gaps == sorted(gaps)
+    """A table for each load: a line per policy, with its budget and all times."""
+    made, tree = drawn(*ON_SHOW)
+    tables = find(tree, "loads")
+    shown = [[kind for kind in ways if kind not in ("tight", "wide")] for ways in kept().policies.values()]
+    for table, ways, kinds in zip(
+        tables, (*kept().policies.values(), kept().fleet), (*shown, kept().fleet), strict=True
+    ):
+        lines = [folded(line) for line in table.iter("tr")][1:]
+        assert len(lines) == len(kinds)
+        for line, kind in zip(lines, kinds, strict=True):
+            seen = ways[kind]
+            for first, last in (seen.first, seen.between):
+                assert f"{written(first)} {written(last)}" in line
+            assert f"{100 * seen.arithmetic:.1f} %" in line
+            budget = WAYS[kind].policy.budget if kind in WAYS and kind != "static" else 0
+            assert not budget or f"{budget:,}" in line
+
+
+def test_sentences_on_many_requests_follow_from_their_numbers() -> None:
+    """Each comparison names its load, and its two figures are those of runs that differ in nothing else."""
+    made, _ = drawn(*ON_SHOW)
+    said = {part: folded(by_id("many-at-once")[part]) for part in ("joins", "overload", "steady", "first", "tight")}
+    few, more, many, most = kept().policies.values()
+    assert f"wait longer than {written(few['static'].first[0])}" in said["joins"]
+    assert f"longer than {written(few['whole'].first[0])} if whole" in said["joins"]
+    for kind in ("static", "reserved"):
+        served = [10_000 / ways[kind].seconds for ways in (more, many, most)]
+        assert max(served) < 40 and f"{served[-1]:.0f}" in said["overload"]
+    assert " 80 " in said["steady"] and " 80 " in said["tight"] and " 100 " in said["first"]
+    for kind in ("whole", "chunks", "small"):
+        assert written(many[kind].between[1]) in said["steady"] and written(many[kind].first[0]) in said["first"]
+        assert written(most[kind].first[0]) in said["first"]
+    drawn_ = requests(10_000, 80, 0)
+    assert f"{sum(one.prompt == 8191 for one in drawn_)} have 8,191 tokens" in said["tight"]
+    assert f"is {written(many['tight'].first[0])} instead of {written(many['whole'].first[0])}" in said["tight"]
+    for ways in kept().policies.values():
+        pairs = zip(ways["whole"].first + ways["whole"].between, ways["wide"].first + ways["wide"].between, strict=True)
+        assert all(abs(a - b) <= made.apart * b for a, b in pairs)
+
+
+def test_six_texts_gain_by_joining_and_pay_for_chunks() -> None:
+    """Joining at every pass is compared with static batches, both with whole prompts; chunks with whole prompts."""
+    for prompt in RUNS:
+        made, _ = drawn("many-at-once", "stories", prompt)
+        static, whole, chunks = (made.way(kind).first[-1] for kind in ("static", "whole", "chunks"))
+        assert whole < min(static, chunks) and made.way("chunks").longest < made.way("whole").longest
+        if prompt == RUNS[0]:
+            assert f"waits {whole} units of time for its first token instead of {static}" in prose_of(*ON_SHOW)
+            assert f"{static} units in static batches, {whole} if texts join" in folded(tree_of("index"))
+
+
+def test_rows_that_were_taken_away_are_counted_from_the_plans() -> None:
+    """What was lost and is not run again has been found again."""
+    made, _ = drawn(*ON_SHOW)
+    small, rows, lost = made.way("small"), dict[str, int](), 0
+    for column in small.columns:
+        for letter in filter(None, column.lost.split(", ")):
+            lost += rows.pop(letter)
+        for part in column.plan.split():
+            rows[part[0]] = rows.get(part[0], 0) + int(part[1:])
+    again = sum(column.tokens for column in small.columns) - sum(column.tokens for column in made.way("chunks").columns)
+    assert (small.lost, small.found) == (lost, lost - again) and 0 < small.found < lost
