@@ -1,5 +1,6 @@
 """Equal width, trained: fair conditions for all kinds, and the losses that are kept."""
 
+import math
 from itertools import islice
 
 import numpy as np
@@ -10,10 +11,12 @@ from microgpt.experiments.sharing.widths import (
     HELD,
     KINDS,
     SEEDS,
+    WITHIN,
     config_of,
     learned,
     measured,
     numbers_per_token,
+    paired,
     trial,
 )
 from microgpt.recipes import prepare, sentences
@@ -42,6 +45,27 @@ def test_a_few_steps_learn() -> None:
 def test_every_seed_is_kept() -> None:
     kept = measured()
     assert tuple(kept) == KINDS and {len(losses) for losses in kept.values()} == {SEEDS}
+
+
+@pytest.mark.parametrize(("kind", "other"), [("mla", "mha"), ("mla", "mqa"), ("mqa", "mha"), ("gqa", "mha")])
+def test_an_interval_without_zero_is_what_no_turning_of_signs_explains(kind: str, other: str) -> None:
+    """If both kinds were alike, each difference could as well have the other sign: of all 4,096 ways to turn signs, few
+    give so large a mean where the interval leaves zero out. The same is so without any one of the seeds."""
+    above, found = np.array(measured()[kind]) - np.array(measured()[other]), paired(kind, other)
+    assert found.mean == pytest.approx(np.mean(measured()[kind]) - np.mean(measured()[other]))
+    assert found.worse == sum(a > b for a, b in zip(measured()[kind], measured()[other], strict=True))
+    signs = 1 - 2 * (np.arange(2**SEEDS)[:, None] >> np.arange(SEEDS) & 1)
+    as_large = float((np.abs(signs @ above) >= abs(above.sum()) - 1e-12).mean())
+    assert (as_large < 0.05) == (found.low > 0) == (kind + other == "mlamha")
+    assert found.low < found.mean < found.high and found.low + found.high == pytest.approx(2 * found.mean)
+    assert all((np.delete(above, i).mean() > 0.004) or kind + other != "mlamha" for i in range(SEEDS))
+
+
+def test_the_interval_is_that_of_student() -> None:
+    """His density of 11 degrees, summed up to the bound: 95 of 100 within it."""
+    x, n = np.linspace(-WITHIN, WITHIN, 20_001), SEEDS - 1
+    scale = math.gamma((n + 1) / 2) / math.sqrt(n * math.pi) / math.gamma(n / 2)
+    assert np.trapezoid(scale * (1 + x**2 / n) ** (-(n + 1) / 2), x) == pytest.approx(0.95, abs=1e-5)
 
 
 @pytest.mark.thorough("a training of twelve thousand steps")

@@ -16,7 +16,16 @@ from microgpt.cache import KVCache
 from microgpt.config import Array, Config, n_params, v_dim
 from microgpt.cost import made, pair_widths
 from microgpt.errors import N_
-from microgpt.experiments.sharing.widths import KINDS, N_HELD, SEEDS, config_of, measured, numbers_per_token
+from microgpt.experiments.sharing.widths import (
+    KINDS,
+    N_HELD,
+    SEEDS,
+    Paired,
+    config_of,
+    measured,
+    numbers_per_token,
+    paired,
+)
 from microgpt.model import absorb, expand, forward
 from microgpt.record import Recording
 from microgpt.trace import Trace
@@ -74,7 +83,7 @@ class Kind(NamedTuple):
     numbers: int
     weights: int
     loss: float
-    spread: float
+    above: Paired | None  # the first of them
     marks: list[float]
     share: float
 
@@ -130,6 +139,7 @@ class View(NamedTuple):
     as_gqa: int  # numbers per token of stories
     difference: float  # of the logits, both ways
     kinds: list[Kind]
+    same_size: Paired  # latent rows against one key head, which keeps as many numbers
     ends: tuple[float, float]
     seeds: int
     held: int
@@ -180,6 +190,7 @@ def view(settings: Settings) -> View:
         as_gqa=numbers_per_token(config_of("gqa")),
         difference=both_ways(ids),
         kinds=kinds,
+        same_size=paired("mla", "mqa"),
         ends=ends(),
         seeds=SEEDS,
         held=N_HELD,
@@ -254,7 +265,7 @@ def trained() -> list[Kind]:
     return [
         Kind(
             kind, numbers_per_token(configs[kind]), n_params(configs[kind]), float(np.mean(losses)),
-            float(np.std(losses, ddof=1)),
+            None if kind == KINDS[0] else paired(kind, KINDS[0]),
             [100 * (x - low) / (high - low) for x in losses], numbers_per_token(configs[kind]) / most,
         )
         for kind, losses in measured().items()

@@ -3,6 +3,7 @@
 import numpy as np
 
 from microgpt.cache import KVCache
+from microgpt.experiments.sharing.widths import paired
 from microgpt.model import forward
 from microgpt.weights import shipped
 from tests.support.pages import Run, classes, drawn, find, prose_of, runs, text
@@ -73,3 +74,18 @@ def test_the_charts_end_where_the_figures_say() -> None:
     assert (n, grouped, latent, state) == (1000, 2048, 576, made.state / 1000)
     assert all(rows == 0 for _, (_, _, rows) in made.recalled.table)
     assert made.at_once > made.by_delta > 0.5
+
+
+def test_quality_is_said_with_its_interval_and_at_the_same_size() -> None:
+    """Latent rows against one key head: as many numbers per token, and more weights."""
+    made, tree = drawn("latent-row", "stories", PROMPTS[0])
+    _, _, one, latent = made.kinds
+    assert (one.name, latent.name) == ("mqa", "mla") and one.numbers == latent.numbers == made.row * made.n_layer
+    assert latent.weights > one.weights and latent.above == paired("mla", "mha")
+    said = prose_of("latent-row", "stories", PROMPTS[0]).replace("−", "-")
+    for found in (latent.above, made.same_size):
+        assert f"is {found.mean:.4f} above" in said or f"are {found.mean:.4f} above" in said
+        assert f"{found.low:.4f} to {found.high:.4f}" in said and f"{found.worse} of {made.seeds} seeds" in said
+    assert ("Zero lies in that interval" in said) == (made.same_size.low < 0 < made.same_size.high)
+    assert made.same_size == paired("mla", "mqa") and f"{made.row} numbers in each of 2 layers, {one.numbers}" in said
+    assert f"{paired('gqa', 'mha').mean:.4f}" in text(find(tree, "trained")[0])
