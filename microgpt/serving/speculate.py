@@ -2,13 +2,13 @@
 
 A pass of a few tokens takes a large model hardly longer than a pass of one, since it is the reading of its weights that
 takes the time. So a *draft* proposes up to `gamma` tokens, the target runs them after the newest token, and each is
-kept with the probability min(1, p / q), where p is what the target gives it and q what the draft gave it. At the first
-one that is not kept, a token is drawn from what the draft has given too little: max(p - q, 0), scaled to sum 1. If all
-are kept, the pass has one more token to give. The tokens follow the target's law *exactly* (Leviathan et al., arXiv
-2211.17192); the rows of those that were not kept are cropped.
+kept with the probability min(1, p_target / p_draft), by what the target gives it and what the draft gave it. At the
+first one that is not kept, a token is drawn from what the draft has given too little: max(p_target - p_draft, 0),
+scaled to sum 1. If all are kept, the pass has one more token to give. The tokens follow the target's law *exactly*
+(Leviathan et al., arXiv 2211.17192, who write p and q); the rows of those that were not kept are cropped.
 
-Greedy decoding is the same rule with p and q that are 1 for the likeliest token. What p and q are after a temperature
-and top-k is settled before they meet here.
+Greedy decoding is the same rule with probabilities that are 1 for the likeliest token. What both are after a
+temperature and top-k is settled before they meet here.
 """
 
 from __future__ import annotations
@@ -29,26 +29,27 @@ from microgpt.weights import Model
 # ---- the rule ---------------------------------------------------------------------------------------
 
 
-def acceptance(p: Array, q: Array) -> Array:
-    """With what probability a drafted token is kept, for each token of the vocabulary: p and q [vocab_size]."""
-    return np.array([min(1, a / b) if b else 1 for a, b in zip(p, q, strict=True)], p.dtype)
+def acceptance(p_target: Array, p_draft: Array) -> Array:
+    """With what probability a drafted token is kept, for each token of the vocabulary; all are [vocab_size]."""
+    return np.array([min(1, a / b) if b else 1 for a, b in zip(p_target, p_draft, strict=True)], p_target.dtype)
 
 
-def residual(p: Array, q: Array) -> Array:
-    """What is drawn from after a rejection [vocab_size]. Where p is q nothing can be rejected: p then."""
-    left: Array = np.maximum(p - q, 0)
+def residual(p_target: Array, p_draft: Array) -> Array:
+    """What is drawn from after a rejection [vocab_size]. Where both are the same nothing can be rejected: p_target."""
+    left: Array = np.maximum(p_target - p_draft, 0)
     if not left.any():
-        return p
+        return p_target
     left /= left.sum()
     return left
 
 
-def verify(p: Array, q: Array, drafted: Sequence[int], rng: Random) -> tuple[int, int]:
-    """How many of the drafted tokens are kept, and the token after them: p [n + 1, vocab_size], q [n, vocab_size]."""
+def verify(p_target: Array, p_draft: Array, drafted: Sequence[int], rng: Random) -> tuple[int, int]:
+    """How many of the drafted tokens are kept, and the token after them: p_target is [n + 1, vocab_size], p_draft
+    [n, vocab_size]."""
     for i, token in enumerate(drafted):
-        if rng.random() >= acceptance(p[i], q[i])[token]:
-            return i, draw(residual(p[i], q[i]), rng)
-    return len(drafted), draw(p[len(drafted)], rng)
+        if rng.random() >= acceptance(p_target[i], p_draft[i])[token]:
+            return i, draw(residual(p_target[i], p_draft[i]), rng)
+    return len(drafted), draw(p_target[len(drafted)], rng)
 
 
 def draw(p: Array, rng: Random) -> int:
@@ -161,9 +162,9 @@ class Speculation:
         """Draft, verify, keep and crop. The text gains 1 to `most` tokens."""
         config, known = self.target.config, len(self.cache)
         room = min(self.gamma, most - 1, config.n_ctx - len(self.ids))
-        drafted, q = self.draft.propose(self.ids, room)
+        drafted, p_draft = self.draft.propose(self.ids, room)
         logits = forward(self.target.params, config, self.ids[-1:] + drafted, self.cache)
-        accepted, chosen = verify(law(logits, *self._sampling), q, drafted, self._rng)
+        accepted, chosen = verify(law(logits, *self._sampling), p_draft, drafted, self._rng)
         ends = [i for i, token in enumerate(drafted[:accepted]) if token in self.target.tokenizer.stops]
         if ends:
             accepted, chosen = ends[0] + 1, -1

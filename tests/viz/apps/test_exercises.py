@@ -652,7 +652,7 @@ def test_an_exercise_that_compares_has_a_difference_to_find(
 def test_a_draft_for_three_tokens_leaves_the_law() -> None:
     """In fractions, case by case; and the tokens of a round by all its outcomes."""
     told = numbers("engines").drafted
-    p, q = ([Fraction(round(10 * x), 10) for x in law] for law in (told.p, told.q))
+    p, q = ([Fraction(round(10 * x), 10) for x in law] for law in (told.p_target, told.p_draft))
     keep = [min(Fraction(1), a / b) for a, b in zip(p, q, strict=True)]
     common = sum(b * k for b, k in zip(q, keep, strict=True))
     assert abs(result(told.chance) - float(keep[0])) < 1e-12 and abs(result(told.common) - float(common)) < 1e-12

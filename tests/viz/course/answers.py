@@ -322,7 +322,7 @@ def starved(view: Any) -> str:
 
 def guessed_too_often(view: Any) -> str:
     """Of a thousand guesses 800 are this token; kept and drawn it must come to 200, and after a fall it is never drawn."""
-    guesses, wanted = 1000 * view.asks.q, 1000 * view.asks.p
+    guesses, wanted = 1000 * view.asks.p_draft, 1000 * view.asks.p_target
     return f"{wanted / guesses:.2f}"
 
 

@@ -110,8 +110,8 @@ class Turns(NamedTuple):
 class Drafted(NamedTuple):
     """Three tokens, what target and draft give them, and what a round of guesses brings."""
 
-    p: list[float]
-    q: list[float]
+    p_target: list[float]
+    p_draft: list[float]
     chance: Calc  # of the first token to be kept
     common: Calc
     left: list[float]

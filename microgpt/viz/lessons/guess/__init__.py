@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt.config import Array
-from microgpt.cost import cached
 from microgpt.decode import generate, recompute
 from microgpt.errors import N_, UserError
+from microgpt.experiments.schedule import estimate
 from microgpt.serving import trees
 from microgpt.serving.speculate import Round, SmallModel, Speculation, acceptance, best_gamma, law, residual, speed_up
 from microgpt.trace import Trace
@@ -27,6 +27,7 @@ from microgpt.weights import Model, shipped
 
 DRAFT = "names"  # the model that guesses
 GAMMA, SEED, TEMPERATURE = 4, 1, 1.0
+DIGITS = 2  # of the figures that the speed follows from
 MOST_ROUNDS, SHOWN = 5, 6  # rounds on show, and tokens of a law
 ALPHAS, COST, LONGEST = (0.9, 0.7, 0.5), 0.1, 12  # of the curves: rates, what a guess costs, and the longest draft
 BY_HAND = ((5, 3, 2), (2, 6, 2))  # tenths that target and draft give to three tokens
@@ -40,8 +41,8 @@ class Share(NamedTuple):
     """A token, what the target and the draft give it, and what is left for it after a rejection."""
 
     token: str
-    p: float
-    q: float
+    p_target: float
+    p_draft: float
     left: float
 
 
@@ -49,9 +50,9 @@ class Guess(NamedTuple):
     """A guessed token, and what becomes of it."""
 
     token: str
-    p: float
-    q: float
-    chance: float  # min(1, p / q)
+    p_target: float
+    p_draft: float
+    chance: float  # min(1, p_target / p_draft)
     kept: bool
     judged: bool  # those after the first that fell are not
 
@@ -73,10 +74,10 @@ class Shown(NamedTuple):
 
 
 class Three(NamedTuple):
-    """A token of the example with three: p, q, the chance that it is kept, and what is left."""
+    """A token of the example with three: what both give it, the chance that it is kept, and what is left."""
 
-    p: float
-    q: float
+    p_target: float
+    p_draft: float
     chance: float
     left: float
 
@@ -92,8 +93,8 @@ class Looked(NamedTuple):
 class Asks(NamedTuple):
     """What the lesson asks."""
 
-    p: float
-    q: float
+    p_target: float
+    p_draft: float
     chance: dict[str, float]
     alpha: float
     gamma: int
@@ -115,9 +116,9 @@ class View(NamedTuple):
     written: int  # tokens
     passes: int
     greedy: bool  # without chance, the text is that of the target alone
-    alpha: float  # mean over all guesses of what p and q have in common
-    cost: float  # multiply-adds of the draft's step, of the target's
-    gain: float  # times quicker, by the formula
+    alpha: float  # what both models have in common, the mean over the guesses that were judged; as it is printed
+    cost: float  # bytes that the draft's step reads, of the target's; as it is printed
+    gain: float  # times quicker, by the formula, from these two
     chart: Chart
     best: list[tuple[float, int, float]]  # rate, best length, times quicker
     hand: list[Three]
@@ -154,9 +155,9 @@ def view(settings: Settings) -> View:
     rounds = [shown(target, draft, text, one) for text, one in zip(texts[:-1], found, strict=True)]
     words = [show(target.tokenizer.vocabulary[i]) for i in texts[-1]]
     trace.about |= {"model": target.name, "config": asdict(target.config), "prompt": settings.prompt, "text": words}
-    both = [(law_of(target, ids), law_of(draft, ids)) for ids in guessed(texts, found)]
-    alpha = float(np.mean([np.minimum(p, q).sum() for p, q in both])) if both else 0.0
-    cost = float(cached(draft.config, len(ids)).sum() / cached(target.config, len(ids)).sum())
+    both = [(law_of(target, ids), law_of(draft, ids)) for ids in judged(texts, found)]
+    alpha = round(float(np.mean([np.minimum(*laws).sum() for laws in both])), DIGITS) if both else 0.0
+    cost = round(reads(draft, len(ids)) / reads(target, len(ids)), DIGITS)
     return View(
         trace=trace,
         choices=(Choice("stage", range(len(STAGES) * len(rounds)), 1),),
@@ -197,22 +198,29 @@ def law_of(model: Model, ids: Sequence[int]) -> Array:
     return found
 
 
-def guessed(texts: Sequence[Sequence[int]], rounds: Sequence[Round]) -> list[list[int]]:
-    """The text before each guess."""
+def judged(texts: Sequence[Sequence[int]], rounds: Sequence[Round]) -> list[list[int]]:
+    """The text before each guess that the target has judged: those after the first that fell are none of the text."""
     return [
-        [*text, *one.drafted[:i]] for text, one in zip(texts[:-1], rounds, strict=True) for i in range(len(one.drafted))
+        [*text, *one.drafted[:i]]
+        for text, one in zip(texts[:-1], rounds, strict=True)
+        for i in range(min(one.accepted + 1, len(one.drafted)))
     ]
+
+
+def reads(model: Model, n: int) -> int:
+    """Bytes that the step of the newest of n tokens must read: weights, and the rows of the others."""
+    return estimate(model.config, 1, n - 1).bytes_read
 
 
 def shown(target: Model, draft: Model, text: Sequence[int], one: Round) -> Shown:
     vocabulary, guesses, last = names(target), list[Guess](), len(text) - 1
-    p = q = law_of(target, text)
+    p_target = p_draft = law_of(target, text)
     for i, token in enumerate(one.drafted):
         before = [*text, *one.drafted[:i]]
         mine, theirs = law_of(target, before), law_of(draft, before)
         judged = i <= one.accepted
         if i == one.accepted or i < one.accepted:
-            p, q = mine, theirs
+            p_target, p_draft = mine, theirs
         guesses.append(
             Guess(
                 vocabulary[token], float(mine[token]), float(theirs[token]), float(acceptance(mine, theirs)[token]),
@@ -220,13 +228,16 @@ def shown(target: Model, draft: Model, text: Sequence[int], one: Round) -> Shown
             )
         )  # fmt: skip
     fell = one.accepted < len(one.drafted)
-    if not fell and one.chosen >= 0:  # all are kept: the next token is drawn from p itself
-        p = q = law_of(target, [*text, *one.drafted])
-    left = residual(p, q) if fell else p
-    order = np.argsort(-np.maximum(p, q), kind="stable")[:SHOWN]
+    if not fell and one.chosen >= 0:  # all are kept: the next token is drawn from what the target gives
+        p_target = p_draft = law_of(target, [*text, *one.drafted])
+    left = residual(p_target, p_draft) if fell else p_target
+    order = np.argsort(-np.maximum(p_target, p_draft), kind="stable")[:SHOWN]
     return Shown(
         guesses, vocabulary[one.chosen] if one.chosen >= 0 else "", one.accepted,
-        [Share(vocabulary[i], float(p[i]), float(q[i]) if fell else 0.0, float(left[i])) for i in order.tolist()],
+        [
+            Share(vocabulary[i], float(p_target[i]), float(p_draft[i]) if fell else 0.0, float(left[i]))
+            for i in order.tolist()
+        ],
         last, 1 + len(one.drafted), len(text) + len(one.tokens) - 1,
     )  # fmt: skip
 
@@ -248,15 +259,15 @@ def curves() -> Chart:
 
 
 def by_hand() -> list[Three]:
-    p, q = (np.array(tenths) / sum(tenths) for tenths in BY_HAND)
-    return [Three(*map(float, one)) for one in zip(p, q, acceptance(p, q), residual(p, q), strict=True)]
+    both = [np.array(tenths) / sum(tenths) for tenths in BY_HAND]
+    return [Three(*map(float, one)) for one in zip(*both, acceptance(*both), residual(*both), strict=True)]
 
 
 def asks() -> Asks:
     alpha, gamma = ASKED
-    p, q = 0.2, 0.8
+    p_target, p_draft = 0.2, 0.8
     return Asks(
-        p, q, answers(p / q, plain=p, over=1.0), alpha, gamma,
+        p_target, p_draft, answers(p_target / p_draft, plain=p_target, over=1.0), alpha, gamma,
         answers(1 + alpha + alpha**2, all=float(gamma + 1), kept=alpha + alpha**2),
     )  # fmt: skip
 
