@@ -593,7 +593,7 @@ PAGES = (
         N_("Who is “she”?"),
         N_(
             "A text is in the cache, and one more word comes. Here several words ask the same rows, and one head of a "
-            "trained model finds for each of them the noun that it stands for."
+            "trained model finds the noun of each that stands for one."
         ),
         model="stories",
         prompt="The next day is bright",

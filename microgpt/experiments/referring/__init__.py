@@ -7,6 +7,7 @@ and V. Which noun a pronoun looks at is measured in every head, and one head is 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import permutations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -116,10 +117,38 @@ def said(one: Asked, of: Sentence, word: str, nouns: Sequence[int]) -> dict[str,
 
 def margins(sentences: Sequence[dict[str, Any]]) -> Array:
     """For each word that stands for one noun, what it gives that noun more than any other: [words, n_layer, n_head]."""
-    found = []
-    for sentence in sentences:
-        for said in sentence["words"]:
-            if said["noun"] is not None:
-                on, at = np.array(said["on_nouns"]), sentence["nouns"].index(said["noun"])
-                found.append(on[..., at] - np.delete(on, at, axis=-1).max(axis=-1))
-    return np.array(found)
+    return np.concatenate([ahead[range(len(means)), means] for ahead, means in map(by_noun, sentences)])
+
+
+def by_noun(sentence: dict[str, Any]) -> tuple[Array, list[int]]:
+    """What each word that stands for one noun gives to each noun more than to any other, [words, nouns, n_layer,
+    n_head]; and which of the nouns each stands for."""
+    words = [said for said in sentence["words"] if said["noun"] is not None]
+    on = np.array([said["on_nouns"] for said in words])
+    ahead = [on[..., j] - np.delete(on, j, axis=-1).max(axis=-1) for j in range(on.shape[-1])]
+    return np.stack(ahead, axis=1), [sentence["nouns"].index(said["noun"]) for said in words]
+
+
+def held_out(sentences: Sequence[dict[str, Any]]) -> tuple[list[tuple[int, int]], int]:
+    """The layer and the head that the rule chooses without each of the sentences, and at how many words of the sentence
+    that was left out such a head is right, over all of them."""
+    heads, right = list[tuple[int, int]](), 0
+    for i, sentence in enumerate(sentences):
+        mean = margins([*sentences[:i], *sentences[i + 1 :]]).mean(axis=0)
+        layer, head = (int(x) for x in np.unravel_index(mean.argmax(), mean.shape))
+        heads.append((layer, head))
+        right += int((margins([sentence])[:, layer, head] > 0).sum())
+    return heads, right
+
+
+def dealt(sentences: Sequence[dict[str, Any]]) -> Array:
+    """At how many words a head is right that the rule chooses once the nouns of each sentence are dealt out to its
+    words, for all ways to do so: the best of many heads, where nothing is to find."""
+    total = right = np.zeros((1, 1))
+    for ahead, means in map(by_noun, sentences):
+        flat = ahead.reshape(*ahead.shape[:2], -1)
+        ways = np.array([flat[range(len(means)), way] for way in permutations(range(flat.shape[1]), len(means))])
+        total = (total[:, None] + ways.sum(axis=1)).reshape(-1, flat.shape[-1])
+        right = (right[:, None] + (ways > 0).sum(axis=1)).reshape(-1, flat.shape[-1])
+    found: Array = right[range(len(right)), total.argmax(axis=1)].astype(int)
+    return found

@@ -59,7 +59,10 @@ class Card(NamedTuple):
 TRAINED = {
     "model-that-talks": N_("Step through a sentence of its own, with some heads open and all heads at a glance."),
     "chat-turn": N_("A question, the marks around it, and the heads that repeat its words."),
-    "who-is-she": N_("He, she, it and they ask the same rows in turn, and one head finds the noun of each."),
+    "who-is-she": N_(
+        "He, she, it and they ask the same rows in turn. One head finds the noun of the first three; they has none of "
+        "its own."
+    ),
     "model-that-repeats": N_("The same words round after round, and what is left when their rows are gone."),
 }  # what is there to see on each page of the trained model
 

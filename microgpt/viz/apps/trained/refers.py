@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from microgpt.experiments.referring import margins
+from microgpt.experiments.referring import dealt, held_out, margins
 from microgpt.viz.apps.trained import record
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.strips import Thin, ThinScale, thin_scale
@@ -57,6 +57,27 @@ class Told(NamedTuple):
     words: list[Said]
 
 
+class Apart(NamedTuple):
+    """A word that stands for none of the nouns alone, and the two rows that get most of its weight."""
+
+    word: str
+    most: str
+    weight: float
+    next: str
+    next_weight: float
+
+
+class Chance(NamedTuple):
+    """What the choice of the head comes to on sentences that it was not chosen by, and where nothing is to find."""
+
+    held: int  # words of held-out sentences at which the chosen head is right
+    same: int  # of these choices, those that are the head of the page
+    even: float  # words at which a head is right that gives its weights to nouns by chance
+    ways: int  # to deal the nouns out to the words
+    mean: float  # words at which the head chosen then is right
+    as_good: int  # of these ways, those in which it is right at as many as here
+
+
 class View(NamedTuple):
     """The page as it is built."""
 
@@ -75,6 +96,8 @@ class View(NamedTuple):
     heads: int
     all_right: int  # heads that are right at all words
     margin: float  # the mean, of the chosen head
+    chance: Chance
+    apart: list[Apart]
     file: str
     source: dict[str, Any]
 
@@ -92,9 +115,33 @@ def view(_: Settings) -> View:
         (Choice("word", range(len(words))),), it["model"], layer, head, first["text"], rows,
         [asked(word, scale, shown) for word in words], scale, told, len(every),
         sum(word.weight > word.other_weight for word in every), sum(word.top for word in every),
-        by_head[0].size, int((by_head > 0).all(axis=0).sum()), float(by_head[:, layer, head].mean()), REFERS,
-        it["source"],
+        by_head[0].size, int((by_head > 0).all(axis=0).sum()), float(by_head[:, layer, head].mean()),
+        chance(it), [apart(word, shown) for word in words if word["noun"] is None], REFERS, it["source"],
     )  # fmt: skip
+
+
+def chance(it: dict[str, Any]) -> Chance:
+    """See `Chance`."""
+    sentences, head = it["sentences"], (it["layer"], it["head"])
+    chosen, held = held_out(sentences)
+    right = int((margins(sentences)[:, head[0], head[1]] > 0).sum())
+    nouns = [len(one["nouns"]) for one in sentences for word in one["words"] if word["noun"] is not None]
+    found = dealt(sentences)
+    return Chance(
+        held,
+        chosen.count(head),
+        sum(1 / n for n in nouns),
+        len(found),
+        float(found.mean()),
+        int((found >= right).sum()),
+    )
+
+
+def apart(word: dict[str, Any], tokens: list[str]) -> Apart:
+    """See `Apart`."""
+    weights = word["weights"][:-1]
+    second, most = (int(i) for i in np.argsort(weights)[-2:])
+    return Apart(show(word["word"]), tokens[most], weights[most], tokens[second], weights[second])
 
 
 def asked(word: dict[str, Any], scale: ThinScale, tokens: list[str]) -> Word:

@@ -1,5 +1,6 @@
 """Whom a pronoun stands for: what its page says, found again in the record by other means."""
 
+import itertools
 import json
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -96,3 +97,56 @@ def test_every_word_has_its_line() -> None:
     assert numbers(by_id(PAGE)["caution"]) == [top, len(WORDS)]
     for one, word in WORDS:  # what the sentence says of the rest
         assert int(np.argmax(word["weights"])) in (word["noun"], *set(range(99)) - set(one["nouns"]))
+
+
+def test_the_head_is_right_at_words_that_it_was_not_chosen_by() -> None:
+    """One sentence is left out at a time: noun by noun and head by head."""
+    right, same = 0, 0
+    for left in TOLD["sentences"]:
+        mean = np.zeros((30, 9))
+        for one, word in WORDS:
+            if one is not left:
+                on, at = np.array(word["on_nouns"]), one["nouns"].index(word["noun"])
+                mean += [
+                    [heads[at] - max(x for i, x in enumerate(heads) if i != at) for heads in layer] for layer in on
+                ]
+        layer, head = divmod(int(mean.argmax()), 9)
+        same += (layer, head) == (LAYER, HEAD)
+        for one, word in WORDS:
+            if one is left:
+                on = word["on_nouns"][layer][head]
+                right += one["nouns"][on.index(max(on))] == word["noun"]
+    assert numbers(by_id(PAGE)["held"]) == [len(TOLD["sentences"]), same, right, len(WORDS)]
+    assert right == len(WORDS) and same == len(TOLD["sentences"]), "what the page is about"
+
+
+def test_chance_is_said_beside_the_score() -> None:
+    """A few hundred of the ways to deal the nouns out, drawn, give the mean of all of them."""
+    draw, found = np.random.default_rng(0), list[int]()
+    for _ in range(300):
+        ahead = []
+        for one in TOLD["sentences"]:
+            words = [word for word in one["words"] if word["noun"] is not None]
+            for word, at in zip(words, draw.permutation(len(one["nouns"])), strict=False):
+                on = np.array(word["on_nouns"])
+                ahead.append(on[..., at] - np.delete(on, at, axis=-1).max(-1))
+        best = np.mean(ahead, axis=0).argmax()
+        found.append(sum(one.ravel()[best] > 0 for one in ahead))
+    even = sum(1 / len(one["nouns"]) for one, _ in WORDS)
+    said_even, n_words, ways, mean, as_good, right = numbers(by_id(PAGE)["chance"])
+    assert (said_even, n_words, right) == (round(even), len(WORDS), len(WORDS)) and as_good == 1
+    assert ways == np.prod([len(list(itertools.permutations(one["nouns"]))) for one in TOLD["sentences"]])
+    assert abs(mean - np.mean(found)) < 1 and max(found) < len(WORDS)
+
+
+def test_they_has_no_noun_of_its_own() -> None:
+    (word,) = [word for word in FIRST["words"] if word["noun"] is None]
+    (said,) = [text(e) for e in tree_of(PAGE).iter("p") if e.get("class") == "apart"]
+    (most, first), (second, after) = sorted(
+        ((weight, token) for weight, token in zip(word["weights"], FIRST["tokens"], strict=False)), reverse=True
+    )[:2]
+    assert (
+        word["word"] == " they" and f"{most:.2f} to {show(first)}" in said and f"{second:.2f} to {show(after)}" in said
+    )
+    assert second > 0.7 * most
+    assert "they has none of its own" in text(tree_of("index"))
