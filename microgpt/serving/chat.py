@@ -7,7 +7,8 @@ conversation is equal to the last token from its start; what is changed at token
 
 The last token of an answer has no row yet, since nothing has been asked after it: it is run in the next turn.
 An API that sells this charges a found token less (`read`) and, some of them, a new one more (`write`), both as
-multiples of the price of an input token without a cache. Knows counts; no tokens and no rows.
+multiples of the price of an input token without a cache. It may count a beginning from some number of tokens on alone
+(`least`), and only for some minutes. Knows counts; no tokens and no rows.
 """
 
 from __future__ import annotations
@@ -57,9 +58,14 @@ def edited(sent: int, at: int, block_size: int = 1) -> Turn:
     return Turn(sent, at // block_size * block_size)
 
 
-def price(prompts: Iterable[Turn], write: float, read: float) -> float:
-    """What these prompts cost, in units of one input token without a cache: what is run is also written."""
-    return sum(turn.run * write + turn.found * read for turn in prompts)
+def price(prompts: Iterable[Turn], write: float, read: float, least: int = 0) -> float:
+    """What these prompts cost, in units of one input token without a cache: what is run is also written. A prompt of
+    fewer than `least` tokens is not, and a beginning of fewer is not found; each turn comes while the last is kept."""
+    cost = 0.0
+    for sent, found in prompts:
+        found = found if found >= least else 0
+        cost += (sent - found) * write + found * read if sent >= least else sent
+    return cost
 
 
 def pays_from(write: float, read: float) -> int:

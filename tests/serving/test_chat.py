@@ -48,6 +48,9 @@ def test_six_turns_send_ten_thousand_tokens_and_run_thirteen_hundred() -> None:
     assert round(100 * sum(turn.found for turn in chat) / 10_050, 1) == 87.0
     assert round(price(chat, 1.25, 0.1)) == 2_506
     assert price(chat, 1, 1) == 10_050
+    assert price(chat, 1.25, 0.1, 1050) == price(chat, 1.25, 0.1) and price(chat, 1.25, 0.1, 10**6) == 10_050
+    few = [edited(1800, 500), edited(900, 600)]  # of the first too little is found, and the second is too short
+    assert price(few, 1.25, 0.1, 1024) == 1800 * 1.25 + 900 and price(few, 1.25, 0.1, 500) == 1600 * 1.25 + 1100 * 0.1
 
 
 @pytest.mark.parametrize(("write", "uses", "ten"), [(1.25, 2, 2.15), (2.0, 3, 2.9)])

@@ -54,8 +54,9 @@ class Fewer:
         return self.bytes_per_token / self.bytes_full
 
 
-def formats(group: int = 4) -> dict[str, tuple[Rows, Rows]]:
-    """What keys and values are kept as, by name."""
+def formats(group: int = 4, recent: int = 4) -> dict[str, tuple[Rows, Rows]]:
+    """What keys and values are kept as, by name: groups per channel have `group` rows, and KIVI leaves the `recent`
+    newest rows as they are."""
     both = {
         "int8": Rows(Grid(8, scales=HALF)),
         "int8 symmetric": Rows(Grid(8, symmetric=True, scales=HALF)),
@@ -64,7 +65,7 @@ def formats(group: int = 4) -> dict[str, tuple[Rows, Rows]]:
         "e4m3": Rows(Float8("e4m3")),
         "e5m2": Rows(Float8("e5m2")),
     }
-    split = {"KIVI, int4": kivi(4, group, group, HALF), "KIVI, int2": kivi(2, group, group, HALF)}
+    split = {"KIVI, int4": kivi(4, group, recent, HALF), "KIVI, int2": kivi(2, group, recent, HALF)}
     return {name: (rows, rows) for name, rows in both.items()} | split
 
 
@@ -92,6 +93,13 @@ def fewer(
         np.abs(found - full).max(axis=1).tolist(),
         int(other[0]) if len(other) else None,
     )
+
+
+def shares(n: int, head_dim: int, group: int, recent: int) -> dict[str, float]:
+    """By format, what n rows of K and of V take of their bytes in sixteen bits, in one head of this width."""
+    config = Config(n_layer=1, n_head=1, n_kv_head=1, head_dim=head_dim)
+    full = 2 * n * head_dim * np.dtype(HALF).itemsize
+    return {name: sum(bytes_of(one, n, config) for one in rows) / full for name, rows in formats(group, recent).items()}
 
 
 def through(rows: Rows, before: Array) -> Kind:

@@ -14,7 +14,7 @@ from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.lesson import module_of
 from microgpt.viz.settings import Settings
 from microgpt.weights import shipped
-from tests.support.pages import classes, find, folded, numbers, text, tree_of, view_of
+from tests.support.pages import by_id, classes, find, folded, numbers, text, tree_of, view_of
 
 FRONT = page("index")
 NAMES = r"GPT-2 124M|SmolLM2-135M|Llama-3-8B"
@@ -122,4 +122,6 @@ def test_the_lead_says_what_goes_wrong_what_a_cache_is_and_what_one_must_know() 
     (lead,) = find(tree_of(FRONT), "lead")
     said = folded(lead)
     wrong, cure, needs = "of its whole text again", "The KV cache keeps them", "You must be able to multiply and add"
+    with_python = [lesson.name for lesson in LESSONS if "bug" in by_id(lesson)]
+    assert "in nearly every lesson" in said and len(LESSONS) > len(with_python) > 0.9 * len(LESSONS)
     assert 0 < said.index(wrong) < said.index(cure) < said.index(needs) < said.index("Begin with the first lesson")

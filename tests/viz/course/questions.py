@@ -201,6 +201,8 @@ QUESTIONS: dict[str, tuple[tuple[str, str], ...]] = {
         ("What do beams share?", r"needs 15 rows instead of 28, in 6 blocks of 4 instead of 8"),
         ("Does every engine copy on write?", r"vLLM V1 \(as of 2026\) shares full blocks only"),
         ("Why must a beginning match to the token?", r"In the first layer they differ by 0\.0.* they differ by up to 0\.97, because each token has read the changed one"),
+        ("What is a cached token on a bill?", r"A beginning of fewer than 1,024 tokens does not count, with some models of fewer than 4,096"),
+        ("How long is it kept?", r"until 5 minutes after its last use, 2 times for an hour"),
         ("What is a cached token?", r"one that was sent again and found, so that its rows did not have to be computed\. No answer is stored"),
         ("What does a chat run?", r"6 turns send 10,050 tokens and run 1,305"),
         ("What belongs first in a prompt?", r"what never changes belongs first"),

@@ -11,7 +11,7 @@ import numpy as np
 from microgpt.caches.codes import MANTISSA, Float8, Grid
 from microgpt.caches.quantised import Rows
 from microgpt.config import Array
-from microgpt.experiments.dropping.bits import HALF, Fewer, compare, through
+from microgpt.experiments.dropping.bits import HALF, Fewer, compare, shares, through
 from microgpt.experiments.dropping.planted import CHANNELS, ROWS, TIMES, Planted, planted, rows_with, unevenness
 from microgpt.experiments.dropping.shifted import Shifted, shifted
 from microgpt.trace import Trace
@@ -31,6 +31,7 @@ FULL, RECENT, YEAR = 16, 128, 2026  # bits of a number as it is; KIVI's newest r
 ENGINES = ("--kv-cache-dtype", "fp8", "q8_0", "QuantizedCache")  # vLLM's option and a value; llama.cpp's; transformers'
 FORMULA = "tanh(e ÷ 2)"  # by the largest error of a score
 MEMORY, SPEED = 2.6, (2.35, 3.47)  # KIVI in two bits: times less memory at the peak, times the throughput
+LONG = (1000, 128, 32)  # rows of a longer text, numbers in each, and rows that share a scale per channel
 DRIFT = (64, 16, 4)  # rows, numbers, and rows that come at once
 
 
@@ -105,6 +106,7 @@ class View(NamedTuple):
     cases: list[Case]
     drawing: Drawing
     formats: list[Fewer]
+    long: dict[str, float]  # of these, what a longer text of a larger model takes of sixteen bits
     uneven: float  # of the keys of this model, the most of all heads
     uneven_values: float
     channels: list[Planted]
@@ -114,6 +116,7 @@ class View(NamedTuple):
     shared: list[Shared]
     floats: list[Float]
     asks: Asks
+    long_rows: tuple[int, int, int] = LONG
     full: int = FULL
     recent: int = RECENT
     year: int = YEAR
@@ -161,6 +164,7 @@ def view(settings: Settings) -> View:
         n=n,
         cases=cases,
         drawing=drawing(cases),
+        long=shares(*LONG, RECENT),
         formats=compare(model, [int(i) for i in recording.ids[:n]]),
         uneven=max(unevenness(rows[:, g]) for rows in keys for g in range(config.n_kv_head)),
         uneven_values=max(unevenness(rows[:, g]) for rows in values for g in range(config.n_kv_head)),

@@ -18,7 +18,7 @@ from microgpt.viz.controls import Choice
 from microgpt.viz.drawing import thumbs
 from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH
 from microgpt.viz.lessons.sharing.drawn import COMES, LETTERS, SHORT, Drawing, drawing
-from microgpt.viz.lessons.sharing.sent import AT, EDITED, READ, SYSTEM, WRITE, Bars, Chat, bars, chats
+from microgpt.viz.lessons.sharing.sent import AT, EDITED, SYSTEM, TERMS, UNASKED, Bars, Chat, Terms, bars, chats
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
@@ -44,7 +44,6 @@ class Engine(NamedTuple):
     does: str
 
 
-MONTH = "2026-11"  # when the two prices were those of an API
 ENGINES = (
     Engine("vLLM V1", "2026", N_("full blocks by a hash; no copy on write")),
     Engine("SGLang", "2026", N_("a tree of tokens; to the token where a block has one row")),
@@ -137,10 +136,10 @@ class View(NamedTuple):
     several: int = 2  # texts that hold a block, in the key
     system: int = SYSTEM
     edit: tuple[int, int] = (EDITED + 1, AT)
-    prices: tuple[float, float] = (WRITE, READ)
-    pays: int = pays_from(WRITE, READ)
+    terms: Terms = TERMS
+    other: tuple[str, int] = UNASKED
+    pays: int = pays_from(TERMS.write, TERMS.read)
     engines: tuple[Engine, ...] = ENGINES
-    month: str = MONTH
     most_found: tuple[int, int] = (50, 99)  # percent: the range of hit rates that the same paper names
 
     @property

@@ -8,7 +8,23 @@ from microgpt.serving.chat import Turn, edited, price, turns
 
 SYSTEM, ASKED, ANSWERED, TURNS = 1000, 50, 200, 6  # tokens of a system prompt, a question, an answer; turns
 EDITED, AT = 3, 500  # in which turn, from 0, which token of the system prompt changes
-WRITE, READ = 1.25, 0.1  # what an input token costs if it is run and kept, and if it is found
+
+
+class Terms(NamedTuple):
+    """What an API asks for an input token, times the price of one without a cache, and within which bounds."""
+
+    name: str
+    month: str  # as of
+    write: float  # that is run and kept for `minutes` after its last use,
+    minutes: int
+    longer: float  # and for an hour
+    read: float  # that is found
+    least: int  # tokens of a beginning; with some models
+    most_least: int
+
+
+TERMS = Terms("Anthropic", "2026-11", 1.25, 5, 2.0, 0.1, 1024, 4096)
+UNASKED = ("OpenAI", 1024)  # at the same time: asks nothing for what it keeps, from so many tokens on
 
 
 class Chat(NamedTuple):
@@ -35,7 +51,7 @@ class Chat(NamedTuple):
 
     @property
     def price(self) -> float:
-        return price(self.turns, WRITE, READ)
+        return price(self.turns, TERMS.write, TERMS.read, TERMS.least)
 
 
 class Bars(NamedTuple):

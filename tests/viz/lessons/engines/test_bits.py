@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from microgpt.caches.quantised import QuantisedRows
+from microgpt.experiments.dropping.bits import formats
 from microgpt.viz.lessons.bits import LARGER
 from tests.support.pages import Run, drawn, find, prose_of, runs, text
 
@@ -65,8 +67,23 @@ def test_the_formats_stand_with_their_figures(run: Run) -> None:
     assert len(lines) == len(made.formats) == 8
     for line, one in zip(lines, made.formats, strict=True):
         assert one.name in line and f"{one.bytes_per_token:.1f}" in line and f"{max(one.off):.3f}" in line
-        assert ("none" in line) == (one.first is None)
+        assert ("none" in line) == (one.first is None) and f"{100 * made.long[one.name]:.1f} %" in line
     assert made.formats[2].bytes_per_token < made.formats[0].bytes_per_token <= made.formats[0].bytes_full
+
+
+def test_what_a_longer_text_takes_is_that_of_its_codes() -> None:
+    """A thousand rows of 128 numbers are written into a cache of each format, and its bytes are counted."""
+    made, _ = drawn("fewer-bits", *RUNS[0])
+    rows = np.random.default_rng(0).normal(size=(1, 1000, 128)).astype(np.float16)
+    for name, both in formats(32, 128).items():
+        taken = 0
+        for one in both:
+            cache = QuantisedRows(one, 1, 1000, 128, np.float16)
+            cache.append(rows)
+            taken += cache.nbytes
+        assert made.long[name] == taken / (2 * rows.nbytes)
+        assert made.long[name] < next(f.share for f in made.formats if f.name == name) or name in ("e4m3", "e5m2")
+    assert made.long["KIVI, int2"] < 0.3 and made.long["int4"] < 0.3
 
 
 def test_the_planted_rows_turn_the_table_around() -> None:
