@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from microgpt.cache import KVCache
 from microgpt.config import Config
 from microgpt.errors import UserError
-from microgpt.experiments.referring import DIGITS, SENTENCES, Sentence, asked, margins, measure
+from microgpt.experiments.referring import DIGITS, SENTENCES, Sentence, asked, held_out, margins, measure
 from microgpt.model import forward
 from microgpt.trace import Trace
 from microgpt.weights import Model, shipped
@@ -58,6 +58,10 @@ def test_the_chosen_head_prefers_the_right_noun_most(model: Model) -> None:
         by_hand[at] = weights[..., tokens.index(noun)]
         by_hand[at] -= np.max([weights[..., tokens.index(other)] for other in others], axis=0)
     assert_close(margins(told["sentences"]), by_hand, 2.1 * 10.0**-DIGITS)
+    heads, right = held_out(told["sentences"])  # each judges what the other has chosen
+    for one, other, at in zip(by_hand, by_hand[::-1], heads, strict=True):
+        assert other[at] >= other.max() - 2.1 * 10.0**-DIGITS
+        assert right <= 2 and (one[at] > 2.1 * 10.0**-DIGITS or right < 2)
     mean = by_hand.mean(axis=0)
     assert mean[best] >= mean.max() - 2.1 * 10.0**-DIGITS
     for word in told["sentences"][0]["words"]:

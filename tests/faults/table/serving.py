@@ -31,4 +31,14 @@ SERVING = [
         "one.next_position, slice(end, end + count), end + count", "one.next_position, slice(0, count), end + count",
         ("tests/attention/test_batch.py",),
     ),
+    Fault(
+        "longest-prompt-fills-the-budget", "serving", "microgpt/serving/measured.py",
+        "Policy(BUDGET + PLACES, PLACES, chunked=False)", "Policy(BUDGET, PLACES, chunked=False)",
+        ("tests/serving/test_measured.py",),
+    ),
+    Fault(
+        "guesses-counted-that-nobody-judged", "serving", "microgpt/viz/lessons/guess/__init__.py",
+        "range(min(one.accepted + 1, len(one.drafted)))", "range(len(one.drafted))",
+        ("tests/viz/lessons/engines/test_guess.py",),
+    ),
 ]  # fmt: skip
