@@ -28,9 +28,10 @@ from pathlib import Path
 
 from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.errors import UserError
-from microgpt.trace import from_json, to_json
+from microgpt.trace import to_json
 from microgpt.viz import views
 from microgpt.viz.course import PAGES
+from microgpt.viz.large.checked import trace_in
 from microgpt.viz.large.heads import numbers
 from microgpt.viz.lesson import add
 from microgpt.viz.notebook import is_folder
@@ -190,10 +191,7 @@ def write_checkpoint(options: argparse.Namespace, start: dict[str, int | None], 
 
 def write_trace(options: argparse.Namespace, start: dict[str, int | None], out: Path) -> None:
     """One lesson from a trace that somebody has recorded, into the new folder `out`."""
-    try:
-        part = from_json(options.trace.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError("%(file)s cannot be read (%(why)s).", file=options.trace, why=error) from None
+    part = trace_in(options.trace)
     bake_trace(
         part, say, out, layers=numbers("--layers", options.layers), heads=numbers("--heads", options.heads),
         start=start, lang=options.lang or "en", assets=options.assets or ASSETS[0],

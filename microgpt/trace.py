@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
@@ -181,7 +181,7 @@ def from_json(text: str) -> Trace:
     try:
         data = json.loads(text)
         if (data["format"], data["version"]) != ("microgpt-trace", 1):
-            raise ValueError(f"format {data['format']} version {data['version']}")
+            raise ValueError(f"format {data['format']!r:.40}, version {data['version']!r:.40}")
         trace = Trace(about=data["about"])
         events = list(data["events"])
     except (ValueError, KeyError, TypeError, RecursionError) as error:
@@ -193,26 +193,38 @@ def from_json(text: str) -> Trace:
 
 def tell_again(trace: Trace, i: int, event: Any) -> None:
     """Event `i` of a file. Raises UserError, which names it and what of it is wrong."""
-    name = event.get("name") if isinstance(event, dict) else None
-    for part, kinds in FIELDS.items():
-        if not isinstance(event, dict) or not isinstance(event.get(part), kinds):
+    fields: dict[str, Any] = event if isinstance(event, dict) else {}
+    name: Any = fields.get("name") if isinstance(fields.get("name"), str) else None
+    for part, fits in FIELDS.items():
+        if not fits(fields.get(part)) and (part in fields or part not in ("layer", "seq")):
             raise UserError(
                 N_("Event %(i)s of this trace (%(name)s): its “%(field)s” is not what docs/trace.md says."),
-                i=i, name=name, field=part,
+                i=i, name=str(name)[:40], field=part,
             )  # fmt: skip
+    numbers, shape, missing = fields["values"], fields["shape"], -math.inf if name == "attn_scores" else math.nan
     try:
-        missing = -math.inf if name == "attn_scores" else math.nan
-        numbers = [missing if x is None else x for x in event["values"]]
-        value = np.array(numbers, dtype=np.float64).reshape(event["shape"]) if event["shape"] else int(numbers[0])
-        layer, seq = int(event.get("layer", -1)), int(event.get("seq", 0))
-    except (ValueError, TypeError, IndexError, OverflowError) as error:
+        if len(numbers) != math.prod(shape) or not (shape or isinstance(numbers[0], int)):
+            raise ValueError(f"{len(numbers)} values of the shape {shape!s:.40}")
+        value = np.array([missing if x is None else x for x in numbers], np.float64).reshape(shape)
+    except (ValueError, OverflowError) as error:
         raise UserError(
-            N_("Event %(i)s of this trace (%(name)s) cannot be read: %(why)s."), i=i, name=name, why=error
+            N_("Event %(i)s of this trace (%(name)s) cannot be read: %(why)s."), i=i, name=str(name)[:40], why=error
         ) from None
-    trace.sequence(seq)((event["name"], value, event["pos"], layer))
+    trace.sequence(fields.get("seq", 0))((name, value if shape else numbers[0], fields["pos"], fields.get("layer", -1)))
 
 
-FIELDS: dict[str, type] = {"name": str, "pos": int, "shape": list, "values": list}  # of an event in a file
+def listed(*kinds: type) -> Callable[[Any], bool]:
+    return lambda x: type(x) is list and {*map(type, x)} <= {*kinds}
+
+
+FIELDS: dict[str, Callable[[Any], bool]] = {  # of an event in a file
+    "name": lambda x: type(x) is str,
+    "pos": lambda x: type(x) is int and x >= 0,
+    "layer": lambda x: type(x) is int and x >= 0,
+    "seq": lambda x: type(x) is int and x >= 1,
+    "shape": lambda x: listed(int)(x) and len(x) <= 8 and min(x, default=0) >= 0,
+    "values": listed(int, float, type(None)),
+}
 
 
 # ---- a run as arrays ------------------------------------------------------------------------------

@@ -87,7 +87,7 @@ def test_what_is_no_trace_is_refused_in_a_sentence(text: str) -> None:
     ('{"name": "q", "pos": 0, "shape": [2], "values": [0]}', "Event 0 of this trace (q) cannot be read: "),
     ('{"name": "q", "pos": 0, "shape": [1]}', "Event 0 of this trace (q): its “values” is not"),
     ('{"name": "q", "pos": 0, "shape": [], "values": []}', "Event 0 of this trace (q) cannot be read"),
-    ('{"name": "q", "pos": 0, "layer": "a", "shape": [1], "values": [0]}', "(q) cannot be read"),
+    ('{"name": "q", "pos": 0, "layer": "a", "shape": [1], "values": [0]}', "its “layer” is not what docs/"),
     ("7", "Event 0 of this trace (None)"),
 ])  # fmt: skip
 def test_an_event_that_is_none_is_refused_by_its_number_and_field(event: str, said: str) -> None:

@@ -23,9 +23,9 @@ from xml.etree import ElementTree
 
 from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.errors import N_, UserError
-from microgpt.trace import from_json
 from microgpt.viz.course import Page
 from microgpt.viz.figures import animated, figure, lesson, of_run
+from microgpt.viz.large.checked import trace_in
 from microgpt.viz.large.from_trace import picture_of
 from microgpt.viz.large.picture import BigPicture, big_view
 from microgpt.viz.rendering.render import sentence
@@ -112,11 +112,7 @@ def run_of(page: Page, options: argparse.Namespace, at: Mapping[str, int]) -> Bi
             )
     if options.checkpoint:
         return big_view(load_checkpoint(options.checkpoint), options.prompt or "", options.new, layers, heads)
-    try:
-        trace = from_json(options.trace.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(N_("%(file)s cannot be read (%(why)s)."), file=options.trace, why=error) from None
-    return picture_of(trace, layers, heads)
+    return picture_of(trace_in(options.trace), layers, heads)
 
 
 def whole_number(name: str, text: str) -> int:

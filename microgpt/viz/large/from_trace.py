@@ -18,9 +18,9 @@ import numpy as np
 from microgpt.config import Array, Config
 from microgpt.cost import kv_bytes
 from microgpt.errors import N_, UserError
-from microgpt.trace import EVENTS, Trace
+from microgpt.trace import Trace
 from microgpt.viz.drawing.counters import N_GUESSES, Cost, Guess, Held, candidates, costs
-from microgpt.viz.drawing.picture import MOST_TOKENS, v_dim
+from microgpt.viz.large.checked import check
 from microgpt.viz.large.excerpt import excerpt
 from microgpt.viz.large.heads import Open, attention, distances, opened, rule_layers, with_rows
 from microgpt.viz.large.picture import BigPicture, drawn
@@ -78,7 +78,7 @@ def drawable() -> Iterator[None]:
         yield
     except UserError:
         raise
-    except (LookupError, TypeError, ValueError) as error:
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         why = repr(error)
         raise UserError(
             N_("This trace cannot be drawn (%(why)s); docs/trace.md says what it needs."), why=why
@@ -87,17 +87,17 @@ def drawable() -> Iterator[None]:
 
 def picture_of(trace: Trace, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> ExcerptPicture:
     """The picture of a trace or an excerpt, whichever engine has run it. Raises UserError for what cannot be drawn."""
+    check(trace)
     with drawable():
         return picture_from(cut(trace, layers, heads), layers, heads)
 
 
 def cut(trace: Trace, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> Trace:
-    """The excerpt of a trace; what is one already stays so. Raises UserError for what a page cannot be made of."""
+    """The excerpt of a trace; what is one already stays so."""
     if "whole" in trace.about:
         return trace
     about = described(trace.about)
-    config, n = Config(**about["config"]), len(about["tokens"])
-    check_told(trace, config, n)
+    n = len(about["tokens"])
     run = Trace(about, [event.report for event in trace])
     for i in range(about["n_prompt"] - 1, n - 1):
         if ("sample", i) not in run:
@@ -107,64 +107,12 @@ def cut(trace: Trace, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> 
 
 
 def described(about: Mapping[str, Any]) -> dict[str, Any]:
-    """What a trace says of its run, with what may be left out. Raises UserError for what lacks, or does not fit."""
-    try:
-        config, tokens, vocabulary = Config(**about["config"]), about["tokens"], about["vocabulary"]
-        n, known = len(tokens), len(vocabulary)
-        ids = about.get("ids") or [vocabulary.index(token) for token in tokens]
-        before = about.get("before", 0)
-        sizes = [getattr(config, name) for name in SIZES]
-        fits = {
-            "config": all(type(size) is int and 0 < size <= MOST for size in sizes),
-            "n_kv_head": config.n_head % config.n_kv_head == 0,
-            "tokens": 2 <= n <= MOST_TOKENS,
-            "n_prompt": 1 <= about["n_prompt"] <= n,
-            "vocabulary": known == config.vocab_size,
-            "v_dim": type(v_dim(about)) is int and 0 < v_dim(about) <= MOST,
-            "before": type(before) is int and before >= 0 and (not before or len(about["macs"]) == n),
-            "ids": len(ids) == n and all(0 <= token < known for token in ids),
-        }
-        wrong = [name for name, right in fits.items() if not right]
-        dtype = about.get("dtype", "float64")
-        filled = {"temperature": 0.0, "top_k": 0, "seed": 0, "dtype": dtype, "stops": [], "started": False, "ids": ids,
-                  "nbytes_reserved": kv_bytes(config, n, bytes_of(dtype))}  # fmt: skip
-        _ = about["model"], about["prompt"]
-    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
-        raise UserError(N_("What this trace says about its run lacks something: %(why)s."), why=error) from None
-    if wrong:
-        raise UserError(
-            N_(
-                "What this trace says about its run does not fit: %(names)s. A page shows 2 to %(most)s tokens, each "
-                "of the vocabulary, which has as many as config says."
-            ),
-            names=", ".join(wrong), most=MOST_TOKENS,
-        )  # fmt: skip
-    return {**filled, **about}
-
-
-def check_told(trace: Trace, config: Config, n: int) -> None:
-    """Raise UserError unless all that is drawn has been told, in its shape."""
-    c, v = config, v_dim(trace.about)
-    letters = {"n": 1, "d": c.n_embd, "H": c.n_head, "G": c.n_kv_head, "h": c.head_dim, "Hh": c.n_head * v,
-               "V": c.vocab_size}  # fmt: skip
-    keys = [("logits", i, -1) for i in range(n)]
-    keys += [(name, i, layer) for i in range(n) for layer in with_rows(trace.about) for name in DRAWN]
-    for name, i, layer in keys:
-        event = f"{name}, pos {i}" + (f", layer {layer}" if layer >= 0 else "")  # as the file has it
-        if (name, i, layer) not in trace:
-            raise UserError(N_("This trace does not tell %(event)s."), event=event)
-        sizes = letters | {"t": i + 1} | ({"h": v} if name == "v" else {})
-        wanted = tuple(sizes[letter] for letter in EVENTS[name].shape.split())
-        found = np.shape(trace[name, i, layer])
-        if found != wanted:
-            raise UserError(
-                N_("In this trace, %(event)s has the shape %(found)s, not %(wanted)s."),
-                event=event, found=found, wanted=wanted,
-            )  # fmt: skip
-
-
-SIZES, MOST = ("n_layer", "n_embd", "n_head", "n_kv_head", "head_dim", "n_ctx", "vocab_size"), 2**24
-DRAWN = ("attn_norm", "q", "k", "v", "cache_append", "attn_scores", "attn_weights", "head_out")  # in every layer
+    """What a trace says of its run, with what may be left out."""
+    config, tokens, dtype = Config(**about["config"]), about["tokens"], about.get("dtype", "float64")
+    ids = about.get("ids") or [about["vocabulary"].index(token) for token in tokens]
+    filled = {"temperature": 0.0, "top_k": 0, "seed": 0, "dtype": dtype, "stops": [], "started": False,
+              "nbytes_reserved": kv_bytes(config, len(tokens), bytes_of(dtype))}  # fmt: skip
+    return {**filled, **about, "ids": ids}
 
 
 def picture_from(part: Trace, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> ExcerptPicture:

@@ -75,7 +75,7 @@ def opened(
     Where a page has no room for three heads in each layer, the rule takes the nearest and the furthest, or the latter.
     """
     n_layer, n_head, n, _ = weights.shape
-    most = max(1, min(MOST_OPEN, NUMBERS // (head_dim * n)))
+    most = room_for(head_dim, n)
     check("layers", layers, n_layer)
     check("heads", heads, n_head)
     far, found = distances(weights, before), []
@@ -102,6 +102,11 @@ def opened(
             n=len(found), most=most,
         )  # fmt: skip
     return found
+
+
+def room_for(head_dim: int, n: int) -> int:
+    """How many heads of that size a page of n tokens opens, at most."""
+    return max(1, min(MOST_OPEN, NUMBERS // (head_dim * n)))
 
 
 def rule_layers(kept: Sequence[int]) -> list[int]:

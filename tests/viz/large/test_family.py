@@ -182,7 +182,7 @@ def test_rows_of_v_may_have_another_width_than_those_of_k() -> None:
     html = page(view)
     assert "48 × 64</small>" in html and "48 × 48</small>" in html
     trace.about["v_dim"] = 64
-    with pytest.raises(UserError, match=r"v, pos 0, layer 0 has the shape \(1, 3, 48\), not \(1, 3, 64\)"):
+    with pytest.raises(UserError, match=r"v, pos 0, layer 0 .* its “shape” is \[1, 3, 48\], not \[1, 3, 64\]"):
         picture_of(trace)
 
 
