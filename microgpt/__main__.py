@@ -22,7 +22,7 @@ from microgpt import __version__
 from microgpt.checkpoints.__main__ import main as inspect
 from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.errors import UserError
-from microgpt.files import write_whole
+from microgpt.files import place_of, write_whole
 from microgpt.record import Recording
 from microgpt.trace import to_json
 from microgpt.viz.drawing.picture import MOST_TOKENS
@@ -77,7 +77,6 @@ def parser() -> argparse.ArgumentParser:
     )
     page.add_argument("--lang", default="en", choices=sorted(LANGUAGES), help="its language (default: en)")
     page.add_argument("--open", action="store_true", help="open it in the browser")
-    page.add_argument("--force", action="store_true", help="replace a file of that name")
     trace = commands.add_parser("trace", help="print what the hooks report of a run, as JSON")
     for command, what in (
         (page, "where to (default: the text, with .html)"),
@@ -98,6 +97,8 @@ def parser() -> argparse.ArgumentParser:
     record.add_argument("--device-map", default=None, metavar="MAP", help="auto: over all devices, by accelerate")
     record.add_argument("--layers", metavar="0,5,11", help="the layers to open (default: first, middle, last)")
     record.add_argument("--heads", metavar="0,3", help="of them, these heads alone (default: all)")
+    for command in (page, trace, record):
+        command.add_argument("--force", action="store_true", help="replace a file of that name")
     commands.add_parser("inspect", help="list what a file of weights holds")
     return top
 
@@ -105,8 +106,7 @@ def parser() -> argparse.ArgumentParser:
 def write_page(options: argparse.Namespace) -> None:
     """Write the page, and say where it is."""
     path: Path = options.out or Path(name_for(options.prompt))
-    if path.exists() and not options.force:
-        raise UserError("“%(path)s” is there already; choose another --out, or replace it with --force.", path=path)
+    check_free(path, options.force)
     new = {} if options.new is None else {"new": options.new}
     show(options.prompt, options.model, options.widget, lang=options.lang, **new).save(path)
     print(path)
@@ -116,6 +116,8 @@ def write_page(options: argparse.Namespace) -> None:
 
 def write_trace(options: argparse.Namespace) -> None:
     """Print the trace, or write it to a file."""
+    if options.out:
+        check_free(options.out, options.force)
     recording = Recording(model_of(options.model), options.prompt, max_new=options.new)
     recording.run()
     text = to_json(recording.trace)
@@ -128,6 +130,7 @@ def write_trace(options: argparse.Namespace) -> None:
 def write_record(options: argparse.Namespace) -> None:
     """Run the text where transformers runs the model, and write what a page shows of it."""
     layers, heads = numbers("--layers", options.layers), numbers("--heads", options.heads)
+    check_free(options.out, options.force)
     try:
         from transformers import AutoModelForCausalLM, AutoTokenizer
     except ImportError:
@@ -164,6 +167,16 @@ def write_record(options: argparse.Namespace) -> None:
     if heads:
         part = of_heads(part, [(one.layer, one.head, one.rank) for one in shown.heads])
     write_whole({options.out: to_json(part)})
+
+
+def check_free(path: Path, force: bool) -> None:
+    """Raise UserError, before anything is run, where nothing may be written."""
+    try:
+        there = place_of(path).exists()
+    except (OSError, ValueError) as error:
+        raise UserError("“%(path)s” cannot be written (%(why)s).", path=path, why=error) from None
+    if there and not force:
+        raise UserError("“%(path)s” is there already; choose another --out, or replace it with --force.", path=path)
 
 
 def model_of(name: str) -> Model:

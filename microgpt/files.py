@@ -26,16 +26,19 @@ THINGS = 1_500_000  # the tokenizer.json of Llama 3 has a million
 DIGITS = 20  # of a whole number that fits into 64 bits; Python reads longer ones in quadratic time
 
 
-def write_whole(files: Mapping[Path, str]) -> None:
-    """Write each text to its path, folders included. All are written beside their places first, then moved there."""
+def write_whole(files: Mapping[Path, str | bytes]) -> None:
+    """Write each text or picture to its path, folders included. Each is written beside its place, then moved there."""
     waiting: dict[Path, Path] = {}
     path = Path()
     try:
         for path, text in files.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            beside = path.with_name(f".{path.name}.{os.getpid()}")
-            waiting[beside] = path
-            beside.write_bytes(text.encode("utf-8"))  # not write_text: no platform's line endings
+            place = place_of(path)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            beside = place.with_name(f".{place.name}.{os.getpid()}")
+            waiting[beside] = place
+            beside.write_bytes(
+                text.encode("utf-8") if isinstance(text, str) else text
+            )  # not write_text: no platform's line endings
         for beside, path in waiting.items():
             beside.replace(path)
     except OSError as error:
@@ -45,6 +48,19 @@ def write_whole(files: Mapping[Path, str]) -> None:
     finally:
         for beside in waiting:
             beside.unlink(missing_ok=True)
+
+
+def place_of(path: Path) -> Path:
+    """Where a text for that path is written: a link leads to its place. Raises UserError for what is there and no file.
+
+    What is moved over a device, as root may, is a file from then on, for all programs.
+    """
+    place = Path(os.path.realpath(path))
+    if os.path.lexists(place) and not stat.S_ISREG(os.lstat(place).st_mode):
+        raise UserError(
+            N_("“%(path)s” is there and is no file, so nothing is written to it. Choose another place."), path=path
+        )
+    return place
 
 
 def open_file(path: Path) -> BinaryIO:

@@ -82,6 +82,9 @@ def test_the_trace_of_a_text_is_printed(model: str, tmp_path: Path, capsys: pyte
     assert (code, err) == (0, "") and out == to_json(Recording(shipped(model), prompt).run())
     assert ran(capsys, "trace", prompt, "--model", model, "--out", str(tmp_path / "t.json")) == (0, "", "")
     assert (tmp_path / "t.json").read_text("utf-8") == out
+    code, _, err = ran(capsys, "trace", prompt, "--out", str(tmp_path / "t.json"))
+    assert code == 1 and "is there already" in err and "--force" in err
+    assert ran(capsys, "trace", prompt, "--model", model, "--out", str(tmp_path / "t.json"), "--force")[0] == 0
     assert from_json(out).about["prompt"] == prompt
 
 
@@ -111,10 +114,13 @@ def test_a_file_is_inspected(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         (["trace", "emma", "--model", "./nowhere"], "There is no folder nowhere"),
         (["trace", ""], "The prompt is empty"),
         (["emma", "--out", "/proc/nothing/a.html"], "cannot be written"),
+        (["page", "emma", "--out", "/dev"], "is there and is no file"),
+        (["trace", "emma", "--force", "--out", "/dev"], "is there and is no file"),
+        (["record", "--model", "a", "--prompt", "b", "--force", "--out", "/dev"], "is there and is no file"),
         (["a\udcff"], "not UTF-8"),
         (["inspect", "nowhere.safetensors"], "nowhere.safetensors"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_done_is_one_sentence(
     words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

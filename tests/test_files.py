@@ -1,13 +1,18 @@
-"""JSON is looked at before it is parsed: how deep it goes is counted rightly, and that does not take for ever."""
+"""What is written takes the place of a file alone. JSON is looked at before it is parsed: how deep it goes is counted
+rightly, and that does not take for ever."""
 
 import json
+import os
+import stat
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microgpt.files import DEPTH, DIGITS, THINGS, nested, parsed
+from microgpt.errors import UserError
+from microgpt.files import DEPTH, DIGITS, THINGS, nested, parsed, write_whole
 
 LARGE = 10 ** (DIGITS - 1) - 1  # with its sign as long as what is read digit by digit; what is longer is rounded
 ANYTHING = st.recursive(
@@ -76,3 +81,26 @@ def test_a_number_of_any_length_is_read(digits: int) -> None:
     found = parsed("-" + "9" * digits)
     assert found == (-(10**digits) + 1 if digits < 20 else float("-" + "9" * digits))
     assert parsed("12345678901234567890") == 12345678901234567890
+
+
+def test_nothing_is_written_over_what_is_no_file_and_a_link_is_followed(tmp_path: Path) -> None:
+    """As root a rename would take the place of /dev/full itself; here a pipe stands for all devices."""
+    pipe, there = tmp_path / "pipe", tmp_path / "there.txt"
+    os.mkfifo(pipe)
+    (tmp_path / "folder").mkdir()
+    links = {
+        "to the pipe": pipe,
+        "to a file": there,
+        "to none": tmp_path / "new.txt",
+        "to itself": tmp_path / "to itself",
+    }
+    for name, place in links.items():
+        (tmp_path / name).symlink_to(place)
+    for name in ("pipe", "folder", "to the pipe", "to itself"):
+        with pytest.raises(UserError, match=f"{name}” is there and is no file"):
+            write_whole({tmp_path / "other.txt": "a", tmp_path / name: "b"})
+    there.write_text("old")
+    write_whole({tmp_path / "to a file": "a", tmp_path / "to none": b"b"})
+    assert there.read_text() == "a" and (tmp_path / "new.txt").read_text() == "b"
+    assert stat.S_ISFIFO(pipe.stat().st_mode) and all((tmp_path / name).is_symlink() for name in links)
+    assert {path.name for path in tmp_path.iterdir()} == {"pipe", "folder", "there.txt", "new.txt", *links}

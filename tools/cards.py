@@ -12,9 +12,10 @@ import sys
 from pathlib import Path
 
 from microgpt.errors import UserError
+from microgpt.files import write_whole
 from microgpt.viz.course import PAGES, page
 from microgpt.viz.figures import card
-from tools.figure import pngs, write
+from tools.figure import pngs
 
 CARDS = Path(__file__).resolve().parents[1] / "site" / "cards"
 COLOURS = 256  # of a palette
@@ -29,7 +30,7 @@ def main(argv: list[str] | None = None) -> int:
         CARDS.mkdir(exist_ok=True)
         for shown, png in zip(pages, drawn, strict=True):
             small = with_palette(png)
-            write(CARDS / f"{shown.name}.png", small)
+            write_whole({CARDS / f"{shown.name}.png": small})
             print(f"{shown.name}.png: {len(small) / 1000:.0f} kB")
     except UserError as error:
         print(f"tools.cards: {error}", file=sys.stderr)

@@ -13,16 +13,15 @@ is drawn by Chromium. A file is replaced only by a whole one.
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from xml.etree import ElementTree
 
 from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.errors import N_, UserError
+from microgpt.files import write_whole
 from microgpt.viz.course import Page
 from microgpt.viz.figures import animated, figure, lesson, of_run
 from microgpt.viz.large.checked import trace_in
@@ -96,7 +95,7 @@ def make(options: argparse.Namespace) -> None:
     else:
         settings = settings_for(shown, options.model or "", options.prompt)
         svg = (animated if options.animate else figure)(shown, settings, choice, options.address)
-    write(out, pngs([svg], scale)[0] if kind == ".png" else svg.encode())
+    write_whole({out: pngs([svg], scale)[0] if kind == ".png" else svg})
 
 
 def run_of(page: Page, options: argparse.Namespace, at: Mapping[str, int]) -> BigPicture:
@@ -153,24 +152,6 @@ def chromium(own: str) -> str:
     if not found:
         raise UserError(N_("A PNG needs Chromium: python -m playwright install chromium. An SVG needs no browser."))
     return found
-
-
-def write(path: Path, data: bytes) -> None:
-    """Beside its place first, then moved there, so that what was there stays until all of it is there."""
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}-", delete=False) as file:
-            beside = Path(file.name)
-            try:
-                file.write(data)
-                file.close()
-                beside.chmod(0o644)
-                os.replace(beside, path)
-            finally:
-                beside.unlink(missing_ok=True)
-    except OSError as error:
-        raise UserError(
-            N_("“%(path)s” cannot be written (%(why)s). Choose another place."), path=path, why=error.strerror
-        ) from None
 
 
 if __name__ == "__main__":

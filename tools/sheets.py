@@ -21,10 +21,11 @@ from typing import Any, NamedTuple
 from playwright.sync_api import Browser, Error, sync_playwright
 
 from microgpt.errors import UserError
+from microgpt.files import write_whole
 from microgpt.viz.course import LESSONS, page
 from microgpt.viz.rendering.style import pace
 from microgpt.viz.text.place import ROOT
-from tools.figure import FLAGS, chromium, write
+from tools.figure import FLAGS, chromium
 from tools.server import serving
 
 MOST = 10  # choices of a kind on a sheet
@@ -111,7 +112,7 @@ def built(site: Path) -> None:
 
 
 def told(path: Path, data: bytes) -> None:
-    write(path, data)
+    write_whole({path: data})
     print(f"{path.name}: {len(data) / 1000:.0f} kB", flush=True)
 
 

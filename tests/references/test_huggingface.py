@@ -149,13 +149,16 @@ def test_the_command_writes_what_a_page_is_made_of(
     assert picture_from(part).step(4).rows == 5
     assert part.about.get("family", "llama") == family.lower() and part.about["config"]["position"] == "rope"
     assert part.about["model"] == "model" and part.about["dtype"] == "float32" and "whole" in part.about
+    asked = ["record", "--model", str(folder), "--prompt", "the day", "--new", "3", "--out", str(file)]
+    assert main(asked) == 1 and "replace it with --force" in capsys.readouterr().err
+    file.unlink()
     assert main(["record", "--model", str(tmp_path / "none"), "--prompt", "a", "--out", str(file)]) == 1
     assert "cannot be loaded" in capsys.readouterr().err
     assert main(["record", "--model", str(folder), "--prompt", "a" * 90, "--out", str(file)]) == 1
     assert "more than the 32 that this model sees" in capsys.readouterr().err
     assert main(["record", "--model", str(folder), "--prompt", "a", "--new", "32", "--out", str(file)]) == 1
     assert "a page shows the last 2 to 32" in capsys.readouterr().err
-    asked = ["record", "--model", str(folder), "--prompt", "the day", "--new", "3", "--out", str(file)]
+    asked.append("--force")
     assert main([*asked, "--layers", "1"]) == 0
     assert from_json(file.read_text("utf-8")).about["cut"]["in_layers"]["layers"] == [1]
     assert main([*asked, "--heads", "0,3"]) == 0

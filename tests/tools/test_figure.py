@@ -67,7 +67,7 @@ REFUSED: list[tuple[list[str], str]] = [
     (["kv-cache", "--scale", "nan"], "--scale is “nan”; give a number from 1 to 8."),
     (["kv-cache", "--out", "a.pdf"], "give --out a name that ends in .svg or .png"),
     (["kv-cache", "--out", "a.png", "--animate"], "A PNG cannot move"),
-    (["kv-cache", "--out", "missing/a.svg"], "cannot be written"),
+    (["kv-cache", "--out", "/proc/nothing/a.svg"], "cannot be written"),
     (["kv-cache", "--trace", "none"], "cannot be read"),
     (["kv-cache", "--new", "3"], "--new is for a checkpoint"),
     (["kv-cache", "--step", "1.5", *CHECKPOINT], "--step is “1.5”; give a whole number."),
