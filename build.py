@@ -25,6 +25,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from traceback import format_exc
+
+from jinja2 import TemplateError
 
 from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.errors import UserError
@@ -54,7 +57,7 @@ from tools.runtime.fetch import default_cache, fetch_runtime
 from tools.runtime.packing import pack_runtime
 from tools.runtime.pinned import CORE
 from tools.server import refused, serve
-from tools.watch import Watch
+from tools.watch import Watch, why
 
 ROOT = Path(__file__).resolve().parent
 DTYPES = ("float32", "float64")
@@ -69,19 +72,23 @@ def main(argv: list[str] | None = None) -> int:
     options = asked(words)
     if options.when_told:
         options.serve = None
-    if options.serve is not None and (why := refused(options.serve)):
-        print(why, file=sys.stderr)
+    if options.serve is not None and (taken := refused(options.serve)):
+        print(taken, file=sys.stderr)
         return 1
     try:
         out, write = ordered(options)
+        check_apart(out, options)
         if options.check:
             return check(out, write)
         if options.when_told and not told():
             return 0
-        watch = watching(options, words)  # also for what changes while it is built
+        watch = None if options.serve is None else watching(options, words)  # also for what changes while it is built
         build(out, write=write)
     except UserError as error:
         print(f"build.py: {error}", file=sys.stderr)
+        return 1
+    except TemplateError:
+        print(f"build.py: {why(format_exc(), sources(options))} Nothing was changed.", file=sys.stderr)
         return 1
     except OSError as error:
         where = "choose another --out, or another folder as MICROGPT_CACHE"
@@ -90,7 +97,7 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("build.py: stopped. Nothing was changed.", file=sys.stderr)
         return 130
-    if options.serve is None:
+    if watch is None:
         return 0
     gc.enable()
     with watch:
@@ -99,10 +106,24 @@ def main(argv: list[str] | None = None) -> int:
 
 def watching(options: argparse.Namespace, words: list[str]) -> Watch:
     """What builds again, in the same way, when a source has changed."""
+    return Watch([sys.executable, str(ROOT / "build.py"), *words, "--when-told"], sources(options))
+
+
+def sources(options: argparse.Namespace) -> list[Path]:
+    """The files and folders that all is built from."""
     own = [Path(options.lesson).resolve()] if options.lesson else []
-    return Watch(
-        [sys.executable, str(ROOT / "build.py"), *words, "--when-told"], [ROOT / name for name in SOURCES] + own
-    )
+    return [ROOT / name for name in SOURCES] + own
+
+
+def check_apart(out: Path, options: argparse.Namespace) -> None:
+    """Raise UserError for a place in a folder of sources: the next build would take along what this one writes."""
+    for source in sources(options):
+        if Path(os.path.realpath(out)).is_relative_to(os.path.realpath(source)):
+            raise UserError(
+                "--out is “%(out)s”, inside of “%(source)s”, whose files go along into what is built. Choose a place "
+                "outside of it.",
+                out=out, source=source,
+            )  # fmt: skip
 
 
 def told() -> bool:

@@ -8,8 +8,10 @@ Writes into the folder that it is given; build.py moves it into place.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 from typing import NamedTuple
 
 from microgpt.viz import views
@@ -26,6 +28,7 @@ from tools.runtime.carry import packed, runtime
 from tools.runtime.single import single
 
 ASSETS = ("directory", "inline")
+SLOW = 10  # seconds that a view takes seldom, and no view of the course
 FORMS = {"index.html": False, "embed.html": True}  # file -> whether the widget stands alone in it
 
 
@@ -39,6 +42,8 @@ class Recipe(NamedTuple):
 def bake(order: Recipe, say: Callable[[str], None], out: Path) -> None:
     """Write the lesson into the new folder `out`."""
     if lesson := added(order.asked.page.widget):
+        for link in lesson.links:
+            say(f"left out: {link}, a link")
         with telling(lesson.folder):
             return baked(order, say, out)
     baked(order, say, out)
@@ -46,7 +51,8 @@ def bake(order: Recipe, say: Callable[[str], None], out: Path) -> None:
 
 def baked(order: Recipe, say: Callable[[str], None], out: Path) -> None:
     asked, notes = order.asked, notices()
-    view = views.view(asked.page.widget, asked.settings)
+    with slow(lambda: say(f"“{asked.page.name}” computes for {SLOW} s already; Ctrl-C ends a view that never ends")):
+        view = views.view(asked.page.widget, asked.settings)
     lesson = added(asked.page.widget)
     more = lesson.files if lesson else {}
     runs = None if lesson else asked  # what others have written may use anything
@@ -65,6 +71,18 @@ def baked(order: Recipe, say: Callable[[str], None], out: Path) -> None:
     for name, path in site_files().items():
         if "/" not in name:  # the cards are for links that are shared
             shutil.copyfile(path, out / name)
+
+
+@contextmanager
+def slow(tell: Callable[[], None]) -> Iterator[None]:
+    """Tells, once, where what is within takes longer than SLOW seconds."""
+    timer = Timer(SLOW, tell)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def rendered(asked: Request, view: View, site: Site, notes: str, assets: Assets = BESIDE) -> dict[str, str]:

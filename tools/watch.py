@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -18,6 +19,9 @@ from threading import Event, Thread
 LAST = (".html", ".svg", ".css", ".js", ".po", ".png")  # read for pages alone, when nothing else is left to do
 STOPPED = 130  # what a build returns that somebody stops by Ctrl-C
 PAUSE = 0.1  # seconds between two looks
+SLOW = 10.0  # seconds of a build after which it is said that it goes on, and a change starts another one in its place
+GRACE = 5.0  # seconds in which a build that is ended takes back what it has done
+MOST = 20_000  # files that are looked at
 FRAME = re.compile(r'^ *File "(.+)", line (\d+)', re.M)  # of a traceback
 
 Seen = dict[str, tuple[int, int]]  # path -> when it was written, and its size
@@ -42,7 +46,7 @@ class Watch:
 
     def __exit__(self, *_: object) -> None:
         self.over.set()
-        self.thread.join()  # no build is killed: it would leave things half done
+        self.thread.join()
         self.drop()
 
     def started(self) -> subprocess.Popen[str]:
@@ -69,8 +73,10 @@ class Watch:
         if self.waiting.poll() is not None or not all(name.endswith(LAST) for name in changed):
             self.drop()
             self.waiting = self.started()
-        _, said = self.waiting.communicate("\n")
-        if self.waiting.returncode == STOPPED:
+        said = self.ended(start)
+        if said is None or self.waiting.returncode == STOPPED:
+            if not self.over.is_set():
+                self.waiting = self.started()
             return
         if self.waiting.returncode:
             print(f"{why(said, self.places)} The last good site is still served.", file=sys.stderr, flush=True)
@@ -79,23 +85,53 @@ class Watch:
             print(f"built again in {time.monotonic() - start:.1f} s", file=sys.stderr, flush=True)
         self.waiting = self.started()
 
+    def ended(self, start: float) -> str | None:
+        """Let the build that waits go on, and give what it has said at its end; None when it was ended before that.
+
+        One that takes long, as a view that never ends does, is ended by the next change, and every one with the server.
+        """
+        told, slow = "\n", False
+        while True:
+            try:
+                return self.waiting.communicate(told, timeout=PAUSE)[1]
+            except subprocess.TimeoutExpired:
+                told = ""
+            if time.monotonic() - start > SLOW and not slow:
+                slow = True
+                print(f"still building after {SLOW:.0f} s; a change starts anew", file=sys.stderr, flush=True)
+            if self.over.is_set() or (slow and seen(self.places) != self.seen):
+                self.stop()
+                return None
+
+    def stop(self) -> None:
+        """End a build as Ctrl-C does, so that nothing is left half done; by force where it does not listen."""
+        self.waiting.send_signal(signal.SIGINT if sys.platform != "win32" else signal.SIGTERM)
+        try:
+            self.waiting.communicate(timeout=GRACE)
+        except subprocess.TimeoutExpired:
+            self.drop()
+
 
 def seen(places: Iterable[Path]) -> Seen:
-    """All files there, but hidden ones and what Python keeps of its modules."""
+    """All files there, but hidden ones and what Python keeps of its modules; no link in a folder is followed."""
     found: Seen = {}
     todo = [str(place) for place in places]
-    while todo:
+    while todo and len(found) < MOST:
         path = todo.pop()
         try:
             if os.path.isdir(path):
                 with os.scandir(path) as entries:
-                    todo += [entry.path for entry in entries if not entry.name.startswith((".", "__pycache__"))]
+                    todo += [entry.path for entry in entries if watched(entry)]
             else:
                 state = os.stat(path)
                 found[path] = state.st_mtime_ns, state.st_size
         except OSError:  # gone meanwhile
             pass
     return found
+
+
+def watched(entry: os.DirEntry[str]) -> bool:
+    return not entry.name.startswith((".", "__pycache__")) and not entry.is_symlink()
 
 
 def differing(before: Seen, after: Seen) -> set[str]:

@@ -28,6 +28,7 @@ __all__ = ["Choice", "Field", "Page", "Settings", "Table", "View", "add"]
 
 GROUP = "microgpt.lessons"  # of entry points
 TRAVELLED = "microgpt_lessons"  # where the lessons lie that went along into a browser
+MOST_FILES, MOST_BYTES = 2_000, 50_000_000  # in the folder of a lesson: all of it goes along
 
 
 class Table(NamedTuple):
@@ -68,16 +69,14 @@ class Added(NamedTuple):
 
     @property
     def files(self) -> dict[str, bytes]:
-        """What of it goes along into a browser, archive path -> bytes: no hidden files, and nothing through links."""
-        found = {path.relative_to(self.folder): path for path in self.folder.rglob("*") if path.is_file()}
-        kept = {
-            name: path
-            for name, path in found.items()
-            if path.suffix != ".pyc"
-            and not any(part.startswith(".") for part in name.parts)
-            and path.resolve() == self.folder / name
-        }
-        return {f"{TRAVELLED}/{self.page.widget}/{name.as_posix()}": kept[name].read_bytes() for name in sorted(kept)}
+        """What of it goes along into a browser, archive path -> bytes."""
+        found, _ = inside(self.folder)
+        return {f"{TRAVELLED}/{self.page.widget}/{name}": found[name].read_bytes() for name in sorted(found)}
+
+    @property
+    def links(self) -> list[str]:
+        """The links in its folder, which are not followed: what they lead to stays at home."""
+        return inside(self.folder)[1]
 
     @property
     def style(self) -> str:
@@ -87,7 +86,35 @@ class Added(NamedTuple):
     def template(self, name: str) -> str | None:
         """The text of one of its files, None where it has none of that name."""
         path = self.folder / name
-        return path.read_text("utf-8") if path.is_file() else None
+        above = [path, *path.parents][: len(Path(name).parts)]
+        own = ".." not in Path(name).parts and not any(step.is_symlink() for step in above)
+        return path.read_text("utf-8") if own and path.is_file() else None
+
+
+def inside(folder: Path) -> tuple[dict[str, Path], list[str]]:
+    """The files of a lesson, by their names in its folder, and the links there, of which none is followed.
+
+    Neither hidden ones nor what Python keeps of its modules. Raises UserError where there is more than can go along.
+    """
+    files, links, todo, seen, size = dict[str, Path](), list[str](), [folder], 0, 0
+    while todo:
+        for path in todo.pop().iterdir():
+            seen += 1
+            if path.name.startswith((".", "__pycache__")) or path.suffix == ".pyc":
+                continue
+            if path.is_symlink():
+                links.append(path.relative_to(folder).as_posix())
+            elif path.is_dir():
+                todo.append(path)
+            elif path.is_file():
+                files[path.relative_to(folder).as_posix()] = path
+                size += path.stat().st_size
+            if seen > MOST_FILES or size > MOST_BYTES:
+                raise UserError(
+                    N_("“%(folder)s” holds more than the %(files)s files or %(size)s MB that go along with a lesson."),
+                    folder=folder, files=MOST_FILES, size=MOST_BYTES // 10**6,
+                )  # fmt: skip
+    return files, sorted(links)
 
 
 ADDED: dict[str, Added] = {}  # what has been found so far, by page and by widget
@@ -102,16 +129,20 @@ def telling(folder: Path) -> Iterator[None]:
         yield
     except UserError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # who ends the program in a lesson has built nothing
         from traceback import extract_tb  # seldom needed
 
-        frames = [frame for frame in extract_tb(error.__traceback__) if Path(frame.filename).is_relative_to(folder)]
-        if isinstance(error, OSError) and not frames:  # a full disk is no lesson's fault
+        frames = [(frame.filename, frame.lineno) for frame in extract_tb(error.__traceback__)]
+        if isinstance(error, SyntaxError) and error.filename:
+            frames.append((error.filename, error.lineno))
+        own = [(Path(name), line) for name, line in frames if Path(name).is_relative_to(folder)]
+        if isinstance(error, OSError) and error.errno is not None and not own:  # a full disk is no lesson's fault
             raise
-        place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else folder.name
+        place = f"{own[-1][0].relative_to(folder).as_posix()}:{own[-1][1]}" if own else folder.name
+        why = error.msg if isinstance(error, SyntaxError) else str(error)
         raise UserError(
             N_("The lesson in “%(folder)s” fails (%(kind)s: %(why)s; %(place)s)."),
-            folder=folder, kind=type(error).__name__, why=str(error)[:200], place=place,
+            folder=folder, kind=type(error).__name__, why=" ".join(why.split())[:200], place=place,
         ) from error  # fmt: skip
 
 
@@ -122,11 +153,12 @@ def add(folder: str | Path) -> Page:
     folder = Path(folder).resolve()
     start = folder / "__init__.py"
     for path in (start, folder / "widget.html"):
-        if not path.is_file():
+        if not path.is_file() or path.is_symlink():
             raise UserError(
                 N_("“%(folder)s” is no lesson: it has no %(name)s. docs/own-widget.md says what a lesson is."),
                 folder=folder, name=path.name,
             )  # fmt: skip
+    files, _ = inside(folder)
     name = f"{TRAVELLED}.{re.sub('[^a-z0-9_]', '_', folder.name.lower())}"  # the package that it is in a browser
     for known in [known for known in sys.modules if known == name or known.startswith(f"{name}.")]:
         del sys.modules[known]
@@ -136,6 +168,9 @@ def add(folder: str | Path) -> Page:
     sys.modules.setdefault(TRAVELLED, ModuleType(TRAVELLED)).__path__ = []
     sys.modules[name] = module
     with telling(folder):
+        for path in files.values():
+            if path.suffix == ".py":  # also one that is imported later, or in a browser alone
+                compile(path.read_bytes(), path, "exec", dont_inherit=True)
         spec.loader.exec_module(module)
     return taken(module, folder).page
 

@@ -25,6 +25,7 @@ from microgpt.viz.settings import Settings
 from microgpt.viz.text.language import language
 from tests.support.own_widget import ROOT, blocks, written
 from tools import bake
+from tools.watch import seen
 
 
 @pytest.fixture
@@ -142,14 +143,18 @@ START = blocks("python")[0]
     ("__init__.py", None, "is no lesson: it has no __init__.py"),
     ("__init__.py", "PAGE = 1", "its __init__.py needs PAGE, a Page, and view"),
     ("__init__.py", "1 / 0", "fails (ZeroDivisionError: division by zero; __init__.py:1)"),
-    ("__init__.py", "syntax error", "fails (SyntaxError"),
+    ("__init__.py", "syntax error", "fails (SyntaxError: invalid syntax; __init__.py:1)"),
+    ("more.py", "a = 1\nif a\n", "fails (SyntaxError: expected ':'; more.py:2)"),
+    ("__init__.py", "raise SystemExit(0)", "fails (SystemExit: 0; __init__.py:1)"),
+    ("widget.html", "<p>\n{% include 'none.html' %}", "fails (TemplateNotFound: none.html; widget.html:2)"),
+    ("style.css", "p" * 50_000_001, "holds more than the 2000 files or 50 MB"),
     ("__init__.py", START.replace('"loudest"', '"kv-cache"'), "take small letters and a name"),
     ("__init__.py", START.replace('"loudest"', '"../x"'), "take small letters and a name"),
     ("__init__.py", START.replace('"loudest"', '"loop"'), "take small letters and a name"),
     ("__init__.py", START.replace("    trace = ", "    1 / 0\n    trace = "), "division by zero; __init__.py:"),
     ("__init__.py", START.replace('"loudest"', "7"), "take small letters and a name"),
     ("__init__.py", START.replace('Choice("head"', 'Choice("case"'), "fails (UndefinedError"),
-    ("widget.html", "{% nothing %}", "fails (TemplateSyntaxError"),
+    ("widget.html", "<p>\n{% nothing %}", "unknown tag 'nothing'.; widget.html:2)"),
 ])  # fmt: skip
 def test_what_is_no_lesson_gets_one_sentence(
     folder: Path, file: str, text: str | None, said: str,
@@ -165,6 +170,30 @@ def test_what_is_no_lesson_gets_one_sentence(
     error = capsys.readouterr().err
     assert said in error.splitlines()[-1] and "Traceback" not in error
     assert not out.exists()
+
+
+def test_no_link_is_followed_and_nothing_is_built_into_the_lesson_itself(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Links to itself, twice, and to the whole disk: all that looks through the folder leaves them out, and says so."""
+    monkeypatch.setattr(bake, "packed", lambda *_: "runtime-0")
+    for name, target in {"a": ".", "b": ".", "disk": "/", "style.css": __file__}.items():
+        (folder / name).symlink_to(target)
+    assert {Path(path).name for path in seen([folder])} == {"__init__.py", "widget.html"}
+    out = folder.parent / "out"
+    assert build.main(["--lesson", str(folder), "--out", str(out)]) == 0
+    said = capsys.readouterr().err
+    assert [line for line in said.splitlines() if "left out" in line] == [
+        f"left out: {name}, a link" for name in ("a", "b", "disk", "style.css")
+    ]
+    assert "telling" not in (out / "style.css").read_text("utf-8") and not lesson.ADDED["loudest"].style
+    assert len(lesson.ADDED["loudest"].files) == 2
+    (folder.parent / "alias").symlink_to(folder)
+    for place in (folder / "out", folder, folder.parent / "alias" / "out", ROOT / "templates" / "new"):
+        options = [] if place.is_relative_to(ROOT) else ["--lesson", str(folder)]
+        assert build.main([*options, "--out", str(place)]) == 1
+        assert "whose files go along into what is built" in capsys.readouterr().err
+    assert not (folder / "out").exists() and not (ROOT / "templates" / "new").exists()
 
 
 def test_a_full_disk_is_no_lessons_fault(

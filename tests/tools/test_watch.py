@@ -26,6 +26,8 @@ if sys.stdin.readline():
     page = Path("x.html").read_text()
     if page == "bad":
         sys.exit("build.py: The page is bad.")
+    while page == "endless":
+        Path("endless").touch()
     Path("out").write_text(early + page)
 """
 SECONDS = 60  # to wait for what comes at once, unless the machine is busy
@@ -103,6 +105,24 @@ def test_an_error_is_said_and_the_next_change_tries_again(
     write(folder / "x.html", "html3")
     until(lambda: watch.built != before)
     assert (folder / "out").read_text() == "py1 html3"
+
+
+def test_a_build_that_never_ends_is_said_and_the_next_change_or_the_end_of_all_ends_it(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tools.watch.SLOW", 0.2)
+    monkeypatch.setattr("tools.watch.GRACE", 1)  # as for a build that hears no Ctrl-C, in the background of a shell
+    with Watch([sys.executable, "-c", BUILD], [folder / "x.html"]) as watch:
+        for text in ("html2", "html3"):
+            write(folder / "x.html", "endless")
+            until((folder / "endless").exists)
+            changed(watch, lambda text=text: write(folder / "x.html", text))  # type: ignore[misc]
+            assert (folder / "out").read_text() == f"py1 {text}"
+            (folder / "endless").unlink()
+            assert capsys.readouterr().err.startswith("still building after 0 s; a change starts anew\nbuilt again")
+        write(folder / "x.html", "endless")
+        until((folder / "endless").exists)
+    assert watch.waiting.returncode and not watch.thread.is_alive()
 
 
 def test_a_build_that_waits_ends_with_what_watches(folder: Path) -> None:

@@ -68,7 +68,12 @@ def without_lines(code):
     return code.replace(co_consts=tuple(kept), co_linetable=table)
 for path in sorted(pathlib.Path("/work/in").rglob("*.py")):
     name = path.relative_to("/work/in")
-    code = compile(bare(ast.parse(path.read_bytes())), str(name), "exec", dont_inherit=True)
+    try:
+        code = compile(bare(ast.parse(path.read_bytes())), str(name), "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
+        pathlib.Path("/work/wrong").write_text(f"{name}{line}: {getattr(error, 'msg', error)}")
+        raise
     pathlib.Path(f"/work/out/{name}c").write_bytes(NEVER_CHECKED + marshal.dumps(without_lines(code)))
 """
 HEADER = 16  # bytes of a .pyc before its code
@@ -135,6 +140,8 @@ def run(sources: Mapping[str, bytes], core: Mapping[str, Path], folder: Path) ->
         done = ended(WAITING.pop(), SECONDS, str(folder.resolve()))
     except subprocess.TimeoutExpired:
         raise UserError(N_("Compiling for the browser failed: %(why)s"), why=f"no end in {SECONDS} seconds") from None
+    if (wrong := folder / "wrong").is_file():
+        raise UserError(N_("Compiling for the browser failed: %(why)s"), why=wrong.read_text("utf-8"))
     if done.returncode:
         why = next((line for line in reversed(done.stderr.splitlines()) if "Error" in line), done.stderr)[:300]
         raise UserError(N_("Compiling for the browser failed: %(why)s"), why=why)

@@ -141,12 +141,13 @@ def on_one_line(context: jinja2.runtime.Context, value: float) -> str:
     return text if str(context.name).endswith(".svg") else Markup(f'<span class="bound">{text}</span>')
 
 
-def of_others(name: str) -> str | None:
-    """A template of a lesson that is not ours: lessons/<widget>/<file>."""
+def of_others(name: str) -> tuple[str, str, None] | None:
+    """A template of a lesson that is not ours, lessons/<widget>/<file>, and where it lies, for errors."""
     kind, _, rest = name.partition("/")
     widget, _, file = rest.partition("/")
     found = added(widget) if kind == "lessons" and file else None
-    return found.template(file) if found else None
+    text = found.template(file) if found else None
+    return None if found is None or text is None else (text, str(found.folder / file), None)
 
 
 @cache

@@ -111,3 +111,5 @@ def test_a_module_is_the_same_bytes_whatever_is_compiled_with_it(tmp_path: Path)
     whole = compiled(sources, core, tmp_path / "whole")
     name = "microgpt/viz/drawing/picture.py"
     assert compiled({name: sources[name]}, core, tmp_path / "one") == {f"{name}c": whole[f"{name}c"]}
+    with pytest.raises(UserError, match=r"^Compiling for the browser failed: a/x.py, line 2: expected ':'$"):
+        compiled({"a/x.py": b"a = 1\nif a\n"}, core, tmp_path / "broken")
