@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -70,8 +71,12 @@ def show(
 
     In place of a prompt, a trace: show(trace) draws the stepper of a run that is over, by whatever engine.
     """
+    check_types(
+        prompt=prompt, model=model, widget=widget, theme=theme, lang=lang, temperature=temperature, top_k=top_k,
+        seed=seed, layers=layers, heads=heads,
+    )  # fmt: skip
     asked = {"step": step, "layer": layer, "head": head, "phase": phase, **choices}
-    layers, heads = ([at] if isinstance(at, int) else list(at) for at in (layers, heads))
+    layers, heads = (list(at) if isinstance(at, Sequence) else [at] for at in (layers, heads))
     if not isinstance(prompt, str):
         if (model, widget, temperature, top_k, seed, new, dtype) != ("", "stepper", 0.0, 0, 42, None, "float32"):
             raise UserError(N_("A trace is drawn as it is, by the stepper; leave out what a run would need."))
@@ -94,6 +99,23 @@ def show(
     order = request(widget, str(model), prompt, asked, lang, theme, temperature, top_k, seed)
     own = views.view(order.page.widget, order.settings)
     return Shown(order, own, own if isinstance(own, Picture) else Picture(order.settings.trace()), height)
+
+
+TAKES: dict[str, tuple[type, ...]] = {
+    "prompt": (str, Trace, TraceArrays), "model": (str, Path), **dict.fromkeys(("widget", "theme", "lang"), (str,)),
+    **dict.fromkeys(("temperature", "top_k", "seed"), (Real, str)),  # which numbers fit is said where they are used
+    **dict.fromkeys(("layers", "heads"), (Integral, Sequence)),
+}  # fmt: skip
+
+
+def check_types(**given: object) -> None:
+    """Raise UserError for what `show` takes as a text or a number, and is none."""
+    for name, value in given.items():
+        if not isinstance(value, TAKES[name]):
+            raise UserError(
+                N_("%(name)s is of the type %(kind)s; give one of these: %(kinds)s."),
+                name=name, kind=type(value).__name__, kinds=", ".join(kind.__name__ for kind in TAKES[name]),
+            )  # fmt: skip
 
 
 def large_page(

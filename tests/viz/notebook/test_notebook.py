@@ -129,8 +129,13 @@ def test_what_is_asked_for_is_chosen() -> None:
         ({"head": "x"}, "head is x; this page has 0 to 3."),
         ({"head": 1.5}, "head is 1.5; this page has 0 to 3."),
         ({"layer": [1]}, "layer"),
+        *(({"prompt": wrong}, f"prompt is of the type {type(wrong).__name__}; give one of these: str, Trace, TraceArrays.")
+          for wrong in (None, 5, b"x", ["a"])),
+        *(({name: None}, f"{name} is of the type NoneType; give one of these: str")
+          for name in ("model", "widget", "theme", "lang")),
+        ({"seed": [1]}, "seed is of the type list"), ({"heads": None}, "heads is of the type NoneType"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_shown_is_said_in_a_sentence(options: dict[str, object], sentence: str) -> None:
     with pytest.raises(UserError, match=re.escape(sentence)) as raised:
         show(**options)  # type: ignore[arg-type]
