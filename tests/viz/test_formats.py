@@ -1,5 +1,6 @@
 """Numbers, shares and bytes as text: what is not nothing never reads as nothing."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -59,6 +60,9 @@ def test_a_difference_that_is_not_nothing_never_reads_as_nothing(value: float, d
 def test_a_bound_is_above_what_it_bounds(exponent: float) -> None:
     """As many of each size: of values drawn evenly few lie where a bound could be too small."""
     assert 10**exponent < float(bound(10**exponent))
+    assert [bound(value) for value in (5e-4, 0.0605, 0.605, 1.2, 123, math.inf)] == [
+        "1e-3", "0.061", "0.61", "1.3", "130", "∞",
+    ]  # fmt: skip
 
 
 def in_both() -> list[str]:

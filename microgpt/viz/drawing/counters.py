@@ -26,6 +26,7 @@ PART_NAMES = {
     "total": N_("total"),
 }
 N_GUESSES = 5  # likeliest next tokens that are shown
+ROUNDING = 1e-3  # of the largest logit: what sums of 32 bits lose in deep models is a tenth of it
 
 
 class Cost(NamedTuple):
@@ -60,6 +61,25 @@ class Guess(NamedTuple):
     logit: float
     probability: float
     chosen: bool
+
+
+class Other(NamedTuple):
+    """A step whose likeliest token is another without the cache."""
+
+    number: int
+    with_cache: str
+    without: str
+
+
+class Agreement(NamedTuple):
+    """What the steps say that were run in both ways, with the cache and without."""
+
+    steps: int
+    difference: float  # of their logits, the largest
+    others: list[Other]  # none: the likeliest token is the same at every step
+    bits: int  # of a number
+    short: bool  # fewer than 32: rounding can decide between two tokens
+    rounding: bool  # whether, in longer numbers, the order of sums explains the difference
 
 
 class Facts(NamedTuple):

@@ -21,7 +21,7 @@ from microgpt.tokenizer import START
 from microgpt.trace import Event, Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.by_hand import ByHand, by_hand
-from microgpt.viz.drawing.counters import Cost, Guess, Held, costs, guesses, held
+from microgpt.viz.drawing.counters import ROUNDING, Agreement, Cost, Guess, Held, Other, costs, guesses, held
 from microgpt.viz.drawing.heat import Scale, Strip, rounded_up
 from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.text.answers import answers
@@ -98,6 +98,7 @@ class Step(NamedTuple):
     stops: bool
     given: str | None  # the next token, where the prompt goes on
     difference: float | None  # of the logits with and without the cache; None where they were not compared
+    other: Other | None  # where the likeliest token is another without the cache
     listed: list[Listed]  # the numbers behind the strips, where those have none
 
 
@@ -416,6 +417,7 @@ class Picture:
             stops=self.stops(i),
             given=show(self.tokens[i + 1]) if i + 1 < self.about["n_prompt"] and i + 1 < self.n else None,
             difference=self.difference(i),
+            other=self.other(i),
             listed=self.listed(i),
         )
 
@@ -440,6 +442,31 @@ class Picture:
         if ("recompute_logits", i) not in self.trace:
             return None
         return float(np.abs(self.trace["logits", i][0] - self.trace["recompute_logits", i]).max())
+
+    def likeliest(self, i: int) -> tuple[int, int] | None:
+        """The ids of the likeliest tokens with and without the cache; None where they were not compared."""
+        if ("recompute_logits", i) not in self.trace:
+            return None
+        return int(self.trace["logits", i][0].argmax()), int(self.trace["recompute_logits", i].argmax())
+
+    def other(self, i: int) -> Other | None:
+        """Step i, where its likeliest token is another without the cache."""
+        found = self.likeliest(i)
+        if found is None or found[0] == found[1]:
+            return None
+        return Other(self.place(i) + 1, *map(self.vocabulary_token, found))
+
+    @property
+    def agreement(self) -> Agreement | None:
+        """Of all steps that were compared; None where none was."""
+        found = {i: apart for i in range(self.n) if (apart := self.difference(i)) is not None}
+        if not found:
+            return None
+        largest, bits = max(found.values()), self.step(max(found)).bytes.bits
+        logits = max(float(np.abs(self.trace["logits", i]).max()) for i in found)
+        others = [other for i in found if (other := self.other(i))]
+        short = bits < 32
+        return Agreement(len(found), largest, others, bits, short, not short and largest <= ROUNDING * logits)
 
     def vocabulary_token(self, token_id: int) -> str:
         return show(self.about["vocabulary"][token_id])

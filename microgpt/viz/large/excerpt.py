@@ -102,10 +102,11 @@ def whole(trace: Trace, token_ids: Sequence[int]) -> dict[str, Any]:
     """What the page says of all layers and of the whole vocabulary, a step an entry.
 
     `macs` over cost.PARTS; `chances`, the probability of each of `token_ids` among all tokens, at the temperature and
-    the top-k of the run; `apart`, the largest difference of the logits with and without the cache, or None; `v_lengths`
-    [n_layer][n][n_kv_head] and `resid_lengths` [n_layer][n], how long the V rows are and the residual stream as it
-    enters a layer; `k_peaks` [n_layer][n_kv_head], of the keys, the channel that is largest on the mean over the text,
-    and how many times the middle one it is.
+    the top-k of the run; `apart`, the largest difference of the logits with and without the cache, or None;
+    `likeliest`, the ids of the likeliest token in both, or None; `v_lengths` [n_layer][n][n_kv_head] and
+    `resid_lengths` [n_layer][n], how long the V rows are and the residual stream as it enters a layer; `k_peaks`
+    [n_layer][n_kv_head], of the keys, the channel that is largest on the mean over the text, and how many times the
+    middle one it is.
     """
     config, n = Config(**trace.about["config"]), len(trace.about["tokens"])
     logits = [np.asarray(trace["logits", i][0], np.float64) for i in range(n)]
@@ -114,6 +115,12 @@ def whole(trace: Trace, token_ids: Sequence[int]) -> dict[str, Any]:
         "chances": [chances(trace.about, row)[token_ids].tolist() for row in logits],
         "apart": [
             float(np.abs(row - trace["recompute_logits", i]).max()) if ("recompute_logits", i) in trace else None
+            for i, row in enumerate(logits)
+        ],
+        "likeliest": [
+            [int(row.argmax()), int(trace["recompute_logits", i].argmax())]
+            if ("recompute_logits", i) in trace
+            else None
             for i, row in enumerate(logits)
         ],
         "v_lengths": v_lengths(trace, config, n).tolist(),

@@ -62,6 +62,11 @@ class ExcerptPicture(BigPicture):
         found: float | None = self.about["whole"]["apart"][i]
         return found
 
+    def likeliest(self, i: int) -> tuple[int, int] | None:
+        """None also in files that do not say it."""
+        found = self.about["whole"].get("likeliest", {i: None})[i]
+        return None if found is None else (found[0], found[1])
+
     def token_ids(self) -> list[int]:
         return self.ids
 

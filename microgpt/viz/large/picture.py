@@ -202,6 +202,7 @@ class BigPicture(Picture):
         for i in range(self.n):
             found |= set(likeliest(self.trace["logits", i][0], N_GUESSES))
             found |= {self.trace.number("sample", i)} - {None}
+            found |= {*(self.likeliest(i) or ())}
         return sorted(found)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from decimal import ROUND_FLOOR, Decimal
 
 from microgpt.files import megabytes as whole_megabytes
 from microgpt.tokenizer import START
@@ -116,9 +117,16 @@ def in_lines(values: Sequence[float], digits: int, columns: int = 8) -> str:
 
 
 def bound(value: float) -> str:
-    """A figure of rounding size as a bound that holds on every machine: '1e-12'."""
-    exponent = next((e for e in (-12, -9, -6, -3, 0) if value < 10.0**e), math.inf)
-    return f"1e{exponent}"
+    """What it is less than. A figure of rounding size has a bound that holds on every machine, '1e-12'; from 1e-3 on
+    it is the figure itself, rounded up to two digits: '0.61'."""
+    if (exponent := next((e for e in (-12, -9, -6, -3) if value < 10.0**e), None)) is not None:
+        return f"1e{exponent}"
+    if not math.isfinite(value):
+        return "∞"
+    digits = 1 - math.floor(math.log10(value))
+    unit = Decimal(1).scaleb(-digits)
+    above = Decimal(repr(value)).quantize(unit, ROUND_FLOOR) + unit
+    return number(float(above), digits) if digits > 0 else whole(int(above))
 
 
 def share_text(share: float) -> str:

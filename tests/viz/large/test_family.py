@@ -6,12 +6,14 @@ tests/references/test_families.py, where PyTorch is at hand.
 
 from functools import cache
 from typing import Any
+from xml.etree.ElementTree import Element
 
 import numpy as np
 import pytest
 
 from microgpt.cost import cached, naive
 from microgpt.errors import UserError
+from microgpt.record import Recording
 from microgpt.trace import OVER_KEYS, Trace, from_json, to_json
 from microgpt.viz import show
 from microgpt.viz.large.excerpt import excerpt, of_heads
@@ -21,6 +23,8 @@ from microgpt.viz.large.heads import distances, with_rows
 from microgpt.viz.large.picture import drawn
 from microgpt.viz.lesson import lesson_named
 from microgpt.viz.rendering.assets import STILL
+from microgpt.viz.text.formats import bound
+from microgpt.weights import shipped
 from tests.support.large import view as run
 from tests.support.pages import parse, text
 from tools.checkpoint import in_both_forms
@@ -47,6 +51,41 @@ def told(without: tuple[int, ...] = (), scale: float = 1, sink: float = 0) -> Tr
         changed = {"attn_scores": scale, "attn_weights": 1 - sink}.get(name, 1)
         trace((name, value if changed == 1 else value * changed, pos, layer))
     return trace
+
+
+def part_of(html: str, name: str) -> Element:
+    """The element of that id."""
+    return next(one for one in parse(html).iter() if one.get("id") == name)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("far", [0.0, 0.605, 40.0])
+def test_two_ways_are_called_the_same_only_where_they_are(dtype: str, far: float) -> None:
+    """One logit of one step is moved in the run without the cache: not at all, a little, and beyond the likeliest."""
+    source, at = Recording(shipped("names"), "emm").run(), 3
+    logits = source["logits", at][0]
+    first, second = (int(token) for token in np.argsort(logits)[[-1, 0]])
+    trace = Trace(source.about | {"dtype": dtype})
+    for event in source:
+        name, value, pos, layer = event.report
+        if name == "recompute_logits":
+            value = np.array(source["logits", pos][0])
+            value[second] += far if pos == at else 0
+        trace((name, value, pos, layer))
+    view = picture_of(trace)
+    assert picture_of(from_json(to_json(view.trace))).agreement == view.agreement, "also after a way through a file"
+    forms = in_both_forms(lesson_named("stepper"), view, view, {}, "en", STILL)
+    said, both = text(part_of(forms["index.html"], "same")), view.agreement
+    assert both and both.steps == view.n and both.difference == pytest.approx(far, abs=1e-4)
+    flips = far == 40
+    assert [one.number for one in both.others] == [at + 1] * flips
+    assert ("The likeliest token is the same in both" in said) != flips
+    assert (f"At step {at + 1} the likeliest token is" in said) == flips
+    assert not flips or list(both.others[0][1:]) == [view.vocabulary_token(token) for token in (first, second)]
+    assert ("The answer is the same" in said) == (dtype == "float32" and not far)
+    assert ("Numbers of 16 bits have few digits" in said) == (dtype == "bfloat16")
+    assert ("rounding does not explain so much" in said) == (dtype == "float32" and far > 0)
+    assert f"differ by less than {bound(both.difference)}" in said and (far != 0.605 or "less than 0.61" in said)
 
 
 @cache

@@ -147,7 +147,7 @@ class Compare:
     steps: list[Step]
     labels: list[tuple[int, str]]
     difference: float  # over all steps
-    same_choice: bool  # the likeliest token is the same in both runs, at every step
+    others: list[int]  # the steps, from 1, whose likeliest token is not the same in both runs
     saved_rows: int  # rows that a rerun computes again, over all steps
     ratio: float  # all again / with the cache
     ratio_needed: float
@@ -226,7 +226,7 @@ def view_of(model: Model, trace: Trace) -> Compare:
         steps=steps,
         labels=[(step.number, step.rows[-1].token) for step in steps],
         difference=max(difference(trace, i) for i in range(n)),
-        same_choice=all(trace["logits", i][0].argmax() == trace["recompute_logits", i].argmax() for i in range(n)),
+        others=[i + 1 for i in range(n) if trace["logits", i][0].argmax() != trace["recompute_logits", i].argmax()],
         saved_rows=n * (n - 1) // 2,
         ratio=ratio(config, "naive", n),
         ratio_needed=ratio(config, "needed", n),
