@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from decimal import ROUND_FLOOR, Decimal
 
 from microgpt.files import megabytes as whole_megabytes
 from microgpt.tokenizer import START
@@ -123,10 +122,10 @@ def bound(value: float) -> str:
         return f"1e{exponent}"
     if not math.isfinite(value):
         return "∞"
-    digits = 1 - math.floor(math.log10(value))
-    unit = Decimal(1).scaleb(-digits)
-    above = Decimal(repr(value)).quantize(unit, ROUND_FLOOR) + unit
-    return number(float(above), digits) if digits > 0 else whole(int(above))
+    digits, _, power = f"{value:.1e}".partition("e")
+    units, at = int(digits.replace(".", "")), int(power) - 1  # the nearest with two digits: units of 10^at
+    units += float(f"{units}e{at}") <= value
+    return number(float(f"{units}e{at}"), -at) if at < 0 else whole(units * 10**at)
 
 
 def share_text(share: float) -> str:
