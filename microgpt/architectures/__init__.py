@@ -10,9 +10,10 @@ Knows shapes and arithmetic; knows no page, no file, and not what a model comput
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 
-from microgpt.config import Config, param_shapes
+from microgpt.config import Config, param_shapes, window_of
 from microgpt.cost import looked_up
 
 
@@ -37,6 +38,12 @@ class Experts:
     shared: int = 0  # experts that every token runs besides
     dense_layers: int = 0  # so many first layers have one plain MLP instead
     bias: bool = False  # the router has a bias
+    own_bias: bool = False  # and so have the matrices of the experts
+    plain: tuple[int, ...] = ()  # further layers that have one plain MLP instead
+
+    def layers(self, n_layer: int) -> list[int]:
+        """Those that have experts."""
+        return [layer for layer in range(self.dense_layers, n_layer) if layer not in self.plain]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +55,19 @@ class Architecture:
     config: Config
     latent: Latent | None = None
     experts: Experts | None = None
+    layer_windows: tuple[int, ...] = ()  # where a Config cannot say it: `windows` of each layer
+    norms_behind: bool = False  # Gemma 2 and 3: a norm behind attention and one behind the MLP, too
+    sinks: bool = False  # gpt-oss: a number for each head, which takes a part of the weight
+
+    @property
+    def windows(self) -> tuple[int, ...]:
+        """Sliding windows: how many rows a layer keeps at most; 0 is all of them."""
+        return self.layer_windows or tuple(window_of(self.config, layer) for layer in range(self.config.n_layer))
 
     @property
     def window(self) -> int:
-        """Sliding window: no more rows than this are kept; 0 is no window, or none in some layers."""
-        return 0 if self.config.window_from else self.config.window
+        """The most rows that a layer with a window keeps; 0 where no layer has one."""
+        return max(self.windows)
 
     @property
     def sharing(self) -> str:
@@ -86,8 +101,9 @@ class Architecture:
         """Parameters of the experts that one token does not run."""
         if not self.experts:
             return 0
-        idle = (self.config.n_layer - self.experts.dense_layers) * (self.experts.n - self.experts.active)
-        return idle * 3 * self.experts.n_mlp * self.config.n_embd
+        m, d = self.experts.n_mlp, self.config.n_embd
+        idle = len(self.experts.layers(self.config.n_layer)) * (self.experts.n - self.experts.active)
+        return idle * (3 * m * d + self.experts.own_bias * (2 * m + d))
 
     def bytes_per_token(self, size: float = 2) -> int:
         """What one token adds to the cache, all layers."""
@@ -97,11 +113,11 @@ class Architecture:
         return math.ceil(self.config.n_layer * self.row_if_mha * size)
 
     def rows(self, tokens: int) -> int:
-        """Rows that are kept of a text of so many tokens."""
-        return min(tokens, self.window) if self.window else tokens
+        """Rows that are kept of a text of so many tokens, all layers together."""
+        return sum(min(tokens, window or tokens) for window in self.windows)
 
     def cache_bytes(self, tokens: int, batch: int = 1, size: float = 2) -> int:
-        return self.bytes_per_token(size) * self.rows(tokens) * batch
+        return math.ceil(self.rows(tokens) * self.row * size) * batch
 
     def weight_bytes(self, size: float = 2) -> int:
         """All weights: what they take in memory."""
@@ -120,9 +136,11 @@ class Architecture:
     def crossing(self, batch: int = 1, size: float = 2, weight_size: float = 2) -> int | None:
         """From how many tokens a sequence on a step reads at least as much cache as weights; None where a window
         keeps it from ever doing so."""
-        per_token = self.bytes_per_token(size) * batch
-        tokens = -(-self.weight_bytes_read(weight_size, batch) // per_token)
-        return None if self.rows(tokens) < tokens else tokens
+        read, full = self.weight_bytes_read(weight_size, batch), self.windows.count(0)
+        most = math.ceil(read / (full * self.row * size * batch)) if full else self.window
+        if self.cache_bytes(most, batch, size) < read:
+            return None
+        return bisect_left(range(most), read, key=lambda tokens: self.cache_bytes(tokens, batch, size))
 
     def sequences(self, memory: int, tokens: int, size: float = 2, weight_size: float = 2) -> int:
         """How many sequences of `tokens` fit into `memory` bytes, beside the weights."""
@@ -139,7 +157,11 @@ def parameters(architecture: Architecture) -> dict[str, tuple[int, ...]]:
             for name in ("wq", "wk", "wv", "wo"):
                 del shapes[here + name]
             shapes |= {here + name: shape for name, shape in latent_shapes(c, a.latent).items()}
-        if a.experts and layer >= a.experts.dense_layers:
+        if a.norms_behind:
+            shapes |= {here + "attn_norm_behind": (c.n_embd,), here + "mlp_norm_behind": (c.n_embd,)}
+        if a.sinks:
+            shapes[here + "sinks"] = (c.n_head,)
+        if a.experts and layer in a.experts.layers(c.n_layer):
             for name in ("fc1", "fc2", "gate"):
                 del shapes[here + name]
             shapes |= {here + name: shape for name, shape in expert_shapes(c, a.experts).items()}
@@ -171,6 +193,8 @@ def expert_shapes(c: Config, experts: Experts) -> dict[str, tuple[int, ...]]:
     }
     if experts.bias:
         shapes["router.bias"] = (n,)
+    if experts.own_bias:
+        shapes |= {"experts.fc1.bias": (n, m), "experts.gate.bias": (n, m), "experts.fc2.bias": (n, c.n_embd)}
     if shared:
         shapes |= {
             "shared.fc1": (shared, c.n_embd),

@@ -60,7 +60,13 @@ def facts_of(text: str, generation: str | None = None) -> Facts:
     fields = fields_of(text)
     kind = kind_of(fields)
     check_kind(kind, fields)
-    config = from_fields(fields).config
+    architecture = from_fields(fields)
+    config = architecture.config
+    if architecture.layer_windows:
+        raise UserError(
+            N_("“layer_types” gives a window to layers that come before others without one, which cannot be run here: "
+               "those with a window must be the last.")
+        )  # fmt: skip
     config = replace(config, **(gpt2_arithmetic(fields) if kind == "gpt2" else llama_arithmetic(fields)))
     name, default = EPS.get(kind, ("rms_norm_eps", 1e-6))
     config = replace(config, norm_eps=positive_number(fields, name, default))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from microgpt.architectures import Architecture
 from microgpt.architectures.known import PRESETS
 from microgpt.checkpoints.config_json import TYPES, from_config_json
+from microgpt.checkpoints.facts import facts_of
 from microgpt.errors import UserError
 from tests.support.given.configs import FILES, GPT2, LLAMA3
 
@@ -20,7 +21,9 @@ from tests.support.given.configs import FILES, GPT2, LLAMA3
         ("Llama-3-8B", 8_030_261_248), ("GPT-2", 124_439_808), ("DeepSeek-V2-Lite", 15_706_484_224),
         ("DeepSeek-V3", 671_026_419_200), ("Mixtral-8x7B", 46_702_792_704), ("Qwen2.5-7B", 7_615_616_512),
         ("Gemma-2B", 2_506_172_416), ("Mistral-7B", 7_241_732_096),
-        ("Qwen3-0.6B", 596_049_920),
+        ("Qwen3-0.6B", 596_049_920), ("Gemma-2-2B", 2_614_341_888), ("Gemma-3-1B", 999_885_952),
+        ("Gemma-3-4B", 3_880_263_168), ("gpt-oss-20b", 20_914_757_184), ("Llama-4-Scout", 107_769_861_120),
+        ("Llama-4-Maverick", 400_711_848_960), ("Qwen3-30B-A3B", 30_532_122_624),
     ],
 )  # fmt: skip
 def test_published_files_give_the_published_totals(name: str, total: int) -> None:
@@ -81,6 +84,48 @@ FULL, SLIDING = ["full_attention"] * 24, ["sliding_attention"] * 8
 def test_only_a_qwen_can_switch_its_window_off(kind: str, fields: dict[str, Any], window: tuple[int, int]) -> None:
     config = from_config_json(json.dumps({**LLAMA3, "model_type": kind, **fields})).config
     assert (config.window, config.window_from) == window
+
+
+@pytest.mark.parametrize(
+    ("name", "tokens", "size", "windows"),
+    [
+        ("a Qwen with a window in half of its layers", 32_768, 226_492_416, [0] * 12 + [4096] * 12),
+        ("a Qwen with a window in all layers but the last", 32_768, 218_103_808, [4096] * 5 + [0]),
+        ("a Qwen with a window in all layers but the last", 262_144, 1_157_627_904, [4096] * 5 + [0]),
+        ("Gemma-2-2B", 8192, 13 * 4096 * (4096 + 8192), [4096, 0] * 13),
+        ("Gemma-3-1B", 32_768, 1024 * (22 * 512 + 4 * 32_768), [*[512] * 5, 0] * 4 + [512] * 2),
+        ("gpt-oss-20b", 131_072, 2048 * 12 * (128 + 131_072), [128, 0] * 12),
+        ("Llama-4-Scout", 32_768, 4096 * (36 * 8192 + 12 * 32_768), [8192, 8192, 8192, 0] * 12),
+        ("Qwen3-30B-A3B", 32_768, 2048 * 48 * 32_768, [0] * 48),
+    ],
+)  # fmt: skip
+def test_each_layer_keeps_its_own_window(name: str, tokens: int, size: int, windows: list[int]) -> None:
+    found = from_config_json(json.dumps(FILES[name]))
+    assert list(found.windows) == windows and found.cache_bytes(tokens) == size
+    at, read = found.crossing(), found.weight_bytes_read()
+    assert at and found.cache_bytes(at) >= read > found.cache_bytes(at - 1)
+
+
+def test_windows_that_our_forward_cannot_have_are_not_dropped_where_a_model_is_to_run() -> None:
+    with pytest.raises(UserError, match="with a window must be the last"):
+        facts_of(json.dumps(FILES["a Qwen with a window in all layers but the last"]))
+    config = facts_of(json.dumps(FILES["a Qwen with a window in half of its layers"])).config
+    assert (config.window, config.window_from) == (4096, 12)
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields"),
+    [
+        ("mistral", {"layer_types": [*FULL, *SLIDING]}), ("llama", {"layer_types": [*FULL, *SLIDING]}),
+        ("qwen2", {**ON, "layer_types": FULL}), ("qwen2", {**ON, "layer_types": [*FULL, *["linear_attention"] * 8]}),
+        ("qwen2", {"layer_types": [*FULL, *SLIDING]}),
+        ("gemma2", {"sliding_window": None, "layer_types": [*FULL, *SLIDING]}),
+        ("llama4", {}), ("llama4_text", {"no_rope_layers": [1]}), ("gemma3_text", {"sliding_window_pattern": 0}),
+    ],
+)  # fmt: skip
+def test_windows_that_are_not_clear_are_refused(kind: str, fields: dict[str, Any]) -> None:
+    with pytest.raises(UserError, match="layer_types|text_config|no_rope_layers|sliding_window_pattern"):
+        from_config_json(json.dumps({**LLAMA3, "model_type": kind, **fields}))
 
 
 def without(fields: dict[str, Any], name: str) -> dict[str, Any]:

@@ -76,7 +76,8 @@ class Known(NamedTuple):
     times: float  # how much larger it would be
     context: int  # tokens of a text
     n_ctx: int  # the most that the model sees at once
-    window: int  # rows that are kept, at most; 0: all
+    window: int  # rows that a layer with a window keeps, at most; 0: no layer has one
+    windowed: int  # so many layers have one
     full: int  # cache of one text that fills the context
     weights: int
     params: int
@@ -237,6 +238,7 @@ def describe(model: Architecture, tokens: int = 0, batch: int = 8, size: int = 2
         context=full,
         n_ctx=c.n_ctx,
         window=model.window,
+        windowed=sum(map(bool, model.windows)),
         full=model.cache_bytes(full, 1, size),
         weights=model.weight_bytes(size),
         params=model.n_params,

@@ -12,6 +12,12 @@ EXPERTS = {
     "moe_intermediate_size": 1408, "n_routed_experts": 64, "n_shared_experts": 2, "num_experts_per_tok": 6,
     "first_k_dense_replace": 1,
 }  # fmt: skip
+LLAMA4 = {
+    "hidden_size": 5120, "intermediate_size": 8192, "intermediate_size_mlp": 16384, "num_hidden_layers": 48,
+    "num_attention_heads": 40, "num_key_value_heads": 8, "head_dim": 128, "vocab_size": 202048,
+    "attention_chunk_size": 8192, "num_local_experts": 16, "num_experts_per_tok": 1, "interleave_moe_layer_step": 1,
+    "no_rope_layers": [],
+}  # fmt: skip
 FILES: dict[str, dict[str, Any]] = {
     "Llama-3-8B": {**LLAMA3, "model_type": "llama"},
     "GPT-2": {**GPT2, "model_type": "gpt2"},
@@ -44,6 +50,52 @@ FILES: dict[str, dict[str, Any]] = {
         "num_attention_heads": 16, "num_hidden_layers": 28, "num_key_value_heads": 8, "head_dim": 128,
         "sliding_window": None, "use_sliding_window": False, "tie_word_embeddings": True, "vocab_size": 151936,
         "attention_bias": False, "max_window_layers": 28,
+    },
+    "Gemma-2-2B": {
+        "model_type": "gemma2", "hidden_size": 2304, "intermediate_size": 9216, "num_hidden_layers": 26,
+        "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256, "vocab_size": 256000,
+        "max_position_embeddings": 8192, "sliding_window": 4096,
+    },
+    "Gemma-3-1B": {
+        "model_type": "gemma3_text", "hidden_size": 1152, "intermediate_size": 6912, "num_hidden_layers": 26,
+        "num_attention_heads": 4, "num_key_value_heads": 1, "head_dim": 256, "vocab_size": 262144,
+        "max_position_embeddings": 32768, "sliding_window": 512, "sliding_window_pattern": 6,
+    },
+    "Gemma-3-4B": {
+        "model_type": "gemma3", "vision_config": {"hidden_size": 1152}, "text_config": {
+            "hidden_size": 2560, "intermediate_size": 10240, "num_hidden_layers": 34, "sliding_window": 1024,
+        },
+    },
+    "gpt-oss-20b": {
+        "model_type": "gpt_oss", "hidden_size": 2880, "intermediate_size": 2880, "num_hidden_layers": 24,
+        "num_attention_heads": 64, "num_key_value_heads": 8, "head_dim": 64, "vocab_size": 201088,
+        "max_position_embeddings": 131072, "sliding_window": 128, "num_local_experts": 32, "num_experts_per_tok": 4,
+        "attention_bias": True, "tie_word_embeddings": False,
+        "layer_types": ["sliding_attention", "full_attention"] * 12,
+    },
+    "Llama-4-Scout": {"model_type": "llama4", "text_config": {**LLAMA4, "max_position_embeddings": 10_485_760}},
+    "Llama-4-Maverick": {
+        **LLAMA4, "model_type": "llama4_text", "num_local_experts": 128, "interleave_moe_layer_step": 2,
+        "max_position_embeddings": 1_048_576,
+    },
+    "Qwen3-30B-A3B": {
+        "model_type": "qwen3_moe", "hidden_size": 2048, "intermediate_size": 6144, "num_hidden_layers": 48,
+        "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128, "vocab_size": 151936,
+        "max_position_embeddings": 40960, "num_experts": 128, "num_experts_per_tok": 8, "moe_intermediate_size": 768,
+        "decoder_sparse_step": 1, "mlp_only_layers": [], "sliding_window": None, "use_sliding_window": False,
+        "tie_word_embeddings": False,
+    },
+    "a Qwen with a window in half of its layers": {
+        "model_type": "qwen2", "hidden_size": 896, "intermediate_size": 4864, "num_hidden_layers": 24,
+        "num_attention_heads": 14, "num_key_value_heads": 2, "vocab_size": 151936, "max_position_embeddings": 32768,
+        "tie_word_embeddings": True, "use_sliding_window": True, "sliding_window": 4096, "max_window_layers": 12,
+    },
+    "a Qwen with a window in all layers but the last": {
+        "model_type": "qwen3", "hidden_size": 2560, "intermediate_size": 9216, "num_hidden_layers": 6,
+        "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128, "vocab_size": 248320,
+        "max_position_embeddings": 262144, "tie_word_embeddings": True, "use_sliding_window": True,
+        "sliding_window": 4096, "max_window_layers": 6,
+        "layer_types": ["sliding_attention"] * 5 + ["full_attention"],
     },
     "Gemma-2B": {
         "model_type": "gemma", "hidden_size": 2048, "intermediate_size": 16384, "max_position_embeddings": 8192,
