@@ -8,7 +8,7 @@ many fit. The price is an error (`microgpt.caches.codes`), and it depends on whi
 
 In large models some channels of the keys are large for every token. Per token, each such number widens the grid of its
 whole row; per channel, only that of its own kind. Values have no such channels. So KIVI (Liu et al., 2024) takes keys
-per channel and values per token, and leaves the newest rows as they are: they are read most.
+per channel and values per token, and leaves the newest rows as they are: they often get most attention.
 
 A closed group never changes. What `append` hands out is what is kept: new rows too are read turned back if they are
 closed by then. (KIVI's prompt reads itself in full precision.) Kernels turn codes back inside of attention; here they

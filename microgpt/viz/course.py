@@ -281,8 +281,8 @@ PAGES = (
     ),
     Page(
         "most-read",
-        N_("Most read"),
-        N_("Which key is read most?"),
+        N_("Most attention"),
+        N_("Which key gets the most attention?"),
         N_(
             "Every query reads every row of the cache that it may see. It does not give each the same weight. Here is "
             "what each row has received, head by head, over all steps."

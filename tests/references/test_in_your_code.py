@@ -13,8 +13,11 @@ from microgpt.decode import recompute
 from microgpt.weights import shipped
 from tests.references.pytorch import torch, transformers
 from tests.support.listings import (
+    FOLDER,
+    LIMITS,
     NOTEBOOK,
     PRINTED,
+    PROMPT,
     RECORDED,
     SHARED,
     cells_print,
@@ -37,11 +40,37 @@ def test_a_listing_prints_what_is_recorded(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["with_cache", "without_cache"])
-def test_a_loop_ends_with_the_logits_of_our_model(name: str) -> None:
+@pytest.mark.parametrize("prompt", [PROMPT, *LIMITS])
+def test_a_loop_ends_with_the_logits_of_our_model(name: str, prompt: str) -> None:
     """In float32, against our float64: words alone would not tell a small mistake."""
-    found, ours = names_of(name), shipped("stories")
+    found, ours = names_of(name, (PROMPT, prompt)), shipped("stories")
     logits = found["out"].logits[0, -1].numpy()
     assert np.allclose(logits, recompute(ours.params, ours.config, found["ids"][:-1]), rtol=0, atol=1e-4)
+    assert names_of("generate", (PROMPT, prompt))["out"].sequences[0].tolist() == found["ids"]
+
+
+@pytest.mark.parametrize(
+    ("prompts", "kept"),
+    [
+        (("The", "The sun"), [0, 2]),  # the next one begins with all of the last
+        (("The sun", "The cat"), [0, 2]),
+        (("The sun", "The"), [0, 1]),
+        (("The sun", "The sun"), [0, 2]),
+        (("", ""), [0, 0]),  # a single id, which must run
+    ],
+)
+def test_turns_keep_all_that_they_can_and_leave_one_to_run(prompts: tuple[str, str], kept: list[int]) -> None:
+    """The listing prints whether the logits of each are those of the prompt alone."""
+    source = (FOLDER / "two_turns.py").read_text("utf-8")
+    own = source[source.index("prompts = (") : source.index("held, past")]
+    lines = names_of("two_turns", (own, f"prompts = {prompts}\n"))["printed"].splitlines()
+    assert [int(line.split()[1]) for line in lines] == kept
+    assert all(line.endswith("same logits: True") for line in lines)
+
+
+def test_padding_of_none_changes_nothing() -> None:
+    names = names_of("left_padding", ('encode("The cat")', 'encode("The sun is so warm")'))
+    assert names["n_pad"] == 0 and names["apart"] < 1e-4
 
 
 def test_the_notebook_prints_the_same() -> None:

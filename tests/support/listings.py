@@ -4,7 +4,6 @@ import io
 import json
 import os
 import re
-import runpy
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -23,6 +22,8 @@ SHARED = {"plain_parts", "stories_as_llama"}  # what others import; they print n
 
 
 PLAIN = ("plain", "package", "growing")  # that need NumPy alone
+PROMPT = "The next day is bright"  # which all loops begin with
+LIMITS = ("", "The next day is bright and the sun is warm . the next day is bright and the cat")  # one id; all rows
 
 
 def listings() -> list[str]:
@@ -56,12 +57,17 @@ def cells_print(names: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def names_of(name: str) -> dict[str, Any]:
-    """What a listing leaves behind: its variables and functions."""
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()):
+def names_of(name: str, *swaps: tuple[str, str]) -> dict[str, Any]:
+    """What a listing leaves behind: variables, functions, what is "printed". Text that it has once may be swapped."""
+    source, names = (FOLDER / f"{name}.py").read_text("utf-8"), dict[str, Any]()
+    for old, new in swaps:
+        assert source.count(old) == 1, f"{name}: {old}"
+        source = source.replace(old, new)
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as out:
         patch.syspath_prepend(str(FOLDER))
         patch.setattr(sys, "dont_write_bytecode", True)
-        return runpy.run_path(str(FOLDER / f"{name}.py"))
+        exec(compile(source, f"{name}.py", "exec"), names)
+    return names | {"printed": out.getvalue()}
 
 
 def printed(name: str) -> str:

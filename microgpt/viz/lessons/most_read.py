@@ -18,6 +18,7 @@ from microgpt.viz.text.formats import show
 
 HEAD = (N_("key of"), N_("weight received"), N_("steps that read it"), N_("times an even share"))
 
+ENGINES = 2026, "kvpress"  # what engines do is as of; a library for trying out what they do not
 STANDS_OUT = 3  # the column with the bars: the weight alone would show how old a row is
 
 
@@ -55,6 +56,7 @@ class View(NamedTuple):
     first_wins: int  # heads in which the first row has received more than any other
     above: int  # rows that have more than an even share in some head
     asks: Asks
+    engines: tuple[int, str] = ENGINES
 
 
 def view(settings: Settings) -> View:

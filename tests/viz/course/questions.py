@@ -160,6 +160,8 @@ QUESTIONS: dict[str, tuple[tuple[str, str], ...]] = {
         ("In how many heads has the first row received most?", r"In 8 of 8 heads the first one"),
         ("Is there a row that no head needs?", r"12 of the 12 rows have more than an even share in at least one head"),
         ("Why does a plain cache keep every row?", r"Once it is gone, the logits are no longer those of the whole text\. That is why a plain cache keeps every row"),
+        ("Do engines give up rows by their weight?", r"no widely used engine gives up rows by their weight"),
+        ("Why is the weight of a row not to be had in an engine?", r"kernels that compute attention in tiles never write the weights to memory"),
     ),
     "in-your-code": (
         ("What does a greedy loop do?", r"run the model, take the token with the largest logit, add it, and begin again"),

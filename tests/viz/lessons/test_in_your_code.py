@@ -16,14 +16,16 @@ from microgpt.model import forward
 from microgpt.viz import views
 from microgpt.viz.course import page
 from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH
-from microgpt.viz.lessons.in_your_code import LOOPS, View, shape_text, thumb, view
+from microgpt.viz.lessons.in_your_code import LOOPS, N_NEW, View, shape_text, thumb, view
 from microgpt.viz.lessons.in_your_code.grown import LARGE, LONG
 from microgpt.viz.settings import Settings
 from microgpt.weights import shipped
 from tests.support.listings import (
     FOLDER,
+    LIMITS,
     NOTEBOOK,
     PLAIN,
+    PROMPT,
     RECORDED,
     SHARED,
     cells_print,
@@ -55,10 +57,22 @@ def test_a_listing_prints_what_is_recorded(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["plain", "package"])
-def test_a_loop_ends_with_the_logits_of_the_model(name: str) -> None:
-    """Words alone would not tell a small mistake."""
-    found, model = names_of(name), shipped("stories")
+@pytest.mark.parametrize("prompt", [PROMPT, *LIMITS])
+def test_a_loop_ends_with_the_logits_of_the_model(name: str, prompt: str) -> None:
+    """Words alone would not tell a small mistake. From a single id, and until no row is left."""
+    found, model = names_of(name, (PROMPT, prompt)), shipped("stories")
     assert np.allclose(found["logits"], recompute(model.params, model.config, found["ids"][:-1]), rtol=0, atol=1e-12)
+    assert len(found["ids"]) == len(model.tokenizer.encode(prompt)) + N_NEW <= model.config.n_ctx + 1
+
+
+def test_the_last_of_the_long_prompts_leaves_no_room() -> None:
+    model = shipped("stories")
+    assert [len(model.tokenizer.encode(prompt)) for prompt in LIMITS] == [1, model.config.n_ctx - N_NEW + 1]
+
+
+def test_what_grows_begins_with_nothing() -> None:
+    assert names_of("growing", ("= 2, 24, 8", "= 2, 1, 8"))["written"] == 2 * 8 * 8
+    assert names_of("growing", ("= 2, 24, 8", "= 2, 0, 8"))["written"] == 0
 
 
 def test_the_notebook_is_made_of_the_listings_and_prints_the_same() -> None:
@@ -135,5 +149,6 @@ def test_the_page_says_what_was_run(shown: View) -> None:
     assert masked.rotary == right.rotary == right.learned == 0 < masked.learned
     assert "same loss: True" in RECORDED["printed"]["checkpointing"]
     assert "cache with checkpointing: None" in RECORDED["printed"]["checkpointing"]
-    assert "logits agree: True" in RECORDED["printed"]["two_turns"]
+    turns = RECORDED["printed"]["two_turns"].splitlines()
+    assert len(turns) == 4 and all(turn.endswith("same logits: True") for turn in turns)
     assert all(version in said()["check"] for version in RECORDED["versions"].values())

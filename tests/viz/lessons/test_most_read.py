@@ -1,4 +1,4 @@
-"""The page on what is read most: the sums are those of weights made anew from q and k, and its sentences follow."""
+"""The page on what gets most attention: its sums are those of weights made anew from q and k; its sentences follow."""
 
 import numpy as np
 import pytest
@@ -59,5 +59,6 @@ def test_the_page_says_what_was_added_up() -> None:
     assert f"That is {shown.most.share:.2f} times an even share" in said["most"]
     assert f"In {shown.first_wins} of {shown.n_heads} heads the first one, {shown.first}," in said["first"]
     assert f"{shown.above} of the {shown.n} rows" in said["above"]
+    assert "no widely used engine" in said["fused"], "as full-cache says of vLLM and SGLang"
     checked = next(e for e in tree.iter("input") if e.get("name") == "head" and e.get("checked") is not None)
     assert shown.labels[int(str(checked.get("value")))] == f"{shown.most.layer}.{shown.most.head}"

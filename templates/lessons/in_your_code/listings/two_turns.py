@@ -7,17 +7,23 @@ def run(ids, past=None):
         return model(torch.tensor([ids]), past_key_values=past)
 
 
-first = tokenizer.encode("The next day is bright and the sun is warm")
-second = tokenizer.encode("The next day is bright and the girl is")
-past = run(first).past_key_values
-same = 0  # ids that both begin with
-while first[same] == second[same]:
-    same += 1
-past.crop(same - len(first))  # rows to remove
-kept = past.get_seq_length()
-reused = run(second[kept:], past).logits[0, -1]
-fresh = run(second).logits[0, -1]
-print("kept", kept, "of", len(first), "rows")
-print("fed", len(second) - kept, "of", len(second), "ids")
-print("next:", tokenizer.decode([int(reused.argmax())]))
-print("logits agree:", torch.allclose(reused, fresh, atol=1e-4))
+prompts = (
+    "The next day is bright",
+    "The next day is bright and the sun is",  # the last, and more
+    "The next day is bright and the girl is",  # parts from the last
+    "The next day is bright",  # ends inside the last
+)
+held, past = [], None  # ids whose rows are in the cache
+for prompt in prompts:
+    ids = tokenizer.encode(prompt)
+    same, most = 0, min(len(held), len(ids) - 1)  # one id is left to run
+    while same < most and held[same] == ids[same]:
+        same += 1
+    if same < len(held):
+        past.crop(same - len(held))  # rows to remove
+    out = run(ids[same:], past)
+    held, past = ids, out.past_key_values
+    logits, fresh = out.logits[0, -1], run(ids).logits[0, -1]
+    print("kept", same, "fed", len(ids) - same, end=" ")
+    print("->", tokenizer.decode([int(logits.argmax())]), end=" ")
+    print("same logits:", torch.allclose(logits, fresh, atol=1e-4))
