@@ -39,6 +39,7 @@ PROCESSORS = {
     )
 }
 SIZE = 2  # bytes a number
+PER_MAC = 2  # operations: a multiplication and an addition
 
 
 class Load(NamedTuple):
@@ -79,7 +80,7 @@ def prefilling(tokens: int, before: int = 0) -> Load:
 def bound(architecture: Architecture, load: Load) -> Bound:
     """Two operations a weight and token, four a number of a query head and pair; weights once, each row once."""
     layers, head, pair, row = shape(architecture)
-    operations = 2 * (layers * load.tokens + head * load.logits) + pair * load.pairs
+    operations = PER_MAC * (layers * load.tokens + head * load.logits) + pair * load.pairs
     return Bound(operations, SIZE * (layers + head) + row * load.rows)
 
 
@@ -94,7 +95,7 @@ def shape(architecture: Architecture) -> tuple[int, int, int, int]:
 def per_pair(architecture: Architecture) -> int:
     """Operations for a query and a key, in all heads and layers: their product, and its share of the value."""
     config = architecture.config
-    return 4 * config.n_layer * config.n_head * config.head_dim
+    return 2 * PER_MAC * config.n_layer * config.n_head * config.head_dim
 
 
 def intensity_limit(architecture: Architecture, rows: int) -> float:

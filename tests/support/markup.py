@@ -19,6 +19,7 @@ POINTERS = (
 )  # fmt: skip
 
 # what a reader presses, one after the other
+SHORTEST = "a"
 PRESSED = [
     *((page.name, ("run", "model", "run")) for page in LESSONS if page.live == "text"),
     *((page.name, ("next", "next", "run", "model")) for page in LESSONS if page.live == "steps"),
@@ -89,11 +90,13 @@ def amiss(tree: Element) -> Iterator[str]:
 
 
 def pressed(name: str, hooks: Sequence[str]) -> Iterator[Element]:
-    """The page after each answer."""
+    """The page after each answer, with the shortest text that all models read: what is counted is often one."""
     page = next(page for page in PAGES if page.name == name)
     text = render_page(page, views.of(page))
     tree, state = strict(text), None
     fields = {"page": page.name, **{name: one.default for name, one in controls(text).items() if name != "step"}}
+    if "prompt" in fields and hooks[0] != "next":  # which goes on with the text of the page
+        fields["prompt"] = SHORTEST
     for hook in hooks:
         state, patches = dispatch(state, hook, fields)
         assert [one["html"] for one in patches if one.get("target") == "#prompt-error"] == [""], hook

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from microgpt.viz.rendering.render import environment
 from microgpt.viz.text.formats import (
     areas,
+    at_least,
+    at_most,
     bound,
     coordinate,
     difference,
@@ -54,6 +56,23 @@ def test_what_a_value_is_as_text(text_of: Callable[[Any], str]) -> None:
 @given(st.floats(0, 1e6, exclude_min=True), st.integers(0, 4))
 def test_a_difference_that_is_not_nothing_never_reads_as_nothing(value: float, digits: int) -> None:
     assert difference(value, digits) != number(0, digits)
+
+
+@given(st.floats(0, 1e6), st.integers(0, 4), st.booleans())
+def test_bounds_are_rounded_to_the_side_on_which_they_hold(value: float, digits: int, percent: bool) -> None:
+    """Never by a whole unit of the last place, and not at all where only the order of adding is in question."""
+    low, high = (float(one(value, digits, percent).replace(",", "")) for one in (at_least, at_most))
+    told = value * (100 if percent else 1)
+    noise = 1e-8 * max(1, told)
+    assert low - noise <= told <= high + noise
+    assert told - low < 10.0**-digits + noise and high - told < 10.0**-digits + noise
+
+
+def test_bounds_of_the_lessons() -> None:
+    """Up to 85.66 tokens is not up to 86; what is off by 0.4712 is off by no more than 0.48."""
+    assert [at_least(85.66, 0), at_least(1476.9, 0), at_least(3.0046, 1)] == ["85", "1,476", "3.0"]
+    assert [at_most(0.4712), at_most(0.0625, 1, True), at_most(0.5, 0, True)] == ["0.48", "6.3", "50"]
+    assert [at_most(0.1 + 0.2, 1), at_least(0.3 - 1e-16, 1), at_most(0), at_least(2)] == ["0.3", "0.3", "0.00", "2.00"]
 
 
 @given(st.floats(-15, -0.001))

@@ -16,13 +16,23 @@ from tests.support.markup import PRESSED, amiss, pressed, strict
 LANGUAGES = ("en", "es")
 # a word that comes twice in a row: sentences are put together from pieces, and two may have brought the same article
 TWICE = re.compile(r"\b(?!the\b)([^\W\d]{2,})\s+\1\b", re.I)  # but what a model writes
+# one of what is many: "after 1 rows"; not in 2 × 1 rows, W − 1 rows, and not before these
+VERBS = "guess|is|goes|changes|hands|plus|yes|es|más"
+ONE = re.compile(rf"(?<![\d.,×−=+÷]\s)(?<![\d.,×−])\b1 (?!(?:{VERBS})\b)[a-záéíóúñü]+s\b")
+AGAIN = re.compile(r"\b((?:[^\W\d]+ )?[^\W\d]{4,}), \1\b")  # in per cent, per cent
 RUN_ON = re.compile(r"\d,\d+, [−\d]")  # 0,57, 0,21: a comma between decimals that have commas of their own
 
 
 def said(element: Element) -> str:
     """The words of an element, with a mark in place of each token or piece of code."""
-    inner = (("·" if one.tag in ("bdi", "code") else said(one)) + (one.tail or "") for one in element)
+    inner = (("·" if one.tag in ("bdi", "code", "style") else said(one)) + (one.tail or "") for one in element)
     return (element.text or "") + "".join(inner)
+
+
+def slips(tree: Element) -> list[str]:
+    """Counts that do not agree with their nouns, and what is said twice."""
+    text = said(tree)
+    return [text[max(0, one.start() - 40) : one.end()] for kind in (ONE, AGAIN) for one in kind.finditer(text)]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -31,6 +41,7 @@ def test_every_page_is_sound(page: Any, lang: str) -> None:
     with language(lang):
         tree = strict(render_page(page, views.of(page)))
     assert list(amiss(tree)) == []
+    assert slips(tree) == []
     paragraphs = [said(one) for one in tree.iter("p")]
     assert [twice for one in paragraphs if (twice := TWICE.search(one))] == []
     assert lang == "en" or [run_on for one in paragraphs if (run_on := RUN_ON.search(one))] == []
@@ -60,3 +71,4 @@ def test_what_a_notebook_shows_is_sound(model: str) -> None:
 def test_every_page_stays_sound_when_python_answers(name: str, hooks: tuple[str, ...]) -> None:
     for hook, tree in zip(hooks, pressed(name, hooks), strict=True):
         assert list(amiss(tree)) == [], hook
+        assert slips(tree) == [], hook

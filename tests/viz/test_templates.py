@@ -136,7 +136,7 @@ def value(node: nodes.Const, above: list[nodes.Node], figure: bool) -> list[str]
     return [f"{type(parent).__name__}: {said}"]
 
 
-DECIMALS = ("number", "of_hundred", "difference")  # filters that are told how many
+DECIMALS = ("number", "of_hundred", "difference", "at_most", "at_least")  # filters that are told how many
 SAYS = ("p.t", "t", "p.line", "line")  # what writes in a figure: x, y, the text
 
 
@@ -216,6 +216,34 @@ TYPED_IN_A_FIGURE = {
     "{% set line = pen.down(26) %}{{ p.box(L, line.top, 880, 30, 'new', round=0) }}": [],
     "{{ p.t(L, line.part(24, 3).text, fit(name, 200, 13, 'bold'), '15 bold') }}": [],
 }
+
+
+LIMITS = r"(?<!add )(?<!adds )up to|at most|at least|no more than|be more than|off by more than|beyond"
+BOUND = re.compile(rf"(?:{LIMITS}) %\((\w+)\)s")
+
+
+def rounded_bounds(source: str) -> list[str]:
+    """What a message bounds something by, if it is rounded to the nearest: the bound may then be false."""
+    found = []
+    for call in environment().parse(source).find_all(nodes.Call):
+        if named(call.node) in ("gettext", "ngettext"):
+            texts = [arg.value for arg in call.args[:2] if isinstance(arg, nodes.Const)]
+            bounds = {name for text in texts for name in BOUND.findall(text)}
+            found += [
+                f"{one.key}: {one.value.name}" for one in call.kwargs
+                if one.key in bounds and isinstance(one.value, nodes.Filter) and one.value.name in NEAREST
+            ]  # fmt: skip
+    return found
+
+
+NEAREST = ("number", "of_hundred", "difference", "short")
+
+
+def test_what_bounds_something_is_rounded_to_the_safe_side() -> None:
+    wrong = "{% trans n=x|number(1) %}off by up to {{ n }}{% endtrans %}{{ gettext('at least %(n)s', n=x|short) }}"
+    assert rounded_bounds(wrong) == ["n: number", "n: short"]
+    found = {str(path): rounded_bounds(path.read_text("utf-8")) for path in TEMPLATES}
+    assert {path: bounds for path, bounds in found.items() if bounds} == {}
 
 
 @pytest.mark.parametrize("known", [TYPED, TYPED_IN_A_FIGURE], ids=["page", "figure"])

@@ -128,6 +128,27 @@ def bound(value: float) -> str:
     return number(float(f"{units}e{at}"), -at) if at < 0 else whole(units * 10**at)
 
 
+def at_most(value: float, digits: int = 2, percent: bool = False) -> str:
+    """A bound that nothing goes beyond, rounded up: 0.4712 -> '0.48'; a share of 1 in percent, if that is asked for."""
+    return safely(value, digits, percent, math.ceil)
+
+
+def at_least(value: float, digits: int = 2, percent: bool = False) -> str:
+    """A bound that is reached for certain, rounded down: 85.66 -> '85.6'."""
+    return safely(value, digits, percent, math.floor)
+
+
+def safely(value: float, digits: int, percent: bool, side: Callable[[float], int]) -> str:
+    """A bound rounded to the side on which it holds. What is off a rounded figure by noise alone is that figure."""
+    steps = value * (100 if percent else 1) * 10**digits
+    near = round(steps)
+    held = near if math.isclose(steps, near, rel_tol=NOISE) else side(steps)
+    return written(f"{held / 10**digits:,.{digits}f}")
+
+
+NOISE = 1e-9  # of a figure: what the order of adding may change
+
+
 def share_text(share: float) -> str:
     """A share of 1 in percent, with one decimal: '59.3', '< 0.1', and of nothing '0'."""
     return difference(100 * share, 1) if share else whole(0)
@@ -181,5 +202,6 @@ FILTERS: dict[str, Callable[..., object]] = {  # what templates write numbers wi
     for one in (
         whole, as_wide, number, in_cell, short, percent, of_hundred, difference, bound, share_text, shape_text,
         size_text, heat, states, coordinate, points, path, areas, in_lines, span, layers_text, megabytes,
+        at_most, at_least,
     )
 }  # fmt: skip

@@ -93,9 +93,9 @@ def test_what_the_reasons_tell_of_bugs_was_measured() -> None:
         ("next-token", "append: the the the the"), ("old-rows", "11 of 16 rows"),
         ("training", "3.19 with such rows and 2.32 without"), ("prefill-and-decode", "off by up to 2.31"),
         ("with-and-without", "less than 1e-12, and those of each later step are off by 0.96"),
-        ("fewer-heads", "off by up to 0.47"), ("most-read", "In 8 of 8 heads"), ("inside", "off by up to 4.95"),
+        ("fewer-heads", "off by up to 0.47"), ("most-read", "In 8 of 8 heads"), ("inside", "off by up to 4.96"),
         ("in-your-code", "6, 13, 21, 30, 40 rows"), ("pages", "10 rows would be written to 6 slots"),
-        ("shared-prefixes", "would take over 6 rows"), ("shared-prefixes", "off by up to 2.17"),
+        ("shared-prefixes", "would take over 6 rows"), ("shared-prefixes", "off by up to 2.18"),
         ("no-cache", "all 6 steps came out the same"),
     ):  # fmt: skip
         (bug,) = (one for one in asked(name) if one.name == "ask-bug")

@@ -22,7 +22,7 @@ EXACT = 1e-9  # a smaller difference is rounding
 ORIGINS = {
     "own": N_("as it was trained"),
     "repeated": N_("each head repeated"),
-    "averaged": N_("neighbours averaged"),
+    "averaged": N_("by averaging neighbours"),
     "short": N_("one short row"),
 }
 

@@ -311,7 +311,7 @@ def error(n: int, delta: bool) -> float:
 def recalled() -> Chart:
     """The error of what comes back, by pairs that were written."""
     return line_chart(
-        N_("Error of what comes back, in per cent"),
+        N_("Error of what comes back"),
         [
             Series(N_("a sum"), "again", [(n, 100 * error(n, False)) for n in PAIRS]),
             Series(N_("delta rule"), "own", [(n, 100 * error(n, True)) for n in PAIRS]),

@@ -13,7 +13,9 @@ from microgpt.architectures.known import PRESETS
 from microgpt.attention.ranks import context_parallel, kv_heads_of, rows_held, tensor_parallel
 from microgpt.config import Array
 from microgpt.serving.hardware import (
+    PER_MAC,
     PROCESSORS,
+    Processor,
     bound,
     decoding,
     intensity_limit,
@@ -30,7 +32,7 @@ from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 
-LARGE, CARD = "Llama-3-8B", "H100"
+LARGE, CARD, OLDER = "Llama-3-8B", "H100", "A100"  # OLDER is that of the lesson on prefill
 LENGTHS, BATCHES = (128, 512, 2048, 8192), (1, 4, 16, 64, 256, 1024)
 SHOWN = 2  # the length on show
 RANKS = (1, 2, 4)
@@ -89,6 +91,16 @@ class Link(NamedTuple):
     share: float  # of the time in which the rows are computed again
 
 
+class Older(NamedTuple):
+    """The card of another lesson: its ridge in both units, and in times of it what this one does."""
+
+    card: str
+    macs: float
+    operations: float
+    quicker: float
+    wider: float
+
+
 class Asks(NamedTuple):
     """What the lesson asks."""
 
@@ -116,6 +128,7 @@ class View(NamedTuple):
     bandwidth: float  # GB per second
     memory: float  # GB
     ridge: float
+    older: Older
     weights: int  # bytes that a step reads
     row: int  # bytes per token
     equal: float  # tokens whose rows are as large as the weights
@@ -162,6 +175,7 @@ def view(settings: Settings) -> View:
         bandwidth=card.bandwidth / 10**9,
         memory=card.memory / 10**9,
         ridge=card.ridge,
+        older=older(card, PROCESSORS[OLDER]),
         weights=weights,
         row=row,
         equal=weights / row,
@@ -181,6 +195,11 @@ def view(settings: Settings) -> View:
         again=1000 * again,
         asks=asks(),
     )
+
+
+def older(card: Processor, than: Processor) -> Older:
+    quicker, wider = card.operations / than.operations, card.bandwidth / than.bandwidth
+    return Older(than.name, than.ridge / PER_MAC, than.ridge, quicker, wider)
 
 
 @cache

@@ -14,6 +14,7 @@ from microgpt.experiments import schedule
 from microgpt.experiments.reuse import Undone
 from microgpt.experiments.schedule import A100, Pass, Run
 from microgpt.record import Recording
+from microgpt.serving.hardware import PER_MAC
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.chart import Chart
@@ -117,6 +118,7 @@ class Prefill:
     machine: str
     machine_source: str  # where its figures are published
     balance: float  # multiply-adds for each byte that it reads
+    operations: float  # the same as data sheets count, a multiply-add as two
     enough: int  # tokens in a pass from which computing takes longer than reading
     chart: Chart
     ends: End
@@ -177,6 +179,7 @@ def view(settings: Settings) -> Prefill:
         machine=A100.name,
         machine_source=A100.source,
         balance=A100.balance,
+        operations=PER_MAC * A100.balance,
         enough=enough,
         chart=chart(),
         ends=End(ends, LARGE[ends][0].n_ctx),

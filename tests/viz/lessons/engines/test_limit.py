@@ -1,10 +1,14 @@
 """The lesson on what limits a card: rooflines by other means, and real heads and rows dealt out."""
 
 import math
+import re
 
 import pytest
 
-from tests.support.pages import Run, classes, find, runs, text
+from microgpt.architectures.known import PRESETS
+from microgpt.serving.hardware import PROCESSORS, intensity_limit
+from microgpt.viz.lessons.limit import OTHERS
+from tests.support.pages import Run, by_id, classes, find, numbers, runs, text
 
 RUNS = [("stories", "The next day is bright"), ("names-deep", "emma"), ("names", "z" * 15)]
 WEIGHTS, ROW, PER_PAIR = 7_504_928_768, 131_072, 4 * 32 * 32 * 128  # of Llama-3-8B: read, bytes, operations
@@ -61,3 +65,20 @@ def test_what_travels(run: Run) -> None:
     assert found == {"nvlink": 2.4, "pcie": 17.0, "network": 21.5, "disk": 153.4}
     assert [link.milliseconds for link in made.links] == sorted(link.milliseconds for link in made.links)
     assert made.again == pytest.approx(267, abs=1) and made.equal == pytest.approx(114_516, abs=1)
+
+
+def test_up_to_how_many_tokens_arithmetic_can_limit_a_step() -> None:
+    """With so many a large enough batch is limited by arithmetic, and with one more no batch is."""
+    (named,) = (e for e in by_id("reading-limit").values() if e.get("id") == "most")
+    said = [int(figure) for row in named.iter("td") for figure in numbers(row)]
+    assert said == [85, 393, 1476]
+    for name, most in zip(OTHERS, said, strict=True):
+        ridge = PROCESSORS["H100"].ridge
+        assert intensity_limit(PRESETS[name], most) > ridge > intensity_limit(PRESETS[name], most + 1)
+
+
+def test_two_units_and_two_cards_are_one_picture() -> None:
+    """Multiply-adds on an A100 there, operations on an H100 here: from the data sheets, by hand."""
+    words = text(by_id("reading-limit")["counted"])
+    said = [float(figure) for figure in re.findall(r"(?<![A-Z])\b\d[\d.]*", words)]
+    assert said == [round(312 / 2.039 / 2), round(312 / 2.039), round(989 / 312, 1), round(3.35 / 2.039, 1)]
