@@ -50,7 +50,7 @@ def forward(
     `memory`, where the config says `cross`, is what `remember` has made of an encoder's rows. `parents` makes a tree of
     the new tokens: the token that each one follows, by its place among them, or -1 for the cached text.
     Of a `Batch` the tokens are those of its texts, one text after the other. `hook` then hears of attention text by
-    text, and of everything else once, for the rows of all texts.
+    text, each at its own position, and of all else once, for the rows of all texts, at the position of the first row.
     Returns logits [n, vocab_size], or only the rows that `head_rows` picks (decoding needs the last).
     Raises UserError when the cache has no room for n more rows, or the tree is none.
     """
@@ -77,19 +77,19 @@ def forward(
         v = project(a, params, here + "wv", config.n_kv_head, eps)  # [n, d] -> [n, n_kv_head, head_dim]
         hook and hook(("v", v, start, layer))
         parts, mixes = apart(texts, q, k, v), []
-        for cache, start, positions, q, k, v in parts:  # a text at a time, and nearly always there is one
+        for cache, first, places, q, k, v in parts:  # a text at a time, and nearly always there is one
             keys, values, key_positions = cache[layer].append(k, v)  # two of [n_kv_head, t, head_dim]: old rows and new
-            hook and hook(("cache_append", keys.shape[1], start, layer))
+            hook and hook(("cache_append", keys.shape[1], first, layer))
             if config.kv_lora_rank:
                 q, keys, values = (absorb if config.absorbed else expand)(q, keys, values, params, here)
 
-            mask = causal_mask(positions, key_positions, window_of(config, layer), config.mask_block, parents)  # [n, t]
+            mask = causal_mask(places, key_positions, window_of(config, layer), config.mask_block, parents)  # [n, t]
             scores = attn_scores(q, keys, mask, scale)  # [n_head, n, t]
-            hook and hook(("attn_scores", scores, start, layer))
+            hook and hook(("attn_scores", scores, first, layer))
             weights = softmax(scores)  # [n_head, n, t], each row sums to 1
-            hook and hook(("attn_weights", weights, start, layer))
+            hook and hook(("attn_weights", weights, first, layer))
             mixed = mix(weights, values)  # [n_head, n, t] x values -> [n, n_head * head_dim]
-            hook and hook(("head_out", mixed, start, layer))
+            hook and hook(("head_out", mixed, first, layer))
             mixes.append(mixed)
         mixed = mixes[0] if len(mixes) == 1 else np.concatenate(mixes)  # [n, n_head * head_dim]
         if config.absorbed:

@@ -12,12 +12,12 @@ from microgpt.cache import Batch, Cache, KVCache
 from microgpt.caches.blocks import BlockPool
 from microgpt.caches.paged import PagedCache
 from microgpt.caches.ring import RingCache
-from microgpt.config import Array, Config
+from microgpt.config import Array, Config, Report
 from microgpt.errors import UserError
 from microgpt.model import FEW, TILE, forward, times
 from microgpt.weights import shipped
 from tests.support.examples import examples
-from tests.support.strategies import Case, assert_close, cases
+from tests.support.strategies import REPORTS, Case, assert_close, cases
 
 
 @given(cases(min_tokens=3) | cases(min_tokens=3, latent=True), st.data())
@@ -54,7 +54,21 @@ def test_caches_of_all_kinds_may_be_in_one_batch(case: Case, window: int) -> Non
             assert_close(row[None], forward(case.params, config, [token], other))
 
 
-NAMES = shipped("names")
+NAMES, STORIES = shipped("names"), shipped("stories")
+
+
+def test_reports_of_shared_rows_carry_the_position_of_the_first_row() -> None:
+    """What all texts share is told once, at the first text's position, in every layer; attention at each text's own."""
+    config, told, counts, held = STORIES.config, list[Report](), (1, 2, 1), (5, 0, 3)
+    caches = [KVCache(config) for _ in counts]
+    for cache, n in zip(caches, held, strict=True):
+        n and forward(STORIES.params, config, [1] * n, cache)
+    forward(STORIES.params, config, [2] * sum(counts), Batch(caches, counts), told.append)
+    for name in REPORTS:
+        own = name in ("cache_append", "attn_scores", "attn_weights", "head_out")
+        layers = range(-1, 0) if name in ("embed", "resid_final", "logits") else range(config.n_layer)
+        expected = [(pos, layer) for layer in layers for pos in (held if own else held[:1])]
+        assert [(pos, layer) for report, _, pos, layer in told if report == name] == expected, name
 
 
 @pytest.mark.parametrize(("counts", "same", "sentence"), [

@@ -9,6 +9,11 @@ TRACE = [
         ("tests/serving/test_engine.py",),
     ),
     Fault(
+        "shared-rows-at-the-last-texts-position", "trace", "microgpt/model.py",
+        'hook(("attn_out", attn_out, start, layer))', 'hook(("attn_out", attn_out, first, layer))',
+        ("tests/attention/test_batch.py",),
+    ),
+    Fault(
         "report-missing", "trace", "microgpt/model.py",
         '        hook and hook(("mlp_norm", m, start, layer))\n', "",
         ("tests/test_trace.py",),
