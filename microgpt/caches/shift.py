@@ -43,8 +43,21 @@ class ShiftCache(KVCache):
                 N_("%(n_keep)s rows to keep of %(rows)s: choose 0 to %(most)s, so that some can leave."),
                 n_keep=n_keep, rows=self.rows, most=self.rows - 2,
             )  # fmt: skip
-        self.positions = list[int]()  # which tokens of the text the rows belong to
-        self.seen = 0
+        self._positions, self._seen = list[int](), 0  # of the rows that have been counted
+
+    @property
+    def positions(self) -> list[int]:
+        """Which tokens of the text the rows belong to."""
+        new = len(self) - len(self._positions)  # those that `forward` has appended since
+        self._positions += range(self._seen, self._seen + new)
+        self._seen += new
+        return self._positions
+
+    @property
+    def seen(self) -> int:
+        """Tokens so far, which are more than the rows that are held."""
+        _ = self.positions
+        return self._seen
 
     def check_room(self, n: int) -> None:
         """Raise UserError unless n more rows fit."""
@@ -59,31 +72,31 @@ class ShiftCache(KVCache):
 
     def make_room(self, n: int = 1, hook: Hook | None = None) -> int:
         """Before a step of n tokens: shift if they do not fit. Returns how many rows have left."""
-        self._count()
         if len(self) + n <= self.rows or len(self) - self.n_keep < 2:
             return 0
         return self.shift((len(self) - self.n_keep) // 2, hook)
 
     def shift(self, n: int, hook: Hook | None = None) -> int:
         """Drop n rows behind the kept ones; the others move down and are turned."""
-        self._count()
         if not 0 < n <= len(self) - self.n_keep:
             raise UserError(N_("%(n)s rows cannot leave; choose 1 to %(most)s."), n=n, most=len(self) - self.n_keep)
-        left, held = self.positions[self.n_keep : self.n_keep + n], len(self)
+        positions, held = list(self.positions), len(self)
+        left, rest = positions[self.n_keep : self.n_keep + n], positions[: self.n_keep] + positions[self.n_keep + n :]
         turn = rope(self._config, range(-n, -n + 1), self[0].keys.dtype)
         for layer, rows in enumerate(self.layers):
             rows.keys[:, self.n_keep : held - n] = turned(rows.keys[:, self.n_keep + n :], turn)
             rows.values[:, self.n_keep : held - n] = rows.values[:, self.n_keep + n :].copy()
             hook and hook(("cache_evict", np.tile(left, (self._config.n_kv_head, 1)), held, layer))
-        self.crop(held - n)
-        del self.positions[self.n_keep : self.n_keep + n]
+        super().crop(held - n)
+        self._positions = rest
         return n
 
-    def _count(self) -> None:
-        """Give the rows that have come since their places in the text, and forget those that were cropped."""
-        new = len(self) - len(self.positions)
-        self.positions = self.positions[: len(self)] + list(range(self.seen, self.seen + new))
-        self.seen += new
+    def crop(self, n: int) -> None:
+        """Keep the first n rows in every layer: the newest tokens have not been seen."""
+        positions = self.positions
+        super().crop(n)
+        self._seen -= len(positions) - n
+        del positions[n:]
 
 
 def turned(keys: Array, turn: Any) -> Array:

@@ -63,6 +63,7 @@ def test_it_goes_on_for_ever(n_keep: int, rows: int, ids: list[int]) -> None:
             kept = [ids[at] for at in cache.positions]
         forward(model.params, model.config, [token], cache)
         kept.append(token)
+        assert [ids[at] for at in cache.positions] == kept  # at once, and not from the next step on
         plain = KVCache(model.config)
         forward(model.params, model.config, kept, plain)
         assert len(cache) == len(kept) <= rows
@@ -94,8 +95,6 @@ def test_what_is_cropped_is_forgotten() -> None:
     forward(model.params, model.config, STORY[:7], cache)
     cache.make_room()
     cache.crop(3)
-    cache.make_room()
     assert cache.positions == [0, 4, 5] and cache.seen == 6
     forward(model.params, model.config, STORY[6:7], cache)
-    cache.make_room()
-    assert cache.positions == [0, 4, 5, 6]
+    assert cache.positions == [0, 4, 5, 6] and cache.seen == 7
