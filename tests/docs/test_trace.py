@@ -45,7 +45,10 @@ def test_the_traces_of_the_course_and_of_a_checkpoint_whole_and_in_part_fit_the_
     model = load_checkpoint(write(tmp_path, LLAMA, tensors, byte_level("<begin>")), "float32")
     trace = Recording(model, "a b", max_new=2).run()
     check(trace)
-    check(excerpt(trace, {0}, [1, 2, 3]))
+    check(part := excerpt(trace, {0}, [1, 2, 3]))
+    said, whole = re.sub(r"\s+", " ", TEXT), SCHEMA["properties"]["about"]["properties"]["whole"]
+    assert list(part.about["whole"]) == whole["required"] == list(whole["properties"])
+    assert [name for name in whole["required"] if f"`{name}`" not in said] == []
 
 
 def test_several_texts_share_a_trace() -> None:
