@@ -35,6 +35,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if not item.get_closest_marker("thorough")]
 
 
+@pytest.hookimpl(optionalhook=True)  # not where xdist is none, as with PyTorch
 def pytest_xdist_auto_num_workers() -> int:
     """One process more than cores: some always wait, for a browser or for what must come late."""
     return (os.cpu_count() or 1) + 1

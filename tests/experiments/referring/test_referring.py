@@ -59,9 +59,9 @@ def test_the_chosen_head_prefers_the_right_noun_most(model: Model) -> None:
         by_hand[at] -= np.max([weights[..., tokens.index(other)] for other in others], axis=0)
     assert_close(margins(told["sentences"]), by_hand, 2.1 * 10.0**-DIGITS)
     heads, right = held_out(told["sentences"])  # each judges what the other has chosen
-    for one, other, at in zip(by_hand, by_hand[::-1], heads, strict=True):
-        assert other[at] >= other.max() - 2.1 * 10.0**-DIGITS
-        assert right <= 2 and (one[at] > 2.1 * 10.0**-DIGITS or right < 2)
+    for one, other, chosen in zip(by_hand, by_hand[::-1], heads, strict=True):
+        assert other[chosen] >= other.max() - 2.1 * 10.0**-DIGITS
+        assert right <= 2 and (one[chosen] > 2.1 * 10.0**-DIGITS or right < 2)
     mean = by_hand.mean(axis=0)
     assert mean[best] >= mean.max() - 2.1 * 10.0**-DIGITS
     for word in told["sentences"][0]["words"]:

@@ -9,7 +9,7 @@ MACHINE = "templates/lessons/stepper/style.css"
 PAGES = [
     Fault(
         "bound-that-does-not-hold", "pages", "microgpt/viz/text/formats.py",
-        "(-12, -9, -6, -3, 0) if value < 10.0**e", "(-12, -9, -6, -3, 0) if value < 10.0 ** (e + 1.5)",
+        "(-12, -9, -6, -3) if value < 10.0**e", "(-12, -9, -6, -3) if value < 10.0 ** (e + 1.5)",
         ("tests/viz/test_formats.py", "tests/viz/lessons/test_compare.py"),
     ),
     Fault(

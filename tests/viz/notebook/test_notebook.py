@@ -129,7 +129,7 @@ def test_what_is_asked_for_is_chosen() -> None:
         ({"head": "x"}, "head is x; this page has 0 to 3."),
         ({"head": 1.5}, "head is 1.5; this page has 0 to 3."),
         ({"layer": [1]}, "layer"),
-        *(({"prompt": wrong}, f"prompt is of the type {type(wrong).__name__}; give one of these: str, Trace, TraceArrays.")
+        *(({"prompt": wrong}, f"prompt is of the type {type(wrong).__name__}; give one of these: str, Trace")
           for wrong in (None, 5, b"x", ["a"])),
         *(({name: None}, f"{name} is of the type NoneType; give one of these: str")
           for name in ("model", "widget", "theme", "lang")),
