@@ -56,7 +56,7 @@
     return true;
   }
   arrive();
-  let awaited = ask();
+  let awaited = ask(), due;
   new MutationObserver((changes) => { // Python has drawn anew; what it does is seen, even if folded away
     const said = changes.map(({ target: e }) => e.closest("[role=alert], [data-state=failed], .tools .boot"));
     for (const line of said) if (line?.textContent) line.closest("details")?.setAttribute("open", "");
@@ -88,11 +88,12 @@
   }
   if (!framed && script && isSecureContext) stay().catch(() => {}); // not from a file, nor without an origin
   if (framed) {
-    const tell = (height = root.offsetHeight) => {
-      parent.postMessage(JSON.stringify({ subject: "lti.frameResize", height }), "*");
-      parent.postMessage({ type: "microgpt:height", height }, "*");
-    };
-    new ResizeObserver(() => tell()).observe(root);
+    const tell = () => (due ??= setTimeout(() => { // once a frame at most, however often a host asks
+      const { offsetHeight: height } = root, lti = JSON.stringify({ subject: "lti.frameResize", height });
+      for (const said of [lti, { type: "microgpt:height", height }]) parent.postMessage(said, "*");
+      due = null;
+    }, 16));
+    new ResizeObserver(tell).observe(root);
     addEventListener("message", ({ source, data }) => {
       if (source !== parent) return;
       if (data === "microgpt:height") tell(); // a host that began to listen after the frame was there

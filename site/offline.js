@@ -5,6 +5,7 @@
    Python runs: to copy them while it starts would hold it up. */
 const PATIENCE = 4000; // milliseconds without an answer, then what is kept is given
 const PYTHON = /^(.*\/runtime-)\w+\//; // its folder, named after what is in it
+const MARK = '<meta name="generator" content="microgpt-kv">'; // in each page of ours
 let silent = 0; // when patience last ran out: the next requests do not wait as long again
 const ours = (url) => url.startsWith(registration.scope);
 const place = (url) => url.split(/[?#]/)[0].replace(/\/index\.html$/, "/");
@@ -32,14 +33,13 @@ function foreign(url, { type, ok, headers }) { // a page in place of a file, as 
   const page = ok && /html/.test(headers.get("Content-Type"));
   return type === "opaque" || (page && /\.(?!html?$)\w+$/.test(place(url)));
 }
-async function add(url) { // a page that came through here has been kept
-  if (!(await (await kept()).match(place(url)))) await keep(url, await fetch(url));
-}
+const add = async (url) => (await (await kept()).match(place(url))) ?? keep(url, await fetch(url));
 async function keep(url, answer) { // whole, or not at all: a body that breaks off is not put
   const { status, redirected, headers } = answer, at = place(url);
   if (status !== 200 || redirected || foreign(url, answer)) return;
   if (/no-store/.test(headers.get("Cache-Control"))) return;
   const copy = answer.clone(), store = await kept(), [folder, folders] = PYTHON.exec(at) ?? [];
+  if (/(\/|\.html?)$/.test(at) && !(await copy.clone().text()).includes(MARK)) return; // a login in its place
   const older = ({ url }) => PYTHON.exec(url)?.[1] === folders && !url.startsWith(folder);
   if (at === `${folder}runtime.json`) // first: it makes room
     await Promise.all((await store.keys()).filter(older).map((request) => store.delete(request)));

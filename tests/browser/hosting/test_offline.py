@@ -21,7 +21,8 @@ Answer = tuple[int, dict[str, str], Iterator[bytes]]
 KEPT = """caches.keys()
   .then((names) => Promise.all(names.map((name) => caches.open(name).then((store) => store.keys()))))
   .then((stores) => stores.flat().map(({ url }) => url.slice(location.origin.length)).sort())"""
-PAGE = '<!doctype html><meta charset="utf-8"><title>{0}</title><h1>{0}</h1><main></main><script src="host.js"></script>'
+MARK = '<meta name="generator" content="microgpt-kv">'  # by which a page of ours is known
+PAGE = f'<!doctype html>{MARK}<title>{{0}}</title><h1>{{0}}</h1><main></main><script src="host.js"></script>'
 TITLE = "document.querySelector('h1').textContent"
 
 
@@ -249,13 +250,19 @@ def test_what_fails_does_not_replace_what_is_kept(new_tab: Open, small: Path) ->
     page = new_tab()
     with serving(small, line) as url, serving(small) as elsewhere:
         controlled(page, url + "one.html")
+        page.open(url)
         assert fetched(page, "program.js") == "200 all of program.js"
-        wait_for(page, "/program.js")
+        wait_for(page, "/program.js", "/one.html", "/")
         for status in (500, 503, 511):
             line.instead["/program.js"] = answer(status, "sorry", Content_Type="text/html")
             assert fetched(page, "program.js") == "200 all of program.js"
         line.instead["/program.js"] = answer(200, "<html>log in", Content_Type="text/html; charset=utf-8")
         assert fetched(page, "program.js") == "200 all of program.js"
+        for name in ("", "one.html"):  # a page of somebody else's, in place of ours: it is seen, and not kept
+            line.instead[f"/{name}"] = answer(200, "<h1>log in</h1>", Content_Type="text/html")
+            page.open(url + name)
+            assert page.run(TITLE) == "log in"
+        page.open(url + "two.html")
         line.instead["/program.js"] = answer(302, Location=f"{elsewhere}text.txt")
         assert fetched(page, "program.js", "{ mode: 'no-cors' }") == "200 all of program.js"
         line.instead["/program.js"] = answer(404, "gone", Content_Type="text/html")
@@ -265,6 +272,8 @@ def test_what_fails_does_not_replace_what_is_kept(new_tab: Open, small: Path) ->
         line.instead["/program.js"] = answer(302, Location="/text.txt")
         assert fetched(page, "program.js") == "200 all of text.txt"
     assert fetched(page, "program.js") == "200 all of program.js"
+    for name in ("", "one.html"):
+        assert MARK in fetched(page, name)
 
 
 def test_what_is_not_a_whole_answer_is_handed_on_and_not_kept(new_tab: Open, small: Path) -> None:

@@ -53,6 +53,17 @@ BRIDGE = [
         (f"{FAULTS}::test_what_needs_the_rest_says_why_it_does_not_come",),
     ),
     Fault(
+        "kept-the-login-page", "bridge", OFFLINE,
+        "!(await copy.clone().text()).includes(MARK)", "false",
+        ("tests/browser/hosting/test_offline.py::test_what_fails_does_not_replace_what_is_kept",),
+    ),
+    Fault(
+        "height-told-for-each-message", "bridge", HOST,
+        "(due ??= setTimeout(", "(due = setTimeout(",
+        ("tests/browser/hosting/test_address.py::"
+         "test_a_host_learns_the_height_of_a_frame_and_may_ask_for_it",),
+    ),
+    Fault(
         "kept-what-must-not-be", "bridge", OFFLINE,
         '  if (/no-store/.test(headers.get("Cache-Control"))) return;\n', "",
         ("tests/browser/hosting/test_offline.py::test_what_is_not_a_whole_answer_is_handed_on_and_not_kept",),

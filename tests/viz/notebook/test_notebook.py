@@ -75,7 +75,6 @@ def test_the_plain_form_steps_through_q_rows_and_weights_of_the_trace(prompt: st
             assert folded(row).endswith("new" if j == i else "cached")
 
 
-@pytest.mark.slow("renders every lesson once more")
 @pytest.mark.parametrize("page", LESSONS, ids=lambda p: p.name)
 def test_every_lesson_is_framed_whole_without_script_or_address(page: Page) -> None:
     shown = show(widget=page.name)
@@ -129,8 +128,8 @@ def test_what_is_asked_for_is_chosen() -> None:
         ({"head": "x"}, "head is x; this page has 0 to 3."),
         ({"head": 1.5}, "head is 1.5; this page has 0 to 3."),
         ({"layer": [1]}, "layer"),
-        *(({"prompt": wrong}, f"prompt is of the type {type(wrong).__name__}; give one of these: str, Trace")
-          for wrong in (None, 5, b"x", ["a"])),
+        *(({"prompt": x}, f"prompt is of the type {type(x).__name__}; give one of these: str, Trace, TraceArrays.")
+          for x in (None, 5, b"x", ["a"])),
         *(({name: None}, f"{name} is of the type NoneType; give one of these: str")
           for name in ("model", "widget", "theme", "lang")),
         ({"seed": [1]}, "seed is of the type list"), ({"heads": None}, "heads is of the type NoneType"),
