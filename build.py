@@ -47,10 +47,11 @@ from microgpt.viz.text.language import LANGUAGES, folder, language
 from tools.bake import ASSETS, Recipe, bake, write
 from tools.checkpoint import bake_checkpoint, bake_trace
 from tools.output.compare import compared
+from tools.output.licences import notices
 from tools.output.manifest import written
 from tools.output.renew import refuse_unknown, renew
 from tools.output.scratch import scratch
-from tools.output.sources import notices, our_files, site_files
+from tools.output.sources import our_files, site_files
 from tools.output.templates import templates
 from tools.runtime.bytecode import get_ready
 from tools.runtime.fetch import default_cache, fetch_runtime
@@ -286,7 +287,7 @@ def write_site(out: Path, address: str = "") -> None:
     for name, path in site_files().items():
         (out / name).parent.mkdir(exist_ok=True)
         shutil.copyfile(path, out / name)
-    write(out / "NOTICES.txt", notices())
+    write(out / "NOTICES.txt", notices(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()))
 
 
 def say(line: str) -> None:

@@ -23,7 +23,8 @@ from microgpt.viz.rendering.style import own_style, style
 from microgpt.viz.request import Request
 from microgpt.viz.text.formats import size_text
 from microgpt.viz.text.language import language
-from tools.output.sources import notices, site_files
+from tools.output.licences import notices
+from tools.output.sources import site_files
 from tools.runtime.carry import packed, runtime
 from tools.runtime.single import single
 

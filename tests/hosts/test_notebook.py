@@ -190,7 +190,7 @@ def test_a_user_error_is_one_sentence_in_a_notebook(home: Path) -> None:
 def test_an_installed_wheel_shows(tmp_path: Path) -> None:
     """Built and installed as a reader does, outside of the repository."""
     source = tmp_path / "source"
-    names = ["microgpt", "templates", "site", "locale", "pyproject.toml", "README.md", "LICENSE"]
+    names = ["microgpt", "templates", "site", "locale", "pyproject.toml", "README.md", "LICENSE", "NOTICES", "tools"]
     for name in names:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile
         source.mkdir(exist_ok=True)
@@ -199,6 +199,8 @@ def test_an_installed_wheel_shows(tmp_path: Path) -> None:
     python = tmp_path / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
     subprocess.run([python, "-m", "pip", "install", "--quiet", source], check=True, capture_output=True)
     shutil.rmtree(source)
+    carried = {path.name for path in (tmp_path / "venv").rglob("microgpt_kv-*.dist-info/licenses/**/*")}
+    assert {"LICENSE", "NOTICES", "Apache-2.0.txt"} <= carried
     code = "from microgpt.viz import show; print(len(show('emma', lang='es')._repr_html_()))"
     done = subprocess.run([python, "-I", "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True)
     assert int(done.stdout) > 100_000

@@ -109,6 +109,10 @@ def test_one_file_refers_to_nothing_but_itself(inline: Path) -> None:
         assert path.stat().st_size <= 6_500_000
         page = inward(seen(path.read_text("utf-8")))
         assert leads(page) == []
+        for text in ("Mozilla Public License Version 2.0", "2010-2014 Emscripten", "NumPy Developers", "Rich Felker"):
+            assert text in page[page.index('<pre class="notices"') :], (
+                "all licences of what it carries can be read in it"
+            )
         assert {url for url in re.findall(r"https?://[^\s\"'<>)]+", page) if "w3.org" not in url} <= set(
             re.findall(r"https?://[^\s\"'<>)]+", page[page.index('<pre class="notices"') :])
         )

@@ -17,7 +17,6 @@ TYPED = re.compile(
     rf"|c?python-?{pinned.TAG}|cp{pinned.TAG}|C?[Pp]ython-?{re.escape(pinned.MINOR)}"
 )
 DOCUMENTS = {  # what they name, by its name in the table
-    "NOTICES": {"Pyodide": pinned.PYODIDE, "CPython": pinned.MINOR, "NumPy": pinned.NUMPY},
     "bench/README.md": {"Pyodide": pinned.PYODIDE},  # another Pyodide has to be measured anew
     "docs/trust.md": {"Pyodide": pinned.PYODIDE},  # and attacked anew
 }

@@ -1,4 +1,4 @@
-"""What of the repository goes along: our own Python, templates and weights for the browser, and all licences.
+"""What of the repository goes along: our own Python, templates and weights for the browser.
 
 What goes out is listed, by its place and its suffix. Whatever else lies beside the sources stays at home: notes, keys,
 backups, what editors and systems leave behind (their names begin with a dot), and whatever a link leads to.
@@ -7,11 +7,9 @@ backups, what editors and systems leave behind (their names begin with a dot), a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from importlib.metadata import distribution
 from pathlib import Path
 
 from microgpt.viz.text.po import compiled
-from tools.runtime.pinned import MINOR
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN = {  # what of the repository runs in the browser
@@ -42,16 +40,6 @@ def sent(path: Path) -> tuple[Path, bytes]:
     if path.suffix == ".po":
         return path.with_suffix(".mo"), compiled(path.read_text("utf-8"))
     return path, path.read_bytes()
-
-
-def notices() -> str:
-    """The licences of everything that is carried along."""
-    parts = [(ROOT / "NOTICES").read_text("utf-8"), (ROOT / "LICENSE").read_text("utf-8")]
-    for package in ("jinja2", "markupsafe"):
-        licences = [f for f in distribution(package).files or [] if "licenses/" in str(f)]
-        parts += [f"{package}\n\n{Path(str(f.locate())).read_text('utf-8')}" for f in sorted(licences, key=str)]
-    parts.append("CPython\n\n" + (ROOT / "tools" / "licences" / f"CPython-{MINOR}.txt").read_text("utf-8"))
-    return "\n\n----\n\n".join(part.strip() for part in parts) + "\n"
 
 
 def site_files() -> dict[str, Path]:

@@ -108,23 +108,17 @@ def gathered(fetched: Mapping[str, Path], own: Mapping[str, bytes], all_of_it: b
     """All files of the archives by their paths, sources where they have some."""
     used = set(USED.read_text("utf-8").split()) if not all_of_it else None
     archives = [read_zip(path) for path in fetched.values() if path.suffix in (".whl", ".zip")]
-    found = {placed(name): data for one in archives for name, data in one.items() if needed(name, used)}
+    found = {name: data for one in archives for name, data in one.items() if needed(name, used)}
     for package in ("jinja2", "markupsafe"):
-        found |= {placed(name): data for name, data in installed(package).items()}
+        found |= installed(package)
     return lean(found) | as_python(own) | {SAID: json.dumps(of_forward()).encode("utf-8")}
 
 
 def needed(name: str, used: Collection[str] | None) -> bool:
-    """Whether a file of an archive goes into the pack; licences always do."""
-    if ".dist-info/" in name:
-        return "LICENSE" in name
+    """Whether a file of an archive goes into the pack; licences are to be read beside it: tools/output/licences.py."""
+    if ".dist-info/" in name:  # Pyodide would take it for a package of its own
+        return False
     return used is None or (name.endswith((".py", ".so")) and stem(name) in used)
-
-
-def placed(name: str) -> str:
-    """Where it lies: licences by themselves, since Pyodide takes a folder *.dist-info for a package of its own."""
-    package, found, file = name.partition(".dist-info/")
-    return f"licences/{package}/{file}" if found else name
 
 
 def stem(name: str) -> str:
@@ -167,9 +161,9 @@ def read_zip(path: Path) -> dict[str, bytes]:
 
 
 def installed(package: str) -> dict[str, bytes]:
-    """The pure-Python files of a package of this environment, its licence among them."""
+    """The pure-Python files of a package of this environment."""
     found = distribution(package)
-    paths = [f for f in found.files or [] if f.suffix == ".py" or "licenses/" in str(f)]
+    paths = [f for f in found.files or [] if f.suffix == ".py"]
     return {f.as_posix(): Path(str(f.locate())).read_bytes() for f in paths if not f.as_posix().startswith("..")}
 
 

@@ -71,7 +71,7 @@ def test_only_what_is_listed_goes_beside_the_pages(
     monkeypatch.setattr(build, "PAGES", [])
     monkeypatch.setattr(build, "fetch_runtime", lambda cache: {})
     monkeypatch.setattr(build, "pack_runtime", lambda *_: "runtime-0")
-    monkeypatch.setattr(build, "notices", lambda: "")
+    monkeypatch.setattr(build, "notices", lambda names: "")
     build.write_site(tmp_path / "out")
     names = {path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*") if path.is_file()}
     scripts = {"boot.js", "host.js", "offline.js"}  # the worker is in the runtime
