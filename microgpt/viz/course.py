@@ -437,7 +437,7 @@ PAGES = (
         ),
         "pieces",
         "names-deep",
-        "emmanuel",
+        "adrianna",
         N_("go from tile to tile, and watch what happens to the earlier bars when a larger score comes."),
         N_("nothing is left out: what was summed before is only made smaller."),
         number=20,

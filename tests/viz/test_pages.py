@@ -237,3 +237,18 @@ def test_the_foot_of_a_page_says_where_numbers_come_from_and_published_ones_name
         said = folded(tree_of(name))
         assert "or computed by a formula that is tested against such runs; published figures name their source" in said
     assert "NVIDIA’s data sheet of the A100 80GB SXM: 312 dense 16-bit TFLOPS, 2,039 GB/s" in said
+
+
+SUMS = {"in-pieces": set("mlo")}  # letters of sums that stand in sentences alone
+
+
+def test_a_letter_means_one_thing() -> None:
+    """No token of a page's own text is a letter that its picture has for a quantity; e is the base of a power."""
+    for lesson in LESSONS:
+        widget = next(one for one in tree_of(lesson).iter("section") if "widget" in classes(one))
+        tokens = {text(one) for one in find(widget, "tok")}
+        letters = {text(one) for one in widget.iter("var")} | SUMS.get(lesson.name, set())
+        powers = [text(one) for one in widget.iter() if any(part.tag == "sup" for part in one)]
+        if any(re.match(r"e\w$", power) for power in powers) or "e to the power" in text(widget):
+            letters |= {"e"}
+        assert not tokens & letters, lesson.name

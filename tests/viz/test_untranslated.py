@@ -31,7 +31,7 @@ FAMILIES = ("gpt2", "llama", "mistral", "qwen2", "qwen3")
 OTHERS = (HEARD, "SmolLM2-135M-Instruct", "Hugging Face")
 NAMES = sorted([*PRESETS, *TRAINED, *language.LANGUAGES.values(), *FAMILIES, *OTHERS], key=len)
 UNITS = r"[kMGT]B|GiB|BF16|b?float\d+"
-SHORT = "GQA|MHA|MIT|MLA|MLP|MQA|PNG|SVG|SnapKV"
+SHORT = "exp|GQA|MHA|MIT|MLA|MLP|MQA|PNG|SVG|SnapKV"
 PARTS = "wte|wpe|wq|wk|wv|wo|fc1|fc2|lm_head"  # of a model, as model.py calls them
 PLACES = r"https?://\S+|huggingface\.co/\S+|[\w/-]+\.html|config\.json|temperature=…&seed=…"
 GIVEN = "format|pt"  # what the makers of a file have written into it, on the page that looks inside
