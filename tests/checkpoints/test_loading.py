@@ -328,7 +328,8 @@ def test_run_ends_where_the_model_or_the_picture_does(folder: Path) -> None:
     recording = expected_trace(folder, 99)
     assert state["n"] == len(recording.cache) and found["#widget"].count('class="T ') == state["n"]
     _, found, _ = ask(files, "next", state)
-    assert "picture is full" in found["#prompt-error"] or "chosen to stop" in found["#prompt-error"]
+    full = state["n"] == recording.limit
+    assert ("picture is full" in found["#prompt-error"]) == full and ("chose the end" in found["#progress"]) != full
     assert "#widget" not in found
 
 

@@ -96,6 +96,25 @@ def test_a_run_stops_for_what_is_pressed_and_one_token_goes_on_from_there() -> N
     assert pressed_or_not(stands([first, second, *whole])) == there
 
 
+def test_an_end_that_the_model_has_chosen_is_said_calmly_and_can_be_gone_past() -> None:
+    """A prompt that is a whole name: the likeliest token that does not end it makes a longer one."""
+    whole = {**FIELDS, "prompt": "anna"}
+    state, answers = to_the_end(None, "run", whole)
+    said = "The model chose the end: the name is complete."
+    assert said in stands(answers) and said in html(answers[-1], "#ended")
+    after, patches = dispatch(state, "next", whole)
+    assert (after, html(patches, "#prompt-error")) == (state, "") and html(patches, "#ended") == html(answers[-1], "#ended")
+    made = recorded("names", "anna", 5)
+    order = np.argsort(-made.trace["logits", 4][0])
+    assert order[0] == made.model.tokenizer.start
+    longer = "anna" + made.model.tokenizer.vocabulary[order[1]]
+    _, patches = dispatch(state, "past", whole)
+    assert f'value="{longer}"' in html(patches, "#prompt")
+    assert [html(p, "#stepper").count('name="step"') for p in (answers[0], patches)] == [5, 6]
+    _, patches = dispatch(None, "run", FIELDS)
+    assert html(patches, "#ended") == ""  # which does not stay beside another text
+
+
 @pytest.mark.parametrize("page", LIVE, ids=lambda p: p.name)
 def test_live_lesson_is_the_built_one_byte_for_byte(page: Any) -> None:
     _, patches = dispatch(None, "run", {"page": page.name, "model": page.model, "prompt": page.prompt})

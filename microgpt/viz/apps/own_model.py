@@ -124,7 +124,7 @@ def go_on(hook: str, files: Files, state: State | None, fields: Mapping[str, str
             return state, [running(recording, goal), again(hook)]
     done = len(recording.cache)
     if hook == "next" and done < goal:
-        raise UserError(ended_sentence(recording), most=recording.limit)
+        return state, [ended(recording)]
     at = chosen_step(hook, recording, n, fields)
     compared = sorted({*compared, at}) if hook == "compare" else compared
     for i in compared:
@@ -168,10 +168,15 @@ def chosen_step(hook: str, recording: Recording, n: int, fields: Mapping[str, st
     return newest if hook == "next" else radio(fields, "step", 0, newest, newest)
 
 
-def ended_sentence(recording: Recording) -> str:
+def ended(recording: Recording) -> Patch:
+    """That the model has chosen the end, which is no error. Raises UserError where the picture is full."""
     if len(recording.cache) == recording.limit:
-        return N_("The picture is full: it has room for %(most)s tokens. Start again with a shorter prompt.")
-    return N_("The model has chosen to stop here. Change the prompt, the seed or the temperature to go on.")
+        raise UserError(
+            N_("The picture is full: it has room for %(most)s tokens. Start again with a shorter prompt."),
+            most=recording.limit,
+        )
+    said = N_("The model chose the end: the text is complete. Change the prompt, the seed or the temperature to go on.")
+    return patch("#progress", render.sentence(UserError(said)))
 
 
 # ---- what is shown --------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from microgpt.decode import likeliest
 from microgpt.errors import N_, UserError
 from microgpt.record import Recording
 from microgpt.trace import to_json
@@ -72,8 +73,8 @@ def going_on(
 ) -> tuple[State, list[Patch]]:
     """The answer of a run: `pieces`, and the prose once, at its end."""
     if recording.ended:
-        return state, [*pieces, prose(shown, fields)]
-    return {**state, "chosen": chosen}, [*pieces, again("on")]
+        return state, [*pieces, prose(shown, fields), ended(recording)]
+    return {**state, "chosen": chosen}, [*pieces, ended(recording), again("on")]
 
 
 def next_token(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Patch]]:
@@ -87,7 +88,8 @@ def next_token(state: State | None, fields: Mapping[str, str]) -> tuple[State, l
         return remember(settings, recording), [drawn_anew(shown), again("prose")]
     recording = recorded(settings, state["n"])
     if recording.ended:
-        raise UserError(ended_sentence(recording), n_ctx=recording.model.config.n_ctx)
+        check_room(recording)
+        return state, [ended(recording)]
     shown, stretched = one_step(recording, fields, selected=state["n"])
     if stretched:
         return remember(settings, recording), [drawn_anew(shown), again("prose")]
@@ -107,7 +109,21 @@ def say(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, l
     at, late = on_show(shown), range(state.get("said", shown.n), shown.n)
     ledgers = [patch("#ledgers", part(shown, "ledger", i, at), "append") for i in late]
     likely = [] if recording.ended else [ahead("next")]
-    return remember(settings, recording), [*ledgers, prose(shown, fields), *likely]
+    return remember(settings, recording), [*ledgers, prose(shown, fields), ended(recording), *likely]
+
+
+def go_past(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
+    """A text that the model has ended, with the likeliest token that is no end: a longer prompt, run to its end."""
+    settings = settings_of(begun(state))
+    if state is None or settings is None:
+        return state, []
+    recording = recorded(settings, state["n"])
+    if not recording.ended:
+        return next_token(state, fields)
+    check_room(recording)
+    prompt = recording.model.tokenizer.decode([*recording.ids[: state["n"]], second(recording)])
+    state, patches = run(None, {**fields, "prompt": prompt})
+    return state, [*patches, patch("#prompt", render.render("live/prompt.html", prompt=prompt), "outer")]
 
 
 def begun(state: State | None) -> State | None:
@@ -126,7 +142,7 @@ def save_trace(state: State | None, fields: Mapping[str, str]) -> tuple[State | 
     return state, [saved, *([again("prose")] if state and "said" in state else [])]
 
 
-HOOKS = {"run": run, "on": go_on, "next": next_token, "prose": say, "trace": save_trace}
+HOOKS = {"run": run, "on": go_on, "next": next_token, "past": go_past, "prose": say, "trace": save_trace}
 CHOSEN = ("layer", "head", "phase")  # what a picture that is drawn anew while a text runs must keep
 
 
@@ -160,10 +176,19 @@ def one_step(recording: Recording, fields: Mapping[str, str], selected: int) -> 
     return shown, scales != (shown.scale, shown.x_scale)
 
 
-def ended_sentence(recording: Recording) -> str:
-    if len(recording.cache) == recording.model.config.n_ctx:
-        return N_("The context is full: this model sees at most %(n_ctx)s tokens. Start again with a shorter prompt.")
-    return N_("The model has chosen to stop here. Change the prompt, the seed or the temperature to go on.")
+def check_room(recording: Recording) -> None:
+    """Raises UserError where the context is full."""
+    if len(recording.cache) == (n_ctx := recording.model.config.n_ctx):
+        raise UserError(
+            N_("The context is full: this model sees at most %(n_ctx)s tokens. Start again with a shorter prompt."),
+            n_ctx=n_ctx,
+        )
+
+
+def second(recording: Recording) -> int:
+    """The likeliest next token that does not end the text."""
+    logits = recording.trace["logits", len(recording.cache) - 1][0]
+    return next(token for token in likeliest(logits, len(logits)) if token not in recording.stops)
 
 
 # ---- patches --------------------------------------------------------------------------------------
@@ -174,6 +199,14 @@ def picture(recording: Recording, fields: Mapping[str, str], selected: int) -> P
     config, last = recording.model.config, len(PHASES)
     layer, head = radio(fields, "layer", 0, config.n_layer - 1, -1), radio(fields, "head", 0, config.n_head - 1, -1)
     return Picture(recording.trace, selected, layer, head, radio(fields, "phase", 1, last, last))
+
+
+def ended(recording: Recording) -> Patch:
+    """What is said beside the buttons where the model has chosen the end, with a way to go on; else nothing."""
+    chosen = recording.ended and len(recording.cache) < recording.model.config.n_ctx
+    token = recording.model.tokenizer.vocabulary[second(recording)] if chosen else ""
+    said = render.render("live/ended.html", model=recording.model.name, token=token) if chosen else ""
+    return optional(patch("#ended", said))
 
 
 def drawn_anew(shown: Picture) -> Patch:
