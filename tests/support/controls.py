@@ -48,7 +48,8 @@ class Reader(HTMLParser):
             choice = kind in ("radio", "checkbox")
             control = self.control(name, "choice" if choice else "number" if kind == "number" else "text")
             if choice:
-                control.values.append(has.get("value", "on"))
+                if (case := has.get("value", "on")) not in control.values:  # two may be of one state
+                    control.values.append(case)
             elif control.kind == "number":
                 control.values = [has[key] for key in ("min", "max") if has.get(key)]
             if "checked" in has or not choice:

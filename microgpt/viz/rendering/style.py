@@ -73,6 +73,7 @@ def counts(big: bool) -> dict[str, Any]:
         "heads": max(config.n_head for config in configs),
         "phases": len(PHASES),
         "spans": spans(),
+        "over": [round(100 * end, 2) for end in pace()],
         "levels": LEVELS,
         "runs": RUN,
         "tokens": tokens,

@@ -59,7 +59,7 @@ const framed = () => all(`.step.S${now} .meets tbody`).filter((e) => e.querySele
   .flatMap((frame) => pieces.filter(([named, e]) => named.startsWith("score ") &&
     Math.abs(down(getComputedStyle(e)) - down(frame)) < 3).map(([named]) => Number(named.slice(6))));
 const down = (style) => parseFloat(style.translate.split(" ")[1]);
-const moves = (a) => a.animationName?.startsWith("run-") || a.transitionProperty === "--t";
+const moves = (a) => /^(re)?run-/.test(a.animationName) || a.transitionProperty === "--t";
 const clocks = () => document.getAnimations().filter(moves);
 // a step that plays has one time for all pieces, and each waits for its own stages; a transition goes through all
 const step = () => 1000 * parseFloat(getComputedStyle(document.querySelector(".stage")).getPropertyValue("--len"));
@@ -169,7 +169,7 @@ class Run(NamedTuple):
     layer: int
 
 
-CASES = {"letters": ("kv-cache", 3, 1440), "words, narrow": ("kv-cache-words", 5, 390)}
+CASES = {"letters": ("kv-cache", 3, 1440), "words, narrow": ("es/kv-cache-words", 5, 390)}
 
 
 OWN = pytest.mark.engines("animations and transitions are the engine's own")
@@ -438,6 +438,52 @@ def test_all_steps_play_one_after_another_and_no_row_that_lies_moves(run: Run) -
         assert not any(box[4] for row in rows[step + 1 :] for box in row), (step, stage)
 
 
+# the places of all that stands beside the pieces of the machine; what is hidden may have its room too
+PLACES = """return all("body :not(input)").filter((e) => !e.closest(".stage, #tokens") && e.getClientRects().length)
+  .map((e) => e.getBoundingClientRect()).map((box) => [box.left, box.top + scrollY, box.width, box.height].join());"""
+LIT = """all(".phases .face").flatMap((e, i) => getComputedStyle(e).backgroundColor === accent ? [i + 1] : [])"""
+
+
+@pytest.mark.parametrize("before", ["rest", "the middle", "the end", "a stage", "held", "an address"])
+def test_play_plays_at_every_press_and_moves_nothing_beside(run: Run, before: str) -> None:
+    """From its start, whatever stands: pressed by a pointer, which meets what is on top."""
+    page = run.page
+    shown = '.find((e) => getComputedStyle(e).visibility === "visible").click();'
+    prepared = {
+        "rest": f'click("phase", {LAST}); end();', "a stage": 'click("phase", 3); end();', "the end": "end();",
+        "the middle": "seek(4.5);", "held": f'seek(4.5); all(".hold > .face"){shown}',
+        "an address": f'click("phase", {LAST}); end(); document.querySelector("[name=once]").checked = true; seek(4.5);',
+    }  # fmt: skip
+    page.click(".once")
+    for _ in range(2):
+        tell(page, prepared[before])
+        stood = tell(page, PLACES)
+        page.click(".once")
+        told = "return [clocks().length, clocks().every((clock) => clock.playState === 'running' || !runs(clock)),"
+        playing, runs, latest = tell(page, told + " Math.max(...clocks().map((clock) => clock.currentTime))];")
+        assert playing > 20 and runs and latest < 2500
+        assert tell(page, PLACES) == stood
+    tell(page, f'document.querySelector("[name=once]").checked = false; click("phase", {LAST}); end();')
+
+
+def test_the_stage_that_plays_is_lit_and_the_one_that_is_chosen(run: Run) -> None:
+    lit = f'const accent = getComputedStyle(document.querySelector(".T :checked + .face")).backgroundColor; const lit = () => {LIT};'
+    steps = [k - 0.5 for k in range(1, LAST + 1)]
+    way = f"const found = {steps}.map((t) => {{ seek(t); return lit(); }}); end(); found.push(lit());"
+    each = [[k] for k in range(1, LAST + 1)]
+    run.page.click(".once")
+    assert tell(run.page, f"{lit} {way} return found;") == [*each, [LAST]]
+    chosen = f'return {list(range(1, LAST + 1))}.map((k) => {{ click("phase", k); end(); return lit(); }});'
+    assert tell(run.page, f"{lit} {chosen}") == each
+    # all steps, one after another: each lights the stages anew, and the last stays
+    all_steps = f"""click("play", 1); const n = all(".step").length - {run.i}, found = [];
+      for (const s of [0, n - 1]) for (const t of {steps}) {{
+        for (const a of document.getAnimations()) {{ a.pause(); a.currentTime = (s + part(t)) * step(); }}
+        found.push(lit()); }}
+      end(); found.push(lit()); click("play", 1); return found;"""
+    assert tell(run.page, f"{lit} {all_steps}") == [*each, *each, [LAST]]
+
+
 def frame(page: Page) -> bytes:
     """What is on the screen."""
     if isinstance(page, PlaywrightPage):
@@ -466,10 +512,10 @@ def test_frames_differ_while_it_plays_and_are_equal_when_it_rests(run: Run, engi
         assert soon(page, lambda: differ(page), 3), stage
     tell(page, 'click("once", 1); clocks(); click("once", 1);')  # anew, since what a script has started no style holds
     page.pause(0.3)
-    tell(page, 'click("hold", "on");')
+    tell(page, 'document.querySelector("#holds-once").click();')
     page.pause(1)  # WebKit paints what has changed when it has time
     assert not differ(page)
-    tell(page, 'click("hold", "on");')
+    tell(page, 'document.querySelector("#plays-once").click();')
     assert soon(page, lambda: differ(page), 3)
     tell(page, 'end(); click("once", 1);')
     for stage in (3, LAST):

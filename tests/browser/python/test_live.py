@@ -117,7 +117,7 @@ def test_a_live_step_leaves_the_switches_as_they_are(page: Page) -> None:
     """So that one that has the focus keeps it."""
     choose(page, model="names", prompt="em", temperature="0", top_k="0", seed="42")
     press(page, "next")
-    page.run("(window.switches = [...document.querySelectorAll('.once input, .play input, .hold input')], 0)")
+    page.run("(window.switches = [...document.querySelectorAll('[name=once], .play input, .hold input')], 0)")
     press(page, "next")
     assert page.run("switches.map((e) => e.isConnected)") == [True] * 3
 
