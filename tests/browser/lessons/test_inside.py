@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.browser.conftest import Open
-from tools.browsers import Page
+from tools.browsers import Page, PlaywrightPage
 
 # `boxes` are the places of all pieces, `sizes` how far each bar stands out, by the line of the drawing it is in
 TOOLS = """
@@ -25,6 +25,15 @@ const moving = () => { getComputedStyle(document.body).color; return document.ge
 const end = () => moving().forEach((one) => one.finish());
 const choose = (id) => { document.getElementById(id).click(); };
 const tick = (name) => all(`.inside .${name} input`)[0].click();
+// what moves so many seconds after a press, with the top and the bottom of each piece; and what can be seen of them
+const plays = () => moving().filter((one) => one.animationName?.startsWith("inside-"));
+const window_of = () => [Math.max(0, all(".inside .course")[0].getBoundingClientRect().top), innerHeight];
+const at = (time) => { plays().forEach((one) => { one.pause(); one.currentTime = 1000 * time; });
+  const runs = ({ currentTime: t, effect }) =>
+    t > effect.getTiming().delay + 50 && t < effect.getComputedTiming().endTime - 50;
+  return plays().filter((one) => /comes|falls|meets/.test(one.animationName) && runs(one))
+    .map((one) => one.effect.target.getBoundingClientRect()).filter((box) => box.height)
+    .map((box) => [box.top, box.bottom]); };
 const seen = (e) => Number(getComputedStyle(e).opacity);
 """
 
@@ -116,6 +125,20 @@ def test_the_drawing_needs_no_script(new_tab: Open, engine: str, address: str) -
     if engine != "chromium":
         pytest.skip("only Chromium's driver looks into a page whose scripts are off")
     page = opened(new_tab, address, javascript=False)
+    assert isinstance(page, PlaywrightPage)
+    for width, height in ((1280, 800), (390, 844), (1920, 1000)):
+        page.tab.set_viewport_size({"width": width, "height": height})
+        for _ in range(3):  # each press plays, and what plays is in the window
+            page.click(".inside .flows")
+            assert run(page, "return Math.max(...plays().map((one) => one.currentTime));") < 2500
+            moved = 0
+            for time in range(1, 19):
+                (top, bottom), boxes = run(page, f"return [window_of(), at({time / 2})];")
+                moved += bool(boxes)
+                assert all(top - 16 <= above and below <= bottom for above, below in boxes), (width, time)
+            assert moved > 12
+    run(page, "end(); return 0;")
+    page.tab.set_viewport_size({"width": 1280, "height": 1000})
     page.click("#swap-0 + .face")
     page.click(".inside .over .face")
     page.click(".inside .at-q summary")

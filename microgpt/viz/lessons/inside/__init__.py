@@ -106,6 +106,11 @@ class View(NamedTuple):
     asks: Asks
     first_layer: int = 0
 
+    @property
+    def fields(self) -> tuple[Choice, ...]:
+        """The button beside the drawing, which plays anew at each press."""
+        return (Choice("flows", ("once", "again"), ""),)
+
     def levels(self, state: str, groups: list[list[Levels]]) -> list[list[int]]:
         """How high the bars of the drawing are in one state."""
         return at(state, groups)
