@@ -2,6 +2,8 @@
 // in a page that is open. `wrong` is of text, `torn` of the headings of tables, `small` of what can be pressed.
 (() => {
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+  const bare = (e) => // what it is, without which one it is
+    `${e?.localName} ${(e?.getAttribute("class") ?? "").replace(/\b([LHO]\d?|[znp]\d*|[wbD]\d+)(?= |$)/g, "").trim()}`;
   const open = new CSSStyleSheet(), own = new CSSStyleSheet(); // the policy lets no style element in
 
   // answers and details are open, and of each choice the cases that this selector names
@@ -22,8 +24,6 @@
     const within = least ? 0.5 : 2;
     const root = document.scrollingElement, range = document.createRange(), told = new Map(), known = new Map();
     const far = { left: -Infinity, top: -Infinity, right: Infinity, bottom: Infinity };
-    const bare = (e) =>
-      `${e?.localName} ${(e?.getAttribute("class") ?? "").replace(/\b([LHO]\d?|[znp]\d*)(?= |$)/g, "").trim()}`;
     const say = (what, e, text) => {
       const place = `${what}: ${bare(e.parentElement)} > ${bare(e)}`;
       told.set(place, [...(told.get(place) ?? []), text]);
@@ -97,24 +97,42 @@
     return found;
   });
 
-  // the columns whose bars are not as long as their numbers say, measured by the longest: within a tenth or two pixels
+  // The charts whose bars are not as long, or as high, as their numbers say, by the longest: within two percent, or a
+  // pixel; the least that is drawn is two pixels. A chart is a column of a table, or what lies in parts of one kind in one
+  // list or drawing. A dot has no length, and a bar under a word is a share of the word.
   window.uneven = () => {
-    const columns = new Map(), tables = all("table, dl, [role=table]");
-    for (const e of all("td .bar, dd .bar, [role=cell] .bar")) {
-      const share = parseFloat(getComputedStyle(e).getPropertyValue("--w"));
-      if (!e.checkVisibility() || !(share >= 5) || e.matches(".cased")) continue;
-      const cell = e.closest("td, dd, [role=cell]"), column = [...cell.parentElement.children].indexOf(cell);
-      const table = cell.closest("table, dl, [role=table]");
-      const place = `column ${column} of ${table?.className}, table ${tables.indexOf(table)}`;
-      columns.set(place, [...(columns.get(place) ?? []), [share, e.getBoundingClientRect().width]]);
+    const charts = new Map(), known = [];
+    for (const e of all("main .bar:not(.dot)")) {
+      const style = getComputedStyle(e), share = parseFloat(style.getPropertyValue("--w"));
+      const seen = e.checkVisibility() && style.visibility === "visible" && !e.matches(":has(+ .word)");
+      if (!seen || !(share >= 1)) continue;
+      const cell = e.closest("td, th, dd, [role=cell]");
+      let part = e.parentElement;
+      while (getComputedStyle(part).display === "contents") part = part.parentElement;
+      const chart = (cell ?? e).closest("table, dl, ul, ol, [role=table], .drawing, .board, .widget, main");
+      if (!known.includes(chart)) known.push(chart);
+      const kind = cell ? `column ${[...cell.parentElement.children].indexOf(cell)}` : `${bare(part)} of ${bare(part.parentElement)}`;
+      const place = `${kind} of ${bare(chart)}, chart ${known.indexOf(chart)}`, { width, height } = e.getBoundingClientRect();
+      charts.set(place, [...(charts.get(place) ?? []), { share, width, height }]);
     }
-    return [...columns].filter(([, bars]) => {
-      const [most, longest] = bars.reduce((a, b) => (b[0] > a[0] ? b : a));
-      return bars.some(([share, length]) => {
-        const due = (longest * share) / most;
-        return Math.abs(length - due) > Math.max(2, due / 10);
-      });
-    }).map(([place]) => `bars that are cut: ${place}`);
+    const differs = (bars, side) => {
+      const most = bars.reduce((a, b) => (b.share > a.share ? b : a)), due = ({ share }) => (most[side] * share) / most.share;
+      return bars.some((one) => Math.abs(Math.max(2, one[side]) - Math.max(2, due(one))) > Math.max(1, due(one) / 50));
+    };
+    return [...charts].filter(([, bars]) => differs(bars, "width") && differs(bars, "height"))
+      .map(([place]) => `bars that are cut: ${place}`);
+  };
+
+  // what was seen when this was asked first, and is not any more: on a larger screen nothing of a page is missing
+  window.poorer = () => {
+    const range = document.createRange(), how = { opacityProperty: true, visibilityProperty: true };
+    const seen = new Set(texts.filter((node) => {
+      range.selectNodeContents(node);
+      return node.parentElement?.checkVisibility(how) && range.getBoundingClientRect().width;
+    }));
+    const lost = [...(window.richest ??= seen)].filter((node) => !seen.has(node));
+    return [...Map.groupBy(lost, (node) => bare(node.parentElement))]
+      .map(([place, nodes]) => `missing: ${place} (${nodes.length}, ${nodes[0].data.trim().slice(0, 40)})`);
   };
 
   // what can be pressed and is smaller than 24 x 24, but for what stands in a sentence; a label presses its control
@@ -128,14 +146,14 @@
     return width >= 24 && height >= 24 ? [] : [`too small to press: ${e.outerHTML.slice(0, 90)} ${width} x ${height}`];
   });
 
-  // What a function here finds at these widths of the frame that the page is in, or of the widget in it, each with its
+  // What functions here, by their names, find at these widths of the frame that the page is in, or of the widget in it, each with its
   // width. In one go: nothing is painted between.
   window.walk = (widths, name, least, column) => {
     const place = column ? document.querySelector(".widget") : frameElement, found = [];
     frameElement.style.width = "1600px";
     for (const width of widths) {
       place.style.width = `${width}px`;
-      found.push(...window[name](least).map((one) => `${width}: ${one}`));
+      for (const one of name.split(" ")) found.push(...window[one](least).map((told) => `${width}: ${told}`));
     }
     place.style.width = "";
     return found;
