@@ -26,14 +26,17 @@ from microgpt.checkpoints.tokenizer import tokenizer_of
 from microgpt.config import Array
 from microgpt.errors import UserError
 from microgpt.experiments import referring
+from microgpt.experiments.dropping import recorded
 from microgpt.experiments.repeating import measured as repeating
 from microgpt.files import write_whole
+from microgpt.recipes import DATA
 from microgpt.trace import Trace, to_json
-from microgpt.viz.apps.trained import TRACES
+from microgpt.viz.apps.trained import TRACES, talks
 from microgpt.viz.apps.trained.refers import REFERS
 from microgpt.viz.apps.trained.repeats import REPEATS
 from microgpt.viz.apps.trained.talks import DAY, TEXTS, Text
-from microgpt.viz.large.excerpt import excerpt
+from microgpt.viz.large.excerpt import excerpt, in_digits
+from microgpt.viz.large.overview import HALF
 from microgpt.viz.large.picture import big_view
 from microgpt.weights import Model
 
@@ -61,16 +64,19 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.trained", description="Write the trace of a trained model.")
     parser.add_argument("file", type=Path, metavar="FILE", help=f"{SOURCE['file']}, of {SOURCE['package']}")
     parser.add_argument("--out", type=Path, default=TRACES, metavar="DIR", help="where to (default: site/traces)")
+    parser.add_argument("--data", type=Path, default=DATA, metavar="DIR", help="where what lessons say of it goes")
     options = parser.parse_args(argv)
     try:
         model = published(options.file)
         files = {options.out / text.file: to_json(part) for text, part in traces_of(model)}
         files |= {options.out / name: as_lines(record) for name, record in records_of(model)}
         write_whole(files)
+        lessons = {options.data / recorded.FILE: as_lines(for_lessons(model))}  # which reads the first of them
+        write_whole(lessons)
     except UserError as error:
         print(f"tools.trained: {error}", file=sys.stderr)
         return 1
-    for file in files:
+    for file in [*files, *lessons]:
         print(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
     return 0
 
@@ -102,6 +108,22 @@ def records_of(model: Model) -> Iterator[tuple[str, dict[str, Any]]]:
     """How the model repeats itself, and whom it takes a pronoun to mean, as they lie in the repository."""
     yield REPEATS, {"source": SOURCE, **repeating.measure(model, DAY.prompt)}
     yield REFERS, {"source": SOURCE, **referring.measure(model)}
+
+
+def for_lessons(model: Model) -> dict[str, Any]:
+    """What lessons say of the model, which know no page and no trace of it: some of the first trace, and measured."""
+    return {"source": SOURCE, **of_trace(), **in_digits(recorded.measure(model, DAY.prompt), recorded.DIGITS)}
+
+
+def of_trace() -> dict[str, Any]:
+    """Of the first trace: the heads that rest on its first token, and the channel of the keys that stands out most."""
+    shown = talks.resting()
+    first, rest = talks.kinds(shown)[0].kind, talks.rest(shown)
+    return {
+        "model": NAME,
+        "rest": {"heads": first.heads, "of": shown.map.heads, "half": HALF, **rest._asdict()},
+        "peak": talks.peak(shown)._asdict(),
+    }
 
 
 def as_lines(record: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ from gguf import GGMLQuantizationType, GGUFReader, GGUFWriter, dequantize, quant
 
 from microgpt.cache import KVCache
 from microgpt.errors import UserError
+from microgpt.experiments.dropping.recorded import recorded
 from microgpt.experiments.repeating.measured import DIGITS
 from microgpt.model import forward
 from microgpt.trace import to_json
@@ -130,9 +131,15 @@ def test_the_trace_of_the_repository_is_what_the_weights_give() -> None:
     for text, part in trained.traces_of(model):
         kept = json.loads((TRACES / text.file).read_text("utf-8"))
         same(json.loads(to_json(part)), kept, text.digits)
+    same(json.loads(trained.as_lines(trained.for_lessons(model))), recorded(), DIGITS - 1)
     for name, record in trained.records_of(model):
         same(json.loads(trained.as_lines(record)), json.loads((TRACES / name).read_text("utf-8")), DIGITS - 1)
     assert GGUFReader(REAL).fields["general.license"].contents() == "apache-2.0"
+
+
+def test_what_lessons_say_of_the_trace_is_what_the_trace_says() -> None:
+    assert {name: recorded()[name] for name in ("model", "rest", "peak")} == trained.of_trace()
+    assert recorded()["source"] == trained.SOURCE
 
 
 def same(found: Any, kept: Any, digits: int) -> None:

@@ -20,7 +20,6 @@ PLACE = "a place in a row of facts that has no name there"
 # What templates type today: how often in all of them, and why. What is new fails, and so does a line for what is gone.
 KNOWN: dict[str, tuple[int, str]] = {
     "16-bit": (25, "numbers of two bytes by their name; the views count two a number"),
-    "map: 3": (1, "how many decimals"),
     "map: 1": (3, "how many decimals"),
     "min(1": (1, "code that a question asks about: it is the bug"),
     **{f"view.powers[{i}]": (1, "a word for the power, by the power") for i in (1, 2, 3)},
@@ -46,7 +45,7 @@ KNOWN: dict[str, tuple[int, str]] = {
     "argmax(logits[0]": (1, "code that a question asks about: it is the bug"),
     "0": (6, "from which rows, slots and blocks are counted, and the corner of a drawing"),
     "bfloat16": (1, "a format by its name"),
-    "1": (5, "of formulas: slots of a last block that are empty, guesses that fall, rows of a ring"),
+    "1": (6, "of formulas: slots of a last block that are empty, guesses that fall, rows of a ring"),
     "2": (1, "of the same formula: its mean"),
     "h2o": (3, "a method by its name"),
     "H2O": (2, "a method by its name"),

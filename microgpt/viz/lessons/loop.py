@@ -58,7 +58,6 @@ class PassView(NamedTuple):
     token: str  # the last one, which all is about
     pos: int
     strips: list[tuple[str, Strip]]  # what its vector is made of
-    turns: list[float]  # angles of the rotary positions, in radians
     stops: list[Stop]
     guesses: list[Guess]
     choice: str
@@ -240,7 +239,6 @@ def pass_view(model: Model, i: int, one: Pass, strips: list[tuple[str, Strip]]) 
         token=word(model, one.token_ids[-1]),
         pos=n - 1,
         strips=strips,
-        turns=loop.turns(c, n - 1) if c.position == "rope" else [],
         stops=[Stop(N_("embedding"), -1, one.trace["embed", 0].shape, marks), *layers, head],
         guesses=candidates(one.logits, probabilities(one.logits), one.choice, N_GUESSES, partial(word, model)),
         choice=word(model, one.choice),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,8 @@ from microgpt.caches.codes import MANTISSA, Float8, Grid
 from microgpt.caches.quantised import Rows
 from microgpt.config import Array
 from microgpt.experiments.dropping.bits import HALF, Fewer, compare, shares, through
-from microgpt.experiments.dropping.planted import CHANNELS, ROWS, TIMES, Planted, planted, rows_with, unevenness
+from microgpt.experiments.dropping.planted import TIMES, Planted, planted, rows_with, unevenness
+from microgpt.experiments.dropping.recorded import recorded
 from microgpt.experiments.dropping.shifted import Shifted, shifted
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
@@ -109,10 +110,9 @@ class View(NamedTuple):
     long: dict[str, float]  # of these, what a longer text of a larger model takes of sixteen bits
     uneven: float  # of the keys of this model, the most of all heads
     uneven_values: float
-    channels: list[Planted]
-    tokens: list[Planted]
+    trained: dict[str, Any]  # data/trained.json
+    tokens: Planted
     times: float
-    shape: tuple[int, int]
     shared: list[Shared]
     floats: list[Float]
     asks: Asks
@@ -124,6 +124,11 @@ class View(NamedTuple):
     speed: tuple[float, float] = SPEED
     engines: tuple[str, ...] = ENGINES
     formula: str = FORMULA
+
+    def coded(self, kind: str) -> dict[str, Any]:
+        """Of the trained model, the line of k or v with so many bits as on show."""
+        lines: list[dict[str, Any]] = self.trained["coded"]["lines"]
+        return next(one for one in lines if (one["kind"], one["bits"]) == (kind, self.half_bits))
 
     @property
     def half(self) -> Fewer:
@@ -168,10 +173,9 @@ def view(settings: Settings) -> View:
         formats=compare(model, [int(i) for i in recording.ids[:n]]),
         uneven=max(unevenness(rows[:, g]) for rows in keys for g in range(config.n_kv_head)),
         uneven_values=max(unevenness(rows[:, g]) for rows in values for g in range(config.n_kv_head)),
-        channels=two_ways(False),
-        tokens=two_ways(True),
+        trained=recorded(),
+        tokens=planted(rows_with(token=True), CASES[FIRST][0], token=True),
         times=TIMES,
-        shape=(ROWS, CHANNELS),
         shared=[Shared(bits, size, low, per_number(bits, size, low)) for bits, size, low in SHARED],
         floats=[Float(kind, Float8(kind).largest, 2.0 ** -(MANTISSA[kind] + 1)) for kind in ("e4m3", "e5m2")],
         asks=asks(),
@@ -214,11 +218,6 @@ def case(query: Array, own: Array, channel: int, bits: int, large: bool, per_cha
 def per_number(bits: int, group: int, low: bool) -> float:
     """Bits: the code's own, and its part of a scale, and of a minimum, of sixteen each."""
     return bits + FULL * (2 if low else 1) / group
-
-
-@cache
-def two_ways(token: bool) -> list[Planted]:
-    return [planted(rows_with(token=token), bits, token) for bits in (8, 4, 2)]
 
 
 @cache

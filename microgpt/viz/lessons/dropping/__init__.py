@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from microgpt.config import Config
 from microgpt.experiments.dropping import sink
 from microgpt.experiments.dropping.policies import Outcome, after_shift, compare, text_of
+from microgpt.experiments.dropping.recorded import recorded
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing import thumbs
@@ -25,7 +26,7 @@ SHARE, LEAST = 3, 4  # the room is so small a part of what the model can see, an
 ALL, WINDOW, RING = "all", "window", "ring"
 SHIFTED, KEPT = "stories", 1  # the model whose cache is shifted for the table, and the rows that stay at its start
 NO_SINKS, SINKS, N_SINKS, PUBLISHED_ROOM = 5158.07, 5.40, 4, 1024  # perplexities of Llama-2-13B: StreamingLLM's paper
-SHARES, HELD = (0.02, 0.6, 0.9, 0.95), 32  # of the weight that a planted first row gets; rows that may stay
+SHARE_PLANTED, HELD = 0.95, 32  # of the weight that a planted first row gets; rows that may stay
 ASKED_WINDOW, ASKED_TEXT, ASKED_LAYERS, ASKED_SMALL = 1024, 10_000, 4, 3
 ENGINES = "2026", "2025", "length"  # as of; llama.cpp's shift is off since; what servers say
 
@@ -71,6 +72,15 @@ class Asks(NamedTuple):
     reach: dict[str, int]
 
 
+class Dropped(NamedTuple):
+    """What a trained model writes when one row of the prompt is dropped; `token` is "" where all rows stay."""
+
+    token: str
+    text: str
+    moved: float
+    same: bool  # text as with all rows
+
+
 class View(NamedTuple):
     """One text under every policy."""
 
@@ -89,8 +99,9 @@ class View(NamedTuple):
     shifted_text: int
     dropped: int
     learned: int  # positions that microgpt has
-    planted: list[sink.Planted]
-    planted_rows: int
+    planted: sink.Planted
+    trained: dict[str, Any]  # data/trained.json
+    runs: list[Dropped]
     asks: Asks
     no_sinks: float = NO_SINKS
     sinks: float = SINKS
@@ -98,6 +109,16 @@ class View(NamedTuple):
     published_room: int = PUBLISHED_ROOM
     windowed: Windowed = WINDOWED
     engines: tuple[str, ...] = ENGINES
+
+    @property
+    def first(self) -> Dropped:
+        """Without the first row."""
+        return self.runs[1]
+
+    @property
+    def others(self) -> list[Dropped]:
+        """Without each other row, by how much of the prediction moves."""
+        return sorted(self.runs[2:], key=lambda run: run.moved)
 
     def of(self, policy: str) -> Case | None:
         return next((case for case in self.cases if case.policy == policy), None)
@@ -130,8 +151,9 @@ def view(settings: Settings) -> View:
         shifted_text=shown,
         dropped=(shown - KEPT) // 2,
         learned=shipped("names").config.n_ctx,
-        planted=[sink.planted(share, HELD) for share in SHARES],
-        planted_rows=sink.ROWS,
+        planted=sink.planted(SHARE_PLANTED, HELD),
+        trained=recorded(),
+        runs=dropped(),
         asks=asks(),
     )
 
@@ -143,6 +165,16 @@ def case(model: Model, one: Outcome, full: Outcome) -> Case:
         one.policy, max(one.held), one.held[-1], moved, float(np.mean(moved)), max(one.off), one.first,
         show(here) if here else "", show(there) if there else "",
     )  # fmt: skip
+
+
+def dropped() -> list[Dropped]:
+    """With all rows, then without each."""
+    told = recorded()["dropped"]
+    texts = ["".join(run["written"]).strip() for run in told["runs"]]
+    return [
+        Dropped(show(told["prompt"][run["row"]]) if run["row"] >= 0 else "", text, run["moved"], text == texts[0])
+        for run, text in zip(told["runs"], texts, strict=True)
+    ]
 
 
 def whole(variation: list[float]) -> list[float]:

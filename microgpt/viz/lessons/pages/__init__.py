@@ -27,6 +27,7 @@ HOLES = ((6, 5, 6, 5, 6, 4), (1, 3, 5), 32, 8)  # texts one after the other, tho
 FIGURE_6 = ((7, 1, 3), 4, 8)  # a block table, rows of a block, a row: figure 6 of the paper on PagedAttention
 LAST_ROWS, LAST_SIZES = (100, 500), (16, 128, 256)
 ASKED = (37, 16)  # rows, rows of a block
+YEAR = 2026  # what llama.cpp does is as of
 SHARES = {  # of the memory for K and V, in percent: rows, reservation, internal, external; figure 2 of the same paper
     "Orca (Max)": (20.4, 13.3, 57.3, 8.9),
     "Orca (Pow2)": (26.8, 17.9, 13.6, 41.6),
@@ -146,6 +147,7 @@ class View(NamedTuple):
     paged_name: str = ENGINES[0].name
     paged_share: float = PAGED_SHARE
     slower: tuple[int, int] = SLOWER
+    year: int = YEAR
     figures: tuple[int, int] = (2, 6)  # of the paper: shares, an example
     section: str = "7.1"
     letters: str = LETTERS

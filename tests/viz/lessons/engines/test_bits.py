@@ -4,6 +4,7 @@ import numpy as np
 
 from microgpt.caches.quantised import QuantisedRows
 from microgpt.experiments.dropping.bits import formats
+from microgpt.experiments.dropping.recorded import recorded
 from microgpt.viz.lessons.bits import LARGER
 from tests.support.pages import Run, drawn, find, prose_of, runs, text
 
@@ -86,11 +87,17 @@ def test_what_a_longer_text_takes_is_that_of_its_codes() -> None:
     assert made.long["KIVI, int2"] < 0.3 and made.long["int4"] < 0.3
 
 
-def test_the_planted_rows_turn_the_table_around() -> None:
+def test_keys_of_a_trained_model_are_better_per_channel_and_values_hardly() -> None:
+    """What the lesson concludes, from the record; as many numbers share a scale both ways."""
     made, tree = drawn("fewer-bits", *RUNS[0])
-    assert all(p.per_token > 2 * p.per_channel for p in made.channels)
-    assert all(p.per_channel > 2 * p.per_token for p in made.tokens)
+    told = recorded()["coded"]
     shown = text(find(tree, "axes")[0])
-    assert all(f"{x:.3f}" in shown for p in (*made.channels, *made.tokens) for x in (p.per_token, p.per_channel))
+    for line in told["lines"]:
+        token, channel = line["off"]
+        assert f"{100 * token:.1f} %" in shown and f"{100 * channel:.1f} %" in shown
+        assert token > 2.5 * channel if line["kind"] == "k" else channel < token < 1.3 * channel
+        assert (line["better"] == told["heads"] == 90) == (line["kind"] == "k")
+        assert all(a > 2 * b for a, b in [line["moved"]] if line["kind"] == "k") if line["moved"] else True
+    assert made.tokens.per_channel > 2 * made.tokens.per_token, "planted, where a token is large"
     once, again = made.asks.drift
     assert again > 2 * once and f"{again:.3f}" in prose_of("fewer-bits", *RUNS[0])

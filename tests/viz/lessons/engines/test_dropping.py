@@ -7,9 +7,11 @@ import numpy as np
 from microgpt.cache import KVCache
 from microgpt.caches.sinks import SinkCache
 from microgpt.experiments.dropping.policies import text_of
+from microgpt.experiments.dropping.recorded import recorded
 from microgpt.model import forward, softmax
 from microgpt.weights import shipped
 from tests.support.pages import Run, classes, find, runs, text
+from tests.support.pages import drawn as shown
 
 STORIES = ("The next day is bright and", "The girl has a red ball and she")
 RUNS = [("names-deep", "emma"), ("names", "z" * 15), *(("stories", prompt) for prompt in STORIES)]
@@ -73,7 +75,20 @@ def test_ring_and_shift(run: Run) -> None:
     assert max(made.shifted[0]) < 1e-12 < 0.5 < min(made.shifted[1])
     boards = [text(board) for board in find(tree, "each")]
     assert len(boards) == 3 and f"{made.shifted[1][0]:.2f}" in boards[2]
-    assert all(
-        f"{100 * one.window:.0f} %" in boards[1] and f"{100 * one.sink:.0f} %" in boards[1] for one in made.planted
-    )
     assert all(f"{100 * case.mean:.1f} %" in boards[0] for case in made.cases)
+
+
+def test_the_first_row_of_a_trained_model_is_worth_more_than_its_word() -> None:
+    """What the lesson concludes, from the record: each time one row of the prompt less, on the same tokens."""
+    made, tree = shown("full-cache", *RUNS[2])
+    full, first, *others = recorded()["dropped"]["runs"]
+    assert [one["row"] for one in (full, first, *others)] == [-1, 0, 1, 2, 3, 4] and full["moved"] == 0
+    *less, most = sorted(one["moved"] for one in others)
+    assert max(less) < first["moved"] < most < 1.2 * first["moved"] and most == others[-1]["moved"]
+    assert others[0]["written"] == full["written"] != first["written"] and first["written"].count("The") > 2
+    w = recorded()["windowed"]
+    assert w["all"] < w["first"] < 1.3 * w["all"] < w["second"] and w["first"] < w["window"] / 2
+    words = text(tree)
+    assert all(f"{100 * one['moved']:.1f} %" in words for one in (full, first, *others))
+    assert all(f"{w[name]:.1f}" in words for name in ("all", "window", "first", "second"))
+    assert "".join(first["written"]).strip() in words
