@@ -74,7 +74,7 @@ def test_ring_and_shift(run: Run) -> None:
     assert made.ring < 1e-9
     assert max(made.shifted[0]) < 1e-12 < 0.5 < min(made.shifted[1])
     boards = [text(board) for board in find(tree, "each")]
-    assert len(boards) == 3 and f"{made.shifted[1][0]:.2f}" in boards[2]
+    assert len(boards) == 4 and f"{made.shifted[1][0]:.2f}" in boards[-1]
     assert all(f"{100 * case.mean:.1f} %" in boards[0] for case in made.cases)
 
 
