@@ -4,6 +4,7 @@
 may read, with their positions. How the rows are kept is the cache's own affair. `KVCache` is the plain one: memory for
 n_ctx rows is reserved at once, and `len` says how many are used. Appending copies the new rows in and hands back all
 rows as views: nothing old is copied, nothing old is rewritten. `crop` gives rows back, newest first.
+`Watched` stands before any of them, and tells a hook what it hands out otherwise than it was appended.
 
 A cache does not know what the rows mean, nor of attention.
 """
@@ -16,7 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from microgpt.config import Array, Config, row_dims
+from microgpt.config import Array, Config, Hook, row_dims
 from microgpt.errors import N_, UserError
 
 
@@ -189,3 +190,96 @@ class KVCache:
         """Keep these rows in every layer, in this order: what stays of a tree is the way to one of its tokens."""
         for layer in self.layers:
             layer.keep(rows)
+
+
+# ---- what a cache hands out, against what was put into it ----------------------------------------------
+
+
+class Told:
+    """The rows of K, or of V, of one layer, as a hook has been told of them, by their positions in the text.
+
+    One array [n_kv_head, positions, row_dim]; NaN where nothing was told, as of rows that were there before.
+    """
+
+    def __init__(self) -> None:
+        self._rows: Array = np.empty((0, 0, 0))
+
+    def join(self, new: Array, start: int) -> None:
+        """The hook was told of n rows [n, n_kv_head, row_dim], the first of them at position `start`."""
+        end, held = start + len(new), self._rows.shape[1]
+        if end > held:
+            n, n_kv_head, row_dim = new.shape
+            rows = np.full((n_kv_head, 2 * end, row_dim), np.nan, new.dtype)
+            if held:
+                rows[:, :held] = self._rows
+            self._rows = rows
+        self._rows[:, start:end] = new.swapaxes(0, 1)
+
+    def otherwise(self, read: Array, at: slice | list[int]) -> Array | None:
+        """Of the rows [n_kv_head, t, row_dim] that lie at these positions, those from the first that is otherwise than
+        was told, to the last; NaN where a number is as told. None where all are. From now on, this has been told."""
+        told = self._rows[:, at]
+        if np.array_equal(read, told):
+            return None
+        differs = (read != told) & ~np.isnan(told)
+        if not differs.any():
+            return None
+        self._rows[:, at] = np.where(differs, read, told)
+        return np.where(differs, read, np.nan)[:, int(differs.any(axis=(0, 2)).argmax()) :]
+
+
+class WatchedLayer:
+    """One layer of a `Watched` cache."""
+
+    def __init__(self, layer: int, hook: Hook) -> None:
+        self._layer, self._hook, self._told = layer, hook, {"k_read": Told(), "v_read": Told()}
+
+    def of(self, rows: LayerCache, start: int) -> WatchedLayer:
+        """For the rows that come next: where they go, and the position of the first."""
+        self._rows, self._start = rows, start
+        return self
+
+    def append(self, k: Array, v: Array) -> tuple[Array, Array, Sequence[int]]:
+        """As the cache itself does it."""
+        keys, values, positions = self._rows.append(k, v)
+        end = self._start + len(k)
+        first = end - keys.shape[1]  # where the rows are one after the other
+        at = list(positions) if len(positions) == keys.shape[1] else list(range(first, end))
+        places: slice | list[int] = slice(first, end)
+        if at != list(range(first, end)):
+            places = at
+            self._hook(("key_positions", np.array(at, int), self._start, self._layer))
+        for (name, told), new, read in zip(self._told.items(), (k, v), (keys, values), strict=True):
+            told.join(new, self._start)
+            if 0 <= min(at) and max(at) < end and (found := told.otherwise(read, places)) is not None:
+                self._hook((name, found, self._start, self._layer))
+        return keys, values, positions
+
+
+class Watched:
+    """Any cache, watched: `hook` is told of rows that it hands out otherwise than they were appended, or than was told.
+
+    Three reports a layer, with the position of the step, and none of them where all is as it should be: `k_read` and
+    `v_read`, see `Told.otherwise`, and `key_positions`, where the rows are not one after the other up to the newest.
+
+    >>> Watched(KVCache(Config()), print).next_position
+    0
+    """
+
+    def __init__(self, cache: Cache, hook: Hook) -> None:
+        self.cache, self.hook = cache, hook
+        self._layers = dict[int, WatchedLayer]()
+
+    @property
+    def next_position(self) -> int:
+        """That of the cache."""
+        return self.cache.next_position
+
+    def __getitem__(self, layer: int) -> WatchedLayer:
+        if layer not in self._layers:
+            self._layers[layer] = WatchedLayer(layer, self.hook)
+        return self._layers[layer].of(self.cache[layer], self.cache.next_position)
+
+    def check_room(self, n: int) -> None:
+        """Raise UserError unless the cache has room for n more tokens."""
+        self.cache.check_room(n)

@@ -84,18 +84,25 @@ def count(config: Config, events: Iterable[Event]) -> Array:
 def reads(events: Iterable[Event]) -> dict[tuple[str, int, int], list[int]]:
     """(q | k | v, layer, row) -> the steps at which that row was read, from the shapes of what was computed.
 
-    A score [head, i, j] that is finite has read q row i and K row j; its weight reads V row j.
+    A score [head, i, j] that is finite has read q row i and K row j; its weight reads V row j. The rows are those up to
+    the newest, or those whose positions were told.
     """
     found: dict[tuple[str, int, int], list[int]] = {}
+    told: Event | None = None
     for event in events:
+        if event.name == "key_positions":
+            told = event
         if event.name != "attn_scores":
             continue
         heads = np.isfinite(np.asarray(event.value))  # [n_head, n, t]; an excerpt may have those of some heads alone
         seen: Array = heads.any(axis=0)  # [n, t]
+        end = event.pos + len(seen)
+        where = np.arange(end - seen.shape[1], end) if told is None else np.asarray(told.value, int)
+        told = None
         for i, row in enumerate(seen):
             step = event.pos + i
             found.setdefault(("q", event.layer, step), []).append(step)
-            for j in np.flatnonzero(row).tolist():
+            for j in where[np.flatnonzero(row)].tolist():
                 found.setdefault(("k", event.layer, j), []).append(step)
                 found.setdefault(("v", event.layer, j), []).append(step)
     return found

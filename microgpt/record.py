@@ -13,7 +13,7 @@ from random import Random
 
 import numpy as np
 
-from microgpt.cache import KVCache
+from microgpt.cache import KVCache, Watched
 from microgpt.cost import Counter
 from microgpt.decode import LAST, check_length, check_sampling, decode_step, recompute, sample
 from microgpt.errors import N_, UserError
@@ -68,6 +68,7 @@ class Recording:
                 "vocabulary": model.tokenizer.vocabulary,
             }
         )
+        self.watched = Watched(self.cache, self.trace)
 
     @property
     def ended(self) -> bool:
@@ -87,8 +88,9 @@ class Recording:
     def step(self) -> None:
         """Run the next token; behind the prompt's last token, choose the one that follows."""
         params, config, pos = self.model.params, self.config, len(self.cache)
+        self.watched.cache = self.cache  # by now it may be another
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what comes of it is looked at below
-            logits = decode_step(params, config, self.ids[pos], self.cache, self.trace.keep)
+            logits = decode_step(params, config, self.ids[pos], self.watched, self.trace.keep)
             if not np.isfinite(logits).all():
                 raise UserError(
                     N_(

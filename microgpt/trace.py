@@ -27,7 +27,7 @@ class EventKind(NamedTuple):
     """What an event name stands for."""
 
     sentence: str
-    shape: str  # in the letters of model.py: n new rows, t rows so far, e rows that left; "" is one whole number
+    shape: str  # in the letters of model.py: n new rows, t rows so far, e of them; "" is one whole number
 
 
 EVENTS = {
@@ -53,8 +53,19 @@ EVENTS = {
     "recompute_macs": EventKind(N_("Multiply-adds of that computation: qkv, scores, mixing, out, MLP, head."), "6"),
 }
 
-# What caches and engines tell of many texts, besides what forward tells of each.
+# What caches and engines tell, besides what forward tells of each text.
 ENGINE_EVENTS = {
+    "k_read": EventKind(
+        N_("Rows of K as this step reads them, from the first that has changed to the newest."),
+        "G e h",
+    ),
+    "v_read": EventKind(
+        N_("Rows of V as this step reads them, from the first that has changed to the newest."),
+        "G e h",
+    ),
+    "key_positions": EventKind(
+        N_("The positions of the rows that this step reads, where they are not one after the other up to its own."), "t"
+    ),
     "cache_evict": EventKind(
         N_("Rows have left the cache between two steps: their positions in the text, for each key and value head."),
         "G e",
@@ -227,6 +238,59 @@ FIELDS: dict[str, Callable[[Any], bool]] = {  # of an event in a file
 }
 
 
+# ---- the rows of the cache, as each step read them ------------------------------------------------
+
+
+class Reads:
+    """K and V as the steps of a trace read them, one token a step: as they joined the cache, but for what `k_read`,
+    `v_read` and `key_positions` tell."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._changes: dict[tuple[str, int, int], list[tuple[int, Array]]] = {}  # k or v, position, layer -> from when
+        self._changed: dict[tuple[int, int], set[int]] = {}  # step, layer -> positions
+        self.as_told = True  # whether every step read all rows so far, as they joined
+        for event in trace:
+            if event.name in READ:
+                self._note(event)
+            elif event.name in ("k", "v"):  # another row, where there was one
+                self._changes.pop((event.name, event.pos, event.layer), None)
+            elif event.name == "attn_weights":
+                self.as_told = self.as_told and np.shape(event.value)[2] == event.pos + np.shape(event.value)[1]
+
+    def _note(self, event: Event) -> None:
+        self.as_told = False
+        if event.name == "key_positions":
+            return
+        name, step, layer, rows = event.name[0], event.pos, event.layer, np.swapaxes(event.value, 0, 1)
+        for position, row in zip(self.positions(step, layer)[-len(rows) :], rows, strict=True):
+            if (name, position, layer) in self._trace and not np.isnan(row).all():
+                now = np.where(np.isnan(row), self.row(name, position, layer, step), row)
+                self._changes.setdefault((name, position, layer), []).append((step, now))
+                self._changed.setdefault((step, layer), set()).add(position)
+
+    def positions(self, step: int, layer: int) -> list[int]:
+        """Of the rows that the step at that position read, in the order of the columns of its weights."""
+        if ("key_positions", step, layer) in self._trace:
+            return [int(at) for at in self._trace["key_positions", step, layer]]
+        return list(range(step + 1 - self._trace["attn_weights", step, layer].shape[2], step + 1))
+
+    def row(self, name: str, position: int, layer: int, step: int) -> Array:
+        """A row of k or v, [n_kv_head, row_dim], as it was when that step read it."""
+        row: Array = self._trace[name, position, layer][0]
+        for at, changed in self._changes.get((name, position, layer), ()):
+            row = changed if at <= step else row
+        return row
+
+    def changed(self, step: int, layer: int) -> set[int]:
+        """The positions before its own of which that step read another row of K or V than the steps before, or none."""
+        others, before = self._changed.get((step, layer), set()), self.positions(step - 1, layer) if step else []
+        return (others | {*before} ^ {*self.positions(step, layer)}) & {*range(step)}
+
+
+READ = ("k_read", "v_read", "key_positions")
+
+
 # ---- a run as arrays ------------------------------------------------------------------------------
 
 OVER_KEYS = {"attn_scores": -np.inf, "attn_weights": 0.0}  # one number a key: what stands for keys yet to come
@@ -278,11 +342,13 @@ class TraceArrays(Mapping[Key, "Array | int"]):
         sample                     [n]: the id that was chosen, -1 where the prompt goes on
         recompute_macs             [n, 6]: multiply-adds without a cache, by part
 
+        What a cache tells of rows that are read otherwise than they joined it is not among them: see `Reads`.
         Of an excerpt, layers and tokens of the vocabulary are those that it holds, in their order: see about["cut"].
         """
         n, layers = len(self.about["tokens"]), dict[str, set[int]]()
         for name, _, *layer in self._found:
-            layers.setdefault(name, set()).update(layer)
+            if name not in READ:
+                layers.setdefault(name, set()).update(layer)
         return {
             name: np.stack([self._over_steps(name, n, layer) for layer in sorted(inside)])
             if inside

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt.config import Config
-from microgpt.trace import Trace
+from microgpt.trace import Reads, Trace
 
 
 class ByHand(NamedTuple):
@@ -27,9 +27,10 @@ class ByHand(NamedTuple):
 
 
 def by_hand(trace: Trace, config: Config, i: int, layer: int, head: int) -> ByHand:
-    row = int(trace["attn_weights", i, layer][head, 0].argmax())
+    reads, most = Reads(trace), int(trace["attn_weights", i, layer][head, 0].argmax())
+    row = reads.positions(i, layer)[most]
     q = trace["q", i, layer][0].reshape(config.n_head, -1)[head]
-    k = trace["k", row, layer][0].reshape(config.n_kv_head, -1)[head * config.n_kv_head // config.n_head]
+    k = reads.row("k", row, layer, i)[head * config.n_kv_head // config.n_head]
     root = config.head_dim**0.5
     raised = np.exp(trace["attn_scores", i, layer][head, 0])
     score, total = float(q @ k) / root, float(raised.sum())

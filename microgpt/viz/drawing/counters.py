@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from microgpt import cost
 from microgpt.config import Array, Config, n_params
 from microgpt.decode import likeliest, probabilities
@@ -113,16 +111,13 @@ def costs(trace: Trace, config: Config, i: int, counted: Iterable[int] | None = 
 
 
 def held(trace: Trace, i: int) -> Held:
-    """What K and V take after step i."""
-    rows = [e.value for e in trace if e.name in ("k", "v") and e.pos <= i]
-    numbers = sum(np.size(row) for row in rows)
-    return Held(
-        bits=8 * np.asarray(rows[0]).itemsize,
-        numbers=numbers,
-        here=sum(np.asarray(row).nbytes for row in rows),
-        half=2 * numbers,
-        reserved=trace.about["nbytes_reserved"],
-    )
+    """What K and V take after step i: as many rows as each layer then holds."""
+    numbers, size = 0, 0
+    for layer in range(trace.about["config"]["n_layer"]):
+        rows = [trace[name, i, layer][0] for name in ("k", "v")]
+        numbers += (trace.number("cache_append", i, layer) or 0) * sum(row.size for row in rows)
+        size = rows[0].itemsize
+    return Held(8 * size, numbers, numbers * size, 2 * numbers, trace.about["nbytes_reserved"])
 
 
 def guesses(trace: Trace, i: int, token: Callable[[int], str]) -> list[Guess]:

@@ -7,7 +7,7 @@ have computed. Knows no HTML; classes such as "L0 H2" only say which layer and h
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from microgpt import cost
 from microgpt.config import Array, Config
 from microgpt.rope import frequencies
 from microgpt.tokenizer import START
-from microgpt.trace import Event, Trace
+from microgpt.trace import Event, Reads, Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.by_hand import ByHand, by_hand
 from microgpt.viz.drawing.counters import ROUNDING, Agreement, Cost, Guess, Held, Other, costs, guesses, held
@@ -32,7 +32,7 @@ COLUMNS = {3: 16, 9: 8}  # letters of the longest token -> tokens in a line of a
 FEW = 5  # tokens in a line, where one is longer still
 NEARLY_ALL = 0.99  # of a weight; one of 16 bits may be a little less than 1
 HALF = 10  # half as wide as bars are drawn
-ROWS = ("q", "k", "v", "head_out")  # what is drawn on one scale; x, which is longer, has its own
+ROWS = ("q", "k", "v", "head_out", "k_read", "v_read")  # what is drawn on one scale; x, which is longer, has its own
 
 
 class Meeting(NamedTuple):
@@ -48,12 +48,24 @@ class Meeting(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A row of the cache: its token, K and V."""
+    """A row of the cache as a step reads it: its token, K and V. A strip that the step does not read has no cells."""
 
     i: int
     token: str
     k: list[Any]
     v: list[Any]
+
+    @property
+    def there(self) -> bool:
+        """Whether any layer has it."""
+        return any(getattr(strip, "cells", True) for strip in self.k)
+
+
+class Life(NamedTuple):
+    """A row for as long as it stays what it is; `where` are classes that say at which steps, "" where at all."""
+
+    where: str
+    row: Row
 
 
 class Bars(NamedTuple):
@@ -89,6 +101,7 @@ class Step(NamedTuple):
     mixed: list[Any]
     rows: int  # of the cache, afterwards
     added: int
+    changed: list[int]  # older rows that it reads otherwise than the steps before, or not any more
     q_reads: int
     first_row_reads: int
     costs: list[Cost]
@@ -123,7 +136,7 @@ class Picture:
     head: int = -1
     phase: int = len(PHASES)
     _steps: dict[int, Step] = field(default_factory=dict)
-    _rows: dict[int, Row] = field(default_factory=dict)
+    _rows: dict[tuple[int, int], Row] = field(default_factory=dict)
 
     @property
     def about(self) -> dict[str, Any]:
@@ -180,6 +193,11 @@ class Picture:
         """Whether q and k are rotated so that their first pair turns by one radian a position, as the dial draws it."""
         known = "family" not in self.about  # of another than ours, only that it turns is known
         return known and self.config.position == "rope" and bool(frequencies(self.config)[0] == 1)
+
+    @property
+    def told(self) -> set[str]:
+        """The names of the events that the trace has."""
+        return {event.name for event in self.trace}
 
     @property
     def tokens(self) -> list[str]:
@@ -255,6 +273,20 @@ class Picture:
     @cached_property
     def reads(self) -> dict[tuple[str, int, int], list[int]]:
         return cost.reads(self.trace)
+
+    @cached_property
+    def as_read(self) -> Reads:
+        """The rows of K and V, as each step read them."""
+        return Reads(self.trace)
+
+    def value(self, name: str, pos: int, layer: int, at: int = -1) -> Array:
+        """What was told at a position, its one row; of k and v what the step `at` read, where that is given. Empty
+        where it read no such row."""
+        if at < 0 or name not in ("k", "v"):
+            found: Array = self.trace[name, pos, layer][0]
+            return found
+        row = self.as_read.row(name, pos, layer, at)
+        return row if self.as_read.as_told or pos in self.as_read.positions(at, layer) else row[:, :0]
 
     @property
     def first_layer(self) -> int:
@@ -333,11 +365,15 @@ class Picture:
         rows = [(f"L L{layer}", self.trace["attn_norm", pos, layer][0]) for layer in range(self.config.n_layer)]
         return [Bars(where, len(row), bars(row, self.x_scale.limit)) for where, row in rows]
 
-    def per_head(self, name: str, pos: int) -> list[Any]:
-        """One strip a layer and query head; a key or value head that several query heads share gets one strip."""
+    def per_head(self, name: str, pos: int, at: int = -1) -> list[Any]:
+        """One strip a layer and query head; a key or value head that several query heads share gets one strip.
+
+        With `at`, k and v are as that step reads them.
+        """
         strips: list[Strip] = []
         for layer in range(self.config.n_layer):
-            rows = self.trace[name, pos, layer][0].reshape(-1, self.config.head_dim)
+            rows = self.value(name, pos, layer, at)
+            rows = rows.reshape(-1, self.config.head_dim) if rows.size else rows
             group = self.config.n_head // len(rows)
             for i, row in enumerate(rows):
                 shared = " ".join(f"H{head}" for head in range(i * group, (i + 1) * group))
@@ -347,31 +383,55 @@ class Picture:
     def row_token(self, i: int) -> str:
         return show(self.tokens[i])
 
-    def row(self, i: int) -> Row:
-        """The row of position i in K and in V."""
-        if i not in self._rows:
-            self._rows[i] = Row(i, self.row_token(i), self.per_head("k", i), self.per_head("v", i))
-        return self._rows[i]
+    def row(self, i: int, at: int = -1) -> Row:
+        """The row of position i in K and in V, as the step `at` reads it, or its own."""
+        at = max(i, at)
+        if (i, at) not in self._rows:
+            self._rows[i, at] = Row(i, self.row_token(i), self.per_head("k", i, at), self.per_head("v", i, at))
+        return self._rows[i, at]
+
+    def lives(self, i: int) -> list[Life]:
+        """The row of position i, again for each step from which on it is another one in the cache."""
+        begins = [i, *(at for at in range(i + 1, self.n) if i in self.changed(at))]
+        if len(begins) == 1:
+            return [Life("", self.row(i))]
+        ends = [*begins[1:], MOST_TOKENS]
+        return [
+            Life(f" life S{begin} R{end - 1} " + " ".join(f"at{at}" for at in range(begin, end)), self.row(i, begin))
+            for begin, end in zip(begins, ends, strict=True)
+        ]
+
+    def changed(self, at: int) -> list[int]:
+        """The older rows that step `at` reads otherwise than the steps before, or not any more, in a layer drawn."""
+        if self.as_read.as_told:
+            return []
+        return sorted(set().union(*(self.as_read.changed(at, layer) for layer in self.layers)))
+
+    @property
+    def layers(self) -> Sequence[int]:
+        """Those that are drawn."""
+        return range(self.config.n_layer)
 
     def of_head(self, layer: int, head: int) -> str:
         """The classes of what belongs to one head alone; "" when it is not drawn."""
         return f"L L{layer} H H{head}"
 
     def meetings(self, i: int) -> list[tuple[str, list[Meeting]]]:
-        """For each layer and head that is drawn: q of step i against rows 0 to i."""
+        """For each layer and head that is drawn: q of step i against the rows that it reads."""
         found = []
         for layer in range(self.config.n_layer):
             drawn = [(head, where) for head in range(self.config.n_head) if (where := self.of_head(layer, head))]
             if not drawn:
                 continue
             scores, weights = self.trace["attn_scores", i, layer], self.trace["attn_weights", i, layer]
-            counts = [sum(step <= i for step in self.reads["k", layer, row]) for row in range(i + 1)]
+            places = self.as_read.positions(i, layer)
+            counts = {row: sum(step <= i for step in self.reads["k", layer, row]) for row in places}
             for head, where in drawn:
-                pairs = zip(scores[head, 0].tolist(), weights[head, 0].tolist(), counts, strict=True)
+                pairs = zip(places, scores[head, 0].tolist(), weights[head, 0].tolist(), strict=True)
                 ends = np.rint(100 * (self.earlier(weights[head, 0]) + np.cumsum([0, *weights[head, 0]]))).astype(int)
                 meets = [
-                    Meeting(row, show(self.tokens[row]), s, w, reads, int(ends[row]), int(ends[row + 1] - ends[row]))
-                    for row, (s, w, reads) in enumerate(pairs)
+                    Meeting(row, show(self.tokens[row]), s, w, counts[row], int(end), int(ends[at + 1] - end))
+                    for at, (end, (row, s, w)) in enumerate(zip(ends, pairs, strict=False))
                 ]
                 found.append((where, meets))
         return found
@@ -391,9 +451,6 @@ class Picture:
         return self._steps[i]
 
     def _step(self, i: int) -> Step:
-        told = [self.trace.number("cache_append", pos, self.first_layer) for pos in (i, i - 1)]
-        rows, old = told[0] or 0, self.before if told[1] is None else told[1]
-        row = self.row(i)
         return Step(
             i=i,
             number=self.before + i + 1,
@@ -402,12 +459,13 @@ class Picture:
             x=self.per_layer("attn_norm", i),
             bars=self.bars(i),
             q=self.per_head("q", i),
-            k=row.k,
-            v=row.v,
+            k=self.per_head("k", i),
+            v=self.per_head("v", i),
             meetings=self.meetings(i),
             mixed=self.per_head("head_out", i),
-            rows=rows,
-            added=rows - old,
+            rows=self.trace.number("cache_append", i, self.first_layer) or 0,
+            added=len(self.trace["k", i, self.first_layer]),
+            changed=self.changed(i),
             q_reads=len(self.reads["q", self.first_layer, i]),
             first_row_reads=sum(step <= i for step in self.reads["k", self.first_layer, 0]),
             costs=self.costs(i),
@@ -490,4 +548,4 @@ def bars(values: Array, limit: float) -> str:
 @lru_cache(maxsize=10_000)
 def peak(event: Event) -> float:
     """The largest number of an event, either way; remembered, since a live trace is drawn anew at every step."""
-    return float(np.abs(event.value).max())
+    return float(np.nanmax(np.abs(event.value)))

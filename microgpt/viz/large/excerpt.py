@@ -21,9 +21,11 @@ from microgpt.viz.large.heads import with_rows
 
 EVERYWHERE = ("attn_weights", "cache_append", "sample", "recompute_macs")  # kept in all layers
 OPENED = ("attn_norm", "q", "k", "v", "attn_scores", "head_out")  # kept in some
-HEADS_AT = {"q": 1, "k": 1, "v": 1, "head_out": 1, "attn_scores": 0}  # which of its axes is that of the heads
+READ_EVERYWHERE, READ_OPENED = ("key_positions",), ("k_read", "v_read")  # kept like those, where there are any
+HEADS_AT = {"q": 1, "k": 1, "v": 1, "head_out": 1, "attn_scores": 0, "k_read": 0, "v_read": 0}  # the axis of the heads
 CLOSED = 3  # digits of the weights of a head that a page does not open
 OVER_VOCABULARY = ("logits", "recompute_logits")
+KEPT = {*EVERYWHERE, *READ_EVERYWHERE, *OPENED, *READ_OPENED, *OVER_VOCABULARY}
 IN_ALL = (*EVERYWHERE, *OVER_VOCABULARY, "resid_pre", "k", "v")  # what `whole` looks at in all layers
 
 
@@ -33,12 +35,14 @@ def excerpt(trace: Trace, layers: Collection[int], token_ids: Sequence[int], dig
     With `digits` the numbers of the layers are rounded to so many, and what is smaller than 10^-digits is 0: such a
     file has half the size. What is told of the whole has two digits more; counts and logits stay as they are.
     """
-    vocabulary = trace.about["vocabulary"]
+    vocabulary, told = trace.about["vocabulary"], {event.name for event in trace}
+    everywhere = (*EVERYWHERE, *(name for name in READ_EVERYWHERE if name in told))
+    opened = (*OPENED, *(name for name in READ_OPENED if name in told))
     cut = {
         "vocabulary": "Only the tokens of vocabulary_ids are here, in that order; so are logits and recompute_logits.",
         "size": len(vocabulary),
-        "in_all_layers": list(EVERYWHERE),
-        "in_layers": {"layers": sorted(layers), "events": list(OPENED)},
+        "in_all_layers": list(everywhere),
+        "in_layers": {"layers": sorted(layers), "events": list(opened)},
         "left_out": "All other events and layers. Counts on the page come from the whole trace.",
     } | ({"digits": digits} if digits else {})
     about = {
@@ -51,9 +55,9 @@ def excerpt(trace: Trace, layers: Collection[int], token_ids: Sequence[int], dig
     part = Trace(about)
     for event in trace:
         name, value, pos, layer = event.report
-        if name in EVERYWHERE and isinstance(value, int):
+        if name in everywhere and isinstance(value, int):
             part(event.report)
-        elif name in EVERYWHERE or (name in OPENED and layer in layers):
+        elif name in everywhere or (name in opened and layer in layers):
             part((name, written(np.asarray(value), digits), pos, layer))
         elif name in OVER_VOCABULARY:
             part((name, shortest(np.asarray(value)[..., token_ids]), pos, layer))
@@ -62,7 +66,9 @@ def excerpt(trace: Trace, layers: Collection[int], token_ids: Sequence[int], dig
 
 def needed(layers: Collection[int]) -> Callable[[str, int], bool]:
     """Which events, by name and layer, a recording must keep for the excerpt of `layers` and what it says of all."""
-    return lambda name, layer: name in IN_ALL or (name in OPENED and layer in layers)
+    return lambda name, layer: (
+        name in (*IN_ALL, *READ_EVERYWHERE) or (name in (*OPENED, *READ_OPENED) and layer in layers)
+    )
 
 
 def of_heads(part: Trace, heads: Sequence[tuple[int, int, int]]) -> Trace:
@@ -86,7 +92,7 @@ def of_heads(part: Trace, heads: Sequence[tuple[int, int, int]]) -> Trace:
             rows = np.asarray(value, np.float64)
             if name == "head_out":
                 rows = rows.reshape(len(rows), config.n_head, -1)
-            kept = sorted({head // group for head in own}) if name in ("k", "v") else own
+            kept = sorted({head // group for head in own}) if name in ("k", "v", *READ_OPENED) else own
             some = [slice(None)] * HEADS_AT[name] + [kept]
             told = np.full_like(rows, -np.inf if name == "attn_scores" else np.nan)
             told[tuple(some)] = rows[tuple(some)]

@@ -15,7 +15,7 @@ import numpy as np
 
 from microgpt.config import Array, Config
 from microgpt.errors import N_, UserError
-from microgpt.trace import Trace
+from microgpt.trace import Reads, Trace
 from microgpt.viz.rendering.style import MOST_OPEN
 
 NUMBERS = 50_000  # its size and its pace depend on what the open heads hold together: heads x head_dim x tokens
@@ -42,10 +42,10 @@ def with_rows(about: Mapping[str, Any]) -> list[int]:
 
 def attention(trace: Trace, config: Config, n: int) -> Array:
     """All weights of all heads, [n_layer, n_head, n, n]: query, key; 0 for keys yet to come, and in layers without."""
-    found = np.zeros((config.n_layer, config.n_head, n, n))
+    found, reads = np.zeros((config.n_layer, config.n_head, n, n)), Reads(trace)
     for layer in with_rows(trace.about):
         for i in range(n):
-            found[layer, :, i, : i + 1] = trace["attn_weights", i, layer][:, 0]
+            found[layer, :, i, reads.positions(i, layer)] = trace["attn_weights", i, layer][:, 0].T
     return found
 
 

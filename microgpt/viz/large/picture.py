@@ -22,7 +22,7 @@ from microgpt.viz.drawing.counters import N_GUESSES
 from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.picture import Bars, Listed, Picture, bars, most_tokens
 from microgpt.viz.drawing.strips import SHARE, Thin, ThinScale, folded, run_length, thin_scale
-from microgpt.viz.large.excerpt import v_lengths
+from microgpt.viz.large.excerpt import KEPT, v_lengths
 from microgpt.viz.large.heads import RANKS, Open, attention, check, opened, with_rows
 from microgpt.viz.large.overview import Overview, overview
 from microgpt.weights import Model
@@ -71,6 +71,11 @@ class BigPicture(Picture):
     @property
     def fields(self) -> tuple[Choice, ...]:
         return *super().fields, Choice("numbers", ("on",), "")
+
+    @property
+    def told(self) -> set[str]:
+        """What the excerpt of the page has."""
+        return super().told & KEPT
 
     @property
     def first_layer(self) -> int:
@@ -139,33 +144,36 @@ class BigPicture(Picture):
             return " ".join([f"L L{self.heads[at[0]].layer} H", *(f"H{self.heads[index].head}" for index in at)])
         return " ".join(["O", *(f"O{index}" for index in at)])
 
-    def rows(self, name: str, pos: int) -> Iterator[tuple[int, str, Array]]:
-        """What is drawn of an event: layer, classes and numbers, of each opened head, or of each layer with one."""
+    def rows(self, name: str, pos: int, at: int = -1) -> Iterator[tuple[int, str, Array]]:
+        """What is drawn of an event: layer, classes and numbers, of each opened head, or of each layer with one.
+
+        With `at`, k and v are as that step reads them; there are no numbers where it does not.
+        """
         for layer, here in self.heads_of.items():
-            values = self.trace[name, pos, layer][0]
+            values = self.value(name, pos, layer, at)
             if name == "attn_norm":
                 yield layer, self.where(list(here)), folded(values)
                 continue
-            rows = values.reshape(self.config.n_kv_head if name in ("k", "v") else self.config.n_head, -1)
+            rows = values if name in ("k", "v") else values.reshape(self.config.n_head, -1)
             group = self.config.n_head // len(rows)
             for i, row in enumerate(rows):
-                if at := [index for index, head in here.items() if head // group == i]:
-                    yield layer, self.where(at), row
+                if owners := [index for index, head in here.items() if head // group == i]:
+                    yield layer, self.where(owners), row
 
-    def strips(self, name: str, pos: int) -> list[Thin] | list[Strip]:
+    def strips(self, name: str, pos: int, at: int = -1) -> list[Thin | Strip]:
         kind = SCALE_OF[name]
-        if self.few:
-            return [
-                Strip(where, [self.scales[kind, layer].cell(x) for x in folded(values, CELLS).tolist()], None)
-                for layer, where, values in self.rows(name, pos)
-            ]
-        return [self.scales[kind, layer].strip(values, where) for layer, where, values in self.rows(name, pos)]
+        return [
+            Strip(where, [self.scales[kind, layer].cell(x) for x in folded(values, CELLS).tolist()], None)
+            if self.few or not len(values)
+            else self.scales[kind, layer].strip(values, where)
+            for layer, where, values in self.rows(name, pos, at)
+        ]
 
     def per_layer(self, name: str, pos: int) -> list[Any]:
         return self.strips(name, pos)
 
-    def per_head(self, name: str, pos: int) -> list[Any]:
-        return self.strips(name, pos)
+    def per_head(self, name: str, pos: int, at: int = -1) -> list[Any]:
+        return self.strips(name, pos, at)
 
     def bars(self, pos: int) -> list[Bars]:
         limits = {layer: self.scales[SCALE_OF["attn_norm"], layer].limit for layer in self.layers}
@@ -190,7 +198,7 @@ class BigPicture(Picture):
         return [
             Listed(where, kind, values.tolist(), self.scales[SCALE_OF[name], layer].digits)
             for name, kind in (("q", "q"), ("k", "k"), ("v", "v"), ("head_out", "o"), ("attn_norm", "x"))
-            for layer, where, values in self.rows(name, i)
+            for layer, where, values in self.rows(name, i, i)
         ]
 
     def stops(self, i: int) -> bool:

@@ -33,7 +33,7 @@ def thumb(view: Picture) -> Iterable[Cell]:
     """The piles of K and V after the last step, and the places where no q lies."""
     step = HEIGHT // view.n
     for i in range(view.n):
-        y, kept = (view.n - 1 - i) * step, view.row(i)
+        y, kept = (view.n - 1 - i) * step, view.row(i, view.n - 1)
         yield "none", 0, y, 88, step - 2
         for owner, strips, x in (("k", kept.k, 108), ("v", kept.v, 216)):
             yield from heat_row(owner, view.of_clearest(strips), x, y, 88, step - 2)
@@ -168,12 +168,13 @@ def remember(settings: Settings, recording: Recording) -> State:
 
 
 def one_step(recording: Recording, fields: Mapping[str, str], selected: int) -> tuple[Picture, bool]:
-    """Run a step; the picture of the recording then, and whether a scale is longer: every cell means another number."""
+    """Run a step; the picture of the recording then, and whether what stands is no longer so: a scale is longer, and
+    every cell means another number, or the cache holds other rows."""
     before = Picture(recording.trace)
     scales = before.scale, before.x_scale
     recording.step()
     shown = picture(recording, fields, selected)
-    return shown, scales != (shown.scale, shown.x_scale)
+    return shown, scales != (shown.scale, shown.x_scale) or bool(shown.changed(shown.n - 1))
 
 
 def check_room(recording: Recording) -> None:

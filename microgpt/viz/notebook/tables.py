@@ -62,24 +62,23 @@ def plain(picture: Picture, step: int, layer: int, head: int) -> Plain:
             )  # fmt: skip
     shared = head * c.n_kv_head // c.n_head  # the key and value head that this query head reads
 
-    def strip(name: str, i: int, at: int) -> Strip:
-        return picture.strip(
-            name, trace[name, i, layer][0].reshape(c.n_kv_head if name in ("k", "v") else c.n_head, -1)[at], layer
-        )
-
-    kept = [(strip("k", i, shared), strip("v", i, shared)) for i in range(picture.n)]
+    def strip(name: str, i: int, at: int, reader: int = -1) -> Strip:
+        values = picture.value(name, i, layer, reader)
+        rows = values if name in ("k", "v") else values.reshape(c.n_head, -1)
+        return picture.strip(name, rows[at], layer)
 
     def step_at(i: int) -> Step:
         weights = trace["attn_weights", i, layer][head, 0].tolist()
         rows = [
-            Row(picture.place(j), show(picture.tokens[j]), kept[j][0], weights[j], kept[j][1], j == i)
-            for j in range(i + 1)
+            Row(picture.place(j), show(picture.tokens[j]), k, weight, v, j == i)
+            for j, weight in zip(picture.as_read.positions(i, layer), weights, strict=True)
+            for k, v in [(strip("k", j, shared, i), strip("v", j, shared, i))]
         ]
         q, mixed = strip("q", i, head), strip("head_out", i, head)
         return Step(picture.place(i) + 1, show(picture.tokens[i]), i == step, q, rows, mixed, picture.guesses(i))
 
     about: dict[str, Any] = picture.about
     steps = [step_at(i) for i in range(picture.n)]
-    width = len(kept[0][0].cells)
+    width = len(steps[0].rows[0].k.cells)
     run = run_length(c.head_dim, width) if width < c.head_dim else None
     return Plain(about["prompt"], about["model"], layer, head, width, run, picture.place(picture.n), steps)

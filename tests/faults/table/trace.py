@@ -29,6 +29,21 @@ TRACE = [
         ("tests/test_trace.py",),
     ),
     Fault(
+        "changed-values-not-compared", "trace", "microgpt/cache.py",
+        "(k, v), (keys, values), strict=True)", "(k, k), (keys, keys), strict=True)",
+        ("tests/viz/drawing/test_as_read.py",),
+    ),
+    Fault(
+        "changed-row-a-step-late", "trace", "microgpt/trace.py",
+        "row = changed if at <= step else row", "row = changed if at < step else row",
+        ("tests/viz/drawing/test_as_read.py",),
+    ),
+    Fault(
+        "cache-drawn-as-it-was-filled", "trace", "microgpt/viz/drawing/picture.py",
+        'self.per_head("k", i, at), self.per_head("v", i, at)', 'self.per_head("k", i), self.per_head("v", i)',
+        ("tests/viz/drawing/test_as_read.py",),
+    ),
+    Fault(
         "choice-told-a-position-late", "trace", "microgpt/record.py",
         'self.trace(("sample", choice, pos, -1))', 'self.trace(("sample", choice, pos + 1, -1))',
         ("tests/viz/test_pages.py::test_the_guesses_are_the_models",),
