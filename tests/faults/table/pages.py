@@ -13,6 +13,16 @@ PAGES = [
         ("tests/viz/test_formats.py", "tests/viz/lessons/test_compare.py"),
     ),
     Fault(
+        "bound-rounded-to-the-nearest", "pages", "microgpt/viz/text/formats.py",
+        "rel_tol=NOISE) else side(steps)", "rel_tol=NOISE) else near",
+        ("tests/viz/test_formats.py", "tests/viz/lessons/engines/test_limit.py"),
+    ),
+    Fault(
+        "one-of-many", "pages", "templates/lessons/prefill/widget.html",
+        "after {{ start }} row; the cache", "after {{ start }} rows; the cache",
+        ("tests/viz/test_markup.py::test_every_page_is_sound",),
+    ),
+    Fault(
         "limit-in-megabytes-too-few", "pages", "microgpt/files.py",
         'f"{math.ceil(n / 1e6):,}"', 'f"{round(n / 1e6):,}"',
         ("tests/viz/test_formats.py",),
