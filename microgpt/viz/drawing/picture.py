@@ -32,6 +32,7 @@ COLUMNS = {3: 16, 9: 8}  # letters of the longest token -> tokens in a line of a
 FEW = 5  # tokens in a line, where one is longer still
 NEARLY_ALL = 0.99  # of a weight; one of 16 bits may be a little less than 1
 HALF = 10  # half as wide as bars are drawn
+NEAR = 0.02  # numbers of 16 bits are this exact: of the product of the lengths of q and k, or of 1
 ROWS = ("q", "k", "v", "head_out", "k_read", "v_read")  # what is drawn on one scale; x, which is longer, has its own
 
 
@@ -443,6 +444,12 @@ class Picture:
     def below(self, meets: list[Meeting]) -> float:
         """What the rows before the first that is drawn get, where these rows get what they say."""
         return self.earlier(np.array([meet.weight for meet in meets]))
+
+    def sunk(self, meetings: list[tuple[str, list[Meeting]]]) -> list[tuple[str, float]]:
+        """For each layer and head that is drawn what its weights come to, if those of some are less than one: such a
+        head has learned a number that takes the rest and brings no row. Where rows before are not told, none is so."""
+        sums = [(where, sum(meet.weight for meet in meets)) for where, meets in meetings]
+        return sums if not self.before and any(share < 1 - NEAR for _, share in sums) else []
 
     def step(self, i: int) -> Step:
         """Everything that belongs to step i alone."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from microgpt.errors import N_
+from microgpt.viz.drawing.picture import NEAR
 from microgpt.viz.large.heads import Open, with_rows
 from microgpt.viz.large.picture import BigPicture
 from microgpt.viz.text.formats import number, whole
@@ -36,7 +37,6 @@ SINK = N_(
     "The weights of a step come to less than 1, to %(sum)s on the mean: each head has learned a number that takes the "
     "rest and brings no row."
 )
-NEAR = 0.02  # numbers of 16 bits are this exact: of the product of the lengths of q and k, or of 1
 
 
 def of_family(view: BigPicture) -> list[str]:

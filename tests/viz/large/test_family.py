@@ -255,6 +255,9 @@ def test_what_the_words_take_for_granted_is_said_where_it_does_not_hold() -> Non
     assert of_family(shown(scale=0.5))[1].startswith("Its scores are not q · k over the root of 64")
     view = shown(sink=0.25)
     assert of_family(view)[1].startswith("The weights of a step come to less than 1, to 0.75 on the mean")
+    said, plain = (text(parse(page(one))) for one in (view, shown()))
+    assert "as thick as 0.75 of a row" in said and "fill less than a row" in said and "thick as one row" not in said
+    assert "thick as one row" in plain and "fill one row" in plain and "of a row" not in plain
     assert view.alone == {} and "ask-alone" not in page(view), "its answer is that one row has the whole weight"
     assert ours.alone["right"] == 1 and "ask-alone" in page(ours)
     view.about["engine"] = "another engine"

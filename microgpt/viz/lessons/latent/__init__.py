@@ -139,6 +139,7 @@ class View(NamedTuple):
     as_gqa: int  # numbers per token of stories
     difference: float  # of the logits, both ways
     kinds: list[Kind]
+    one_head: Kind  # of these, the one that keeps as many numbers as latent rows do
     same_size: Paired  # latent rows against one key head, which keeps as many numbers
     ends: tuple[float, float]
     seeds: int
@@ -157,6 +158,7 @@ class View(NamedTuple):
     by_delta: float
     asks: Asks
     layer: int = 0
+    interval: tuple[int, int] = (95, 100)  # of so many experiments, those whose interval holds the true mean
 
     @property
     def row(self) -> int:
@@ -190,6 +192,7 @@ def view(settings: Settings) -> View:
         as_gqa=numbers_per_token(config_of("gqa")),
         difference=both_ways(ids),
         kinds=kinds,
+        one_head=kinds[KINDS.index("mqa")],
         same_size=paired("mla", "mqa"),
         ends=ends(),
         seeds=SEEDS,

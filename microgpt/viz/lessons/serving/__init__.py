@@ -23,7 +23,7 @@ from microgpt.weights import shipped
 
 LETTERS = "ABCDEF"
 LEFT_OUT = ("tight", "wide")  # other budgets of whole prompts, which the text alone speaks of
-LARGE_CARD, AS_OF = 70 * 2**30, "2026"  # bytes; when these were vLLM's defaults (get_batch_defaults)
+LARGE_CARD, SMALL_CARD, AS_OF = 70 * 2**30, "A100", "2026"  # bytes, a card that is not for all that; of vLLM's defaults
 ASKED_STATIC = (4, (6, 9, 9, 12))  # places, and the tokens that four texts write
 ASKED_CHUNKS = (20, 3, 8)  # a prompt, texts that write meanwhile, the budget of a pass
 
@@ -106,6 +106,15 @@ class Busy(NamedTuple):
         return [load for kind, load in self.policies.items() if kind not in LEFT_OUT]
 
 
+class Loads(NamedTuple):
+    """The fewest requests per second first."""
+
+    few: Busy
+    more: Busy
+    many: Busy
+    most: Busy
+
+
 class Asks(NamedTuple):
     """What the lesson asks."""
 
@@ -126,7 +135,7 @@ class View(NamedTuple):
     names: list[tuple[str, str]]  # letter, and how the text begins
     ways: list[Way]
     same: bool  # every text under every policy is what it is alone
-    loads: list[Busy]  # the fewest requests first
+    loads: Loads
     most_served: dict[str, float]  # requests per second, by the policies that do not keep up with the most
     longest: tuple[int, int]  # the tokens of the longest prompt, and how many of the requests have it
     apart: float  # by how much two budgets above that differ at most, in any of the times
@@ -146,6 +155,7 @@ class View(NamedTuple):
     defaults: tuple[int, int] = (measured.BUDGET, measured.PLACES)  # of vLLM on this card: tokens and texts of a pass,
     others: tuple[int, int] = (2048, 256)  # and on a card of less than LARGE_CARD, or an A100
     large_card: int = LARGE_CARD
+    small_card: str = SMALL_CARD
     as_of: str = AS_OF
     most: int = 99  # the percentile beside each median
 
@@ -179,7 +189,7 @@ def view(settings: Settings) -> View:
         names=[(letter, model.tokenizer.decode(one.ids)) for letter, one in zip(LETTERS, asked, strict=True)],
         ways=ways,
         same=all(run.ids == [batches.alone(model, one) for one in asked] for run in runs.values()),
-        loads=busy,
+        loads=Loads(*busy),
         most_served=most_served(busy[-1]),
         longest=longest(),
         apart=max(apart(one.policies["whole"].seen, one.policies["wide"].seen) for one in busy),
