@@ -135,4 +135,20 @@ PAGES = [
         "width: calc(var(--w) * 1%); min-width: 0; }", "width: calc(var(--w) * 1%); max-width: 6rem; }",
         (f"{SWEEP}[prefill-and-decode-en]",),
     ),
+    Fault(
+        "play-that-plays-every-second-time", "pages", MACHINE,
+        ".stepper:has(.way-again:checked) .once .face:first-child { z-index: 1; }", "",
+        ("tests/browser/pages/test_machine.py::test_play_plays_at_every_press_and_moves_nothing_beside[chromium-letters-the end]",),
+    ),
+    Fault(
+        "play-that-leaves-the-screen", "pages", "templates/lessons/inside/style.css",
+        "--seen: 24rem;", "--seen: 100%;",
+        ("tests/browser/lessons/test_inside.py::test_the_drawing_needs_no_script[chromium]",),
+    ),
+    Fault(
+        "missing-on-a-large-screen", "pages", "site/css/3-layout.css",
+        "{ max-width: 112.5rem; }",
+        "{ max-width: 112.5rem; } @media (min-width: 100rem) { .score { opacity: 0 !important; } }",
+        (f"{SWEEP}[kv-cache-en]",),
+    ),
 ]  # fmt: skip
