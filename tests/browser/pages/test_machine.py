@@ -441,7 +441,7 @@ def test_all_steps_play_one_after_another_and_no_row_that_lies_moves(run: Run) -
 # the places of all that stands beside the pieces of the machine; what is hidden may have its room too
 PLACES = """return all("body :not(input)").filter((e) => !e.closest(".stage, #tokens") && e.getClientRects().length)
   .map((e) => e.getBoundingClientRect()).map((box) => [box.left, box.top + scrollY, box.width, box.height].join());"""
-LIT = """all(".phases .face").flatMap((e, i) => getComputedStyle(e).backgroundColor === accent ? [i + 1] : [])"""
+LIT = 'all(".phases .face").flatMap((e, i) => getComputedStyle(e).backgroundColor === accent ? [i + 1] : [])'
 
 
 @pytest.mark.parametrize("before", ["rest", "the middle", "the end", "a stage", "held", "an address"])
@@ -452,7 +452,7 @@ def test_play_plays_at_every_press_and_moves_nothing_beside(run: Run, before: st
     prepared = {
         "rest": f'click("phase", {LAST}); end();', "a stage": 'click("phase", 3); end();', "the end": "end();",
         "the middle": "seek(4.5);", "held": f'seek(4.5); all(".hold > .face"){shown}',
-        "an address": f'click("phase", {LAST}); end(); document.querySelector("[name=once]").checked = true; seek(4.5);',
+        "an address": f'click("phase", {LAST}); end(); all("[name=once]")[0].checked = true; seek(4.5);',
     }  # fmt: skip
     page.click(".once")
     for _ in range(2):
@@ -467,7 +467,8 @@ def test_play_plays_at_every_press_and_moves_nothing_beside(run: Run, before: st
 
 
 def test_the_stage_that_plays_is_lit_and_the_one_that_is_chosen(run: Run) -> None:
-    lit = f'const accent = getComputedStyle(document.querySelector(".T :checked + .face")).backgroundColor; const lit = () => {LIT};'
+    lit = f"""const accent = getComputedStyle(document.querySelector(".T :checked + .face")).backgroundColor;
+      const lit = () => {LIT};"""
     steps = [k - 0.5 for k in range(1, LAST + 1)]
     way = f"const found = {steps}.map((t) => {{ seek(t); return lit(); }}); end(); found.push(lit());"
     each = [[k] for k in range(1, LAST + 1)]

@@ -5,6 +5,7 @@ from tests.faults.fault import Fault
 SWEEP = "tests/browser/pages/test_sweep.py::test_a_page_holds_at_any_width_and_in_any_state"
 READS = "tests/browser/lessons/test_lessons.py::test_a_lesson_works_in_the_strictest_host"
 MACHINE = "templates/lessons/stepper/style.css"
+EVERY_PRESS = "tests/browser/pages/test_machine.py::test_play_plays_at_every_press_and_moves_nothing_beside"
 
 PAGES = [
     Fault(
@@ -138,7 +139,7 @@ PAGES = [
     Fault(
         "play-that-plays-every-second-time", "pages", MACHINE,
         ".stepper:has(.way-again:checked) .once .face:first-child { z-index: 1; }", "",
-        ("tests/browser/pages/test_machine.py::test_play_plays_at_every_press_and_moves_nothing_beside[chromium-letters-the end]",),
+        (f"{EVERY_PRESS}[chromium-letters-the end]",),
     ),
     Fault(
         "play-that-leaves-the-screen", "pages", "templates/lessons/inside/style.css",
