@@ -42,7 +42,7 @@ def test_a_few_cases_hold_and_each_is_the_same_when_it_is_tried_again_alone(name
 
 def test_files_made_to_harm_are_among_what_is_tried(tmp_path: Path) -> None:
     named = part_of("files").cases(1.0, Order(0, tmp_path))
-    assert {name.split(":")[0] for name in named} == {"files", "tokenizers", "changed"}
+    assert {name.split(":")[0] for name in named} == {"files", "tokenizers", "traces", "changed"}
 
 
 @pytest.mark.parametrize(

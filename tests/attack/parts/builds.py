@@ -17,6 +17,7 @@ from typing import NamedTuple
 from build import ROOT, build
 from tests.attack.part import Order, Part, Seen, some
 from tests.attack.served import site_in
+from tests.support.own_widget import written
 from tests.tools.built import tree
 from tools.output.manifest import MANIFEST
 from tools.runtime.fetch import default_cache
@@ -100,6 +101,8 @@ KILLS = [f"killed at {share:.2f}" for share in (0.1, 0.3, 0.5, 0.7, 0.8, 0.9)]
 KILLS += [f"killed {ms} ms after the last page" for ms in (0, 5, 10, 20, 30, 40, 60, 90, 150)]
 KILLS += ["interrupted at 0.50", "interrupted 20 ms after the last page", "ended at 0.70"]
 OTHERS = ["two builds at once", "a folder of somebody else"]
+ODD = ["a lesson full of links", "an output inside of a lesson", "an output inside of the sources"]
+ODD += ["a page over a pipe", "a trace over a pipe", "a trace of a pipe"]
 
 
 def prepare(order: Order) -> None:
@@ -111,7 +114,7 @@ def prepare(order: Order) -> None:
 
 
 def named(scale: float, order: Order) -> list[str]:
-    return some([*AROUND, *KILLS, *OTHERS], scale)
+    return some([*AROUND, *KILLS, *OTHERS, *ODD], scale)
 
 
 def attack(names: Sequence[str], order: Order) -> Iterator[Seen]:
@@ -129,6 +132,8 @@ def attack(names: Sequence[str], order: Order) -> Iterator[Seen]:
 def tried(name: str, order: Order, place: Path) -> str:
     if name == "a folder of somebody else":
         return foreign(place)
+    if name in ODD:
+        return odd(name, place)
     around = AROUND.get(name, Around())
     out = place / around.folder
     shutil.copytree(order.folder / "older", out)
@@ -173,6 +178,33 @@ def foreign(place: Path) -> str:
     assert set(tree(out)) == set(MINE), "something else is there now"
     check_mine(out)
     return "not touched, with a sentence"
+
+
+def odd(name: str, place: Path) -> str:
+    """Links that lead around and out, and outputs where nothing may be written: all stays, but for a good site."""
+    lesson, pipe, out = written(place), place / "pipe", place / "site"
+    os.mkfifo(pipe)
+    for link, target in {"a": ".", "b": ".", "disk": "/", "c.py": __file__}.items():
+        (lesson / link).symlink_to(target)
+    before, build_py = {*place.rglob("*")}, str(ROOT / "build.py")
+    command = {
+        "a lesson full of links": [build_py, "--lesson", str(lesson), "--out", str(out)],
+        "an output inside of a lesson": [build_py, "--lesson", str(lesson), "--out", str(lesson / "out")],
+        "an output inside of the sources": [build_py, "--out", str(ROOT / "site" / "new")],
+        "a page over a pipe": ["-m", "microgpt", "emma", "--force", "--out", str(pipe)],
+        "a trace over a pipe": ["-m", "microgpt", "trace", "emma", "--force", "--out", str(pipe)],
+        "a trace of a pipe": [build_py, "--trace", str(pipe), "--out", str(out)],
+    }[name]
+    around = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, *command], cwd=place, env=around, capture_output=True, timeout=300, text=True
+    )
+    good = name == ODD[0]
+    assert "Traceback" not in done.stderr and done.returncode == (0 if good else 1), done.stderr[-200:]
+    assert good == out.exists() and not (ROOT / "site" / "new").exists() and pipe.is_fifo()
+    assert good or {*place.rglob("*")} == before, "something else is there now"
+    assert not good or sum(map(len, tree(out).values())) < 30 * MB, "more is carried along than the lesson"
+    return "built without what links lead to" if good else "not touched, with a sentence"
 
 
 # ---- one build --------------------------------------------------------------------------------------
@@ -232,7 +264,8 @@ def same(out: Path, wanted: Path) -> None:
 
 PART = Part(
     tried="builds beside files of the user: in other zones, locales, hash seeds and folders, with damaged caches and "
-    "full disks, killed at any time, two at once",
+    "full disks, killed at any time, two at once; links that lead around and out; outputs over pipes and inside of "
+    "sources",
     cases=named,
     attack=attack,
     prepare=prepare,

@@ -14,6 +14,7 @@ from traceback import extract_tb
 from typing import Any
 
 import numpy as np
+from jsonschema import Draft202012Validator
 
 from microgpt.checkpoints.__main__ import tensors_of
 from microgpt.checkpoints.config_json import from_config_json
@@ -22,14 +23,17 @@ from microgpt.checkpoints.loading import Loading
 from microgpt.decode import recompute
 from microgpt.errors import UserError
 from microgpt.tokenizers.tokenizer_json import PlainTokenizer
+from microgpt.trace import EVENTS
 from microgpt.viz.session import dispatch
 from microgpt.weights import load, save, shipped
 from tests.attack.answers import wrong_in
 from tests.attack.part import Order, Part, Seen, some
 from tests.attack.parts.dispatch import USUAL, Blob
-from tests.support import hostile, hostile_tokenizers
+from tests.support import hostile, hostile_tokenizers, hostile_traces
 from tests.support.checkpoints import GPT2, LLAMA, byte_level, gpt2_tensors, llama_tensors, write
+from tools.output.sources import ROOT
 
+SCHEMA = Draft202012Validator(json.loads((ROOT / "docs" / "trace.schema.json").read_text("utf-8")))
 SECONDS = 20  # for one file, on a machine that does other things too
 CHANGED = 20_000
 VALUES: tuple[Any, ...] = (
@@ -94,9 +98,21 @@ def config(files: Files, place: Path) -> None:
     from_config_json(text)
 
 
+def traced(files: Files, place: Path) -> None:
+    """What build.py --trace does with a trace, or with the excerpt of one; what it takes, the schema takes.
+
+    But for events and fields that it does not know, and passes over.
+    """
+    hostile_traces.drawn(hostile.write(files, place) / "trace.json", place / "out")
+    data, of_event = json.loads(files["trace.json"]), SCHEMA.schema["properties"]["events"]["items"]["properties"]
+    told = [event for event in data["events"] if event["name"] in EVENTS]
+    events = [{name: value for name, value in event.items() if name in of_event} for event in told]
+    SCHEMA.validate({name: data[name] for name in ("format", "version", "about")} | {"events": events})
+
+
 READERS: dict[str, tuple[int, Callable[[Files, Path], None]]] = {  # how often each is chosen
     "folder": (4, folder), "dropped": (4, dropped), "look": (3, look), "ours": (2, ours), "config": (2, config),
-    "page": (1, page),
+    "page": (1, page), "trace": (4, traced),
 }  # fmt: skip
 
 
@@ -107,7 +123,7 @@ def run(model: Any) -> None:
 
 
 def blobs(files: Files) -> list[Blob]:
-    return [Blob(name, data, len(data)) for name, data in files.items() if name != "names.npz"]
+    return [Blob(name, data, len(data)) for name, data in files.items() if name not in ("names.npz", "trace.json")]
 
 
 # ---- what they read ---------------------------------------------------------------------------------
@@ -124,6 +140,7 @@ def valid(kind: str) -> dict[str, bytes]:
         else:
             write(place, LLAMA, llama_tensors(rng), byte_level("<begin>"))
         save(place / "names.npz", shipped("names"))
+        (place / "trace.json").write_text(hostile_traces.good("whole" if kind == "gpt2" else "excerpt"), "utf-8")
         return {path.name: path.read_bytes() for path in sorted(place.iterdir())}
 
 
@@ -184,6 +201,7 @@ def named(scale: float, order: Order) -> list[str]:
     """Those of the tables, and changed files by their numbers."""
     tables = [f"files: {case.name} | {reader}" for case in hostile.CASES for reader in case.readers]
     tables += [f"tokenizers: {case.name}" for case in hostile_tokenizers.CASES]
+    tables += [f"traces: {case.name}" for case in hostile_traces.CASES]
     return some(tables, scale) + [f"changed: {i}" for i in range(max(1, round(CHANGED * scale)))]
 
 
@@ -215,6 +233,9 @@ def tried(name: str, order: Order, place: Path) -> None:
     if kind == "tokenizers":
         tokenized(rest)
         return
+    if kind == "traces":
+        hostile_traces.drawn(next(one for one in hostile_traces.CASES if one.name == rest).laid(place), place / "out")
+        raise AssertionError("drawn as if nothing were wrong")
     if kind == "files":
         case, _, reader = rest.rpartition(" | ")
         found = next(one for one in hostile.CASES if one.name == case)
@@ -225,6 +246,7 @@ def tried(name: str, order: Order, place: Path) -> None:
     files = dict(valid(rng.choice(("gpt2", "llama"))))
     choice = {
         "look": ["model.safetensors"], "ours": ["names.npz"], "config": ["config.json"],
+        "trace": ["trace.json"],
     }.get(reader, ["config.json", "model.safetensors", "tokenizer.json"])  # fmt: skip
     file = rng.choice(choice)
     files[file] = changed(rng, files[file], file.endswith(".json"))
@@ -239,7 +261,8 @@ def tokenized(name: str) -> None:
 
 
 PART = Part(
-    tried="files made to harm, and valid ones with bits, bytes or fields changed, before everything that reads files",
+    tried="files made to harm, traces and excerpts among them, and valid ones with bits, bytes or fields changed, "
+    "before everything that reads files",
     cases=named,
     attack=attack,
     at_once=1000,
