@@ -173,6 +173,8 @@ def check_free(path: Path, force: bool) -> None:
     """Raise UserError, before anything is run, where nothing may be written."""
     try:
         there = place_of(path).exists()
+    except UserError:
+        raise
     except (OSError, ValueError) as error:
         raise UserError("“%(path)s” cannot be written (%(why)s).", path=path, why=error) from None
     if there and not force:
