@@ -129,6 +129,11 @@ EITHER: dict[str, tuple[Callable[[Data], object], str]] = {
     "layers without rows, all": about("no_rows is ", no_rows=[0]),
     "layers without rows, 10^9": about("no_rows is ", no_rows=[BIG]),
     "a number without end": about("a number that is infinite", source={"a": [float("inf")]}),
+    **{
+        f"{name}: {value!r}": about(f"{name} is ", **{name: value})
+        for name in ("held", "windows", "again", "earlier")
+        for value in ([BIG], [[0.5]], "a", [[[-1]]])
+    },
     "about is a list": (lambda data: data.update(about=[]), "about is a list"),
     "config is a list": about("config is a list", config=[]),
     "an event of another layer": more("logits, pos 0, layer 2 ", name="logits", pos=0, layer=2, shape=[1], values=[0]),
@@ -162,7 +167,7 @@ EXCERPT = {
     "heads of no layer": within("cut.in_layers.heads", [[9, 0, 0]]),
     "a head twice": within("cut.in_layers.heads", [[0, 0, 0]] * 2),
     **{f"whole.{name}: {value!r}": within(f"whole.{name}", value)
-       for name in ("macs", "chances", "apart", "v_lengths", "k_peaks", "resid_lengths")
+       for name in ("macs", "chances", "apart", "v_lengths", "k_peaks", "resid_lengths", "likeliest")
        for value in ([HUGE], 0.5, [["a"]], [[1], [1, 2]])},
 }  # fmt: skip
 FILES: dict[str, tuple[Callable[[Path], object], str]] = {

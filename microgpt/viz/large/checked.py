@@ -99,6 +99,8 @@ OPTIONAL = {
     "dtype": Kind("bfloat16, float16, float32 or float64",
                   lambda x: x in ("bfloat16", "float16", "float32", "float64")),
     **dict.fromkeys(("family", "engine", "device", "quantised"), text()),
+    "row": whole(1), "state": whole(0, HUGE), "windows": some(whole()), "again": some(whole()),
+    "held": some(some(whole(0, HUGE))), "earlier": some(Kind("lists of numbers", lambda x: type(x) is list)),
     "vocabulary_ids": some(whole()), "cut": OBJECT, "whole": OBJECT,
 }  # fmt: skip
 ABOUT = NEEDED | OPTIONAL
@@ -190,6 +192,9 @@ def related(about: Mapping[str, Any], config: Config) -> Iterator[tuple[str, Kin
     if about.get("before") or "macs" in about:
         yield "macs", numbers(n, len(PARTS))
         yield "macs_without", numbers(n, len(PARTS))
+    engine = {"held": numbers(n, 2), "windows": some(whole(), c.n_layer, c.n_layer), "again": some(whole(0, n - 1)),
+              "earlier": numbers(n, c.n_layer, c.n_head, most=WEIGHT)}  # fmt: skip
+    yield from ((name, kind) for name, kind in engine.items() if name in about)
     if "whole" in about:
         yield from of_excerpt(about, c, n, known)
         return
@@ -218,6 +223,9 @@ def of_excerpt(about: Mapping[str, Any], c: Config, n: int, known: int) -> Itera
     yield "whole.k_peaks", numbers(c.n_layer, c.n_kv_head, 2, most=LARGEST)
     lengths = numbers(c.n_layer, n, most=LARGEST)
     yield "whole.resid_lengths", Kind(f"{lengths.wanted}, or none", lambda x: x == [] or lengths.fits(x))
+    if "likeliest" in about["whole"]:
+        both = some(Kind("", named.__contains__), 2, 2)
+        yield "whole.likeliest", some(Kind("two of vocabulary_ids, or null", lambda x: x is None or both.fits(x)), n, n)
     apart = number(0, LARGEST)
     yield "whole.apart", some(Kind(f"{apart.wanted}, or null", lambda x: x is None or apart.fits(x)), n, n)
 
