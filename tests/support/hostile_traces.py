@@ -140,6 +140,32 @@ EITHER: dict[str, tuple[Callable[[Data], object], str]] = {
     "a layer that there is not": more(
         "k, pos 0, layer 7 cannot be drawn: its “layer” is 7", name="k", pos=0, layer=7, shape=[1], values=[0]
     ),
+    "rows read of more heads than there are": more(
+        "k_read, pos 1, layer 0 cannot be drawn: its “shape” is [9, 1, 4]",
+        name="k_read",
+        pos=1,
+        layer=0,
+        shape=[9, 1, 4],
+        values=[0] * 36,
+    ),
+    "more rows read than there are": more(
+        "v_read, pos 1, layer 0 cannot be drawn: its “shape” is [4, 9, 4]",
+        name="v_read",
+        pos=1,
+        layer=0,
+        shape=[4, 9, 4],
+        values=[None] * 144,
+    ),
+    "rows read that are huge": more(
+        "its “values” is 1e+308", name="v_read", pos=1, layer=0, shape=[4, 1, 4], values=[HUGE] * 16
+    ),
+    "a row read at no position": more(
+        "key_positions, pos 1, layer 0 ", name="key_positions", pos=1, layer=0, shape=[2], values=[BIG, 1]
+    ),
+    "a row read at half a position": more(
+        "key_positions, pos 1, layer 0 ", name="key_positions", pos=1, layer=0, shape=[2], values=[0.5, 1]
+    ),
+    "a row read in no layer": more("its “layer” is left out", name="k_read", pos=1, shape=[4, 1, 4], values=[0] * 16),
     "no layer": event("q", "layer", None, "(q): its “layer” is not"),
     "a step that there is not": event("q", "pos", BIG, "q, pos 1000000000, layer"),
     "another text": event("q", "seq", 3, "its “seq” is 3"),
