@@ -242,18 +242,22 @@ class WatchedLayer:
     def append(self, k: Array, v: Array) -> tuple[Array, Array, Sequence[int]]:
         """As the cache itself does it."""
         keys, values, positions = self._rows.append(k, v)
-        end = self._start + len(k)
+        self.compare(k, v, keys, values, positions, self._start)
+        return keys, values, positions
+
+    def compare(self, k: Array, v: Array, keys: Array, values: Array, positions: Sequence[int], start: int) -> None:
+        """k and v have joined, the first row at position `start`; keys, values, positions are what was handed out."""
+        end = start + len(k)
         first = end - keys.shape[1]  # where the rows are one after the other
         at = list(positions) if len(positions) == keys.shape[1] else list(range(first, end))
         places: slice | list[int] = slice(first, end)
         if at != list(range(first, end)):
             places = at
-            self._hook(("key_positions", np.array(at, int), self._start, self._layer))
+            self._hook(("key_positions", np.array(at, int), start, self._layer))
         for (name, told), new, read in zip(self._told.items(), (k, v), (keys, values), strict=True):
-            told.join(new, self._start)
+            told.join(new, start)
             if 0 <= min(at) and max(at) < end and (found := told.otherwise(read, places)) is not None:
-                self._hook((name, found, self._start, self._layer))
-        return keys, values, positions
+                self._hook((name, found, start, self._layer))
 
 
 class Watched:

@@ -251,12 +251,15 @@ class Reads:
         self._changed: dict[tuple[int, int], set[int]] = {}  # step, layer -> positions
         self.as_told = True  # whether every step read all rows so far, as they joined
         for event in trace:
+            if event.name not in OF_ROWS:
+                continue
             if event.name in READ:
                 self._note(event)
-            elif event.name in ("k", "v"):  # another row, where there was one
-                self._changes.pop((event.name, event.pos, event.layer), None)
             elif event.name == "attn_weights":
-                self.as_told = self.as_told and np.shape(event.value)[2] == event.pos + np.shape(event.value)[1]
+                _, n, t = np.shape(event.value)
+                self.as_told = self.as_told and t == event.pos + n
+            elif self._changes:  # another row, where there was one
+                self._changes.pop((event.name, event.pos, event.layer), None)
 
     def _note(self, event: Event) -> None:
         self.as_told = False
@@ -289,6 +292,7 @@ class Reads:
 
 
 READ = ("k_read", "v_read", "key_positions")
+OF_ROWS = {*READ, "k", "v", "attn_weights"}
 
 
 # ---- a run as arrays ------------------------------------------------------------------------------

@@ -249,7 +249,8 @@ class Picture:
         return self.scale_for("attn_norm")
 
     def scale_for(self, *names: str) -> Scale:
-        highest = max(peak(event) for event in self.trace if event.name in names)
+        drawn = {*names}
+        highest = max(peak(event) for event in self.trace if event.name in drawn)
         return Scale(rounded_up(highest), 2 if self.config.head_dim <= 4 else 1)
 
     @cached_property
@@ -458,6 +459,7 @@ class Picture:
         return self._steps[i]
 
     def _step(self, i: int) -> Step:
+        joined = self.row(i) if self.as_read.as_told else Row(i, "", self.per_head("k", i), self.per_head("v", i))
         return Step(
             i=i,
             number=self.before + i + 1,
@@ -466,8 +468,8 @@ class Picture:
             x=self.per_layer("attn_norm", i),
             bars=self.bars(i),
             q=self.per_head("q", i),
-            k=self.per_head("k", i),
-            v=self.per_head("v", i),
+            k=joined.k,
+            v=joined.v,
             meetings=self.meetings(i),
             mixed=self.per_head("head_out", i),
             rows=self.trace.number("cache_append", i, self.first_layer) or 0,

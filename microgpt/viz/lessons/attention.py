@@ -175,16 +175,16 @@ def thumb(view: View) -> Iterable[Cell]:
         yield from boxes([f"q f{shade(x)}" for x in row.weights[: row.n]], 0, at * step, unit, step - 2, 2)
 
 
-def row(picture: Picture, name: str, i: int) -> Array:
-    """[head_dim]: a row of the head whose weights differ most."""
+def row(picture: Picture, name: str, i: int, at: int = -1) -> Array:
+    """[head_dim]: a row of the head whose weights differ most; with `at`, of k and v, as that step reads it."""
     (layer, head), config = picture.clearest, picture.config
-    rows = picture.trace[name, i, layer][0].reshape(-1, config.head_dim)
+    rows = picture.value(name, i, layer, at).reshape(-1, config.head_dim)
     return np.asarray(rows[head * len(rows) // config.n_head])
 
 
 def asked(picture: Picture, step: int) -> Asked:
     layer, head = picture.clearest
-    k, v = (np.stack([row(picture, name, i) for i in range(step + 1)]) for name in "kv")
+    k, v = (np.stack([row(picture, name, i, step) for i in range(step + 1)]) for name in "kv")
     scores, weights = (picture.trace[f"attn_{name}", step, layer][head, 0] for name in ("scores", "weights"))
     return Asked(row(picture, "q", step), k, v, scores, weights, row(picture, "head_out", step))
 

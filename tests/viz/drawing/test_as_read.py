@@ -129,7 +129,7 @@ def test_page_and_figure_have_it_and_a_live_page_is_drawn_anew(ran: Ran) -> None
     while not recording.ended:
         stood.append(one_step(recording, {}, -1)[1])
     assert not stood[FROM - 1] and stood[FROM]
-    view = Picture(recording.trace, selected=FROM)
+    view, said = Picture(recording.trace, selected=FROM), "Rows? [0-9, ]+ ha(s|ve) changed in it, or (is|are) gone"
     html = render.widget("stepper", view)
     for i in range(view.n):
         (row,) = re.findall(rf'<div class="row R{i}[ "].*?\n</div>', html, re.S)
@@ -138,9 +138,10 @@ def test_page_and_figure_have_it_and_a_live_page_is_drawn_anew(ran: Ran) -> None
         assert len(strips) == 2 * len(lives) * MODEL.config.n_layer * MODEL.config.n_kv_head
         assert all(("life" in strip.split()) == (len(lives) > 1) for strip in strips)
         assert ("not read" in row) == (not all(life.row.there for life in lives))
-    assert re.search("Rows? [0-9, ]+ ha(s|ve) changed in it, or (is|are) gone", html)
+    assert re.search(said, html)
     page = lesson_named("stepper")
-    svg = figures.still(page, settings_for(page, MODEL.name), view, controls.drawn(view))
+    svg = figures.still(page, settings_for(page, MODEL.name), view, {**controls.drawn(view), "phase": 2})
+    assert re.search(said, svg)
     assert svg.count("not read") == sum(not view.row(i, FROM).there for i in range(FROM + 1))
 
 

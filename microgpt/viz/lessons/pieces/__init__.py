@@ -11,7 +11,7 @@ import numpy as np
 from microgpt.attention import tiles, traffic
 from microgpt.attention.tiles import Part, State
 from microgpt.config import Array
-from microgpt.trace import Trace
+from microgpt.trace import Reads, Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing import thumbs
 from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH
@@ -208,7 +208,8 @@ def halves(words: Sequence[str], parts: Sequence[Part]) -> list[Split]:
 
 def read(trace: Trace, group: int, n: int, layer: int, head: int) -> tuple[Array, Array]:
     """The scores of the last query over all keys [n], and their values [n, head_dim]."""
-    values = np.stack([trace["v", i, layer][0, head // group] for i in range(n)])
+    reads = Reads(trace)
+    values = np.stack([reads.row("v", i, layer, n - 1)[head // group] for i in range(n)])
     return trace["attn_scores", n - 1, layer][head, 0], values
 
 
