@@ -20,7 +20,7 @@ from microgpt.config import Array, Config
 from microgpt.cost import PARTS
 from microgpt.errors import N_, UserError
 from microgpt.files import read_text
-from microgpt.trace import ENGINE_EVENTS, EVENTS, Event, Trace, from_json
+from microgpt.trace import ENGINE_EVENTS, EVENTS, READ, Event, Trace, from_json
 from microgpt.viz.drawing.picture import MOST_TOKENS, v_dim
 from microgpt.viz.large.excerpt import HEADS_AT
 from microgpt.viz.large.heads import room_for, with_rows
@@ -36,7 +36,7 @@ SIZES = {"n_layer": 2**10, "n_embd": 2**17, "n_head": 2**10, "n_kv_head": 2**10,
 DRAWN = ("attn_norm", "q", "k", "v", "cache_append", "attn_scores", "attn_weights", "head_out")  # of an open layer
 MAPPED = ("attn_weights", "cache_append")  # of every layer
 NAMES = [*EVENTS]
-INSIDE = {*NAMES[NAMES.index("resid_pre") : NAMES.index("mlp_out") + 1], "cache_evict"}  # told once a layer
+INSIDE = {*NAMES[NAMES.index("resid_pre") : NAMES.index("mlp_out") + 1], *READ, "cache_evict"}  # told once a layer
 OUTSIDE = {*NAMES} - INSIDE - {*ENGINE_EVENTS}
 NO_FILE = N_("%(path)s cannot be read (%(why)s).")
 
@@ -263,7 +263,7 @@ def check_events(trace: Trace, config: Config) -> None:
             wrong(event, "name", event.name, "told once")
         told.add(key)
         if EVENTS[event.name].shape:
-            check_shape(event, letters, v_dim(about))
+            check_shape(event, letters | {"t": rows_of(event, trace)}, v_dim(about))
             check_numbers(event, config, heads)
         else:
             check_number(event, about)
@@ -306,13 +306,22 @@ def sizes_of(about: Mapping[str, Any], config: Config) -> dict[str, int]:
             "V": len(about["vocabulary"]), "6": len(PARTS)}  # fmt: skip
 
 
+def rows_of(event: Event, trace: Trace) -> int:
+    """How many of the rows so far its step reads: all of them, or as many as its cache says."""
+    key = "cache_append", event.pos, event.layer
+    held: object = trace[key] if key in trace else None
+    return max(1, min(event.pos + 1, held)) if isinstance(held, int) else event.pos + 1
+
+
 def check_shape(event: Event, letters: Mapping[str, int], v: int) -> None:
-    """A letter that has no size here may stand for any."""
-    sizes = {**letters, "t": event.pos + 1} | ({"h": v} if event.name == "v" else {})
+    """A letter that has no size here may stand for any; but e rows are rows of the step."""
+    sizes = {**letters} | ({"h": v} if event.name in ("v", "v_read") else {})
     found, named = np.shape(event.value), EVENTS[event.name].shape.split()
     wanted = [sizes.get(letter, letter) for letter in named]
     if len(found) != len(wanted) or any(a != b for a, b in zip(found, wanted, strict=True) if not isinstance(b, str)):
         wrong(event, "shape", list(found), f"[{', '.join(map(str, wanted))}]")
+    if event.name in READ and not 0 < found[-1 if event.name == "key_positions" else 1] <= sizes["t"]:
+        wrong(event, "shape", list(found), f"of 1 to {sizes['t']} rows")
 
 
 def check_number(event: Event, about: Mapping[str, Any]) -> None:
@@ -338,9 +347,13 @@ def check_numbers(event: Event, config: Config, heads: Mapping[int, list[int]] |
     least, most = (0.0, WEIGHT) if event.name == "attn_weights" else (-LARGEST, LARGEST)
     if value.dtype.kind not in "iuf":
         wrong(event, "values", value.dtype, "numbers")
+    if event.name == "key_positions" and len({*value.tolist()} & {*range(event.pos + 1)}) < len(value):
+        wrong(event, "values", value.tolist(), f"different whole numbers from 0 to {event.pos}")
+    if event.name in READ:
+        value = value[~np.isnan(value)]  # what is as it was told
     if value.max(initial=0) <= most and value.min(initial=0) >= least:  # of NaN, neither
         return
-    if heads is not None and event.name in HEADS_AT:
+    if heads is not None and event.name in HEADS_AT and event.name not in READ:
         value = of_open(event.name, value, config, heads.get(event.layer, []))
     outside = ~((value >= least) & (value <= most))
     if event.name == "attn_scores":

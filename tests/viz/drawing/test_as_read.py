@@ -1,5 +1,6 @@
 """The picture draws the cache: at each step the rows that were handed out to it, whatever has become of them."""
 
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -19,13 +20,14 @@ from microgpt.caches.shift import ShiftCache
 from microgpt.caches.sinks import SinkCache
 from microgpt.config import Array, Report
 from microgpt.cost import reads
+from microgpt.errors import UserError
 from microgpt.model import forward
 from microgpt.record import Recording
 from microgpt.trace import READ, Reads, Trace, from_json, to_json
 from microgpt.viz import controls, figures
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.large.excerpt import excerpt, of_heads
-from microgpt.viz.large.from_trace import picture_from
+from microgpt.viz.large.from_trace import picture_from, picture_of
 from microgpt.viz.large.picture import drawn
 from microgpt.viz.lesson import lesson_named
 from microgpt.viz.lessons.stepper import one_step
@@ -218,3 +220,24 @@ def test_the_excerpt_of_a_large_model_draws_them(ran: Ran) -> None:
                 head = cached[one.head * config.n_kv_head // config.n_head]
                 if i <= at:
                     assert np.array_equal(told, [head[positions.index(i)] if i in positions else []]), (name, at, i)
+
+
+def test_a_file_is_drawn_and_what_is_wrong_in_it_is_said(ran: Ran) -> None:
+    """Whole and as the excerpt that its page has; rows that there are not are refused by event and field."""
+    text = to_json(ran.recording.run())
+    shown = picture_of(from_json(text))
+    assert picture_of(from_json(to_json(shown.trace))).changed(FROM) == BROKEN[ran.way] == shown.changed(FROM)
+    data = json.loads(text)
+    told = next((event for event in data["events"] if event["name"] in READ), data["events"][0])
+    for field, change in WRONG.get(told["name"], []):
+        other = [event | (change if event is told else {}) for event in data["events"]]
+        with pytest.raises(UserError, match=f"{told['name']}, pos [0-9]+, layer 0 cannot be drawn: its “{field}” is"):
+            picture_of(from_json(json.dumps(data | {"events": other})))
+
+
+FAR: list[tuple[str, dict[str, Any]]] = [("pos", {"pos": 99})]
+LONG = [("shape", {"shape": [2, rows, 8], "values": [0.0] * 16 * rows}) for rows in (0, FROM + 2)]
+WRONG = {
+    "k_read": FAR + LONG, "v_read": FAR + LONG,
+    "key_positions": [*FAR, ("values", {"values": [0, 1, 99]}), ("values", {"values": [0, 2, 2]})],
+}  # fmt: skip

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from microgpt.errors import UserError
-from microgpt.trace import ENGINE_EVENTS, EVENTS
+from microgpt.trace import ENGINE_EVENTS, EVENTS, READ
 from microgpt.viz.large.checked import ABOUT, INSIDE, NEEDED, OUTSIDE, check, trace_in
 from tests.support.hostile_traces import CASES, Case
 from tests.support.memory import at_most
@@ -42,4 +42,4 @@ def test_the_schema_names_all_that_is_checked() -> None:
     """What a run may say of itself, and what it must; every event stands in one place, inside of the layers or not."""
     told = json.loads((DOCS / "trace.schema.json").read_text("utf-8"))["properties"]["about"]
     assert told["properties"].keys() == ABOUT.keys() and {*told["required"]} == {*NEEDED}
-    assert {*EVENTS} - INSIDE - OUTSIDE == {*ENGINE_EVENTS} - {"cache_evict"} and not INSIDE & OUTSIDE
+    assert {*EVENTS} - INSIDE - OUTSIDE == {*ENGINE_EVENTS} - {"cache_evict", *READ} and not INSIDE & OUTSIDE
