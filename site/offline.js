@@ -39,7 +39,7 @@ async function keep(url, answer) { // whole, or not at all: a body that breaks o
   if (status !== 200 || redirected || foreign(url, answer)) return;
   if (/no-store/.test(headers.get("Cache-Control"))) return;
   const copy = answer.clone(), store = await kept(), [folder, folders] = PYTHON.exec(at) ?? [];
-  if (/(\/|\.html?)$/.test(at) && !(await copy.clone().text()).includes(MARK)) return; // a login in its place
+  if (/(\/[^./]*|\.html?)$/.test(at) && !(await copy.clone().text()).includes(MARK)) return; // a login
   const older = ({ url }) => PYTHON.exec(url)?.[1] === folders && !url.startsWith(folder);
   if (at === `${folder}runtime.json`) // first: it makes room
     await Promise.all((await store.keys()).filter(older).map((request) => store.delete(request)));

@@ -283,6 +283,7 @@ def test_what_is_not_a_whole_answer_is_handed_on_and_not_kept(new_tab: Open, sma
     (small / "moved.html").write_text("")
     line.instead = {
         "/login.txt": answer(200, "log in", Content_Type="text/html"),
+        "/clean": answer(200, "log in", Content_Type="text/html"),  # as hosts that leave .html out name a page
         "/cut.txt": lambda: (200, {"Content-Length": "1000"}, iter([b"the first half"])),
         "/part.txt": answer(206, "pa", Content_Range="bytes 0-1/4"),
         "/error.txt": answer(500, "sorry"),
@@ -293,7 +294,7 @@ def test_what_is_not_a_whole_answer_is_handed_on_and_not_kept(new_tab: Open, sma
     page = new_tab()
     with serving(small, line) as url, serving(small) as elsewhere:
         controlled(page, url + "one.html")
-        assert fetched(page, "login.txt") == "200 log in"
+        assert fetched(page, "login.txt") == fetched(page, "clean") == "200 log in"
         assert fetched(page, "cut.txt") == "failed"
         assert fetched(page, "part.txt", "{ headers: { Range: 'bytes=0-1' } }") == "206 pa"
         assert fetched(page, "error.txt") == "500 sorry"
