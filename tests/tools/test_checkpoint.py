@@ -72,9 +72,9 @@ def test_a_lesson_out_of_a_trace_is_that_of_its_model(files: dict[str, str], tmp
     (["--prompt", "a"], "{}", "--prompt is for a model that is run"),
     ([], "{}", "not a trace that this version can read"),
     ([], None, "cannot be read"),
-    ([], '{"format": "microgpt-trace", "version": 1, "about": {}, "events": []}', "lacks something"),
-    (["--layers", "1"], "the lesson's", "does not hold layer 1"),
-    ([], "spoilt", "cannot be drawn (KeyError('chances'))"),
+    ([], '{"format": "microgpt-trace", "version": 1, "about": {}, "events": []}', "config is missing"),
+    (["--layers", "1"], "the lesson's", "cut.in_layers.heads"),
+    ([], "spoilt", "whole.chances is missing"),
     (["--new", "0"], "{}", "--new is for a model that is run"),
 ])  # fmt: skip
 def test_what_is_no_trace_for_a_lesson(
@@ -84,7 +84,7 @@ def test_what_is_no_trace_for_a_lesson(
     file, out = tmp_path / "trace.json", tmp_path / "lesson"
     if text is not None:
         part = files["trace.json"].replace('"layers": [0, 1]', '"layers": [0]')
-        spoilt = part.replace('"chances"', '"other"')
+        spoilt = files["trace.json"].replace('"chances"', '"other"')
         file.write_text({"the lesson's": part, "spoilt": spoilt}.get(text, text), "utf-8")
     assert build.main(["--trace", str(file), "--out", str(out), *options]) == 1
     assert said in capsys.readouterr().err and not out.exists()

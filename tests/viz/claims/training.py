@@ -5,7 +5,7 @@ from tests.viz.claims import Claim
 P = "training"
 CLAIMS = [
     Claim("seed 0", "in training the whole sequence runs in one pass with a causal mask; each Q, K, V once, so no cache", P, "parallel", (r"all 5 positions run in one pass", r"nothing to cache")),
-    Claim("REFERENCE 4", "the mask adds -inf before the softmax, it does not multiply", P, "mask", (r"added to the scores, not multiplied: minus infinity at 10 places",)),
+    Claim("REFERENCE 4", "the mask adds -inf before the softmax, it does not multiply", P, "mask", (r"added to the scores, not multiplied: minus infinity wherever a key comes later than the query \(10 in all above\)",)),
     Claim("REFERENCE 4", "the cache is not only relevant during inference: a cached pass is the same function", P, "same", (r"2\.73 on average, apart by less than 1e-12", r"not only for inference")),
     Claim("seed 3", "training adjusts the weights, inference uses them fixed", P, "stale", (r"After each step of training the weights are others",)),
     Claim("seed 2", "cached keys and values are live in training: gradients flow through them", P, "live-rows", (r"gradients do flow through a cache",)),
