@@ -438,9 +438,10 @@ def test_all_steps_play_one_after_another_and_no_row_that_lies_moves(run: Run) -
         assert not any(box[4] for row in rows[step + 1 :] for box in row), (step, stage)
 
 
-# the places of all that stands beside the pieces of the machine; what is hidden may have its room too
+# the places of all that stands beside the pieces of the machine, on the page or in the widget, which a scroll moves
 PLACES = """return all("body :not(input)").filter((e) => !e.closest(".stage, #tokens") && e.getClientRects().length)
-  .map((e) => e.getBoundingClientRect()).map((box) => [box.left, box.top + scrollY, box.width, box.height].join());"""
+  .map((e) => [e.getBoundingClientRect(), e.closest(".widget")?.getBoundingClientRect().top ?? -scrollY])
+  .map(([box, top]) => [box.left, box.top - top, box.width, box.height].map(Math.round).join());"""
 LIT = 'all(".phases .face").flatMap((e, i) => getComputedStyle(e).backgroundColor === accent ? [i + 1] : [])'
 
 
@@ -457,10 +458,13 @@ def test_play_plays_at_every_press_and_moves_nothing_beside(run: Run, before: st
     page.click(".once")
     for _ in range(2):
         tell(page, prepared[before])
+        tell(page, 'document.querySelector(".once").scrollIntoView({ block: "center" })')  # as a driver may do
         stood = tell(page, PLACES)
         page.click(".once")
-        told = "return [clocks().length, clocks().every((clock) => clock.playState === 'running' || !runs(clock)),"
-        playing, runs, latest = tell(page, told + " Math.max(...clocks().map((clock) => clock.currentTime))];")
+        told = """const plays = clocks().filter((clock) => clock.animationName), run = plays.filter(runs);
+          const latest = Math.max(...plays.map((clock) => clock.currentTime));
+          return [run.length, run.every((clock) => clock.playState === "running"), latest];"""
+        playing, runs, latest = tell(page, told)
         assert playing > 20 and runs and latest < 2500
         assert tell(page, PLACES) == stood
     tell(page, f'document.querySelector("[name=once]").checked = false; click("phase", {LAST}); end();')
