@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Playwright
 
@@ -441,7 +442,7 @@ def test_all_steps_play_one_after_another_and_no_row_that_lies_moves(run: Run) -
 # the places of all that stands beside the pieces of the machine, on the page or in the widget, which a scroll moves
 PLACES = """return all("body :not(input)").filter((e) => !e.closest(".stage, #tokens") && e.getClientRects().length)
   .map((e) => [e.getBoundingClientRect(), e.closest(".widget")?.getBoundingClientRect().top ?? -scrollY])
-  .map(([box, top]) => [box.left, box.top - top, box.width, box.height].map(Math.round).join());"""
+  .map(([box, top]) => [box.left, box.top - top, box.width, box.height]);"""
 LIT = 'all(".phases .face").flatMap((e, i) => getComputedStyle(e).backgroundColor === accent ? [i + 1] : [])'
 
 
@@ -450,10 +451,12 @@ def test_play_plays_at_every_press_and_moves_nothing_beside(run: Run, before: st
     """From its start, whatever stands: pressed by a pointer, which meets what is on top."""
     page = run.page
     shown = '.find((e) => getComputedStyle(e).visibility === "visible").click();'
+    # not by `seek`: Firefox keeps a clock that a script has paused when its piece is drawn no more
+    half = "clocks().forEach((clock) => { clock.currentTime = part(4.5) * step(); });"
     prepared = {
         "rest": f'click("phase", {LAST}); end();', "a stage": 'click("phase", 3); end();', "the end": "end();",
-        "the middle": "seek(4.5);", "held": f'seek(4.5); all(".hold > .face"){shown}',
-        "an address": f'click("phase", {LAST}); end(); all("[name=once]")[0].checked = true; seek(4.5);',
+        "the middle": half, "held": f'{half} all(".hold > .face"){shown}',
+        "an address": f'click("phase", {LAST}); end(); all("[name=once]")[0].checked = true; {half}',
     }  # fmt: skip
     page.click(".once")
     for _ in range(2):
@@ -466,7 +469,8 @@ def test_play_plays_at_every_press_and_moves_nothing_beside(run: Run, before: st
           return [run.length, run.every((clock) => clock.playState === "running"), latest];"""
         playing, runs, latest = tell(page, told)
         assert playing > 20 and runs and latest < 2500
-        assert tell(page, PLACES) == stood
+        moved = np.subtract(stood, tell(page, PLACES))
+        assert np.abs(moved).max() <= 1  # a pixel, as windows scroll by whole ones
     tell(page, f'document.querySelector("[name=once]").checked = false; click("phase", {LAST}); end();')
 
 

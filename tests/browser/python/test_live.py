@@ -87,7 +87,7 @@ def test_token_by_token_makes_the_same_page_as_all_at_once(page: Page) -> None:
             break
     grown = [text for text in page.run(f"window.answers.slice({first})") if '"how": "append"' in text]
     assert len(grown) >= 2  # the other steps stretch a scale, and all is drawn anew
-    assert page.run('document.querySelector("#prompt-error").textContent')  # says why there is no more
+    assert page.run("document.querySelector('#ended').textContent")  # says why there is no more
     appended = page.run(tidy)
     press(page, "run")
     assert page.run(tidy) == appended
