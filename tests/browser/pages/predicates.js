@@ -123,8 +123,10 @@
       .map(([place]) => `bars that are cut: ${place}`);
   };
 
-  // what was seen when this was asked first, and is not any more: on a larger screen nothing of a page is missing
+  // what was seen when this was asked first, of a screen of 1440 pixels or more, and is not any more: on a larger screen
+  // nothing of a page is missing
   window.poorer = () => {
+    if (innerWidth < 1440) return [];
     const range = document.createRange(), how = { opacityProperty: true, visibilityProperty: true };
     const seen = new Set(texts.filter((node) => {
       range.selectNodeContents(node);
@@ -146,8 +148,8 @@
     return width >= 24 && height >= 24 ? [] : [`too small to press: ${e.outerHTML.slice(0, 90)} ${width} x ${height}`];
   });
 
-  // What functions here, by their names, find at these widths of the frame that the page is in, or of the widget in it, each with its
-  // width. In one go: nothing is painted between.
+  // What functions here, by their names, find at these widths of the frame that the page is in, or of the widget in it,
+  // each with its width. In one go: nothing is painted between.
   window.walk = (widths, name, least, column) => {
     const place = column ? document.querySelector(".widget") : frameElement, found = [];
     frameElement.style.width = "1600px";
