@@ -146,7 +146,7 @@ def write_record(options: argparse.Namespace) -> None:
         model = AutoModelForCausalLM.from_pretrained(
             options.model, dtype=options.dtype, device_map=options.device_map
         ).eval()
-    except (OSError, ValueError, AttributeError, ImportError) as error:
+    except (OSError, ValueError, AttributeError, ImportError, TypeError, RuntimeError) as error:
         why = str(error).strip().partition("\n")[0]
         raise UserError("The model “%(model)s” cannot be loaded (%(why)s).", model=options.model, why=why) from None
     n = len(tokenizer(options.prompt)["input_ids"])

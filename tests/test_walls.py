@@ -104,7 +104,7 @@ LIBRARIES = {  # -> the modules that may import them, of the package and of what
     ("bench", "build"): r"bench\b.*",
     ("tools",): r"(tools|bench|build)\b.*",
     ("pickle", "requests"): r"(?!microgpt\b).*",
-    ("torch", "transformers"): r"(?!microgpt\b).*|microgpt\.(__main__|huggingface\.(watch|recorder))",
+    ("torch", "transformers"): r"(?!microgpt\b).*|microgpt\.(__main__|huggingface\.(engine|watch|recorder))",
     ("js", "pyodide", "pyodide_js"): r"(?!microgpt\b).*|microgpt\.viz\.browser",
     ("jinja2",): r"(?!microgpt\b).*|microgpt\.viz\..+",
 }

@@ -2,9 +2,9 @@
 
     trace = record(model, tokenizer, "The next day is bright", new=8)
 
-Each step runs one token with the cache, and the whole text again without it; of a long text, only the last tokens are
-told, and the last step alone is run again. Of the model only its own arithmetic is used: greedy choice, its type of
-numbers, its devices. Knows no page.
+Each step runs one token with the cache as `generate` does (engine.py), and afterwards the whole text is run again
+without it; of a long text, only the last tokens are told, and the last step alone is run again. Of the model only its
+own arithmetic is used: greedy choice, its type of numbers, its devices. Knows no page.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from ctypes import CDLL
-from inspect import signature
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from microgpt.checkpoints.facts import Facts
 from microgpt.checkpoints.tokenizer import tokenizer_of
-from microgpt.config import Array, Hook, Report
+from microgpt.config import Array, Report
 from microgpt.errors import N_, UserError
-from microgpt.huggingface.shape import Shape, counter, fields_of, shape_of
+from microgpt.huggingface.engine import Engine
+from microgpt.huggingface.shape import Macs, Shape, counter, fields_of, shape_of
 from microgpt.huggingface.watch import numbers, watched
 from microgpt.trace import OVER_KEYS, Trace
 
@@ -66,37 +66,39 @@ def record(
     says, by what the trace then says of its model: a large one would fill the memory with what no page shows.
     """
     import torch
-    import transformers
 
     shape = shape_of(model)
     ids: list[int] = tokenizer(prompt)["input_ids"]
     limit = checked(len(ids), new, shape.config.n_ctx)
     before = max(0, min(limit - last, len(ids) - 1)) if last else 0
     trace, stops = begun(model, tokenizer, shape, prompt, ids, before), stops_of(model)
-    cache, hook = transformers.DynamicCache(config=model.config), of_last(before, trace)
+    engine, telling = Engine(model), Telling(trace, before)
     with torch.no_grad():
-        for start in range(0, before, CHUNK):
-            run(model, ids[start : min(start + CHUNK, before)], past_key_values=cache, use_cache=True)
+        for stop in [*range(CHUNK, before, CHUNK), before] if before else []:
+            engine.run(ids[:stop], (stop - 1) % CHUNK + 1)
         for i, pos in enumerate(range(before, limit)):
-            with watched(model, hook):
-                logits = run(model, ids[pos : pos + 1], past_key_values=cache, use_cache=True)
+            telling.begin(i)
+            with watched(model, telling):
+                logits = engine.run(ids[: pos + 1], 1)
             if i == 0:
-                macs = counted(trace, model, shape, limit)
-                hook = of_last(before, trace, keeps and keeps(trace.about))
-            again, choice = macs(pos + 1), int(logits.argmax())
-            ends = pos + 1 == limit or (pos + 1 >= len(ids) and choice in stops)
-            if compares and (ends or not before):  # of a long text the last step alone: each takes as long as all of it
-                trace(("recompute_logits", numbers(run(model, ids[: pos + 1], use_cache=False)), i, -1))
-                trace(("recompute_macs", again, i, -1))
+                macs = counted(trace, model, shape, engine)
+                telling.keeps = keeps and keeps(trace.about)
+            noted(trace, macs, engine, telling)
+            choice = int(logits.argmax())
+            newest = pos + 1 >= len(ids)
+            ends = pos + 1 == limit or (newest and choice in stops)
             trace.about["tokens"].append(trace.about["vocabulary"][ids[pos]])
-            if pos + 1 >= len(ids):
+            if newest:
                 trace(("sample", choice, i, -1))
-                if not ends:
-                    ids.append(choice)
+                ids += [] if ends else [choice]
             _ = trace.events  # copied now, each array is as large as itself, and what it was a part of is free
             if ends:
                 break
-    trace.about["ids"] = ids[before:]
+        finished(trace, engine, telling)
+        if compares:  # afterwards: some models keep their state in themselves, where such a pass would change it
+            for n in range(pos + 1 if before else 1, pos + 2):  # of a long text the last step alone
+                compared(trace, macs, engine, ids[:n], n - before - 1)
+    trace.about["ids"] = ids[before : pos + 1]
     return trace
 
 
@@ -111,44 +113,76 @@ def begun(model: Any, tokenizer: Any, shape: Shape, prompt: str, ids: list[int],
     } | ({"before": before} if before else {}))  # fmt: skip
 
 
-def of_last(before: int, trace: Trace, keeps: Keeps | None = None) -> Hook:
-    """A hook of a text of which so many tokens are not told: positions and keys count from there."""
+class Telling:
+    """The hook of one step after another. Of a pass it tells the last row, at its place among the tokens that are
+    told; of scores and weights the columns of those of them that the step reads."""
 
-    def hook(report: Report) -> None:
-        name, value, pos, layer = report
-        if keeps and not keeps(name, layer):
-            return
-        if name == "cache_append" and value != pos + 1:
-            raise UserError(
-                N_("Layer %(layer)s of this model keeps a window of %(rows)s rows; a page draws texts that are no "
-                   "longer. Give fewer tokens."),
-                layer=layer, rows=value,
-            )  # fmt: skip
-        if before and name == "attn_weights" and abs(value.sum(-1) - 1).max() > SINK:
-            raise UserError(
-                N_("Heads of this model have sinks of their own, and what earlier rows get cannot be told from what "
-                   "those take. Of such a model a page draws whole texts alone: give fewer tokens.")
-            )  # fmt: skip
-        trace((name, value[..., before:] if before and name in OVER_KEYS else value, pos - before, layer))
+    def __init__(self, trace: Trace, before: int) -> None:
+        self.trace, self.before, self.keeps = trace, before, None  # type: tuple[Trace, int, Keeps | None]
+        self.earlier: list[dict[int, list[float]]] = []  # a step, by layer: what each head gives to rows before these
+        self.least = 1.0  # the least sum of weights that a head has given out
 
-    return hook
+    def begin(self, i: int) -> None:
+        """Step i begins."""
+        self.i, self.rows, self.pairs = i, 1, 0
+        self.earlier.append({})
+
+    def __call__(self, report: Report) -> None:
+        name, value, _, layer = report
+        if name in OVER_KEYS:
+            value = self.placed(name, value, layer)
+        elif not isinstance(value, int):
+            self.rows = max(self.rows, len(value))
+            value = value[-1:]
+        if not self.keeps or self.keeps(name, layer):
+            self.trace((name, value, self.i, layer))
+
+    def placed(self, name: str, value: Array, layer: int) -> Array:
+        """Of scores or weights [H, n, t] over the newest t rows, those of the last token over what is told of them."""
+        if name == "attn_scores":
+            self.pairs += int(np.isfinite(value).sum())
+        last = value[:, -1:]
+        before = max(0, last.shape[-1] - self.i - 1)
+        if name == "attn_weights":
+            self.least = min(self.least, float(last.sum(-1).min()))
+            self.earlier[-1][layer] = [round(x, 6) for x in last[:, 0, :before].sum(-1).tolist()]
+        return last[..., before:]
 
 
-def counted(trace: Trace, model: Any, shape: Shape, limit: int) -> Callable[[int], Array]:
+def counted(trace: Trace, model: Any, shape: Shape, engine: Engine) -> Macs:
     """After the first step that is told: completes what the trace says of its model. What is returned gives the
-    multiply-adds of a step without the cache, after which there are t tokens, and notes those with it where they cannot
-    be counted from what is told."""
-    kept = layers_with_rows(trace, shape)
-    trace.about |= described(trace, model, shape, kept, limit)
-    macs = counter(model, shape, len(kept))
+    multiply-adds over cost.PARTS of a pass over the last n of t tokens."""
+    kept = layers_with_rows(trace, shape, engine)
+    trace.about |= described(trace, shape, kept, engine)
+    return counter(model, shape, kept, engine.windows(shape.config.n_layer), "row" in trace.about)
 
-    def of_step(t: int) -> Array:
-        if "macs" in trace.about:
-            trace.about["macs"].append(macs(1, t).tolist())
-            trace.about["macs_without"].append(macs(t, t).tolist())
-        return macs(t, t)
 
-    return of_step
+def noted(trace: Trace, macs: Macs, engine: Engine, telling: Telling) -> None:
+    """After each step: what the cache holds, and the multiply-adds where they cannot be counted from what is told."""
+    t, held = telling.before + telling.i + 1, engine.held()
+    trace.about["held"].append([held.numbers, held.bytes])
+    if "macs" in trace.about:
+        trace.about["macs"].append(macs(telling.rows, t, telling.pairs).tolist())
+        trace.about["macs_without"].append(macs(t, t).tolist())
+    if telling.rows > 1:
+        trace.about.setdefault("again", []).append(telling.i)
+
+
+def compared(trace: Trace, macs: Macs, engine: Engine, ids: list[int], i: int) -> None:
+    """Run all tokens up to step i again, without a cache."""
+    trace(("recompute_logits", numbers(engine.again(ids)), i, -1))
+    trace(("recompute_macs", macs(len(ids), len(ids)), i, -1))
+
+
+def finished(trace: Trace, engine: Engine, telling: Telling) -> None:
+    """After the last step. A cache that grows with its text has reserved what it holds."""
+    about, n_layer = trace.about, trace.about["config"]["n_layer"]
+    about["nbytes_reserved"] = about["held"][-1][1]
+    if state := engine.held().state:
+        about["state"] = state
+    if telling.before and telling.least < 1 - SINK:
+        none = [0.0] * about["config"]["n_head"]
+        about["earlier"] = [[step.get(layer, none) for layer in range(n_layer)] for step in telling.earlier]
 
 
 def checked(n: int, new: int, n_ctx: int) -> int:
@@ -163,23 +197,6 @@ def checked(n: int, new: int, n_ctx: int) -> int:
     return n + new
 
 
-def run(model: Any, ids: list[int], **more: Any) -> Any:
-    """The logits [V] after these tokens. Of the last row alone, where the model can: a vocabulary is large."""
-    import torch
-
-    if "logits_to_keep" in signature(model.forward).parameters:
-        more["logits_to_keep"] = 1
-    try:
-        return model(input_ids=torch.tensor([ids], device=model.device), **more).logits[0, -1]
-    except UserError:
-        raise
-    except ValueError as error:  # so transformers refuses a cache that is not the model's own
-        why = str(error).partition("\n")[0]
-        raise UserError(
-            N_("This model cannot be run token by token with a cache of rows (%(why)s)."), why=why
-        ) from None
-
-
 def about(model: Any, shape: Shape) -> dict[str, Any]:
     """What a trace says of the model, before it has run."""
     spread = dict.fromkeys(map(str, getattr(model, "hf_device_map", {}).values()))
@@ -192,28 +209,32 @@ def about(model: Any, shape: Shape) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def described(trace: Trace, model: Any, shape: Shape, kept: list[int], limit: int) -> dict[str, Any]:
-    """What is known after its first step: which layers keep rows, and what they take for `limit` tokens."""
-    config = shape.config
-    token = len(kept) * config.n_kv_head * (config.head_dim + shape.v_dim)  # numbers that join the cache
-    found: dict[str, Any] = {"nbytes_reserved": token * limit * model.dtype.itemsize}
-    if shape.v_dim != config.head_dim:
+def described(trace: Trace, shape: Shape, kept: list[int], engine: Engine) -> dict[str, Any]:
+    """What is known after its first step: which layers keep rows, and in what form."""
+    c, found = shape.config, dict[str, Any](held=[])
+    if shape.v_dim != c.head_dim:
         found["v_dim"] = shape.v_dim
     if shape.latent:
         found["latent"] = shape.latent
+    if (row := engine.row(kept[0])) != c.n_kv_head * (c.head_dim + shape.v_dim):
+        found["row"] = row
+    if any(windows := engine.windows(c.n_layer)):
+        found["windows"] = windows
     if not shape.ours:
         found["family"] = shape.facts.kind
     if not shape.ours or "before" in trace.about:  # then they cannot be counted from what is told
         found |= {"macs": [], "macs_without": []}
-    if len(kept) < config.n_layer:
-        found["no_rows"] = [layer for layer in range(config.n_layer) if layer not in kept]
+    if len(kept) < c.n_layer:
+        found["no_rows"] = [layer for layer in range(c.n_layer) if layer not in kept]
     return found
 
 
-def layers_with_rows(trace: Trace, shape: Shape) -> list[int]:
+def layers_with_rows(trace: Trace, shape: Shape, engine: Engine) -> list[int]:
     """The layers that have told of a row in the first step. Raises UserError for rows that a page does not draw."""
     c = shape.config
     kept = sorted({event.layer for event in trace if event.name == "cache_append"})
+    if not kept and not engine.held().numbers:
+        raise UserError(N_("No layer of this model keeps a row for each token, so there is nothing to tell."))
     if not kept:
         raise UserError(
             N_("The attention of this model (%(kind)s) cannot be watched: transformers calls it in a way of its own."),

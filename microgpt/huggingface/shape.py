@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -21,10 +20,12 @@ from microgpt import cost
 from microgpt.checkpoints.facts import Facts, facts_of
 from microgpt.config import Array, Config
 from microgpt.errors import N_, UserError
-from microgpt.huggingface.watch import ATTENTION, layers_of, part
+from microgpt.huggingface.watch import attention_of, layers_of, part
 
 OUT = ("o_proj", "out_proj", "c_proj", "dense", "wo")  # what the attention of a layer ends in
 EXPERTS, CHOSEN = ("num_local_experts", "num_experts", "n_routed_experts"), ("num_experts_per_tok", "moe_topk", "top_k")
+UP = "kv_b_proj"  # what makes the rows of all heads of a latent
+CHUNKED = "chunked_attention"  # of the types of layers: a query sees the rows of its own chunk
 SHAPE = ("n_layer", "n_embd", "n_head", "n_kv_head", "head_dim", "n_mlp", "n_ctx", "vocab_size", "position")
 
 
@@ -86,24 +87,46 @@ def fields_of(shape: Shape) -> dict[str, Any]:
     return {name: getattr(shape.config, name) for name in (Config.__slots__ if shape.ours else SHAPE)}
 
 
-def counter(model: Any, shape: Shape, kept: int) -> Callable[[int, int], Array]:
+class Macs(Protocol):
     """The multiply-adds over cost.PARTS of a pass over the last n of t tokens, whose last row alone gets logits.
 
-    `kept` layers have rows. A formula for the families that we know; for others by the matrices that they have.
+    `pairs` are the scores that were told, all heads and layers; else those that the masks leave.
+    """
+
+    def __call__(self, n: int, t: int, pairs: int | None = None) -> Array: ...
+
+
+def counter(model: Any, shape: Shape, kept: list[int], windows: list[int], latents: bool) -> Macs:
+    """A formula for the families that we know; for others by the matrices that they have.
+
+    `kept` layers have rows, of which a query sees `windows` at most. With `latents` the cache keeps those, and every
+    pass makes the rows of all tokens of them again.
     """
     config = shape.config
     if shape.ours:
-        return lambda n, t: cost.closed_form(config, n, t, range(config.n_layer), 1)
+        return lambda n, t, pairs=None: cost.closed_form(config, n, t, range(config.n_layer), 1)
     token, head = by_matrices(model), matrices(model.get_output_embeddings())
+    types = getattr(model.config.get_text_config(), "layer_types", None) or []
+    chunks = [layer for layer, kind in enumerate(types) if kind == CHUNKED]
+    up = sum(matrices(module) for name, module in model.named_modules() if latents and name.endswith(UP))
 
-    def of_pass(n: int, t: int) -> Array:
+    def of_pass(n: int, t: int, pairs: int | None = None) -> Array:
         found: Array = n * token
+        found[cost.PARTS.index("qkv")] += (t - n) * up
+        if pairs is None:
+            sees = [in_chunks if layer in chunks else cost.seen for layer in kept]
+            pairs = config.n_head * sum(see(n, t, windows[layer]) for see, layer in zip(sees, kept, strict=True))
         for name, width in (("scores", config.head_dim), ("mixing", shape.v_dim)):
-            found[cost.PARTS.index(name)] = kept * config.n_head * width * cost.seen(n, t)
+            found[cost.PARTS.index(name)] = pairs * width
         found[cost.PARTS.index("head")] = head
         return found
 
     return of_pass
+
+
+def in_chunks(n: int, t: int, size: int) -> int:
+    """Pairs (query, key) a head, when the last n of t tokens each look back in their own chunk of `size`."""
+    return sum(at % size + 1 for at in range(t - n, t))
 
 
 def by_matrices(model: Any) -> Array:
@@ -113,7 +136,7 @@ def by_matrices(model: Any) -> Array:
         next((n for name in names if isinstance(n := getattr(text, name, None), int)), 1) for names in (EXPERTS, CHOSEN)
     )
     for layer in layers_of(model):
-        attention = part(layer, ATTENTION)
+        attention = attention_of(layer)
         last = None if attention is None else part(attention, OUT)
         inside = set() if attention is None else set(attention.modules())
         for name, module in layer.named_modules():
@@ -125,6 +148,8 @@ def by_matrices(model: Any) -> Array:
 
 def matrices(module: Any) -> int:
     """The numbers of the matrices that are this module's own; of one that is packed, as it stands for."""
+    if getattr(module, "groups", 1) > 1:
+        return 0  # a convolution over time, each channel by itself: work on a state
     if hasattr(module, "in_features"):
         return int(module.in_features * module.out_features)
     found = module.named_parameters(recurse=False)

@@ -25,8 +25,9 @@ from microgpt.config import Array, Hook
 from microgpt.errors import N_, UserError
 
 NAME = "microgpt"  # of the attention function, among those of transformers
-SECOND_NORM = ("pre_feedforward_layernorm", "post_attention_layernorm", "ln_2")
-ATTENTION, MLP, DOWN = ("self_attn", "attn", "attention"), ("mlp", "feed_forward"), ("down_proj", "c_proj", "fc2")
+SECOND_NORM = ("pre_feedforward_layernorm", "post_attention_layernorm", "channel_pre_norm", "ln_2")
+ATTENTION = ("self_attn", "attn", "attention", "temporal_block")
+MLP, DOWN = ("mlp", "feed_forward", "mlp_block"), ("down_proj", "c_proj", "fc2")
 
 
 class Watch:
@@ -36,8 +37,9 @@ class Watch:
         self.hook, self.start = hook, 0
 
     def tell(self, name: str, tensor: Any, layer: int) -> None:
-        """Rows [1, n, ...] of one text, as our hooks are told them: [n, ...]."""
-        self.hook((name, numbers(tensor)[0], self.start, layer))
+        """Rows [1, n, ...] of one text, as our hooks are told them: [n, ...]; of experts they may come as [n, d]."""
+        rows = numbers(tensor)
+        self.hook((name, rows[0] if rows.ndim > 2 else rows, self.start, layer))
 
     def begins(self, rows: Any, seen: Any, cache: Any) -> None:
         """A pass over `rows` [1, n, ...], ids or embeddings, after what the cache holds; `seen` is its padding mask."""
@@ -141,13 +143,20 @@ def part(layer: Any, names: tuple[str, ...]) -> Any:
     return next((found for name in names if (found := getattr(layer, name, None)) is not None), None)
 
 
+def attention_of(layer: Any) -> Any:
+    """The attention of a layer; None where something else stands in its place, as in most of Recurrent Gemma's."""
+    found = part(layer, ATTENTION)
+    return None if "Recurrent" in type(found).__name__.removeprefix("RecurrentGemma") else found
+
+
 def hooked(model: Any, watch: Watch) -> Iterator[Any]:
     """Hooks on all modules whose work is reported, in the order in which they run."""
 
     def enters(module: Any, args: Any, kwargs: Any) -> None:
         rows = args[0] if args else kwargs.get("input_ids")
         rows = kwargs.get("inputs_embeds") if rows is None else rows
-        watch.begins(rows, kwargs.get("attention_mask"), kwargs.get("past_key_values"))
+        cache = kwargs.get("past_key_values", kwargs.get("cache_params"))
+        watch.begins(rows, kwargs.get("attention_mask"), cache)
 
     def went_in(name: str, layer: int) -> Callable[..., None]:
         return lambda module, args, kwargs=None: watch.tell(name, first(args, kwargs), layer)
@@ -161,7 +170,7 @@ def hooked(model: Any, watch: Watch) -> Iterator[Any]:
         if i == 0:
             yield layer.register_forward_pre_hook(went_in("embed", -1), with_kwargs=True)
         yield layer.register_forward_pre_hook(went_in("resid_pre", i), with_kwargs=True)
-        two, attention, mlp = part(layer, SECOND_NORM), part(layer, ATTENTION), part(layer, MLP)
+        two, attention, mlp = part(layer, SECOND_NORM), attention_of(layer), part(layer, MLP)
         if attention is not None:
             yield attention.register_forward_pre_hook(went_in("attn_norm", i), with_kwargs=True)
             yield attention.register_forward_hook(came_out("attn_out", i))

@@ -4,19 +4,23 @@ Tiny models with random weights. The multiply-adds are compared with those that 
 """
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from microgpt import cost
 from microgpt.errors import UserError
+from microgpt.huggingface.engine import Engine
 from microgpt.huggingface.recorder import give_back_blocks, record
 from microgpt.huggingface.shape import counter, shape_of
 from microgpt.trace import OVER_KEYS, Trace, from_json, to_json
 from microgpt.viz.large.excerpt import excerpt, needed
 from microgpt.viz.large.family import of_family
 from microgpt.viz.large.from_trace import ExcerptPicture, picture_from, picture_of
+from microgpt.viz.large.heads import with_rows
 from microgpt.viz.large.picture import drawn
 from tests.references import pytorch
 from tests.references.pytorch import EXPERTS, folder_of, torch, transformers, words
@@ -41,6 +45,7 @@ MIXED: dict[str, dict[str, Any]] = {  # with layers that keep no rows
         "head_dim": 4, "layer_types": ["linear_attention", "full_attention"], "shared_expert_intermediate_size": 8,
     },
     "Lfm2": {"layer_types": ["conv", "full_attention"]},
+    "RecurrentGemma": {"block_types": ["recurrent", "attention"], "lru_width": 16, "attention_window_size": 30},
 }  # fmt: skip
 SCALED = ("Gemma2", "Gemma3", "Granite", "OPT")
 
@@ -67,17 +72,16 @@ def said_of(view: ExcerptPicture) -> str:
 
 @pytest.mark.parametrize("family", [*FAMILIES, *MIXED])
 def test_a_model_of_any_family_is_drawn_from_its_trace(family: str) -> None:
-    """Rows, bytes and answers as the run has them, and what differs from the words of the page."""
+    """Rows, bytes and answers as the run has them, the tokens of `generate`, and what differs from the page's words."""
     model = made(family)
     trace, view = recorded(model)
     last, kept = view.n - 1, [1] if family in MIXED else [0, 1]
-    step, c = view.step(last), view.config
+    step = view.step(last)
     assert view.layers == kept and step.rows == view.n and view.map.heads == len(kept) * 4
-    v_dim = 6 if "latent" in view.about else c.head_dim
-    assert step.bytes.numbers == len(kept) * view.n * c.n_kv_head * (c.head_dim + v_dim)
     assert ("a latent of 12 numbers per token" in said_of(view)) == family.startswith("Deepseek")
     assert view.about["family"] == model.config.model_type and not view.dial
     assert step.difference is not None and step.difference < 1e-4, "with the cache and without it says the same"
+    assert view.agreement and view.agreement.rounding and not view.agreement.others
     assert all(part.form_with is None for part in step.costs)
     assert [part.with_cache for part in step.costs[:-1]] == trace.about["macs"][last]
     assert [part.without for part in step.costs[:-1]] == trace["recompute_macs", last].tolist()
@@ -88,33 +92,69 @@ def test_a_model_of_any_family_is_drawn_from_its_trace(family: str) -> None:
     weights = trace["attn_weights", last, 1].sum(-1)
     assert ("come to less than 1" in said) == (family == "GptOss") == bool((weights < 0.98).all())
     assert bool(view.alone) == (family != "GptOss"), "the one row of the first step has the whole weight"
+    assert trace.about["ids"] + [trace.number("sample", last)] == generated(model, trace)
+    check_counted(family, model, trace, view)
 
 
-@pytest.mark.parametrize("family", [name for name in FAMILIES if name != "GptOss"])
-def test_multiply_adds_are_those_that_pytorch_counts(family: str) -> None:
-    """Of a pass over five tokens; PyTorch also multiplies what the mask hides. (gpt-oss runs all of its experts there
-    and throws away what the router did not choose, where it has no GPU.)"""
+def generated(model: Any, trace: Trace) -> list[int]:
+    """The tokens of transformers' own loop, as many as the trace has and the last that it chose."""
+    prompt = torch.tensor([trace.about["ids"][: trace.about["n_prompt"]]])
+    new = len(trace.about["ids"]) + 1 - prompt.shape[1]
+    found = model.generate(prompt, attention_mask=torch.ones_like(prompt), max_new_tokens=new, do_sample=False)
+    return found[0].tolist()  # type: ignore[no-any-return]
+
+
+def check_counted(family: str, model: Any, trace: Trace, view: ExcerptPicture) -> None:
+    """Against PyTorch's counter and the cache object: a step after nine tokens, beyond the windows, and a whole pass.
+
+    PyTorch also multiplies what the mask hides, and counts what layers without rows do with their state.
+    """
     from torch.utils.flop_counter import FlopCounterMode
 
-    model, n = made(family), 5
+    ids = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
     model.set_attn_implementation("eager")
     if hasattr(model, "set_experts_implementation"):
         model.set_experts_implementation("eager")  # one product an expert: those in one call are not counted
-    with FlopCounterMode(display=False) as counted, torch.no_grad():
-        model(input_ids=torch.tensor([[1, 2, 3, 4, 5]]), use_cache=False, logits_to_keep=1)
-    shape = shape_of(model)
-    c = shape.config
-    hidden = c.n_layer * c.n_head * n * (n - 1) // 2 * (c.head_dim + shape.v_dim)
-    assert not shape.ours and counter(model, shape, c.n_layer)(n, n).sum() + hidden == counted.get_total_flops() / 2
+    shape, n, engine = shape_of(model), len(ids), Engine(model)
+    c, kept, windows = shape.config, with_rows(trace.about), trace.about.get("windows", [0, 0])
+    macs = counter(model, shape, kept, windows, "row" in trace.about)
+    with torch.no_grad():
+        engine.run(ids[:-1], n - 1)
+        with FlopCounterMode(display=False) as step:
+            engine.run(ids, 1)
+        with FlopCounterMode(display=False) as whole:
+            engine.again(ids)
+    hidden = len(kept) * n * n - sum(cost.seen(n, n, windows[layer]) for layer in kept)
+    hidden *= c.n_head * (c.head_dim + shape.v_dim)
+    assert not shape.ours and macs(1, n).sum() == without_states(step)
+    assert macs(n, n).sum() + hidden == without_states(whole)
+    held = [layer for layer in engine.layers if getattr(layer, "keys", None) is not None]
+    rows = [min(n, window - 1 if window else n) for layer, window in enumerate(windows) if layer in kept]
+    assert [layer.keys.shape[2] for layer in held] == rows
+    token = 16 if family.startswith("Deepseek") else c.n_kv_head * (c.head_dim + shape.v_dim)
+    assert engine.held().numbers == token * sum(rows) and engine.held().bytes == 4 * engine.held().numbers
+    for i, (numbers, size) in enumerate(trace.about["held"], 1):
+        assert numbers == token * sum(min(i, windows[at] - 1 if windows[at] else i) for at in kept) == size / 4
+        shown = view.step(i - 1).bytes
+        assert (shown.numbers, shown.here, shown.reserved) == (numbers, size, trace.about["nbytes_reserved"])
+
+
+def without_states(counted: Any) -> int:
+    """Multiply-adds; of layers that keep a state, those of their matrices alone."""
+    found = counted.get_flop_counts()
+    linear = [name for name in found if name.endswith(("linear_attn", ".conv", ".conv_1d"))]
+    states = [sum(flops for op, flops in found[name].items() if "mm" not in str(op).split(".")[-1] or "bmm" in str(op))
+              for name in linear]  # fmt: skip
+    return int(counted.get_total_flops() - sum(states)) // 2
 
 
 @pytest.mark.parametrize("family", ["Llama", "Qwen3", "GPT2"])
 def test_by_its_matrices_a_family_that_we_know_costs_what_its_formula_says(family: str) -> None:
     model = pytorch.made(family)
     shape = shape_of(model)
+    by_matrices, ours = (counter(model, one, [0, 1], [0, 0], False) for one in (replace(shape, ours=False), shape))
     for n, t in ((1, 1), (1, 7), (7, 7)):
-        by_matrices = counter(model, replace(shape, ours=False), shape.config.n_layer)(n, t)
-        assert shape.ours and by_matrices.tolist() == counter(model, shape, shape.config.n_layer)(n, t).tolist()
+        assert shape.ours and by_matrices(n, t).tolist() == ours(n, t).tolist()
 
 
 @pytest.mark.parametrize("family", ["Llama", "Gemma2", "Qwen3Next"])
@@ -148,12 +188,55 @@ def test_the_last_tokens_of_a_long_text_are_told_as_in_the_whole_of_it(family: s
     assert compared == [9], "the last step alone: each takes as long as the whole text"
 
 
-def test_a_text_that_its_rows_do_not_hold_is_refused() -> None:
-    text = "the day is bright and the sun is red"
-    with pytest.raises(UserError, match="keeps a window of 8 rows"):
-        record(made("Gemma2", max_position_embeddings=256), words(), text, 4, last=10)
-    with pytest.raises(UserError, match="sinks of their own"):
-        record(made("GptOss", max_position_embeddings=256, sliding_window=128), words(), text, 4, last=10)
+@pytest.mark.parametrize("family", ["GptOss", "Gemma3", "Mistral"])
+def test_beyond_a_window_the_ring_is_told_at_its_true_positions(family: str) -> None:
+    """Weights as the model's own attention gives them, over all tokens and over the last ten; full layers beside."""
+    window, text = 12, "the day is bright and the sun is red"
+    more = {} if family == "Mistral" else {"layer_types": ["sliding_attention", "full_attention"]}
+    model = made(family, max_position_embeddings=256, sliding_window=window, **more)
+    whole, part = record(model, words(), text, 2), record(model, words(), text, 2, last=10)
+    windows, before, n = whole.about["windows"], part.about["before"], len(whole.about["ids"])
+    assert windows == part.about["windows"] == [window, window if family == "Mistral" else 0] and before > window
+    assert whole.about["ids"] + [whole.number("sample", n - 1)] == generated(model, whole)
+    model.set_attn_implementation("eager")
+    with torch.no_grad():
+        told = model(input_ids=torch.tensor([whole.about["ids"]]), output_attentions=True).attentions
+    shown = picture_of(part)
+    for layer, at in product((0, 1), range(before, n)):
+        read = min(at + 1, windows[layer] or at + 1)
+        weights, scores = (whole[name, at, layer][:, 0] for name in ("attn_weights", "attn_scores"))
+        assert_close(weights, told[layer][0, :, at, at + 1 - read : at + 1].numpy(), 1e-5)
+        assert scores.shape == (4, read) and np.isfinite(scores).all()
+        assert whole.number("cache_append", at, layer) == part.number("cache_append", at - before, layer) == read
+        later = part["attn_weights", at - before, layer][:, 0]
+        assert_close(later, weights[:, -min(read, at + 1 - before) :], 1e-5)
+        earlier = shown.earlier(at - before, layer, 0, later[0])
+        assert earlier == pytest.approx(weights[0, : -later.shape[1]].sum(), abs=1e-4)
+    token = 2 * 2 * part.about["config"]["head_dim"]
+    assert part.about["held"][-1][0] == token * sum(window - 1 if one else n for one in windows)
+    layers = "0–1" if family == "Mistral" else "0"
+    assert f"Layers with a sliding window: {layers}. There a query sees 12 rows" in " ".join(of_family(shown))
+    assert ("come to less than 1" in " ".join(of_family(shown))) == (family == "GptOss")
+    assert all(bool(shown.sunk(shown.meetings(i))) == (family == "GptOss") for i in range(shown.n))
+    at_last = [(one or n, (one or n) - 1, bool(one)) for one in windows]
+    assert [tuple(numbers) for _, *numbers in shown.rows_at(9)] == at_last
+    assert shown.grows_evenly is False
+
+
+def test_where_positions_begin_to_turn_in_another_way_the_whole_text_runs_again() -> None:
+    """As in `generate`, which drops its cache there; the step costs what a pass over the whole text costs."""
+    rope = {"rope_type": "longrope", "rope_theta": 1e4, "short_factor": [1.0] * 2, "long_factor": [4.0] * 2,
+            "original_max_position_embeddings": 6}  # fmt: skip
+    model = made("Phi3", original_max_position_embeddings=6, rope_parameters=rope, sliding_window=None)
+    trace = record(model, words(), "the day", 4)
+    last = len(trace.about["ids"]) - 1
+    assert trace.about["again"] == [6] and trace.about["ids"] + [trace.number("sample", last)] == generated(
+        model, trace
+    )
+    assert trace.about["macs"][6] == trace["recompute_macs", 6].tolist() > trace.about["macs"][7]
+    view = picture_of(trace)
+    assert view.agreement and view.agreement.rounding and not view.agreement.others
+    assert "as this family asks of it: 7." in " ".join(of_family(view))
 
 
 def test_without_the_comparison_the_cost_is_still_that_of_its_matrices() -> None:
@@ -176,11 +259,32 @@ def test_what_cannot_be_drawn_is_said_in_a_sentence() -> None:
         "Falcon": ("in a way of its own", {"new_decoder_architecture": True}),
         "StableLm": ("rows that are of one shape", {}),
         "Mamba": ("No layer of this model keeps a row", {}),
-        "MiniMax": ("cannot be run token by token", EXPERTS | {"head_dim": 4}),
     }
     for family, (said, fields) in refused.items():
         with pytest.raises(UserError, match=said):
             record(made(family, **fields), words(), "the day", 2)
+    with pytest.raises(UserError, match="cannot be run token by token"):
+        record(made("Olmo").to(torch.float8_e4m3fn), words(), "the day", 2)
+
+
+def test_experts_run_in_64_bits_chunks_are_told_and_a_cache_of_its_own_kind_is_asked() -> None:
+    """Where PyTorch has no product of all experts in one call; a mask that ends with a chunk; a family's own cache."""
+    text = transformers.Llama4TextConfig(
+        **pytorch.SMALL | EXPERTS | {"vocab_size": len(words()), "head_dim": 4, "intermediate_size_mlp": 24},
+        attention_chunk_size=4, no_rope_layers=[1, 0], pad_token_id=None,
+    )  # fmt: skip
+    chunks = pytorch.filled(transformers.Llama4ForCausalLM(text), 4, 0.3)
+    for model in (made("Mixtral").double(), chunks, made("MiniMax", **EXPERTS, head_dim=4)):
+        model.generation_config.eos_token_id = None
+        trace = record(model, words(), "the day", 4)
+        last = len(trace.about["ids"]) - 1
+        assert trace.about["ids"] + [trace.number("sample", last)] == generated(model, trace)
+        assert (agreed := picture_of(trace).agreement) and agreed.rounding and not agreed.others
+        if model is chunks:
+            seen = [int(np.isfinite(trace["attn_scores", i, 0][0]).sum()) for i in range(last + 1)]
+            assert seen == [i % 4 + 1 for i in range(last + 1)] and trace.about["windows"] == [4, 0]
+            assert trace.about["macs_without"][last] == trace["recompute_macs", last].tolist()
+            assert trace.about["macs"][last][1] == 4 * 4 * (last % 4 + 1 + last + 1)
 
 
 def test_a_model_that_a_library_has_quantised_is_recorded(tmp_path: Path) -> None:

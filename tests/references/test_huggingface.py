@@ -152,8 +152,9 @@ def test_the_command_writes_what_a_page_is_made_of(
     asked = ["record", "--model", str(folder), "--prompt", "the day", "--new", "3", "--out", str(file)]
     assert main(asked) == 1 and "replace it with --force" in capsys.readouterr().err
     file.unlink()
-    assert main(["record", "--model", str(tmp_path / "none"), "--prompt", "a", "--out", str(file)]) == 1
-    assert "cannot be loaded" in capsys.readouterr().err
+    for wrong in (["--model", str(tmp_path / "none")], ["--model", str(folder), "--dtype", "float8_e4m3fn"]):
+        assert main(["record", *wrong, "--prompt", "a", "--out", str(file)]) == 1
+        assert "cannot be loaded" in capsys.readouterr().err
     assert main(["record", "--model", str(folder), "--prompt", "a" * 90, "--out", str(file)]) == 1
     assert "more than the 32 that this model sees" in capsys.readouterr().err
     assert main(["record", "--model", str(folder), "--prompt", "a", "--new", "32", "--out", str(file)]) == 1

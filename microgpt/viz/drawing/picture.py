@@ -31,8 +31,8 @@ MOST_TOKENS = 32  # that a page steps through without becoming slow
 COLUMNS = {3: 16, 9: 8}  # letters of the longest token -> tokens in a line of a wide page
 FEW = 5  # tokens in a line, where one is longer still
 NEARLY_ALL = 0.99  # of a weight; one of 16 bits may be a little less than 1
+NEAR = 0.02  # numbers of 16 bits are this exact: of the product of the lengths of q and k, or of a sum of weights
 HALF = 10  # half as wide as bars are drawn
-NEAR = 0.02  # numbers of 16 bits are this exact: of the product of the lengths of q and k, or of 1
 ROWS = ("q", "k", "v", "head_out", "k_read", "v_read")  # what is drawn on one scale; x, which is longer, has its own
 
 
@@ -46,6 +46,8 @@ class Meeting(NamedTuple):
     reads: int
     below: int  # percent of the sum under its slice of V: the weights of all older rows
     thick: int  # percent of the sum that its slice fills; with those of the other rows, 100
+    earlier: float  # what the rows before those that are drawn get together
+    under: int  # how many of those there are
 
 
 class Row(NamedTuple):
@@ -102,7 +104,6 @@ class Step(NamedTuple):
     mixed: list[Any]
     rows: int  # of the cache, afterwards
     added: int
-    changed: list[int]  # older rows that it reads otherwise than the steps before, or not any more
     q_reads: int
     first_row_reads: int
     costs: list[Cost]
@@ -409,10 +410,26 @@ class Picture:
             return []
         return sorted(set().union(*(self.as_read.changed(at, layer) for layer in self.layers)))
 
+    def changed_in(self, layer: int, at: int) -> list[int]:
+        """The same of one layer: where they stand in the whole text."""
+        return [] if self.as_read.as_told else [self.place(row) for row in sorted(self.as_read.changed(at, layer))]
+
+    def changes(self, at: int) -> list[tuple[str, list[int]]]:
+        """The classes of heads that are drawn, and what has changed there; one entry without classes where that is the
+        same in all."""
+        found = {layer: self.changed_in(layer, at) for layer in self.layers}
+        if all(rows == found[self.first_layer] for rows in found.values()):
+            return [("", found[self.first_layer])]
+        return [(self.of_layer(layer), rows) for layer, rows in found.items()]
+
     @property
     def layers(self) -> Sequence[int]:
         """Those that are drawn."""
         return range(self.config.n_layer)
+
+    def of_layer(self, layer: int) -> str:
+        """The classes of what belongs to all heads of a layer that are drawn."""
+        return f"L L{layer}"
 
     def of_head(self, layer: int, head: int) -> str:
         """The classes of what belongs to one head alone; "" when it is not drawn."""
@@ -428,29 +445,49 @@ class Picture:
             scores, weights = self.trace["attn_scores", i, layer], self.trace["attn_weights", i, layer]
             places = self.as_read.positions(i, layer)
             counts = {row: sum(step <= i for step in self.reads["k", layer, row]) for row in places}
+            under = max(0, (self.trace.number("cache_append", i, layer) or 0) - i - 1)
             for head, where in drawn:
                 pairs = zip(places, scores[head, 0].tolist(), weights[head, 0].tolist(), strict=True)
-                ends = np.rint(100 * (self.earlier(weights[head, 0]) + np.cumsum([0, *weights[head, 0]]))).astype(int)
+                earlier = self.earlier(i, layer, head, weights[head, 0])
+                ends = np.rint(100 * (earlier + np.cumsum([0, *weights[head, 0]]))).astype(int).tolist()
                 meets = [
-                    Meeting(row, show(self.tokens[row]), s, w, counts[row], int(end), int(ends[at + 1] - end))
+                    Meeting(row, show(self.tokens[row]), s, w, counts[row], end, ends[at + 1] - end, earlier, under)
                     for at, (end, (row, s, w)) in enumerate(zip(ends, pairs, strict=False))
                 ]
                 found.append((where, meets))
         return found
 
-    def earlier(self, weights: Array) -> float:
-        """What the rows before those of these weights get together."""
+    def earlier(self, i: int, layer: int, head: int, weights: Array) -> float:
+        """What the rows before those that are drawn get of this head together; of the others, `weights`."""
+        if "earlier" in self.about:
+            return float(self.about["earlier"][i][layer][head])
         return max(0.0, 1 - float(weights.sum())) if self.before else 0.0
 
     def below(self, meets: list[Meeting]) -> float:
         """What the rows before the first that is drawn get, where these rows get what they say."""
-        return self.earlier(np.array([meet.weight for meet in meets]))
+        return meets[0].earlier
+
+    def rows_at(self, i: int) -> list[tuple[str, int, int, bool]]:
+        """The classes of heads that are drawn, how many rows q of step i reads there, how many of them are old, and
+        whether they fill a window; one entry without classes where it is the same in all."""
+        step = self.step(i)
+        return [("", step.rows, step.rows - step.added, False)]
+
+    @property
+    def first_rows(self) -> list[tuple[str, int, int, bool]]:
+        """`rows_at` the first step that is drawn."""
+        return self.rows_at(0)
+
+    @property
+    def grows_evenly(self) -> bool:
+        """Whether each token adds a row of K and of V to every layer."""
+        return not {"windows", "row", "no_rows"} & self.about.keys()
 
     def sunk(self, meetings: list[tuple[str, list[Meeting]]]) -> list[tuple[str, float]]:
         """For each layer and head that is drawn what its weights come to, if those of some are less than one: such a
-        head has learned a number that takes the rest and brings no row. Where rows before are not told, none is so."""
-        sums = [(where, sum(meet.weight for meet in meets)) for where, meets in meetings]
-        return sums if not self.before and any(share < 1 - NEAR for _, share in sums) else []
+        head has learned a number that takes the rest and brings no row."""
+        sums = [(where, self.below(meets) + sum(meet.weight for meet in meets)) for where, meets in meetings]
+        return sums if any(share < 1 - NEAR for _, share in sums) else []
 
     def step(self, i: int) -> Step:
         """Everything that belongs to step i alone."""
@@ -474,7 +511,6 @@ class Picture:
             mixed=self.per_head("head_out", i),
             rows=self.trace.number("cache_append", i, self.first_layer) or 0,
             added=len(self.trace["k", i, self.first_layer]),
-            changed=self.changed(i),
             q_reads=len(self.reads["q", self.first_layer, i]),
             first_row_reads=sum(step <= i for step in self.reads["k", self.first_layer, 0]),
             costs=self.costs(i),

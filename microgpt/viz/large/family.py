@@ -12,7 +12,7 @@ from microgpt.errors import N_
 from microgpt.viz.drawing.picture import NEAR
 from microgpt.viz.large.heads import Open, with_rows
 from microgpt.viz.large.picture import BigPicture
-from microgpt.viz.text.formats import number, whole
+from microgpt.viz.text.formats import layers_text, number, whole
 from microgpt.viz.text.language import say
 
 FAMILY = N_(
@@ -23,13 +23,31 @@ BEFORE = N_(
     "Before the first token that is shown, %(n)s others ran. Their rows are in the cache too; the picture leaves them "
     "out, and says what weight they get together."
 )
+SOME_BEFORE = N_(
+    "Before the first token that is shown, %(n)s others ran. Their rows are in the cache too, in layers with a window "
+    "the newest of them; the picture leaves them out, and says what weight they get together."
+)
 NO_ROWS = N_(
     "Of its layers, only these are of this kind: %(kept)s. The others carry a state of fixed size from token to token, "
     "or none; they are not drawn, and work on such a state is not counted."
 )
+STATE = N_("Such states hold %(n)s numbers in the cache, however long the text is.")
+WINDOWS = N_(
+    "Layers with a sliding window: %(layers)s. There a query sees %(window)s rows at most, its own among them, and the "
+    "cache keeps one row fewer for the next step, however long the text is."
+)
+AGAIN = N_(
+    "At these steps the engine dropped its cache and ran the whole text again, as this family asks of it: %(steps)s. "
+    "It turns the positions of longer texts in another way. Rows that are drawn before are those of their own steps."
+)
 LATENT = N_(
+    "Its rows of K and V are made of a latent of %(n)s numbers per token. The cache keeps that one and a short key for "
+    "all heads: %(row)s numbers per token and layer, in place of %(rows)s. At every step, the rows of all tokens are "
+    "made of them again."
+)
+EXPANDED = N_(
     "Its rows of K and V are made of a latent of %(n)s numbers per token. Other engines keep that one in their place; "
-    "transformers keeps the rows themselves."
+    "this one keeps the rows themselves."
 )
 QUANTISED = N_("Its weights are quantised, by %(method)s.")
 SCALED = N_("Its scores are not q · k over the root of %(head_dim)s: the family scales or bounds them in its own way.")
@@ -43,22 +61,40 @@ def of_family(view: BigPicture) -> list[str]:
     """Sentences, in the language that is set; none where nothing is different."""
     about, c = view.about, view.config
     found = [say(FAMILY, family=about["family"])] if "family" in about else []
-    if "latent" in about:
-        found.append(say(LATENT, n=whole(about["latent"])))
+    if "row" in about:
+        rows = c.n_kv_head * (c.head_dim + view.v_dim)
+        found.append(say(LATENT, n=whole(about.get("latent", 0)), row=whole(about["row"]), rows=whole(rows)))
+    elif "latent" in about:
+        found.append(say(EXPANDED, n=whole(about["latent"])))
     if "quantised" in about:
         found.append(say(QUANTISED, method=about["quantised"]))
     kept = with_rows(about)
     if len(kept) < c.n_layer:
         found.append(say(NO_ROWS, kept=", ".join(map(str, kept))))
+        found += [say(STATE, n=whole(about["state"]))] if "state" in about else []
+    for window in sorted({*view.windows} - {0}):
+        layers = [layer for layer in kept if view.windows[layer] == window]
+        found.append(say(WINDOWS, layers=layers_text(runs(layers)), window=whole(window)))
+    if "again" in about:
+        found.append(say(AGAIN, steps=", ".join(whole(view.place(i) + 1) for i in about["again"])))
     if any(scaled(view, one) for one in view.heads):
         found.append(say(SCALED, head_dim=whole(c.head_dim)))
     last = view.n - 1
-    sums = [float(view.trace["attn_weights", last, one.layer][one.head].sum()) for one in view.heads]
-    if not view.before and np.mean(sums) < 1 - NEAR:
+    sums = []
+    for one in view.heads:
+        weights = view.trace["attn_weights", last, one.layer][one.head, 0]
+        sums.append(float(weights.sum()) + view.earlier(last, one.layer, one.head, weights))
+    if np.mean(sums) < 1 - NEAR:
         found.append(say(SINK, sum=number(float(np.mean(sums)))))
     if view.before:
-        found.append(say(BEFORE, n=whole(view.before)))
+        found.append(say(SOME_BEFORE if view.windows else BEFORE, n=whole(view.before)))
     return found
+
+
+def runs(layers: list[int]) -> list[tuple[int, int]]:
+    """First and last of each row of neighbours."""
+    ends = [layer for layer in layers if layer + 1 not in layers]
+    return list(zip([layer for layer in layers if layer - 1 not in layers], ends, strict=True))
 
 
 def scaled(view: BigPicture, one: Open) -> bool:
@@ -66,6 +102,6 @@ def scaled(view: BigPicture, one: Open) -> bool:
     c, trace, last = view.config, view.trace, view.n - 1
     q = trace["q", last, one.layer][0, one.head]
     k = trace["k", last, one.layer][0, one.head * c.n_kv_head // c.n_head]
-    score = trace["attn_scores", last, one.layer][one.head, 0, last]  # with its own key
+    score = trace["attn_scores", last, one.layer][one.head, 0, -1]  # with its own key
     longest = float(np.linalg.norm(q) * np.linalg.norm(k)) / c.head_dim**0.5
     return bool(abs(score - q @ k / c.head_dim**0.5) > NEAR * longest)

@@ -22,7 +22,7 @@ from microgpt.trace import Trace
 from microgpt.viz.drawing.counters import N_GUESSES, Cost, Guess, Held, candidates, costs
 from microgpt.viz.large.checked import check
 from microgpt.viz.large.excerpt import excerpt
-from microgpt.viz.large.heads import Open, attention, distances, opened, rule_layers, with_rows
+from microgpt.viz.large.heads import Open, attention, distances, earlier, opened, rule_layers, with_rows
 from microgpt.viz.large.picture import BigPicture, drawn
 
 
@@ -43,7 +43,9 @@ class ExcerptPicture(BigPicture):
         return costs(self.trace, self.config, i, self.about["whole"]["macs"][i])
 
     def held(self, i: int) -> Held:
-        """By the rows that each layer has told of."""
+        """By the rows that each layer has told of, where the engine does not say."""
+        if "held" in self.about:
+            return super().held(i)
         c, size = self.config, bytes_of(self.about["dtype"])
         rows = sum(self.trace.number("cache_append", i, layer) or 0 for layer in range(c.n_layer))
         numbers = rows * c.n_kv_head * (c.head_dim + self.v_dim)
@@ -135,9 +137,9 @@ def picture_from(part: Trace, layers: Sequence[int] = (), heads: Sequence[int] =
     weights = attention(part, config, len(part.about["tokens"]))
     told = part.about["cut"]["in_layers"].get("heads")
     if told is None:
-        found = opened(weights, config.head_dim, layers or kept, heads, before=part.about.get("before", 0))
+        found = opened(weights, config.head_dim, layers or kept, heads, before=earlier(part.about, weights))
         return ExcerptPicture(part, heads=tuple(found), by_rule=not heads, layers_by_rule=not layers)
-    far, known = distances(weights, part.about.get("before", 0)), {(layer, head): rank for layer, head, rank in told}
+    far, known = distances(weights, earlier(part.about, weights)), {(layer, head): rank for layer, head, rank in told}
     for layer, head in product(layers or kept, heads):
         if (layer, head) not in known:
             raise UserError(

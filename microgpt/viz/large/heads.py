@@ -49,24 +49,36 @@ def attention(trace: Trace, config: Config, n: int) -> Array:
     return found
 
 
-def distances(weights: Array, before: int = 0) -> Array:
+def earlier(about: Mapping[str, Any], weights: Array) -> Array | None:
+    """What each query of `weights` [n_layer, n_head, n, n] gives to rows before those that are drawn,
+    [n_layer, n_head, n]: as the engine says, else all that is left; None where there are no such rows."""
+    if "earlier" in about:  # where heads have sinks, what is left is theirs too
+        return np.array(about["earlier"]).transpose(1, 2, 0)
+    if not about.get("before", 0):
+        return None
+    kept, left = with_rows(about), np.zeros(weights.shape[:3])
+    left[kept] = np.clip(1 - weights[kept].sum(-1), 0, 1)
+    return left
+
+
+def distances(weights: Array, before: Array | None = None) -> Array:
     """How far each head looks back, [n_layer, n_head], 0 to 1; see the module's docstring.
 
-    Where tokens ran before the first, what they get counts as 1: as far as it can be seen.
+    Where tokens ran before the first, what they get, `before` (`earlier`), counts as 1: as far as it can be seen.
     """
     n = weights.shape[-1]
     if n < 2:
         return np.zeros(weights.shape[:2])
     steps = np.arange(1, n)
     back = np.clip(steps[:, None] - np.arange(n), 0, None) / steps[:, None]  # [n - 1, n]
-    far = (weights[:, :, 1:] * back).sum(-1) + (1 - weights[:, :, 1:].sum(-1) if before else 0)
+    far = (weights[:, :, 1:] * back).sum(-1) + (0 if before is None else before[:, :, 1:])
     mean: Array = far.mean(-1)
     return mean
 
 
 def opened(
     weights: Array, head_dim: int, layers: Sequence[int] = (), heads: Sequence[int] = (), kept: Sequence[int] = (),
-    before: int = 0,
+    before: Array | None = None,
 ) -> list[Open]:  # fmt: skip
     """What the page opens. Without `layers` or `heads` the rule decides. Raises UserError for what there is not.
 

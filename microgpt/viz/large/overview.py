@@ -78,12 +78,18 @@ class Overview(NamedTuple):
 
 
 def overview(
-    weights: Array, lengths: Array, opened: list[Open], ids: Sequence[int], kept: Sequence[int], before: int = 0
+    weights: Array,
+    lengths: Array,
+    opened: list[Open],
+    ids: Sequence[int],
+    kept: Sequence[int],
+    before: Array | None = None,
 ) -> Overview:
     """The picture of `weights` [n_layer, n_head, n, n]; `lengths` are those of the V rows, [n_layer, n, n_kv_head].
 
     Layers that are not `kept` have no rows, and weights of 0: their places stay empty, and their heads do not count.
-    Where tokens ran `before` the first, that is not where heads rest; what those get together is looked at instead.
+    Where tokens ran before the first, that is not where heads rest; what those get together, `before`
+    [n_layer, n_head, n], is looked at instead.
     """
     n_layer, n_head, n, _ = weights.shape
     at = {(one.layer, one.head): index for index, one in enumerate(opened)}
@@ -102,11 +108,11 @@ def overview(
         layers=[[thumb(layer, head) for head in range(n_head)] for layer in range(n_layer)],
         levels=LEVELS,
         half=HALF,
-        earlier=kind(rest(weights, kept)[:, :, steps]) if n > 2 and before else None,
-        first=kind(weights[:, :, steps, 0]) if n > 2 and not before else None,
+        earlier=kind(before[:, :, steps]) if n > 2 and before is not None else None,
+        first=kind(weights[:, :, steps, 0]) if n > 2 and before is None else None,
         before=kind(weights[:, :, steps, steps - 1]) if n > 2 else None,
         own=kind(weights[:, :, steps, steps]) if n > 2 else None,
-        short=short(weights[:, :, steps, 0], lengths) if n > 2 and not before else None,
+        short=short(weights[:, :, steps, 0], lengths) if n > 2 and before is None else None,
         again=again(weights, ids),
     )
 
@@ -116,13 +122,6 @@ def kind(shares: Array) -> Kind:
     mean = shares.mean(-1)
     layer, head = (int(x) for x in np.unravel_index(mean.argmax(), mean.shape))
     return Kind(int((mean > HALF).sum()), layer, head, float(mean[layer, head]))
-
-
-def rest(weights: Array, kept: Sequence[int]) -> Array:
-    """What is left of each query's weight for rows that are not drawn, [n_layer, n_head, n]; 0 in layers without."""
-    left = np.zeros(weights.shape[:3])
-    left[kept] = np.clip(1 - weights[kept].sum(-1), 0, 1)
-    return left
 
 
 def again(weights: Array, ids: Sequence[int]) -> Again | None:

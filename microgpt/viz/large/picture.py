@@ -23,7 +23,7 @@ from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.picture import Bars, Listed, Picture, bars, most_tokens
 from microgpt.viz.drawing.strips import SHARE, Thin, ThinScale, folded, run_length, thin_scale
 from microgpt.viz.large.excerpt import KEPT, v_lengths
-from microgpt.viz.large.heads import RANKS, Open, attention, check, opened, with_rows
+from microgpt.viz.large.heads import RANKS, Open, attention, check, earlier, opened, with_rows
 from microgpt.viz.large.overview import Overview, overview
 from microgpt.weights import Model
 
@@ -94,9 +94,8 @@ class BigPicture(Picture):
     @cached_property
     def map(self) -> Overview:
         weights = attention(self.trace, self.config, self.n)
-        return overview(
-            weights, self.v_lengths, list(self.heads), self.about["ids"], with_rows(self.about), self.before
-        )
+        before = earlier(self.about, weights)
+        return overview(weights, self.v_lengths, list(self.heads), self.about["ids"], with_rows(self.about), before)
 
     @cached_property
     def v_lengths(self) -> Array:
@@ -127,8 +126,8 @@ class BigPicture(Picture):
     def legend(self) -> list[tuple[str, int, list[tuple[str, ThinScale]]]]:
         """For each layer with an opened head: the classes of its heads, its number and its scales."""
         return [
-            (self.where(list(heads)), layer, [(kind, self.scales[kind, layer]) for kind in SCALES])
-            for layer, heads in self.heads_of.items()
+            (self.of_layer(layer), layer, [(kind, self.scales[kind, layer]) for kind in SCALES])
+            for layer in self.layers
         ]
 
     @cached_property
@@ -159,6 +158,21 @@ class BigPicture(Picture):
             for i, row in enumerate(rows):
                 if owners := [index for index, head in here.items() if head // group == i]:
                     yield layer, self.where(owners), row
+
+    def of_layer(self, layer: int) -> str:
+        return self.where(list(self.heads_of[layer]))
+
+    def rows_at(self, i: int) -> list[tuple[str, int, int, bool]]:
+        told = {layer: self.trace.number("cache_append", i, layer) or 0 for layer in self.layers}
+        full = {layer: rows == self.windows[layer] for layer, rows in told.items() if self.windows}
+        if len({*told.values()}) == 1 and not any(full.values()):
+            return super().rows_at(i)
+        return [(self.of_layer(layer), rows, rows - 1, full.get(layer, False)) for layer, rows in told.items()]
+
+    @property
+    def windows(self) -> list[int]:
+        """The sliding window of each layer, 0 where it has none; empty where no layer has one."""
+        return self.about.get("windows", [])  # type: ignore[no-any-return]
 
     def strips(self, name: str, pos: int, at: int = -1) -> list[Thin | Strip]:
         kind = SCALE_OF[name]
@@ -265,5 +279,5 @@ def drawn(trace: Trace, layers: Sequence[int] = (), heads: Sequence[int] = ()) -
     """The picture of a run whose trace is whole, with heads open as in `big_view`."""
     config = Config(**trace.about["config"])
     weights = attention(trace, config, len(trace.about["tokens"]))
-    found = opened(weights, config.head_dim, layers, heads, with_rows(trace.about), trace.about.get("before", 0))
+    found = opened(weights, config.head_dim, layers, heads, with_rows(trace.about), earlier(trace.about, weights))
     return BigPicture(trace, heads=tuple(found), by_rule=not heads, layers_by_rule=not layers)

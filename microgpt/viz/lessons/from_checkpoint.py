@@ -39,6 +39,9 @@ TRY = N_(
     "step from token to token, or walk the stages of one step; then press a framed head in the picture of all heads."
 )
 NOTICE = N_("every step adds one row of K and V to each layer, reads all the rows, and leaves no row of q.")
+NOT_ALL = N_(
+    "every step adds one row of K and V where rows are kept, reads what the layer keeps, and leaves no row of q."
+)
 
 
 def check_widget(page: Page, asked: str, opened: Sequence[int]) -> None:
@@ -96,8 +99,8 @@ def page_for(page: Page, view: BigPicture) -> Page:
         )  # fmt: skip
 
     summary = words(SUMMARY if c.n_kv_head == c.n_head else SHARED)
-    recorded = ""
+    recorded, notice = "", words(NOTICE if view.grows_evenly else NOT_ALL)
     if "engine" in view.about:
         ran = {name: view.about.get(name) or "–" for name in ("engine", "dtype", "device")}
         recorded = " ".join([say(RECORDED, **ran), *of_family(view)])
-    return page._replace(title=words(TITLE), summary=summary, try_=words(TRY), notice=words(NOTICE), recorded=recorded)
+    return page._replace(title=words(TITLE), summary=summary, try_=words(TRY), notice=notice, recorded=recorded)

@@ -29,7 +29,9 @@ def written(figure: str) -> str:
 
 
 def number(value: float, digits: int = 2) -> str:
-    """Two decimals and a true minus: −0.42. What rounds to zero has no sign."""
+    """Two decimals and a true minus: −0.42. What rounds to zero has no sign; a hidden score is −∞."""
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
     text = f"{value:.{digits}f}"
     if text[0] == "-":
         text = text[1:] if float(text) == 0 else f"−{text[1:]}"

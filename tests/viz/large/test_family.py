@@ -167,7 +167,8 @@ def test_a_head_that_looks_at_rows_before_those_that_are_shown_looks_back_furthe
     weights = np.zeros((1, 2, 4, 4))
     weights[0, :, range(4), range(4)] = 1
     weights[0, 1] *= 0.25
-    assert distances(weights, before=9).tolist() == [[0, 0.75]] and distances(weights).tolist() == [[0, 0]]
+    left = 1 - weights.sum(-1)
+    assert distances(weights, before=left).tolist() == [[0, 0.75]] and distances(weights).tolist() == [[0, 0]]
 
 
 def shown(**more: Any) -> ExcerptPicture:

@@ -1,0 +1,112 @@
+"""A model of transformers run as its `generate` runs it, one token a step, and its cache asked what it holds.
+
+`prepare_inputs_for_generation` says what a step is given: a family may drop its cache and run the whole text again, as
+Phi-3 does where its positions begin to turn in another way. Needs torch; knows no trace and no page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from inspect import signature
+from typing import Any, NamedTuple
+
+from microgpt.errors import N_, UserError
+
+EXPERTS_IN = ("float32", "bfloat16", "float16")  # in others PyTorch has no product of all experts in one call
+
+
+class Held(NamedTuple):
+    """What a cache object holds, all layers together."""
+
+    numbers: int  # of rows, one a token
+    bytes: int  # that they take
+    state: int  # numbers of fixed size, however long the text
+
+
+class Engine:
+    """A text of one model, and its cache: None before the first pass, and where the model keeps it elsewhere."""
+
+    def __init__(self, model: Any) -> None:
+        from transformers import DynamicCache
+
+        self.model, self.given = model, {*signature(model.forward).parameters}
+        self.cache: Any = None
+        self.name = "cache_params" if "cache_params" in self.given else "past_key_values"
+        if getattr(type(model), "_supports_default_dynamic_cache", lambda: True)():
+            self.cache = DynamicCache(config=model.config.get_text_config(decoder=True))
+        if hasattr(model, "set_experts_implementation") and str(model.dtype).removeprefix("torch.") not in EXPERTS_IN:
+            model.set_experts_implementation("eager")
+        self.clears = hasattr(getattr(model, "base_model", None), "_setup_cache")  # what an earlier text has left in it
+
+    def run(self, ids: list[int], new: int) -> Any:
+        """The logits [V] after `ids`, of which the last `new` have not run yet."""
+        import torch
+
+        if self.clears:
+            self.clears = False
+            self.again(ids[:1])
+        whole = torch.tensor([ids], device=self.model.device)
+        given: dict[str, Any] = {self.name: self.cache, "attention_mask": torch.ones_like(whole), "use_cache": True}
+        if "position_ids" in self.given:
+            given["position_ids"] = torch.arange(len(ids), device=self.model.device)[None]
+        with said():
+            inputs = self.model.prepare_inputs_for_generation(
+                whole, next_sequence_length=new, is_first_iteration=len(ids) == new, **given
+            )
+            out = self.model(**inputs | self.last_alone(), return_dict=True)
+        self.cache = getattr(out, self.name, self.cache)
+        return out.logits[0, -1]
+
+    def again(self, ids: list[int]) -> Any:
+        """The same in one pass, without a cache. Some keep their state in the model: run no step after this."""
+        import torch
+
+        with said():
+            whole = torch.tensor([ids], device=self.model.device)
+            return self.model(input_ids=whole, use_cache=False, **self.last_alone()).logits[0, -1]
+
+    def last_alone(self) -> dict[str, int]:
+        """Asks for the logits of the last row alone, where the model can: a vocabulary is large."""
+        return {"logits_to_keep": 1} if "logits_to_keep" in self.given else {}
+
+    @property
+    def layers(self) -> list[Any]:
+        """Those of the cache."""
+        return list(getattr(self.cache, "layers", ()))
+
+    def held(self) -> Held:
+        """What the cache holds now."""
+        rows = [one for layer in self.layers for name in ROWS if (one := getattr(layer, name, None)) is not None]
+        states = [one for layer in self.layers for name in STATES for one in getattr(layer, name, {}).values()]
+        return Held(
+            sum(one.numel() for one in rows), sum(one.numel() * one.element_size() for one in rows),
+            sum(one.numel() for one in states if one is not None),
+        )  # fmt: skip
+
+    def windows(self, n_layer: int) -> list[int]:
+        """How many rows a query of each layer sees at most, its own among them; 0: all. The cache keeps one fewer."""
+        found = [getattr(layer, "sliding_window", 0) or 0 for layer in self.layers]
+        return (found + [0] * n_layer)[:n_layer]
+
+    def row(self, layer: int) -> int:
+        """Numbers that one token adds to the cache in this layer."""
+        one = self.layers[layer]
+        return sum(int(rows.shape[1] * rows.shape[3]) for rows in (one.keys, one.values))
+
+
+ROWS, STATES = ("keys", "values", "indexer_keys"), ("conv_states", "recurrent_states")
+
+
+@contextmanager
+def said() -> Iterator[None]:
+    """Around a pass: what transformers and PyTorch raise for a model that they cannot run so becomes a sentence."""
+    try:
+        yield
+    except (ValueError, TypeError, RuntimeError) as error:
+        if isinstance(error, UserError):
+            raise
+        why = str(error).partition("\n")[0]
+        raise UserError(
+            N_("This model cannot be run token by token with a cache of rows (%(why)s)."), why=why
+        ) from None
