@@ -110,6 +110,7 @@ def nested(data: bytes, depth: int = DEPTH) -> bool:
 
 def parsed(text: str) -> Any:
     """What a JSON text says. Raises ValueError, with the reason, for what is none or would cost too much."""
+    text = text.removeprefix("\ufeff")  # a byte-order mark, as editors of Windows write it
     data = text.encode("utf-8", "replace")
     if sum(map(data.count, (b",", b"[", b"{"))) > THINGS:
         raise ValueError(f"it lists more than {THINGS:,} things")

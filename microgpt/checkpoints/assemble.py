@@ -5,7 +5,7 @@ Where the tensors come from, a folder or a page, it is not told. Knows names and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal, cast
 
 import numpy as np
@@ -37,9 +37,9 @@ def assemble(
     """
     check_fields(where, facts.config)
     family, shapes = FAMILY_OF[facts.kind], param_shapes(facts.config)
-    found = {key.removeprefix(family.saved): key for key in tensors}
     sources = {name: source_of(name, family) for name in shapes}
-    if len(found) < len(tensors):
+    found = by_bare_name(tensors, sources, facts)
+    if len({*found.values()}) < len(tensors):
         raise UserError(
             N_("%(where)s has the same tensor twice, with and without “%(prefix)s” before its name."),
             where=where, prefix=family.saved,
@@ -68,6 +68,16 @@ def assemble(
         if array is not view:
             release(key)
     return params
+
+
+def by_bare_name(keys: Iterable[str], sources: Mapping[str, Source], facts: Facts) -> dict[str, str]:
+    """The tensors by their names without what is `saved` before them. A head that is the embedding may stand for it."""
+    family = FAMILY_OF[facts.kind]
+    head, embedding = "lm_head.weight", sources["wte"].name
+    found = {key.removeprefix(family.saved): key for key in keys}
+    if facts.config.tied and embedding not in found and head in found:
+        found[embedding] = found[head]
+    return found
 
 
 def finite(array: Array) -> bool:
@@ -112,18 +122,31 @@ def check_names(found: Mapping[str, str], sources: Mapping[str, Source], facts: 
             ),
             where=where,
         )
-    if missing:
-        raise UserError(
-            N_("%(where)s lacks %(count)s tensors that its config.json asks for, among them %(name)s."),
-            where=where, count=len(missing), name=min(missing),
-        )  # fmt: skip
     family, head = FAMILY_OF[facts.kind], "lm_head.weight" if facts.config.tied else ""
+    check_prefix(missing, found, family.saved, where)
+    one = N_("%(where)s lacks one tensor that its config.json asks for: %(name)s.")
+    some = N_("%(where)s lacks %(count)s tensors that its config.json asks for, among them %(name)s.")
+    if missing:
+        raise UserError(one if len(missing) == 1 else some, where=where, count=len(missing), name=min(missing))
     extra = [key for name, key in found.items() if name not in {*needed, head} and not is_computed(key, family)]
+    one = N_("%(where)s has one tensor that no %(kind)s of this config.json has: %(name)s.")
+    some = N_("%(where)s has %(count)s tensors that no %(kind)s of this config.json has, among them %(name)s.")
     if extra:
-        raise UserError(
-            N_("%(where)s has %(count)s tensors that no %(kind)s of this config.json has, among them %(name)s."),
-            where=where, count=len(extra), kind=facts.kind, name=shown(min(extra)),
-        )  # fmt: skip
+        message = one if len(extra) == 1 else some
+        raise UserError(message, where=where, count=len(extra), kind=facts.kind, name=shown(min(extra)))
+
+
+def check_prefix(missing: list[str], found: Mapping[str, str], saved: str, where: str) -> None:
+    """Raise UserError where the tensors are there, with something before their names, as a compiler writes it."""
+    for name in missing:
+        for key in found.values():
+            prefix = key.removesuffix(name).removesuffix(saved)
+            if key.endswith(f".{name}") and sum(f"{prefix}{saved}{one}" in found.values() for one in missing) > 1:
+                raise UserError(
+                    N_("%(where)s has tensors whose names begin with “%(prefix)s”, such as %(key)s; without it they "
+                       "would be those that its config.json asks for. Save it again without."),
+                    where=where, prefix=shown(prefix), key=shown(key),
+                )  # fmt: skip
 
 
 def check_shape(shape: tuple[int, ...], expected: tuple[int, ...], name: str, where: str) -> None:

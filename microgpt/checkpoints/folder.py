@@ -22,12 +22,24 @@ from microgpt.files import read_text
 from microgpt.tokenizers.checkpoint_tokenizer import CheckpointTokenizer
 from microgpt.weights import Model
 
+REPOSITORY = "models--"  # begins the name of a repository's folder: models--ORG--NAME/snapshots/COMMIT
+
 
 def load_checkpoint(folder: Path, dtype: Precision = "float32") -> Model:
     """The model in `folder`. Raises UserError, one sentence, for whatever cannot be read or run here."""
     facts, params = load_params(folder, dtype)
     tokenizer: CheckpointTokenizer = read_tokenizer(folder, facts)
-    return Model(folder.resolve().name, facts.config, params, tokenizer)
+    return Model(name_of(folder), facts.config, params, tokenizer)
+
+
+def name_of(folder: Path) -> str:
+    """What a model is called by the folder that it lies in: the folder's name, or in the hub's cache, where that is a
+    commit's, the repository's."""
+    place = folder.resolve()
+    repository = place.parent.parent.name
+    if place.parent.name == "snapshots" and repository.startswith(REPOSITORY):
+        return repository.removeprefix(REPOSITORY).rpartition("--")[2]
+    return place.name
 
 
 def load_params(folder: Path, dtype: Precision = "float32") -> tuple[Facts, Params]:

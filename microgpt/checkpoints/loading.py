@@ -20,9 +20,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from microgpt import simd
-from microgpt.checkpoints.assemble import HALF, Precision, assemble, check_names, check_shape, uncut
+from microgpt.checkpoints.assemble import HALF, Precision, assemble, by_bare_name, check_names, check_shape, uncut
 from microgpt.checkpoints.facts import GENERATION, LONGEST_CONFIG, Facts, facts_of
-from microgpt.checkpoints.files import ENDING, FORMATS, INDEX, LONGEST_INDEX, OTHERS, WHOLE, numbers, weight_map
+from microgpt.checkpoints.files import ENDING, INDEX, LONGEST_INDEX, OTHERS, WHOLE, check_type, numbers, weight_map
 from microgpt.checkpoints.names import FAMILY_OF, is_computed, source_of
 from microgpt.checkpoints.safetensors import PREFIX, check_count, read_header, shown
 from microgpt.checkpoints.tokenizer import TOKENIZER, tokenizer_of
@@ -212,16 +212,12 @@ def plan(places: dict[str, Piece], facts: Facts) -> tuple[list[str], set[str]]:
     """The tensors to read, and which of them are stored the other way round. Raises UserError where they do not fit."""
     family, shapes = FAMILY_OF[facts.kind], param_shapes(facts.config)
     sources = {name: source_of(name, family) for name in shapes}
-    bare = {key.removeprefix(family.saved): key for key in places}
+    bare = by_bare_name(places, sources, facts)
     where = shown(next(iter(places.values())).file.name) if places else ENDING
     check_names(bare, sources, facts, where)
-    wanted = [key for key in bare.values() if not is_computed(key, family)]
+    wanted = [key for key in dict.fromkeys(bare.values()) if not is_computed(key, family)]
     for key in wanted:
-        if places[key].dtype not in FORMATS:
-            raise UserError(
-                N_("%(where)s holds %(name)s as %(dtype)s: quantised, or no real numbers. Read here are %(known)s."),
-                where=where, name=shown(key), dtype=places[key].dtype, known=", ".join(FORMATS),
-            )  # fmt: skip
+        check_type(shown(places[key].file.name), key, places[key].dtype)
     for name, source in sources.items():
         check_shape(places[bare[source.name]].shape, uncut(shapes[name], source), source.name, where)
     if facts.config.tied and "lm_head.weight" in bare:

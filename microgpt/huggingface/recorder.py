@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from ctypes import CDLL
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from microgpt.checkpoints.facts import Facts
+from microgpt.checkpoints.folder import name_of
 from microgpt.checkpoints.tokenizer import tokenizer_of
 from microgpt.config import Array, Report
 from microgpt.errors import N_, UserError
@@ -203,7 +205,7 @@ def about(model: Any, shape: Shape) -> dict[str, Any]:
     packed = getattr(model.config, "quantization_config", None)
     method = packed.get("quant_method") if isinstance(packed, dict) else getattr(packed, "quant_method", None)
     return ({} if method is None else {"quantised": str(getattr(method, "value", method))}) | {
-        "model": str(model.config.name_or_path or type(model).__name__).rstrip("/").rpartition("/")[2],
+        "model": name_of(Path(str(model.config.name_or_path or type(model).__name__))),
         "config": fields_of(shape), "temperature": 0.0, "top_k": 0, "seed": 0, "tokens": [],
         "dtype": str(model.dtype).removeprefix("torch."), "device": ", ".join(spread) or str(model.device),
     }  # fmt: skip

@@ -78,9 +78,14 @@ def prefilling(tokens: int, before: int = 0) -> Load:
 
 
 def bound(architecture: Architecture, load: Load) -> Bound:
-    """Two operations a weight and token, four a number of a query head and pair; weights once, each row once."""
+    """Two operations a weight and token, and those of each pair; weights once, each row once. Latents are read as they
+    are, or old ones are made keys and values first, whichever is less work."""
     layers, head, pair, row = shape(architecture)
-    operations = PER_MAC * (layers * load.tokens + head * load.logits) + pair * load.pairs
+    pairs: int = pair * load.pairs
+    if architecture.latent:
+        old = (load.rows - load.tokens) * made_of(architecture)
+        pairs = min(pairs, per_pair(architecture, absorbed=False) * load.pairs + old)
+    operations = PER_MAC * (layers * load.tokens + head * load.logits) + pairs
     return Bound(operations, SIZE * (layers + head) + row * load.rows)
 
 
@@ -92,10 +97,21 @@ def shape(architecture: Architecture) -> tuple[int, int, int, int]:
     return layers, head, per_pair(architecture), architecture.bytes_per_token(SIZE)
 
 
-def per_pair(architecture: Architecture) -> int:
-    """Operations for a query and a key, in all heads and layers: their product, and its share of the value."""
-    config = architecture.config
-    return 2 * PER_MAC * config.n_layer * config.n_head * config.head_dim
+def per_pair(architecture: Architecture, absorbed: bool = True) -> int:
+    """Operations for a query and a key, in all heads and layers: their product, and its share of the value. Of latents
+    they are those of attention that reads them as they are, absorbed, or of keys and values that are made of them."""
+    config, latent = architecture.config, architecture.latent
+    widths = 2 * config.head_dim
+    if latent:
+        asked, mixed = (latent.d_c, latent.d_c) if absorbed else (latent.d_nope, latent.d_v)
+        widths = asked + latent.d_rope + mixed
+    return PER_MAC * config.n_layer * config.n_head * widths
+
+
+def made_of(architecture: Architecture) -> int:
+    """Operations that make the keys and values of all heads and layers of one latent; 0 where there is none."""
+    config, latent = architecture.config, architecture.latent
+    return PER_MAC * config.n_layer * config.n_head * latent.d_c * (latent.d_nope + latent.d_v) if latent else 0
 
 
 def intensity_limit(architecture: Architecture, rows: int) -> float:

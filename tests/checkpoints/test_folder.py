@@ -75,12 +75,41 @@ def test_shards_prefixes_and_buffers_change_nothing(config: dict[str, Any], tens
     bare = {name.removeprefix(prefix): array for name, array in tensors.items()}
     _, unprefixed = load_params(write(tmp_path / "bare", config, bare))
     full = {name if name == "lm_head.weight" else prefix + name: array for name, array in bare.items()}
-    buffers = {"h.0.attn.bias": np.ones((1, 1, 12, 12), np.float32), "h.1.attn.masked_bias": np.zeros((), np.float32)}
+    buffers: Params = {
+        "h.0.attn.bias": np.ones((1, 1, 12, 12), np.uint8),
+        "h.1.attn.masked_bias": np.zeros((), np.float32),
+    }
     if config is LLAMA:
-        buffers = {"layers.1.self_attn.rotary_emb.inv_freq": np.ones(1, np.float32)}
+        buffers = {"layers.1.self_attn.rotary_emb.inv_freq": np.ones(1, np.int64)}
     _, prefixed = load_params(write(tmp_path / "full", config, full | {prefix + n: b for n, b in buffers.items()}))
     for other in (sharded, unprefixed, prefixed):
         assert same(plain, other)
+
+
+def test_a_head_that_is_the_embedding_may_stand_for_it(tmp_path: Path) -> None:
+    """As in files without the tensor that would be there twice; and an index may name too many or too few."""
+    head = LLAMA_FILE["lm_head.weight"]
+    alone = {name: array for name, array in LLAMA_FILE.items() if not name.endswith("embed_tokens.weight")}
+    tied = LLAMA | {"tie_word_embeddings": True}
+    _, params = load_params(write(tmp_path / "tied", tied, alone))
+    assert np.array_equal(params["wte"], head) and "lm_head" not in params
+    _, plain = load_params(write(tmp_path / "plain", LLAMA, LLAMA_FILE))
+    more: tuple[dict[str, str], ...] = ({}, {"x": "a.safetensors"})
+    for i, names in enumerate(more):
+        folder = write(tmp_path / f"index{i}", LLAMA, LLAMA_FILE)
+        (folder / WHOLE).rename(folder / "a.safetensors")
+        (folder / INDEX).write_text(json.dumps({"weight_map": {"norm.weight": "a.safetensors", **names}}), "utf-8")
+        assert same(plain, load_params(folder)[1])
+
+
+def test_in_the_hubs_cache_a_model_is_called_as_its_repository(tmp_path: Path) -> None:
+    """Also through a link; and a byte-order mark before config.json is no part of it."""
+    folder = write(tmp_path / "models--org--Some-Model" / "snapshots" / "0123abcd", LLAMA, LLAMA_FILE, byte_level())
+    path = folder / "config.json"
+    path.write_text("\ufeff" + path.read_text("utf-8"), "utf-8")
+    (tmp_path / "link").symlink_to(folder)
+    assert load_checkpoint(tmp_path / "link").name == load_checkpoint(folder).name == "Some-Model"
+    assert load_checkpoint(write(tmp_path / "plain", LLAMA, LLAMA_FILE, byte_level())).name == "plain"
 
 
 def test_numbers_of_the_right_type_stay_in_the_file(tmp_path: Path) -> None:
@@ -274,7 +303,9 @@ def tensors(arrays: dict[str, Array | None]) -> Change:
 
 
 def stored_as(dtype: str, size: int) -> Change:
-    return {WHOLE: file_of({"lm_head.weight": (dtype, (2, 2), bytes(4 * size))})}
+    head = LLAMA_FILE["lm_head.weight"]
+    others = {name: ("F32", array.shape, array.tobytes()) for name, array in LLAMA_FILE.items()}
+    return {WHOLE: file_of(others | {"lm_head.weight": (dtype, head.shape, bytes(size * head.size))})}
 
 
 def index(text: str) -> Change:
@@ -336,8 +367,8 @@ BROKEN: dict[str, tuple[Change, str]] = {
     "fewer layers": (config(num_hidden_layers=1), "has 9 tensors that no llama.*layers.1.input_layernorm.weight"),
     "other shape": (config(intermediate_size=11), r"up_proj.weight has shape \(10, 8\); .*\(11, 8\)"),
     "bias": (config(attention_bias=True), "lacks 8 tensors"),
-    "extra": (tensors({"score.weight": np.ones((2, 8), np.float32)}), "has 1 tensors .*score.weight"),
-    "missing": (tensors({QKV: None}), "lacks 1 tensors .*layers.1.self_attn.q_proj.weight"),
+    "extra": (tensors({"score.weight": np.ones((2, 8), np.float32)}), "has one tensor that .*: score.weight"),
+    "missing": (tensors({QKV: None}), "lacks one tensor .*: layers.1.self_attn.q_proj.weight"),
     "misshapen": (tensors({QKV: np.ones((8, 4), np.float32)}), r"q_proj.weight has shape \(8, 4\)"),
     "a number": (tensors({QKV: np.ones((), np.float32)}), r"q_proj.weight has shape \(\)"),
     "twice": (tensors({"norm.weight": np.ones(8, np.float32)}), "the same tensor twice"),
@@ -352,7 +383,10 @@ BROKEN: dict[str, tuple[Change, str]] = {
     "nothing": ({WHOLE: None, "README.md": b""}, "neither model.safetensors nor model.safetensors.index.json"),
     "index": (index("{}"), "index.json cannot be read"),
     "shard": (index('{"weight_map": {"x": "b.safetensors"}}'), "lacks b.safetensors"),
-    "shard and index": (index('{"weight_map": {"x": "a.safetensors"}}'), "do not agree"),
+    "prefixed": (
+        {WHOLE: save({f"_orig_mod.{name}": array for name, array in LLAMA_FILE.items()})},
+        "begin with “_orig_mod.”, such as _orig_mod.model.",
+    ),
     "no tokenizer": ({"tokenizer.json": None}, "no tokenizer.json.*save_pretrained"),
     "tokenizer": ({"tokenizer.json": b"{}"}, "tokenizer.json cannot be read"),
 }  # fmt: skip

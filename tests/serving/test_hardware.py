@@ -6,9 +6,30 @@ from hypothesis import strategies as st
 
 from microgpt.architectures.known import PRESETS
 from microgpt.cost import closed_form
-from microgpt.serving.hardware import PROCESSORS, bound, decoding, intensity_limit, most_rows, prefilling
+from microgpt.serving.hardware import (
+    PROCESSORS,
+    bound,
+    decoding,
+    intensity_limit,
+    most_rows,
+    per_pair,
+    prefilling,
+)
 
 LLAMA, H100 = PRESETS["Llama-3-8B"], PROCESSORS["H100"]
+
+
+def test_latents_take_more_operations_a_byte_where_they_are_read_as_they_are() -> None:
+    """128 heads; a row of 512 and 64 numbers; 128 beside the 64 in each key and in each value."""
+    model = PRESETS["DeepSeek-V3"]
+    row = model.bytes_per_token()
+    assert round(per_pair(model) / row, 1) == 241.8 and per_pair(model) / row == 128 * (512 + 64 + 512) / 576
+    assert round(per_pair(model, absorbed=False) / row, 1) == 71.1
+    step, again = bound(model, decoding(8, 4096)), bound(model, prefilling(4096))
+    assert step.operations - bound(model, decoding(8, 4095)).operations == 8 * per_pair(model)
+    pairs = 4096 * 4097 // 2
+    weights = again.operations - per_pair(model, absorbed=False) * pairs
+    assert weights == pytest.approx(2 * 4096 * (model.n_params - model.n_idle), rel=0.06), "a prompt is run expanded"
 
 
 def test_ridges() -> None:
