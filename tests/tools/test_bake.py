@@ -131,6 +131,7 @@ def test_no_lesson_leads_out_of_its_file() -> None:
     ] == []
 
 
+@pytest.mark.slow("bakes the course")
 def test_the_policy_names_each_text_and_allows_no_other(inline: Path) -> None:
     html = seen((inline / "index.html").read_text("utf-8"))
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', html)

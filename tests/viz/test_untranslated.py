@@ -90,6 +90,7 @@ def test_nothing_on_a_page_is_left_untranslated(page: Page) -> None:
     assert words_of(said, page) == set()
 
 
+@pytest.mark.slow("draws every figure")
 @pytest.mark.parametrize("page", LESSONS, ids=lambda page: page.name)
 def test_nothing_in_a_figure_is_left_untranslated(page: Page) -> None:
     for svg in (animated(page, Settings(page.model, page.prompt)), card(page)):

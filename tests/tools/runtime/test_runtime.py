@@ -134,6 +134,7 @@ def packages(real: dict[str, Path], folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow("stands in for npm")
 def test_packages_of_npm_are_unpacked(
     npm: Callable[[str], None], real: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,6 +149,7 @@ def test_packages_of_npm_are_unpacked(
     assert not list((tmp_path / "cache").rglob("*.tgz"))
 
 
+@pytest.mark.slow("stands in for npm")
 @pytest.mark.parametrize(
     "script",
     [
@@ -181,6 +183,7 @@ def test_a_folder_in_place_of_a_file_is_told_without_assertions_too(npm: Callabl
     assert "pyodide.mjs is no file in it" in done.stdout, done.stderr
 
 
+@pytest.mark.slow("stands in for npm")
 def test_what_npm_says_is_no_file_of_ours(
     npm: Callable[[str], None], mirror: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -264,6 +264,7 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
     return [*(heads[:1] if len(way.groups) > 1 else heads), whole(way.row), *way.text]
 
 
+@pytest.mark.slow("draws every figure")
 @pytest.mark.parametrize("one", [p for p in LESSONS if p.widget != "stepper"], ids=lambda p: p.name)
 def test_other_figures_say_what_their_views_say(one: Page) -> None:
     name, values, *_ = view_of(one).choices[0]
@@ -336,6 +337,7 @@ def test_what_is_not_there_gets_a_sentence(name: str, choice: dict[str, object],
         assert said in str(caught.value)
 
 
+@pytest.mark.slow("draws every figure")
 @pytest.mark.parametrize("one", LESSONS, ids=ids)
 def test_the_page_sends_its_fields_and_gets_a_file(one: Page) -> None:
     name, values, *_ = view_of(one).choices[0]

@@ -135,6 +135,7 @@ def test_scores_and_weights_are_the_traces() -> None:
             assert np.abs(np.array(weights) - expected).max() <= 0.005 + 1e-6
 
 
+@pytest.mark.slow("draws three large models")
 @pytest.mark.parametrize("name", SHAPES)
 def test_the_overview_draws_all_weights_of_all_heads(name: str) -> None:
     shown = view(name)

@@ -75,6 +75,7 @@ def test_the_plain_form_steps_through_q_rows_and_weights_of_the_trace(prompt: st
             assert folded(row).endswith("new" if j == i else "cached")
 
 
+@pytest.mark.slow("renders every lesson once more")
 @pytest.mark.parametrize("page", LESSONS, ids=lambda p: p.name)
 def test_every_lesson_is_framed_whole_without_script_or_address(page: Page) -> None:
     shown = show(widget=page.name)
