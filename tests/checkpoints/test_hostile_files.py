@@ -2,36 +2,18 @@
 
 import time
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 
-from microgpt.errors import UserError
-from tests.support.hostile import READERS, TABLES, WHOLE, Case, laid, many
-from tests.support.memory import at_most
+from tests.support.hostile import READERS, TABLES, WHOLE, laid, many
+from tests.support.memory import amiss, at_most
 
 MEMORY = 150_000_000  # bytes
 SECONDS = 5.0  # of work: one on a quiet machine is enough for the slowest
-
-
-def amiss(case: Case, reader: str, files: dict[str, bytes], folder: Path) -> str:
-    """What is wrong with how this reader takes these files."""
-    begin = time.process_time()
-    try:
-        with at_most(MEMORY):
-            READERS[reader](files, folder)
-    except UserError as error:
-        said, seconds = str(error), time.process_time() - begin
-    except Exception as error:
-        return repr(error)[:200]
-    else:
-        return "it is taken"
-    if "has no room" in said:  # which is what the page says of a MemoryError
-        return said
-    right = case.says in said and said.endswith((".", "lesson.")) and said.isprintable() and len(said) < 700
-    return f"{seconds} seconds" if seconds >= SECONDS else "" if right else said[:700]
 
 
 @pytest.mark.slow("each file by each reader")
@@ -43,7 +25,8 @@ def test_a_hostile_file_is_one_sentence_soon_and_in_little_memory(table: str, tm
         files = laid(case)
         for reader in case.readers:
             with TemporaryDirectory(dir=tmp_path) as folder:
-                found.append((case.name, reader, amiss(case, reader, files, Path(folder))))
+                read = partial(READERS[reader], files, Path(folder))
+                found.append((case.name, reader, amiss(read, case.says, SECONDS, MEMORY, (".", "lesson."))))
     assert [one for one in found if one[-1]] == [] and len(found) > 10
 
 

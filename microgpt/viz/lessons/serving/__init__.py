@@ -184,7 +184,9 @@ def view(settings: Settings) -> View:
         choices=(
             Choice("policy", range(len(ways)), 0),
             *(Choice(one.kind, range(len(one.columns)), len(one.columns) - 1, in_figure=False) for one in ways),
-            Choice("rate", range(len(busy)), len(busy) - 1, in_figure=False),
+            Choice(
+                "rate", range(len(busy)), Loads._fields.index("many"), in_figure=False
+            ),  # the most that is kept up with
         ),
         names=[(letter, model.tokenizer.decode(one.ids)) for letter, one in zip(LETTERS, asked, strict=True)],
         ways=ways,
