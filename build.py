@@ -30,10 +30,10 @@ from traceback import format_exc
 from jinja2 import TemplateError
 
 from microgpt.checkpoints.folder import load_checkpoint
+from microgpt.course import PAGES
 from microgpt.errors import UserError
 from microgpt.trace import to_json
 from microgpt.viz import views
-from microgpt.viz.course import PAGES
 from microgpt.viz.large.checked import trace_in
 from microgpt.viz.large.heads import numbers
 from microgpt.viz.lesson import add

@@ -13,9 +13,9 @@ import pytest
 from filelock import FileLock
 from hypothesis import settings
 
+from microgpt.course import LESSONS
 from microgpt.record import Recording
 from microgpt.trace import Trace
-from microgpt.viz.course import LESSONS
 from microgpt.weights import shipped
 from tests.support import proved
 from tests.support.examples import examples
@@ -53,7 +53,7 @@ HOW_TO_GET_IT = (
     "The golden values need names.txt of Karpathy's makemore (32,033 names, github.com/karpathy/makemore): "
     "put it at ../shared/data/names.txt beside this folder, or set NAMES_TXT to its path."
 )
-STEPPERS = [page for page in LESSONS if page.widget == "stepper"]
+STEPPERS = [page for page in LESSONS if page.widget == "kv_cache"]
 
 
 @pytest.fixture(scope="session")

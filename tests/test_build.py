@@ -21,8 +21,8 @@ import numpy
 import pytest
 
 import build
+from microgpt.course import PAGES
 from microgpt.errors import UserError
-from microgpt.viz.course import PAGES
 from tests.tools.built import leads, tree
 from tools.output.compare import compared
 from tools.output.licences import TEXTS, WORKS, written

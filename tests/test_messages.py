@@ -14,13 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jinja2 import nodes
 
+from microgpt.course import LESSONS
 from microgpt.viz import views
-from microgpt.viz.course import LESSONS
 from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.rendering.render import HERE, environment, render_baked, render_embed, render_page
 from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.viz.text.po import compiled
 from tests.support.catalogue import extracted
+from tests.support.templates import templates
 
 ROOT = Path(__file__).resolve().parents[1]
 TRANSLATIONS = sorted((ROOT / "locale").glob("*/LC_MESSAGES/messages.po"))
@@ -59,7 +60,7 @@ def messages_of(source: str) -> list[str]:
 
 MARKS = {"N_", "gettext", "_"}
 PLACES = {"gettext": 1, "ngettext": 2}  # how many of its arguments are messages
-TEMPLATES = sorted(path for suffix in ("html", "svg") for path in (ROOT / "templates").rglob(f"*.{suffix}"))
+TEMPLATES = templates("html", "svg")
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "microgpt").rglob("*.py")), ids=lambda path: path.stem)
@@ -84,7 +85,7 @@ def unmarked(source: str) -> set[str]:
     return {line.strip(' .,;·:±×÷=+<>"[]()') for line in [*text.splitlines(), *said]} - {""}
 
 
-@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.relative_to(ROOT / "templates").as_posix())
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_templates_hold_no_text_outside_the_catalogue(path: Path) -> None:
     """What reaches a page or a figure some other way is found in tests/viz/test_untranslated.py."""
     allowed = {

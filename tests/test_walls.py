@@ -9,8 +9,10 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+from tests.support.templates import templates
+
 ROOT = Path(__file__).resolve().parents[1]
-MODULES = sorted((ROOT / "microgpt").rglob("*.py"))
+MODULES = [path for path in sorted((ROOT / "microgpt").rglob("*.py")) if path.parent.name != "listings"]
 OURS = [*MODULES, ROOT / "build.py", *sorted((ROOT / "tools").rglob("*.py"))]
 OUTSIDE = [path for folder in ("tests", "bench") for path in sorted((ROOT / folder).rglob("*.py"))]
 
@@ -49,12 +51,13 @@ LAYERS = (
     {"viz.text", "viz.patches", "viz.given_files"},
     {"viz.controls"},
     {"viz.settings"},
-    {"viz.drawing", "viz.course"},
+    {"viz.drawing", "viz.page"},
+    {"course"},
     {"viz.lesson"},
     {"viz.request"},
     {"viz.rendering"},
     {"viz.large"},
-    {"viz.lessons"},
+    {"lessons"},
     {"viz.views"},
     {"viz.apps", "viz.figures"},
     {"viz.notebook"},
@@ -71,6 +74,8 @@ def package_of(module: str) -> str:
         return module.rpartition(".")[2]
     if parts[:1] == ["viz"]:
         return ".".join(parts[:2])
+    if parts[:1] == ["course"]:  # what pages say of themselves lies below the frame, what they show above it
+        return "lessons" if len(parts) > 2 else "course"
     return parts[0] if parts and (ROOT / "microgpt" / parts[0]).is_dir() else ""
 
 
@@ -195,7 +200,7 @@ def arithmetic(template: str) -> list[str]:
 
 def test_templates_do_no_arithmetic_on_values() -> None:
     """Sums, products and rounding belong to the views; figures compute places alone, in their own helpers."""
-    texts = {path: path.read_text("utf-8") for path in (ROOT / "templates").rglob("*.html")}
+    texts = {path: path.read_text("utf-8") for path in templates("html")}
     assert [f"{path.name}: {found}" for path, text in texts.items() if (found := arithmetic(text))] == []
     for one in ("a + b", "a - 2", "view.rows|length - at", "x * 2", "x / 2", "a|sum", "f(a) - b", "2 - a"):
         assert arithmetic("<p>{{ " + one + " }}</p>"), one
@@ -203,8 +208,10 @@ def test_templates_do_no_arithmetic_on_values() -> None:
 
 LONG = {  # one thing from top to bottom, and lists of all that a lesson shows
     "microgpt.model.forward", "microgpt.backward.backward", "microgpt.viz.notebook.show",
-    *(f"microgpt.viz.lessons.{name}.view" for name in ("attention", "heads", "loop", "memory", "prefill", "training")),
-    "microgpt.viz.lessons.compare.view_of", "microgpt.viz.lessons.in_your_code.view",
+    *(f"microgpt.course.{name}.lesson.view" for name in ("attention", "fewer_heads", "next_token", "memory")),
+    "microgpt.course.training.lesson.view",
+    "microgpt.course.prefill_and_decode.lesson.view",
+    "microgpt.course.with_and_without.lesson.view_of", "microgpt.course.in_your_code.lesson.view",
 }  # fmt: skip
 
 
@@ -237,8 +244,8 @@ def test_scripts_are_four_and_small_enough_to_be_read() -> None:
 
 
 SIGHT = {  # what a docstring may say that its module does not know -> what the module then does not import
-    "page": r"microgpt\.viz\.(course|lesson|lessons|request|views|apps|session)\b",
-    "widget": r"microgpt\.viz\.lessons\b",
+    "page": r"microgpt\.(course|viz\.(page|lesson|request|views|apps|session))\b",
+    "widget": r"microgpt\.course\.\w+\.\w",
     "HTML": r"microgpt\.viz\.rendering\b|jinja2|markupsafe|html\b",
     "trace": r"microgpt\.trace\b",
     "model": r"microgpt\.(model|weights|record|decode)\b",

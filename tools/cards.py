@@ -1,4 +1,5 @@
-"""The pictures that a shared link shows: python -m tools.cards [PAGE ...] writes site/cards/<page>.png, 1200 x 630.
+"""The pictures that a shared link shows: python -m tools.cards [PAGE ...] writes card.png into the folder of a lesson,
+and site/cards/<page>.png for another page, 1200 x 630.
 
 Made from the figures, by Chromium. With Pillow installed they get a palette, which makes them a third as large.
 To be run again when a figure or a title changes; build.py only copies them.
@@ -11,13 +12,15 @@ import io
 import sys
 from pathlib import Path
 
+from microgpt.course import PAGES, page
 from microgpt.errors import UserError
 from microgpt.files import write_whole
-from microgpt.viz.course import PAGES, page
 from microgpt.viz.figures import card
+from microgpt.viz.page import Page
 from tools.figure import pngs
+from tools.output.sources import CARD
 
-CARDS = Path(__file__).resolve().parents[1] / "site" / "cards"
+ROOT = Path(__file__).resolve().parents[1]
 COLOURS = 256  # of a palette
 
 
@@ -27,15 +30,20 @@ def main(argv: list[str] | None = None) -> int:
     try:
         pages = [page(name) for name in parser.parse_args(argv).pages] or PAGES
         drawn = pngs(card(one) for one in pages)
-        CARDS.mkdir(exist_ok=True)
         for shown, png in zip(pages, drawn, strict=True):
             small = with_palette(png)
-            write_whole({CARDS / f"{shown.name}.png": small})
+            write_whole({place_of(shown): small})
             print(f"{shown.name}.png: {len(small) / 1000:.0f} kB")
     except UserError as error:
         print(f"tools.cards: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def place_of(page: Page) -> Path:
+    """The file of its card."""
+    folder = ROOT / "microgpt" / "course" / page.name.replace("-", "_")
+    return folder / CARD if folder.is_dir() else ROOT / "site" / "cards" / f"{page.name}.png"
 
 
 def with_palette(png: bytes) -> bytes:

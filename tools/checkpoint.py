@@ -13,12 +13,12 @@ from typing import Any
 
 from microgpt.trace import Trace, to_json
 from microgpt.viz.controls import View
-from microgpt.viz.course import Page
 from microgpt.viz.large.excerpt import excerpt, of_heads
+from microgpt.viz.large.from_checkpoint import check_widget, drawn_by, page_for, picture_for, pressed
 from microgpt.viz.large.from_trace import drawable, picture_from, picture_of
 from microgpt.viz.large.picture import BigPicture
 from microgpt.viz.lesson import lesson_named
-from microgpt.viz.lessons.from_checkpoint import check_widget, drawn_by, page_for, picture_for, pressed
+from microgpt.viz.page import Page
 from microgpt.viz.rendering.assets import STILL, STYLE, Assets, self_contained
 from microgpt.viz.rendering.render import Site, render_baked
 from microgpt.viz.rendering.style import own_style, read, style
@@ -53,11 +53,11 @@ def bake_checkpoint(
     say(f"{model.name}: running the text, with the cache and without")
     view = picture_for(page, model, prompt, new, layers, heads)
     part = excerpt(view.trace, view.layers, view.token_ids())
-    if page.widget == "stepper":
+    if page.widget == "kv_cache":
         view = shown_alone(part, view)
         part = view.trace
     finish(page, drawn_by(page, model, view), view, part, out, start, lang, assets)
-    if page.widget == "stepper":
+    if page.widget == "kv_cache":
         say(opened_on(view))
 
 

@@ -22,11 +22,11 @@ from xml.etree import ElementTree
 from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.errors import N_, UserError
 from microgpt.files import write_whole
-from microgpt.viz.course import Page
 from microgpt.viz.figures import animated, figure, lesson, of_run
 from microgpt.viz.large.checked import trace_in
 from microgpt.viz.large.from_trace import picture_of
 from microgpt.viz.large.picture import BigPicture, big_view
+from microgpt.viz.page import Page
 from microgpt.viz.rendering.render import sentence
 from microgpt.viz.request import START, settings_for
 from microgpt.viz.settings import parse_number
@@ -100,7 +100,7 @@ def make(options: argparse.Namespace) -> None:
 
 def run_of(page: Page, options: argparse.Namespace, at: Mapping[str, int]) -> BigPicture:
     """The run of a checkpoint, or that of a file, with the head open that is asked for. Raises UserError."""
-    if page.widget != "stepper":
+    if page.widget != "kv_cache":
         raise UserError(N_("Of a checkpoint or a trace the figure is that of the stepper."))
     layers, heads = ([at[name]] if name in at else [] for name in ("layer", "head"))
     runs = {"model", "checkpoint", "prompt", "new"} if options.trace else {"model"}

@@ -29,7 +29,7 @@ from tools.watch import Watch
 OLD, SHARE = 7.1, 0.6
 SECONDS = 3.0  # for a changed template
 ROUNDS = 5
-TEMPLATE = "templates/lessons/stepper/widget.html"
+TEMPLATE = "microgpt/course/kv_cache/widget.html"
 
 
 def measure() -> list[Result]:

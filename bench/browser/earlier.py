@@ -23,7 +23,7 @@ from playwright.sync_api import Playwright
 from bench.browser.steps import live, opened
 from bench.browser.watch import address
 from bench.measure import ROOT, Job, Result, at_most, interleave, ratios
-from microgpt.viz.course import PAGES
+from microgpt.course import PAGES
 
 EARLIER = "0710d53"
 THEN, WANTED = 45.0, 20.0  # ms
@@ -31,7 +31,7 @@ ROUNDS = 6  # a text each, and one before that warms up
 
 
 def measure(playwright: Playwright, url: str) -> list[Result]:
-    pages = [(page.name, f"a live step of `{page.model}`") for page in PAGES if page.widget == "stepper"]
+    pages = [(page.name, f"a live step of `{page.model}`") for page in PAGES if page.widget == "kv_cache"]
     if subprocess.run(["git", "cat-file", "-e", f"{EARLIER}^{{commit}}"], cwd=ROOT, capture_output=True).returncode:
         return [Result(what, f"not measured: this copy of the repository has no commit {EARLIER}") for _, what in pages]
     with earlier_site() as site, address(site) as earlier:

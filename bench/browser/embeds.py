@@ -16,7 +16,7 @@ from typing import Any
 from playwright.sync_api import Playwright
 
 from bench.measure import Result, at_most, interleave
-from microgpt.viz.course import LESSONS
+from microgpt.course import LESSONS
 from tools.browsers import PlaywrightPage, tab
 from tools.server import serving
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from playwright.sync_api import Playwright
 
 from bench.measure import Result, at_least
-from microgpt.viz.course import LESSONS
+from microgpt.course import LESSONS
 from tools.browsers import CHROMIUM_FLAGS, tab, which
 from tools.runtime.bytecode import node
 from tools.server import Fault, serving

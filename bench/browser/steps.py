@@ -18,7 +18,7 @@ from playwright.sync_api import Playwright
 from bench.browser.painted import UNLIMITED, Painted, traced
 from bench.browser.start import NEXT
 from bench.measure import Result, at_most
-from microgpt.viz.course import PAGES
+from microgpt.course import PAGES
 from tools.browsers import UNFOLD, Page, tab
 
 GOAL = 20.0
@@ -29,7 +29,7 @@ READY = 'document.querySelector("[data-boot]").dataset.state === "ready"'
 def measure(playwright: Playwright, url: str) -> list[Result]:
     results = []
     for page in PAGES:
-        if page.widget == "stepper":
+        if page.widget == "kv_cache":
             with opened(playwright, f"{url}{page.name}.html") as open_tab:
                 results += [
                     result(f"stepping `{page.model}` without Python", without_python(open_tab)),

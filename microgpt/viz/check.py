@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 
 from microgpt.viz import views
 from microgpt.viz.controls import Choice, drawn
-from microgpt.viz.course import Page
 from microgpt.viz.figures import animated, figure
 from microgpt.viz.lesson import add, lesson_named
+from microgpt.viz.page import Page
 from microgpt.viz.rendering import render
 from microgpt.viz.rendering.style import CASES
 from microgpt.viz.session import dispatch

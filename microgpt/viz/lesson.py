@@ -18,10 +18,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
+from microgpt.course import FORMER, LESSONS, PAGES, page
 from microgpt.errors import N_, UserError
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice, Field
-from microgpt.viz.course import LESSONS, PAGES, Page, page
+from microgpt.viz.page import Page
 from microgpt.viz.settings import Settings
 
 __all__ = ["Choice", "Field", "Page", "Settings", "Table", "View", "add"]
@@ -118,7 +119,7 @@ def inside(folder: Path) -> tuple[dict[str, Path], list[str]]:
 
 
 ADDED: dict[str, Added] = {}  # what has been found so far, by page and by widget
-COURSE = {name for page in PAGES for name in (page.name, page.widget, page.app) if name}  # what is taken
+COURSE = {*FORMER, *(name for page in PAGES for name in (page.name, page.widget, page.app) if name)}  # what is taken
 ON_ADD: list[Callable[[], None]] = []  # what forgets the templates of a lesson that is there anew
 
 
@@ -237,7 +238,7 @@ def page_named(name: str) -> Page:
 
 def lesson_named(name: str, model: str = "") -> Page:
     """The lesson of that name or with that widget; of two with one widget, the one with that model."""
-    fitting = [page for page in LESSONS if name in (page.name, page.widget)]
+    fitting = [page for page in LESSONS if FORMER.get(name, name) in (page.name, page.widget)]
     if not fitting and (found := added(name)):
         return found.page
     if not fitting:
@@ -251,7 +252,7 @@ def module_of(shown: str) -> ModuleType:
     if any(page.app == shown for page in PAGES):
         return import_module(f"microgpt.viz.apps.{shown}".replace("/", "."))
     if any(page.widget == shown for page in LESSONS):
-        return import_module(f"microgpt.viz.lessons.{shown}")
+        return import_module(f"microgpt.course.{shown}.lesson")
     found = added(shown)
     assert found is not None, shown
     return found.module

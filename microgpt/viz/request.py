@@ -7,10 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from microgpt.course import prompt_for
 from microgpt.errors import N_, UserError
 from microgpt.viz.controls import THEME
-from microgpt.viz.course import Page, prompt_for
 from microgpt.viz.lesson import lesson_named
+from microgpt.viz.page import Page
 from microgpt.viz.settings import Settings, parse
 from microgpt.viz.text.language import LANGUAGES
 

@@ -12,9 +12,9 @@ from types import ModuleType
 from typing import NamedTuple
 
 from microgpt.viz.controls import Choice, View
-from microgpt.viz.course import Page
 from microgpt.viz.given_files import Files
 from microgpt.viz.lesson import ON_ADD, module_of
+from microgpt.viz.page import Page
 from microgpt.viz.patches import Patch, State
 from microgpt.viz.settings import Settings
 

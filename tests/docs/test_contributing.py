@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from microgpt import train
-from microgpt.viz.course import LESSONS
+from microgpt.course import LESSONS
 from tests.support.catalogue import extracted
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,8 +22,8 @@ COMMANDS = [shlex.split(text) for text in dict.fromkeys([*SPANS, *BLOCKS]) if re
 PYTHON = [command[1:] for command in COMMANDS if "python" in command[0]]
 MADE = {"names.txt", "locale/messages.pot"}  # what a reader brings along or makes: the document says from where
 # where a short name may lie
-PLACES = [ROOT / name for name in ("", "microgpt", "microgpt/viz", "tests/attack", "templates/lessons/heads")]
-MADE_UP = r"/(test_)?w(\.py|/)$|^(locale/)?pt/"  # a lesson called w, a language that is not there yet
+PLACES = [ROOT / name for name in ("", "microgpt", "microgpt/viz", "tests/attack", "microgpt/course/fewer_heads")]
+MADE_UP = r"/w/|^(locale/)?pt/"  # a lesson called w, a language that is not there yet
 
 
 def test_every_stop_of_the_walks_is_where_it_says() -> None:
@@ -114,22 +114,19 @@ def test_a_new_language_begins_as_it_says(tmp_path: Path) -> None:
 def test_every_lesson_is_made_as_a_new_one_would_be() -> None:
     """What the recipe lists for the widget w; a module may have become a folder."""
     steps = TEXT.split("## A new lesson")[1].split("\n## ")[0]
-    for told in ("templates/lessons/w/", "microgpt/viz/lessons/w.py", "widget.html", "prose.html"):
+    for told in ("microgpt/course/w/", "__init__.py", "lesson.py", "widget.html", "prose.html", "fact.html"):
         assert f"`{told}`" in steps
     assert "m.ask" in steps
     for macro in ("ask", "term"):
         assert f"{{% macro {macro}(" in (ROOT / "templates/macros.html").read_text("utf-8")
-    course = (ROOT / "microgpt/viz/course.py").read_text("utf-8")
-    for widget in {page.widget for page in LESSONS}:
-        folder, module = ROOT / "templates/lessons" / widget, ROOT / "microgpt/viz/lessons" / widget
-        assert module.with_suffix(".py").is_file() or (module / "__init__.py").is_file(), widget
-        assert (folder / "widget.html").is_file() and f'"{widget}"' in course, widget
-        assert "m.ask(" in (folder / "prose.html").read_text("utf-8"), widget
+    for folder in {ROOT / "microgpt/course" / page.widget for page in LESSONS}:
+        assert {"__init__.py", "lesson.py", "widget.html", "fact.html"} <= {path.name for path in folder.iterdir()}
+        assert "m.ask(" in (folder / "prose.html").read_text("utf-8"), folder
 
 
 def test_every_table_that_is_added_to_is_there() -> None:
     for name, file in (
-        ("EVENTS", "microgpt/trace.py"), ("HOOKS", "microgpt/viz/lessons/stepper.py"),
+        ("EVENTS", "microgpt/trace.py"), ("HOOKS", "microgpt/course/kv_cache/lesson.py"),
         ("LANGUAGES", "microgpt/viz/text/language.py"), ("N_", "microgpt/errors.py"),
     ):  # fmt: skip
         assert name in SPANS

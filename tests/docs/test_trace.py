@@ -14,10 +14,10 @@ import pytest
 import build
 from microgpt.cache import KVCache
 from microgpt.checkpoints.folder import load_checkpoint
+from microgpt.course import LESSONS
 from microgpt.decode import decode_step
 from microgpt.record import Recording
 from microgpt.trace import EVENTS, Trace, from_json, to_json
-from microgpt.viz.course import LESSONS
 from microgpt.viz.large.excerpt import excerpt
 from microgpt.weights import SHIPPED, shipped
 from tests.support.checkpoints import LLAMA, byte_level, llama_tensors, write

@@ -6,9 +6,9 @@ from pathlib import Path
 from playwright.sync_api import FrameLocator, expect
 from playwright.sync_api import Page as Tab
 
+from microgpt.course import page
 from microgpt.viz.apps.embed_codes import Frame, codes
 from microgpt.viz.apps.embed_codes import address as address_of
-from microgpt.viz.course import page
 
 ROOT = Path(__file__).resolve().parents[2]
 NODE = ROOT / ".hosts" / "node_modules"

@@ -5,12 +5,12 @@ from functools import lru_cache
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from microgpt.viz.course import Page
 from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.figures import figure
 from microgpt.viz.figures.layout import WIDTH
 from microgpt.viz.figures.paint import MONO, SMALL
 from microgpt.viz.figures.words import extent
+from microgpt.viz.page import Page
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import number
 from microgpt.viz.text.language import LANG

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDER = ROOT / "templates" / "lessons" / "in_your_code" / "listings"
+FOLDER = ROOT / "microgpt" / "course" / "in_your_code" / "listings"
 NOTEBOOK = ROOT / "docs" / "in-your-code.ipynb"
 PRINTED = FOLDER.parent / "printed.json"
 RECORDED = json.loads(PRINTED.read_text("utf-8")) if PRINTED.exists() else {}

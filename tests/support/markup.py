@@ -6,8 +6,8 @@ from xml.etree.ElementTree import Element
 
 import html5lib
 
+from microgpt.course import LESSONS, PAGES
 from microgpt.viz import views
-from microgpt.viz.course import LESSONS, PAGES
 from microgpt.viz.rendering.render import render_page
 from microgpt.viz.session import dispatch
 from microgpt.viz.text.sources import SOURCES

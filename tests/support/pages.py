@@ -11,10 +11,10 @@ import html5lib
 import numpy as np
 import pytest
 
+from microgpt.course import page as page_named
 from microgpt.record import Recording
 from microgpt.viz import views
-from microgpt.viz.course import Page
-from microgpt.viz.course import page as page_named
+from microgpt.viz.page import Page
 from microgpt.viz.rendering.render import language, prose, render_page, widget
 from microgpt.viz.settings import Settings
 from microgpt.weights import shipped

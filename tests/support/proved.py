@@ -24,14 +24,15 @@ ROOT = Path(__file__).resolve().parents[2]
 AT_ALL = not (os.environ.get("CI") or os.environ.get("EVERYTHING"))
 # of these no list of bytes is kept: what reads them depends on more than on what it imports
 OPEN = ("microgpt/viz", "microgpt/__main__.py", "tools", "bench", "build.py", "tests/browser", "tests/docs")
-COMMON = (
+COMMON = (  # besides what pages say of themselves
     "pyproject.toml",
     "tests/conftest.py",
-    "microgpt/viz/course.py",
     "microgpt/record.py",
     "tests/constraints/test.txt",
     "tests/support/proved.py",
 )
+
+COURSE = ROOT / "microgpt" / "course"
 
 
 class Proof:
@@ -60,7 +61,7 @@ def of_module(path: Path) -> Proof | None:
     if any(name.startswith(OPEN) for name in names) or "__file__" in path.read_text("utf-8"):
         return None
     data = [file for file in (ROOT / "microgpt" / "data").iterdir() if file.is_file()]
-    listed = [*sorted(files), *sorted(data), *(ROOT / name for name in COMMON)]
+    listed = [*sorted(files), *sorted(data), *(ROOT / name for name in COMMON), *sorted(COURSE.glob("**/__init__.py"))]
     listed += [place / "conftest.py" for place in path.parents if (place / "conftest.py").is_file()]
     return Proof(path.relative_to(ROOT).as_posix(), *(file.read_bytes() for file in listed))
 

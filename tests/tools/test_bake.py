@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import build
+from microgpt.course import LESSONS
 from microgpt.errors import UserError
 from microgpt.viz import views
 from microgpt.viz.controls import View
-from microgpt.viz.course import LESSONS
 from microgpt.viz.rendering.assets import STILL, Assets, self_contained
 from microgpt.viz.rendering.policy import hashed
 from microgpt.viz.rendering.render import Site, render_baked

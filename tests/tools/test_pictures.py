@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from microgpt.viz.course import PAGES
+from microgpt.course import PAGES
 from tests.tools.built import png_size
 from tools import sheets
 from tools.browsers import which
-from tools.cards import CARDS
+from tools.cards import place_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -47,6 +47,6 @@ def test_the_readme_opens_with_a_picture_that_moves_and_is_small() -> None:
 
 
 def test_each_page_has_a_card_that_is_1200_by_630_and_light_and_no_card_is_left_over() -> None:
-    cards = {path.name: path.read_bytes() for path in CARDS.iterdir()}
-    assert cards.keys() == {f"{page.name}.png" for page in PAGES}
+    cards = {page.name: place_of(page).read_bytes() for page in PAGES}
+    assert len([*(ROOT / "site" / "cards").iterdir(), *(ROOT / "microgpt" / "course").rglob("*.png")]) == len(PAGES)
     assert [name for name, png in cards.items() if png_size(png) != (1200, 630) or len(png) >= 80_000] == []

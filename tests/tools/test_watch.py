@@ -193,7 +193,7 @@ def test_the_site_is_built_again_as_a_new_build_would(tmp_path: Path) -> None:
         found = re.search(r"at (http://\S+)", log.read_text())
         assert found
         url = found[1]
-        template = next(path for path in (root / "templates").rglob("prose.html") if "stepper" in path.parts)
+        template = next(path for path in (root / "microgpt").rglob("prose.html") if "kv_cache" in path.parts)
 
         def built(change: Callable[[], object]) -> str:
             before = urlopen(url + ".built").read()

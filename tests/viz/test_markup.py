@@ -7,8 +7,8 @@ from xml.etree.ElementTree import Element
 
 import pytest
 
+from microgpt.course import LESSONS, PAGES
 from microgpt.viz import show, views
-from microgpt.viz.course import LESSONS, PAGES
 from microgpt.viz.rendering.render import HERE, render_baked, render_embed, render_page
 from microgpt.viz.text.language import language
 from tests.support.markup import PRESSED, amiss, pressed, strict

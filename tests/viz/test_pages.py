@@ -9,21 +9,23 @@ import pytest
 
 from microgpt.config import Config
 from microgpt.cost import PARTS, cached, count, kv_bytes, naive, reads
+from microgpt.course import LESSONS, PAGES
+from microgpt.course import page as page_named
 from microgpt.decode import probabilities
 from microgpt.trace import Trace
 from microgpt.viz.controls import on_show
-from microgpt.viz.course import LESSONS, PAGES, Page
-from microgpt.viz.course import page as page_named
 from microgpt.viz.drawing.phases import PHASES, code
 from microgpt.viz.drawing.picture import Picture
+from microgpt.viz.page import Page
 from microgpt.viz.rendering.policy import policy
-from microgpt.viz.rendering.render import ROOT, render_page
+from microgpt.viz.rendering.render import render_page
+from microgpt.viz.text.place import ROOT
 from tests.support.pages import classes, find, folded, numbers, numbers_of, parse, shown_as, text, tree_of
 
 
 @pytest.fixture(scope="session")
 def page(trace: Trace) -> Page:
-    return next(p for p in LESSONS if p.widget == "stepper" and p.model == trace.about["model"])
+    return next(p for p in LESSONS if p.widget == "kv_cache" and p.model == trace.about["model"])
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from microgpt.course import LESSONS
 from microgpt.decode import HOTTEST, MOST, check_sampling
 from microgpt.errors import UserError
 from microgpt.record import Recording
@@ -17,7 +18,6 @@ from microgpt.trace import from_json
 from microgpt.viz import views
 from microgpt.viz.browser import receive
 from microgpt.viz.controls import is_number
-from microgpt.viz.course import LESSONS
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.rendering.render import prose, widget
 from microgpt.viz.session import dispatch
@@ -58,7 +58,7 @@ def recorded(model: str, prompt: str, n: int) -> Recording:
     return made
 
 
-@pytest.mark.parametrize("page", [p for p in LESSONS if p.widget == "stepper"], ids=lambda p: p.name)
+@pytest.mark.parametrize("page", [p for p in LESSONS if p.widget == "kv_cache"], ids=lambda p: p.name)
 def test_a_run_is_shown_as_it_is_computed_and_ends_as_the_built_page_byte_for_byte(page: Any) -> None:
     fields = {**FIELDS, "page": page.name, "model": page.model, "prompt": page.prompt, "layer": "0"}
     state, answers = to_the_end(None, "run", fields)
@@ -67,9 +67,9 @@ def test_a_run_is_shown_as_it_is_computed_and_ends_as_the_built_page_byte_for_by
     assert state == {"settings": trace_settings(trace), "n": shown.n}
     tokens = [stands(answers[: i + 1]).count('name="step"') for i in range(len(answers))]
     assert tokens == list(range(trace.about["n_prompt"], shown.n + 1))  # the prompt, then one more with each answer
-    assert stands(answers) == widget("stepper", shown)
+    assert stands(answers) == widget("kv_cache", shown)
     assert [["#prose" in [p.get("target") for p in patches] for patches in answers].index(True)] == [len(answers) - 1]
-    assert html(answers[-1], "#prose") == prose("stepper", shown, page=page, live=True)
+    assert html(answers[-1], "#prose") == prose("kv_cache", shown, page=page, live=True)
 
 
 def trace_settings(trace: Any) -> dict[str, Any]:
@@ -81,10 +81,10 @@ def test_a_run_keeps_what_it_began_with() -> None:
     other = {**FIELDS, "model": "names", "prompt": "zoe", "head": "2"}
     _, answers = to_the_end(None, "model", {**FIELDS, "model": "stories"}, other)
     shown = Picture(Recording(shipped("stories"), "The next day is bright").run(), layer=0, head=0)
-    assert len(answers) > 5 and stands(answers) == widget("stepper", shown)
+    assert len(answers) > 5 and stands(answers) == widget("kv_cache", shown)
     _, answers = to_the_end(None, "run", {**FIELDS, "prompt": "a"}, other)
     assert sum(p.get("target") == "#stepper" for patches in answers[1:] for p in patches) > 0  # a scale is stretched
-    assert stands(answers) == widget("stepper", Picture(Recording(shipped("names"), "a").run(), head=0))
+    assert stands(answers) == widget("kv_cache", Picture(Recording(shipped("names"), "a").run(), head=0))
 
 
 def test_a_run_stops_for_what_is_pressed_and_one_token_goes_on_from_there() -> None:
@@ -97,7 +97,7 @@ def test_a_run_stops_for_what_is_pressed_and_one_token_goes_on_from_there() -> N
     assert {"again": "prose"} in patches
     after, whole = to_the_end(state, "next", FIELDS)
     made = recorded("names", "emm", after["n"])
-    there = pressed_or_not(widget("stepper", Picture(made.trace, head=0)))
+    there = pressed_or_not(widget("kv_cache", Picture(made.trace, head=0)))
     assert pressed_or_not(stands([first, second, *whole])) == there
 
 
@@ -175,7 +175,7 @@ def test_after_each_token_stands_what_a_whole_rendering_gives_until_a_run_ends(m
     (state, answers), n, appended = to_the_end(None, "next", fields), 0, 0
     while state["n"] > n:
         n, made = state["n"], recorded(model, prompt, state["n"])
-        assert pressed_or_not(stands(answers)) == pressed_or_not(widget("stepper", Picture(made.trace, head=0)))
+        assert pressed_or_not(stands(answers)) == pressed_or_not(widget("kv_cache", Picture(made.trace, head=0)))
         state, more = to_the_end(state, "next", fields)
         answers += more
         appended += sum(patch.get("how") == "append" for patches in more for patch in patches)
@@ -187,7 +187,7 @@ def test_after_each_token_stands_what_a_whole_rendering_gives_until_a_run_ends(m
 @pytest.mark.parametrize(("name", "characters", "elements"), [("names", 16_500, 570), ("stories", 35_500, 1_280)])
 def test_a_token_is_a_small_answer(name: str, characters: int, elements: int) -> None:
     """What a page must read, style and lay out within a frame."""
-    page = next(p for p in LESSONS if p.widget == "stepper" and p.model == name)
+    page = next(p for p in LESSONS if p.widget == "kv_cache" and p.model == name)
     fields = {**FIELDS, "page": page.name, "model": name, "prompt": page.prompt, "temperature": "1"}
     seen = 0
     for seed in range(8):
@@ -213,7 +213,7 @@ def test_the_prose_follows_a_token_and_is_that_of_the_whole_text() -> None:
     made = recorded("names", "emm", state["n"])
     page = next(p for p in LESSONS if p.name == "kv-cache")
     shown = Picture(made.trace, selected=state["n"] - 1, head=0)
-    assert html(patches, "#prose") == prose("stepper", shown, page=page, live=True)
+    assert html(patches, "#prose") == prose("kv_cache", shown, page=page, live=True)
     assert {"ahead": "next"} in patches
     while not made.ended:
         state, patches = dispatch(state, "next", FIELDS)

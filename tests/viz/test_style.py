@@ -5,12 +5,13 @@ import re
 
 import pytest
 
+from microgpt.course import PAGES
 from microgpt.viz import views
-from microgpt.viz.course import PAGES, Page
+from microgpt.viz.page import Page
 from microgpt.viz.rendering.assets import BESIDE
-from microgpt.viz.rendering.render import render_page
+from microgpt.viz.rendering.render import render_page, where
 from microgpt.viz.rendering.style import own_style, style
-from microgpt.viz.text.place import ROOT
+from tests.support.templates import templates
 
 # bytes of a page and the shared style, each gzip; the last two show nine heads of a model with rows of 576 numbers
 MOST = {"inside": 42_000, "kv-cache": 42_000, "kv-cache-words": 60_000, "own-model": 60_000}
@@ -23,14 +24,14 @@ def rules(text: str) -> list[str]:
     return [line for line in re.sub(r"/\*.*?\*/\n?", "", text, flags=re.S).splitlines() if re.match(r"[.#].*\}$", line)]
 
 
-STYLES = {path.parent: rules(path.read_text("utf-8")) for path in ROOT.glob("templates/*/**/style.css")}
+STYLES = {path.parent: rules(path.read_text("utf-8")) for path in templates("css") if path.name == "style.css"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_a_page_carries_its_own_rules_and_no_others_and_weighs_little(page: Page) -> None:
     own, shared = own_style(page), style()
-    mine = {ROOT / page.folder, *(ROOT / "templates" / folder for folder in page.styles)}
-    assert {ROOT / "templates" / folder for folder in page.styles} <= STYLES.keys()
+    mine = {where(f"{folder}/style.css").parent for folder in (page.folder, *page.styles)}
+    assert {where(f"{folder}/style.css").parent for folder in page.styles} <= STYLES.keys()
     for folder, of_folder in STYLES.items():
         assert [rule for rule in of_folder if (rule in own) != (folder in mine) or rule in shared] == []
     html = render_page(page, views.of(page), assets=BESIDE.with_rules(own_style(page)))

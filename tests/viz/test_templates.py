@@ -7,11 +7,13 @@ from collections.abc import Iterator
 import pytest
 from jinja2 import nodes
 
-from microgpt.viz.course import LESSONS, PAGES
-from microgpt.viz.rendering.render import ROOT, environment
+from microgpt.course import LESSONS, PAGES
+from microgpt.viz.rendering.render import environment, where
 from microgpt.viz.text.glossary import GLOSSARY
+from microgpt.viz.text.place import ROOT
+from tests.support.templates import templates
 
-TEMPLATES = sorted(path for suffix in ("html", "svg") for path in (ROOT / "templates").rglob(f"*.{suffix}"))
+TEMPLATES = templates("html", "svg")
 # names that hold a digit, and widths in pixels
 NAMES = r"GPT-2( 124M)?|SmolLM2-135M|SmolLM2|Llama-\d-\d+B|Llama-\d|Llama \d|Mistral-7B|DeepSeek-V\d|FP\d+|\d+px"
 NAMES += r"|EAGLE-\d|T5-XXL|Qwen3-Next"
@@ -264,7 +266,5 @@ def test_glossary_terms_are_linked_where_they_are_used_and_lead_to_lessons() -> 
 
 
 def test_every_lesson_links_its_words_and_asks() -> None:
-    prose = {
-        one.widget: (ROOT / "templates" / "lessons" / one.widget / "prose.html").read_text("utf-8") for one in LESSONS
-    }
+    prose = {one.widget: where(f"{one.folder}/prose.html").read_text("utf-8") for one in LESSONS}
     assert [name for name, source in prose.items() if "m.term(" not in source or "m.ask(" not in source] == []

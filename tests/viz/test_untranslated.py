@@ -13,11 +13,12 @@ import html5lib
 import pytest
 
 from microgpt.architectures.known import PRESETS
+from microgpt.course import LESSONS, PAGES
 from microgpt.viz import views
 from microgpt.viz.apps.exercises.engines import HEARD
 from microgpt.viz.apps.trained import record, refers, talks
-from microgpt.viz.course import LESSONS, PAGES, Page
 from microgpt.viz.figures import animated, card
+from microgpt.viz.page import Page
 from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings
 from microgpt.viz.text import language

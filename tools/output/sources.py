@@ -13,11 +13,19 @@ from microgpt.viz.text.po import compiled
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN = {  # what of the repository runs in the browser
-    "microgpt": ("**/*.py", "py.typed", "data/*.npz", "data/*.txt", "data/*.json", "simd/*.so", "simd/*.wat"),
+    "microgpt": (
+        "**/*.py", "course/*/listings/*.py", "py.typed", "data/*.npz", "data/*.txt", "data/*.json", "simd/*.so",
+        "simd/*.wat", "course/**/*.html", "course/**/*.svg", "course/**/*.json",
+    ),
     "templates": ("**/*.html", "**/*.svg", "**/*.py", "**/*.json"),
     "locale": ("*/LC_MESSAGES/messages.po",),
+}  # fmt: skip
+CARD = "card.png"  # of a lesson, in its folder; those of other pages lie in site/cards
+PAGES_ALONE = {  # what pages need, and no Python in a browser: rules, and what links to them show
+    "microgpt": ("course/**/*.css", f"course/*/{CARD}"),
+    "templates": ("**/*.css",),
 }
-STYLES = "**/*.css"  # beside the templates: rules of pages, which no Python in a browser needs
+LISTINGS = "/listings/"  # whose Python is shown, and not run
 SITE = (
     "*.js",
     "*.svg",
@@ -44,10 +52,10 @@ def sent(path: Path) -> tuple[Path, bytes]:
 
 def site_files() -> dict[str, Path]:
     """Name -> file of what a page loads from site/, besides its style and what the runtime holds."""
-    folder = ROOT / "site"
-    return {
-        p.relative_to(folder).as_posix(): p for p in listed(folder, SITE) if p.suffix != ".css" and p.name != WORKER
-    }
+    folder, course = ROOT / "site", ROOT / "microgpt" / "course"
+    found = [path for path in listed(folder, SITE) if path.suffix != ".css" and path.name != WORKER]
+    cards = {f"cards/{path.parent.name.replace('_', '-')}.png": path for path in listed(course, [f"*/{CARD}"])}
+    return {path.relative_to(folder).as_posix(): path for path in found} | cards
 
 
 def listed(folder: Path, patterns: Iterable[str]) -> list[Path]:

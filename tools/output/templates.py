@@ -11,25 +11,33 @@ from collections.abc import Mapping
 from microgpt.viz.rendering import render
 from microgpt.viz.rendering.render import COMPILED, key
 
-PLACE = "templates/"
+LESSONS = "course/"  # how the names of the templates of lessons begin
+PLACES = ("templates/", f"microgpt/{LESSONS}")
 TEMPLATES = (".html", ".svg")
+
+
+def name_of(path: str) -> str:
+    """The name of our template in that file, "" where there is none."""
+    ours = path.startswith(PLACES) and path.endswith(TEMPLATES)
+    return path.removeprefix(PLACES[0]).removeprefix("microgpt/") if ours else ""
+
+
+def file_of(name: str) -> str:
+    """The file that the template of that name lies in."""
+    return f"microgpt/{name}" if name.startswith(LESSONS) else PLACES[0] + name
 
 
 def templates(files: Mapping[str, bytes]) -> dict[str, str]:
     """Our templates among the files: name -> text."""
-    found = [path for path in sorted(files) if path.startswith(PLACE) and path.endswith(TEMPLATES)]
-    return {path.removeprefix(PLACE): files[path].decode() for path in found}
+    return {name: files[path].decode() for path in sorted(files) if (name := name_of(path))}
 
 
 def as_python(files: Mapping[str, bytes]) -> dict[str, bytes]:
     """The same files, but each of our templates as a module."""
-    texts = templates(files)
-    found = {
-        name: data for name, data in files.items() if not name.startswith(PLACE) or name[len(PLACE) :] not in texts
-    }
-    for name, text in texts.items():
+    found = {path: data for path, data in files.items() if not name_of(path)}
+    for name, text in templates(files).items():
         place = f"{COMPILED}/{key(name)}.py"
         if place in found:
-            raise ValueError(f"two templates would be called {place}; rename {PLACE}{name}")
+            raise ValueError(f"two templates would be called {place}; rename {file_of(name)}")
         found[place] = render.as_python(name, text).encode()
     return found

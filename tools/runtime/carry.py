@@ -16,14 +16,15 @@ from pathlib import Path, PurePosixPath
 from microgpt.viz.rendering.assets import MODULE
 from microgpt.viz.rendering.render import COMPILED, key
 from microgpt.viz.request import Request
-from tools.output.sources import our_files
-from tools.output.templates import PLACE, TEMPLATES
+from tools.output.sources import LISTINGS, our_files
+from tools.output.templates import TEMPLATES, file_of, name_of
 from tools.runtime.fetch import default_cache, fetch_runtime
 from tools.runtime.packing import pack_runtime
 
 # Libraries, and what names them in our code; the norm of a row needs none.
 LIBRARIES = {"numpy/random/": r"np\.random\.", "numpy/linalg/_umath_linalg.": r"np\.linalg\.(?!norm\b)"}
-ALL_MODELS = {f"microgpt/{name}.py" for name in ("weights", "recipes", "viz/course")}  # name those of other lessons
+COURSE = "microgpt/course/"
+ALL_MODELS = {"microgpt/weights.py", "microgpt/recipes.py", f"{COURSE}apps.py"}  # name those of other lessons
 NOTEBOOK = "microgpt.viz.notebook"  # no page asks for it
 
 
@@ -46,8 +47,10 @@ def needed_by(asked: Request) -> Callable[[str], bool]:
     """Whether a lesson of the course can use a file of the archives, which is told by its path there."""
     ours, widget = our_files(), asked.page.widget
     texts = {path: data.decode() for path, data in ours.items() if path.endswith((".py", *TEMPLATES))}
-    found = reached(texts, {path for path in texts if path.startswith(f"{PLACE}lessons/{widget}/")}, widget)
-    code = "".join(texts[path] for path in found - ALL_MODELS)
+    pages = {path for path in texts if re.fullmatch(rf"{COURSE}\w+/__init__\.py", path)}  # of each lesson: for the map
+    own = {path for path in texts if path.startswith(f"{COURSE}{widget}/")}
+    found = reached(texts, own | pages, widget)
+    code = "".join(texts[path] for path in found - ALL_MODELS - pages)
     found |= {f"locale/{asked.lang}/LC_MESSAGES/messages.mo"}
     for path in ours:
         model = PurePosixPath(path).stem
@@ -61,20 +64,20 @@ def needed_by(asked: Request) -> Callable[[str], bool]:
 
 def reached(texts: Mapping[str, str], own: set[str], widget: str) -> set[str]:
     """The modules and templates that a lesson with these templates of its own can come to."""
-    found, waiting = set[str](), [*own, *module(MODULE, texts), *module(f"microgpt.viz.lessons.{widget}", texts)]
+    found, waiting = set[str](), [*own, *module(MODULE, texts), *module(f"microgpt.course.{widget}.lesson", texts)]
     while waiting:
         path = waiting.pop()
         if path not in found:
             found.add(path)
             waiting += named(texts[path], texts)
-            if path.endswith(".py") and not path.startswith(PLACE):
+            if path.endswith(".py") and LISTINGS not in path:
                 waiting += (file for name in imports(texts[path]) for file in module(name, texts))
     return found
 
 
 def named(text: str, texts: Mapping[str, str]) -> set[str]:
     """The templates whose names stand in a text in quotes."""
-    return {PLACE + name for name in re.findall(r'"([\w/]+\.\w+)"', text)} & {*texts}
+    return {file_of(name) for name in re.findall(r'"([\w/]+\.\w+)"', text)} & {*texts}
 
 
 def imports(code: str) -> Iterator[str]:
@@ -100,4 +103,4 @@ def module(name: str, texts: Mapping[str, str]) -> Iterator[str]:
 
 def archived(path: str) -> str:
     """Where a file of ours lies in the archives: a template is a module there."""
-    return f"{COMPILED}/{key(path.removeprefix(PLACE))}.py" if path.endswith(TEMPLATES) else path
+    return f"{COMPILED}/{key(name)}.py" if (name := name_of(path)) else path

@@ -20,12 +20,13 @@ from typing import Any
 import numpy as np
 
 from microgpt import viz
+from microgpt.course import PAGES
 from microgpt.viz import views
 from microgpt.viz.browser import receive
-from microgpt.viz.course import PAGES, Page
+from microgpt.viz.drawing import timing
 from microgpt.viz.figures import canvas
 from microgpt.viz.lesson import page_named
-from microgpt.viz.lessons import timing
+from microgpt.viz.page import Page
 from microgpt.viz.rendering.render import render_page
 from microgpt.viz.session import dispatch, hooks_of
 from microgpt.viz.text.language import LANGUAGES

@@ -24,6 +24,7 @@ from pathlib import Path, PurePosixPath
 from microgpt.viz.drawing.phases import of_forward
 from microgpt.viz.lesson import TRAVELLED
 from microgpt.viz.rendering.style import read
+from tools.output.sources import LISTINGS
 from tools.output.templates import as_python
 from tools.runtime import finder
 from tools.runtime.bytecode import HEADER, LOCK, compiled
@@ -63,7 +64,7 @@ def pack_runtime(
     out = site / "runtime"
     out.mkdir(parents=True)
     files = gathered(fetched, own, all_of_it)
-    sources = {name: data for name, data in files.items() if not name.startswith("templates/")}  # listings to be read
+    sources = {name: data for name, data in files.items() if LISTINGS not in name}
     sources["sitecustomize.py"] = Path(finder.__file__).read_bytes()
     code = compiled(sources, {name: path for name, path in fetched.items() if name in CORE}, cache)
     (out / NUMPY).write_bytes(files[LIBRARY])

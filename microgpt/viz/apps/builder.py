@@ -10,13 +10,14 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import parse_qsl
 
+from microgpt.course import LESSONS, page
 from microgpt.errors import N_, UserError
 from microgpt.viz import views
 from microgpt.viz.apps import embed_codes
 from microgpt.viz.apps.embed_codes import HOSTS, Code, Frame, Host
 from microgpt.viz.controls import FORMAT, THEME, Choice, Control, Field, differing, fields_of
 from microgpt.viz.controls import View as Shown
-from microgpt.viz.course import LESSONS, Page, page
+from microgpt.viz.page import Page
 from microgpt.viz.patches import Patch, State, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.request import START, check_looks, one_of, settings_from

@@ -5,17 +5,19 @@ All is taken from the views that the lessons' pages are built from. Knows no HTM
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any, NamedTuple
 
+from microgpt.course import PARTS, Part, page
 from microgpt.errors import N_
 from microgpt.viz import views
 from microgpt.viz.controls import Choice
-from microgpt.viz.course import LESSONS, PARTS, Page, Part, page
 from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.phases import RUN
 from microgpt.viz.drawing.picture import Meeting, Picture
 from microgpt.viz.drawing.thumbs import Thumb, thumb
 from microgpt.viz.lesson import module_of
+from microgpt.viz.page import Page
 from microgpt.viz.settings import Settings
 
 
@@ -122,8 +124,8 @@ def parts() -> list[tuple[Part, list[Card]]]:
     found = []
     for part in PARTS:
         cards = []
-        for number in part.lessons:
-            page, *others = [lesson for lesson in LESSONS if lesson.number == number]
+        for _, pages in groupby(part.lessons, lambda lesson: lesson.number):
+            page, *others = pages
             shown = views.of(page)
             cards.append(Card(page, others, thumb(module_of(page.widget).thumb(shown)), shown))
         found.append((part, cards))

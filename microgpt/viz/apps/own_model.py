@@ -16,6 +16,7 @@ from microgpt.checkpoints.assemble import HALF
 from microgpt.checkpoints.loading import LIMIT, Loading
 from microgpt.checkpoints.names import FAMILY_OF
 from microgpt.config import Config
+from microgpt.course.kv_cache import lesson as stepper
 from microgpt.errors import N_, UserError
 from microgpt.record import Recording
 from microgpt.trace import to_json
@@ -26,7 +27,6 @@ from microgpt.viz.drawing.picture import MOST_TOKENS, Picture
 from microgpt.viz.given_files import Files
 from microgpt.viz.large.excerpt import excerpt
 from microgpt.viz.large.picture import BigPicture
-from microgpt.viz.lessons import stepper
 from microgpt.viz.patches import Patch, State, again, file, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings, parse, radio
@@ -140,7 +140,7 @@ def go_on(hook: str, files: Files, state: State | None, fields: Mapping[str, str
     pressed = {one.name: one.values[0] for one in shown.fields if one.name in BAR and one.name in fields}
     if hook == "next" and state is not None and same and n == done - 1 and stands and state.get("frame") == stands:
         return fresh, [*stepper.one_more(shown, pressed), *over_all(shown, pressed), *STOPPED]
-    html = render.widget("stepper", shown, asked=pressed)
+    html = render.widget("kv_cache", shown, asked=pressed)
     return fresh, [patch("#widget", html), patch("#own", about(model, shown)), *STOPPED]
 
 
@@ -156,7 +156,7 @@ def frame(shown: Picture) -> list[Any]:
 def over_all(shown: Picture, pressed: Mapping[str, object]) -> list[Patch]:
     """The parts of a large picture that speak of all steps at once."""
     at = on_show(shown, pressed)
-    parts = {"#legend": "lessons/stepper/_legend.html", ".all-heads": "large/overview.html"}
+    parts = {"#legend": "course/kv_cache/_legend.html", ".all-heads": "large/overview.html"}
     return [patch(target, render.render(name, view=shown, at=at), "outer") for target, name in parts.items()]
 
 

@@ -16,15 +16,16 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup, escape
 
+from microgpt.course import LESSONS
 from microgpt.errors import N_, UserError
 from microgpt.viz import views
 from microgpt.viz.controls import Value, View, drawn
-from microgpt.viz.course import LESSONS, Page
 from microgpt.viz.figures import layout, paint, words
 from microgpt.viz.figures.layout import of
+from microgpt.viz.large.from_checkpoint import page_for, pressed
 from microgpt.viz.large.picture import BigPicture
 from microgpt.viz.lesson import added, lesson_named, page_named
-from microgpt.viz.lessons.from_checkpoint import page_for, pressed
+from microgpt.viz.page import Page
 from microgpt.viz.patches import Patch, file
 from microgpt.viz.rendering import render
 from microgpt.viz.request import settings_from
@@ -118,7 +119,7 @@ def figure_file(fields: Mapping[str, str], kind: str = "still", settings: Settin
 def card(page: Page) -> str:
     """What a link to the page shows, 1200 x 630: its title, and its figure; of the glossary, its words."""
     own = page._replace(widget=page.widget or page.hero)
-    pictured = own if own.widget else next(one for one in LESSONS if one.widget == "stepper")
+    pictured = own if own.widget else next(one for one in LESSONS if one.widget == "kv_cache")
     view = views.view(pictured.widget, Settings(pictured.model, pictured.prompt))
     return render.render(
         "figures/_card.svg", **around(), page=page, pen=layout.Pen(96),
@@ -172,7 +173,7 @@ def panel(page: Page, view: View, at: Mapping[str, Value], moving: bool = False,
             N_("The lesson “%(name)s” has no figure; it needs a choice, and figure.svg or a view with tables."),
             name=page.name,
         )
-    names = [f"lessons/{page.widget}/figure.svg", "figures/table.svg"]
+    names = [f"course/{page.widget}/figure.svg", "figures/table.svg"]
     template = render.environment(LANG.get()).select_template(names)
     asked = {"page": page, "view": view, "at": at, "i": next(iter(at.values())), "moving": moving, "short": short}
     made: Any = template.make_module({**around(), **asked})

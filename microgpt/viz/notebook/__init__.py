@@ -21,10 +21,10 @@ from microgpt.trace import Trace, TraceArrays
 from microgpt.viz import figures, views
 from microgpt.viz.controls import View, drawn, on_show
 from microgpt.viz.drawing.picture import Picture
+from microgpt.viz.large.from_checkpoint import check_widget, drawn_by, page_for, picture_for, pressed
 from microgpt.viz.large.from_trace import drawable, picture_of
 from microgpt.viz.large.picture import BigPicture
 from microgpt.viz.lesson import Page, lesson_named
-from microgpt.viz.lessons.from_checkpoint import check_widget, drawn_by, page_for, picture_for, pressed
 from microgpt.viz.notebook.tables import plain
 from microgpt.viz.rendering.assets import STYLE
 from microgpt.viz.rendering.policy import policy
@@ -139,7 +139,7 @@ def is_folder(model: str | Path) -> bool:
 
 def head_of(page: Page, picture: Picture, chosen: Mapping[str, Any]) -> tuple[int, int]:
     """The layer and the head that are seen first: of the open ones, a value like 14.3 names both."""
-    if page.widget != "stepper":
+    if page.widget != "kv_cache":
         return 0, 0
     if not picture.opened:
         shown = on_show(picture, chosen)
@@ -158,7 +158,7 @@ class Shown:
         self._order, self._view, self._style = order, view, style() + own_style(order.page, big=bool(picture.opened))
         # the page goes into single quotes, since it is full of double ones; it knows what can be chosen of it
         framed = self._text(self._style).replace("&", "&amp;").replace("'", "&#39;")
-        step = int(str(order.chosen.get("step", picture.at))) if order.page.widget == "stepper" else picture.at
+        step = int(str(order.chosen.get("step", picture.at))) if order.page.widget == "kv_cache" else picture.at
         tables = plain(picture, step, *head_of(order.page, picture, order.chosen))
         with language(order.lang):
             self._html = render(

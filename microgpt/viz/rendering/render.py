@@ -13,21 +13,23 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from types import CodeType
 from typing import Any, NamedTuple
 
 import jinja2
 from markupsafe import Markup
 
+from microgpt.course import LESSONS, PAGES, part_of
+from microgpt.course import page as page_named
 from microgpt.errors import UserError
 from microgpt.trace import EVENTS
 from microgpt.viz.controls import FORMAT, THEME, View, on_show
-from microgpt.viz.course import LESSONS, PAGES, Page, part_of
-from microgpt.viz.course import page as page_named
 from microgpt.viz.drawing.counters import PART_NAMES, Facts, facts
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.phases import PHASES, code
 from microgpt.viz.lesson import ADDED, ON_ADD, added
+from microgpt.viz.page import Page
 from microgpt.viz.rendering.assets import BESIDE, BRIDGE, MODULE, SCRIPTS, STYLE, Assets
 from microgpt.viz.rendering.minutes import minutes
 from microgpt.viz.settings import SAMPLING
@@ -50,7 +52,7 @@ class Site(NamedTuple):
 
 HERE = Site()
 COURSE = ContextVar("COURSE", default=True)  # whether there are other pages to lead to
-ROOT = place.ROOT
+PLACES = (place.ROOT / "templates", place.PACKAGE)  # of templates: the frame's, and those of the lessons, course/…
 COMPILED = "microgpt_templates"
 
 
@@ -84,25 +86,27 @@ class Sources(jinja2.FileSystemLoader):
         return environment.template_class.from_code(environment, compiled(name, text), globals or {})
 
 
+def where(name: str) -> Path:
+    """The file of a template of ours."""
+    return PLACES[name.startswith("course/")] / name
+
+
 @cache
 def compiled(name: str, text: str) -> CodeType:
-    return compile(as_python(name, text), ROOT / "templates" / name, "exec")
+    return compile(as_python(name, text), where(name), "exec")
 
 
 @cache
 def as_python(name: str, text: str) -> str:
     """A template as Python, the same for all languages: what differs between them is computed when it runs."""
-    path = str(ROOT / "templates" / name)  # for errors alone
-    return environment().overlay(optimized=False).compile(text, name, path, raw=True, defer_init=True)
+    return environment().overlay(optimized=False).compile(text, name, str(where(name)), raw=True, defer_init=True)
 
 
 @cache
 def environment(lang: str = "en") -> jinja2.Environment:
     """The environment for one language; autoescape on, a missing name is an error."""
     env = jinja2.Environment(
-        loader=jinja2.ChoiceLoader(
-            [Compiled(), Sources(ROOT / "templates"), jinja2.FunctionLoader(of_others)],
-        ),
+        loader=jinja2.ChoiceLoader([Compiled(), Sources(PLACES), jinja2.FunctionLoader(of_others)]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -142,10 +146,10 @@ def on_one_line(context: jinja2.runtime.Context, value: float) -> str:
 
 
 def of_others(name: str) -> tuple[str, str, None] | None:
-    """A template of a lesson that is not ours, lessons/<widget>/<file>, and where it lies, for errors."""
+    """A template of a lesson that is not ours, course/<widget>/<file>, and where it lies, for errors."""
     kind, _, rest = name.partition("/")
     widget, _, file = rest.partition("/")
-    found = added(widget) if kind == "lessons" and file else None
+    found = added(widget) if kind == "course" and file else None
     text = found.template(file) if found else None
     return None if found is None or text is None else (text, str(found.folder / file), None)
 
@@ -192,8 +196,8 @@ def render_page(page: Page, view: View, site: Site = HERE, assets: Assets = BESI
 
 def sheet_after(lesson: Page, after: Page | None) -> Page | None:
     """The exercises that a lesson leads to: those of its part, if it is the last one in it."""
-    part = part_of(lesson.number)
-    return None if after and after.number in part.lessons else page_named(part.sheet)
+    part = part_of(lesson)
+    return None if after in part.lessons else page_named(part.sheet)
 
 
 def render_embed(page: Page, view: View, site: Site = HERE, assets: Assets = BESIDE) -> str:
@@ -227,7 +231,7 @@ def render_baked(
 
 def widget(name: str, view: View, page: Page | None = None, asked: Mapping[str, object] | None = None) -> str:
     """The inside of #widget; `asked` says what is on show."""
-    return render(f"lessons/{name}/widget.html", view=view, at=on_show(view, asked), page=page)
+    return render(f"course/{name}/widget.html", view=view, at=on_show(view, asked), page=page)
 
 
 def prose(name: str, view: View, page: Page | None = None, live: bool = False) -> str:

@@ -11,13 +11,13 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from microgpt.experiments.journey import MOST_SWAPS
-from microgpt.viz.course import Page
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.phases import PHASES, RUN
 from microgpt.viz.drawing.picture import MOST_TOKENS
 from microgpt.viz.lesson import added
+from microgpt.viz.page import Page
 from microgpt.viz.rendering.assets import STYLE
-from microgpt.viz.rendering.render import render
+from microgpt.viz.rendering.render import render, where
 from microgpt.viz.text.place import ROOT
 from microgpt.weights import SHIPPED, shipped
 
@@ -51,10 +51,10 @@ def own_style(page: Page, big: bool = False) -> str:
     """
     if lesson := added(page.widget):
         return lesson.style
-    folders = dict.fromkeys([page.folder.removeprefix("templates/"), *page.styles, *[LARGE] * big])
+    folders = dict.fromkeys([page.folder, *page.styles, *[LARGE] * big])
     found, numbers = [], counts(big=LARGE in folders)
     for folder in folders:
-        written, states = (ROOT / "templates" / folder / name for name in ("style.css", "states.css"))
+        written, states = (where(f"{folder}/{name}") for name in ("style.css", "states.css"))
         if written.is_file():
             found.append(written.read_text("utf-8"))
         if states.is_file():

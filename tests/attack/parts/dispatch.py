@@ -9,7 +9,8 @@ from random import Random
 from traceback import extract_tb
 from typing import Any, NamedTuple
 
-from microgpt.viz.course import PAGES, Page
+from microgpt.course import PAGES
+from microgpt.viz.page import Page
 from microgpt.viz.session import dispatch, hooks_of
 from tests.attack.answers import through_javascript, wrong_in
 from tests.attack.part import Order, Part, Seen

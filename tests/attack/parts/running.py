@@ -15,7 +15,7 @@ from tests.browser.live import LINE, open_live
 from tools.browsers import Page
 from tools.output.sources import our_files
 
-HOME = "microgpt/viz/lessons/stepper.py"  # whose buttons get the hooks below
+HOME = "microgpt/course/kv_cache/lesson.py"  # whose buttons get the hooks below
 HOOKS = '''
 
 def _wrong(kind, state, fields):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page as Tab
 
-from microgpt.viz.course import PARTS
+from microgpt.course import PARTS
 from tests.browser.conftest import Open
 from tests.browser.paper import printed, texts
 

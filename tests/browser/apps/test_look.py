@@ -7,9 +7,9 @@ import pytest
 from safetensors.numpy import save_file
 
 from microgpt.checkpoints.files import header
+from microgpt.course import page as page_named
 from microgpt.viz import views
 from microgpt.viz.apps.look import looked
-from microgpt.viz.course import page as page_named
 from microgpt.viz.rendering import render
 from microgpt.viz.rendering.assets import self_contained
 from microgpt.viz.rendering.style import read

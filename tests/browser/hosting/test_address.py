@@ -7,10 +7,10 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
+from microgpt.course import LESSONS
+from microgpt.course import page as page_named
 from microgpt.viz import views
 from microgpt.viz.controls import on_show
-from microgpt.viz.course import LESSONS
-from microgpt.viz.course import page as page_named
 from microgpt.viz.settings import Settings
 from tests.browser.conftest import Open
 from tests.browser.hosts import sandboxed
@@ -24,7 +24,8 @@ CHECKED = """Object.fromEntries([...document.querySelectorAll("[type=radio]:chec
 WRONG = 'document.querySelector("[data-wrong]").textContent.replace(/[\u2068\u2069]/g, "")'
 ROWS = 'document.querySelectorAll("#rows .row").length'
 LETTERS = page_named("kv-cache")
-HEAD = str(on_show(views.view("stepper", Settings(LETTERS.model, LETTERS.prompt)))["head"])  # whose weights differ most
+# the head whose weights differ most
+HEAD = str(on_show(views.view("kv_cache", Settings(LETTERS.model, LETTERS.prompt)))["head"])
 
 
 @pytest.mark.parametrize("folder", [pytest.param("", marks=OWN), "es/embed/"])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from microgpt.viz.course import LESSONS
+from microgpt.course import LESSONS
 from tests.browser.conftest import Open
 from tests.browser.hosts import sandboxed
 from tests.browser.live import STATE, soon

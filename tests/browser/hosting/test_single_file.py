@@ -62,7 +62,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("host")
     asked = request("stepper", "stories", "The next day")
     assets = self_contained(told, runtime(asked=asked), packed)
-    html = rendered(asked, views.view("stepper", asked.settings), Site(), "", assets)
+    html = rendered(asked, views.view("kv_cache", asked.settings), Site(), "", assets)
     (out / "page.html").write_text(html["index.html"], "utf-8")
     (out / "host.html").write_text(HOST, "utf-8")
     return out

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
+from microgpt.course import LESSONS
 from microgpt.viz import views
-from microgpt.viz.course import LESSONS
-from microgpt.viz.course import Page as SitePage
+from microgpt.viz.page import Page as SitePage
 from microgpt.viz.rendering.render import prose, widget
 from microgpt.viz.settings import Settings
 from tests.browser.conftest import Open
@@ -16,7 +16,7 @@ from tests.browser.live import STATE, html, open_live, press
 from tests.browser.reading import Run, assert_choices_work, assert_questions_answer, assert_steps_through, strictest
 from tools.browsers import UNFOLD
 
-STEPPERS = [page for page in LESSONS if page.widget == "stepper"]
+STEPPERS = [page for page in LESSONS if page.widget == "kv_cache"]
 LIVE = [page for page in LESSONS if page.live == "text"]
 # what stands in a page of another address takes the place of what stands in this one; its scripts stay those of this
 TURN = """((url) => new Promise((done, fail) => {
@@ -48,7 +48,7 @@ def test_a_lesson_works_from_a_file(chromium: Browser, site: Path, tmp_path: Pat
 def assert_reads(run: Run, lesson: SitePage) -> None:
     assert_choices_work(run)
     assert_questions_answer(run)
-    if lesson.widget == "stepper":
+    if lesson.widget == "kv_cache":
         assert_steps_through(run)
         assert run('getComputedStyle(document.querySelector(".no-js")).display') == "block"
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from microgpt.viz.course import page as page_of
-from microgpt.viz.lessons import old_rows, why_q
-from microgpt.viz.lessons.prefill import view
+from microgpt.course import page as page_of
+from microgpt.course.old_rows import lesson as old_rows
+from microgpt.course.prefill_and_decode.lesson import view
+from microgpt.course.why_q import lesson as why_q
 from microgpt.viz.settings import Settings
 from tests.browser.conftest import Open
 from tools.browsers import Page

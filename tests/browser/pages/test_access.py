@@ -9,11 +9,11 @@ import pytest
 from playwright.sync_api import Browser
 from playwright.sync_api import Page as Tab
 
-from microgpt.viz.course import LESSONS
+from microgpt.course import LESSONS
 from tests.browser.conftest import Open
 from tests.browser.live import open_live, press
 
-STEPPERS = [page.name for page in LESSONS if page.widget == "stepper"]
+STEPPERS = [page.name for page in LESSONS if page.widget == "kv_cache"]
 
 
 @pytest.fixture(scope="module")

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page as Tab
 
-from microgpt.viz.course import LESSONS
+from microgpt.course import LESSONS
 from tests.browser.paper import bare, printed, texts
 from tools.browsers import UNFOLD
 
 SAMPLE = {"attention", "kv-cache", "with-and-without", "memory", "many-at-once", "latent-row"}  # of each kind of cases
 AGAIN = pytest.mark.thorough("the same rules of print on other cases")
-STEPPERS = [page.name for page in LESSONS if page.widget == "stepper"]
+STEPPERS = [page.name for page in LESSONS if page.widget == "kv_cache"]
 
 
 @pytest.mark.parametrize("name", STEPPERS)

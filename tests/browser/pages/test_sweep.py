@@ -21,7 +21,7 @@ from axe_playwright_python.base import AXE_FILE_PATH
 from playwright.sync_api import Browser, Frame
 from playwright.sync_api import Page as Tab
 
-from microgpt.viz.course import LESSONS, PAGES, PARTS
+from microgpt.course import LESSONS, PAGES, PARTS
 from microgpt.viz.text.language import LANGUAGES
 from tests.browser.conftest import Open
 from tests.support.proved import Proof
@@ -43,7 +43,7 @@ LEAST = 11  # pixels: the smallest number in a cell
 
 NAMES = [page.name for page in PAGES]
 FRAMES = [f"embed/{page.name}" for page in LESSONS]
-COLUMNED = {page.name for page in LESSONS if page.widget != "stepper"}  # whose layout follows the page's width
+COLUMNED = {page.name for page in LESSONS if page.widget != "kv_cache"}  # whose layout follows the page's width
 FOLDERS = ["" if lang == "en" else f"{lang}/" for lang in LANGUAGES]
 # What stands in Spanish and in frames stands on the English page too, and some pages are made of the same parts: axe
 # looks at one of each kind.

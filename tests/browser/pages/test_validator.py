@@ -11,8 +11,8 @@ from pathlib import Path
 import html5lib
 import pytest
 
+from microgpt.course import LESSONS
 from microgpt.viz import show, views
-from microgpt.viz.course import LESSONS
 from microgpt.viz.figures import figure_file
 from microgpt.viz.rendering.assets import self_contained
 from microgpt.viz.rendering.render import HERE, render_baked

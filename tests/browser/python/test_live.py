@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from playwright.sync_api import Playwright
 
+from microgpt.course import PAGES
 from microgpt.record import Recording
 from microgpt.trace import from_json
-from microgpt.viz.course import PAGES
-from microgpt.viz.course import Page as SitePage
 from microgpt.viz.drawing.picture import Picture
+from microgpt.viz.page import Page as SitePage
 from microgpt.viz.rendering.render import widget
 from microgpt.weights import shipped
 from tests.browser.live import LINE, STATE, open_live, press
@@ -22,7 +22,7 @@ from tests.support.answers import stands
 from tools.browsers import Page, tab
 
 ENGINES = pytest.mark.engines("NumPy and the bridge run in the engine's own WebAssembly")
-STEPPERS = [page for page in PAGES if page.widget == "stepper"]
+STEPPERS = [page for page in PAGES if page.widget == "kv_cache"]
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_the_live_picture_is_the_built_one_byte_for_byte(page: Page, site_page: 
     press(page, "run")
     answers = [json.loads(text)["patches"] for text in page.run(f"window.answers.slice({first})")]
     shown = Picture(Recording(shipped(site_page.model), site_page.prompt).run(), layer=0, head=0)
-    assert stands(answers) == widget("stepper", shown)
+    assert stands(answers) == widget("kv_cache", shown)
     counts = list(range(shown.about["n_prompt"], shown.n + 1))
     assert page.run("window.seen") == counts  # as it is computed, a token with each answer
 

@@ -4,22 +4,22 @@ from tests.faults.fault import Fault
 
 SWEEP = "tests/browser/pages/test_sweep.py::test_a_page_holds_at_any_width_and_in_any_state"
 READS = "tests/browser/lessons/test_lessons.py::test_a_lesson_works_in_the_strictest_host"
-MACHINE = "templates/lessons/stepper/style.css"
+MACHINE = "microgpt/course/kv_cache/style.css"
 EVERY_PRESS = "tests/browser/pages/test_machine.py::test_play_plays_at_every_press_and_moves_nothing_beside"
 
 PAGES = [
     Fault(
         "bound-that-does-not-hold", "pages", "microgpt/viz/text/formats.py",
         "(-12, -9, -6, -3) if value < 10.0**e", "(-12, -9, -6, -3) if value < 10.0 ** (e + 1.5)",
-        ("tests/viz/test_formats.py", "tests/viz/lessons/test_compare.py"),
+        ("tests/viz/test_formats.py", "tests/course/with_and_without/test_lesson.py"),
     ),
     Fault(
         "bound-rounded-to-the-nearest", "pages", "microgpt/viz/text/formats.py",
         "rel_tol=NOISE) else side(steps)", "rel_tol=NOISE) else near",
-        ("tests/viz/test_formats.py", "tests/viz/lessons/engines/test_limit.py"),
+        ("tests/viz/test_formats.py", "tests/course/reading_limit/test_lesson.py"),
     ),
     Fault(
-        "one-of-many", "pages", "templates/lessons/prefill/widget.html",
+        "one-of-many", "pages", "microgpt/course/prefill_and_decode/widget.html",
         "after {{ start }} row; the cache", "after {{ start }} rows; the cache",
         ("tests/viz/test_markup.py::test_every_page_is_sound",),
     ),
@@ -29,7 +29,7 @@ PAGES = [
         ("tests/viz/test_formats.py",),
     ),
     Fault(
-        "question-with-another-right-answer", "pages", "templates/lessons/memory/prose.html",
+        "question-with-another-right-answer", "pages", "microgpt/course/memory/prose.html",
         'room=asks.room|size_text), asks.fit, "right", {', 'room=asks.room|size_text), asks.fit, "twice", {',
         ("tests/viz/course/test_asks.py",),
     ),
@@ -39,9 +39,9 @@ PAGES = [
         ("tests/test_messages.py",),
     ),
     Fault(
-        "letter-of-another-row", "pages", "templates/lessons/heads/widget.html",
+        "letter-of-another-row", "pages", "microgpt/course/fewer_heads/widget.html",
         '{% elif kind == "k" %}{% trans at=group.at %}K', '{% elif kind == "v" %}{% trans at=group.at %}K',
-        ("tests/viz/lessons/test_heads.py",),
+        ("tests/course/fewer_heads/test_lesson.py",),
     ),
     Fault(
         "icon-from-another-host", "pages", "templates/_head.html",
@@ -59,7 +59,7 @@ PAGES = [
         ("tests/test_build.py::test_every_link_leads_somewhere",),
     ),
     Fault(
-        "heading-of-a-column-missing", "pages", "templates/lessons/stepper/_step.html",
+        "heading-of-a-column-missing", "pages", "microgpt/course/kv_cache/_step.html",
         '<th scope="col">{% trans %}reads{% endtrans %}</th></tr></thead>', "</tr></thead>",
         ("tests/browser/pages/test_access.py::test_the_step_on_show_is_told_as_tables_and_one_sentence",),
     ),
@@ -111,7 +111,7 @@ PAGES = [
         ("tests/browser/pages/test_machine.py::test_q_leaves_the_machine_and_is_gone",),
     ),
     Fault(
-        "step-that-shows-later-rows", "pages", "templates/lessons/stepper/states.css",
+        "step-that-shows-later-rows", "pages", "microgpt/course/kv_cache/states.css",
         "~.row{visibility:hidden}", "~.row{visibility:visible}",
         (f"{READS}[kv-cache]",),
     ),
@@ -142,7 +142,7 @@ PAGES = [
         (f"{EVERY_PRESS}[chromium-letters-the end]",),
     ),
     Fault(
-        "play-that-leaves-the-screen", "pages", "templates/lessons/inside/style.css",
+        "play-that-leaves-the-screen", "pages", "microgpt/course/inside/style.css",
         "--seen: 24rem;", "--seen: 100%;",
         ("tests/browser/lessons/test_inside.py::test_the_drawing_needs_no_script[chromium]",),
     ),

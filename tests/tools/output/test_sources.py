@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import build
+from microgpt.course import PAGES
 from microgpt.viz.rendering import style
 from microgpt.viz.request import request
 from tools import bake
@@ -75,7 +76,7 @@ def test_only_what_is_listed_goes_beside_the_pages(
     build.write_site(tmp_path / "out")
     names = {path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*") if path.is_file()}
     scripts = {"boot.js", "host.js", "offline.js"}  # the worker is in the runtime
-    cards = {f"cards/{path.name}" for path in (ROOT / "site" / "cards").iterdir()}
+    cards = {f"cards/{page.name}.png" for page in PAGES}
     assert names == {*scripts, *cards, "icon.svg", "style.css", "NOTICES.txt", "exercises/cache_exercise.py"} | {
         "traces/smollm2.json",
         "traces/smollm2-chat.json",
@@ -105,8 +106,8 @@ def test_only_what_is_listed_goes_into_the_style(sources: Path, monkeypatch: pyt
 def test_a_package_holds_what_a_site_does() -> None:
     """pip install takes the same files, by the same patterns."""
     data = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["package-data"]
-    assert tuple(p for p in ours.OWN["microgpt"] if p != "**/*.py") == tuple(data["microgpt"])
-    assert [*ours.OWN["templates"], ours.STYLES] == data["microgpt.templates"]
+    assert [*ours.OWN["microgpt"][1:], *ours.PAGES_ALONE["microgpt"]] == data["microgpt"]
+    assert [*ours.OWN["templates"], *ours.PAGES_ALONE["templates"]] == data["microgpt.templates"]
     assert ours.OWN["locale"] == tuple(data["microgpt.locale"])
     assert ours.SITE == tuple(data["microgpt.site"])
 
@@ -118,6 +119,7 @@ def test_every_tracked_file_goes_along() -> None:
         pytest.skip("no checkout of git here, so it cannot be told what belongs to the project")
     asked = [git, "-c", "safe.directory=*", "ls-files", "-z", *ours.OWN, "site"]
     tracked = subprocess.run(asked, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
-    out = {*ours.our_files(), *(path.relative_to(ROOT).as_posix() for path in ROOT.glob(f"templates/{ours.STYLES}"))}
+    alone = [path for folder, kinds in ours.PAGES_ALONE.items() for path in ours.listed(ROOT / folder, kinds)]
+    out = {*ours.our_files(), *(path.relative_to(ROOT).as_posix() for path in alone)}
     out |= {path.relative_to(ROOT).as_posix() for path in ours.listed(ROOT / "site", ours.SITE)}
     assert [name for name in tracked if name and re.sub(r"\.po$", ".mo", name) not in out] == []

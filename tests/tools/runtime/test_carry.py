@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microgpt.viz.course import LESSONS, Page
+from microgpt.course import LESSONS
+from microgpt.viz.page import Page
 from microgpt.viz.rendering.assets import written
 from microgpt.viz.request import Request, request
 from tools.runtime.carry import needed_by, runtime
@@ -51,7 +52,7 @@ def test_what_no_lesson_asks_for_stays_at_home() -> None:
     for name in (
         "microgpt/viz/notebook/__init__.py", "microgpt/checkpoints/loading.py", "microgpt/train.py",
         "microgpt/serving/engine.py", "microgpt/viz/apps/front.py", "microgpt/data/stories-mla.npz",
-        "microgpt_templates/apps_front_page_html.py", "microgpt_templates/lessons_sharing_prose_html.py",
+        "microgpt_templates/apps_front_page_html.py", "microgpt_templates/course_shared_prefixes_prose_html.py",
         "locale/es/LC_MESSAGES/messages.mo", "numpy/random/mtrand.so", "numpy/linalg/_umath_linalg.so",
     ):  # fmt: skip
         assert not wanted(name), name

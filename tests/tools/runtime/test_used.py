@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from microgpt.viz.course import LESSONS, PAGES
+from microgpt.course import LESSONS, PAGES
 from tools.runtime.exercise import answers
 from tools.runtime.lean import LATE
 from tools.runtime.packing import USED, USED_FIRST

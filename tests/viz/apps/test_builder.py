@@ -10,15 +10,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from microgpt.course import LESSONS, page
+from microgpt.course.kv_cache import lesson as stepper
 from microgpt.errors import UserError
 from microgpt.viz import views
 from microgpt.viz.apps.builder import NAMED
 from microgpt.viz.apps.embed_codes import HOSTS, Frame, address, codes, site_address
-from microgpt.viz.course import LESSONS, page
-from microgpt.viz.lessons import stepper
-from microgpt.viz.rendering.render import ROOT, language, render_embed, render_page
+from microgpt.viz.rendering.render import language, render_embed, render_page
 from microgpt.viz.session import dispatch
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.place import ROOT
 from tests.support.controls import controls
 from tests.support.pages import parse, text, tree_of
 
@@ -210,7 +211,7 @@ def test_every_lesson_can_be_embedded_and_links_to_here(lesson: Any) -> None:
 
 def test_what_has_a_field_of_its_own_has_the_name_of_a_control_of_a_page() -> None:
     """Otherwise a link to this page could not fill it in."""
-    pages = [render_embed(lesson, views.of(lesson)) for lesson in LESSONS if lesson.widget == "stepper"]
+    pages = [render_embed(lesson, views.of(lesson)) for lesson in LESSONS if lesson.widget == "kv_cache"]
     builder = render_page(BUILDER, views.of(BUILDER))
     for name in NAMED:
         assert f'name="{name}"' in builder

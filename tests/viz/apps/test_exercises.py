@@ -20,13 +20,13 @@ from microgpt.caches.codes import Grid
 from microgpt.caches.paged import PagedCache
 from microgpt.config import Array, Config, split
 from microgpt.cost import reads
+from microgpt.course import PAGES, PARTS
 from microgpt.decode import decode_step, prefill
 from microgpt.model import forward
 from microgpt.trace import Trace
 from microgpt.train import loss_and_grads
 from microgpt.viz.apps.exercises import engines, sheets
 from microgpt.viz.apps.exercises.sheet import Calc, listing
-from microgpt.viz.course import LESSONS, PAGES, PARTS
 from microgpt.viz.text.language import LANGUAGES
 from microgpt.weights import init, shipped
 from tests.support.pages import find, folded, text, tree_of
@@ -86,7 +86,7 @@ def test_each_part_has_a_sheet_which_its_last_lesson_and_the_front_page_lead_to(
     front = [e.get("href") for e in tree_of("index").iter("a")]
     for part in PARTS:
         assert front.count(f"{part.sheet}.html") == 1
-        last = [one for one in LESSONS if one.number == part.lessons[-1]][-1]
+        last = part.lessons[-1]
         linked = [e.get("href") for e in find(tree_of(last.name), "onward")[0].iter("a")]
         assert f"{part.sheet}.html" in linked
     assert not [e for e in tree_of("kv-cache-words").iter("a") if "exercises-" in e.get("href", "")]  # in its middle
@@ -94,9 +94,9 @@ def test_each_part_has_a_sheet_which_its_last_lesson_and_the_front_page_lead_to(
 
 def test_a_sheet_needs_every_lesson_of_its_part() -> None:
     for sheet in sheets().values():
-        assert min(6, 2 + len(sheet.part.lessons)) <= len(sheet.tasks) == len(sheet.keyed) <= 10
+        assert min(6, 2 + len(sheet.part.folders)) <= len(sheet.tasks) == len(sheet.keyed) <= 10
         needed = {need for task in sheet.tasks for need in task.needs}
-        assert {one.name for one in LESSONS if one.number in sheet.part.lessons} <= needed
+        assert {one.name for one in sheet.part.lessons} <= needed
         assert "bug" in {task.kind for task in sheet.tasks} and sheet.minutes <= 150
 
 

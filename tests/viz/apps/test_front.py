@@ -7,8 +7,8 @@ from xml.etree.ElementTree import Element
 import numpy as np
 import pytest
 
+from microgpt.course import LESSONS, PARTS, page
 from microgpt.trace import Trace
-from microgpt.viz.course import LESSONS, PARTS, page
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.lesson import module_of
@@ -30,8 +30,8 @@ def head() -> tuple[int, int]:
 
 
 def test_every_lesson_is_in_one_part_in_the_order_of_the_numbers() -> None:
-    numbered = [number for part in PARTS for number in part.lessons]
-    assert numbered == sorted({lesson.number for lesson in LESSONS})
+    assert [one for part in PARTS for one in part.lessons] == [*LESSONS]
+    numbered = sorted({lesson.number for lesson in LESSONS})
     links = [e.get("href") for part in find(tree_of(FRONT), "chapter") for e in part.iter("a")]
     assert {f"{lesson.name}.html" for lesson in LESSONS} <= set(links)
     assert [numbers(e)[0] for e in find(tree_of(FRONT), "meta")] == numbered

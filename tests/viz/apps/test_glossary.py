@@ -6,8 +6,8 @@ from functools import cache
 import numpy as np
 import pytest
 
+from microgpt.course import page
 from microgpt.trace import Trace
-from microgpt.viz.course import page
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.rendering.render import LANGUAGES, language

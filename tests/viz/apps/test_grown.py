@@ -8,10 +8,10 @@ import pytest
 
 from microgpt.architectures.known import PRESETS
 from microgpt.cost import kv_bytes
-from microgpt.viz.lessons import timing
-from microgpt.viz.lessons.in_your_code import grown
-from microgpt.viz.lessons.in_your_code.grown import LAPS, LARGE, LONG, WAYS, concatenated, reserved, row_of
-from microgpt.viz.lessons.timing import medians
+from microgpt.course.in_your_code import grown
+from microgpt.course.in_your_code.grown import LAPS, LARGE, LONG, WAYS, concatenated, reserved, row_of
+from microgpt.viz.drawing import timing
+from microgpt.viz.drawing.timing import medians
 from microgpt.viz.patches import Patch, State
 from microgpt.viz.session import dispatch
 

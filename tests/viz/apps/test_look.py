@@ -11,11 +11,11 @@ from safetensors.numpy import save_file
 
 from microgpt.architectures.known import PRESETS
 from microgpt.checkpoints.safetensors import Header, Tensor, read_header
+from microgpt.course import page
 from microgpt.errors import UserError
 from microgpt.viz import views
 from microgpt.viz.apps.examples import EXAMPLES, published
 from microgpt.viz.apps.look import COLUMNS, FIELD, GROUPS, ROWS, TOKENS, WIDTH, looked
-from microgpt.viz.course import page
 from microgpt.viz.given_files import only
 from microgpt.viz.rendering.render import render, render_page
 from microgpt.viz.session import dispatch

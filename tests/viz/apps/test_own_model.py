@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from microgpt.config import n_params
+from microgpt.course import page
 from microgpt.record import Recording
 from microgpt.viz.apps.own_model import EXAMPLE, NEW, PROMPT
-from microgpt.viz.course import page
 from microgpt.viz.rendering.render import LANGUAGES
 from microgpt.weights import shipped
 from tests.support.checkpoints import made

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from microgpt.cache import KVCache
+from microgpt.course.with_and_without.race import LAP, LAPS, LENGTHS, course_of
 from microgpt.decode import decode_step, recompute
 from microgpt.experiments import growth
-from microgpt.viz.lessons import timing
-from microgpt.viz.lessons.compare.race import LAP, LAPS, LENGTHS, course_of
+from microgpt.viz.drawing import timing
 from microgpt.viz.patches import Patch, State
 from microgpt.viz.session import dispatch
 from microgpt.weights import SHIPPED

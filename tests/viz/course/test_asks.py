@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import pytest
 
-from microgpt.viz.course import LESSONS, Page
+from microgpt.course import LESSONS
+from microgpt.viz.page import Page
 from microgpt.viz.text.answers import answers
 from tests.support.pages import find, folded, text, tree_of, view_of
 from tests.viz.course.answers import BUG, QUESTIONS

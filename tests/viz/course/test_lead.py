@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from microgpt.viz.course import LESSONS, Page, page
+from microgpt.course import LESSONS, page
+from microgpt.viz.page import Page
 from microgpt.viz.rendering.minutes import QUESTION, STEP, WORDS
 from tests.support.pages import find, prose_without, text, tree_of, view_of
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from microgpt.viz.course import LESSONS
+from microgpt.course import LESSONS
 from tests.support.pages import find, folded, prose_without, tree_of
 from tests.viz.course.questions import QUESTIONS
 

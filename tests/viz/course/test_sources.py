@@ -6,7 +6,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from microgpt.viz.course import LESSONS, Page, page
+from microgpt.course import LESSONS, page
+from microgpt.viz.page import Page
 from microgpt.viz.rendering.render import render_embed, render_page
 from microgpt.viz.text.sources import SOURCES, WORK
 from tests.support.answers import to_the_end

@@ -20,6 +20,7 @@ from microgpt.caches.shift import ShiftCache
 from microgpt.caches.sinks import SinkCache
 from microgpt.config import Array, Report
 from microgpt.cost import reads
+from microgpt.course.kv_cache.lesson import one_step
 from microgpt.errors import UserError
 from microgpt.model import forward
 from microgpt.record import Recording
@@ -30,7 +31,6 @@ from microgpt.viz.large.excerpt import excerpt, of_heads
 from microgpt.viz.large.from_trace import picture_from, picture_of
 from microgpt.viz.large.picture import drawn
 from microgpt.viz.lesson import lesson_named
-from microgpt.viz.lessons.stepper import one_step
 from microgpt.viz.rendering import render
 from microgpt.viz.request import settings_for
 from microgpt.weights import shipped
@@ -132,7 +132,7 @@ def test_page_and_figure_have_it_and_a_live_page_is_drawn_anew(ran: Ran) -> None
         stood.append(one_step(recording, {}, -1)[1])
     assert not stood[FROM - 1] and stood[FROM]
     view, said = Picture(recording.trace, selected=FROM), "Rows? [0-9, ]+ ha(s|ve) changed in it, or (is|are) gone"
-    html = render.widget("stepper", view)
+    html = render.widget("kv_cache", view)
     for i in range(view.n):
         (row,) = re.findall(rf'<div class="row R{i}[ "].*?\n</div>', html, re.S)
         lives = view.lives(i)

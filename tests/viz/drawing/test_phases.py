@@ -7,14 +7,16 @@ import pytest
 from babel.messages.pofile import read_po
 
 from microgpt import model
-from microgpt.viz.course import PAGES
+from microgpt.course import PAGES
 from microgpt.viz.drawing.phases import PHASES, code
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.drawing.source import reported
 from microgpt.viz.lesson import lesson_named
+from microgpt.viz.rendering.render import where
 from microgpt.viz.rendering.style import SPANS, own_style, pace
 from microgpt.viz.text.language import LANGUAGES
 from microgpt.viz.text.place import ROOT
+from tests.support.templates import templates
 
 SOURCE = inspect.getsource(model.forward)
 REPORTED = reported(SOURCE)
@@ -73,12 +75,12 @@ NUMBER = {phase.name: i for i, phase in enumerate(PHASES, 1)}
 IN_WORDS = {"en": dict(zip(range(5, 10), ("five", "six", "seven", "eight", "nine"), strict=True)),
             "es": dict(zip(range(5, 10), ("cinco", "seis", "siete", "ocho", "nueve"), strict=True))}  # fmt: skip
 STEPPER = lesson_named("stepper")
-SHEET = (ROOT / STEPPER.folder / "style.css").read_text("utf-8")
+SHEET = where(f"{STEPPER.folder}/style.css").read_text("utf-8")
 
 
 def test_no_stylesheet_types_how_many_stages_there_are() -> None:
     """What counts them is generated, from states.css."""
-    for path in (*(ROOT / "site" / "css").glob("*.css"), *(ROOT / "templates").glob("**/style.css")):
+    for path in (*(ROOT / "site" / "css").glob("*.css"), *templates("css")):
         assert not re.search(rf"--to: *\d|steps\({COUNT}\b|initial-value: *{COUNT}\b", path.read_text("utf-8")), path
 
 
@@ -107,7 +109,7 @@ def test_a_step_that_plays_goes_through_the_stages_in_their_order_and_rests() ->
 
 def test_all_that_moves_says_in_which_stages() -> None:
     """What has a clock, by its classes in the templates; and no two say so of one piece."""
-    folder = ROOT / "templates" / "lessons" / "stepper"
+    folder = ROOT / "microgpt" / "course" / "kv_cache"
     text = "".join((folder / f"_{part}.html").read_text("utf-8") for part in ("row", "step"))
     moving = [set(found.split()) for found in re.findall(r'class="([^"]*)"', text) if "a" in found.split()]
     pieces = set(SPANS)
@@ -139,7 +141,7 @@ def test_what_moves_at_a_stage_moves_at_the_stage_of_that_name() -> None:
 
 def test_every_stage_has_its_sentence_and_a_figure_shows_at_it_what_the_page_shows() -> None:
     step, figure = (
-        (ROOT / "templates" / "lessons" / "stepper" / name).read_text("utf-8") for name in ("_step.html", "figure.svg")
+        (ROOT / "microgpt" / "course" / "kv_cache" / name).read_text("utf-8") for name in ("_step.html", "figure.svg")
     )
     assert re.findall(r'<li class="P(\d) a">', step) == [str(i) for i in range(1, COUNT + 1)]
     later = {NUMBER[name] - 1 for name in ("append", "compare", "weigh", "mix", "drop q", "choose")}

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from microgpt.viz.course import LESSONS, Page
+from microgpt.course import LESSONS
 from microgpt.viz.figures import figure
 from microgpt.viz.figures.canvas import paint, size
+from microgpt.viz.page import Page
 from microgpt.viz.settings import Settings
 
 SVG = "{http://www.w3.org/2000/svg}"

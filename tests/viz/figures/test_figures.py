@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from microgpt.course import LESSONS, page
 from microgpt.errors import UserError
 from microgpt.viz import figures, views
-from microgpt.viz.course import LESSONS, Page, page
 from microgpt.viz.drawing.heat import LEVELS, Cell, Strip
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.figures import animated, figure, figure_file, of_run, turns
@@ -23,6 +23,7 @@ from microgpt.viz.figures.layout import cells, hatch
 from microgpt.viz.figures.paint import HEAT, INK, SMALL
 from microgpt.viz.figures.words import extent, fit, lines, runs
 from microgpt.viz.large.picture import BigPicture, big_view
+from microgpt.viz.page import Page
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import difference, heat, number, percent, shape_text, size_text, whole
 from microgpt.viz.text.language import LANGUAGES, language
@@ -33,7 +34,7 @@ from tests.support.large import PROMPT, small
 from tests.support.pages import view_of
 
 ROOT = Path(__file__).resolve().parents[3]
-STEPPERS = [one for one in LESSONS if one.widget == "stepper"]
+STEPPERS = [one for one in LESSONS if one.widget == "kv_cache"]
 ids = [one.name for one in LESSONS]
 
 
@@ -182,7 +183,7 @@ def test_stages_show_what_has_happened_and_no_more() -> None:
 def in_order(widget: str, view: Any, i: int) -> list[str]:
     """What the figure of case i must say, from its top to its bottom."""
     found: list[str]
-    if widget == "loop":
+    if widget == "next_token":
         one = view.passes[i]
         found = [whole(chip.token_id) for chip in one.chips] + [shape_text(stop.shape) for stop in one.stops]
         found += [x for guess in one.guesses for x in (guess.token, number(guess.probability), number(guess.logit))]
@@ -198,7 +199,7 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         given = [(*printed(key.v), f"× {number(key.weight)}", *printed(key.slices)) for key in view.keys]
         sums = [[number(x) for x in (key.total, key.score, key.raised, key.weight)] for key in view.keys]
         return [*printed(view.q), *chain(*made), *chain(*sums), *chain(*given), *printed(view.answer)]
-    if widget == "compare":
+    if widget == "with_and_without":
         step = view.steps[i]
         kept, again = [["kept", "kept"]] * i, [["again"] * 4] * i
         found = [x for row in (*kept, ["new"] * 4, *again, ["new"] * 4) for x in row]
@@ -217,7 +218,7 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
             found += [*printed(row.weights), *["−∞"] * (view.n - len(row.weights.cells))]
             found += [row.target, number(row.loss), number(row.cached)]
         return found
-    if widget == "prefill":
+    if widget == "prefill_and_decode":
         way = view.ways[i]
         found = []
         for block in way.blocks:
@@ -232,31 +233,31 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         found += [size_text(one.weights), size_text(one.full), whole(one.sequences)]
         reads = [(read.tokens, *(size_text(x) for x in (read.weights, read.cache))) for read in one.reads]
         return found + [x for tokens, weights, cache in reads for x in (whole(tokens), weights, cache)]
-    if widget == "serving":
+    if widget == "many_at_once":
         lanes = zip(*(column.boxes for column in view.ways[i].columns), strict=True)
         return [str(one.n) for lane in lanes for one in lane if one.n]
-    if widget == "guess":
+    if widget == "guess_and_check":
         return [box.token for column in view.columns for box in column.boxes if i in box.cases]
-    if widget == "dropping":
+    if widget == "full_cache":
         return [line.token for line in view.lines]
-    if widget == "latent":
+    if widget == "latent_row":
         return [row.token for row in view.rows]
-    if widget == "limit":
+    if widget == "reading_limit":
         return [whole(step.batch) for step in view.cases[i].steps]
-    if widget == "bits":
+    if widget == "fewer_bits":
         return [str(code) for code in view.cases[i].codes]
-    if widget == "pieces":
+    if widget == "in_pieces":
         return [number(view.tiles[i].state.l)]
-    if widget == "masks":
+    if widget == "no_cache":
         return [f"layer {layer}" for layer in range(view.n_layer)]
     if widget == "pages":
         tables = zip("AB", view.moments[i].step.tables, strict=True)
         return [x for letter, table in tables for x in (f"text {letter}", *map(str, table))]
-    if widget == "sharing":
+    if widget == "shared_prefixes":
         blocks = view.moments[i].event.tables[view.moments[i].event.text]
         cells = (cell.token for block in view.drawing.strips[i].blocks for cell in block)
         return [*cells, *map(str, sorted(blocks)[:1])]
-    if widget != "heads":  # a lesson that draws no figure of its own: its table
+    if widget != "fewer_heads":  # a lesson that draws no figure of its own: its table
         table = view.tables[i]
         return [f"{x:.2f}" if isinstance(x, float) else str(x) for row in table.rows for x in row]
     way = view.ways[i]
@@ -265,7 +266,7 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
 
 
 @pytest.mark.slow("draws every figure")
-@pytest.mark.parametrize("one", [p for p in LESSONS if p.widget != "stepper"], ids=lambda p: p.name)
+@pytest.mark.parametrize("one", [p for p in LESSONS if p.widget != "kv_cache"], ids=lambda p: p.name)
 def test_other_figures_say_what_their_views_say(one: Page) -> None:
     name, values, *_ = view_of(one).choices[0]
     for i in values:

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from microgpt.viz.course import page
+from microgpt.course import page
+from microgpt.course.why_q import lesson as why_q
 from microgpt.viz.figures.layout import length
 from microgpt.viz.figures.paint import HEAT, INK
-from microgpt.viz.lessons import why_q
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import bound, difference, heat, number, percent
 from microgpt.viz.text.language import LANGUAGES, language

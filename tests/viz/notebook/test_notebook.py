@@ -5,26 +5,29 @@ tests/hosts/test_notebook.py does the same in real ones.
 
 import json
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
 import pytest
 
+from microgpt.course import LESSONS
 from microgpt.errors import UserError
 from microgpt.record import Recording
 from microgpt.trace import EVENTS
 from microgpt.viz import show
 from microgpt.viz.controls import on_show
-from microgpt.viz.course import LESSONS, Page
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.lesson import lesson_named
 from microgpt.viz.notebook import Shown
+from microgpt.viz.page import Page
 from microgpt.viz.rendering.policy import hashed
 from microgpt.viz.rendering.style import heat_colours, own_style, style
 from microgpt.viz.settings import ran
@@ -212,13 +215,17 @@ def test_an_installed_package_finds_what_lies_inside_it(tmp_path: Path) -> None:
     assert html.strip() == show("emma")._repr_html_().strip()
 
 
-def test_the_wheel_names_every_package_and_what_lies_beside() -> None:
-    setup = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
+def test_the_wheel_names_every_package_and_what_lies_beside(monkeypatch: pytest.MonkeyPatch) -> None:
+    setup = dict[str, Any]()
+    monkeypatch.setattr("setuptools.setup", setup.update)
+    monkeypatch.chdir(ROOT)
+    runpy.run_path("setup.py")
     ours = {".".join(p.parent.relative_to(ROOT).parts) for p in (ROOT / "microgpt").rglob("__init__.py")}
     beside = {f"microgpt.{name}": name for name in ("templates", "site", "locale")}
     assert set(setup["packages"]) == ours | set(beside)
-    assert setup["package-dir"] == beside
-    assert set(beside) <= set(setup["package-data"])
+    assert setup["package_dir"] == beside
+    data = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["package-data"]
+    assert set(beside) <= set(data)
 
 
 def test_the_notebook_holds_no_outputs_and_its_code_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
+from microgpt.course import PARTS
 from microgpt.viz.apps.exercises import code, cost, engines, idea, right
 from microgpt.viz.apps.exercises.sheet import Sheet
 from microgpt.viz.controls import Choice
-from microgpt.viz.course import PARTS
 from microgpt.viz.settings import Settings
 
 MODULES = {"idea": idea, "right": right, "cost": cost, "code": code, "engines": engines}  # in the order of the parts

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from microgpt.course import Part, page
 from microgpt.errors import N_
-from microgpt.viz.course import Page, Part, page
+from microgpt.viz.page import Page
 from microgpt.viz.text.place import ROOT
 
 LISTINGS = ROOT / "templates" / "apps" / "exercises" / "listings"

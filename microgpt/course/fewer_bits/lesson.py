@@ -1,0 +1,253 @@
+"""Fewer bits: a row on its grid, what that does to the weights, and a text in every format. Knows no HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from microgpt.caches.codes import MANTISSA, Float8, Grid
+from microgpt.caches.quantised import Rows
+from microgpt.config import Array
+from microgpt.course.fewer_bits.drawn import Drawing, drawing
+from microgpt.experiments.dropping.bits import HALF, Fewer, compare, shares, through
+from microgpt.experiments.dropping.planted import TIMES, Planted, planted, rows_with, unevenness
+from microgpt.experiments.dropping.recorded import recorded
+from microgpt.experiments.dropping.shifted import Shifted, shifted
+from microgpt.trace import Trace
+from microgpt.viz.controls import Choice
+from microgpt.viz.drawing import thumbs
+from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH
+from microgpt.viz.settings import Settings
+from microgpt.viz.text.answers import answers
+
+CASES = ((8, False, False), (4, False, False), (2, False, False), (4, True, False), (4, True, True))
+FIRST = 1  # the case on show
+LARGER = 4.0  # times the largest number of all keys, which is added to the planted channel
+SHARED = ((8, 32, False), (4, 64, True), (4, 32, True), (2, 32, True))  # bits, numbers in a group, with a minimum
+ASKED_BITS, ASKED_GROUP, ASKED_RANGE, ASKED_TIMES = 4, 32, (-1.0, 2.0), 10
+FULL, RECENT, YEAR = 16, 128, 2026  # bits of a number as it is; KIVI's newest rows; what engines do
+ENGINES = ("--kv-cache-dtype", "fp8", "q8_0", "QuantizedCache")  # vLLM's option and a value; llama.cpp's; transformers'
+FORMULA = "tanh(e ÷ 2)"  # by the largest error of a score
+MEMORY, SPEED = 2.6, (2.35, 3.47)  # KIVI in two bits: times less memory at the peak, times the throughput
+LONG = (1000, 128, 32)  # rows of a longer text, numbers in each, and rows that share a scale per channel
+DRIFT = (64, 16, 4)  # rows, numbers, and rows that come at once
+
+
+class Case(NamedTuple):
+    """One row in codes, and what the weights of the newest query become when all rows are."""
+
+    bits: int
+    large: bool  # one channel is planted
+    per_channel: bool
+    points: int
+    before: list[float]
+    after: list[float]
+    codes: list[int]
+    scale: float  # the largest of those in use
+    low: list[float]  # of each column
+    scales: list[float]  # of each column
+    others: float  # largest error of the row but for the planted number
+    shift: Shifted
+    row_bytes: float
+    full_bytes: int
+
+    @property
+    def bound(self) -> float:
+        return self.scale / 2
+
+    @property
+    def off(self) -> float:
+        return max(abs(a - b) for a, b in zip(self.after, self.before, strict=True))
+
+
+class Shared(NamedTuple):
+    """A format: its bits, its group, and what that comes to per number."""
+
+    bits: int
+    group: int
+    low: bool
+    each: float
+
+
+class Float(NamedTuple):
+    """A float of eight bits."""
+
+    name: str
+    largest: float
+    off: float  # the largest share of itself that a number is off by
+
+
+class Asks(NamedTuple):
+    """What the lesson asks."""
+
+    bits: int
+    group: int
+    each: dict[str, float]
+    range: tuple[float, float]
+    off: dict[str, float]
+    times: int
+    drift: tuple[float, float]  # error of rows that were coded once, and of those that were coded again and again
+
+
+class View(NamedTuple):
+    """A row, its weights, and the formats."""
+
+    trace: Trace
+    choices: tuple[Choice, ...]
+    model: str
+    token: str
+    layer: int
+    head: int
+    channel: int
+    larger: float
+    n: int
+    cases: list[Case]
+    drawing: Drawing
+    formats: list[Fewer]
+    long: dict[str, float]  # of these, what a longer text of a larger model takes of sixteen bits
+    uneven: float  # of the keys of this model, the most of all heads
+    uneven_values: float
+    trained: dict[str, Any]  # data/trained.json
+    tokens: Planted
+    times: float
+    shared: list[Shared]
+    floats: list[Float]
+    asks: Asks
+    long_rows: tuple[int, int, int] = LONG
+    full: int = FULL
+    recent: int = RECENT
+    year: int = YEAR
+    memory: float = MEMORY
+    speed: tuple[float, float] = SPEED
+    engines: tuple[str, ...] = ENGINES
+    formula: str = FORMULA
+
+    def coded(self, kind: str) -> dict[str, Any]:
+        """Of the trained model, the line of k or v with so many bits as on show."""
+        lines: list[dict[str, Any]] = self.trained["coded"]["lines"]
+        return next(one for one in lines if (one["kind"], one["bits"]) == (kind, self.half_bits))
+
+    @property
+    def half(self) -> Fewer:
+        """The text in the first of the formats with so many bits as on show."""
+        return next(one for one in self.formats if one.name == f"int{self.half_bits}")
+
+    @property
+    def half_bits(self) -> int:
+        return self.cases[FIRST].bits
+
+
+def view(settings: Settings) -> View:
+    recording = settings.recording()
+    recording.run_prompt()
+    if recording.n_prompt == 1:
+        recording.step()
+    model, trace = recording.model, recording.trace
+    n = max(2, recording.n_prompt)
+    config = model.config
+    keys, values = (
+        np.array([[trace[name, i, layer][0] for i in range(n)] for layer in range(config.n_layer)]) for name in "kv"
+    )  # [n_layer, n, n_kv_head, head_dim]
+    queries = [trace["q", n - 1, layer][0] for layer in range(config.n_layer)]
+    group = config.n_head // config.n_kv_head
+    layer, head = max(np.ndindex(config.n_layer, config.n_head), key=lambda at: moved(queries, keys, group, *at))
+    query, own = queries[layer][head], keys[layer, :, head // group]
+    channel = int(np.argmin(np.abs(own[-1])))  # it is small, and will be large
+    cases = [case(query, own, channel, *one) for one in CASES]
+    return View(
+        trace=trace,
+        choices=(Choice("bits", range(len(cases)), FIRST),),
+        model=model.name,
+        token=str(trace.about["tokens"][n - 1]),
+        layer=layer,
+        head=head,
+        channel=channel,
+        larger=LARGER,
+        n=n,
+        cases=cases,
+        drawing=drawing(cases),
+        long=shares(*LONG, RECENT),
+        formats=compare(model, [int(i) for i in recording.ids[:n]]),
+        uneven=max(unevenness(rows[:, g]) for rows in keys for g in range(config.n_kv_head)),
+        uneven_values=max(unevenness(rows[:, g]) for rows in values for g in range(config.n_kv_head)),
+        trained=recorded(),
+        tokens=planted(rows_with(token=True), CASES[FIRST][0], token=True),
+        times=TIMES,
+        shared=[Shared(bits, size, low, per_number(bits, size, low)) for bits, size, low in SHARED],
+        floats=[Float(kind, Float8(kind).largest, 2.0 ** -(MANTISSA[kind] + 1)) for kind in ("e4m3", "e5m2")],
+        asks=asks(),
+    )
+
+
+def moved(queries: list[Array], keys: Array, group: int, layer: int, head: int) -> float:
+    """How far two bits move the weights of this head."""
+    return through_codes(queries[layer][head], keys[layer, :, head // group], Rows(Grid(2, scales=HALF))).moved
+
+
+def through_codes(query: Array, own: Array, rows: Rows) -> Shifted:
+    """The weights of a query over keys [n, head_dim], before and after codes."""
+    kind = through(rows, own[None, None])
+    return shifted(query, kind.before[0, 0], kind.after[0, 0])
+
+
+def case(query: Array, own: Array, channel: int, bits: int, large: bool, per_channel: bool) -> Case:
+    """The newest row, [head_dim], among all rows; per channel, all rows but perhaps the first make a group."""
+    keys = own.copy()
+    if large:  # the same in all tokens: it adds as much to every score, and changes no weight
+        keys[:, channel] += LARGER * np.abs(own).max()
+    odd = len(keys) % 2 if per_channel else 0  # two codes fill a byte
+    rows = Rows(Grid(bits, scales=HALF), per_channel, len(keys) - odd if per_channel else 0)
+    kind = through(rows, keys[None, None, odd:])
+    codes = rows.codes.encode(rows.cut(keys[None, odd:]))
+    d = own.shape[1]
+    scales, low = (np.broadcast_to(part[0, -1, :, 0].astype(float), d) for part in (codes.scale, codes.low))
+    points = np.rint((kind.after[0, 0, -1] - low) / np.where(scales > 0, scales, 1)).astype(int)
+    after = keys.copy()
+    after[odd:] = kind.after[0, 0]
+    off = np.abs(after[-1] - keys[-1])
+    return Case(
+        bits, large, per_channel, 2**bits, keys[-1].tolist(), after[-1].tolist(), points.tolist(), float(scales.max()),
+        low.tolist(), scales.tolist(), float((np.delete(off, channel) if large else off).max()),
+        shifted(query, keys, after), codes.nbytes / (len(keys) - odd), d * np.dtype(HALF).itemsize,
+    )  # fmt: skip
+
+
+def per_number(bits: int, group: int, low: bool) -> float:
+    """Bits: the code's own, and its part of a scale, and of a minimum, of sixteen each."""
+    return bits + FULL * (2 if low else 1) / group
+
+
+@cache
+def drift() -> tuple[float, float]:
+    """Root mean square errors of rows in four bits: groups that are closed once, and all rows coded anew each time."""
+    n, d, at_once = DRIFT
+    rows = np.random.default_rng(0).normal(size=(n, d))
+    grid = Grid(4)
+    once = np.concatenate([grid.decode(grid.encode(part.T)).T for part in np.split(rows, n // at_once)])
+    again = rows[:0]
+    for part in np.split(rows, n // at_once):
+        again = np.concatenate([again, part])
+        again = grid.decode(grid.encode(again.T)).T
+    return tuple(float(np.sqrt(np.mean((found - rows) ** 2))) for found in (once, again))  # type: ignore[return-value]
+
+
+def asks() -> Asks:
+    bits, group, (low, high) = ASKED_BITS, ASKED_GROUP, ASKED_RANGE
+    step = (high - low) / (2**bits - 1)
+    return Asks(
+        bits, group, answers(per_number(bits, group, True), code=float(bits), scale=per_number(bits, group, False)),
+        ASKED_RANGE, answers(step / 2, step=step, bits=(high - low) / bits / 2), ASKED_TIMES, drift(),
+    )  # fmt: skip
+
+
+def thumb(view: View) -> Iterable[thumbs.Cell]:
+    """The newest row on its grid."""
+    at = int(view.choices[0].at)
+    wide = WIDTH // len(view.drawing.columns)
+    for y in view.drawing.grids[at].lines[0][:16]:
+        yield "kept", 0, round(HEIGHT * y / 100), wide * len(view.drawing.columns), 1
+    for j, column in enumerate(view.drawing.columns):
+        yield "new", j * wide + wide // 4, HEIGHT - 4 - round(column.after[at] * (HEIGHT - 8)), wide // 2, 8

@@ -1,0 +1,20 @@
+"""Does every query head need its own keys and values?"""
+
+from microgpt.errors import N_
+from microgpt.viz.page import Page
+
+PAGE = Page(
+    "fewer-heads",
+    label=N_("Fewer heads"),
+    title=N_("Does every query head need its own keys and values?"),
+    summary=N_(
+        "What is kept for a token grows with the number of key and value heads. Several query heads can share one, "
+        "or all can read a single short row. Here is one model in each of these ways."
+    ),
+    model="stories",
+    prompt="The next day is bright",
+    try_=N_("take heads away, and see what is kept and what the model then writes."),
+    notice=N_("the query heads stay; only what they read becomes less."),
+    needs=("memory",),
+    sources=("mqa", "gqa", "deepseek-v2", "deepseek-v3", "smollm2", "llama3"),
+)

@@ -1,0 +1,20 @@
+"""What if there is no room for another row?"""
+
+from microgpt.errors import N_
+from microgpt.viz.page import Page
+
+PAGE = Page(
+    "full-cache",
+    label=N_("No more room"),
+    title=N_("What if there is no room for another row?"),
+    summary=N_(
+        "A cache grows with its text, and memory ends. Then a text must stop, or go on with fewer rows than it "
+        "has tokens. Here one text is run in too little room, in the ways that engines and papers propose."
+    ),
+    model="stories",
+    prompt="The next day is bright and",
+    try_=N_("change what stays, and look at the shape of what each step can still read."),
+    notice=N_("as long as nothing has left, nothing is off; after that each way errs in its own manner."),
+    needs=("pages", "old-rows", "most-read"),
+    sources=("sinks", "h2o", "snapkv", "llama.cpp", "vllm"),
+)

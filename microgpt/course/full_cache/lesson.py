@@ -1,0 +1,206 @@
+"""When the room is full: the rows that each step may read under each policy, and what that changes. Knows no HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from microgpt.config import Config
+from microgpt.course.full_cache.drawn import Line, drawing
+from microgpt.experiments.dropping import sink
+from microgpt.experiments.dropping.policies import Outcome, after_shift, compare, text_of
+from microgpt.experiments.dropping.recorded import recorded
+from microgpt.trace import Trace
+from microgpt.viz.controls import Choice
+from microgpt.viz.drawing import thumbs
+from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH
+from microgpt.viz.settings import Settings
+from microgpt.viz.text.answers import answers
+from microgpt.viz.text.formats import show
+from microgpt.weights import Model, shipped
+
+SAME = 1e-9  # a share of the prediction that is less has not moved
+SHARE, LEAST = 3, 4  # the room is so small a part of what the model can see, and so many rows at least
+ALL, WINDOW, RING = "all", "window", "ring"
+SHIFTED, KEPT = "stories", 1  # the model whose cache is shifted for the table, and the rows that stay at its start
+NO_SINKS, SINKS, N_SINKS, PUBLISHED_ROOM = 5158.07, 5.40, 4, 1024  # perplexities of Llama-2-13B: StreamingLLM's paper
+SHARE_PLANTED, HELD = 0.95, 32  # of the weight that a planted first row gets; rows that may stay
+ASKED_WINDOW, ASKED_TEXT, ASKED_LAYERS, ASKED_SMALL = 1024, 10_000, 4, 3
+ENGINES = "2026", "2025", "length"  # as of; llama.cpp's shift is off since; what servers say
+
+
+class Case(NamedTuple):
+    """A policy, and what becomes of the text."""
+
+    policy: str
+    held: int  # rows at most
+    last: int  # rows that the last step reads
+    off: list[float]  # by step, the share of the chance of the next token that has gone to others
+    mean: float
+    logits: float
+    first: int | None
+    here: str  # what it would write there,
+    there: str  # and what the model writes with all rows
+
+
+class Windowed(NamedTuple):
+    """A model that was trained with a window."""
+
+    name: str
+    window: int  # rows that a token sees
+    n_layer: int  # with that window
+
+    @property
+    def reach(self) -> int:
+        """Tokens back that a change can be noticed."""
+        return reach(Config(n_layer=self.n_layer, window=self.window))
+
+
+WINDOWED = Windowed("Mistral-7B", 4096, 32)
+
+
+class Asks(NamedTuple):
+    """What the lesson asks."""
+
+    window: int
+    text: int
+    held: dict[str, int]
+    layers: int
+    small: int
+    reach: dict[str, int]
+
+
+class Dropped(NamedTuple):
+    """What a trained model writes when one row of the prompt is dropped; `token` is "" where all rows stay."""
+
+    token: str
+    text: str
+    moved: float
+    same: bool  # text as with all rows
+
+
+class View(NamedTuple):
+    """One text under every policy."""
+
+    trace: Trace
+    choices: tuple[Choice, ...]
+    model: str
+    n: int
+    n_prompt: int
+    n_ctx: int
+    room: int
+    tokens: list[str]
+    cases: list[Case]
+    lines: list[Line]
+    ring: float  # the largest difference between ring and window
+    shifted: list[tuple[float, float]]  # by layer: K and V
+    shifted_text: int
+    dropped: int
+    learned: int  # positions that microgpt has
+    planted: sink.Planted
+    trained: dict[str, Any]  # data/trained.json
+    runs: list[Dropped]
+    asks: Asks
+    no_sinks: float = NO_SINKS
+    sinks: float = SINKS
+    n_sinks: int = N_SINKS
+    published_room: int = PUBLISHED_ROOM
+    windowed: Windowed = WINDOWED
+    engines: tuple[str, ...] = ENGINES
+
+    @property
+    def first(self) -> Dropped:
+        """Without the first row."""
+        return self.runs[1]
+
+    @property
+    def others(self) -> list[Dropped]:
+        """Without each other row, by how much of the prediction moves."""
+        return sorted(self.runs[2:], key=lambda run: run.moved)
+
+    def of(self, policy: str) -> Case | None:
+        return next((case for case in self.cases if case.policy == policy), None)
+
+
+def view(settings: Settings) -> View:
+    recording = settings.recording()
+    recording.run_prompt()
+    model = recording.model
+    ids, n_prompt = text_of(model, settings.prompt)
+    room = max(LEAST, model.config.n_ctx // SHARE)
+    found = {one.policy: one for one in compare(model, ids, n_prompt, room)}
+    window, ring = found[WINDOW], found.pop(RING)
+    words = [show(model.tokenizer.vocabulary[i]) for i in ids]
+    cases = [case(model, one, found[ALL]) for one in found.values()]
+    story, shown = text_of(shipped(SHIFTED), "The next day is bright")[0], shipped(SHIFTED).config.n_ctx
+    return View(
+        trace=recording.trace,
+        choices=(Choice("policy", range(len(cases)), 1),),
+        model=model.name,
+        n=len(ids),
+        n_prompt=n_prompt,
+        n_ctx=model.config.n_ctx,
+        room=room,
+        tokens=words,
+        cases=cases,
+        lines=drawing(words, [one.reads for one in found.values()], [whole(one.variation) for one in found.values()]),
+        ring=float(np.abs(np.array(window.off) - np.array(ring.off)).max()),
+        shifted=after_shift(shipped(SHIFTED), story[:shown], KEPT),
+        shifted_text=shown,
+        dropped=(shown - KEPT) // 2,
+        learned=shipped("names").config.n_ctx,
+        planted=sink.planted(SHARE_PLANTED, HELD),
+        trained=recorded(),
+        runs=dropped(),
+        asks=asks(),
+    )
+
+
+def case(model: Model, one: Outcome, full: Outcome) -> Case:
+    words, moved = model.tokenizer.vocabulary, whole(one.variation)
+    here, there = ("", "") if one.first is None else (words[x.likeliest[one.first]] for x in (one, full))
+    return Case(
+        one.policy, max(one.held), one.held[-1], moved, float(np.mean(moved)), max(one.off), one.first,
+        show(here) if here else "", show(there) if there else "",
+    )  # fmt: skip
+
+
+def dropped() -> list[Dropped]:
+    """With all rows, then without each."""
+    told = recorded()["dropped"]
+    texts = ["".join(run["written"]).strip() for run in told["runs"]]
+    return [
+        Dropped(show(told["prompt"][run["row"]]) if run["row"] >= 0 else "", text, run["moved"], text == texts[0])
+        for run, text in zip(told["runs"], texts, strict=True)
+    ]
+
+
+def whole(variation: list[float]) -> list[float]:
+    """What is only rounding is nothing: a bar of it would stand in one browser and not in another."""
+    return [x if x > SAME else 0.0 for x in variation]
+
+
+def reach(config: Config) -> int:
+    """How many tokens back a change can be noticed, over all layers with a window."""
+    return config.n_layer * (config.window - 1)
+
+
+def asks() -> Asks:
+    small = Config(n_layer=ASKED_LAYERS, window=ASKED_SMALL)
+    return Asks(
+        ASKED_WINDOW, ASKED_TEXT, answers(ASKED_WINDOW - 1, window=ASKED_WINDOW, text=ASKED_TEXT),
+        ASKED_LAYERS, ASKED_SMALL,
+        answers(reach(small), one=ASKED_SMALL - 1, product=ASKED_LAYERS * ASKED_SMALL),
+    )  # fmt: skip
+
+
+def thumb(view: View) -> Iterable[thumbs.Cell]:
+    """The rows that each step reads under the policy on show."""
+    at, n = int(view.choices[0].at), view.n
+    wide, high = WIDTH // n, HEIGHT // n
+    for i, line in enumerate(view.lines):
+        for j, cell in enumerate(line.cells):
+            if at in cell.held or at in cell.part:
+                yield ("new" if i == j else "kept"), j * wide, i * high, wide - 1, high - 1

@@ -1,0 +1,21 @@
+"""Can a small model make a large one quicker?"""
+
+from microgpt.errors import N_
+from microgpt.viz.page import Page
+
+PAGE = Page(
+    "guess-and-check",
+    label=N_("Guess and check"),
+    title=N_("Can a small model make a large one quicker?"),
+    summary=N_(
+        "A large model takes as long to read its weights for one token as for five. So a small model guesses the "
+        "next few, and the large one checks all of them in one pass. What is written is still its own."
+    ),
+    model="names-deep",
+    prompt="em",
+    try_=N_("go through a round: the guesses come, the target checks them, and rows go again."),
+    notice=N_("a draft that guesses badly costs time, and never changes the law of what is written."),
+    needs=("prefill-and-decode", "pages"),
+    sources=("speculative", "vllm"),
+    models=("names-deep",),
+)

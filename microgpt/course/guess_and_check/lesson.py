@@ -1,0 +1,284 @@
+"""Guess and check: a draft guesses some letters, one pass of the target checks them all. Knows no HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import NamedTuple
+
+import numpy as np
+
+from microgpt.config import Array
+from microgpt.course.guess_and_check.drawn import STAGES, Column, columns
+from microgpt.decode import generate, recompute
+from microgpt.errors import N_, UserError
+from microgpt.experiments.schedule import estimate
+from microgpt.serving import trees
+from microgpt.serving.speculate import Round, SmallModel, Speculation, acceptance, best_gamma, law, residual, speed_up
+from microgpt.trace import Trace
+from microgpt.viz.controls import Choice
+from microgpt.viz.drawing import thumbs
+from microgpt.viz.drawing.chart import Chart, Series, line_chart
+from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH
+from microgpt.viz.settings import Settings
+from microgpt.viz.text.answers import answers
+from microgpt.viz.text.formats import show
+from microgpt.weights import Model, shipped
+
+DRAFT = "names"  # the model that guesses
+GAMMA, SEED, TEMPERATURE = 4, 1, 1.0
+DIGITS = 2  # of the figures that the speed follows from
+MOST_ROUNDS, SHOWN = 5, 6  # rounds on show, and tokens of a law
+ALPHAS, COST, LONGEST = (0.9, 0.7, 0.5), 0.1, 12  # of the curves: rates, what a guess costs, and the longest draft
+BY_HAND = ((5, 3, 2), (2, 6, 2))  # tenths that target and draft give to three tokens
+WIDTHS = (2, 2, 1, 1)  # of a tree: guesses for each place
+ASKED = (0.5, 2)  # a rate, and the length of a draft
+LOOKED_UP = ("it rains , so the girl takes her umbrella . it rains , so", "the dog sees a cat and the cat")
+PUBLISHED = ((2, 3), 6.5, 64, 1.38)  # of T5-XXL; EAGLE-3 at its best, and at a batch of 64
+
+
+class Share(NamedTuple):
+    """A token, what the target and the draft give it, and what is left for it after a rejection."""
+
+    token: str
+    p_target: float
+    p_draft: float
+    left: float
+
+
+class Guess(NamedTuple):
+    """A guessed token, and what becomes of it."""
+
+    token: str
+    p_target: float
+    p_draft: float
+    chance: float  # min(1, p_target / p_draft)
+    kept: bool
+    judged: bool  # those after the first that fell are not
+
+
+class Shown(NamedTuple):
+    """A round: its guesses, and the token that the target adds."""
+
+    guesses: list[Guess]
+    chosen: str  # "" where a kept one ends the text
+    accepted: int
+    shares: list[Share]  # at the first that fell, or where the target adds a token of its own
+    before: int  # rows in the target's cache
+    rows: int  # that the pass appends
+    after: int
+
+    @property
+    def fell(self) -> Guess | None:
+        return next((one for one in self.guesses if one.judged and not one.kept), None)
+
+
+class Three(NamedTuple):
+    """A token of the example with three: what both give it, the chance that it is kept, and what is left."""
+
+    p_target: float
+    p_draft: float
+    chance: float
+    left: float
+
+
+class Looked(NamedTuple):
+    """Lookup in a text: tokens written, and passes."""
+
+    text: str
+    tokens: int
+    passes: int
+
+
+class Asks(NamedTuple):
+    """What the lesson asks."""
+
+    p_target: float
+    p_draft: float
+    chance: dict[str, float]
+    alpha: float
+    gamma: int
+    tokens: dict[str, float]
+
+
+class View(NamedTuple):
+    """Rounds of guesses for one text."""
+
+    trace: Trace
+    choices: tuple[Choice, ...]
+    target: str
+    draft: str
+    prompt: str
+    text: str
+    rounds: list[Shown]
+    labels: list[tuple[int, str]]
+    columns: list[Column]
+    written: int  # tokens
+    passes: int
+    greedy: bool  # without chance, the text is that of the target alone
+    alpha: float  # what both models have in common, the mean over the guesses that were judged; as it is printed
+    cost: float  # bytes that the draft's step reads, of the target's; as it is printed
+    gain: float  # times quicker, by the formula, from these two
+    chart: Chart
+    best: list[tuple[float, int, float]]  # rate, best length, times quicker
+    hand: list[Three]
+    common: float
+    chained: int  # passes for this text without chance, with chains of guesses,
+    branched: int  # and with trees
+    asks: Asks
+    widths: tuple[int, ...] = WIDTHS
+    gamma: int = GAMMA
+    curve_cost: float = COST
+    published: tuple[tuple[int, int], float, int, float] = PUBLISHED
+    temperature: float = TEMPERATURE
+
+    @property
+    def round_of(self) -> list[Shown]:
+        """Of each case."""
+        return [one for one in self.rounds for _ in STAGES]
+
+
+def view(settings: Settings) -> View:
+    target, draft, trace = shipped(settings.model), shipped(DRAFT), Trace()
+    if not target.tokenizer.split(settings.prompt):
+        raise UserError(N_("The prompt is empty; give at least one token."))
+    ids = target.tokenizer.encode(settings.prompt)
+    writer = Speculation(
+        target, SmallModel(draft, TEMPERATURE, 0, SEED), ids, GAMMA, TEMPERATURE, 0, SEED, trace.sequence(0)
+    )  # fmt: skip
+    texts, found = [list(ids)], list[Round]()
+    for one in writer.run(MOST_ROUNDS * (GAMMA + 1)):
+        found.append(one)
+        texts.append(list(writer.ids))
+        if len(found) == MOST_ROUNDS:
+            break
+    rounds = [shown(target, draft, text, one) for text, one in zip(texts[:-1], found, strict=True)]
+    words = [show(target.tokenizer.vocabulary[i]) for i in texts[-1]]
+    trace.about |= {"model": target.name, "config": asdict(target.config), "prompt": settings.prompt, "text": words}
+    both = [(law_of(target, ids), law_of(draft, ids)) for ids in judged(texts, found)]
+    alpha = round(float(np.mean([np.minimum(*laws).sum() for laws in both])), DIGITS) if both else 0.0
+    cost = round(reads(draft, len(ids)) / reads(target, len(ids)), DIGITS)
+    return View(
+        trace=trace,
+        choices=(Choice("stage", range(len(STAGES) * len(rounds)), 1),),
+        target=target.name,
+        draft=draft.name,
+        prompt=settings.prompt,
+        text=target.tokenizer.decode(texts[-1]),
+        rounds=rounds,
+        labels=[(i, stage) for i in range(1, len(rounds) + 1) for stage in STAGES],
+        columns=columns([[show(target.tokenizer.vocabulary[i]) for i in text] for text in texts], found, names(target)),
+        written=len(texts[-1]) - len(ids),
+        passes=len(found),
+        greedy=same_greedy(target, draft, ids),
+        alpha=alpha,
+        cost=cost,
+        gain=speed_up(alpha, GAMMA, cost),
+        chart=curves(),
+        best=[(alpha, best_gamma(alpha, COST), speed_up(alpha, best_gamma(alpha, COST), COST)) for alpha in ALPHAS],
+        hand=by_hand(),
+        common=sum(min(p, q) for p, q in zip(*BY_HAND, strict=True)) / sum(BY_HAND[0]),
+        chained=branches(target, draft, ids, (1,) * len(WIDTHS)),
+        branched=branches(target, draft, ids, WIDTHS),
+        asks=asks(),
+    )
+
+
+def branches(target: Model, draft: Model, ids: Sequence[int], widths: Sequence[int]) -> int:
+    """Passes until the text or the context ends, with trees of these widths."""
+    return len(list(trees.speculate(target, draft, ids, widths, target.config.n_ctx + 1 - len(ids))))
+
+
+def names(model: Model) -> list[str]:
+    return [show(token) for token in model.tokenizer.vocabulary]
+
+
+def law_of(model: Model, ids: Sequence[int]) -> Array:
+    found: Array = law(recompute(model.params, model.config, ids)[None], TEMPERATURE, 0)[0]
+    return found
+
+
+def judged(texts: Sequence[Sequence[int]], rounds: Sequence[Round]) -> list[list[int]]:
+    """The text before each guess that the target has judged: those after the first that fell are none of the text."""
+    return [
+        [*text, *one.drafted[:i]]
+        for text, one in zip(texts[:-1], rounds, strict=True)
+        for i in range(min(one.accepted + 1, len(one.drafted)))
+    ]
+
+
+def reads(model: Model, n: int) -> int:
+    """Bytes that the step of the newest of n tokens must read: weights, and the rows of the others."""
+    return estimate(model.config, 1, n - 1).bytes_read
+
+
+def shown(target: Model, draft: Model, text: Sequence[int], one: Round) -> Shown:
+    vocabulary, guesses, last = names(target), list[Guess](), len(text) - 1
+    p_target = p_draft = law_of(target, text)
+    for i, token in enumerate(one.drafted):
+        before = [*text, *one.drafted[:i]]
+        mine, theirs = law_of(target, before), law_of(draft, before)
+        judged = i <= one.accepted
+        if i == one.accepted or i < one.accepted:
+            p_target, p_draft = mine, theirs
+        guesses.append(
+            Guess(
+                vocabulary[token], float(mine[token]), float(theirs[token]), float(acceptance(mine, theirs)[token]),
+                i < one.accepted, judged,
+            )
+        )  # fmt: skip
+    fell = one.accepted < len(one.drafted)
+    if not fell and one.chosen >= 0:  # all are kept: the next token is drawn from what the target gives
+        p_target = p_draft = law_of(target, [*text, *one.drafted])
+    left = residual(p_target, p_draft) if fell else p_target
+    order = np.argsort(-np.maximum(p_target, p_draft), kind="stable")[:SHOWN]
+    return Shown(
+        guesses, vocabulary[one.chosen] if one.chosen >= 0 else "", one.accepted,
+        [
+            Share(vocabulary[i], float(p_target[i]), float(p_draft[i]) if fell else 0.0, float(left[i]))
+            for i in order.tolist()
+        ],
+        last, 1 + len(one.drafted), len(text) + len(one.tokens) - 1,
+    )  # fmt: skip
+
+
+def same_greedy(target: Model, draft: Model, ids: Sequence[int]) -> bool:
+    room = target.config.n_ctx - len(ids)
+    written = Speculation(target, SmallModel(draft), ids, GAMMA)
+    tokens = [token for one in written.run(room) for token in one.tokens] if room else []
+    stop = target.tokenizer.start
+    return tokens == (list(generate(target.params, target.config, ids, room, stop=stop)) if room else [])
+
+
+def curves() -> Chart:
+    series = [
+        Series(f"{alpha:g}", kind, [(n, speed_up(alpha, n, COST)) for n in range(LONGEST + 1)])
+        for alpha, kind in zip(ALPHAS, ("cached", "naive", "needed"), strict=True)
+    ]
+    return line_chart(N_("Speed against that without a draft"), series, N_("guesses per round"), N_("times"), digits=2)
+
+
+def by_hand() -> list[Three]:
+    both = [np.array(tenths) / sum(tenths) for tenths in BY_HAND]
+    return [Three(*map(float, one)) for one in zip(*both, acceptance(*both), residual(*both), strict=True)]
+
+
+def asks() -> Asks:
+    alpha, gamma = ASKED
+    p_target, p_draft = 0.2, 0.8
+    return Asks(
+        p_target, p_draft, answers(p_target / p_draft, plain=p_target, over=1.0), alpha, gamma,
+        answers(1 + alpha + alpha**2, all=float(gamma + 1), kept=alpha + alpha**2),
+    )  # fmt: skip
+
+
+def thumb(view: View) -> Iterable[thumbs.Cell]:
+    """The first round: the text, and its guesses, kept or not."""
+    at = int(view.choices[0].at)
+    wide = WIDTH // len(view.columns)
+    for i, column in enumerate(view.columns):
+        for box in column.boxes:
+            if at in box.cases:
+                yield ("kept" if box.state == "text" else "new"), i * wide, 20, wide - 3, 36
+        if at in column.rows:
+            yield "kept", i * wide, 66, wide - 3, HEIGHT - 76

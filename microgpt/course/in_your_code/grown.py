@@ -1,0 +1,97 @@
+"""A cache that is concatenated and one whose rows are reserved, live: the same rows, by the clock of this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from microgpt.architectures.known import PRESETS
+from microgpt.config import Array
+from microgpt.errors import N_
+from microgpt.viz.drawing import timing
+from microgpt.viz.drawing.timing import finished, medians
+from microgpt.viz.patches import Patch, State, again, patch
+from microgpt.viz.rendering import render
+
+LARGE = "Llama-3-8B"
+LONG = 1000  # tokens, of a text that is large enough for what is moved to matter
+LAPS = 3
+SLICE = 0.05  # seconds that a quick way goes on for, text by text, so that a coarse clock can tell
+
+
+def concatenated(row: Array, n: int) -> Array:
+    """The row n times, [n_kv_head, n, head_dim]; at every step a new array, into which all old rows are copied."""
+    grown = row[:, :0]
+    for _ in range(n):
+        grown = np.concatenate([grown, row], axis=1)
+    return grown
+
+
+def reserved(row: Array, n: int) -> Array:
+    """The same, written into an array that has had its full size from the start."""
+    n_kv_head, _, head_dim = row.shape
+    kept = np.empty((n_kv_head, n, head_dim), row.dtype)
+    for at in range(n):
+        kept[:, at : at + 1] = row
+    return kept
+
+
+def row_of(numbers: bool = True) -> Array:
+    """The key of one token in one layer of the large model, in 16-bit numbers; or a row of a single number."""
+    config = PRESETS[LARGE].config
+    return np.ones((config.n_kv_head, 1, config.head_dim) if numbers else (1, 1, 1), np.float16)
+
+
+class Way(NamedTuple):
+    """One of those that are timed."""
+
+    name: str
+    kind: str
+    run: Callable[[], Array]
+
+
+WAYS = (
+    Way(N_("concatenated"), "again", partial(concatenated, row_of(), LONG)),
+    Way(N_("reserved"), "with", partial(reserved, row_of(), LONG)),
+    Way(N_("reserved, one number per row"), "needed", partial(reserved, row_of(numbers=False), LONG)),
+)
+
+
+class Result(NamedTuple):
+    """How many times as long it takes to concatenate, in seconds and by bytes; and how much of the rest is calls."""
+
+    ratio: float
+    by_bytes: float
+    calls: float  # the time with rows of a single number, of that with whole rows
+    browser: str
+
+
+def seconds(way: Way) -> float:
+    """What a text takes, over as many texts as the slice has room for."""
+    texts, began = 0, timing.clock()
+    while True:
+        way.run()
+        texts, now = texts + 1, timing.clock()
+        if now - began >= SLICE:
+            return (now - began) / texts
+
+
+def grow(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Patch]]:
+    """A lap of all ways; asks to be asked again until the last one is over. What has been measured begins anew."""
+    laps = [*(state or {}).get("grown", [])]
+    laps = [*(laps if len(laps) < LAPS else []), [seconds(way) for way in WAYS]]
+    lanes = finished([way.name for way in WAYS], [way.kind for way in WAYS], LONG, laps)
+    result = None
+    if len(laps) == LAPS:
+        copied, kept, calls = medians(laps)
+        result = Result(copied / kept, (LONG + 1) / 2, calls / kept, fields.get("browser", ""))
+    html = render.render(
+        "course/in_your_code/_grown.html", lanes=lanes, lap=len(laps), laps=LAPS, n=LONG, large=LARGE, result=result
+    )
+    return {**(state or {}), "grown": laps}, [patch("#grown", html), *([] if result else [again("grow")])]
+
+
+HOOKS: dict[str, Any] = {"grow": grow}

@@ -1,0 +1,234 @@
+"""The same greedy loop in several libraries: the listings as they lie beside the templates, with what they print, and
+what goes into each pass and comes out of it, by the shapes of a run.
+
+Listings that need PyTorch do not run here: what they print is recorded (tests/references/test_in_your_code.py).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from microgpt.architectures.known import PRESETS
+from microgpt.config import Config
+from microgpt.cost import kv_bytes
+from microgpt.course.in_your_code.grown import HOOKS, LARGE, LONG
+from microgpt.errors import N_
+from microgpt.trace import Trace
+from microgpt.viz.controls import Choice
+from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH, Cell, boxes
+from microgpt.viz.lesson import Table
+from microgpt.viz.settings import Settings
+from microgpt.viz.text.answers import answers
+from microgpt.viz.text.formats import show
+
+__all__ = ["HOOKS", "view"]
+
+FOLDER = Path(__file__).with_name("listings")
+N_NEW = 5  # tokens that each listing adds
+FIRST = "with_cache"  # of the listings that is on show
+BATCH, LENGTH = 3, 500  # of the question about a shape
+HEAD = (N_("layer"), N_("shape"), N_("numbers"))
+
+LOOPS = {  # the listings of the widget -> their name, and what its lines have that matter
+    "plain": (N_("plain NumPy"), ("K[i].append", "V[i].append", "step(ids[position]")),
+    "package": (N_("this package"), ("KVCache(", "new, cache", "new = [")),
+    "without_cache": (N_("without past_key_values"), ("use_cache=False", "ids = ids + [new]")),
+    "with_cache": (N_("with past_key_values"), ("past_key_values=past", "past = out", "fed, new =")),
+    "generate": (N_("generate"), ("model.generate(", "past = out")),
+}
+
+
+class Line(NamedTuple):
+    """A line of a listing, and whether it matters here."""
+
+    text: str
+    lit: bool
+
+    @property
+    def indent(self) -> int:
+        """Spaces before its first letter."""
+        return len(self.text) - len(self.text.lstrip())
+
+
+class Listing(NamedTuple):
+    """A file, line by line, and what it prints."""
+
+    name: str  # of the file
+    label: str
+    lines: list[Line]
+    printed: str
+
+
+class Pass(NamedTuple):
+    """One pass of the loop with a cache, and what the same pass would be without one."""
+
+    i: int
+    tokens: list[str]  # that go in
+    n: int
+    position: int  # of the first of them
+    length: int  # of the cache after it; without a cache, what goes in
+    chosen: str
+    shape: str  # of the keys, and of the values, of a layer
+    ids: str  # the shape of what goes in
+
+
+class Padded(NamedTuple):
+    """One way to run a padded batch: how far the logits are from those of the text alone."""
+
+    rotary: float
+    token: str
+    learned: float
+
+
+class View(NamedTuple):
+    """One text, with a table a pass."""
+
+    trace: Trace
+    choices: tuple[Choice, ...]
+    legend: str
+    labels: list[str]  # of the passes
+    tables: list[Table]
+    listings: list[Listing]
+    passes: list[Pass]
+    tokens: list[str]  # that go into some pass
+    entered: list[int]  # the pass in which each goes in
+    layers: list[int]
+    heads: list[int]  # of keys and values
+    config: Config
+    more: dict[str, Listing]  # listings of the prose, by their names
+    versions: dict[str, str]
+    padded: list[Padded]
+    large: str
+    long: int
+    grown: int  # bytes written for such a text, if the cache is a new array at every step
+    reserved: int  # if the room is there from the start
+    batch: int
+    length: int
+    known: Config  # of the large model
+    shapes: dict[str, str]
+    bug: Listing  # without what it prints, which would tell
+    bug_lengths: list[int]  # of its cache, pass by pass
+    bug_words: list[str]
+
+
+def view(settings: Settings) -> View:
+    trace = settings.trace()
+    config, tokens = Config(**trace.about["config"]), [show(token) for token in trace.about["tokens"]]
+    made, known = passes(config, tokens, trace.about["n_prompt"]), PRESETS[LARGE].config
+    rows = kv_bytes(known, 1, 2)
+    shapes = answers(
+        shape_text(BATCH, known.n_kv_head, LENGTH, known.head_dim),
+        queries=shape_text(BATCH, known.n_head, LENGTH, known.head_dim),
+        joined=shape_text(1, known.n_kv_head, BATCH * LENGTH, known.head_dim),
+    )
+    names = list(LOOPS)
+    bug = [line.split() for line in record()["printed"]["bug"].splitlines()]
+    return View(
+        trace=trace,
+        choices=(
+            Choice("pass", range(len(made)), min(2, len(made) - 1)),
+            Choice("listing", range(len(names)), names.index(FIRST), in_figure=False),
+        ),
+        legend=N_("Pass"),
+        labels=[str(one.i + 1) for one in made],
+        tables=[table(config, one) for one in made],
+        listings=[listing(name, *LOOPS[name]) for name in names],
+        passes=made,
+        tokens=tokens[: made[-1].length],
+        entered=[one.i for one in made for _ in range(one.n)],
+        layers=list(range(config.n_layer)),
+        heads=list(range(config.n_kv_head)),
+        config=config,
+        more={name: listing(name) for name in others()},
+        versions=record()["versions"],
+        padded=padded(),
+        large=LARGE,
+        long=LONG,
+        grown=rows * LONG * (LONG + 1) // 2,
+        reserved=rows * LONG,
+        batch=BATCH,
+        length=LENGTH,
+        known=known,
+        shapes=shapes,
+        bug=listing("bug")._replace(printed=""),
+        bug_lengths=[int(length) for length, _ in bug],
+        bug_words=[word for _, word in bug],
+    )
+
+
+def thumb(view: View) -> Iterable[Cell]:
+    """The keys and the values of all layers, and the row that the last pass adds to each."""
+    rows = [kind for _ in view.layers for kind in "kv"]
+    high, wide = HEIGHT // len(rows), WIDTH // len(view.tokens)
+    for at, kind in enumerate(rows):
+        kept = [f"{kind} f2"] * (len(view.tokens) - 1)
+        yield from boxes([*kept, "new"], 0, at * high, wide, high - 3, 2)
+
+
+@cache
+def record() -> dict[str, dict[str, str]]:
+    """What the listings print, and the versions with which they did."""
+    found: dict[str, dict[str, str]] = json.loads((FOLDER.parent / "printed.json").read_text("utf-8"))
+    return found
+
+
+def others() -> list[str]:
+    return sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in LOOPS)
+
+
+@cache
+def listing(name: str, label: str = "", lit: tuple[str, ...] = ()) -> Listing:
+    """The listing in the file of that name; those lines are lit that have one of the pieces `lit`."""
+    lines = (FOLDER / f"{name}.py").read_text("utf-8").splitlines()
+    return Listing(
+        f"{name}.py",
+        label,
+        [Line(line, any(piece in line for piece in lit)) for line in lines],
+        record()["printed"].get(name, "").rstrip("\n"),
+    )
+
+
+def passes(config: Config, tokens: list[str], n_prompt: int) -> list[Pass]:
+    """The prompt in one pass, then a token a pass, until N_NEW tokens are chosen or the text ends."""
+    ends = [end for end in range(n_prompt, n_prompt + N_NEW) if end < len(tokens)] or [len(tokens)]
+    found, start = list[Pass](), 0
+    for i, end in enumerate(ends):
+        found.append(
+            Pass(
+                i,
+                tokens[start:end],
+                end - start,
+                start,
+                end,
+                tokens[end] if end < len(tokens) else "",
+                shape_text(1, config.n_kv_head, end, config.head_dim),
+                shape_text(1, end - start),
+            )
+        )
+        start = end
+    return found
+
+
+def table(config: Config, one: Pass) -> Table:
+    """The arrays that are kept after a pass."""
+    kept = config.n_kv_head * one.length * config.head_dim
+    rows = [(f"{part} {layer}", one.shape, kept) for layer in range(config.n_layer) for part in "KV"]
+    return Table(HEAD, rows, 2)
+
+
+def shape_text(*sizes: int) -> str:
+    return f"[{', '.join(map(str, sizes))}]"
+
+
+def padded() -> list[Padded]:
+    """Both models, way by way, as the listing prints them."""
+    rows = [line.split(" | ") for line in record()["printed"]["left_padding"].splitlines()]
+    half = len(rows) // 2
+    return [
+        Padded(float(apart), token, float(learned[2]))
+        for (*_, apart, token), learned in zip(rows[:half], rows[half:], strict=True)
+    ]

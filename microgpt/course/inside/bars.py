@@ -1,0 +1,188 @@
+"""The drawing of the way: one bar a number, which is there in every state and has a level in each. Knows no HTML.
+
+A state is the token that is followed, t0, t1, ..., or an earlier one swapped, s0, s1, ... The last token of the prompt
+is followed then. Bars that one state lacks, as the scores of rows that are not there yet, are at zero in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+from microgpt.config import Array
+from microgpt.course.inside.route import StopView
+from microgpt.course.inside.swaps import Swap
+from microgpt.experiments.journey import Stop
+from microgpt.viz.drawing.heat import Scale, scale_for
+
+Levels: TypeAlias = list[tuple[str, int]]  # of one number: a state and its level, where that is not zero
+Ways: TypeAlias = dict[str, list[Stop]]  # by state, all stops of the token that is followed
+QKV = ("q", "k", "v")
+STREAM = ("embed", "resid_pre", "resid_mid", "resid_final")
+MET = ("attn_scores", "attn_weights")  # these are drawn between the rows of K and V
+
+
+class Value(NamedTuple):
+    """The numbers of a stop in one state."""
+
+    state: str
+    shape: tuple[int, ...]
+    rows: list[list[float]]  # as they are cut, into heads for one
+    zeros: int
+
+
+class Place(NamedTuple):
+    """A stop in all its states; `bars` are in groups, by head where there are heads."""
+
+    stop: StopView
+    order: int  # on the way
+    kind: str  # of its bars: x, q, k or v
+    bars: list[list[Levels]]
+    values: list[Value]
+    off: list[tuple[str, float]]  # how far each swap puts it off, at most
+    lit: list[str]  # the swaps that it notices
+
+    def value(self, state: str) -> Value:
+        """The numbers in one state."""
+        return next(value for value in self.values if value.state == state)
+
+
+class Row(NamedTuple):
+    """One position in one layer: what the cache holds of it, and how each head of the followed token meets it."""
+
+    pos: int
+    token: str
+    instead: list[tuple[str, str]]  # a swap, and the token that it puts here
+    k: list[list[Levels]]
+    v: list[list[Levels]]
+    scores: list[Levels]
+    weights: list[Levels]
+    lit: list[str]  # the swaps in which it differs
+    later: bool  # than the token that is followed when one is swapped
+
+
+class Part(NamedTuple):
+    """Stops that belong together: a place of the stream, a branch of one layer, or the end."""
+
+    name: str  # stream, attention, mlp or head
+    layer: int
+    places: list[Place]
+    joins: bool  # something is added here
+    rows: list[Row]  # of K and V, where the stops are those of attention
+
+
+def at(state: str, groups: list[list[Levels]]) -> list[list[int]]:
+    """The levels of bars in one state."""
+    return [[dict(levels).get(state, 0) for levels in group] for group in groups]
+
+
+def drawing(tokens: Sequence[str], stops: list[StopView], ways: Ways, swaps: list[Swap]) -> list[Part]:
+    """The whole way; `stops` are those of the token that is followed first, `ways` those of every state."""
+    scales = bar_scales(ways)
+    rows: dict[int, list[Row]] = {}
+    for layer in {stop.layer for stop in stops if stop.part == "attention"}:
+        rows[layer] = rows_of(tokens, ways, swaps, layer, scales)
+    return parts(places(stops, ways, {one.state: one.off for one in swaps}, scales), rows)
+
+
+def bar_scales(ways: Ways) -> dict[str, Scale]:
+    """By event. What is added shares a scale with what it is added to; so do the norms, and so do q, k and v."""
+    together = [(*STREAM, "attn_out", "mlp_out"), ("attn_norm", "mlp_norm", "head_out"), QKV]
+    values: dict[str, list[Array]] = {}
+    for stop in (stop for way in ways.values() for stop in way):
+        values.setdefault(stop.name, []).append(stop.value)
+    found = {"attn_weights": Scale(1.0)}
+    for names in [*together, *([name] for name in ("attn_scores", "mlp_hidden", "logits"))]:
+        known = [name for name in names if name in values]
+        found |= dict.fromkeys(known, scale_for(*(value for name in known for value in values[name])))
+    return found
+
+
+def places(stops: list[StopView], ways: Ways, off: dict[str, list[float]], scales: dict[str, Scale]) -> list[Place]:
+    """Every stop; `off` is, by swap, the largest difference at each."""
+    found = []
+    for at, (stop, values) in enumerate(zip(stops, zip(*ways.values(), strict=True), strict=True)):
+        by_state = {state: one.value for state, one in zip(ways, values, strict=True)}
+        found.append(
+            Place(
+                stop=stop,
+                order=at + 1,
+                kind=stop.event if stop.event in QKV else "x",
+                bars=[] if stop.event in MET else bars(by_state, scales[stop.event]),
+                values=[value_of(state, value) for state, value in by_state.items()],
+                off=[(state, row[at]) for state, row in off.items()],
+                lit=[state for state, row in off.items() if row[at]],
+            )
+        )
+    return found
+
+
+def parts(places: list[Place], rows: dict[int, list[Row]]) -> list[Part]:
+    """The way in parts; `rows` of K and V by layer. Each place of the stream is a part of its own."""
+    found: list[Part] = []
+    for place in places:
+        stop = place.stop
+        if found and found[-1].name == stop.part and stop.part != "stream":
+            found[-1].places.append(place)
+            continue
+        joins = stop.part == "stream" and bool(found) and found[-1].name != "stream"
+        found.append(Part(stop.part, stop.layer, [place], joins, rows[stop.layer] if stop.part == "attention" else []))
+    return found
+
+
+def value_of(state: str, value: Array) -> Value:
+    return Value(state, value.shape, value.reshape(-1, value.shape[-1]).tolist(), int((value == 0).sum()))
+
+
+def bars(values: dict[str, Array], scale: Scale) -> list[list[Levels]]:
+    """One bar a number of arrays of one shape, by state: [1, d], or in groups [1, heads, head_dim]."""
+    cells = zip(*(value.ravel().tolist() for value in values.values()), strict=True)
+    found = [levels(dict(zip(values, cell, strict=True)), scale) for cell in cells]
+    size = next(iter(values.values())).shape[-1]
+    return [found[at : at + size] for at in range(0, len(found), size)]
+
+
+def levels(values: dict[str, float], scale: Scale) -> Levels:
+    """The level of one number in each state; zero is left out."""
+    found = [(state, scale.cell(value).level) for state, value in values.items()]
+    return [(state, level) for state, level in found if level]
+
+
+def rows_of(tokens: Sequence[str], ways: Ways, swaps: list[Swap], layer: int, scales: dict[str, Scale]) -> list[Row]:
+    """The rows of K and V in one layer."""
+    found = []
+    for pos, token in enumerate(tokens):
+        here, known = f"t{pos}", [one for one in swaps if pos < len(one.text)]  # a row is written when its token runs
+        cached = {here: ways[here]} | {one.state: one.ways[pos] for one in known}
+        k, v = ({state: value_at(way, name, layer) for state, way in cached.items()} for name in "kv")
+        scores, weights = (
+            [met(ways, name, layer, head, pos, scales[name]) for head in heads(ways, layer)] for name in MET
+        )
+        found.append(
+            Row(
+                pos=pos,
+                token=token,
+                instead=[(one.state, one.new) for one in known if one.at == pos],
+                k=bars(k, scales["k"]),
+                v=bars(v, scales["v"]),
+                scores=scores,
+                weights=weights,
+                lit=[state for state in cached if (k[state] != k[here]).any() or (v[state] != v[here]).any()],
+                later=not known,
+            )
+        )
+    return found
+
+
+def met(ways: Ways, name: str, layer: int, head: int, pos: int, scale: Scale) -> Levels:
+    """What one head has for the row at `pos`, in each state that has the row."""
+    values = {state: value_at(way, name, layer)[head, 0] for state, way in ways.items()}  # of [t]
+    return levels({state: float(row[pos]) for state, row in values.items() if pos < len(row)}, scale)
+
+
+def heads(ways: Ways, layer: int) -> range:
+    return range(len(value_at(next(iter(ways.values())), MET[0], layer)))
+
+
+def value_at(way: list[Stop], name: str, layer: int) -> Array:
+    return next(stop.value for stop in way if (stop.name, stop.layer) == (name, layer))

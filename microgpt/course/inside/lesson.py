@@ -1,0 +1,230 @@
+"""One token's journey through the model, where it meets other tokens, and what the model is made of. Knows no HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from microgpt.architectures import inventory
+from microgpt.architectures.known import PRESETS
+from microgpt.checkpoints.names import GPT2, LLAMA, published
+from microgpt.config import Array
+from microgpt.course.inside.bars import Levels, Part, at, drawing
+from microgpt.course.inside.route import Journey, held, journeys_of
+from microgpt.course.inside.swaps import Swap, swaps_of
+from microgpt.errors import N_
+from microgpt.experiments import journey
+from microgpt.model import softmax
+from microgpt.trace import Trace
+from microgpt.viz.controls import Choice
+from microgpt.viz.drawing.counters import Guess, candidates
+from microgpt.viz.drawing.inventories import Inventory, inventory_of
+from microgpt.viz.drawing.thumbs import HEIGHT, KINDS, Cell, heat_row
+from microgpt.viz.settings import Settings
+from microgpt.viz.text.answers import answers
+from microgpt.viz.text.formats import show
+from microgpt.weights import Model
+
+NEIGHBOURS = 4
+GUESSES = 3
+NOTHING = N_("nothing")  # is swapped
+LOUDER = 10  # times the stream in front of a norm
+LARGE = {"GPT-2 124M": GPT2, "SmolLM2-135M": LLAMA, "Llama-3-8B": LLAMA}
+
+
+class Guesses(NamedTuple):
+    """The likeliest next tokens in one state of the drawing."""
+
+    state: str
+    found: list[Guess]
+
+
+class Alone(NamedTuple):
+    """The MLP by itself, when rows are moved or replaced: how far the results of rows are off."""
+
+    same: float  # of those that were only moved, or not touched
+    others: float  # of those that were replaced
+
+
+class Large(NamedTuple):
+    """What the prose says of a large model."""
+
+    name: str
+    n_head: int
+    n_kv_head: int
+    head_dim: int
+    q_width: int
+    kv_width: int
+    group: int  # query heads that share a key and a value head
+    vocabulary: int
+    head: int  # parameters of the output head
+    without_head: int
+    total: int
+    mlp_percent: float
+    embedding_percent: float
+
+
+class Asks(NamedTuple):
+    """What the lesson asks."""
+
+    matrices: int  # of the MLP of a layer
+    parameters: dict[str, int]  # of it
+    louder: int  # how many times as large the stream is made
+    steady: float  # and how far the norm of it is then off
+    replaced: float  # how far logits are off if the last MLP replaces the stream
+
+
+class View(NamedTuple):
+    """Everything that the page places."""
+
+    trace: Trace
+    choices: tuple[Choice, ...]
+    model: str
+    labels: list[tuple[int, str]]
+    at: int  # the token whose way the prose tells
+    journeys: list[Journey]
+    parts: list[Part]  # of the drawing, in all its states
+    guesses: list[Guesses]
+    n_embd: int
+    n_layer: int
+    n_head: int
+    n_kv_head: int
+    head_dim: int
+    n_mlp: int
+    activation: str  # of the MLP, as Config has it
+    learned: bool  # positions have a table, whose rows are added
+    last: str
+    swaps: list[Swap]
+    swap_labels: list[str]
+    alone: Alone
+    adds_up: float
+    inventories: list[Inventory]
+    near: list[tuple[str, list[str]]]
+    smol: Large
+    llama: Large
+    percent_kept: float  # of the numbers that a step makes
+    asks: Asks
+    first_layer: int = 0
+
+    @property
+    def fields(self) -> tuple[Choice, ...]:
+        """The button beside the drawing, which plays anew at each press."""
+        return (Choice("flows", ("once", "again"), ""),)
+
+    def levels(self, state: str, groups: list[list[Levels]]) -> list[list[int]]:
+        """How high the bars of the drawing are in one state."""
+        return at(state, groups)
+
+
+def view(settings: Settings) -> View:
+    recording = settings.run()
+    model, trace, c, n_prompt = recording.model, recording.trace, recording.model.config, recording.n_prompt
+    tokens = [show(token) for token in trace.about["tokens"]]
+    ways = [journey.stops(trace, c, pos) for pos in range(len(tokens))]
+    journeys = journeys_of(c, tokens, ways)
+    ids, last = recording.ids[:n_prompt], n_prompt - 1
+    swaps = swaps_of(model, ids)
+    states = {f"t{pos}": way for pos, way in enumerate(ways)} | {one.state: one.ways[last] for one in swaps}
+    alone = journey.mlp_alone(model.params, c, ids)
+    inventories = [inventory_of(model.name, c), *large_inventories()]
+    return View(
+        trace=trace,
+        choices=choices(len(tokens), last, len(swaps), len(inventories)),
+        model=model.name,
+        labels=list(enumerate(tokens)),
+        at=last,
+        journeys=journeys,
+        parts=drawing(tokens, journeys[last].stops, states, swaps),
+        guesses=[Guesses(state, guessed(model, way[-1].value[0])) for state, way in states.items()],
+        n_embd=c.n_embd,
+        n_layer=c.n_layer,
+        n_head=c.n_head,
+        n_kv_head=c.n_kv_head,
+        head_dim=c.head_dim,
+        n_mlp=c.n_mlp,
+        activation=c.mlp,
+        learned=c.position == "learned",
+        last=tokens[last],
+        swaps=swaps,
+        swap_labels=[*(f"{s.at} {s.old} → {s.new}" for s in swaps), NOTHING],
+        alone=Alone(max(alone.moved, alone.replaced), alone.others),
+        adds_up=max(journey.adds_up(trace, c, pos) for pos in range(len(tokens))),
+        inventories=inventories,
+        near=[near(model, token_id) for token_id in dict.fromkeys(ids[1:])],
+        smol=large("SmolLM2-135M"),
+        llama=large("Llama-3-8B"),
+        percent_kept=100 * held(ways[0], "sequence") / held(ways[0]),
+        asks=asks(model, trace, last),
+    )
+
+
+def asks(model: Model, trace: Trace, pos: int) -> Asks:
+    """Of the token at `pos`."""
+    c, made = model.config, inventory.totals(model.config)["mlp"] // model.config.n_layer
+    matrices = made // (c.n_embd * c.n_mlp)
+    return Asks(
+        matrices=matrices,
+        parameters=answers(made, one=c.n_embd * c.n_mlp, added=matrices * (c.n_embd + c.n_mlp)),
+        louder=LOUDER,
+        steady=journey.steady(model.params, c, trace, pos, LOUDER),
+        replaced=journey.replaced(model.params, c, trace, pos),
+    )
+
+
+def thumb(view: View) -> Iterable[Cell]:
+    """Every stop of one token, with its numbers; k and v, which are kept, stick out."""
+    stops = view.journeys[view.at].stops
+    step = HEIGHT // len(stops)
+    for i, stop in enumerate(stops):
+        owner = stop.event if stop.event in KINDS else "any"
+        yield from heat_row(owner, stop.strip, 0, i * step, 150, step - 1)
+        if stop.kept:
+            yield f"{owner} f3", 152, i * step, 24, step - 1
+
+
+def choices(tokens: int, at: int, swaps: int, inventories: int) -> tuple[Choice, ...]:
+    """So many tokens, of which `at` is followed first; so many swaps, or none, which is the last case; inventories."""
+    return (
+        Choice("token", range(tokens), at),
+        Choice("swap", range(swaps + 1), swaps, in_figure=False),
+        Choice("inventory", range(inventories), in_figure=False),
+    )
+
+
+# ---- the experiment -------------------------------------------------------------------------------
+
+
+def guessed(model: Model, logits: Array) -> list[Guess]:
+    """The likeliest next tokens by logits [vocab_size]."""
+    return candidates(logits, softmax(logits), None, GUESSES, lambda i: show(model.tokenizer.vocabulary[i]))
+
+
+def near(model: Model, token_id: int) -> tuple[str, list[str]]:
+    """A token and those whose embeddings are most like its own."""
+    vocabulary = model.tokenizer.vocabulary
+    found = journey.neighbours(model.params, token_id, NEIGHBOURS)
+    return show(vocabulary[token_id]), [show(vocabulary[i]) for i in found]
+
+
+def large_inventories() -> list[Inventory]:
+    return [inventory_of(name, PRESETS[name].config, published(family)) for name, family in LARGE.items()]
+
+
+def large(name: str) -> Large:
+    c, by_part = PRESETS[name].config, inventory.totals(PRESETS[name].config)
+    total = sum(by_part.values())
+    return Large(
+        name=name,
+        n_head=c.n_head,
+        n_kv_head=c.n_kv_head,
+        head_dim=c.head_dim,
+        q_width=c.n_head * c.head_dim,
+        kv_width=c.n_kv_head * c.head_dim,
+        group=c.n_head // c.n_kv_head,
+        vocabulary=c.vocab_size,
+        head=by_part["head"],
+        without_head=total - by_part["head"],
+        total=total,
+        mlp_percent=100 * by_part["mlp"] / total,
+        embedding_percent=100 * by_part["embedding"] / total,
+    )

@@ -1,0 +1,237 @@
+"""The stepper's view is the picture of a recording; live, a text grows token by token.
+
+Each answer has what is new alone. What is not looked at first, prose and ledgers, comes in an answer of its own.
+
+A recording is remembered between two answers to save time; without it, it is run again from the start, so an
+answer depends on the state and the fields alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from microgpt.decode import likeliest
+from microgpt.errors import N_, UserError
+from microgpt.record import Recording
+from microgpt.trace import to_json
+from microgpt.viz.controls import on_show
+from microgpt.viz.drawing.phases import PHASES
+from microgpt.viz.drawing.picture import Picture
+from microgpt.viz.drawing.thumbs import HEIGHT, Cell, heat_row
+from microgpt.viz.lesson import page_named
+from microgpt.viz.patches import Patch, State, again, ahead, file, optional, patch
+from microgpt.viz.rendering import render
+from microgpt.viz.settings import Settings, parse, radio, settings_of
+from microgpt.weights import Model
+
+
+def view(settings: Settings) -> Picture:
+    """The text to its end."""
+    return Picture(settings.trace())
+
+
+def of_large(model: Model, picture: Picture) -> Picture:
+    """The text that a large model has run: its own picture."""
+    return picture
+
+
+def thumb(view: Picture) -> Iterable[Cell]:
+    """The piles of K and V after the last step, and the places where no q lies."""
+    step = HEIGHT // view.n
+    for i in range(view.n):
+        y, kept = (view.n - 1 - i) * step, view.row(i, view.n - 1)
+        yield "none", 0, y, 88, step - 2
+        for owner, strips, x in (("k", kept.k, 108), ("v", kept.v, 216)):
+            yield from heat_row(owner, view.of_clearest(strips), x, y, 88, step - 2)
+
+
+def run(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Patch]]:
+    """The reader's text to its end, from the start: its prompt, then what follows token by token (`go_on`)."""
+    settings = parse(fields)
+    recording = recorded(settings, 0)
+    recording.run_prompt()
+    chosen = {name: fields[name] for name in CHOSEN if name in fields}
+    shown = picture(recording, fields, selected=-1)
+    return going_on(remember(settings, recording), chosen, recording, shown, [drawn_anew(shown)], fields)
+
+
+def go_on(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
+    """The next token of a text that runs to its end; the step on show stays the last of the prompt: nothing flickers.
+
+    The fields are those of the press that began it, but its settings, and what it has on show, are kept in the state.
+    """
+    state = begun(state)
+    settings = settings_of(state)
+    if state is None or settings is None:
+        return state, []
+    recording, chosen = recorded(settings, state["n"]), state.get("chosen", {})
+    pieces: list[Patch] = []
+    if not recording.ended:
+        shown, stretched = one_step(recording, {**fields, **chosen}, selected=-1)
+        pieces = [drawn_anew(shown)] if stretched else one_more(shown)
+    else:
+        shown = picture(recording, {**fields, **chosen}, selected=-1)
+    return going_on(remember(settings, recording), chosen, recording, shown, pieces, fields)
+
+
+def going_on(
+    state: State, chosen: State, recording: Recording, shown: Picture, pieces: list[Patch], fields: Mapping[str, str]
+) -> tuple[State, list[Patch]]:
+    """The answer of a run: `pieces`, and the prose once, at its end."""
+    if recording.ended:
+        return state, [*pieces, prose(shown, fields), ended(recording)]
+    return {**state, "chosen": chosen}, [*pieces, ended(recording), again("on")]
+
+
+def next_token(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Patch]]:
+    """One more token; after a change of the settings, the prompt first. What is said of it comes afterwards (`say`)."""
+    settings = parse(fields)
+    state = begun(state)
+    if state is None or state["settings"] != settings._asdict():
+        recording = recorded(settings, 0)
+        recording.run_prompt()
+        shown = picture(recording, fields, selected=recording.n_prompt - 1)
+        return remember(settings, recording), [drawn_anew(shown), again("prose")]
+    recording = recorded(settings, state["n"])
+    if recording.ended:
+        check_room(recording)
+        return state, [ended(recording)]
+    shown, stretched = one_step(recording, fields, selected=state["n"])
+    if stretched:
+        return remember(settings, recording), [drawn_anew(shown), again("prose")]
+    said = state.get("said", state["n"])
+    return {**remember(settings, recording), "said": said}, [*one_more(shown, ledger=False), again("prose")]
+
+
+def say(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
+    """The prose of what stands, and the ledgers of the steps that have none yet: they come after a new token, and of
+    several that are pressed quickly after the last."""
+    state = begun(state)
+    settings = settings_of(state)
+    if state is None or settings is None:
+        return state, []
+    recording = recorded(settings, state["n"])
+    shown = picture(recording, fields, selected=state["n"] - 1)
+    at, late = on_show(shown), range(state.get("said", shown.n), shown.n)
+    ledgers = [patch("#ledgers", part(shown, "ledger", i, at), "append") for i in late]
+    likely = [] if recording.ended else [ahead("next")]
+    return remember(settings, recording), [*ledgers, prose(shown, fields), ended(recording), *likely]
+
+
+def go_past(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
+    """A text that the model has ended, with the likeliest token that is no end: a longer prompt, run to its end."""
+    settings = settings_of(begun(state))
+    if state is None or settings is None:
+        return state, []
+    recording = recorded(settings, state["n"])
+    if not recording.ended:
+        return next_token(state, fields)
+    check_room(recording)
+    prompt = recording.model.tokenizer.decode([*recording.ids[: state["n"]], second(recording)])
+    state, patches = run(None, {**fields, "prompt": prompt})
+    return state, [*patches, patch("#prompt", render.render("live/prompt.html", prompt=prompt), "outer")]
+
+
+def begun(state: State | None) -> State | None:
+    """The state of a stepper; that of another page has no place in a text."""
+    return state if state and "n" in state else None
+
+
+def save_trace(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
+    """The trace of what is on the page, as a file."""
+    state = begun(state)
+    settings = settings_of(state) or parse(fields)
+    recording = recorded(settings, state["n"] if state else 0)
+    if not state:
+        recording.run()
+    saved = file(f"trace-{settings.model}.json", to_json(recording.trace), "application/json")
+    return state, [saved, *([again("prose")] if state and "said" in state else [])]
+
+
+HOOKS = {"run": run, "on": go_on, "next": next_token, "past": go_past, "prose": say, "trace": save_trace}
+CHOSEN = ("layer", "head", "phase")  # what a picture that is drawn anew while a text runs must keep
+
+
+# ---- recordings -----------------------------------------------------------------------------------
+
+_kept: dict[Settings, Recording] = {}
+
+
+def recorded(settings: Settings, n: int) -> Recording:
+    """A recording that has run exactly n steps: the kept one if it has, else a new one."""
+    kept = _kept.pop(settings, None)
+    if kept is None or len(kept.cache) != n:
+        kept = settings.recording()
+        while len(kept.cache) < n:
+            kept.step()
+    _kept.clear()
+    _kept[settings] = kept
+    return kept
+
+
+def remember(settings: Settings, recording: Recording) -> State:
+    return {"settings": settings._asdict(), "n": len(recording.cache)}
+
+
+def one_step(recording: Recording, fields: Mapping[str, str], selected: int) -> tuple[Picture, bool]:
+    """Run a step; the picture of the recording then, and whether what stands is no longer so: a scale is longer, and
+    every cell means another number, or the cache holds other rows."""
+    before = Picture(recording.trace)
+    scales = before.scale, before.x_scale
+    recording.step()
+    shown = picture(recording, fields, selected)
+    return shown, scales != (shown.scale, shown.x_scale) or bool(shown.changed(shown.n - 1))
+
+
+def check_room(recording: Recording) -> None:
+    """Raises UserError where the context is full."""
+    if len(recording.cache) == (n_ctx := recording.model.config.n_ctx):
+        raise UserError(
+            N_("The context is full: this model sees at most %(n_ctx)s tokens. Start again with a shorter prompt."),
+            n_ctx=n_ctx,
+        )
+
+
+def second(recording: Recording) -> int:
+    """The likeliest next token that does not end the text."""
+    logits = recording.trace["logits", len(recording.cache) - 1][0]
+    return next(token for token in likeliest(logits, len(logits)) if token not in recording.stops)
+
+
+# ---- patches --------------------------------------------------------------------------------------
+
+
+def picture(recording: Recording, fields: Mapping[str, str], selected: int) -> Picture:
+    """The picture of a recording with the layer, head and stage that the page shows."""
+    config, last = recording.model.config, len(PHASES)
+    layer, head = radio(fields, "layer", 0, config.n_layer - 1, -1), radio(fields, "head", 0, config.n_head - 1, -1)
+    return Picture(recording.trace, selected, layer, head, radio(fields, "phase", 1, last, last))
+
+
+def ended(recording: Recording) -> Patch:
+    """What is said beside the buttons where the model has chosen the end, with a way to go on; else nothing."""
+    chosen = recording.ended and len(recording.cache) < recording.model.config.n_ctx
+    token = recording.model.tokenizer.vocabulary[second(recording)] if chosen else ""
+    said = render.render("live/ended.html", model=recording.model.name, token=token) if chosen else ""
+    return optional(patch("#ended", said))
+
+
+def drawn_anew(shown: Picture) -> Patch:
+    return patch("#stepper", render.widget("kv_cache", shown), "outer")
+
+
+def one_more(shown: Picture, asked: Mapping[str, object] | None = None, ledger: bool = True) -> list[Patch]:
+    """The newest step alone: a token, a row, what belongs to the step; nothing that stands is drawn again."""
+    i, at = shown.n - 1, on_show(shown, asked)
+    pieces = {"#tokens": "token", "#rows": "row", "#steps": "step", **({"#ledgers": "ledger"} if ledger else {})}
+    appended = [patch(target, part(shown, name, i, at), "append") for target, name in pieces.items()]
+    return [*appended, patch("#nav", part(shown, "nav", i, at), "outer")]
+
+
+def part(shown: Picture, name: str, i: int, at: Mapping[str, object]) -> str:
+    """A piece of step i."""
+    return render.render(f"course/kv_cache/_{name}.html", view=shown, at=at, i=i)
+
+
+def prose(shown: Picture, fields: Mapping[str, str]) -> Patch:
+    return optional(patch("#prose", render.prose("kv_cache", shown, page_named(fields["page"]), live=True)))

@@ -1,0 +1,21 @@
+"""How does one model answer many people at once?"""
+
+from microgpt.errors import N_
+from microgpt.viz.page import Page
+
+PAGE = Page(
+    "many-at-once",
+    label=N_("Many at once"),
+    title=N_("How does one model answer many people at once?"),
+    summary=N_(
+        "A pass that writes one token reads all the weights, and a pass that writes a token for each of many texts "
+        "reads them once too. So engines run texts together. Who is let in, and when, decides how long each waits."
+    ),
+    model="stories",
+    prompt="The next day is bright and",
+    try_=N_("change the policy, and go back to the first pass of each: who runs, who waits?"),
+    notice=N_("each text writes the same tokens under all policies; only the waiting differs."),
+    needs=("prefill-and-decode", "pages"),
+    sources=("orca", "sarathi-serve", "paged", "vllm"),
+    models=("stories",),
+)

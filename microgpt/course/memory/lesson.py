@@ -1,0 +1,291 @@
+"""What the cache costs in memory: this model's, counted; known models', by formula; the reader's own config.json."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import count
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from microgpt.architectures import Architecture
+from microgpt.architectures.known import PRESETS
+from microgpt.checkpoints.config_json import from_config_json
+from microgpt.config import Config
+from microgpt.cost import kv_bytes
+from microgpt.errors import N_, UserError
+from microgpt.trace import Trace
+from microgpt.viz.controls import Choice, Control, Field
+from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH, Cell, boxes
+from microgpt.viz.patches import Patch, State, patch
+from microgpt.viz.rendering import render
+from microgpt.viz.settings import Settings, parse_number
+from microgpt.viz.text.answers import answers
+from microgpt.viz.text.formats import whole
+
+GB = 10**9
+FIT = 2 * GB  # a question asks what fits
+OWN = Config(n_layer=24, n_embd=2048, n_head=16, n_kv_head=4, head_dim=128)  # and another, what a token takes
+CARD = 24  # GB of memory, for "how many fit"
+FIRST = "Llama-3-8B"  # of the models that are on show
+KINDS = ("k", "v")  # what is kept
+SIZES = {"float32": 4, "bfloat16": 2, "float8": 1}  # bytes a number
+MOST = 10**9  # of tokens, of sequences, of GB
+
+
+class Held(NamedTuple):
+    """How many numbers one head of one layer holds at the end of the text."""
+
+    layer: int
+    head: int
+    k: int
+    v: int
+
+
+class Total(NamedTuple):
+    """All heads together. Bytes are those of 16-bit numbers."""
+
+    numbers: int
+    half: int  # bytes
+    per_token: int
+    formula: int  # what `half` has to be
+
+
+class Read(NamedTuple):
+    """One decode step at a context: bytes of weights and of cache that it must read, and shares of the longest bar."""
+
+    tokens: int
+    weights: int
+    cache: int
+    weights_share: float
+    cache_share: float
+
+
+class Known(NamedTuple):
+    """A model by its shape. What it holds and reads is in bytes."""
+
+    name: str
+    source: str
+    sharing: str
+    n_layer: int
+    n_kv_head: int
+    row: int  # numbers that a token adds to a layer
+    factors: list[tuple[int, str]]  # number, what it counts; their product is per_token
+    per_token: int
+    if_mha: int
+    times: float  # how much larger it would be
+    context: int  # tokens of a text
+    n_ctx: int  # the most that the model sees at once
+    window: int  # rows that a layer with a window keeps, at most; 0: no layer has one
+    windowed: int  # so many layers have one
+    full: int  # cache of one text that fills the context
+    weights: int
+    params: int
+    crossing: int | None  # None where a window keeps the cache from ever outweighing the weights
+    sequences: int  # texts of `context` tokens that fit on the card
+    card: int
+    reads: list[Read]
+    batch: int
+    crossing_in_batch: int | None
+    read: int  # weights that a step of one text reads
+    experts: bool
+
+
+class Box(NamedTuple):
+    """What a token adds to a model's cache, as a box: as wide as its numbers in a layer, as tall as the layers.
+
+    Both are shares of the largest among the models. The box is as large as the bytes.
+    """
+
+    wide: float
+    tall: float
+    shared: bool  # K and V come out of one row
+
+
+class Asks(NamedTuple):
+    """What the lesson asks."""
+
+    config: Config  # of a model that nobody has made
+    per_token: dict[str, int]  # bytes
+    two: dict[str, int]  # bytes that a step of FIRST reads for two texts, each as long as it sees
+    room: int  # bytes
+    fit: dict[str, int]  # tokens of FIRST in them
+
+
+class View(NamedTuple):
+    """The page. The models that its words name are `known` ones."""
+
+    trace: Trace
+    choices: tuple[Choice, ...]
+    n: int
+    n_ctx: int
+    held: list[Held]
+    used: float  # share of the reserved rows
+    total: Total
+    known: list[Known]
+    boxes: list[Box]
+    names: list[str]
+    gpt2: Known
+    smol: Known
+    llama2: Known
+    llama: Known
+    deepseek: Known
+    crowd: int  # fewest texts, each as long as FIRST sees, for which a step reads at least as much cache as weights
+    activations: int  # bytes of the inside of one MLP of FIRST, when such a text is run in one pass
+    more: float  # of a GiB, than of a GB; as a share
+    asks: Asks
+    fields: tuple[Control, ...]  # of the form: a model, bytes a number, texts, tokens in each, GB, a config.json
+
+
+def view(settings: Settings) -> View:
+    trace, config = settings.trace(), settings.run().model.config
+    n = len(trace.about["tokens"])
+    held = [e for e in trace if e.name in KINDS]
+    numbers = sum(np.size(e.value) for e in held)
+
+    def of_head(name: str, layer: int) -> int:
+        """Numbers that one head holds, from the shapes of what joined the cache."""
+        return sum(e.value.shape[-1] for e in held if (e.name, e.layer) == (name, layer))  # type: ignore[union-attr]
+
+    known = {name: describe(one) for name, one in PRESETS.items()}
+    names = list(known)
+    return View(
+        trace=trace,
+        choices=(Choice("known", range(len(known)), names.index(FIRST)),),
+        n=n,
+        n_ctx=config.n_ctx,
+        held=[
+            Held(layer, head, of_head("k", layer), of_head("v", layer))
+            for layer in range(config.n_layer)
+            for head in range(config.n_kv_head)
+        ],
+        used=n / config.n_ctx,
+        total=Total(numbers, 2 * numbers, 2 * numbers // n, kv_bytes(config, n, 2)),
+        known=list(known.values()),
+        boxes=boxes_of(list(known.values())),
+        names=names,
+        gpt2=known["GPT-2 124M"],
+        smol=known["SmolLM2-135M"],
+        llama2=known["Llama-2-7B"],
+        llama=known["Llama-3-8B"],
+        deepseek=known["DeepSeek-V3"],
+        crowd=crowd(PRESETS[FIRST]),
+        activations=2 * PRESETS[FIRST].config.n_mlp * PRESETS[FIRST].config.n_ctx,
+        more=2**30 / GB - 1,
+        asks=asks(PRESETS[FIRST]),
+        fields=(
+            Choice("preset", names, FIRST),
+            Choice("size", tuple(SIZES), "bfloat16"),
+            Field("batch", "8", 1, MOST),
+            Field("tokens", "4096", 1, MOST),
+            Field("memory", str(CARD), 1, MOST),
+            Field("config"),
+        ),
+    )
+
+
+def asks(model: Architecture) -> Asks:
+    per, n, c = model.bytes_per_token(), model.config.n_ctx, OWN
+    token, one = kv_bytes(c, 1, 2), model.weight_bytes_read() + model.cache_bytes(n)
+    return Asks(
+        config=c,
+        per_token=answers(token, only_k=token // 2, queries=token * c.n_head // c.n_kv_head),
+        two=answers(model.weight_bytes_read(batch=2) + model.cache_bytes(n, 2), one=one, twice=2 * one),
+        room=FIT,
+        fit=answers(FIT // per, twice=FIT // (2 * per), only_k=2 * FIT // per),
+    )
+
+
+def thumb(view: View) -> Iterable[Cell]:
+    """What a token adds to the cache of each published model: half of it K, half V, or one short row for both."""
+    step, most = HEIGHT // len(view.known), max(one.per_token for one in view.known)
+    for i, one in enumerate(view.known):
+        half = round(WIDTH * one.per_token / most / 2)
+        shared = one.sharing == "MLA"
+        yield from boxes(["any f3"] * 2 if shared else ["k f3", "v f3"], 0, i * step, half, step - 3, 0)
+
+
+def boxes_of(known: list[Known]) -> list[Box]:
+    """On one scale."""
+    widest, tallest = max(one.row for one in known), max(one.n_layer for one in known)
+    return [Box(one.row / widest, one.n_layer / tallest, one.sharing == "MLA") for one in known]
+
+
+def describe(model: Architecture, tokens: int = 0, batch: int = 8, size: int = 2, memory: int = CARD * GB) -> Known:
+    """All that the page says of a model; `tokens` 0 stands for its whole context."""
+    c, full = model.config, tokens or model.config.n_ctx
+    if model.latent:
+        factors = [(c.n_layer, N_("layers")), (model.row, N_("numbers in the shared row"))]
+    else:
+        factors = [
+            (len(KINDS), N_("K and V")), (c.n_layer, N_("layers")), (c.n_kv_head, N_("key and value heads")),
+            (c.head_dim, N_("numbers per head")),
+        ]  # fmt: skip
+    read = model.weight_bytes_read(size, batch)
+    caches = {n: model.cache_bytes(n, batch, size) for n in sorted({max(1, full // 16), max(1, full // 4), full})}
+    most = read + caches[full]
+    return Known(
+        name=model.name,
+        source=model.source,
+        sharing=model.sharing,
+        n_layer=c.n_layer,
+        n_kv_head=c.n_kv_head,
+        row=model.row,
+        factors=[*factors, (size, N_("bytes per number"))],
+        per_token=model.bytes_per_token(size),
+        if_mha=model.bytes_if_mha(size),
+        times=model.bytes_if_mha(size) / model.bytes_per_token(size),
+        context=full,
+        n_ctx=c.n_ctx,
+        window=model.window,
+        windowed=sum(map(bool, model.windows)),
+        full=model.cache_bytes(full, 1, size),
+        weights=model.weight_bytes(size),
+        params=model.n_params,
+        crossing=model.crossing(1, size, size),
+        sequences=model.sequences(memory, full, size, size),
+        card=memory,
+        reads=[Read(n, read, cache, read / most, cache / most) for n, cache in caches.items()],
+        batch=batch,
+        crossing_in_batch=model.crossing(batch, size, size),
+        read=model.weight_bytes_read(size),
+        experts=model.experts is not None,
+    )
+
+
+def crowd(model: Architecture) -> int:
+    """How many texts of its whole context it takes until a step reads at least as much cache as weights."""
+    n = model.config.n_ctx
+    return next(batch for batch in count(1) if model.cache_bytes(n, batch) >= model.weight_bytes_read(batch=batch))
+
+
+def calculate(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
+    """The reader's own numbers: a preset, or a config.json that was pasted."""
+    pasted = fields.get("config", "").strip()
+    model = from_config_json(pasted) if pasted else preset(fields["preset"])
+    if fields["size"] not in SIZES:
+        raise UserError(N_("There is no number format “%(text)s” here."), text=fields["size"][:40])
+    known = describe(
+        model,
+        counted(fields["tokens"], N_("The context is “%(text)s”; give a whole number of tokens from 1 to %(most)s.")),
+        counted(fields["batch"], N_("The batch is “%(text)s”; give a whole number of sequences from 1 to %(most)s.")),
+        SIZES[fields["size"]],
+        counted(fields["memory"], N_("The memory is “%(text)s”; give a whole number of GB from 1 to %(most)s.")) * GB,
+    )
+    return state, [patch("#calculated", render.render("course/memory/_known.html", known=known))]
+
+
+def preset(name: str) -> Architecture:
+    if name not in PRESETS:
+        raise UserError(N_("There is no model “%(name)s” in the list."), name=name[:40])
+    return PRESETS[name]
+
+
+def counted(text: str, message: str) -> int:
+    found: Any = parse_number(text, int, message, most=whole(MOST))
+    if not 1 <= found <= MOST:
+        raise UserError(message, text=text[:40], most=whole(MOST))
+    return int(found)
+
+
+HOOKS = {"calculate": calculate}

@@ -1,0 +1,20 @@
+"""Which key gets the most attention?"""
+
+from microgpt.errors import N_
+from microgpt.viz.page import Page
+
+PAGE = Page(
+    "most-read",
+    label=N_("Most attention"),
+    title=N_("Which key gets the most attention?"),
+    summary=N_(
+        "Every query reads every row of the cache that it may see. It does not give each the same weight. Here is "
+        "what each row has received, head by head, over all steps."
+    ),
+    model="stories",
+    prompt="The next day is bright",
+    try_=N_("go from head to head, and look for a row that stands out."),
+    notice=N_("how often a row is read follows from its place; how much weight it gets does not."),
+    needs=("kv-cache",),
+    sources=("sinks", "h2o"),
+)

@@ -1,0 +1,216 @@
+"""Where there is no cache: what a mask lets each token see, and which rows that keeps right. Knows no HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from microgpt.attention import cross
+from microgpt.course.no_cache.drawn import Drawing, drawing
+from microgpt.experiments.validity import another, rows_under, staleness
+from microgpt.serving.adapters import drawn as drawn_adapter
+from microgpt.serving.adapters import voided
+from microgpt.trace import Trace
+from microgpt.viz.controls import Choice
+from microgpt.viz.drawing import thumbs
+from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH
+from microgpt.viz.settings import Settings
+from microgpt.viz.text.answers import answers
+from microgpt.viz.text.formats import show
+from microgpt.weights import Model
+
+SAME = 1e-9  # rows that differ by less are the same: a longer pass rounds in another order
+KINDS = ("causal", "blocks", "none")
+SHOWN_STEPS = 6  # of the decoder
+ADAPTED = (("wq",), ("wk",), ("wv",), ("wo",), ("fc1",))  # matrices, each in all layers
+RANK = 2
+DENOISED, ROUNDS = 256, (256, 64, 16)  # tokens of an answer, and passes over them
+WHISPER_SOURCE, WHISPER_WRITTEN, SECONDS = 1500, 448, 30  # rows of the source, tokens at most; of speech, padded
+FASTER = 27.6  # Fast-dLLM's best figure, against the same model without a cache
+QUESTION = (6, 4)  # tokens so far and layers, of a model without a mask
+ASKED_BLOCK = (10, 4)  # tokens, and tokens of a block
+
+
+class Experiment(NamedTuple):
+    """What one mask makes of one change of the text."""
+
+    kind: str  # of the mask: causal, blocks or none
+    what: str  # append or change
+    at: int  # position of the new token
+    token: str  # that was there; "" where one is appended
+    now: str
+    sees: list[list[bool]]  # query by key, of the text as it is now
+    off: list[list[float]]  # layer by position: how far each cached row is from what it would be now, 0 if it is right
+    n_stale: int
+    n_rows: int
+    by_layer: list[int]
+    rounding: float  # the largest difference of a row that is right
+
+
+class Known(NamedTuple):
+    """A model with an encoder: bytes of both caches of its decoder."""
+
+    name: str
+    source: int  # bytes
+    own: int
+
+
+class Adapted(NamedTuple):
+    """What an adapter of these matrices does to the rows of each layer: the largest difference in K and in V."""
+
+    name: str
+    layer: int  # the only one that it changes; -1: all
+    off: list[tuple[float, float]]
+
+    @property
+    def first(self) -> int:
+        """The first layer with a row that has changed."""
+        return next(i for i, pair in enumerate(self.off) if any(pair))
+
+
+class Asks(NamedTuple):
+    """What the lesson asks."""
+
+    tokens: int
+    layers: int
+    stale: dict[str, int]
+    long: int
+    size: int
+    kept: dict[str, int]
+
+
+class View(NamedTuple):
+    """Three masks, and two changes of the text."""
+
+    trace: Trace
+    choices: tuple[Choice, ...]
+    model: str
+    n: int
+    n_layer: int
+    block: int
+    experiments: list[Experiment]
+    drawing: Drawing
+    steps: list[cross.Step]
+    source: int  # its tokens
+    known: list[Known]
+    adapted: list[Adapted]
+    most: float  # of what an adapter changes
+    rank: int
+    denoised: int
+    rounds: list[tuple[int, int]]  # passes over an answer, and the tokens that are run in them
+    asks: Asks
+    spoken: tuple[int, int] = (WHISPER_SOURCE, WHISPER_WRITTEN)
+    first_layer: int = 0
+    faster: float = FASTER
+    seconds: int = SECONDS
+
+    def of(self, kind: str, what: str) -> Experiment:
+        return next(one for one in self.experiments if (one.kind, one.what) == (kind, what))
+
+
+def view(settings: Settings) -> View:
+    recording = settings.recording()
+    model = recording.model
+    recording.run_prompt()
+    ids = recording.ids[: recording.n_prompt]
+    n, at = len(ids), len(ids) - 1
+    block = 4 if n % 4 else 3  # so that the text ends inside a block
+    swapped = [*ids[:at], another(model.config, ids[at], model.tokenizer.start), *ids[at + 1 :]]
+    changes = [("change", at, swapped)]
+    if n < model.config.n_ctx:
+        changes.insert(0, ("append", n, list(recording.ids[: n + 1])))
+    experiments = [
+        experiment(model, kind, {"causal": 1, "blocks": block, "none": model.config.n_ctx}[kind], ids, what, where, now)
+        for what, where, now in changes
+        for kind in KINDS
+    ]
+    texts = [now for _, _, now in changes for _ in KINDS]
+    words = [[show(model.tokenizer.vocabulary[i]) for i in now] for now in texts]
+    adapters = adapted(model, ids)
+    return View(
+        trace=recording.trace,
+        choices=(Choice("mask", range(len(experiments)), KINDS.index("none")),),
+        model=model.name,
+        n=n,
+        n_layer=model.config.n_layer,
+        block=block,
+        experiments=experiments,
+        drawing=drawing(experiments, words, model.config.n_layer),
+        steps=decoded(model, ids),
+        source=n,
+        known=known(),
+        adapted=adapters,
+        most=max(x for one in adapters for pair in one.off for x in pair),
+        rank=RANK,
+        denoised=DENOISED,
+        rounds=[(rounds, rounds * DENOISED) for rounds in ROUNDS],
+        asks=asks(),
+    )
+
+
+def experiment(
+    model: Model, kind: str, block: int, ids: Sequence[int], what: str, at: int, now: Sequence[int]
+) -> Experiment:
+    rows = (rows_under(model.params, model.config, text, block) for text in (ids, now))
+    found = staleness(*rows)
+    off = [[x if x > SAME else 0.0 for x in layer] for layer in found.tolist()]
+    by_layer = [sum(x > 0 for x in layer) for layer in off]
+    size, vocabulary = len(now), model.tokenizer.vocabulary
+    return Experiment(
+        kind, what, at, show(vocabulary[ids[at]]) if at < len(ids) else "", show(vocabulary[now[at]]),
+        [[j // block <= i // block for j in range(size)] for i in range(size)],
+        off, sum(by_layer), sum(map(len, off)), by_layer, float(found[found <= SAME].max(initial=0)),
+    )  # fmt: skip
+
+
+def decoded(model: Model, ids: Sequence[int]) -> list[cross.Step]:
+    """The model as its own encoder, and with cross-attention of random numbers as a decoder that writes the same."""
+    source = cross.encode(model.params, model.config, ids)
+    params, config = cross.with_cross(model.params, model.config)
+    return cross.run(params, config, source, ids[:SHOWN_STEPS])
+
+
+def adapted(model: Model, ids: Sequence[int]) -> list[Adapted]:
+    """Adapters of random numbers: of one matrix in all layers, and of wk in the last layer alone."""
+    last = model.config.n_layer - 1
+    kinds = [(names[0], -1, names) for names in ADAPTED] + ([("wk", last, (f"layer{last}.wk",))] if last else [])
+    found = []
+    for name, layer, names in kinds:
+        off = voided(model.params, model.config, drawn_adapter(model.config, names, RANK), ids)
+        found.append(Adapted(name, layer, [(k, v) for k, v in off.tolist()]))
+    return found
+
+
+@cache
+def known() -> list[Known]:
+    """Layers of the decoder, its width, rows of the source, rows that it writes at most; two bytes a number."""
+    shapes = {
+        "Whisper tiny": (4, 384, WHISPER_SOURCE, WHISPER_WRITTEN),
+        "Whisper large-v3": (32, 1280, WHISPER_SOURCE, WHISPER_WRITTEN),
+        "T5-base": (12, 768, 512, 512),
+    }
+    return [
+        Known(name, cross.nbytes(n_layer, width, source), cross.nbytes(n_layer, width, own))
+        for name, (n_layer, width, source, own) in shapes.items()
+    ]
+
+
+def asks() -> Asks:
+    tokens, layers = QUESTION
+    long, size = ASKED_BLOCK
+    return Asks(
+        tokens, layers, answers(tokens * (layers - 1), all=tokens * layers, own=layers, none=0),
+        long, size, answers(long // size * size, all=long, none=0, last=long - long // size * size),
+    )  # fmt: skip
+
+
+def thumb(view: View) -> Iterable[thumbs.Cell]:
+    """The mask on show: who sees whom."""
+    one = view.experiments[int(view.choices[0].at)]
+    n = len(one.sees)
+    wide, high = WIDTH // n, HEIGHT // n
+    for i, row in enumerate(one.sees):
+        for j, sees in enumerate(row):
+            if sees:
+                yield ("new" if j == one.at else "kept"), j * wide, i * high, wide - 1, high - 1

@@ -1,0 +1,266 @@
+"""Pages: two texts take turns in one pool of blocks, and what several ways to reserve memory waste. Knows no HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from functools import cache
+from typing import NamedTuple
+
+from microgpt.course.pages.drawn import LETTERS, Drawing, drawing
+from microgpt.errors import N_
+from microgpt.experiments import placing
+from microgpt.experiments.placing import Step
+from microgpt.trace import Trace
+from microgpt.viz.controls import Choice
+from microgpt.viz.drawing import thumbs
+from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH
+from microgpt.viz.settings import Settings
+from microgpt.viz.text.answers import answers
+from microgpt.viz.text.formats import show
+from microgpt.weights import shipped
+
+OTHER = "ch"  # what the second text begins with
+SIZE = 2  # rows of a block
+SIZES = (16, 4, 1)  # of the blocks that the bars compare
+HOLES = ((6, 5, 6, 5, 6, 4), (1, 3, 5), 32, 8)  # texts one after the other, those that have ended, slots, a new text
+FIGURE_6 = ((7, 1, 3), 4, 8)  # a block table, rows of a block, a row: figure 6 of the paper on PagedAttention
+LAST_ROWS, LAST_SIZES = (100, 500), (16, 128, 256)
+ASKED = (37, 16)  # rows, rows of a block
+YEAR = 2026  # what llama.cpp does is as of
+SHARES = {  # of the memory for K and V, in percent: rows, reservation, internal, external; figure 2 of the same paper
+    "Orca (Max)": (20.4, 13.3, 57.3, 8.9),
+    "Orca (Pow2)": (26.8, 17.9, 13.6, 41.6),
+    "Orca (Oracle)": (38.2, 25.2, 0.0, 36.6),
+}
+PAGED_SHARE, SLOWER = 96.3, (20, 26)  # its vLLM, in percent; and how much slower its kernel is than others, section 7.1
+
+
+class Moment(NamedTuple):
+    """What is said of a step."""
+
+    letter: str
+    token: str
+    step: Step
+    tables: list[tuple[str, list[int], int, int]]  # of each text: letter, table, rows, empty slots
+    n_free: int
+    entry: int  # of the table
+    place: int  # in the block
+    block: int
+
+
+class Policy(NamedTuple):
+    """A way to reserve memory: its share of rows, reserved and never filled slots over all steps, and at the end."""
+
+    kind: str  # longest, power or blocks
+    size: int
+    shares: list[float]
+    rows: int
+    slots: int
+
+    @property
+    def used(self) -> float:
+        return self.rows / self.slots
+
+
+class ByKind(NamedTuple):
+    """Those of the policies that the text speaks of."""
+
+    longest: Policy
+    power: Policy
+    four: Policy  # rows in a block
+
+
+class Engine(NamedTuple):
+    """How an engine cuts its memory, if nobody says otherwise; 0 rows where it has no blocks."""
+
+    name: str
+    rows: int
+    version: str
+
+
+ENGINES = (
+    Engine("vLLM", 16, "2026"),
+    Engine("SGLang", 1, "2026"),
+    Engine("TensorRT-LLM", 32, "1.3.0rc27"),
+    Engine("nano-vllm", 256, "2026-04"),
+    Engine("llama.cpp", 0, "2025-11"),
+)
+
+
+class Holes(NamedTuple):
+    """Free slots between texts that stand one after the other."""
+
+    owners: list[int]
+    free: list[int]
+    new: int
+    size: int
+    blocks: int  # of this size, free from end to end
+    needed: int
+
+    @property
+    def n_free(self) -> int:
+        return sum(self.free)
+
+
+class Asks(NamedTuple):
+    """What the lesson asks."""
+
+    table: tuple[int, ...]
+    size: int
+    row: int
+    block_number: int
+    place: int
+    slot: dict[str, int]
+    rows: int
+    block: int
+    empty: dict[str, int]
+    bug_rows: int  # at the fullest moment
+    bug_slots: int  # that these rows are written to
+
+
+class View(NamedTuple):
+    """Two texts in one pool."""
+
+    trace: Trace
+    choices: tuple[Choice, ...]
+    labels: list[tuple[int, str, str]]
+    moments: list[Moment]
+    drawing: Drawing
+    size: int
+    n_blocks: int
+    n_ctx: int
+    names: list[str]  # the two texts
+    longest: int  # slots that both would get if each had room for the longest text
+    difference: float
+    n_slots: int
+    reused: int | None  # the first block that both have had
+    reused_by: tuple[int, int]  # from whom to whom
+    policies: list[Policy]
+    n_names: int
+    holes: Holes
+    last: list[tuple[int, list[float]]]  # mean rows of texts, share of their slots that is empty, a size each
+    last_sizes: tuple[int, ...]
+    asks: Asks
+    engines: tuple[Engine, ...] = ENGINES
+    published: Mapping[str, tuple[float, ...]] = SHARES
+    paged_name: str = ENGINES[0].name
+    paged_share: float = PAGED_SHARE
+    slower: tuple[int, int] = SLOWER
+    year: int = YEAR
+    figures: tuple[int, int] = (2, 6)  # of the paper: shares, an example
+    section: str = "7.1"
+    letters: str = LETTERS
+
+    @property
+    def by_kind(self) -> ByKind:
+        longest, power, _, four, _ = self.policies
+        return ByKind(longest, power, four)
+
+
+def view(settings: Settings) -> View:
+    model, trace = shipped(settings.model), Trace()
+    texts = [placing.written(model, prompt) for prompt in (settings.prompt, OTHER)]
+    steps = placing.take_turns(model, texts, SIZE, trace)
+    words = [[show(model.tokenizer.vocabulary[i]) for i in ids] for ids in texts]
+    trace.about |= {"model": model.name, "config": asdict(model.config), "prompt": settings.prompt}
+    trace.about |= {"texts": words, "block_size": SIZE}
+    moments = [moment(step, words) for step in steps]
+    n_blocks = placing.most_blocks([len(ids) for ids in texts], SIZE)
+    fullest = next(i for i, step in enumerate(steps) if step.token is None) - 1
+    again = reused(steps)
+    return View(
+        trace=trace,
+        choices=(Choice("step", range(len(steps)), fullest),),
+        labels=[(i, one.letter, one.token or N_("ends")) for i, one in enumerate(moments, start=1)],
+        moments=moments,
+        drawing=drawing(steps, words, SIZE, n_blocks),
+        size=SIZE,
+        n_blocks=n_blocks,
+        n_ctx=model.config.n_ctx,
+        names=[model.tokenizer.decode(ids) for ids in texts],
+        longest=len(texts) * model.config.n_ctx,
+        difference=max(step.difference for step in steps),
+        n_slots=n_blocks * SIZE,
+        reused=again[0] if again else None,
+        reused_by=again[1:] if again else (0, 0),
+        policies=policies(),
+        n_names=placing.N_NAMES,
+        holes=holes(),
+        last=[(n, [placing.last_block(n, b) for b in LAST_SIZES]) for n in LAST_ROWS],
+        last_sizes=LAST_SIZES,
+        asks=asks(steps[fullest]),
+    )
+
+
+def moment(step: Step, words: list[list[str]]) -> Moment:
+    block, place = divmod(step.slot, SIZE)
+    return Moment(
+        LETTERS[step.text],
+        "" if step.token is None else words[step.text][step.row],
+        step,
+        [
+            (letter, table, n, len(table) * SIZE - n)
+            for letter, table, n in zip(LETTERS, step.tables, step.lengths, strict=True)
+        ],
+        len(step.free),
+        step.row // SIZE,
+        place,
+        block,
+    )
+
+
+def reused(steps: Sequence[Step]) -> tuple[int, int, int] | None:
+    """The first block that a text takes after the other has given it back, and these two texts."""
+    freed: dict[int, int] = {}
+    for step in steps:
+        for block in step.taken:
+            if block in freed:
+                return block, freed[block], step.text
+        freed |= dict.fromkeys(step.freed, step.text)
+    return None
+
+
+@cache
+def policies() -> list[Policy]:
+    """Over microgpt's own names."""
+    model = shipped("names")
+    lengths, n_ctx = placing.twenty(model), model.config.n_ctx
+    ways = [("longest", n_ctx, placing.whole(n_ctx)), ("power", 0, placing.power_of_two)]
+    ways += [("blocks", size, placing.blocks(size)) for size in SIZES]
+    return [
+        Policy(kind, size, placing.waste(lengths, way).shares, *placing.at_end(lengths, way))
+        for kind, size, way in ways
+    ]
+
+
+def holes() -> Holes:
+    sizes, ended, memory, new = HOLES
+    owners = placing.laid_out(sizes, ended, memory)
+    return Holes(owners, placing.holes(owners), new, SIZE, placing.whole_blocks(owners, SIZE), -(-new // SIZE))
+
+
+def asks(step: Step) -> Asks:
+    """`step` is the fullest moment: there the wrong address of the bug is tried."""
+    table, size, row = FIGURE_6
+    index, place = divmod(row, size)
+    rows, block = ASKED
+    tried = [t[i // SIZE] + i % SIZE for t, n in zip(step.tables, step.lengths, strict=True) for i in range(n)]
+    return Asks(
+        table, size, row, table[index], place,
+        answers(table[index] * size + place, row=row, block=table[index], first=table[0] * size + row),
+        rows, block,
+        answers(-rows % block, over=rows % block, power=placing.power_of_two(rows, rows) - rows),
+        len(tried), len({*tried}),
+    )  # fmt: skip
+
+
+def thumb(view: View) -> Iterable[thumbs.Cell]:
+    """The pool as it is at first on show: a block a line, in the kind of its text."""
+    at = int(view.choices[0].at)
+    step, wide = HEIGHT // view.n_blocks, WIDTH // view.size
+    for line, block in enumerate(view.drawing.blocks):
+        for slot in block.slots:
+            kind = next((("new", "kept")[one.text] for one in slot.rows if at in one.cases), "")
+            if kind:
+                yield kind, slot.place * wide, line * step, wide - 3, step - 3

@@ -1,0 +1,245 @@
+"""Prefill and decode on one timeline: in which passes a text is run, and what each pass computes and reads.
+
+The passes, rows and tokens are those of real runs, with bytes as if all numbers had 16 bits. Knows no HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import NamedTuple
+
+from microgpt.course.prefill_and_decode.passes import (
+    CHUNK,
+    LARGE,
+    SHORT,
+    Beams,
+    Estimate,
+    Sharing,
+    Speculation,
+    beams,
+    chart,
+    estimate,
+    large_pass,
+    sharing,
+    speculation,
+    undone,
+)  # fmt: skip
+from microgpt.errors import N_, UserError
+from microgpt.experiments import schedule
+from microgpt.experiments.reuse import Undone
+from microgpt.experiments.schedule import A100, Pass, Run
+from microgpt.record import Recording
+from microgpt.serving.hardware import PER_MAC
+from microgpt.trace import Trace
+from microgpt.viz.controls import Choice
+from microgpt.viz.drawing.chart import Chart
+from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH, Cell, boxes
+from microgpt.viz.settings import Settings
+from microgpt.viz.text.answers import answers
+from microgpt.viz.text.formats import show
+from microgpt.weights import shipped
+
+ANSWER = 100  # tokens of a text that a question lets a model write
+MAX_NEW = 8  # decode passes that are shown
+MODEL = "Llama-3-8B"  # the one that the prose speaks of
+
+
+class Block(NamedTuple):
+    """One pass as drawn. `cells` has one entry a row of the cache: "new", "old" or ""; shares are those of bars."""
+
+    phase: str
+    work: Pass
+    tokens: list[str]
+    cells: list[str]
+    macs_share: float
+    weights_share: float
+    cache_share: float
+
+
+class End(NamedTuple):
+    """The model whose line in the chart ends first, and where: it sees no more tokens at once."""
+
+    model: str
+    tokens: int
+
+
+class Phase(NamedTuple):
+    """All passes of a phase together."""
+
+    name: str
+    passes: int
+    tokens: int
+    macs: int
+    bytes: int
+    intensity: float  # multiply-adds per byte
+
+
+class Way(NamedTuple):
+    """The prompt run in one way, then decode."""
+
+    size: int  # tokens in a pass
+    blocks: list[Block]
+    gaps: int  # passes fewer than in the longest way
+    phases: list[Phase]
+    difference: float  # of the rows, from those of the first way
+    next_token: str
+
+
+class Asks(NamedTuple):
+    """What the lesson asks, of MODEL."""
+
+    prompt: int  # tokens
+    chunk: int
+    reads: dict[str, int]  # of each weight, until the prompt has been run in chunks
+    new: int  # tokens
+    milliseconds: dict[str, int]  # until they are there
+
+
+@dataclass(frozen=True)
+class Prefill:
+    """Everything that the page places."""
+
+    trace: Trace
+    choices: tuple[Choice, ...]
+    model: str
+    n_prompt: int
+    columns: list[str]  # the tokens that have a row at the end
+    ways: list[Way]
+    difference: float  # of the rows of all ways
+    same_next: bool
+    head: int  # multiply-adds of the output head, once in each pass
+    bare: int  # of the prompt without it, in any way
+    estimates: list[Estimate]
+    prefill: Estimate  # of MODEL
+    decode: Estimate
+    short: Estimate  # of a short prompt
+    faster: float  # how many tokens of the prompt take as long as one of decode
+    machine: str
+    machine_source: str  # where its figures are published
+    balance: float  # multiply-adds for each byte that it reads
+    operations: float  # the same as data sheets count, a multiply-add as two
+    enough: int  # tokens in a pass from which computing takes longer than reading
+    chart: Chart
+    ends: End
+    asks: Asks
+    speculation: Speculation
+    undone: Undone
+    sharing: Sharing
+    beams: Beams
+    full: UserError
+    n_ctx: int
+    one_more: int
+
+
+def view(settings: Settings) -> Prefill:
+    """Run the prompt at once, in chunks and token by token."""
+    model = shipped(settings.model)
+    ids = Recording(model, settings.prompt).ids  # it says what is wrong with a prompt
+    n, config = len(ids), model.config
+    trace = Trace({"model": model.name, "config": asdict(config), "prompt": settings.prompt, "n_prompt": n})
+    sizes = sorted({n, -(-n // 3), 1}, reverse=True)
+    runs = [schedule.run(model, ids, size, MAX_NEW, hook=trace if size == n else None) for size in sizes]
+    names = [[show(model.tokenizer.vocabulary[i]) for i in run.token_ids] for run in runs]
+    trace.about |= {"tokens": names[0][: len(runs[0].cache)], "vocabulary": model.tokenizer.vocabulary}
+    differences = [schedule.largest_difference(run.cache, runs[0].cache, n) for run in runs]
+    large = {phase: large_pass(MODEL, phase) for phase in ("prefill", "decode")}
+    a_token = {phase: A100.seconds(one) / one.n for phase, one in large.items()}
+    estimates = [estimate(name, phase) for name in LARGE for phase in ("prefill", "chunk", "decode")]
+    head = config.n_embd * config.vocab_size
+    ends = min(LARGE, key=lambda name: LARGE[name][0].n_ctx)
+    enough = schedule.compute_bound_from(LARGE[MODEL][0], A100)
+    assert enough is not None, f"{MODEL} never keeps this machine busy"
+    return Prefill(
+        trace=trace,
+        choices=(Choice("way", range(len(sizes))),),
+        model=model.name,
+        n_prompt=n,
+        columns=names[0][: len(runs[0].cache)],
+        ways=[
+            Way(
+                size,
+                blocks(run, runs, text, n),
+                max(len(one.passes) for one in runs) - len(run.passes),
+                phases(run),
+                difference,
+                text[n],
+            )
+            for size, run, text, difference in zip(sizes, runs, names, differences, strict=True)
+        ],
+        difference=max(differences),
+        same_next=len({text[n] for text in names}) == 1,
+        head=head,
+        bare=sum(one.macs - head for one in runs[0].passes[: runs[0].n_prefill]),
+        estimates=estimates,
+        prefill=estimate(MODEL, "prefill"),
+        decode=estimate(MODEL, "decode"),
+        short=estimate(MODEL, "prefill", SHORT),
+        faster=a_token["decode"] / a_token["prefill"],
+        machine=A100.name,
+        machine_source=A100.source,
+        balance=A100.balance,
+        operations=PER_MAC * A100.balance,
+        enough=enough,
+        chart=chart(),
+        ends=End(ends, LARGE[ends][0].n_ctx),
+        asks=asks(estimate(MODEL, "prefill"), estimate(MODEL, "decode")),
+        speculation=speculation(),
+        undone=undone(model, ids),
+        sharing=sharing(model, ids),
+        beams=beams(n),
+        full=schedule.full(model),
+        n_ctx=config.n_ctx,
+        one_more=config.n_ctx + 1,
+    )
+
+
+def asks(prompt: Estimate, step: Estimate) -> Asks:
+    """The prompt gives the first new token: so many new ones take one step less."""
+    n, first, each = prompt.work.n, prompt.milliseconds, step.milliseconds
+    return Asks(
+        prompt=n,
+        chunk=CHUNK,
+        reads=answers(-(-n // CHUNK), whole=n // CHUNK, once=1, tokens=n),
+        new=ANSWER,
+        milliseconds=answers(
+            round(first + (ANSWER - 1) * each), twice=round(first + ANSWER * each), steps=round(ANSWER * each)
+        ),
+    )
+
+
+def thumb(view: Prefill) -> Iterable[Cell]:
+    """Each pass: the rows that it writes, and those that it reads."""
+    blocks = view.ways[0].blocks
+    step, unit = HEIGHT // len(blocks), WIDTH // len(view.columns)
+    for i, block in enumerate(blocks):
+        yield from boxes(["kept" if cell == "old" else cell for cell in block.cells], 0, i * step, unit, step - 2, 2)
+
+
+def blocks(run: Run, runs: list[Run], names: list[str], n: int) -> list[Block]:
+    """The passes of a run, their bars on one scale for all runs."""
+    macs = max(p.macs for one in runs for p in one.passes)
+    read = max(p.bytes_read for one in runs for p in one.passes)
+    return [
+        Block(
+            phase=N_("prefill") if p.end <= n else N_("decode"),
+            work=p,
+            tokens=names[p.start : p.end],
+            cells=["old"] * p.start + ["new"] * p.n + [""] * (len(run.cache) - p.end),
+            macs_share=p.macs / macs,
+            weights_share=p.weight_bytes / read,
+            cache_share=p.cache_bytes / read,
+        )
+        for p in run.passes
+    ]
+
+
+def phases(run: Run) -> list[Phase]:
+    """Prefill and decode, each summed over its passes; decode is missing where the context is full."""
+    both = [(N_("prefill"), run.passes[: run.n_prefill]), (N_("decode"), run.passes[run.n_prefill :])]
+    return [summed(name, passes) for name, passes in both if passes]
+
+
+def summed(name: str, passes: list[Pass]) -> Phase:
+    macs, read = sum(p.macs for p in passes), sum(p.bytes_read for p in passes)
+    return Phase(name, len(passes), sum(p.n for p in passes), macs, read, macs / read)

@@ -1,0 +1,267 @@
+"""Reading is the limit: a decode step under its roofline, several processors, and rows that travel. Knows no HTML."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from microgpt.architectures.known import PRESETS
+from microgpt.attention.ranks import context_parallel, kv_heads_of, rows_held, tensor_parallel
+from microgpt.config import Array
+from microgpt.course.reading_limit.drawn import Drawing, drawing
+from microgpt.serving.hardware import (
+    PER_MAC,
+    PROCESSORS,
+    Processor,
+    bound,
+    decoding,
+    intensity_limit,
+    most_rows,
+    prefilling,
+    shape,
+)
+from microgpt.trace import Trace
+from microgpt.viz.controls import Choice
+from microgpt.viz.drawing import thumbs
+from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH
+from microgpt.viz.settings import Settings
+from microgpt.viz.text.answers import answers
+from microgpt.viz.text.formats import show
+
+LARGE, CARD, OLDER = "Llama-3-8B", "H100", "A100"  # OLDER is that of the lesson on prefill
+LENGTHS, BATCHES = (128, 512, 2048, 8192), (1, 4, 16, 64, 256, 1024)
+SHOWN = 2  # the length on show
+RANKS = (1, 2, 4)
+LINKS = {"nvlink": 450e9, "network": 50e9, "pcie": 63e9, "disk": 7e9}  # bytes per second, one way
+HALF_SPEED = 0.5  # of the peak, at which a prompt is computed again
+OTHERS = ("Llama-2-7B", "Llama-3-8B", "Llama-3-70B")
+PAPER = (7.4, 12.6)  # DistServe: times the requests, or times as tight a limit
+ASKED_GB, ASKED_SPEED, ASKED_TEXTS = 20, 2000, 8  # of weights; GB per second; texts
+ASKED_HEADS, ASKED_RANKS = 8, 16
+ASKED_NETWORK, ASKED_ROWS = 400, 5  # Gb per second; GB
+
+
+class Step(NamedTuple):
+    """A decode step of so many texts."""
+
+    batch: int
+    intensity: float
+    milliseconds: float
+    rows: float  # share of what is read
+    per_second: float  # tokens, all texts together
+    fits: bool
+    by_arithmetic: bool
+
+    @property
+    def weights(self) -> float:
+        """Share of what is read."""
+        return 1 - self.rows
+
+
+class Case(NamedTuple):
+    """Texts of one length."""
+
+    length: int
+    limit: float  # operations per byte that no batch gets beyond
+    most: int  # texts that fit into the memory beside the weights
+    steps: list[Step]
+
+
+class Ranks(NamedTuple):
+    """The heads of one layer over several processors."""
+
+    ranks: int
+    heads: int
+    kv_heads: int
+    held: float  # rows of all together, in times of those of one
+    by_heads: float  # the largest difference of the sum
+    by_rows: float
+
+
+class Link(NamedTuple):
+    """A way that rows can take."""
+
+    name: str
+    bytes: float  # per second
+    milliseconds: float
+    share: float  # of the time in which the rows are computed again
+
+
+class Older(NamedTuple):
+    """The card of another lesson: its ridge in both units, and in times of it what this one does."""
+
+    card: str
+    macs: float
+    operations: float
+    quicker: float
+    wider: float
+
+
+class Asks(NamedTuple):
+    """What the lesson asks."""
+
+    weights: int
+    speed: int
+    texts: int
+    tokens: dict[str, float]
+    heads: int
+    ranks: int
+    part: dict[str, int]
+    network: int
+    rows: int
+    seconds: float
+    wrong: float
+
+
+class View(NamedTuple):
+    """The limits of a large model, and real tensors over ranks."""
+
+    trace: Trace
+    choices: tuple[Choice, ...]
+    large: str
+    card: str
+    peak: float  # millions of millions of operations per second
+    bandwidth: float  # GB per second
+    memory: float  # GB
+    ridge: float
+    older: Older
+    weights: int  # bytes that a step reads
+    row: int  # bytes per token
+    equal: float  # tokens whose rows are as large as the weights
+    cases: list[Case]
+    drawing: Drawing
+    most: list[tuple[str, float]]  # up to how many tokens per text a batch can be limited by arithmetic
+    token: str
+    n: int
+    model: str
+    n_head: int
+    n_kv_head: int
+    head_dim: int
+    ranks: list[Ranks]
+    moved: int  # bytes of rows of the longest text
+    longest: int
+    links: list[Link]
+    again: float  # milliseconds
+    asks: Asks
+    paper: tuple[float, float] = PAPER
+    all: float = 1.0
+    network: str = f"{ASKED_NETWORK} * 10**9"
+    rows: str = f"{ASKED_ROWS} * 10**9"
+
+    @property
+    def shown(self) -> Case:
+        return self.cases[SHOWN]
+
+
+def view(settings: Settings) -> View:
+    recording = settings.recording()
+    recording.run_prompt()
+    trace, config, n = recording.trace, recording.model.config, recording.n_prompt
+    card, model = PROCESSORS[CARD], PRESETS[LARGE]
+    layers, head, _, row = shape(model)
+    weights = 2 * (layers + head)
+    again = bound(model, prefilling(LENGTHS[-1])).operations / (HALF_SPEED * card.operations)
+    cases = [case(length) for length in LENGTHS]
+    return View(
+        trace=trace,
+        choices=(Choice("length", range(len(cases)), SHOWN),),
+        large=LARGE,
+        card=CARD,
+        peak=card.operations / 10**12,
+        bandwidth=card.bandwidth / 10**9,
+        memory=card.memory / 10**9,
+        ridge=card.ridge,
+        older=older(card, PROCESSORS[OLDER]),
+        weights=weights,
+        row=row,
+        equal=weights / row,
+        cases=cases,
+        drawing=drawing(card.ridge, [[one.intensity for one in c.steps] for c in cases], [c.limit for c in cases]),
+        most=[(name, most_rows(PRESETS[name], card)) for name in OTHERS],
+        token=show(str(trace.about["tokens"][n - 1])),
+        n=n,
+        model=recording.model.name,
+        n_head=config.n_head,
+        n_kv_head=config.n_kv_head,
+        head_dim=config.head_dim,
+        ranks=[over(trace, recording.model.params["layer0.wo"], n, ranks) for ranks in RANKS],
+        moved=LENGTHS[-1] * row,
+        longest=LENGTHS[-1],
+        links=travel(LENGTHS[-1] * row, again),
+        again=1000 * again,
+        asks=asks(),
+    )
+
+
+def older(card: Processor, than: Processor) -> Older:
+    quicker, wider = card.operations / than.operations, card.bandwidth / than.bandwidth
+    return Older(than.name, than.ridge / PER_MAC, than.ridge, quicker, wider)
+
+
+@cache
+def case(length: int) -> Case:
+    model, card = PRESETS[LARGE], PROCESSORS[CARD]
+    _, _, _, row = shape(model)
+    most = int((card.memory - model.weight_bytes(2)) // (length * row))
+    steps = []
+    for batch in BATCHES:
+        load = bound(model, decoding(batch, length))
+        seconds = load.seconds(card)
+        steps.append(
+            Step(
+                batch,
+                load.intensity,
+                1000 * seconds,
+                batch * length * row / load.read,
+                batch / seconds,
+                batch <= most,
+                load.intensity > card.ridge,
+            )  # fmt: skip
+        )
+    return Case(length, intensity_limit(model, length), most, steps)
+
+
+def over(trace: Trace, wo: Array, n: int, ranks: int) -> Ranks:
+    """Layer 0 of the newest token: its heads, and its rows, dealt to so many ranks."""
+    q = trace["q", n - 1, 0][0]  # [n_head, head_dim]
+    keys, values = (np.stack([trace[name, i, 0][0] for i in range(n)], axis=1) for name in "kv")
+    n_head, n_kv_head = len(q), len(keys)
+    total = np.sum(tensor_parallel(q, keys, values, wo, ranks), axis=0)
+    mixed = context_parallel(q, keys, values, ranks)
+    return Ranks(
+        ranks, n_head // ranks, len(kv_heads_of(0, ranks, n_head, n_kv_head)), rows_held(ranks, n_head, n_kv_head),
+        float(np.abs(total - trace["attn_out", n - 1, 0][0]).max()),
+        float(np.abs(mixed - trace["head_out", n - 1, 0][0]).max()),
+    )  # fmt: skip
+
+
+def travel(n_bytes: int, again: float) -> list[Link]:
+    """How long rows take on each way, the quickest first; computed again they take `again` seconds."""
+    found = [Link(name, speed, 1000 * n_bytes / speed, n_bytes / speed / again) for name, speed in LINKS.items()]
+    return sorted(found, key=lambda link: link.milliseconds)
+
+
+def asks() -> Asks:
+    steps = ASKED_SPEED / ASKED_GB
+    return Asks(
+        ASKED_GB, ASKED_SPEED, ASKED_TEXTS,
+        answers(steps * ASKED_TEXTS, one=steps, shared=steps / ASKED_TEXTS),
+        ASKED_HEADS, ASKED_RANKS, answers(ASKED_HEADS, ranks=ASKED_RANKS, half=ASKED_RANKS // ASKED_HEADS),
+        ASKED_NETWORK, ASKED_ROWS, 8 * ASKED_ROWS / ASKED_NETWORK, ASKED_ROWS / ASKED_NETWORK,
+    )  # fmt: skip
+
+
+def thumb(view: View) -> Iterable[thumbs.Cell]:
+    """What a step reads, batch by batch: weights below, rows above."""
+    wide = WIDTH // len(BATCHES)
+    most = math.log2(max(1 / (1 - one.rows) for one in view.shown.steps)) + 1
+    for i, one in enumerate(view.shown.steps):
+        weights = round(HEIGHT / most)
+        rows = round(HEIGHT * math.log2(1 / (1 - one.rows)) / most)
+        yield "kept", i * wide, HEIGHT - weights, wide - 4, weights
+        if rows > 1:
+            yield "new", i * wide, HEIGHT - weights - rows, wide - 4, rows - 1

@@ -1,0 +1,255 @@
+"""Sharing: texts that begin alike hold the same blocks, until one writes or a token is changed. Knows no HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from functools import cache
+from typing import NamedTuple
+
+from microgpt.caches.blocks import BlockPool
+from microgpt.course.shared_prefixes.drawn import COMES, LETTERS, SHORT, Drawing, drawing
+from microgpt.course.shared_prefixes.sent import AT, EDITED, SYSTEM, TERMS, UNASKED, Bars, Chat, Terms, bars, chats
+from microgpt.errors import N_
+from microgpt.experiments.prefixes import events as prefixes
+from microgpt.experiments.prefixes.events import CHANGED, FIRST, OTHER, SECOND, SIZE, Event, Texts
+from microgpt.serving.beams import BeamSearch, rows_of_samples
+from microgpt.serving.chat import pays_from
+from microgpt.trace import Trace
+from microgpt.viz.controls import Choice
+from microgpt.viz.drawing import thumbs
+from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH
+from microgpt.viz.settings import Settings
+from microgpt.viz.text.answers import answers
+from microgpt.viz.text.formats import show
+from microgpt.weights import Model, shipped
+
+HAPPENS = {  # what an event is called in one word, after the letter of its text
+    "run": N_("comes"), "fork": N_("forks"), "copy": N_("writes"), "write": N_("writes"),
+    "end": N_("ends"), "again": N_("returns"), "changed": N_("comes"),
+}  # fmt: skip
+CHATS = {"same": N_("nothing changes"), "clock": N_("the time stands first"), "tool": N_("a tool is changed")}
+BEAMS = ("ma", 4, 7, 4)  # beginning, width, steps, rows of a block
+SAMPLES = (1000, 200, 4)  # tokens of a prompt, of an answer, answers
+ALIKE = (100, 70, 16)  # tokens of two prompts, that both begin with, rows of a block
+
+MISPLACED = ("christon", (0, 2, 1))  # a text, and its blocks in another order
+
+
+class Engine(NamedTuple):
+    """What an engine does about texts that begin alike, if nobody says otherwise."""
+
+    name: str
+    version: str
+    does: str
+
+
+ENGINES = (
+    Engine("vLLM V1", "2026", N_("full blocks by a hash; no copy on write")),
+    Engine("SGLang", "2026", N_("a tree of tokens; to the token where a block has one row")),
+    Engine("TensorRT-LLM", "1.3.0rc27", N_("blocks; also a part of a block, which is copied")),
+    Engine("nano-vllm", "2026-04", N_("full blocks by a hash, but never the last one")),
+)
+
+
+class Moment(NamedTuple):
+    """What is said of an event."""
+
+    event: Event
+    letter: str
+    n_found: int  # blocks
+    hashed: (
+        tuple[str, list[str], str] | None
+    )  # the key before that of its second block, the tokens of that one, its key
+    token: str  # the newest of its text
+    spared: int  # tokens that are run although equal rows exist, before the texts part
+    last: int  # the block with the newest row
+    tables: list[tuple[str, int, list[int], int, int]]  # letter, kind, table, rows taken over, tokens run, up to now
+    found: int  # of all texts, up to now
+    run: int
+
+
+class Arrived(NamedTuple):
+    """Those of the events that the text speaks of."""
+
+    second: Event
+    second_spared: int
+    copied_from: int
+    copied_to: int
+    again: Event
+    changed: Event
+
+
+class ByKind(NamedTuple):
+    """The same chat under three circumstances."""
+
+    same: Chat
+    clock: Chat
+    tool: Chat
+
+
+class Beams(NamedTuple):
+    """Several beams on shared blocks."""
+
+    width: int
+    steps: int
+    size: int
+    rows: tuple[int, int]  # apart, shared
+    blocks: tuple[int, int]
+
+
+class Asks(NamedTuple):
+    """What the lesson asks."""
+
+    prompt: int
+    alike: int
+    size: int
+    found: dict[str, int]
+    whole: int  # tokens of a prompt that is sent once more
+    again: dict[str, int]
+    bug_text: str
+    bug_found: int  # rows that are taken over by mistake
+    wrong: float  # how far off the logits are
+
+
+class View(NamedTuple):
+    """Texts in one pool."""
+
+    trace: Trace
+    choices: tuple[Choice, ...]
+    labels: list[tuple[int, str, str]]
+    moments: list[Moment]
+    drawing: Drawing
+    size: int
+    at_changed: int
+    changed: tuple[str, str]  # the token at that position, and the one that stands there instead
+    apart: list[float]  # how far rows after it are off, layer by layer
+    cut: int  # tokens that are left of a text that is too long; 0: it is not
+    difference: float
+    chats: list[Chat]
+    chat_labels: list[str]
+    bars: list[Bars]
+    beams: Beams
+    samples: tuple[int, int, int]
+    sampled: tuple[int, int]
+    asks: Asks
+    several: int = 2  # texts that hold a block, in the key
+    system: int = SYSTEM
+    edit: tuple[int, int] = (EDITED + 1, AT)
+    terms: Terms = TERMS
+    other: tuple[str, int] = UNASKED
+    pays: int = pays_from(TERMS.write, TERMS.read)
+    engines: tuple[Engine, ...] = ENGINES
+    most_found: tuple[int, int] = (50, 99)  # percent: the range of hit rates that the same paper names
+
+    @property
+    def happens(self) -> list[str]:
+        return [what for _, _, what in self.labels]
+
+    @property
+    def by_kind(self) -> ByKind:
+        return ByKind(*self.chats)
+
+    @property
+    def arrived(self) -> Arrived:
+        _, second, _, copy, _, _, again, changed = self.moments
+        old, new = copy.event.copied or (-1, -1)
+        return Arrived(second.event, second.spared, old, new, again.event, changed.event)
+
+    @property
+    def deeper(self) -> float:
+        """How far the rows after the changed token are off above the first layer, at most."""
+        return max(self.apart[1:])
+
+
+def view(settings: Settings) -> View:
+    model, trace = shipped(settings.model), Trace()
+    words = [show(token) for token in model.tokenizer.vocabulary]
+    ids = prefixes.beginning(model, settings.prompt)
+    texts = Texts(model, ids, trace)
+    events = list(texts.events())
+    first, other = texts.ids[FIRST], texts.ids[OTHER]
+    trace.about |= {"model": model.name, "config": asdict(model.config), "prompt": settings.prompt}
+    trace.about |= {"texts": [[words[i] for i in ids] for ids in texts.there], "block_size": SIZE}
+    moments = [moment(events[: i + 1], words) for i in range(len(events))]
+    several = chats()
+    apart = prefixes.changed_rows(model, first, other, CHANGED)
+    return View(
+        trace=trace,
+        choices=(Choice("step", range(len(events)), 1), Choice("chat", range(len(several)), 0, in_figure=False)),
+        labels=[(i, one.letter, HAPPENS[one.event.kind]) for i, one in enumerate(moments, start=1)],
+        moments=moments,
+        drawing=drawing(events, words),
+        size=SIZE,
+        at_changed=CHANGED,
+        changed=(words[first[CHANGED]], words[other[CHANGED]]),
+        apart=apart,
+        cut=len(ids) if len(ids) < len(model.tokenizer.encode(settings.prompt)) else 0,
+        difference=max(event.difference for event in events),
+        chats=several,
+        chat_labels=[CHATS[chat.kind] for chat in several],
+        bars=bars(several),
+        beams=beams(),
+        samples=SAMPLES,
+        sampled=rows_of_samples(*SAMPLES),
+        asks=asks(),
+    )
+
+
+def moment(events: list[Event], words: list[str]) -> Moment:
+    """What is said of the last of these events."""
+    event = events[-1]
+    text, first = event.text, events[0].ids
+    alike = next((i for i, (a, b) in enumerate(zip(event.ids, first, strict=False)) if a != b), event.found)
+    tables = [
+        (
+            LETTERS[one], one, table,
+            sum(e.found for e in events if e.text == one), sum(e.run for e in events if e.text == one),
+        )
+        for one, table in enumerate(event.tables) if any(e.text == one for e in events)
+    ]  # fmt: skip
+    keys = [event.keys[number].hex()[:SHORT] for number in event.tables[text] if number in event.keys]
+    hashed = (keys[0], [words[i] for i in event.ids[SIZE : 2 * SIZE]], keys[1]) if len(keys) > 1 else None
+    return Moment(
+        event, LETTERS[text], event.found // SIZE, hashed if event.kind in COMES else None, words[event.ids[-1]],
+        max(0, alike - event.found) if len(events) > 1 else 0,
+        event.tables[text][-1] if event.tables[text] else -1,
+        tables, sum(e.found for e in events), sum(e.run for e in events),
+    )  # fmt: skip
+
+
+@cache
+def beams() -> Beams:
+    """Over the names of the deep model."""
+    model: Model = shipped("names-deep")
+    prompt, width, steps, size = BEAMS
+    pool = BlockPool(model.config, 2 * width * model.config.n_ctx // size, size)
+    search = BeamSearch(model, pool, model.tokenizer.encode(prompt), width)
+    for _ in range(steps):
+        search.step()
+    return Beams(width, steps, size, search.rows, search.blocks)
+
+
+@cache
+def asks() -> Asks:
+    prompt, alike, size = ALIKE
+    model, whole = shipped("names-deep"), 2 * size
+    return Asks(
+        prompt, alike, size,
+        answers(alike // size * size, token=alike, up=-(-alike // size) * size, blocks=alike // size),
+        whole,
+        answers((whole - 1) // size * size, all=whole, but_one=whole - 1, none=0),
+        MISPLACED[0],
+        SIZE * len(MISPLACED[1]),
+        prefixes.misplaced(model, model.tokenizer.encode(MISPLACED[0]), MISPLACED[1]),
+    )  # fmt: skip
+
+
+def thumb(view: View) -> Iterable[thumbs.Cell]:
+    """Each block where it is in the picture, as at the fullest moment: those of several texts are dark."""
+    at = max(range(len(view.moments)), key=lambda i: sum(view.moments[i].event.refs))
+    wide, tall = WIDTH // view.drawing.columns, HEIGHT // (view.drawing.lanes)
+    for block in view.drawing.blocks:
+        if at in block.cases:
+            kind = "q f2" if at in block.shared else "new" if block.lane == SECOND + 1 else "kept"
+            yield kind, block.column * wide, block.lane * tall, wide - 4, tall - 4

@@ -1,0 +1,292 @@
+"""Training and the cache: the masked pass, what the cached rows learn, three mistakes; live, the training itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from microgpt.config import Array
+from microgpt.course.training.live import HOOKS, SMOOTH
+from microgpt.errors import N_
+from microgpt.experiments import mistakes
+from microgpt.experiments.credit import arrivals, by_query, gap, gradients, losses, taped
+from microgpt.experiments.trainer import Trainer
+from microgpt.trace import Trace
+from microgpt.train import samples
+from microgpt.viz.controls import Choice
+from microgpt.viz.drawing.chart import Chart, Series, line_chart
+from microgpt.viz.drawing.heat import Scale, Strip
+from microgpt.viz.drawing.thumbs import HEIGHT, Cell, boxes, shade
+from microgpt.viz.settings import Settings
+from microgpt.viz.text.answers import answers
+from microgpt.viz.text.formats import show
+from microgpt.weights import Model, shipped
+
+__all__ = ["HOOKS", "view"]
+
+
+class Line(NamedTuple):
+    """One query of the parallel pass: its weights, and how well it foretold the next token."""
+
+    i: int
+    token: str
+    weights: Strip  # over the keys that the mask leaves
+    target: str
+    loss: float
+    cached: float
+
+
+class Side(NamedTuple):
+    """K or V of a row: the length of its gradient from its own step and from later ones, each also as a share."""
+
+    kind: str
+    own: float
+    later: float
+    own_share: float  # of the longest in the layer
+    later_share: float
+
+
+class Learned(NamedTuple):
+    """What one cached row learns in one layer."""
+
+    i: int
+    token: str
+    sides: list[Side]
+
+
+class Matrix(NamedTuple):
+    """A matrix whose rows are cached: the length of its gradient with live rows and with detached ones."""
+
+    name: str
+    live: float
+    detached: float
+    same: bool
+
+
+class Tried(NamedTuple):
+    """The pass with a mistake, or with none: what that did to the logits of this text, and to the loss of many."""
+
+    name: str
+    what: str
+    change: float
+    mean: float  # loss, over many
+    lower: int  # of them: so many have a lower loss than without the mistake
+
+
+class Start(NamedTuple):
+    """microgpt's training: how it begins, and where it ends."""
+
+    name: str  # the first text
+    loss: float  # of the first text, before the first step
+    guess: float  # of blind guessing
+    last: int  # so many texts at the end
+    reached: float  # their mean loss under the shipped weights
+    steps: int
+    params: int
+
+
+class Asks(NamedTuple):
+    """What the lesson asks."""
+
+    deaf: str  # of the first and the last row, the one that hears less from later steps
+    longer: int  # tokens, of a text with one more
+    masked: dict[str, int]  # places of its mask
+    words: int  # of a vocabulary
+    guess: float  # the loss of blind guessing among them
+    twice: dict[str, float]  # and among twice as many
+    more: float  # how much that adds
+
+
+class View(NamedTuple):
+    """One text as a lesson for the model."""
+
+    trace: Trace
+    choices: tuple[Choice, ...]
+    n: int
+    tokens: list[str]
+    heads: list[list[Line]]  # by head, of layer 0
+    mean: float
+    apart: float  # the losses of the parallel pass and of the cached one
+    masked: int
+    layers: list[list[Learned]]
+    live_is_parallel: float
+    last_later: float
+    first_later: float
+    matrices: list[Matrix]
+    differs: list[str]
+    tried: list[Tried]  # the first without a mistake
+    n_tried: int  # texts of a mean
+    misleads: Tried  # the mistake that lowers the loss of most texts
+    n_layer: int
+    start: Start
+    asks: Asks
+    before: list[str]
+    after: list[str]
+    chart: Chart
+    first_layer: int = 0
+
+
+MATRICES = {"wq": "W_Q", "wk": "W_K", "wv": "W_V"}
+MISTAKES = {
+    "right": (N_("nothing"), ""),
+    "no_mask": (N_("no mask"), N_("Every token reads every token, the ones to come too.")),
+    "no_offset": (N_("no position offset"), N_("Each step counts its positions from the start again.")),
+    "no_reset": (N_("no reset"), N_("The rows of the last text are still in the cache.")),
+}
+
+
+def view(settings: Settings) -> View:
+    recording = settings.run()
+    model = recording.model
+    inner = recording.ids[: recording.n_prompt]
+    ids = [*inner, recording.stop]
+    ids = ids[: model.config.n_ctx + 1]
+    params, config = model.params, model.config
+    tokens = [show(model.tokenizer.vocabulary[i]) for i in ids]
+    tape, _ = taped(params, config, ids)
+    parallel, cached = losses(params, config, ids), losses(params, config, ids, cached=True)
+    found = arrivals(params, config, ids)
+    summed = by_query(params, config, ids).sum(axis=2)
+    live, detached = gradients(params, config, ids), gradients(params, config, ids, detached=True)
+    n = len(ids) - 1
+    matrices = [matrix(live, detached, short) for short in MATRICES]
+    heard = found.later.max(axis=(0, 1)).tolist()  # by each row, from later steps
+    trainer, ready = Trainer(), shipped("names")
+    broken = [tried(model, ids, name) for name in mistakes.KINDS]
+    first = next(iter(trainer.run.texts))
+    return View(
+        trace=recording.trace,
+        choices=(
+            Choice("pass-head", range(config.n_head)),
+            Choice("learned-layer", range(config.n_layer), in_figure=False),
+        ),
+        n=n,
+        tokens=tokens,
+        heads=[lines(tape["attn_weights", 0][head], tokens, parallel, cached) for head in range(config.n_head)],
+        mean=float(parallel.mean()),
+        apart=float(np.abs(parallel - cached).max()),
+        masked=n * (n - 1) // 2,
+        layers=[learned(found.own[:, layer], found.later[:, layer], tokens) for layer in range(config.n_layer)],
+        live_is_parallel=gap(params, config, ids, summed),
+        last_later=heard[-1],
+        first_later=float(found.later[1, 0, 0]),
+        matrices=matrices,
+        differs=[one.name for one in matrices if not one.same],
+        tried=broken,
+        n_tried=mistakes.N_TEXTS,
+        misleads=max(broken, key=lambda one: one.lower),
+        n_layer=config.n_layer,
+        start=Start(
+            name=trainer.run.tokenizer.decode(first),
+            loss=float(losses(trainer.model().params, trainer.run.config, first).mean()),
+            guess=float(np.log(ready.config.vocab_size)),
+            last=SMOOTH,
+            reached=reached(trainer, ready),
+            steps=trainer.run.steps,
+            params=trainer.run.vector.size,
+        ),
+        asks=asks(n, "last" if heard[-1] <= heard[0] else "first", ready.config.vocab_size),
+        before=trainer.names(6),
+        after=samples(trainer.run._replace(vector=flat(ready)), 6),
+        chart=frame(trainer, ready),
+    )
+
+
+def asks(n: int, deaf: str, words: int) -> Asks:
+    """`words` are the tokens of the vocabulary of microgpt's training."""
+    alone, more = round(math.log(words), 2), math.log(2)
+    return Asks(
+        deaf=deaf,
+        longer=n + 1,
+        masked=answers(n * (n + 1) // 2, own=(n + 1) * (n + 2) // 2, one=n * (n - 1) // 2 + 1),
+        words=words,
+        guess=alone,
+        twice=answers(round(math.log(2 * words), 2), same=alone, doubled=round(2 * alone, 2)),
+        more=more,
+    )
+
+
+def thumb(view: View) -> Iterable[Cell]:
+    """The weights of a whole text at once, and the mask."""
+    lines = view.heads[0]
+    step = HEIGHT // len(lines)
+    for i, line in enumerate(lines):
+        kinds = [f"q f{shade(cell.value)}" for cell in line.weights.cells]
+        yield from boxes(kinds + ["none"] * (len(lines) - len(kinds)), 0, i * step, step, step - 2, 2)
+
+
+def lines(weights: Array, tokens: list[str], parallel: Array, cached: Array) -> list[Line]:
+    scale = Scale(1.0)
+    return [
+        Line(
+            i,
+            tokens[i],
+            scale.strip(row[: i + 1]),
+            tokens[i + 1],
+            float(parallel[i]),
+            float(cached[i]),
+        )
+        for i, row in enumerate(weights)
+    ]
+
+
+def learned(own: Array, later: Array, tokens: list[str]) -> list[Learned]:
+    """own and later [2 (K, V), n] of one layer."""
+    largest = float(max(own.max(), later.max()))
+
+    def side(i: int, row: int, kind: str) -> Side:
+        here, behind = float(own[row, i]), float(later[row, i])
+        return Side(kind, here, behind, here / largest, behind / largest)
+
+    return [Learned(i, tokens[i], [side(i, row, kind) for row, kind in enumerate("KV")]) for i in range(own.shape[-1])]
+
+
+def matrix(live: dict[str, Array], detached: dict[str, Array], short: str) -> Matrix:
+    return Matrix(MATRICES[short], length(live, short), length(detached, short), same(live, detached, short))
+
+
+def length(grads: dict[str, Array], short: str) -> float:
+    squares = [float((grad**2).sum()) for name, grad in grads.items() if name.endswith("." + short)]
+    return float(sum(squares) ** 0.5)
+
+
+def same(a: dict[str, Array], b: dict[str, Array], short: str) -> bool:
+    return all(np.abs(a[name] - b[name]).max() < 1e-12 for name in a if name.endswith("." + short))
+
+
+def tried(model: Model, ids: list[int], name: str) -> Tried:
+    """The old text in the cache, where it was not reset, is the text itself."""
+    inputs, mean = ids[:-1], mistakes.measured(model.name)[name]
+    good, bad = (mistakes.made(kind, model, inputs, inputs) for kind in ("right", name))
+    return Tried(*MISTAKES[name], float(np.abs(good - bad).max()), mean.loss, mean.lower)
+
+
+def flat(model: Model) -> Array:
+    return np.concatenate([value.ravel() for value in model.params.values()])
+
+
+def reached(trainer: Trainer, ready: Model) -> float:
+    """The mean loss of the shipped weights on the last names of the training."""
+    texts = list(islice(trainer.run.texts, trainer.run.steps))[-SMOOTH:]
+    return float(np.mean([losses(ready.params, ready.config, ids).mean() for ids in texts]))
+
+
+def frame(trainer: Trainer, ready: Model) -> Chart:
+    """The axes of the loss curve, with what guessing gives and where the shipped weights have got to."""
+    steps, end = trainer.run.steps, reached(trainer, ready)
+    guess = float(np.log(ready.config.vocab_size))
+    chart = line_chart(
+        N_("Loss of each step"),
+        [
+            Series(N_("guessing"), "again", [(1, guess), (steps, guess)]),
+            Series(N_("trained"), "needed", [(1, end), (steps, end)]),
+        ],
+        N_("steps"),
+        N_("nats a letter"),
+        digits=2,
+    )
+    return chart._replace(grows="loss-lines")

@@ -1,0 +1,177 @@
+"""The lives of the rows: for every q, k and v the steps at which it was read, and what an old q could still do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from microgpt.architectures.known import PRESETS
+from microgpt.config import Config
+from microgpt.cost import cached
+from microgpt.experiments.afterlife import all_asked, furthest
+from microgpt.trace import Trace
+from microgpt.viz.controls import Choice
+from microgpt.viz.drawing.heat import Strip
+from microgpt.viz.drawing.picture import Picture
+from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH, Cell, boxes
+from microgpt.viz.settings import Settings
+from microgpt.viz.text.answers import answers
+from microgpt.viz.text.formats import show
+from microgpt.weights import Model
+
+
+class Life(NamedTuple):
+    """One token: for q, k and v, at which steps its row was read (in every layer alike), and how often."""
+
+    i: int
+    token: str
+    tracks: list[tuple[str, list[bool], int]]  # kind, read at step j or not, reads
+    so_far: list[list[int]]  # of each kind: reads up to step j
+
+
+class Old(NamedTuple):
+    """A query after the last step: its numbers, whom it asked, and whether it would now get another answer."""
+
+    i: int
+    token: str
+    q: list[Strip]
+    asked: list[tuple[str, float]]  # token, weight; head 0 of layer 0
+    difference: float
+    later: int  # steps that have come since
+    later_reads: int
+
+
+class Instead(NamedTuple):
+    """A cache of x, from which k and v are computed again at each step, against one of k and v."""
+
+    model: str
+    tokens: int  # of the text
+    x: int  # numbers per token and layer
+    kv: int
+    again: int  # multiply-adds of its last step for the k and v of all older tokens
+    step: int  # those of the whole step with the KV cache
+    x_bytes: int  # of all tokens and layers, in 16-bit numbers
+    kv_bytes: int
+
+
+class Asks(NamedTuple):
+    """What the lesson asks."""
+
+    grow: dict[str, str]  # the reads of K up to each of the first steps
+    forget: str  # what can go after its step
+    rows: int  # that one more step would read, its own among them
+    reads: dict[str, int]  # of K after that step
+    last: float  # if all queries are asked at every step: how far the answer of the newest is off
+    others: float  # and those of the others, at most
+
+
+class View(NamedTuple):
+    """One text, run to its end."""
+
+    trace: Trace
+    choices: tuple[Choice, ...]
+    n: int
+    n_layer: int
+    lives: list[Life]
+    olds: list[Old]
+    labels: list[str]
+    reads: dict[str, int]  # of all rows of one layer, by kind
+    so_far: list[list[int]]  # the same up to each step, in the order of q, k and v
+    asks: Asks
+    held_for_nothing: int  # numbers that a cache of q would hold at the end
+    instead: Instead  # for this model
+    large: list[Instead]  # for LARGE
+
+
+LARGE, FAR = ("GPT-2 124M", "Llama-3-8B"), 1000  # models in use, one without shared heads and one with; tokens
+KINDS = ("q", "kv", "qkv")  # what might be forgotten after each step
+FEW = 5  # steps of a curve that is to be foretold
+
+
+def view(settings: Settings) -> View:
+    return view_of(settings.trace())
+
+
+def thumb(view: View) -> Iterable[Cell]:
+    """The steps at which each row was read."""
+    step, unit = HEIGHT // view.n, WIDTH // view.n
+    for i, life in enumerate(view.lives):
+        for j, (kind, reads, _) in enumerate(life.tracks):
+            kinds = [f"{kind} f3" if read else "" for read in reads]
+            yield from boxes(kinds, 0, i * step + j * step // 3, unit, step // 4, 0)
+
+
+def of_large(model: Model, picture: Picture) -> View:
+    """The view of a text that a large model has run."""
+    return view_of(picture.trace, picture)
+
+
+def view_of(trace: Trace, picture: Picture | None = None) -> View:
+    """The view of a text that has been run; `picture` says how its rows are drawn."""
+    picture = picture or Picture(trace)
+    config, n, reads = picture.config, picture.n, picture.reads
+    lives = [
+        Life(
+            i,
+            show(picture.tokens[i]),
+            [(kind, [j in reads[kind, 0, i] for j in range(n)], len(reads[kind, 0, i])) for kind in "qkv"],
+            [[sum(at <= j for at in reads[kind, 0, i]) for j in range(n)] for kind in "qkv"],
+        )
+        for i in range(n)
+    ]
+    totals = {kind: sum(len(reads[kind, 0, i]) for i in range(n)) for kind in "qkv"}
+    so_far = [[sum(life.so_far[kind][j] for life in lives) for kind in range(3)] for j in range(n)]
+    return View(
+        trace=trace,
+        choices=(Choice("old", range(n), min(1, n - 1)), Choice("step", range(n), n - 1, in_figure=False)),
+        n=n,
+        n_layer=config.n_layer,
+        lives=lives,
+        olds=[old(picture, config, i) for i in range(n)],
+        labels=[show(token) for token in picture.tokens],
+        reads=totals,
+        so_far=so_far,
+        asks=asks(picture, so_far),
+        held_for_nothing=n * config.n_layer * config.n_head * config.head_dim,
+        instead=instead("", config, n),
+        large=[instead(name, PRESETS[name].config, FAR) for name in LARGE],
+    )
+
+
+def asks(picture: Picture, so_far: list[list[int]]) -> Asks:
+    n, reads, all_reads = picture.n, picture.reads, so_far[-1][1]
+    later = {kind: sum(step > i for i in range(n) for step in reads[kind, 0, i]) for kind in "qkv"}
+    grow = [(k, q, (j + 1) ** 2) for j, (q, k, _) in enumerate(so_far[:FEW])]
+    read, asked, square = (", ".join(map(str, row)) for row in zip(*grow, strict=True))
+    last, others = all_asked(picture.trace, picture.config, n)
+    return Asks(
+        grow=answers(read, asked=asked, square=square),
+        forget=min(KINDS, key=lambda kinds: sum(later[kind] for kind in kinds)),
+        rows=n + 1,
+        reads=answers(all_reads + n + 1, own=all_reads + n, square=(n + 1) ** 2),
+        last=last,
+        others=others,
+    )
+
+
+def instead(model: str, config: Config, n: int) -> Instead:
+    """By formula: each older x is multiplied by the matrices of k and v, in every layer."""
+    kv = 2 * config.n_kv_head * config.head_dim
+    rows = n * config.n_layer
+    return Instead(
+        model, n, config.n_embd, kv, (n - 1) * config.n_layer * config.n_embd * kv, int(cached(config, n).sum()),
+        2 * rows * config.n_embd, 2 * rows * kv,
+    )  # fmt: skip
+
+
+def old(picture: Picture, config: Config, i: int) -> Old:
+    weights = picture.trace["attn_weights", i, 0][0, 0].tolist()
+    return Old(
+        i,
+        show(picture.tokens[i]),
+        [strip._replace(where="") for strip in picture.per_head("q", i)[:1]],
+        [(show(picture.tokens[j]), weight) for j, weight in enumerate(weights)],
+        furthest(picture.trace, config, i, picture.n),
+        picture.n - 1 - i,
+        sum(step > i for step in picture.reads["q", 0, i]),
+    )

@@ -1,0 +1,353 @@
+"""With the cache and without: two runs of one text side by side, step by step, and how their work grows.
+
+The rows, logits and multiply-adds of both runs are those of a recording; the growth comes from the closed forms.
+Knows no HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from microgpt.architectures.known import PRESETS
+from microgpt.config import Array, Config
+from microgpt.cost import PARTS, count, kv_bytes, seen
+from microgpt.course.with_and_without import exact
+from microgpt.course.with_and_without.curves import CURVES, FAR, KINDS, POWERS, WAYS, Slopes, curves, slopes
+from microgpt.course.with_and_without.race import HOOKS, LENGTHS
+from microgpt.decode import likeliest
+from microgpt.experiments import growth, mistakes
+from microgpt.experiments.growth import BASELINES, GROUPS
+from microgpt.trace import Trace
+from microgpt.viz.controls import Choice
+from microgpt.viz.drawing.chart import Chart
+from microgpt.viz.drawing.picture import Picture
+from microgpt.viz.drawing.thumbs import HEIGHT, Cell, boxes
+from microgpt.viz.settings import Settings
+from microgpt.viz.text.answers import answers
+from microgpt.viz.text.formats import show
+from microgpt.weights import SHIPPED, Model, shipped
+
+__all__ = ["HOOKS", "view"]
+
+GPT2 = PRESETS["GPT-2 124M"].config
+N_GUESSES = 4  # likeliest next tokens that are shown
+PROMPT = ["e", "m", "m"]  # of a mistake, where the text on show cannot make it
+DEPTHS, REFERENCE_N = (1, 2, 4), 16  # the published totals: microgpt with so many layers and its whole context
+
+
+class Row(NamedTuple):
+    """One token of a step; `new` is the step's own."""
+
+    token: str
+    new: bool
+
+
+class Standing(NamedTuple):
+    """A text whose steps all count their positions from the start: how far its logits are off."""
+
+    model: str
+    first: float  # at the first step
+    later: float  # at least, at any step after it
+
+
+class Part(NamedTuple):
+    """Multiply-adds of one part of a step, and shares of the longest bar: one scale for all parts and steps."""
+
+    part: str
+    with_cache: int
+    without: int
+    share_with: float
+    share_without: float
+
+
+class Guess(NamedTuple):
+    """A candidate for the next token, and its logit in both runs."""
+
+    token: str
+    with_cache: float
+    without: float
+
+
+class Total(NamedTuple):
+    """Multiply-adds so far, in one of the three ways."""
+
+    name: str
+    kind: str
+    macs: int
+    share: float  # of the longest bar
+
+
+class Step(NamedTuple):
+    """One step of both runs. `follows` is the token that comes next; `chosen` says that the model chose it."""
+
+    number: int
+    runs: int  # tokens that a rerun has run, in all steps so far
+    again: int  # of them not for the first time
+    rows: list[Row]
+    parts: list[Part]
+    total_with: int
+    total_without: int
+    guesses: list[Guess]
+    difference: float
+    follows: str
+    chosen: bool
+    stops: bool
+    totals: list[Total]
+
+
+class Sums(NamedTuple):
+    """A model with so many layers: multiply-adds of a text in each of BASELINES, and how many times the first."""
+
+    n_layer: int
+    ways: list[tuple[int, float]]
+
+
+class Pairs(NamedTuple):
+    """(query, key) pairs a head: of the last step, and of all steps together."""
+
+    cached: int
+    naive: int
+    cached_all: int
+    naive_all: int
+
+
+class Asks(NamedTuple):
+    """What the lesson asks."""
+
+    double: dict[str, int]  # how many times the work of attention a text twice as long takes
+    pairs: dict[str, int]  # that the next step would compare without a cache
+    standing: Standing
+
+
+class Order(NamedTuple):
+    """Three numbers, added in two orders."""
+
+    a: float
+    b: float
+    c: float
+    left: float
+    right: float
+
+
+@dataclass(frozen=True)
+class Compare:
+    """Everything that the page places. A dict by group is of GROUPS, one by way of BASELINES."""
+
+    trace: Trace
+    choices: tuple[Choice, ...]
+    model: str
+    n: int
+    n_layer: int
+    n_ctx: int
+    context_ends: bool  # before the curves do
+    n_vocab: int
+    steps: list[Step]
+    labels: list[tuple[int, str]]
+    difference: float  # over all steps
+    others: list[int]  # the steps, from 1, whose likeliest token is not the same in both runs
+    saved_rows: int  # rows that a rerun computes again, over all steps
+    ratio: float  # all again / with the cache
+    ratio_needed: float
+    one_layer: float  # only needed / with the cache, if the model had one layer
+    deep: float  # the same with deep_layers
+    deep_layers: int
+    reference_n: int
+    reference: list[Sums]
+    shares: dict[str, float]  # of the work with the cache, by group
+    saved: dict[str, int]  # multiply-adds, by group
+    saved_shares: dict[str, float]
+    largest_part: str  # of projections, mlp, attention and head
+    smallest_part: str
+    largest: float
+    ways: list[str]
+    charts: list[Chart]
+    chart_names: list[str]
+    chart_notes: list[str]
+    slopes: list[list[Slopes]]
+    linear: Chart
+    powers: dict[int, str]
+    totals_far: dict[str, int]
+    ratio_far: float
+    far: int
+    half_far: int
+    attention_doubled: dict[str, int]
+    pairs: Pairs
+    crossing: float
+    gpt2_crossing: float
+    gpt2_n_ctx: int
+    row_bytes: int
+    cache_bytes: list[tuple[int, int]]  # (tokens, bytes in 16-bit numbers)
+    order: Order
+    tested: list[exact.Tested]  # in shorter numbers, model by model
+    asks: Asks
+    race_lengths: tuple[int, ...] = LENGTHS  # tokens
+
+
+def view(settings: Settings) -> Compare:
+    """Run the text to its end in both ways."""
+    return view_of(settings.run().model, settings.trace())
+
+
+def thumb(view: Compare) -> Iterable[Cell]:
+    """The rows that each step runs, without the cache and with it."""
+    step = HEIGHT // view.n
+    for i, one in enumerate(view.steps):
+        news = [row.new for row in one.rows]
+        for x, old in ((0, "again"), (106, "kept")):
+            yield from boxes(["new" if new else old for new in news], x, i * step, 13, step - 2, 2)
+
+
+def of_large(model: Model, picture: Picture) -> Compare:
+    """The view of a text that a large model has run."""
+    return view_of(model, picture.trace)
+
+
+def view_of(model: Model, trace: Trace) -> Compare:
+    """The view of a text that has been run."""
+    config, n = model.config, len(trace.about["tokens"])
+    steps = both_runs(trace, config, model.tokenizer.stops)
+    work = {b: {g: growth.work(config, b, g, n) for g in GROUPS} for b in BASELINES}
+    far = {b: growth.work(config, b, "total", FAR) for b in BASELINES}
+    saved = {g: work["naive"][g] - work["cached"][g] for g in GROUPS}
+    twice = {b: round(2 ** growth.exponent(config, b, "attention", FAR)) for b in BASELINES}
+    groups, layers = ["projections", "mlp", "attention", "head"], max(config.n_layer, DEPTHS[-1])
+    return Compare(
+        trace=trace,
+        choices=(
+            Choice("step", range(n), trace.about["n_prompt"] - 1),
+            Choice("group", range(len(CURVES)), len(CURVES) - 1, in_figure=False),
+            Choice("numbers", range(len(SHIPPED)), in_figure=False),
+            Choice("race_length", LENGTHS, LENGTHS[-1], in_figure=False),
+        ),
+        model=model.name,
+        n=n,
+        n_layer=config.n_layer,
+        n_ctx=config.n_ctx,
+        context_ends=config.n_ctx < FAR,
+        n_vocab=config.vocab_size,
+        steps=steps,
+        labels=[(step.number, step.rows[-1].token) for step in steps],
+        difference=max(difference(trace, i) for i in range(n)),
+        others=[i + 1 for i in range(n) if trace["logits", i][0].argmax() != trace["recompute_logits", i].argmax()],
+        saved_rows=n * (n - 1) // 2,
+        ratio=ratio(config, "naive", n),
+        ratio_needed=ratio(config, "needed", n),
+        one_layer=ratio(replace(config, n_layer=1), "needed", n),
+        deep=ratio(replace(config, n_layer=layers), "needed", n),
+        deep_layers=layers,
+        reference_n=REFERENCE_N,
+        reference=[reference_sums(depth) for depth in DEPTHS],
+        shares={g: work["cached"][g] / work["cached"]["total"] for g in GROUPS},
+        saved=saved,
+        saved_shares={g: x / saved["total"] for g, x in saved.items()},
+        largest_part=max(groups, key=work["cached"].__getitem__),
+        largest=max(work["cached"][g] for g in groups) / work["cached"]["total"],
+        smallest_part=min(groups, key=work["cached"].__getitem__),
+        ways=[WAYS[b] for b in BASELINES],
+        charts=[curves(config, group, log=True) for group in CURVES],
+        chart_names=[name for name, _ in CURVES.values()],
+        chart_notes=[note for _, note in CURVES.values()],
+        slopes=[slopes(config, group) for group in CURVES],
+        linear=curves(config, "total", log=False),
+        powers=POWERS,
+        totals_far=far,
+        ratio_far=far["naive"] / far["cached"],
+        far=FAR,
+        half_far=FAR // 2,
+        attention_doubled=twice,
+        pairs=Pairs(n, n * (n + 1) // 2, n * (n + 1) // 2, n * (n + 1) * (n + 2) // 6),
+        crossing=growth.crossing(config),
+        gpt2_crossing=growth.crossing(GPT2),
+        gpt2_n_ctx=GPT2.n_ctx,
+        row_bytes=kv_bytes(config, 1, 2),
+        cache_bytes=[(t, kv_bytes(config, t, 2)) for t in (1, 10, 100, FAR)],
+        order=three_numbers(0.1, 0.2, 0.3),
+        tested=exact.tested(),
+        asks=Asks(
+            answers(twice["naive"], cached=twice["cached"], alone=2),
+            answers(seen(n + 1, n + 1), added=seen(n, n) + n, square=(n + 1) ** 2),
+            standing(model, trace.about["tokens"]),
+        ),
+    )
+
+
+def ratio(config: Config, baseline: str, n: int) -> float:
+    """How many times the work of the cache this way takes for n tokens."""
+    return growth.work(config, baseline, "total", n) / growth.work(config, "cached", "total", n)
+
+
+def reference_sums(n_layer: int) -> Sums:
+    config = Config(n_layer=n_layer)
+    work = [(growth.work(config, b, "total", REFERENCE_N), ratio(config, b, REFERENCE_N)) for b in BASELINES]
+    return Sums(n_layer, work)
+
+
+def standing(model: Model, tokens: list[str]) -> Standing:
+    """Of this text, or of another where the model is none of those that ship."""
+    if model.name not in SHIPPED:
+        model, tokens = shipped(SHIPPED[0]), PROMPT
+    ids = [model.tokenizer.vocabulary.index(token) for token in tokens]
+    off = np.abs(mistakes.made("no_offset", model, ids, []) - mistakes.made("right", model, ids, [])).max(axis=-1)
+    return Standing(model.name, float(off[0]), float(off[1:].min(initial=np.inf)))
+
+
+def three_numbers(a: float, b: float, c: float) -> Order:
+    return Order(a, b, c, (a + b) + c, a + (b + c))
+
+
+def difference(trace: Trace, i: int) -> float:
+    """The largest difference between the logits of step i in the two runs."""
+    return float(np.abs(trace["logits", i][0] - trace["recompute_logits", i]).max())
+
+
+def both_runs(trace: Trace, config: Config, stops: frozenset[int]) -> list[Step]:
+    """Every step, with the multiply-adds that were counted in both runs."""
+    n = len(trace.about["tokens"])
+    ours = [count(config, [e for e in trace if e.pos == i]) for i in range(n)]
+    again = [trace["recompute_macs", i] for i in range(n)]
+    most, all_again = float(np.max(again)), float(np.sum(again))
+    found: list[Step] = []
+    runs = old = 0
+    for i in range(n):
+        so_far = {
+            "cached": int(np.sum(ours[: i + 1])),
+            "needed": growth.work(config, "needed", "total", i + 1),  # a closed form: nobody runs it here
+            "naive": int(np.sum(again[: i + 1])),
+        }
+        totals = [Total(WAYS[b], KINDS[b], x, x / all_again) for b, x in so_far.items()]
+        step = one_step(trace, i, ours[i], again[i], most, stops)
+        runs, old = runs + len(step.rows), old + sum(not row.new for row in step.rows)
+        found.append(step._replace(totals=totals, runs=runs, again=old))
+    return found
+
+
+def one_step(trace: Trace, i: int, ours: Array, again: Array, most: float, stops: frozenset[int]) -> Step:
+    """Step i; `most` is the part that the longest bar stands for, `stops` are the tokens that end a text."""
+    tokens, vocabulary = trace.about["tokens"], trace.about["vocabulary"]
+    logits, logits_again = trace["logits", i][0], trace["recompute_logits", i]
+    chosen = trace.number("sample", i)
+    follows = tokens[i + 1] if chosen is None else vocabulary[chosen]
+    return Step(
+        number=i + 1,
+        runs=0,
+        again=0,
+        rows=[Row(show(token), at == i) for at, token in enumerate(tokens[: i + 1])],
+        parts=[
+            Part(part, a, b, a / most, b / most)
+            for part, a, b in zip(PARTS, ours.tolist(), again.tolist(), strict=True)
+        ],
+        total_with=int(ours.sum()),
+        total_without=int(again.sum()),
+        guesses=[
+            Guess(show(vocabulary[t]), float(logits[t]), float(logits_again[t])) for t in likeliest(logits, N_GUESSES)
+        ],
+        difference=difference(trace, i),
+        follows=show(follows),
+        chosen=chosen is not None,
+        stops=chosen in stops,
+        totals=[],
+    )

@@ -1,0 +1,180 @@
+"""Attention by hand: all of it made anew with plain Python, and again from what is printed, as a reader would."""
+
+import math
+import re
+from functools import cache
+from xml.etree.ElementTree import Element
+
+import numpy as np
+import pytest
+
+from microgpt.config import Config
+from microgpt.course import page
+from microgpt.course.attention.lesson import LOUDER, View, slack, thumb, view
+from microgpt.course.attention.lesson import Asked as Rows
+from microgpt.viz import views
+from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH
+from microgpt.viz.settings import Settings
+from microgpt.viz.text.sources import SOURCES
+from tests.support.pages import by_id, classes, drawn, find, folded, numbers, numbers_of
+
+OURS = page("attention")
+RUNS = [("names", "emm"), ("names", "zoe"), ("names", "a"), ("names", "bartholomew"), ("names-deep", "emma")]
+
+
+@pytest.fixture(scope="module", params=RUNS, ids="-".join)
+def shown(request: pytest.FixtureRequest) -> View:
+    return view(Settings(*request.param))
+
+
+@cache
+def elements() -> dict[str, str]:
+    return {name: folded(e) for name, e in by_id(OURS).items()}
+
+
+def rows(shown: View, name: str) -> list[list[float]]:
+    """The rows of the head on show, of all steps."""
+    c, n = Config(**shown.trace.about["config"]), len(shown.labels)
+    cut = slice(shown.head * c.head_dim, (shown.head + 1) * c.head_dim)
+    return [shown.trace[name, i, shown.layer].reshape(-1)[cut].tolist() for i in range(n)]
+
+
+def weights_of(shown: View, i: int, n: int, root: float) -> list[float]:
+    """softmax(q · Kᵀ / root) of query i and the first n keys, in plain Python."""
+    q, keys = rows(shown, "q")[i], rows(shown, "k")[:n]
+    raised = [math.exp(sum(a * b for a, b in zip(q, k, strict=True)) / root) for k in keys]
+    return [x / sum(raised) for x in raised]
+
+
+def test_the_head_is_the_one_whose_weights_differ_most(shown: View) -> None:
+    c, apart = Config(**shown.trace.about["config"]), {}
+    assert c.n_head == c.n_kv_head and shown.head_dim == c.head_dim
+    for layer in range(c.n_layer):
+        for head in range(c.n_head):
+            given = [shown.trace["attn_weights", i, layer][head, 0] for i in range(len(shown.labels))]
+            apart[layer, head] = sum(float(np.abs(w - 1 / len(w)).sum()) for w in given)
+    assert apart[shown.layer, shown.head] == pytest.approx(max(apart.values()))
+
+
+def test_all_is_as_when_it_is_made_anew(shown: View) -> None:
+    step, root = shown.last_key, math.sqrt(shown.head_dim)
+    weights, v = weights_of(shown, step, step + 1, root), rows(shown, "v")
+    assert [key.weight for key in shown.keys] == pytest.approx(weights)
+    assert [key.score for key in shown.keys] == pytest.approx([key.total / root for key in shown.keys])
+    assert [key.raised for key in shown.keys] == pytest.approx([math.exp(key.score) for key in shown.keys])
+    for key in shown.keys:
+        assert key.total == pytest.approx(sum(a * b for a, b in key.pairs))
+        assert [cell.value for cell in key.slices.cells] == pytest.approx([key.weight * x for x in v[key.i]])
+    summed = [sum(w * row[j] for w, row in zip(weights, v, strict=False)) for j in range(shown.head_dim)]
+    assert [cell.value for cell in shown.answer.cells] == pytest.approx(summed)
+    assert sum(key.thick for key in shown.keys) == 100 and shown.whole == pytest.approx(1)
+    assert shown.most.weight == pytest.approx(max(weights))
+
+
+def test_the_triangle_has_a_row_a_step_and_hides_what_is_later(shown: View) -> None:
+    n = len(shown.labels)
+    for i, row in enumerate(shown.rows):
+        assert row.weights == pytest.approx([*weights_of(shown, i, i + 1, shown.root), *[0.0] * (n - 1 - i)])
+        assert (row.n, row.earlier) == (len(row.scores), sum(range(i + 1))) == (i + 1, i * (i + 1) // 2)
+    assert shown.total + shown.rows[-1].masked == n * n
+    board = find(tree_for(shown), "triangle")[0]
+    assert len(find(board, "masked")) == shown.rows[-1].masked
+
+
+def test_the_small_picture_is_the_triangle(shown: View) -> None:
+    found = list(thumb(shown))
+    assert len(found) == shown.total
+    assert all(x + w <= WIDTH and y + h <= HEIGHT for _, x, y, w, h in found)
+
+
+def tree_for(shown: View) -> Element:
+    return drawn("attention", shown.trace.about["model"], shown.trace.about["prompt"])[1]
+
+
+def near(made: float, printed: float, within: float) -> None:
+    assert abs(round(made, 2) - printed) <= within + 1e-9, (made, printed)
+
+
+def test_what_is_printed_follows_from_what_is_printed(shown: View) -> None:
+    """As a reader does it: from the numbers on the page alone, rounded to two decimals, within what the page says."""
+    tree, within = tree_for(shown), round(shown.slack, 2)
+    dots, soft, taken = find(tree, "sums")[0]
+    (q,) = [numbers_of(strip) for strip in find(dots, "strip", "q")]
+    keys = [numbers_of(strip) for strip in find(dots, "strip", "k")]
+    products = [numbers_of(strip) for strip in find(dots, "strip", "products")]
+    lines = [[numbers(cell)[0] for cell in row.iter("td")] for body in soft.iter("tbody") for row in body]
+    for k, product, (total, score, raised, _) in zip(keys, products, lines, strict=True):
+        for a, b, c in zip(q, k, product, strict=True):
+            near(a * b, c, within)
+        near(sum(product), total, within)
+        near(total / math.sqrt(len(q)), score, within)
+        near(math.exp(score), raised, within)
+    (together,) = [[numbers(cell)[0] for cell in row.iter("td")] for foot in soft.iter("tfoot") for row in foot]
+    near(sum(line[2] for line in lines), together[0], within)
+    assert together[1] == 1
+    for line in lines:
+        near(line[2] / together[0], line[3], within)
+    values = [numbers_of(strip) for strip in find(taken, "strip", "v")]
+    for v, piece, line in zip(values[::2], values[1::2], lines, strict=True):
+        for a, b in zip(v, piece, strict=True):
+            near(line[3] * a, b, within)
+    (answer,) = [numbers_of(strip) for strip in find(taken, "strip", "o")]
+    for j, x in enumerate(answer):
+        near(sum(piece[j] for piece in values[1::2]), x, within)
+
+
+def test_the_slack_is_no_larger_than_it_must_be() -> None:
+    row = [np.array([x]) for x in (0.25, 1.0, 0.25)]
+    assert slack(Rows(np.array([0.5]), np.array([[0.5]]), np.array([[0.25]]), *row)) == 0
+    shown = views.of(OURS)
+    assert isinstance(shown, View) and round(shown.slack, 2) == 0.01
+    assert "off by 0.01 at most" in elements()["rounding"]
+
+
+def test_the_formula_is_lit_where_the_choice_is(shown: View) -> None:
+    lit: dict[int, set[str]] = {}
+    for part in [e for e in tree_for(shown).iter() if "part" in classes(e)]:
+        first, last = (int(next(c[1:] for c in classes(part) if re.fullmatch(rf"{x}\d+", c))) for x in "bw")
+        for case in range(first, last + 1):
+            lit.setdefault(case, set()).add(str(part.tag).rpartition("}")[2])
+    assert set(lit) == set(shown.choices[0].values)
+    assert "mfrac" in lit[0] and "mi" in lit[shown.softmax_at] and "mrow" in lit[shown.sum_at]
+
+
+def test_the_root_keeps_the_spread() -> None:
+    """The claim about sums of products, with random numbers; and the weights that follow from it."""
+    generator = np.random.default_rng(1)
+    shown = views.of(OURS)
+    assert isinstance(shown, View)
+    for one in shown.spreads:
+        q, k = generator.standard_normal((2, 20_000, one.head_dim))
+        assert float((q * k).sum(axis=-1).std()) == pytest.approx(one.spread, rel=0.03)
+        assert one.weight == pytest.approx(1 / (1 + math.exp(-one.spread)))
+    assert shown.even == pytest.approx(1 / (1 + math.exp(-1)))
+    assert shown.undivided == pytest.approx(max(weights_of(shown, shown.last_key, shown.last_key + 1, 1)))
+
+
+def test_the_questions_have_the_answers_of_the_model(shown: View) -> None:
+    step = shown.last_key
+    fewer = weights_of(shown, step, step, shown.root)
+    assert shown.fewer["right"] == pytest.approx(fewer[shown.fewer_of.i], abs=0.005)
+    assert max(fewer) == fewer[shown.fewer_of.i]
+    assert len(shown.fewer) == 3
+    assert shown.louder == pytest.approx(max(weights_of(shown, step, step + 1, shown.root / LOUDER)))
+    assert shown.louder >= shown.most.weight
+    assert shown.leaked == pytest.approx(weights_of(shown, 0, len(shown.labels), shown.root)[0])
+    assert shown.leaked < 1
+
+
+def test_the_page_says_what_was_computed() -> None:
+    shown, said = views.of(OURS), elements()
+    assert isinstance(shown, View)
+    assert f"For the key of {shown.most.token} it is {shown.most.total:.2f}." in said["dot"].replace("−", "-")
+    assert f"√{shown.head_dim} = {shown.root:.0f}" in said["root"]
+    assert f"the largest weight is {shown.most.weight:.2f}; without the division it would be 0.67" in said["sharp"]
+    last = shown.rows[-1]
+    assert f"{shown.total} scores stay, {last.masked} are masked" in said["mask"]
+    assert f"only {last.n} scores are new, and the {last.earlier} others are not needed again" in said["cache"]
+    assert "1706.03762" in SOURCES[page("attention").sources[0]].address
+    parts = ("want", "qkv", "dot", "root", "softmax", "answer", "cache")
+    assert sum(len(said[name].split()) for name in parts) > 350

@@ -1,0 +1,154 @@
+"""The page on code: listings that run here print what the page shows, and the picture is that of their shapes.
+
+Those that need PyTorch run in tests/references/test_in_your_code.py.
+"""
+
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+
+from microgpt.architectures.known import PRESETS
+from microgpt.cache import KVCache
+from microgpt.course import page
+from microgpt.course.in_your_code.grown import LARGE, LONG
+from microgpt.course.in_your_code.lesson import LOOPS, N_NEW, View, shape_text, thumb, view
+from microgpt.decode import recompute
+from microgpt.model import forward
+from microgpt.viz import views
+from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH
+from microgpt.viz.settings import Settings
+from microgpt.weights import shipped
+from tests.support.listings import (
+    FOLDER,
+    LIMITS,
+    NOTEBOOK,
+    PLAIN,
+    PROMPT,
+    RECORDED,
+    SHARED,
+    cells_print,
+    listings,
+    names_of,
+    printed,
+    renewed,
+)
+from tests.support.pages import by_id, find, folded, text, tree_of
+
+OURS = page("in-your-code")
+
+
+@pytest.fixture(scope="module")
+def shown() -> View:
+    found = views.of(OURS)
+    assert isinstance(found, View)
+    return found
+
+
+@cache
+def said() -> dict[str, str]:
+    return {name: folded(e) for name, e in by_id(OURS).items()}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_a_listing_prints_what_is_recorded(name: str) -> None:
+    assert printed(name) == RECORDED["printed"][name]
+
+
+@pytest.mark.parametrize("name", ["plain", "package"])
+@pytest.mark.parametrize("prompt", [PROMPT, *LIMITS])
+def test_a_loop_ends_with_the_logits_of_the_model(name: str, prompt: str) -> None:
+    """Words alone would not tell a small mistake. From a single id, and until no row is left."""
+    found, model = names_of(name, (PROMPT, prompt)), shipped("stories")
+    assert np.allclose(found["logits"], recompute(model.params, model.config, found["ids"][:-1]), rtol=0, atol=1e-12)
+    assert len(found["ids"]) == len(model.tokenizer.encode(prompt)) + N_NEW <= model.config.n_ctx + 1
+
+
+def test_the_last_of_the_long_prompts_leaves_no_room() -> None:
+    model = shipped("stories")
+    assert [len(model.tokenizer.encode(prompt)) for prompt in LIMITS] == [1, model.config.n_ctx - N_NEW + 1]
+
+
+def test_what_grows_begins_with_nothing() -> None:
+    assert names_of("growing", ("= 2, 24, 8", "= 2, 1, 8"))["written"] == 2 * 8 * 8
+    assert names_of("growing", ("= 2, 24, 8", "= 2, 0, 8"))["written"] == 0
+
+
+def test_the_notebook_is_made_of_the_listings_and_prints_the_same() -> None:
+    notebook = json.loads(NOTEBOOK.read_text("utf-8"))
+    assert notebook == renewed()
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert not any(cell["outputs"] or cell["execution_count"] for cell in code)
+    assert {cell["id"] for cell in code} == {*listings(), *SHARED}
+    found = cells_print([*PLAIN, "plain_parts"])
+    assert {name: found[name] for name in PLAIN} == {name: RECORDED["printed"][name] for name in PLAIN}
+
+
+def test_the_page_shows_each_listing_as_its_file_has_it_and_what_it_prints(shown: View) -> None:
+    blocks = [text(e) for e in find(tree_of(OURS), "listing")]
+    for name in [*listings(), *SHARED]:
+        assert (FOLDER / f"{name}.py").read_text("utf-8") in blocks, name
+        if name not in SHARED and name != "bug":  # which would tell what is wrong
+            assert RECORDED["printed"][name].rstrip("\n") in blocks, name
+
+
+def test_every_line_that_is_lit_is_there(shown: View) -> None:
+    for one, (_, pieces) in zip(shown.listings, LOOPS.values(), strict=True):
+        lit = [line.text for line in one.lines if line.lit]
+        assert len(lit) == len(pieces) and all(sum(piece in line for line in lit) == 1 for piece in pieces), one.name
+
+
+def test_all_loops_write_the_same_text(shown: View) -> None:
+    assert shown.bug_words == [one.chosen for one in shown.passes]
+    texts = {one.printed.splitlines()[-1] for one in shown.listings}
+    assert texts == {" ".join([*shown.tokens[1:], shown.passes[-1].chosen])}
+
+
+def test_the_picture_is_that_of_the_listings(shown: View) -> None:
+    """Shape by shape and token by token, as transformers told them, and as the cache of this package has them."""
+    told = [f"ids in: {one.ids} K: {one.shape} -> {one.chosen}" for one in shown.passes]
+    assert told == RECORDED["printed"]["with_cache"].splitlines()[:-1]
+    without = [f"ids in: {shape_text(1, one.length)} -> {one.chosen}" for one in shown.passes]
+    assert without == RECORDED["printed"]["without_cache"].splitlines()[:-1]
+    model = shipped("stories")
+    cache, ids = KVCache(model.config), model.tokenizer.vocabulary.index
+    for one, table in zip(shown.passes, shown.tables, strict=True):
+        assert cache.next_position == one.position
+        forward(model.params, model.config, [ids(token) for token in one.tokens], cache)
+        kept = [part for layer in shown.layers for part in (cache[layer].keys, cache[layer].values)]
+        assert [row[1:] for row in table.rows] == [(shape_text(1, *rows.shape), rows.size) for rows in kept]
+
+
+@pytest.mark.parametrize("prompt", ["the", "the cat is happy .", "the next day"])
+def test_other_texts_have_passes_too(prompt: str) -> None:
+    other = view(Settings("stories", prompt))
+    assert sum(one.n for one in other.passes) == len(other.tokens) == len(other.entered) == other.passes[-1].length
+    assert all(before.length == after.position for before, after in zip(other.passes, other.passes[1:], strict=False))
+    assert all(x + w <= WIDTH and y + h <= HEIGHT for _, x, y, w, h in thumb(other))
+
+
+def test_what_is_written_is_what_numpy_writes(shown: View) -> None:
+    """Counted with arrays of 16-bit numbers, for a text that is short enough."""
+    config, n = PRESETS[LARGE].config, 30
+    row = np.zeros((config.n_layer * 2 * config.n_kv_head, 1, config.head_dim), np.float16)
+    grown, written = row[:, :0], 0
+    for _ in range(n):
+        grown = np.concatenate([grown, row], axis=1)
+        written += grown.nbytes
+    assert shown.reserved == row.nbytes * LONG and written == row.nbytes * n * (n + 1) // 2
+    assert shown.grown == row.nbytes * sum(range(1, LONG + 1))
+    assert "concatenating writes 65.6 GB, reserving 131.1 MB" in said()["growing"]
+
+
+def test_the_page_says_what_was_run(shown: View) -> None:
+    last, (neither, masked, right) = shown.passes[-1], shown.padded
+    assert f"the cache holds {last.position} rows, so the new id stands at position {last.position}" in said()["feed"]
+    assert f"here {last.shape} at the end" in said()["shape"]
+    assert neither.rotary > 1 and neither.token != masked.token == right.token
+    assert masked.rotary == right.rotary == right.learned == 0 < masked.learned
+    assert "same loss: True" in RECORDED["printed"]["checkpointing"]
+    assert "cache with checkpointing: None" in RECORDED["printed"]["checkpointing"]
+    turns = RECORDED["printed"]["two_turns"].splitlines()
+    assert len(turns) == 4 and all(turn.endswith("same logits: True") for turn in turns)
+    assert all(version in said()["check"] for version in RECORDED["versions"].values())

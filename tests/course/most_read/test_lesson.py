@@ -1,0 +1,64 @@
+"""The page on what gets most attention: its sums are those of weights made anew from q and k; its sentences follow."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from microgpt.config import Config
+from microgpt.course import page
+from microgpt.course.most_read.lesson import View, even_shares, received, view
+from microgpt.viz import views
+from microgpt.viz.settings import Settings
+from tests.support.pages import by_id, folded, tree_of
+
+OURS = page("most-read")
+TEXTS = {"names": ("emm", "zoe", "a"), "names-deep": ("emma", "jo"), "stories": ("the next day", "The", "the sun")}
+
+
+def weights_anew(shown: View, layer: int, head: int, step: int) -> np.ndarray:
+    """softmax(q K^T / sqrt(head_dim)) of one query, from the rows that the trace has of q and k."""
+    c, trace = Config(**shown.trace.about["config"]), shown.trace
+    group = c.n_head // c.n_kv_head
+    q = trace["q", step, layer].reshape(c.n_head, c.head_dim)[head]
+    keys = np.stack([trace["k", j, layer].reshape(c.n_kv_head, c.head_dim)[head // group] for j in range(step + 1)])
+    raised = np.exp(keys @ q / np.sqrt(c.head_dim) - (keys @ q / np.sqrt(c.head_dim)).max())
+    return np.asarray(raised / raised.sum())
+
+
+@pytest.mark.parametrize(("model", "prompt"), [(model, prompt) for model, known in TEXTS.items() for prompt in known])
+def test_the_weight_received_is_the_sum_of_weights_made_anew(model: str, prompt: str) -> None:
+    shown = view(Settings(model, prompt))
+    c = Config(**shown.trace.about["config"])
+    for at, table in enumerate(shown.tables):
+        layer, head = divmod(at, c.n_head)
+        anew = np.zeros(shown.n)
+        for step in range(shown.n):
+            anew[: step + 1] += weights_anew(shown, layer, head, step)
+        assert [row[1] for row in table.rows] == pytest.approx(anew.tolist(), abs=1e-9)
+        assert [row[2] for row in table.rows] == [shown.n - j for j in range(shown.n)]
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.sampled_from([(model, prompt) for model, known in TEXTS.items() for prompt in known]), st.integers(0, 9))
+def test_each_step_gives_one_in_all(run: tuple[str, str], seed: int) -> None:
+    shown = view(Settings(*run, temperature=1.0, seed=seed))
+    total = received(shown.trace, Config(**shown.trace.about["config"]))
+    assert np.allclose(total.sum(axis=-1), shown.n) and np.isclose(even_shares(shown.n).sum(), shown.n)
+    largest = max(row[3] for table in shown.tables for row in table.rows[: max(1, shown.n - 1)])
+    assert shown.most.share == largest == pytest.approx(shown.most.received / even_shares(shown.n)[-shown.most.steps])
+
+
+def test_the_page_says_what_was_added_up() -> None:
+    shown = views.of(OURS)
+    assert isinstance(shown, View)
+    tree, said = tree_of(OURS), {name: folded(e) for name, e in by_id(OURS).items()}
+    assert f"read {shown.n} times" in said["all"]
+    got = f"{shown.most.received:.2f} in the {shown.most.steps} steps"
+    assert f"key of {shown.most.token} has received {got}" in said["most"]
+    assert f"That is {shown.most.share:.2f} times an even share" in said["most"]
+    assert f"In {shown.first_wins} of {shown.n_heads} heads the first one, {shown.first}," in said["first"]
+    assert f"{shown.above} of the {shown.n} rows" in said["above"]
+    assert "no widely used engine" in said["fused"], "as full-cache says of vLLM and SGLang"
+    checked = next(e for e in tree.iter("input") if e.get("name") == "head" and e.get("checked") is not None)
+    assert shown.labels[int(str(checked.get("value")))] == f"{shown.most.layer}.{shown.most.head}"

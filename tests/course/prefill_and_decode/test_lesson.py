@@ -1,0 +1,106 @@
+"""The timeline shows the passes of the runs; what is said of large models is what the formulas give."""
+
+from typing import Any
+
+import pytest
+
+from microgpt.course import page
+from microgpt.course.prefill_and_decode.lesson import MAX_NEW
+from microgpt.decode import generate
+from microgpt.experiments import schedule
+from microgpt.viz.rendering.render import prose
+from microgpt.weights import Model, shipped
+from tests.support.given.published import GPT2, LLAMA3
+from tests.support.pages import Run, classes, drawn, find, numbers, parse, runs, text
+
+RUNS = [("stories", "The next day is bright"), ("names", "a"), ("names-deep", "abcdefghijklmno")]
+shown = runs("prefill-and-decode", RUNS)
+
+
+def given(made: Any) -> tuple[Model, list[int]]:
+    """The model and the ids of its prompt."""
+    model = shipped(made.trace.about["model"])
+    return model, model.tokenizer.encode(made.trace.about["prompt"])
+
+
+def test_every_pass_on_the_timeline_is_one_of_the_run(shown: Run) -> None:
+    made, tree = shown
+    model, ids = given(made)
+    boards = find(tree, "C")
+    cells = [classes(cell) for cell in find(find(tree, "fall")[0], "cells")[0]]
+    n, rows = len(ids), len(made.columns)
+    assert cells == [{"new", f"b{i}"} | ({"later"} if i >= n else set()) for i in range(rows)]
+    assert classes(find(tree, "fall")[0]) == {"fall", f"w{n}", f"b{rows}"}
+    assert [way.size for way in made.ways][0] == len(ids) and made.ways[-1].size == 1
+    assert len(boards) == len(made.ways)
+    for board, way in zip(boards, made.ways, strict=True):
+        run = schedule.run(model, ids, way.size, MAX_NEW)
+        items = [item for item in find(board, "pass") if not {"gap", "head"} & classes(item)]
+        assert len(items) == len(run.passes)
+        for item, one in zip(items, run.passes, strict=True):
+            assert numbers(find(item, "macs")[0]) == [one.macs]
+            assert numbers(find(item, "read")[0]) == [one.weight_bytes, one.cache_bytes]
+            assert numbers(find(item, "per")[0]) == [round(one.macs / one.bytes_read, 2)]
+            assert ("prefill" in classes(item)) == (one.end <= len(ids))
+            assert len(find(find(item, "say")[0], "tok")) == one.n
+        sums = [[numbers(td)[0] for td in row.iter("td")] for row in find(board, "sums")[0].iter("tr")][1:]
+        assert sum(row[1] for row in sums) == len(run.cache) == rows
+        assert sum(row[2] for row in sums) == sum(one.macs for one in run.passes)
+
+
+def test_all_ways_say_the_same(shown: Run) -> None:
+    made, tree = shown
+    model, ids = given(made)
+    (expected,) = generate(model.params, model.config, ids, 1)
+    for note in find(tree, "same"):
+        assert text(find(note, "tok")[0]) == model.tokenizer.vocabulary[expected]
+    assert made.difference < 1e-12 and made.same_next
+
+
+def test_bytes_are_the_sixteen_bit_ones_and_wide_bars_are_the_largest() -> None:
+    made = drawn("prefill-and-decode", *RUNS[0])[0]
+    blocks = [block for way in made.ways for block in way.blocks]
+    assert max(block.macs_share for block in blocks) == 1
+    assert 0.95 <= max(block.weights_share + block.cache_share for block in blocks) <= 1
+    first, *others = made.ways[0].blocks
+    assert first.macs_share == 1 and all(block.macs_share < 0.25 for block in others)
+
+
+def test_large_models_are_the_published_ones() -> None:
+    made = drawn("prefill-and-decode", *RUNS[1])[0]
+    by_pass = {(one.model, one.phase): one for one in made.estimates}
+    token = by_pass["Llama-3-8B", "decode"]
+    assert token.work.cache_bytes == 2000 * 131_072
+    assert by_pass["GPT-2 124M", "decode"].work.cache_bytes == 1000 * 36_864
+    assert token.work.weight_bytes == 2 * (8_030_261_248 - 128_255 * 4096)
+    assert [one.bound_by for one in made.estimates] == ["compute", "compute", "memory"] * 2
+    assert token.milliseconds == pytest.approx(1000 * (15.01e9 + 0.262e9) / 2.039e12, abs=0.01)
+    for config, name in ((GPT2, "GPT-2 124M"), (LLAMA3, "Llama-3-8B")):
+        line = next(line for line in made.chart.lines if line.name == name)
+        assert len(line.points) >= 20
+        assert schedule.estimate(config, 1, 0).intensity < 1
+
+
+def test_no_line_goes_beyond_what_its_model_sees() -> None:
+    made = drawn("prefill-and-decode", *RUNS[1])[0]
+    for name, config in (("GPT-2 124M", GPT2), ("Llama-3-8B", LLAMA3)):
+        at = made.chart.names.index(name)
+        assert [row[at] is None for _, row in made.chart.table] == [n > config.n_ctx for n, _ in made.chart.table]
+    assert max(n for n, _ in made.chart.table) > GPT2.n_ctx
+    assert made.ends == ("GPT-2 124M", GPT2.n_ctx)
+
+
+def test_without_the_output_head_all_ways_take_the_same_work(shown: Run) -> None:
+    made, _ = shown
+    for way in made.ways:
+        passes = [block.work for block in way.blocks if block.work.end <= made.n_prompt]
+        assert sum(one.macs for one in passes) - made.head * len(passes) == made.bare
+    lesson = parse(prose("prefill_and_decode", made, page=page("prefill-and-decode")))
+    (said,) = [p for p in lesson.iter("p") if p.get("id") == "head"]
+    assert {made.head, made.bare} <= set(numbers(said))
+
+
+def test_a_short_prompt_takes_no_longer_than_a_step() -> None:
+    made = drawn("prefill-and-decode", *RUNS[1])[0]
+    assert made.short.work.n < made.enough and made.short.bound_by == "memory"
+    assert made.short.milliseconds < made.decode.milliseconds < made.prefill.milliseconds / 10

@@ -1,0 +1,134 @@
+"""Both runs on the page are the recording's; curves and slopes are the closed forms'."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from microgpt.config import Config
+from microgpt.cost import PARTS, cached, naive, needed
+from microgpt.course.with_and_without.lesson import standing
+from microgpt.experiments.exactness.measure import SHORTEST, measured
+from microgpt.experiments.exactness.rounded import to_bfloat16
+from microgpt.viz.text.formats import of_hundred
+from microgpt.weights import SHIPPED, shipped
+from tests.support.pages import Run, drawn, find, numbers, recording_of, runs, shown_as, text
+
+RUNS = [("names", "emm"), ("names", "a"), ("names-deep", "abcdefghijklmno"), ("stories", "The next day is bright")]
+run = runs("with-and-without", RUNS)
+
+
+def test_every_step_counts_what_both_runs_did(run: Run) -> None:
+    recording, boards = recording_of(run[0]), find(run[1], "sheet")
+    config, so_far = recording.model.config, np.zeros(3)
+    assert len(boards) == len(recording.cache)
+    for t, board in enumerate(boards, start=1):
+        (parts,), (totals,) = find(board, "parts"), find(board, "so-far")
+        rows = [[numbers(td)[0] for td in row.iter("td") if text(td).strip()] for row in parts.iter("tr")][1:]
+        ours, again = cached(config, t).tolist(), naive(config, t).tolist()
+        assert rows == [[a, b] for a, b in zip([*ours, sum(ours)], [*again, sum(again)], strict=True)]
+        assert len(rows) == len(PARTS) + 1
+        so_far += [form(config, t).sum() for form in (cached, needed, naive)]
+        assert [numbers(b)[0] for b in totals.iter("b")] == so_far.tolist()
+
+
+def test_rows_say_what_is_new_kept_and_computed_again(run: Run) -> None:
+    tokens = run[0].trace.about["tokens"]
+    for t, board in enumerate(find(run[1], "sheet"), start=1):
+        with_cache, without = find(board, "side")
+        for side in (with_cache, without):
+            names = [text(th).strip() for row in side.iter("tr") for th in row.iter("th") if th.get("scope") == "row"]
+            assert names == tokens[:t]
+        assert [len(find(with_cache, kind)) for kind in ("lit", "calm", "anew")] == [1, t - 1, 0]
+        assert [len(find(without, kind)) for kind in ("lit", "calm", "anew")] == [1, 0, t - 1]
+        drawn = [len(list(side.iter("tr"))) for side in (with_cache, without)]
+        assert drawn == [t + 1] * 2  # no room is kept for what is not there yet
+
+
+def test_tokens_that_have_run_are_those_of_all_steps_so_far(run: Run) -> None:
+    made, tree = run
+    once, over = ([numbers(one) for one in find(p, "said")] for p in find(tree, "both")[0].iter("p"))
+    n, tokens = made.n, made.trace.about["tokens"]
+    assert once == [[i] for i in range(1, n + 1)]
+    assert over[0] == [1] and over[1:] == [[sum(range(1, i + 1)), sum(range(1, i + 1)) - i] for i in range(2, n + 1)]
+    assert over[-1] == [1] or over[-1][1] == made.saved_rows
+    for fall in find(tree, "fall"):
+        assert [text(token) for token in find(fall, "tok")] == tokens[:n]
+        assert [one.get("class") for one in find(fall, "cells")[0]] == [f"b{i}" for i in range(n)]
+
+
+def test_both_logits_are_the_recordings_and_the_bound_holds(run: Run) -> None:
+    made, boards = run[0], find(run[1], "sheet")
+    recording = recording_of(made)
+    trace, vocabulary = recording.trace, recording.trace.about["vocabulary"]
+    for i, board in enumerate(boards):
+        (answer,) = find(board, "answer")
+        rows = list(answer.iter("tr"))[1:]
+        ids = [vocabulary.index(text(next(row.iter("bdi")))) for row in rows]
+        shown = np.array([[numbers(td)[0] for td in row.iter("td")] for row in rows])
+        shown_as(shown[:, 0].tolist(), trace["logits", i][0][ids], 4)
+        shown_as(shown[:, 1].tolist(), trace["recompute_logits", i][ids], 4)
+        assert ids[0] == trace["logits", i][0].argmax() == trace["recompute_logits", i].argmax()
+        assert np.abs(trace["logits", i][0] - trace["recompute_logits", i]).max() == made.steps[i].difference
+    assert made.difference < 1e-12
+
+
+@pytest.mark.parametrize(("model", "powers"), [("names", (1, 2, 3)), ("names-deep", (1, 3, 3))])
+def test_powers_are_read_off_the_curves(model: str, powers: tuple[int, ...]) -> None:
+    made, _ = drawn("with-and-without", model, "emm")
+    orders = {1: "O(n)", 2: "O(n²)", 3: "O(n³)"}
+    attention, mlp, total = (made.slopes[made.chart_names.index(name)] for name in ("attention", "MLP", "total"))
+    assert [order for _, order in attention[-1].slopes] == [orders[max(2, p)] for p in powers]
+    assert [order for _, order in mlp[-1].slopes] == [orders[p] for p in (1, 1 if model == "names" else 2, 2)]
+    assert [order for _, order in total[-1].slopes] == [orders[max(2, p)] for p in powers]
+    assert [slope for slope, _ in total[0].slopes] == sorted(slope for slope, _ in total[0].slopes)
+    assert total[0].slopes[0][0] < 1.2 < 1.7 < total[1].slopes[0][0] < 1.95
+
+
+def test_the_largest_and_the_smallest_part_are_named() -> None:
+    for model, prompt in RUNS:
+        made, _ = drawn("with-and-without", model, prompt)
+        assert made.asks.standing.model == model
+        config: Config = shipped(model).config
+        sums = np.sum([cached(config, t) for t in range(1, made.n + 1)], axis=0)
+        by_part = dict(zip(PARTS, sums.tolist(), strict=True))
+        groups = {
+            "projections": by_part["qkv"] + by_part["out"],
+            "mlp": by_part["mlp"],
+            "attention": by_part["scores"] + by_part["mixing"],
+            "head": by_part["head"],
+        }
+        assert groups[made.largest_part] == max(groups.values()) and groups[made.smallest_part] == min(groups.values())
+
+
+def test_a_model_of_others_makes_the_mistake_on_one_of_ours() -> None:
+    other = replace(shipped("names"), name="of others")
+    assert standing(other, ["⟂", "?"]) == standing(shipped("names"), ["e", "m", "m"])
+
+
+def test_a_small_share_is_not_said_to_be_nothing() -> None:
+    shares = {0.0: "0", 1.0: "100", 0.594: "59", 0.01: "1", 0.0094: "0.9", 0.0033: "0.3", 0.00042: "0.04"}
+    assert {share: of_hundred(share) for share in shares} == shares
+
+
+def test_the_formats_of_shorter_numbers_are_the_kept_figures() -> None:
+    """And each example flips: the first token wins with the cache, the second without."""
+    made, tree = drawn("with-and-without", *RUNS[0])
+    assert [one.model for one in made.tested] == list(SHIPPED)
+    boards = find(tree, "pair")[-len(SHIPPED) :]
+    for one, board in zip(made.tested, boards, strict=True):
+        kept = measured(one.model)
+        assert one.kept == 0 and one.flips == len(kept.formats[SHORTEST].flipped)
+        table, example = board.iter("table")
+        rows = list(table.iter("tr"))[1:]
+        assert len(rows) == len(kept.formats)
+        for row, found in zip(rows, kept.formats.values(), strict=True):
+            apart, other = (text(td) for td in row.iter("td"))
+            assert other == (str(len(found.flipped)) if found.flipped else "none")
+            assert apart == "nothing" if not found.difference else float(apart.split()[-1]) > 0
+        shown = np.array([[numbers(td)[0] for td in row.iter("td")] for row in list(example.iter("tr"))[1:]])
+        np.testing.assert_allclose(shown.T, [kept.example.cached, kept.example.again, kept.example.exact], atol=6e-5)
+        assert shown[0, 0] > shown[1, 0] and shown[0, 1] < shown[1, 1]
+        here = np.float32(to_bfloat16(np.array([max(kept.example.exact)]))[0])
+        near = to_bfloat16(here + one.spacing * np.array([0.49, 0.51, 1.0, 1.49], np.float32))
+        assert [float(x - here) / one.spacing for x in near] == [0, 1, 1, 1]
