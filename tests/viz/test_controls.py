@@ -38,7 +38,7 @@ def test_what_is_declared_is_what_the_page_has(page: Page) -> None:
 
 @given(st.data())
 def test_what_is_asked_is_on_show_and_nothing_else_changes(data: st.DataObject) -> None:
-    page = data.draw(st.sampled_from([one for one in LESSONS if one.widget in ("why_q", "memory", "stepper")]))
+    page = data.draw(st.sampled_from([one for one in LESSONS if one.widget in ("why_q", "memory", "kv_cache")]))
     view = views.of(page)
     choice = data.draw(st.sampled_from(view.choices))
     value = data.draw(st.sampled_from(list(choice.values)))

@@ -357,7 +357,7 @@ def test_with_every_number_that_is_taken_one_token_goes_on() -> None:
 @pytest.mark.parametrize("page", [p for p in LESSONS if p.live in ("text", "steps")], ids=lambda p: p.name)
 def test_what_a_page_keeps_between_two_presses_survives_the_page(page: Any) -> None:
     fields = {**FIELDS, "page": page.name, "model": page.model, "prompt": page.prompt}
-    for hook in {"stepper": ["run", "next"], "training": ["train", "pause"]}.get(page.widget, ["run"]):
+    for hook in {"kv_cache": ["run", "next"], "training": ["train", "pause"]}.get(page.widget, ["run"]):
         answer = receive(json.dumps({"state": None, "hook": hook, "fields": fields}))
         assert through_a_page(answer)["state"] == json.loads(answer)["state"]
 

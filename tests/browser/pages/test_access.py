@@ -86,7 +86,7 @@ def test_pictures_are_tables_with_a_heading_for_each_cell(still: Tab, site: Path
 
 def test_the_lives_of_the_rows_are_told_in_words(still: Tab, site: Path) -> None:
     still.goto((site / "why-q.html").as_uri())
-    table = still.locator(".lives table").first
+    table = still.locator(".why-q table").first
     lit = """(rows) => rows.map((row) => [...row.querySelectorAll(".track")].map((track) =>
       [...track.children].flatMap((cell, j) => (cell.matches(".on") ? [j + 1] : []))))"""
     for row, (q, k, v) in zip(

@@ -118,18 +118,17 @@ def test_two_runs_are_drawn_as_far_as_their_last_step(paper: Tab, site: Path) ->
     paper.goto((site / "with-and-without.html").as_uri())
     paper.locator(".pick label").first.click()
     paper.emulate_media(media="print")
-    assert not paper.locator(".compare .pick label").filter(visible=True).count()
-    steps = paper.locator(".compare .drawn > .C").count()
-    for fall in paper.locator(".compare .fall").all():
+    assert not paper.locator(".with-and-without .pick label").filter(visible=True).count()
+    steps = paper.locator(".with-and-without .drawn > .C").count()
+    for fall in paper.locator(".with-and-without .fall").all():
         box = fall.bounding_box()
         row = fall.locator(".rows span").last.bounding_box()
         cell = fall.locator(".cells i").last.bounding_box()
         assert box and row and cell and box["height"] > 1.3 * 10 * steps
         assert row["y"] + row["height"] <= box["y"] + box["height"] + 0.5
         assert abs(cell["y"] - row["y"]) < row["height"]  # the last token has its cell in the last row
-    assert [said.inner_text()[0] for said in paper.locator(".compare .drawing .said").filter(visible=True).all()] == [
-        f"{steps}", f"{steps * (steps + 1) // 2}"[0],
-    ]  # fmt: skip
+    said = paper.locator(".with-and-without .drawing .said").filter(visible=True).all()
+    assert [one.inner_text()[0] for one in said] == [f"{steps}", f"{steps * (steps + 1) // 2}"[0]]
     paper.emulate_media(media="null")
 
 
