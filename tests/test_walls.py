@@ -145,6 +145,26 @@ def test_the_top_is_what_a_student_reads() -> None:
     assert len(top) <= 15 and set(read) == top and len(read) == len(top)
 
 
+FRAME = ("controls", "drawing", "patches", "rendering", "request", "session", "settings", "text", "views")  # of viz/
+
+
+def test_the_frame_knows_no_lesson() -> None:
+    """No lesson is named in it, nor its style: what is one lesson's lies in its folder. Lessons do not know one another
+    but by what they say to a reader."""
+    lessons = {path.name for path in (ROOT / "microgpt" / "course").iterdir() if path.is_dir() and path.name[0] != "_"}
+    named = re.compile(rf"\bcourse[./]({'|'.join(lessons)})\b")
+    frame = [path for name in FRAME for path in MODULES if f"viz/{name}" in path.with_suffix("").as_posix()]
+    wrong = [f"{path.name}: {m[0]}" for path in frame for m in named.finditer(path.read_text("utf-8"))]
+    for path in (ROOT / "site" / "css").glob("*.css"):
+        classes = set(re.findall(r"\.([a-z][\w-]*)", path.read_text("utf-8")))
+        wrong += [f"{path.name}: .{name}" for name in classes & {lesson.replace("_", "-") for lesson in lessons}]
+    for path in MODULES:
+        own = path.parent.name
+        if own in lessons:
+            wrong += [f"{name_of(path)}: {m[0]}" for m in named.finditer("\n".join(imports(path))) if m[1] != own]
+    assert wrong == []
+
+
 WRITES = (
     r"write_text|write_bytes|open\([^)]*[\"'][wax]b?[\"']|\bnp\.save|tofile\(|mkdir|makedirs|unlink|rmtree|\.rename\("
     r"|os\.(replace|remove|link|symlink|truncate)\b|\.touch\(|symlink_to|copyfile|copytree|shutil\.(copy|move)"

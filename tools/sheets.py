@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 from playwright.sync_api import Browser, Error, sync_playwright
 
 from microgpt.course import LESSONS, page
+from microgpt.course.kv_cache.states import pace
 from microgpt.errors import UserError
 from microgpt.files import write_whole
-from microgpt.viz.rendering.style import pace
 from microgpt.viz.text.place import ROOT
 from tools.figure import FLAGS, chromium
 from tools.server import serving

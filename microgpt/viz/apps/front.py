@@ -21,6 +21,11 @@ from microgpt.viz.page import Page
 from microgpt.viz.settings import Settings
 
 
+def states(big: bool) -> dict[str, Any]:
+    """The numbers that states.css is written with: runs that follow one another."""
+    return {"runs": RUN}
+
+
 class Row(NamedTuple):
     """A row of the piles, and the step of the run that drops it; -1 where it lies there from the start."""
 

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Playwright
 
+from microgpt.course.kv_cache.states import pace
 from microgpt.viz.drawing.phases import PHASES
-from microgpt.viz.rendering.style import pace
 from tests.browser.live import soon
 from tools.browsers import Page, PlaywrightPage, WebKitPage, tab
 

@@ -3,8 +3,8 @@ file, in a frame that may do nothing: tests/browser/lessons/test_lessons.py."""
 
 import pytest
 
+from microgpt.course.kv_cache.states import SPANS
 from microgpt.viz.drawing.phases import PHASES, code
-from microgpt.viz.rendering.style import SPANS
 from tests.browser.conftest import Open
 from tests.browser.reading import SEEN, assert_steps_through, settle
 from tools.browsers import Page

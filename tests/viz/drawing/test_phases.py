@@ -8,12 +8,13 @@ from babel.messages.pofile import read_po
 
 from microgpt import model
 from microgpt.course import PAGES
+from microgpt.course.kv_cache.states import SPANS, pace
 from microgpt.viz.drawing.phases import PHASES, code
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.drawing.source import reported
 from microgpt.viz.lesson import lesson_named
 from microgpt.viz.rendering.render import where
-from microgpt.viz.rendering.style import SPANS, own_style, pace
+from microgpt.viz.rendering.style import own_style
 from microgpt.viz.text.language import LANGUAGES
 from microgpt.viz.text.place import ROOT
 from tests.support.templates import templates

@@ -1,0 +1,62 @@
+"""What states.css is written with: how many steps, layers, heads and stages there are, and when pieces move."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from microgpt.viz.drawing.phases import PHASES
+from microgpt.viz.drawing.picture import MOST_TOKENS
+from microgpt.viz.rendering.style import MOST_OPEN
+from microgpt.weights import SHIPPED, shipped
+
+PAUSE = 1.0  # beats after the last stage of a step that plays
+# The pieces of the machine by their class, and the stages from and to which they change; before and after these a piece
+# looks the same, so that nothing is to be done for it. In a step of many tokens this is what makes it play smoothly.
+SPANS = {
+    "enter": (0, 1), "vector": (0, 1), "dial": (0, 1), "c-k": (0, 2), "c-v": (0, 2), "c-pos": (1, 2), "c-q": (2, 3),
+    "ask-q": (0, 6), "meets": (2, 5), "mix": (4, 5), "door": (5, 6), "lift": (6, 7), "guesses": (6, 7), "fly": (6, 7),
+    **{f"P{p}": (p - 1, min(p + 1, len(PHASES))) for p in range(1, len(PHASES) + 1)},
+}  # fmt: skip
+
+
+def states(big: bool) -> dict[str, Any]:
+    """The numbers that states.css is written with: more steps, and chosen heads, for a `big` model."""
+    configs = [shipped(name).config for name in SHIPPED]
+    return {
+        "steps": MOST_TOKENS if big else max(config.n_ctx for config in configs),
+        "layers": max(config.n_layer for config in configs),
+        "heads": max(config.n_head for config in configs),
+        "phases": len(PHASES),
+        "spans": spans(),
+        "over": [round(100 * end, 2) for end in pace()],
+        "opened": MOST_OPEN if big else 0,
+    }
+
+
+class Span(NamedTuple):
+    """Stages in which some pieces of the machine move, with `start` and `share` of the time that a step takes."""
+
+    pieces: tuple[str, ...]  # classes
+    first: int  # the stage that is over when they start; 0 is none
+    last: int
+    start: float
+    share: float
+    between: list[tuple[float, int]]  # percent of the span's own time -> the stage that is over then
+
+
+def pace() -> list[float]:
+    """When each stage of a step that plays is over, from 0 before the first, as a share of the time of the step."""
+    ends = list(accumulate((phase.beats for phase in PHASES), initial=0.0))
+    return [end / (ends[-1] + PAUSE) for end in ends]
+
+
+def spans() -> list[Span]:
+    """The pieces that move in the same stages, together."""
+    found, over = [], pace()
+    for first, last in sorted(set(SPANS.values())):
+        start, share = over[first], over[last] - over[first]
+        between = [(round(100 * (over[k] - start) / share, 2), k) for k in range(first + 1, last)]
+        pieces = tuple(piece for piece, span in SPANS.items() if span == (first, last))
+        found.append(Span(pieces, first, last, round(start, 4), round(share, 4), between))
+    return found
