@@ -13,8 +13,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from microgpt.config import Array, Config, Hook, Params, Report
-from microgpt.model import ERF, GELU_SCALE, NORMS, averaging, expand, linear, silu
+from microgpt.model import ERF, GELU_SCALE, NORMS, expand, linear, silu
 from microgpt.rope import ROTATIONS
+from microgpt.simd import mean
 
 Grads = Params  # the same names and shapes
 
@@ -104,10 +105,9 @@ def embed_backward(dx: Array, config: Config, token_ids: Sequence[int], grads: G
 
 def rms_plain_backward(dy: Array, x: Array, params: Params, name: str, eps: float, grads: Grads) -> Array:
     """Take out of dy what points along x, since y does not grow with x; the rest is scaled as x was."""
-    mean = averaging(x.shape[-1], x.dtype)
-    mean_square = (x * x).dot(mean) + eps  # [n, d] -> [n, 1]
-    along = (dy * x).dot(mean) / mean_square  # [n, 1]
-    return (dy - x * along) / np.sqrt(mean_square)  # type: ignore[no-any-return]
+    mean_square = mean(x * x) + eps  # [n, d] -> [n, 1]
+    along = mean(dy * x) / mean_square  # [n, 1]
+    return (dy - x * along) / np.sqrt(mean_square)
 
 
 def rms_backward(dy: Array, x: Array, params: Params, name: str, eps: float, grads: Grads) -> Array:
@@ -117,10 +117,8 @@ def rms_backward(dy: Array, x: Array, params: Params, name: str, eps: float, gra
 
 def layer_norm_backward(dy: Array, x: Array, params: Params, name: str, eps: float, grads: Grads) -> Array:
     grads[name + ".bias"][:] = dy.sum(axis=0)
-    mean = averaging(x.shape[-1], x.dtype)
-    centred = x - x.dot(mean)
-    dcentred = rms_backward(dy, centred, params, name, eps, grads)
-    return dcentred - dcentred.dot(mean)  # type: ignore[no-any-return]
+    dcentred = rms_backward(dy, x - mean(x), params, name, eps, grads)
+    return dcentred - mean(dcentred)
 
 
 def linear_backward(dy: Array, x: Array, params: Params, name: str, grads: Grads) -> Array:

@@ -20,15 +20,15 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from microgpt import simd
 from microgpt.cache import Batch, Cache
 from microgpt.config import Array, Config, Hook, Params, window_of
 from microgpt.errors import N_, UserError
 from microgpt.rope import ROTATIONS
+from microgpt.simd import mean, times
 
 Text: TypeAlias = tuple[Cache, int, Sequence[int], slice]  # its cache, first position, positions, rows in this call
 Part: TypeAlias = tuple[Cache, int, Sequence[int], Array, Array, Array]  # the same, with its rows of q, k and v
@@ -57,6 +57,7 @@ def forward(
     norm, eps = NORMS[config.norm], config.norm_eps
     texts, positions = side_by_side(cache, len(token_ids), parents, config)
     start = texts[0][1]
+    read, finish = READS[config.absorbed, bool(config.kv_lora_rank)]
     rotate = ROTATIONS[config.position](config, positions, params["wte"].dtype)
     scale = config.attn_scale or config.head_dim**-0.5
 
@@ -80,9 +81,7 @@ def forward(
         for cache, first, places, q, k, v in parts:  # a text at a time, and nearly always there is one
             keys, values, key_positions = cache[layer].append(k, v)  # two of [n_kv_head, t, head_dim]: old rows and new
             hook and hook(("cache_append", keys.shape[1], first, layer))
-            if config.kv_lora_rank:
-                q, keys, values = (absorb if config.absorbed else expand)(q, keys, values, params, here)
-
+            q, keys, values = read(q, keys, values, params, here)  # what is kept may be no head's own key
             mask = causal_mask(places, key_positions, window_of(config, layer), config.mask_block, parents)  # [n, t]
             scores = attn_scores(q, keys, mask, scale)  # [n_head, n, t]
             hook and hook(("attn_scores", scores, first, layer))
@@ -92,8 +91,7 @@ def forward(
             hook and hook(("head_out", mixed, first, layer))
             mixes.append(mixed)
         mixed = mixes[0] if len(mixes) == 1 else np.concatenate(mixes)  # [n, n_head * head_dim]
-        if config.absorbed:
-            mixed = per_head(mixed, params[here + "wv_up"], config.n_head)  # of latents -> of values
+        mixed = finish(mixed, params, here, config)  # -> [n, n_head * v_dim]
         attn_out = linear(mixed, params, here + "wo")  # -> [n, d]; q is not needed any more
         hook and hook(("attn_out", attn_out, start, layer))
         x = x + attn_out  # [n, d]
@@ -178,14 +176,7 @@ def embed(params: Params, config: Config, token_ids: Sequence[int], positions: S
 
 def rms_plain(x: Array, params: Params, name: str, eps: float) -> Array:
     """Scale each row to a root mean square of 1."""
-    mean_square = (x * x).dot(averaging(x.shape[-1], x.dtype))  # [n, d] -> [n, 1]
-    return x / np.sqrt(mean_square + eps)  # type: ignore[no-any-return]
-
-
-@functools.cache
-def averaging(d: int, dtype: np.dtype[Any]) -> Array:
-    """A column of 1/d: `x.dot` of it is the mean of each row. On rows as short as ours, `mean` takes 9 times that."""
-    return np.full((d, 1), 1 / d, dtype)
+    return x / np.sqrt(mean(x * x) + eps)
 
 
 def rms(x: Array, params: Params, name: str, eps: float) -> Array:
@@ -195,8 +186,7 @@ def rms(x: Array, params: Params, name: str, eps: float) -> Array:
 
 def layer_norm(x: Array, params: Params, name: str, eps: float) -> Array:
     """LayerNorm: each row to mean 0 and variance 1, then a learned gain and bias."""
-    centred = x - x.dot(averaging(x.shape[-1], x.dtype))  # [n, d]
-    return rms_plain(centred, params, name, eps) * params[name] + params[name + ".bias"]
+    return rms_plain(x - mean(x), params, name, eps) * params[name] + params[name + ".bias"]
 
 
 NORMS: dict[str, Callable[[Array, Params, str, float], Array]] = {
@@ -207,34 +197,12 @@ NORMS: dict[str, Callable[[Array, Params, str, float], Array]] = {
 
 
 def linear(x: Array, params: Params, name: str) -> Array:
-    """x @ W.T, and + b where the model has one. On matrices as small as ours, `@` takes twice as long as `dot`."""
-    matrix = params[name]
-    y: Array = x.dot(matrix.T) if simd.BLAS and len(x) == 1 else times(x, matrix)  # [n, in] -> [n, out]
+    """x @ W.T, and + b where the model has one."""
+    y = times(x, params[name])  # [n, in] -> [n, out]
     bias = params.get(name + ".bias")
     if bias is not None:
         y += bias
     return y
-
-
-def times(x: Array, matrix: Array) -> Array:
-    """x @ matrix.T, [n, in] x [out, in] -> [n, out].
-
-    For a few rows BLAS first copies a large matrix into an order of its own, which takes longer than the product. Of
-    TILE rows it needs no copy: with GPT-2's matrices eight rows then take 1.5 times as long as one, and not 3.5 times.
-    Where NumPy has no BLAS, which is in a browser, its `dot` is slow: see simd/.
-    """
-    n, (out, width) = len(x), matrix.shape
-    if out * width < LARGE or not matrix.flags.c_contiguous or (simd.BLAS and not 1 < n <= FEW):
-        return x.dot(matrix.T)  # type: ignore[no-any-return]
-    if not simd.BLAS:
-        return simd.times(x, matrix)
-    y, tiled, x = np.empty((n, out), np.result_type(x, matrix)), out - out % TILE, np.ascontiguousarray(x)
-    np.matmul(matrix[:tiled].reshape(-1, TILE, width), x.T, y.T[:tiled].reshape(-1, TILE, n))
-    y[:, tiled:] = x.dot(matrix[tiled:].T)
-    return y
-
-
-TILE, FEW, LARGE = 16, 16, 1 << 16
 
 
 def project(x: Array, params: Params, name: str, heads: int, eps: float) -> Array:
@@ -246,6 +214,16 @@ def project(x: Array, params: Params, name: str, heads: int, eps: float) -> Arra
         x = rms(linear(x, params, name + ".down"), params, name + ".down.norm", eps)  # [n, d] -> [n, q_lora_rank]
     y = linear(x, params, name).reshape(len(x), heads, -1)
     return rms(y, params, name + ".norm", eps) if name + ".norm" in params else y
+
+
+def as_kept(q: Array, keys: Array, values: Array, params: Params, here: str) -> tuple[Array, Array, Array]:
+    """The rows as they are kept: a key and a value for each head, or for each group of them."""
+    return q, keys, values
+
+
+def as_mixed(mixed: Array, params: Params, here: str, config: Config) -> Array:
+    """A mix of values needs nothing more."""
+    return mixed
 
 
 def expand(q: Array, short_keys: Array, latents: Array, params: Params, here: str) -> tuple[Array, Array, Array]:
@@ -273,11 +251,15 @@ def absorb(q: Array, short_keys: Array, latents: Array, params: Params, here: st
     return np.concatenate([asked, q[..., -turned:]], axis=-1), keys, latents
 
 
-def per_head(mixed: Array, matrix: Array, n_head: int) -> Array:
-    """Each head's part of a row through its part of a matrix: [n, n_head * in] x [n_head * out, in] -> out."""
-    n = len(mixed)
+def of_latents(mixed: Array, params: Params, here: str, config: Config) -> Array:
+    """A mix of latents, made a mix of values by each head's part of wv_up: [n, n_head * kv_lora_rank] -> v_dim."""
+    n, n_head, matrix = len(mixed), config.n_head, params[here + "wv_up"]
     apart = mixed.reshape(n, n_head, -1).swapaxes(0, 1) @ matrix.reshape(n_head, -1, matrix.shape[1]).swapaxes(1, 2)
     return apart.swapaxes(0, 1).reshape(n, -1)
+
+
+# By (absorbed, of latents): how attention reads what is kept, and what the mix becomes. A variant is another entry.
+READS = {(False, False): (as_kept, as_mixed), (False, True): (expand, as_mixed), (True, True): (absorb, of_latents)}
 
 
 def causal_mask(
@@ -293,16 +275,21 @@ def causal_mask(
         return None
     if parents:
         return tree_mask(queries, keys, window, parents)
-    if isinstance(keys, range) and block == 1:
-        return slid_mask(len(queries), len(keys), window)
-    if block > 1:
-        last = np.asarray(queries) // block * block + block - 1  # of the block of each query
-        hidden = np.asarray(keys) > last[:, None]
-        if window:
-            hidden |= np.asarray(queries)[:, None] - np.asarray(keys) >= window
-        return np.where(hidden, np.float32(-np.inf), np.float32(0))
-    behind = np.asarray(queries)[:, None] - np.asarray(keys)  # [n, t]: how far each key lies back
-    return np.where((behind >= 0) & (behind < (window or np.inf)), np.float32(0), np.float32(-np.inf))
+    at, of = (one if isinstance(one, range) else tuple(one) for one in (queries, keys))
+    return (triangle if len(at) * len(of) <= SMALL else triangle.__wrapped__)(at, of, window, block)
+
+
+@functools.lru_cache(maxsize=32)  # all layers of a pass have the same one
+def triangle(queries: Sequence[int], keys: Sequence[int], window: int, block: int) -> Array:
+    """`causal_mask` by comparison: a query sees the keys up to the last token of its own block."""
+    at, of = np.asarray(queries)[:, None], np.asarray(keys)  # [n, 1] and [t]
+    sees = of <= at // block * block + block - 1  # [n, t]
+    if window:
+        sees &= at - of < window
+    return np.where(sees, np.float32(0), np.float32(-np.inf))
+
+
+SMALL = 1 << 16  # numbers of a mask that is kept: those of a long prompt would fill the memory
 
 
 def tree_mask(queries: Sequence[int], keys: Sequence[int], window: int, parents: Sequence[int]) -> Array:
@@ -316,14 +303,6 @@ def tree_mask(queries: Sequence[int], keys: Sequence[int], window: int, parents:
             way[i] |= way[parent]
     sees[:, old:] &= way
     return np.where(sees, np.float32(0), np.float32(-np.inf))
-
-
-@functools.lru_cache(maxsize=32)
-def slid_mask(n: int, t: int, window: int) -> Array:
-    """The mask of the last n tokens of t rows, one after the other: each line is the one above it, slid by one."""
-    sees = np.full(n + t - 1, -np.inf, np.float32)  # all lines are views of this
-    sees[max(0, t - window) if window else 0 : t] = 0  # the last token's
-    return np.lib.stride_tricks.sliding_window_view(sees, t)[::-1]
 
 
 def attn_scores(q: Array, keys: Array, mask: Array | None = None, scale: float = 0.0) -> Array:

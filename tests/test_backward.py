@@ -165,13 +165,13 @@ def functions(module: ModuleType) -> list[str]:
 
 
 def test_every_part_of_the_forward_pass_has_its_backward_in_the_same_order() -> None:
-    """Masks and places have no gradient; `times` is a part of `linear`.
+    """Masks and places have no gradient.
 
     `absorb` is `expand` in another order, and none trains with cross-attention.
     """
     without = {
-        "forward", "absorb", "per_head", "remember", "cross", "param_shapes", "averaging", "window_of", "causal_mask",
-        "slid_mask", "tree_mask", "placed", "side_by_side", "apart", "times",
+        "forward", "as_kept", "as_mixed", "absorb", "of_latents", "remember", "cross", "param_shapes", "window_of",
+        "causal_mask", "triangle", "tree_mask", "placed", "side_by_side", "apart",
     }  # fmt: skip
     parts = [name for name in functions(model_module) if name not in without]
     assert functions(backward_module) == ["backward", *(f"{name}_backward" for name in parts)]

@@ -1,4 +1,4 @@
-"""Products of matrices where NumPy has no BLAS, which is in a browser: four numbers at a time, if it can.
+"""Products and means, as NumPy does them fastest; without BLAS, which is in a browser, four numbers at a time.
 
 A matrix of 32-bit floats is read as it is; one that a checkpoint has in bfloat16 stays so (`Halves`), in half the
 memory, and is widened as it is read: the sums are the same, to the last bit.
@@ -21,6 +21,7 @@ Array: TypeAlias = np.ndarray[Any, Any]
 BLAS = "emscripten" not in sys.platform
 TURN = 16  # numbers that times.wat takes at once: of rows that are no multiple of it, it computes nothing
 BLOCK = 256  # rows that are widened at once where times.wat does not do it
+TILE, FEW, LARGE = 16, 16, 1 << 16  # rows of a matrix, rows of x, numbers of a matrix: see `times`
 
 
 class Halves:
@@ -64,7 +65,38 @@ def library() -> ctypes.CDLL | None:
         return None
 
 
+@functools.cache
+def averaging(d: int, dtype: np.dtype[Any]) -> Array:
+    """A column of 1/d."""
+    return np.full((d, 1), 1 / d, dtype)
+
+
+def mean(x: Array) -> Array:
+    """The mean of each row, [n, d] -> [n, 1]: on rows as short as ours, NumPy's own `mean` takes 9 times as long."""
+    return x.dot(averaging(x.shape[-1], x.dtype))  # type: ignore[no-any-return]
+
+
 def times(x: Array, matrix: Array | Halves) -> Array:
+    """x @ matrix.T, [n, in] x [out, in] -> [n, out]. On matrices as small as ours, `@` takes twice as long as `dot`.
+
+    For a few rows BLAS first copies a large matrix into an order of its own, which takes longer than the product. Of
+    TILE rows it needs no copy: with GPT-2's matrices eight rows then take 1.5 times as long as one, and not 3.5 times.
+    """
+    n = len(x)
+    if BLAS and not 1 < n <= FEW:
+        return x.dot(matrix.T)  # type: ignore[no-any-return]
+    out, width = matrix.shape
+    if out * width < LARGE or not matrix.flags.c_contiguous:
+        return x.dot(matrix.T)  # type: ignore[no-any-return]
+    if not BLAS:
+        return without_blas(x, matrix)
+    y, tiled, x = np.empty((n, out), np.result_type(x, matrix)), out - out % TILE, np.ascontiguousarray(x)
+    np.matmul(matrix[:tiled].reshape(-1, TILE, width), x.T, y.T[:tiled].reshape(-1, TILE, n))
+    y[:, tiled:] = x.dot(matrix[tiled:].T)
+    return y
+
+
+def without_blas(x: Array, matrix: Array | Halves) -> Array:
     """x @ matrix.T, [n, in] x [out, in] -> [n, out]. The rows of `matrix` lie in one piece."""
     n, (out, width) = len(x), matrix.shape
     found = library() if width % TURN == 0 and x.dtype == matrix.dtype == np.float32 else None

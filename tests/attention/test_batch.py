@@ -14,7 +14,8 @@ from microgpt.caches.paged import PagedCache
 from microgpt.caches.ring import RingCache
 from microgpt.config import Array, Config, Report
 from microgpt.errors import UserError
-from microgpt.model import FEW, TILE, forward, times
+from microgpt.model import forward
+from microgpt.simd import FEW, TILE, times
 from microgpt.weights import shipped
 from tests.support.examples import examples
 from tests.support.strategies import REPORTS, Case, assert_close, cases

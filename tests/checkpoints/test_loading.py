@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from safetensors.numpy import save
 
 from microgpt import cost, simd
-from microgpt import model as model_of_ours
 from microgpt.checkpoints import loading as dropped
 from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.checkpoints.loading import Loading, mark
@@ -136,7 +135,7 @@ def no_blas(monkeypatch: pytest.MonkeyPatch) -> None:
     """Products as a browser makes them, without the library for them."""
     monkeypatch.setattr(simd, "BLAS", False)
     monkeypatch.setattr(simd, "library", lambda: None)
-    monkeypatch.setattr(model_of_ours, "LARGE", 1)
+    monkeypatch.setattr(simd, "LARGE", 1)
 
 
 @pytest.mark.usefixtures("no_blas")
@@ -205,7 +204,7 @@ def test_room_is_counted_as_the_numbers_will_lie(
 IN_PYODIDE = """
 import base64, hashlib, json, zlib
 from pathlib import Path
-from microgpt import model, simd
+from microgpt import simd
 from microgpt.checkpoints import loading
 from microgpt.viz.apps import dropped_model
 from microgpt.viz.session import dispatch
@@ -216,7 +215,7 @@ class Given:
 files = [Given(name, zlib.decompress(base64.b64decode(data))) for name, data in json.loads(FILES_GIVEN).items()]
 library, stays, said = simd.library, loading.stays, []
 assert library() is not None
-model.LARGE = 1  # so that all products are made as those of large matrices are
+simd.LARGE = 1  # so that all products are made as those of large matrices are
 dropped_model.QUICK = 0  # no step is run again: how far rounding goes depends on the order of the sums
 for simd.library in (library, lambda: None):
     for loading.stays in (stays, lambda *_: False):
