@@ -8,7 +8,7 @@ GOLDEN = "tests/test_model.py::test_the_shipped_names_model_computes_what_microg
 MATHS = [
     Fault(
         "window-one-too-wide", "maths", MODEL,
-        "sees[max(0, t - window) if window", "sees[max(0, t - window - 1) if window",
+        "sees &= at - of < window", "sees &= at - of <= window",
         ("tests/test_model.py::test_a_window_hides_the_rows_that_are_too_old_and_no_others",),
     ),
     Fault(
@@ -44,7 +44,7 @@ MATHS = [
     ),
     Fault(
         "norm-without-eps", "maths", MODEL,
-        "return x / np.sqrt(mean_square + eps)", "return x / np.sqrt(mean_square)",
+        "return x / np.sqrt(mean(x * x) + eps)", "return x / np.sqrt(mean(x * x))",
         (GOLDEN, "tests/test_model.py"),
     ),
     Fault(
