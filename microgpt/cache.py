@@ -198,33 +198,33 @@ class KVCache:
 class Told:
     """The rows of K, or of V, of one layer, as a hook has been told of them, by their positions in the text.
 
-    One array [n_kv_head, positions, row_dim]; NaN where nothing was told, as of rows that were there before.
+    `rows` [n_kv_head, positions, row_dim]: NaN where nothing was told, as of rows that were there before.
     """
 
     def __init__(self) -> None:
-        self._rows: Array = np.empty((0, 0, 0))
+        self.rows: Array = np.empty((0, 0, 0))
 
     def join(self, new: Array, start: int) -> None:
         """The hook was told of n rows [n, n_kv_head, row_dim], the first of them at position `start`."""
-        end, held = start + len(new), self._rows.shape[1]
+        end, held = start + len(new), self.rows.shape[1]
         if end > held:
             n, n_kv_head, row_dim = new.shape
             rows = np.full((n_kv_head, 2 * end, row_dim), np.nan, new.dtype)
             if held:
-                rows[:, :held] = self._rows
-            self._rows = rows
-        self._rows[:, start:end] = new.swapaxes(0, 1)
+                rows[:, :held] = self.rows
+            self.rows = rows
+        self.rows[:, start:end] = new.swapaxes(0, 1)
 
     def otherwise(self, read: Array, at: slice | list[int]) -> Array | None:
         """Of the rows [n_kv_head, t, row_dim] that lie at these positions, those from the first that is otherwise than
         was told, to the last; NaN where a number is as told. None where all are. From now on, this has been told."""
-        told = self._rows[:, at]
+        told = self.rows[:, at]
         if np.array_equal(read, told):
             return None
         differs = (read != told) & ~np.isnan(told)
         if not differs.any():
             return None
-        self._rows[:, at] = np.where(differs, read, told)
+        self.rows[:, at] = np.where(differs, read, told)
         return np.where(differs, read, np.nan)[:, int(differs.any(axis=(0, 2)).argmax()) :]
 
 
@@ -232,7 +232,7 @@ class WatchedLayer:
     """One layer of a `Watched` cache."""
 
     def __init__(self, layer: int, hook: Hook) -> None:
-        self._layer, self._hook, self._told = layer, hook, {"k_read": Told(), "v_read": Told()}
+        self._layer, self._hook, self.told = layer, hook, {"k_read": Told(), "v_read": Told()}
 
     def of(self, rows: LayerCache, start: int) -> WatchedLayer:
         """For the rows that come next: where they go, and the position of the first."""
@@ -254,7 +254,7 @@ class WatchedLayer:
         if at != list(range(first, end)):
             places = at
             self._hook(("key_positions", np.array(at, int), start, self._layer))
-        for (name, told), new, read in zip(self._told.items(), (k, v), (keys, values), strict=True):
+        for (name, told), new, read in zip(self.told.items(), (k, v), (keys, values), strict=True):
             told.join(new, start)
             if 0 <= min(at) and max(at) < end and (found := told.otherwise(read, places)) is not None:
                 self._hook((name, found, start, self._layer))

@@ -27,13 +27,17 @@ class Held(NamedTuple):
 class Engine:
     """A text of one model, and its cache: None before the first pass, and where the model keeps it elsewhere."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, cache: Any = None) -> None:
         from transformers import DynamicCache
 
-        self.model, self.given = model, {*signature(model.forward).parameters}
-        self.cache: Any = None
+        if cache is not None and (not hasattr(cache, "layers") or cache.get_seq_length()):
+            raise UserError(
+                N_("A recording begins with an empty cache, whose layers say what they hold; this %(kind)s is none."),
+                kind=type(cache).__name__,
+            )
+        self.model, self.cache, self.given = model, cache, {*signature(model.forward).parameters}
         self.name = "cache_params" if "cache_params" in self.given else "past_key_values"
-        if getattr(type(model), "_supports_default_dynamic_cache", lambda: True)():
+        if cache is None and getattr(type(model), "_supports_default_dynamic_cache", lambda: True)():
             self.cache = DynamicCache(config=model.config.get_text_config(decoder=True))
         if hasattr(model, "set_experts_implementation") and str(model.dtype).removeprefix("torch.") not in EXPERTS_IN:
             model.set_experts_implementation("eager")
@@ -50,7 +54,7 @@ class Engine:
         given: dict[str, Any] = {self.name: self.cache, "attention_mask": torch.ones_like(whole), "use_cache": True}
         if "position_ids" in self.given:
             given["position_ids"] = torch.arange(len(ids), device=self.model.device)[None]
-        with said():
+        with said(), torch.no_grad():
             inputs = self.model.prepare_inputs_for_generation(
                 whole, next_sequence_length=new, is_first_iteration=len(ids) == new, **given
             )
@@ -62,7 +66,7 @@ class Engine:
         """The same in one pass, without a cache. Some keep their state in the model: run no step after this."""
         import torch
 
-        with said():
+        with said(), torch.no_grad():
             whole = torch.tensor([ids], device=self.model.device)
             return self.model(input_ids=whole, use_cache=False, **self.last_alone()).logits[0, -1]
 
@@ -77,10 +81,11 @@ class Engine:
 
     def held(self) -> Held:
         """What the cache holds now."""
-        rows = [one for layer in self.layers for name in ROWS if (one := getattr(layer, name, None)) is not None]
+        rows = [one for layer in self.layers for name in ROWS for one in rows_of(layer, name)]
+        kept = [getattr(layer, name, None) for layer in self.layers for name in (*ROWS, *PACKED)]
         states = [one for layer in self.layers for name in STATES for one in getattr(layer, name, {}).values()]
         return Held(
-            sum(one.numel() for one in rows), sum(one.numel() * one.element_size() for one in rows),
+            sum(one.numel() for one in rows), sum(map(size_of, kept)),
             sum(one.numel() for one in states if one is not None),
         )  # fmt: skip
 
@@ -91,11 +96,28 @@ class Engine:
 
     def row(self, layer: int) -> int:
         """Numbers that one token adds to the cache in this layer."""
-        one = self.layers[layer]
-        return sum(int(rows.shape[1] * rows.shape[3]) for rows in (one.keys, one.values))
+        rows = [rows_of(self.layers[layer], name)[0] for name in ("keys", "values")]
+        return sum(int(one.shape[1] * one.shape[3]) for one in rows)
 
 
 ROWS, STATES = ("keys", "values", "indexer_keys"), ("conv_states", "recurrent_states")
+PACKED = ("_quantized_keys", "_quantized_values")  # beside those that are not quantised yet
+
+
+def rows_of(layer: Any, name: str) -> list[Any]:
+    """Tensors of rows of one layer of a cache; of what is quantised the numbers that it stands for."""
+    plain, packed = getattr(layer, name, None), getattr(layer, f"_quantized_{name}", None)
+    found = [plain] if plain is not None and plain.numel() else []
+    return found if packed is None else [*found, layer._dequantize(packed)]
+
+
+def size_of(kept: Any) -> int:
+    """Bytes of a tensor or of all that it is made of: what is quantised has scales."""
+    if isinstance(kept, (tuple, list, dict)):
+        return sum(map(size_of, kept.values() if isinstance(kept, dict) else kept))
+    if hasattr(kept, "__tensor_flatten__"):
+        return sum(size_of(getattr(kept, name)) for name in kept.__tensor_flatten__()[0])
+    return int(getattr(kept, "nbytes", 0))
 
 
 @contextmanager

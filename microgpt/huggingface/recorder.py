@@ -23,9 +23,10 @@ from microgpt.checkpoints.tokenizer import tokenizer_of
 from microgpt.config import Array, Report
 from microgpt.errors import N_, UserError
 from microgpt.huggingface.engine import Engine
+from microgpt.huggingface.reads import numbers
 from microgpt.huggingface.shape import Macs, Shape, counter, fields_of, shape_of
-from microgpt.huggingface.watch import numbers, watched
-from microgpt.trace import OVER_KEYS, Trace
+from microgpt.huggingface.watch import watched
+from microgpt.trace import OVER_KEYS, READ, Trace
 
 Keeps: TypeAlias = Callable[[str, int], bool]  # whether an event of that name and layer is kept
 M_MMAP_THRESHOLD = -3  # of malloc.h
@@ -59,29 +60,27 @@ def vocabulary_of(tokenizer: Any, facts: Facts) -> Sequence[str]:
 
 def record(
     model: Any, tokenizer: Any, prompt: str, new: int = 8, compares: bool = True, last: int = 0,
-    keeps: Callable[[Mapping[str, Any]], Keeps] | None = None,
+    keeps: Callable[[Mapping[str, Any]], Keeps] | None = None, cache: Any = None,
 ) -> Trace:  # fmt: skip
     """Run `prompt` and up to `new` greedy tokens. Raises UserError for what cannot be recorded.
 
     With `last`, the trace is that of the last so many tokens. Those before them run first; the trace says how many they
     are, as `about["before"]`, and counts its positions from there. What the trace keeps after its first step, `keeps`
     says, by what the trace then says of its model: a large one would fill the memory with what no page shows.
+    `cache` is an empty one, to be used in place of transformers' own.
     """
-    import torch
-
     shape = shape_of(model)
     ids: list[int] = tokenizer(prompt)["input_ids"]
     limit = checked(len(ids), new, shape.config.n_ctx)
     before = max(0, min(limit - last, len(ids) - 1)) if last else 0
     trace, stops = begun(model, tokenizer, shape, prompt, ids, before), stops_of(model)
-    engine, telling = Engine(model), Telling(trace, before)
-    with torch.no_grad():
-        for stop in [*range(CHUNK, before, CHUNK), before] if before else []:
-            engine.run(ids[:stop], (stop - 1) % CHUNK + 1)
+    engine, telling = Engine(model, cache), Telling(trace, before)
+    for stop in [*range(CHUNK, before, CHUNK), before] if before else []:
+        engine.run(ids[:stop], (stop - 1) % CHUNK + 1)
+    with watched(model, telling, last=True):
         for i, pos in enumerate(range(before, limit)):
             telling.begin(i)
-            with watched(model, telling):
-                logits = engine.run(ids[: pos + 1], 1)
+            logits = engine.run(ids[: pos + 1], 1)
             if i == 0:
                 macs = counted(trace, model, shape, engine)
                 telling.keeps = keeps and keeps(trace.about)
@@ -96,10 +95,10 @@ def record(
             _ = trace.events  # copied now, each array is as large as itself, and what it was a part of is free
             if ends:
                 break
-        finished(trace, engine, telling)
-        if compares:  # afterwards: some models keep their state in themselves, where such a pass would change it
-            for n in range(pos + 1 if before else 1, pos + 2):  # of a long text the last step alone
-                compared(trace, macs, engine, ids[:n], n - before - 1)
+    finished(trace, engine, telling)
+    if compares:  # afterwards: some models keep their state in themselves, where such a pass would change it
+        for n in range(pos + 1 if before else 1, pos + 2):  # of a long text the last step alone
+            compared(trace, macs, engine, ids[:n], n - before - 1)
     trace.about["ids"] = ids[before : pos + 1]
     return trace
 
@@ -117,7 +116,7 @@ def begun(model: Any, tokenizer: Any, shape: Shape, prompt: str, ids: list[int],
 
 class Telling:
     """The hook of one step after another. Of a pass it tells the last row, at its place among the tokens that are
-    told; of scores and weights the columns of those of them that the step reads."""
+    told; of scores, weights and rows that are read otherwise those of these tokens that the step reads."""
 
     def __init__(self, trace: Trace, before: int) -> None:
         self.trace, self.before, self.keeps = trace, before, None  # type: tuple[Trace, int, Keeps | None]
@@ -127,13 +126,17 @@ class Telling:
     def begin(self, i: int) -> None:
         """Step i begins."""
         self.i, self.rows, self.pairs = i, 1, 0
+        self.columns: dict[int, Array] = {}  # by layer, which of the rows that are read are told, where it is told
         self.earlier.append({})
 
     def __call__(self, report: Report) -> None:
         name, value, _, layer = report
         if name in OVER_KEYS:
             value = self.placed(name, value, layer)
-        elif not isinstance(value, int):
+        elif name == "key_positions":
+            told = self.columns[layer] = value >= self.before
+            value = value[told] - self.before
+        elif name not in READ and not isinstance(value, int):
             self.rows = max(self.rows, len(value))
             value = value[-1:]
         if not self.keeps or self.keeps(name, layer):
@@ -143,12 +146,12 @@ class Telling:
         """Of scores or weights [H, n, t] over the newest t rows, those of the last token over what is told of them."""
         if name == "attn_scores":
             self.pairs += int(np.isfinite(value).sum())
-        last = value[:, -1:]
-        before = max(0, last.shape[-1] - self.i - 1)
+        last, before, told = value[:, -1:], max(0, value.shape[-1] - self.i - 1), self.columns.get(layer)
+        ours, others = (slice(before, None), slice(before)) if told is None else (told, ~told)
         if name == "attn_weights":
             self.least = min(self.least, float(last.sum(-1).min()))
-            self.earlier[-1][layer] = [round(x, 6) for x in last[:, 0, :before].sum(-1).tolist()]
-        return last[..., before:]
+            self.earlier[-1][layer] = [round(x, 6) for x in last[:, 0, others].sum(-1).tolist()]
+        return last[..., ours]
 
 
 def counted(trace: Trace, model: Any, shape: Shape, engine: Engine) -> Macs:

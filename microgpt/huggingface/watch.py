@@ -7,6 +7,8 @@ the MLP. Nothing that it computes is changed. Numbers are told as NumPy arrays: 
     with watched(model, trace.keep):
         model.generate(ids)
 
+Where attention gets other rows than joined the cache, it tells of those too (reads.py).
+
 One text at a time, and a cache with a row a token. What a layer does not have, it does not tell: state-space layers
 have no rows, latent attention keeps others than those that its heads see. Needs torch and transformers 5; knows no
 page.
@@ -21,8 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from microgpt.config import Array, Hook
+from microgpt.config import Hook
 from microgpt.errors import N_, UserError
+from microgpt.huggingface.reads import Rows, numbers
 
 NAME = "microgpt"  # of the attention function, among those of transformers
 SECOND_NORM = ("pre_feedforward_layernorm", "post_attention_layernorm", "channel_pre_norm", "ln_2")
@@ -33,16 +36,18 @@ MLP, DOWN = ("mlp", "feed_forward", "mlp_block"), ("down_proj", "c_proj", "fc2")
 class Watch:
     """What is being watched: the hook, and the position of the first row of the pass that is under way."""
 
-    def __init__(self, hook: Hook) -> None:
-        self.hook, self.start = hook, 0
+    def __init__(self, hook: Hook, last: bool = False) -> None:
+        self.hook, self.start, self.rows = hook, 0, Rows(hook, last)
+        self.ends: Callable[[], object] = bool  # undoes what a pass has begun
 
     def tell(self, name: str, tensor: Any, layer: int) -> None:
         """Rows [1, n, ...] of one text, as our hooks are told them: [n, ...]; of experts they may come as [n, d]."""
         rows = numbers(tensor)
         self.hook((name, rows[0] if rows.ndim > 2 else rows, self.start, layer))
 
-    def begins(self, rows: Any, seen: Any, cache: Any) -> None:
-        """A pass over `rows` [1, n, ...], ids or embeddings, after what the cache holds; `seen` is its padding mask."""
+    def begins(self, rows: Any, seen: Any, cache: Any, positions: Any) -> None:
+        """A pass over `rows` [1, n, ...], ids or embeddings, at these `positions` [1, n], or after what the cache says
+        that it holds; `seen` is its padding mask."""
         if len(rows) != 1:
             raise UserError(N_("%(n)s texts at once cannot be recorded; give one."), n=len(rows))
         if seen is not None and seen.ndim == 2 and not bool(seen.all()):
@@ -53,6 +58,16 @@ class Watch:
             raise UserError(
                 N_("No layer of this model keeps a row for each token, so there is nothing to tell.")
             ) from None
+        if positions is not None and positions.ndim == 2:
+            self.start = int(positions[0, 0])
+        self.rows.begins(self.start, rows.shape[1])
+        if cache is not None:
+            self.ends = self.rows.listen(cache)
+
+    def ended(self) -> None:
+        """The pass is over, come what may."""
+        self.ends()
+        self.ends = bool
 
     def attention(self, module: Any, query: Any, key: Any, value: Any, mask: Any, weights: Any, out: Any,
                   scaling: float, softcap: float | None) -> None:  # fmt: skip
@@ -68,8 +83,9 @@ class Watch:
                 n=self.start + n,
             )
         self.tell("q", query.transpose(1, 2), layer)
-        self.tell("k", key[:, :, -n:].transpose(1, 2), layer)
-        self.tell("v", value[:, :, -n:].transpose(1, 2), layer)
+        for name, joined in zip("kv", self.rows.joined(layer, (key, value)), strict=True):
+            self.tell(name, joined.transpose(1, 2), layer)
+        self.rows.compare(layer, (key, value))
         self.hook(("cache_append", t, self.start, layer))
         of_each = query.unflatten(1, (key.shape[1], -1))  # [1, G, H / G, n, h]: the heads that read the same keys
         scores = (of_each @ key.unsqueeze(2).transpose(3, 4)).flatten(1, 2) * scaling
@@ -103,22 +119,19 @@ def lowest(mask: Any) -> float:
     return float(finfo(mask.dtype).min)
 
 
-def numbers(tensor: Any) -> Array:
-    """As NumPy has them; of 16 bits, the same numbers in 32."""
-    tensor = tensor.detach()
-    found: Array = (tensor if str(tensor.dtype) == "torch.float64" else tensor.float()).cpu().numpy()
-    return found
-
-
 @contextmanager
-def watched(model: Any, hook: Hook) -> Iterator[Watch]:
-    """Tell `hook` of every pass of `model` within. Raises UserError for a pass that cannot be recorded."""
+def watched(model: Any, hook: Hook, last: bool = False) -> Iterator[Watch]:
+    """Tell `hook` of every pass of `model` within. Raises UserError for a pass that cannot be recorded.
+
+    With `last` the hook keeps the last row of a pass alone; all others, as that pass reads them, are compared with what
+    it has kept of those before.
+    """
     from transformers import AttentionInterface
     from transformers.masking_utils import AttentionMaskInterface, eager_mask
 
     AttentionInterface.register(NAME, attention_function)
     AttentionMaskInterface.register(NAME, eager_mask)
-    watch, before = Watch(hook), model.config._attn_implementation
+    watch, before = Watch(hook, last), model.config._attn_implementation
     model.set_attn_implementation(NAME)
     _watches.append(watch)
     with ExitStack() as stack:
@@ -156,7 +169,7 @@ def hooked(model: Any, watch: Watch) -> Iterator[Any]:
         rows = args[0] if args else kwargs.get("input_ids")
         rows = kwargs.get("inputs_embeds") if rows is None else rows
         cache = kwargs.get("past_key_values", kwargs.get("cache_params"))
-        watch.begins(rows, kwargs.get("attention_mask"), cache)
+        watch.begins(rows, kwargs.get("attention_mask"), cache, kwargs.get("position_ids"))
 
     def went_in(name: str, layer: int) -> Callable[..., None]:
         return lambda module, args, kwargs=None: watch.tell(name, first(args, kwargs), layer)
@@ -165,6 +178,7 @@ def hooked(model: Any, watch: Watch) -> Iterator[Any]:
         return lambda module, args, out: watch.tell(name, out[0] if isinstance(out, tuple) else out, layer)
 
     yield model.register_forward_pre_hook(enters, with_kwargs=True)
+    yield model.register_forward_hook(lambda *_: watch.ended(), always_call=True)
     layers = layers_of(model)
     for i, layer in enumerate(layers):
         if i == 0:

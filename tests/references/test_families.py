@@ -16,7 +16,7 @@ from microgpt.errors import UserError
 from microgpt.huggingface.engine import Engine
 from microgpt.huggingface.recorder import give_back_blocks, record
 from microgpt.huggingface.shape import counter, shape_of
-from microgpt.trace import OVER_KEYS, Trace, from_json, to_json
+from microgpt.trace import OVER_KEYS, READ, Reads, Trace, from_json, to_json
 from microgpt.viz.large.excerpt import excerpt, needed
 from microgpt.viz.large.family import of_family
 from microgpt.viz.large.from_trace import ExcerptPicture, picture_from, picture_of
@@ -89,6 +89,7 @@ def test_a_model_of_any_family_is_drawn_from_its_trace(family: str) -> None:
     assert f"of the family {view.about['family']}" in said
     assert ("over the root of" in said) == (family in SCALED)
     assert ("only these are of this kind: 1." in said) == (family in MIXED)
+    assert not {event.name for event in trace} & {*READ}, "a right cache hands out what has joined it"
     weights = trace["attn_weights", last, 1].sum(-1)
     assert ("come to less than 1" in said) == (family == "GptOss") == bool((weights < 0.98).all())
     assert bool(view.alone) == (family != "GptOss"), "the one row of the first step has the whole weight"
@@ -201,6 +202,7 @@ def test_beyond_a_window_the_ring_is_told_at_its_true_positions(family: str) -> 
     model.set_attn_implementation("eager")
     with torch.no_grad():
         told = model(input_ids=torch.tensor([whole.about["ids"]]), output_attentions=True).attentions
+    assert not {event.name for event in (*whole, *part)} & {*READ}
     shown = picture_of(part)
     for layer, at in product((0, 1), range(before, n)):
         read = min(at + 1, windows[layer] or at + 1)
@@ -234,7 +236,13 @@ def test_where_positions_begin_to_turn_in_another_way_the_whole_text_runs_again(
         model, trace
     )
     assert trace.about["macs"][6] == trace["recompute_macs", 6].tolist() > trace.about["macs"][7]
-    view = picture_of(trace)
+    view, cache = picture_of(trace), transformers.DynamicCache()
+    with torch.no_grad():
+        model(torch.tensor([trace.about["ids"][:7]]), past_key_values=cache)
+    assert {event.pos for event in trace if event.name in READ} == {6}
+    for (layer, one), i in product(enumerate(cache.layers), range(7)):
+        assert_close(Reads(trace).row("k", i, layer, 7), one.keys[0, :, i].numpy(), 1e-5)
+        assert i in (0, 6) or np.abs(trace["k", i, layer][0] - one.keys[0, :, i].numpy()).max() > 1e-3
     assert view.agreement and view.agreement.rounding and not view.agreement.others
     assert "as this family asks of it: 7." in " ".join(of_family(view))
 

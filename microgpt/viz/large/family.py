@@ -38,7 +38,8 @@ WINDOWS = N_(
 )
 AGAIN = N_(
     "At these steps the engine dropped its cache and ran the whole text again, as this family asks of it: %(steps)s. "
-    "It turns the positions of longer texts in another way. Rows that are drawn before are those of their own steps."
+    "It turns the positions of longer texts in another way; from there on, older rows are drawn as that run has made "
+    "them."
 )
 LATENT = N_(
     "Its rows of K and V are made of a latent of %(n)s numbers per token. The cache keeps that one and a short key for "
