@@ -1,7 +1,7 @@
 """What an old query could still compute: run it again, later, against the cache as it stands then.
 
-It may see the rows up to its own, as the causal mask has it. Those rows have not changed, so neither do its
-weights: what comes out has been used already. Knows traces and the model's own attention; knows no page.
+It may see the rows up to its own, as the causal mask has it. In a right cache those rows have not changed, so neither do
+its weights: what comes out has been used already. Knows traces and the model's own attention; knows no page.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 
 from microgpt.config import Array, Config, window_of
 from microgpt.model import attn_scores, causal_mask, mix, softmax
-from microgpt.trace import Trace
+from microgpt.trace import Reads, Trace
 
 
 def asked_again(trace: Trace, config: Config, row: int, layer: int, n: int) -> tuple[Array, Array]:
@@ -24,8 +24,9 @@ def asked_again(trace: Trace, config: Config, row: int, layer: int, n: int) -> t
 
 
 def cached(trace: Trace, name: str, layer: int, n: int) -> Array:
-    """All rows of k or v after n steps, as a cache holds them: [n_kv_head, n, head_dim]."""
-    return np.concatenate([trace[name, i, layer] for i in range(n)]).swapaxes(0, 1)
+    """All rows of k or v after n steps, as the last of them read them: [n_kv_head, n, head_dim]."""
+    reads = Reads(trace)
+    return np.stack([reads.row(name, i, layer, n - 1) for i in range(n)], axis=1)
 
 
 def furthest(trace: Trace, config: Config, row: int, n: int) -> float:

@@ -24,6 +24,10 @@ def test_it_would_show_if_a_row_had_changed(trace: Trace) -> None:
     for e in trace:
         other((e._replace(value=np.add(e.value, 0.1)) if (e.name, e.pos) == ("v", 0) else e).report)
     assert furthest(other, config, n - 1, n) > 1e-3
+    read = np.full((config.n_kv_head, n, config.head_dim), np.nan)
+    read[:, 0] = 0.1
+    late = Trace(trace.about, [*(e.report for e in trace), ("v_read", read, n - 1, 0)])
+    assert furthest(late, config, 0, n - 1) < 1e-12 and furthest(late, config, 0, n) > 1e-3, "as the last step read it"
 
 
 def test_rows_stand_in_the_order_of_the_cache(trace: Trace) -> None:
