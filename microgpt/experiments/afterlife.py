@@ -1,7 +1,7 @@
 """What an old query could still compute: run it again, later, against the cache as it stands then.
 
-It may see the rows up to its own, as the causal mask has it. In a right cache those rows have not changed, so neither do
-its weights: what comes out has been used already. Knows traces and the model's own attention; knows no page.
+It may see the rows up to its own, as the causal mask has it. In a right cache those rows have not changed, so neither
+do its weights: what comes out has been used already. Knows traces and the model's own attention; knows no page.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ def record(
     with watched(model, telling, last=True):
         for i, pos in enumerate(range(before, limit)):
             telling.begin(i)
-            logits = engine.run(ids[: pos + 1], 1)
+            logits = engine.run(ids[: pos + 1], 1, counts=i + 1 == trace.about["n_prompt"])
             if i == 0:
                 macs = counted(trace, model, shape, engine)
                 telling.keeps = keeps and keeps(trace.about)
@@ -125,7 +125,7 @@ class Telling:
 
     def begin(self, i: int) -> None:
         """Step i begins."""
-        self.i, self.rows, self.pairs = i, 1, 0
+        self.i, self.rows, self.pairs, self.scores = i, 1, 0, 0
         self.columns: dict[int, Array] = {}  # by layer, which of the rows that are read are told, where it is told
         self.earlier.append({})
 
@@ -146,6 +146,7 @@ class Telling:
         """Of scores or weights [H, n, t] over the newest t rows, those of the last token over what is told of them."""
         if name == "attn_scores":
             self.pairs += int(np.isfinite(value).sum())
+            self.scores += value.size  # which whoever watches has computed once more
         last, before, told = value[:, -1:], max(0, value.shape[-1] - self.i - 1), self.columns.get(layer)
         ours, others = (slice(before, None), slice(before)) if told is None else (told, ~told)
         if name == "attn_weights":
@@ -163,12 +164,16 @@ def counted(trace: Trace, model: Any, shape: Shape, engine: Engine) -> Macs:
 
 
 def noted(trace: Trace, macs: Macs, engine: Engine, telling: Telling) -> None:
-    """After each step: what the cache holds, and the multiply-adds where they cannot be counted from what is told."""
+    """After each step: what the cache holds, and the multiply-adds where they cannot be counted from what is told, or
+    where PyTorch has counted them."""
     t, held = telling.before + telling.i + 1, engine.held()
     trace.about["held"].append([held.numbers, held.bytes])
     if "macs" in trace.about:
         trace.about["macs"].append(macs(telling.rows, t, telling.pairs).tolist())
         trace.about["macs_without"].append(macs(t, t).tolist())
+    if engine.counted:
+        own = telling.scores * trace.about["config"]["head_dim"]
+        trace.about["counted"] = [telling.i, engine.counted - own]
     if telling.rows > 1:
         trace.about.setdefault("again", []).append(telling.i)
 

@@ -2,9 +2,8 @@
 
 For the families that our own code computes, `facts_of` says more. Of others this is what a page needs: how many layers,
 heads and numbers there are, and what a token costs. A token is multiplied once with every matrix of a layer; of those
-of experts, with the few that its router chooses. (PyTorch has a counter of its own, which the tests compare with; it
-does not see what runs in one fused call, as attention on a processor does, or all experts at once.) Needs no torch of
-its own; knows no page.
+of experts, with the few that its router chooses. (PyTorch has a counter of its own, which a recording asks at one step
+and the tests at others: at each, it would take twice the time and more.) Needs no torch of its own; knows no page.
 """
 
 from __future__ import annotations

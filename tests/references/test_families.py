@@ -47,6 +47,7 @@ MIXED: dict[str, dict[str, Any]] = {  # with layers that keep no rows
     "Lfm2": {"layer_types": ["conv", "full_attention"]},
     "RecurrentGemma": {"block_types": ["recurrent", "attention"], "lru_width": 16, "attention_window_size": 30},
 }  # fmt: skip
+STATES = ("Qwen3Next", "Lfm2")  # work on which PyTorch counts
 SCALED = ("Gemma2", "Gemma3", "Granite", "OPT")
 
 
@@ -94,6 +95,9 @@ def test_a_model_of_any_family_is_drawn_from_its_trace(family: str) -> None:
     assert ("come to less than 1" in said) == (family == "GptOss") == bool((weights < 0.98).all())
     assert bool(view.alone) == (family != "GptOss"), "the one row of the first step has the whole weight"
     assert trace.about["ids"] + [trace.number("sample", last)] == generated(model, trace)
+    i, counted = trace.about["counted"]
+    assert i == trace.about["n_prompt"] - 1 and (counted == view.step(i).costs[-1].with_cache) == (family not in STATES)
+    assert ("finds as many multiply-adds" in said) == (family not in STATES)
     check_counted(family, model, trace, view)
 
 

@@ -126,12 +126,13 @@ EITHER: dict[str, tuple[Callable[[Data], object], str]] = {
     "more prompt than tokens": about("n_prompt is 31", n_prompt=31),
     "a type that there is not": about("dtype is 'V9'", dtype="V9"),
     "no number": about("infinite, or none", temperature=float("nan")),
+    "a count of no step": about("counted is a list, not a step, 0 to ", counted=[32, 1]),
     "layers without rows, all": about("no_rows is ", no_rows=[0]),
     "layers without rows, 10^9": about("no_rows is ", no_rows=[BIG]),
     "a number without end": about("a number that is infinite", source={"a": [float("inf")]}),
     **{
         f"{name}: {value!r}": about(f"{name} is ", **{name: value})
-        for name in ("held", "windows", "again", "earlier")
+        for name in ("held", "windows", "again", "earlier", "counted")
         for value in ([BIG], [[0.5]], "a", [[[-1]]])
     },
     "about is a list": (lambda data: data.update(about=[]), "about is a list"),

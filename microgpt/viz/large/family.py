@@ -50,6 +50,15 @@ EXPANDED = N_(
     "Its rows of K and V are made of a latent of %(n)s numbers per token. Other engines keep that one in their place; "
     "this one keeps the rows themselves."
 )
+SAME = N_("At step %(step)s, PyTorch’s own counter finds as many multiply-adds as this page: %(n)s.")
+MORE = N_(
+    "At step %(step)s, PyTorch’s own counter finds %(n)s multiply-adds, and this page %(ours)s: it also counts work on "
+    "states, and scores that a mask hides."
+)
+FEWER = N_(
+    "At step %(step)s, PyTorch’s own counter finds %(n)s multiply-adds, and this page %(ours)s: it does not see all "
+    "that runs in a call of its own."
+)
 QUANTISED = N_("Its weights are quantised, by %(method)s.")
 SCALED = N_("Its scores are not q · k over the root of %(head_dim)s: the family scales or bounds them in its own way.")
 SINK = N_(
@@ -69,6 +78,7 @@ def of_family(view: BigPicture) -> list[str]:
         found.append(say(EXPANDED, n=whole(about["latent"])))
     if "quantised" in about:
         found.append(say(QUANTISED, method=about["quantised"]))
+    found += counted(view)
     kept = with_rows(about)
     if len(kept) < c.n_layer:
         found.append(say(NO_ROWS, kept=", ".join(map(str, kept))))
@@ -90,6 +100,16 @@ def of_family(view: BigPicture) -> list[str]:
     if view.before:
         found.append(say(SOME_BEFORE if view.windows else BEFORE, n=whole(view.before)))
     return found
+
+
+def counted(view: BigPicture) -> list[str]:
+    """What PyTorch has counted at one step, beside what the page says of it."""
+    if "counted" not in view.about:
+        return []
+    i, n = view.about["counted"]
+    ours = view.step(i).costs[-1].with_cache
+    sentence = SAME if n == ours else MORE if n > ours else FEWER
+    return [say(sentence, step=whole(view.place(i) + 1), n=whole(n), ours=whole(ours))]
 
 
 def runs(layers: list[int]) -> list[tuple[int, int]]:
