@@ -24,7 +24,7 @@ from microgpt.config import Array, Report
 from microgpt.errors import N_, UserError
 from microgpt.huggingface.engine import Engine
 from microgpt.huggingface.reads import numbers
-from microgpt.huggingface.shape import Macs, Shape, counter, fields_of, shape_of
+from microgpt.huggingface.shape import Macs, Shape, chunked, counter, fields_of, shape_of
 from microgpt.huggingface.watch import watched
 from microgpt.trace import OVER_KEYS, READ, Trace
 
@@ -230,6 +230,8 @@ def described(trace: Trace, shape: Shape, kept: list[int], engine: Engine) -> di
         found["row"] = row
     if any(windows := engine.windows(c.n_layer)):
         found["windows"] = windows
+    if chunks := chunked(engine.model):
+        found["chunked"] = chunks
     if not shape.ours:
         found["family"] = shape.facts.kind
     if not shape.ours or "before" in trace.about:  # then they cannot be counted from what is told

@@ -105,8 +105,7 @@ def counter(model: Any, shape: Shape, kept: list[int], windows: list[int], laten
     if shape.ours:
         return lambda n, t, pairs=None: cost.closed_form(config, n, t, range(config.n_layer), 1)
     token, head = by_matrices(model), matrices(model.get_output_embeddings())
-    types = getattr(model.config.get_text_config(), "layer_types", None) or []
-    chunks = [layer for layer, kind in enumerate(types) if kind == CHUNKED]
+    chunks = chunked(model)
     up = sum(matrices(module) for name, module in model.named_modules() if latents and name.endswith(UP))
 
     def of_pass(n: int, t: int, pairs: int | None = None) -> Array:
@@ -121,6 +120,12 @@ def counter(model: Any, shape: Shape, kept: list[int], windows: list[int], laten
         return found
 
     return of_pass
+
+
+def chunked(model: Any) -> list[int]:
+    """The layers whose queries see the rows of their own chunk alone."""
+    types = getattr(model.config.get_text_config(), "layer_types", None) or []
+    return [layer for layer, kind in enumerate(types) if kind == CHUNKED]
 
 
 def in_chunks(n: int, t: int, size: int) -> int:

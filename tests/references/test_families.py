@@ -224,7 +224,7 @@ def test_beyond_a_window_the_ring_is_told_at_its_true_positions(family: str) -> 
     assert f"Layers with a sliding window: {layers}. There a query sees 12 rows" in " ".join(of_family(shown))
     assert ("come to less than 1" in " ".join(of_family(shown))) == (family == "GptOss")
     assert all(bool(shown.sunk(shown.meetings(i))) == (family == "GptOss") for i in range(shown.n))
-    at_last = [(one or n, (one or n) - 1, bool(one)) for one in windows]
+    at_last = [(one or n, (one or n) - 1, bool(one), False) for one in windows]
     assert [tuple(numbers) for _, *numbers in shown.rows_at(9)] == at_last
     assert shown.grows_evenly is False
 
@@ -295,6 +295,11 @@ def test_experts_run_in_64_bits_chunks_are_told_and_a_cache_of_its_own_kind_is_a
         if model is chunks:
             seen = [int(np.isfinite(trace["attn_scores", i, 0][0]).sum()) for i in range(last + 1)]
             assert seen == [i % 4 + 1 for i in range(last + 1)] and trace.about["windows"] == [4, 0]
+            shown, text = picture_of(trace), " ".join(of_family(picture_of(trace)))
+            assert "its own chunk of 4 tokens, and none of the chunk before: 0." in text and "window" not in text
+            for i in range(last + 1):
+                past = [(one.rows, one.chunk) for one in shown.rows_at(i)]
+                assert past == ([(i + 1, False)] if i < 4 else [(i % 4 + 1, i % 4 < 3), (i + 1, False)])
             assert trace.about["macs_without"][last] == trace["recompute_macs", last].tolist()
             assert trace.about["macs"][last][1] == 4 * 4 * (last % 4 + 1 + last + 1)
 

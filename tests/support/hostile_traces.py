@@ -132,7 +132,7 @@ EITHER: dict[str, tuple[Callable[[Data], object], str]] = {
     "a number without end": about("a number that is infinite", source={"a": [float("inf")]}),
     **{
         f"{name}: {value!r}": about(f"{name} is ", **{name: value})
-        for name in ("held", "windows", "again", "earlier", "counted")
+        for name in ("held", "windows", "again", "earlier", "counted", "chunked")
         for value in ([BIG], [[0.5]], "a", [[[-1]]])
     },
     "about is a list": (lambda data: data.update(about=[]), "about is a list"),

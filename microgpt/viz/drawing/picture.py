@@ -61,7 +61,36 @@ class Row(NamedTuple):
     @property
     def there(self) -> bool:
         """Whether any layer has it."""
-        return any(getattr(strip, "cells", True) for strip in self.k)
+        return any(there for _, there in self.said)
+
+    @property
+    def said(self) -> list[tuple[str, bool]]:
+        """The classes of heads that are drawn, and whether their step reads it; one entry without classes where that is
+        the same in all."""
+        found = [(str(strip.where), bool(getattr(strip, "cells", True))) for strip in self.k]
+        return found if len({there for _, there in found}) > 1 else [("", found[0][1])]
+
+
+class Past(NamedTuple):
+    """The rows that q of a step reads in some layer."""
+
+    where: str  # the classes of its heads that are drawn
+    rows: int
+    old: int
+    full: bool  # whether they fill a window
+    chunk: bool  # whether they are those of a chunk alone, of more that lie there
+
+
+class Changes(NamedTuple):
+    """What a step reads otherwise in one layer than the steps before: older rows, by their places in the whole text."""
+
+    changed: list[int]
+    gone: list[int]
+    window: bool  # which those that are gone have left
+
+    @property
+    def any(self) -> bool:
+        return bool(self.changed or self.gone)
 
 
 class Life(NamedTuple):
@@ -410,17 +439,27 @@ class Picture:
             return []
         return sorted(set().union(*(self.as_read.changed(at, layer) for layer in self.layers)))
 
-    def changed_in(self, layer: int, at: int) -> list[int]:
-        """The same of one layer: where they stand in the whole text."""
-        return [] if self.as_read.as_told else [self.place(row) for row in sorted(self.as_read.changed(at, layer))]
+    def changed_in(self, layer: int, at: int) -> Changes:
+        """The same of one layer."""
+        if self.as_read.as_told:
+            return Changes([], [], False)
+        rows, read = sorted(self.as_read.changed(at, layer)), {*self.as_read.positions(at, layer)}
+        gone, window = [row for row in rows if row not in read], self.windows[layer] if self.windows else 0
+        left = bool(window) and all(row <= at - window for row in gone)
+        return Changes([self.place(row) for row in rows if row in read], [self.place(row) for row in gone], left)
 
-    def changes(self, at: int) -> list[tuple[str, list[int]]]:
+    def changes(self, at: int) -> list[tuple[str, Changes]]:
         """The classes of heads that are drawn, and what has changed there; one entry without classes where that is the
         same in all."""
         found = {layer: self.changed_in(layer, at) for layer in self.layers}
         if all(rows == found[self.first_layer] for rows in found.values()):
             return [("", found[self.first_layer])]
         return [(self.of_layer(layer), rows) for layer, rows in found.items()]
+
+    @property
+    def windows(self) -> list[int]:
+        """The sliding window of each layer, 0 where it has none; empty where no layer has one."""
+        return self.about.get("windows", [])  # type: ignore[no-any-return]
 
     @property
     def layers(self) -> Sequence[int]:
@@ -445,7 +484,7 @@ class Picture:
             scores, weights = self.trace["attn_scores", i, layer], self.trace["attn_weights", i, layer]
             places = self.as_read.positions(i, layer)
             counts = {row: sum(step <= i for step in self.reads["k", layer, row]) for row in places}
-            under = max(0, (self.trace.number("cache_append", i, layer) or 0) - i - 1)
+            under = max(0, self.rows_in(layer, i) - i - 1)
             for head, where in drawn:
                 pairs = zip(places, scores[head, 0].tolist(), weights[head, 0].tolist(), strict=True)
                 earlier = self.earlier(i, layer, head, weights[head, 0])
@@ -467,14 +506,18 @@ class Picture:
         """What the rows before the first that is drawn get, where these rows get what they say."""
         return meets[0].earlier
 
-    def rows_at(self, i: int) -> list[tuple[str, int, int, bool]]:
-        """The classes of heads that are drawn, how many rows q of step i reads there, how many of them are old, and
-        whether they fill a window; one entry without classes where it is the same in all."""
+    def rows_in(self, layer: int, i: int) -> int:
+        """How many rows q of step i reads in a layer: all that are handed out, or those of its own chunk."""
+        held = self.trace.number("cache_append", i, layer) or 0
+        return min(held, self.place(i) % self.windows[layer] + 1) if layer in self.about.get("chunked", ()) else held
+
+    def rows_at(self, i: int) -> list[Past]:
+        """What q of step i reads in the layers drawn; one entry without classes where it is the same in all."""
         step = self.step(i)
-        return [("", step.rows, step.rows - step.added, False)]
+        return [Past("", step.rows, step.rows - step.added, False, False)]
 
     @property
-    def first_rows(self) -> list[tuple[str, int, int, bool]]:
+    def first_rows(self) -> list[Past]:
         """`rows_at` the first step that is drawn."""
         return self.rows_at(0)
 

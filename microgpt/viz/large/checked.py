@@ -100,7 +100,7 @@ OPTIONAL = {
                   lambda x: x in ("bfloat16", "float16", "float32", "float64")),
     **dict.fromkeys(("family", "engine", "device", "quantised"), text()),
     "row": whole(1), "state": whole(0, HUGE), "windows": some(whole()), "again": some(whole()),
-    "held": some(some(whole(0, HUGE))), "counted": some(whole(0, HUGE), 2, 2),
+    "chunked": some(whole()), "held": some(some(whole(0, HUGE))), "counted": some(whole(0, HUGE), 2, 2),
     "earlier": some(Kind("lists of numbers", lambda x: type(x) is list)),
     "vocabulary_ids": some(whole()), "cut": OBJECT, "whole": OBJECT,
 }  # fmt: skip
@@ -196,6 +196,11 @@ def related(about: Mapping[str, Any], config: Config) -> Iterator[tuple[str, Kin
     engine = {"held": numbers(n, 2), "windows": some(whole(), c.n_layer, c.n_layer), "again": some(whole(0, n - 1)),
               "earlier": numbers(n, c.n_layer, c.n_head, most=WEIGHT)}  # fmt: skip
     yield from ((name, kind) for name, kind in engine.items() if name in about)
+    chunks = Kind(
+        "layers with a window",
+        lambda x: all(at < c.n_layer and about.get("windows", [])[at:][:1] > [0] for at in x or ()),
+    )
+    yield "chunked", chunks
     yield "counted", Kind(f"a step, 0 to {n - 1}, and its count", lambda x: x is None or x[0] < n)
     if "whole" in about:
         yield from of_excerpt(about, c, n, known)

@@ -36,6 +36,10 @@ WINDOWS = N_(
     "Layers with a sliding window: %(layers)s. There a query sees %(window)s rows at most, its own among them, and the "
     "cache keeps one row fewer for the next step, however long the text is."
 )
+CHUNKS = N_(
+    "In these layers, a query sees the rows of its own chunk of %(window)s tokens, and none of the chunk before: "
+    "%(layers)s. The cache keeps the newest %(kept)s rows all the same."
+)
 AGAIN = N_(
     "At these steps the engine dropped its cache and ran the whole text again, as this family asks of it: %(steps)s. "
     "It turns the positions of longer texts in another way; from there on, older rows are drawn as that run has made "
@@ -84,8 +88,12 @@ def of_family(view: BigPicture) -> list[str]:
         found.append(say(NO_ROWS, kept=", ".join(map(str, kept))))
         found += [say(STATE, n=whole(about["state"]))] if "state" in about else []
     for window in sorted({*view.windows} - {0}):
-        layers = [layer for layer in kept if view.windows[layer] == window]
-        found.append(say(WINDOWS, layers=layers_text(runs(layers)), window=whole(window)))
+        all_of_it = [layer for layer in kept if view.windows[layer] == window]
+        chunked = [layer for layer in all_of_it if layer in about.get("chunked", ())]
+        for sentence, layers in ((WINDOWS, sorted({*all_of_it} - {*chunked})), (CHUNKS, chunked)):
+            if layers:
+                texts = {"layers": layers_text(runs(layers)), "window": whole(window), "kept": whole(window - 1)}
+                found.append(say(sentence, **texts))
     if "again" in about:
         found.append(say(AGAIN, steps=", ".join(whole(view.place(i) + 1) for i in about["again"])))
     if any(scaled(view, one) for one in view.heads):

@@ -20,7 +20,7 @@ from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.counters import N_GUESSES
 from microgpt.viz.drawing.heat import Strip
-from microgpt.viz.drawing.picture import Bars, Listed, Picture, bars, most_tokens
+from microgpt.viz.drawing.picture import Bars, Listed, Past, Picture, bars, most_tokens
 from microgpt.viz.drawing.strips import SHARE, Thin, ThinScale, folded, run_length, thin_scale
 from microgpt.viz.large.excerpt import KEPT, v_lengths
 from microgpt.viz.large.heads import RANKS, Open, attention, check, earlier, opened, with_rows
@@ -162,17 +162,14 @@ class BigPicture(Picture):
     def of_layer(self, layer: int) -> str:
         return self.where(list(self.heads_of[layer]))
 
-    def rows_at(self, i: int) -> list[tuple[str, int, int, bool]]:
-        told = {layer: self.trace.number("cache_append", i, layer) or 0 for layer in self.layers}
-        full = {layer: rows == self.windows[layer] for layer, rows in told.items() if self.windows}
-        if len({*told.values()}) == 1 and not any(full.values()):
-            return super().rows_at(i)
-        return [(self.of_layer(layer), rows, rows - 1, full.get(layer, False)) for layer, rows in told.items()]
-
-    @property
-    def windows(self) -> list[int]:
-        """The sliding window of each layer, 0 where it has none; empty where no layer has one."""
-        return self.about.get("windows", [])  # type: ignore[no-any-return]
+    def rows_at(self, i: int) -> list[Past]:
+        found = []
+        for layer in self.layers:
+            rows, held = self.rows_in(layer, i), self.trace.number("cache_append", i, layer)
+            full = bool(self.windows) and rows == self.windows[layer] and layer not in self.about.get("chunked", ())
+            found.append(Past(self.of_layer(layer), rows, rows - 1, full, rows != held))
+        same = len({one.rows for one in found}) == 1 and not any(one.full or one.chunk for one in found)
+        return super().rows_at(i) if same else found
 
     def strips(self, name: str, pos: int, at: int = -1) -> list[Thin | Strip]:
         kind = SCALE_OF[name]
