@@ -296,6 +296,7 @@ def test_experts_run_in_64_bits_chunks_are_told_and_a_cache_of_its_own_kind_is_a
             seen = [int(np.isfinite(trace["attn_scores", i, 0][0]).sum()) for i in range(last + 1)]
             assert seen == [i % 4 + 1 for i in range(last + 1)] and trace.about["windows"] == [4, 0]
             shown, text = picture_of(trace), " ".join(of_family(picture_of(trace)))
+            assert "experts that the router has not chosen" in text, "PyTorch counts all experts of Llama 4, which run"
             assert "its own chunk of 4 tokens, and none of the chunk before: 0." in text and "window" not in text
             for i in range(last + 1):
                 past = [(one.rows, one.chunk) for one in shown.rows_at(i)]

@@ -56,12 +56,12 @@ EXPANDED = N_(
 )
 SAME = N_("At step %(step)s, PyTorch’s own counter finds as many multiply-adds as this page: %(n)s.")
 MORE = N_(
-    "At step %(step)s, PyTorch’s own counter finds %(n)s multiply-adds, and this page %(ours)s: it also counts work on "
-    "states, and scores that a mask hides."
+    "At step %(step)s, PyTorch’s own counter finds %(n)s multiply-adds, and this page %(ours)s: it leaves out work on "
+    "states, scores that a mask hides, and experts that the router has not chosen."
 )
 FEWER = N_(
-    "At step %(step)s, PyTorch’s own counter finds %(n)s multiply-adds, and this page %(ours)s: it does not see all "
-    "that runs in a call of its own."
+    "At step %(step)s, PyTorch’s own counter finds %(n)s multiply-adds, and this page %(ours)s: some products are not "
+    "known to that counter."
 )
 QUANTISED = N_("Its weights are quantised, by %(method)s.")
 SCALED = N_("Its scores are not q · k over the root of %(head_dim)s: the family scales or bounds them in its own way.")
