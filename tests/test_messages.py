@@ -12,15 +12,14 @@ from babel.messages.mofile import read_mo, write_mo
 from babel.messages.pofile import read_po, write_po
 from hypothesis import given
 from hypothesis import strategies as st
-from jinja2 import nodes
 
 from microgpt.course import LESSONS
 from microgpt.viz import views
 from microgpt.viz.drawing.phases import PHASES
-from microgpt.viz.rendering.render import HERE, environment, render_baked, render_embed, render_page
+from microgpt.viz.rendering.render import HERE, render_baked, render_embed, render_page
 from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.viz.text.po import compiled
-from tests.support.catalogue import extracted
+from tests.support.catalogue import extracted, marked, messages_of
 from tests.support.templates import templates
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -41,25 +40,6 @@ def test_the_catalogue_holds_every_text_of_python_and_of_templates_and_no_other(
     assert python | written == known
 
 
-def marked(path: Path) -> list[str]:
-    """The texts that a module marks with N_, which have to stand there as they are."""
-    calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
-    texts = [call.args[0] for call in calls if isinstance(call.func, ast.Name) and call.func.id in MARKS]
-    computed = [text.lineno for text in texts if not isinstance(text, ast.Constant)]
-    assert not computed, f"{path.name}, lines {computed}: the catalogue gets no text that is put together"
-    return [str(text.value) for text in texts if isinstance(text, ast.Constant)]
-
-
-def messages_of(source: str) -> list[str]:
-    """The texts that a template has translated; {% trans %} becomes such a call."""
-    calls = environment().parse(source).find_all(nodes.Call)
-    asked = [call for call in calls if isinstance(call.node, nodes.Name) and call.node.name in PLACES]
-    texts = [text for call in asked for text in call.args[: PLACES[getattr(call.node, "name", "")]]]
-    return [text.value for text in texts if isinstance(text, nodes.Const)]
-
-
-MARKS = {"N_", "gettext", "_"}
-PLACES = {"gettext": 1, "ngettext": 2}  # how many of its arguments are messages
 TEMPLATES = templates("html", "svg")
 
 

@@ -6,6 +6,7 @@ clock of a transition) runs in all three: those tests, or single cases of them, 
 """
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
@@ -15,8 +16,9 @@ import pytest
 from playwright.sync_api import Browser, Playwright, sync_playwright
 from playwright.sync_api import Page as Tab
 
+from tests.support.proved import LESSONS, lessons_of
 from tools.browsers import CHROMIUM_FLAGS, ENGINES, ONE_COMPILER, Page, own, screen, tab, which
-from tools.server import serving
+from tools.server import Handler, serving
 
 Open = Callable[..., Page]
 CRASHED = [
@@ -57,6 +59,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def address(site: Path) -> Iterator[str]:
     with serving(site) as url:
         yield url
+
+
+@pytest.fixture(autouse=True)
+def only_lessons_that_are_named(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A module that may count as proved (tests/support/proved.py) opens no page of a lesson that it does not name."""
+    lessons, asked, get = lessons_of(request.path), set[str](), Handler.do_GET
+
+    def do_GET(self: Handler) -> None:
+        if "built" in self.directory:  # the site, and no folder of a test's own
+            asked.add(self.path)
+        get(self)
+
+    if lessons is not None:
+        monkeypatch.setattr(Handler, "do_GET", do_GET)
+    yield
+    found = {
+        m[1].replace("-", "_") for path in asked if (m := re.match(r"/(?:es/)?(?:embed/)?([\w-]*)(?:\.html|$)", path))
+    }
+    assert lessons is None or not found & ({"", "index", *LESSONS} - lessons), "it opens a lesson that it does not name"
 
 
 @pytest.fixture(scope="session")

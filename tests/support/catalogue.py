@@ -1,11 +1,17 @@
-"""The catalogue of all text, extracted anew."""
+"""The catalogue of all text, extracted anew; and the texts of single files."""
 
+import ast
 import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+
+from jinja2 import nodes
+
+from microgpt.viz.rendering.render import environment
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -20,3 +26,35 @@ def extracted() -> str:
         command = [sys.executable, "-m", "babel.messages.frontend", "--quiet", *options]
         subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
         return made.read_text("utf-8")
+
+
+MARKS = {"N_", "gettext", "_"}
+PLACES = {"gettext": 1, "ngettext": 2}  # how many of its arguments are messages
+
+
+def marked(path: Path) -> list[str]:
+    """The texts that a module marks with N_, which have to stand there as they are."""
+    calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
+    texts = [call.args[0] for call in calls if isinstance(call.func, ast.Name) and call.func.id in MARKS]
+    computed = [text.lineno for text in texts if not isinstance(text, ast.Constant)]
+    assert not computed, f"{path.name}, lines {computed}: the catalogue gets no text that is put together"
+    return [str(text.value) for text in texts if isinstance(text, ast.Constant)]
+
+
+def messages_of(source: str) -> list[str]:
+    """The texts that a template has translated; {% trans %} becomes such a call."""
+    calls = environment().parse(source).find_all(nodes.Call)
+    asked = [call for call in calls if isinstance(call.node, nodes.Name) and call.node.name in PLACES]
+    texts = [text for call in asked for text in call.args[: PLACES[getattr(call.node, "name", "")]]]
+    return [text.value for text in texts if isinstance(text, nodes.Const)]
+
+
+def messages_in(files: Iterable[Path]) -> set[str]:
+    """The texts of modules and templates."""
+    found = set[str]()
+    for path in files:
+        if path.suffix in (".html", ".svg"):
+            found |= {*messages_of(path.read_text("utf-8"))}
+        elif path.suffix == ".py" and path.parent.name != "listings":
+            found |= {*marked(path)}
+    return found

@@ -1,13 +1,16 @@
 """What has passed on the same bytes need not run again: keys of what has passed lie in the cache folder, never in git.
 
-Two kinds of tests know all their bytes. A page's sweep (tests/browser/pages/test_sweep.py) is a function of the page,
+Three kinds of tests know all their bytes. A page's sweep (tests/browser/pages/test_sweep.py) is a function of the page,
 its styles and scripts, the predicates and the browser. A module that tests the maths is a function of the modules that
-it imports, at any remove, and of the data beside them; one that reaches pages, the builder or a document is not, and
+it imports, at any remove, and of the data beside them. One that reaches pages or the builder is a function of the whole
+project but for the lessons that it looks at none of: no lesson knows another, and the frame knows none
+(tests/test_walls.py). It looks at those that are named in it; one that goes through all of them, or reads a document,
 always runs. In CI (CI=true) and in `make everything` nothing counts as proved.
 """
 
 import ast
 import os
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -17,7 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from babel.messages.pofile import read_po
 
+from tests.support.catalogue import messages_in
+from tools.browsers import ENGINES, which
 from tools.runtime.fetch import default_cache
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,11 +65,118 @@ def of_module(path: Path) -> Proof | None:
     files = reached(path)
     names = sorted(file.relative_to(ROOT).as_posix() for file in files)
     if any(name.startswith(OPEN) for name in names) or "__file__" in path.read_text("utf-8"):
-        return None
+        return of_pages(path)
     data = [file for file in (ROOT / "microgpt" / "data").iterdir() if file.is_file()]
     listed = [*sorted(files), *sorted(data), *(ROOT / name for name in COMMON), *sorted(COURSE.glob("**/__init__.py"))]
     listed += [place / "conftest.py" for place in path.parents if (place / "conftest.py").is_file()]
     return Proof(path.relative_to(ROOT).as_posix(), *(file.read_bytes() for file in listed))
+
+
+# ---- tests of pages: all of the project but the lessons that they do not look at ---------------------------
+
+LESSONS = sorted(path.parent.name for path in COURSE.glob("*/__init__.py"))
+KINDS = (".py", ".html", ".svg", ".css", ".js", ".json", ".npz", ".txt", ".so", ".toml", ".png")
+PROJECT = ("microgpt", "templates", "site", "tools", "tests/support", "tests/constraints")
+# what goes through all lessons, and the first page, which has something of each
+ALL_OF_THEM = re.compile(r"course import [^\n]*\b(LESSONS|PAGES|PARTS)\b|\w\(\"index\"|[/}](es/)?index\.html\"\)")
+BESIDE = {  # what else a test may read, and where it lies
+    r"\.md\b|\bdocs\b": ("docs/*", "*.md"),
+    r"\bbench\b": ("bench/**/*.py", "bench/*.md"),
+    r"\bMakefile\b|\.github\b": ("Makefile", ".github/**/*.yml"),
+}
+
+
+def of_pages(path: Path) -> Proof | None:
+    """The proof of a module that tests pages; None where it may look at any lesson."""
+    lessons, own = lessons_of(path), tests_of(path)
+    if lessons is None:
+        return None
+    text = "\n".join(file.read_text("utf-8") for file in own)
+    beside = [file for folder in path.parents for file in folder.glob("*") if file.is_relative_to(ROOT / "tests")]
+    beside = [file for file in beside if not file.name.startswith("test_")]
+    more = [
+        file for says, places in BESIDE.items() if re.search(says, text) for one in places for file in ROOT.glob(one)
+    ]
+    files = {*own, *beside, *more, *project(lessons), ROOT / "build.py", ROOT / "pyproject.toml"}
+    listed = [f"{file.relative_to(ROOT).as_posix()} {digest(file)}" for file in sorted(files) if file.is_file()]
+    return Proof(path.relative_to(ROOT).as_posix(), *listed, translations(lessons), browsers())
+
+
+def tests_of(path: Path) -> list[Path]:
+    """A module of tests, and what it comes to by its imports that is of tests/ too."""
+    found = [file for file in reached(path) if file.is_relative_to(ROOT / "tests")]
+    return [file for file in found if file.name not in ("__init__.py", "conftest.py", Path(__file__).name)]
+
+
+@cache
+def lessons_of(path: Path) -> frozenset[str] | None:
+    """The lessons that a module of tests looks at; None for all."""
+    text = "\n".join(file.read_text("utf-8") for file in tests_of(path))
+    if ALL_OF_THEM.search(text) or re.search(r"\btests\.(attack|faults|docs)\b|\bgit\b", text):
+        return None
+    return frozenset(looked_at(text) | looked_at_by_all())
+
+
+@cache
+def digest(file: Path) -> str:
+    return sha256(file.read_bytes()).hexdigest()
+
+
+def looked_at(text: str) -> set[str]:
+    """The lessons whose page or folder is named in a text."""
+    known = {name: name for name in LESSONS} | {name.replace("_", "-"): name for name in LESSONS}
+    found = re.findall(rf"[\"'/.}}]({'|'.join(sorted(known, key=len, reverse=True))})(?=[\"'/.?#]| import)", text)
+    return {known[name] for name in found}
+
+
+@cache
+def looked_at_by_all() -> set[str]:
+    """The lessons that pages without a lesson of their own are made of."""
+    files = [file for folder in ("microgpt/viz", "templates", "tools") for file in all_of(folder)]
+    texts = [file.read_text("utf-8") for file in [*files, COURSE / "apps.py"] if file.suffix in (".py", ".html")]
+    found = re.findall(r"\bcourse[./](\w+)", "\n".join(texts))
+    return {"kv_cache", "kv_cache_words", *(name for name in found if name in LESSONS)}
+
+
+@cache
+def all_of(folder: str) -> list[Path]:
+    return [file for file in sorted((ROOT / folder).rglob("*")) if file.suffix in KINDS and file.is_file()]
+
+
+def project(lessons: frozenset[str]) -> Iterator[Path]:
+    """All of the project but the folders of other lessons: of these, what their pages say of themselves."""
+    for file in (file for folder in PROJECT for file in all_of(folder)):
+        lesson = file.relative_to(COURSE).parts[0] if file.is_relative_to(COURSE) else ""
+        if lesson not in LESSONS or lesson in lessons or file.name == "__init__.py":
+            yield file
+
+
+@cache
+def messages(lesson: str) -> frozenset[str]:
+    return frozenset(messages_in(file for file in all_of("microgpt/course") if file.parent.name == lesson))
+
+
+@cache
+def translations(lessons: frozenset[str]) -> str:
+    """The translations without the texts of other lessons."""
+    others = {text for name in LESSONS if name not in lessons for text in messages(name)}
+    said = []
+    for path in sorted((ROOT / "locale").glob("*/LC_MESSAGES/messages.po")):
+        with path.open("rb") as file:
+            said += [f"{one.id} {one.string}" for one in read_po(file) if one.id and first(one.id) not in others]
+    return "\n".join(said)
+
+
+def first(text: str | tuple[str, ...] | list[str]) -> str:
+    """A text, the first form of one that has a plural."""
+    return text if isinstance(text, str) else text[0]
+
+
+@cache
+def browsers() -> str:
+    """Which they are: another one is another proof."""
+    found = [(name, which(name)) for name in ENGINES]
+    return repr([(name, Path(path).stat()[6:9] if path else None) for name, path in found])
 
 
 def reached(path: Path) -> set[Path]:

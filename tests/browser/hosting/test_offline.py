@@ -170,7 +170,7 @@ def test_without_storage_everything_comes_from_the_network(new_tab: Open, site: 
     code = BROKEN[how] + (site / "offline.js").read_text("utf-8")
     line.instead["/offline.js"] = answer(200, code, Content_Type="text/javascript")
     with serving(site, line) as url:
-        page = controlled(new_tab(), url + "index.html")
+        page = controlled(new_tab(), url + "kv-cache-words.html")
         open_live(page, url + "kv-cache.html")
         assert page.run("navigator.serviceWorker.controller !== null")
         assert press(page, "next")["state"]["n"] == 4

@@ -9,11 +9,10 @@ import pytest
 from playwright.sync_api import Browser
 from playwright.sync_api import Page as Tab
 
-from microgpt.course import LESSONS
 from tests.browser.conftest import Open
 from tests.browser.live import open_live, press
 
-STEPPERS = [page.name for page in LESSONS if page.widget == "kv_cache"]
+STEPPERS = ["kv-cache", "kv-cache-words"]
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Playwright
 
-from microgpt.course import PAGES
+from microgpt.course import page as page_named
 from microgpt.record import Recording
 from microgpt.trace import from_json
 from microgpt.viz.drawing.picture import Picture
@@ -22,7 +22,7 @@ from tests.support.answers import stands
 from tools.browsers import Page, tab
 
 ENGINES = pytest.mark.engines("NumPy and the bridge run in the engine's own WebAssembly")
-STEPPERS = [page for page in PAGES if page.widget == "kv_cache"]
+STEPPERS = [page_named("kv-cache"), page_named("kv-cache-words")]
 
 
 @pytest.fixture(scope="module")
