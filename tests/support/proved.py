@@ -69,7 +69,7 @@ def of_module(path: Path) -> Proof | None:
     data = [file for file in (ROOT / "microgpt" / "data").iterdir() if file.is_file()]
     listed = [*sorted(files), *sorted(data), *(ROOT / name for name in COMMON), *sorted(COURSE.glob("**/__init__.py"))]
     listed += [place / "conftest.py" for place in path.parents if (place / "conftest.py").is_file()]
-    return Proof(path.relative_to(ROOT).as_posix(), *(file.read_bytes() for file in listed))
+    return Proof(path.relative_to(ROOT).as_posix(), *(file.read_bytes() for file in listed), machine())
 
 
 # ---- tests of pages: all of the project but the lessons that they do not look at ---------------------------
@@ -99,7 +99,7 @@ def of_pages(path: Path) -> Proof | None:
     ]
     files = {*own, *beside, *more, *project(lessons), ROOT / "build.py", ROOT / "pyproject.toml"}
     listed = [f"{file.relative_to(ROOT).as_posix()} {digest(file)}" for file in sorted(files) if file.is_file()]
-    return Proof(path.relative_to(ROOT).as_posix(), *listed, translations(lessons), browsers())
+    return Proof(path.relative_to(ROOT).as_posix(), *listed, translations(lessons), machine())
 
 
 def tests_of(path: Path) -> list[Path]:
@@ -173,10 +173,11 @@ def first(text: str | tuple[str, ...] | list[str]) -> str:
 
 
 @cache
-def browsers() -> str:
-    """Which they are: another one is another proof."""
+def machine() -> str:
+    """What is installed here: with other browsers, or with the list of names, it is another proof."""
     found = [(name, which(name)) for name in ENGINES]
-    return repr([(name, Path(path).stat()[6:9] if path else None) for name, path in found])
+    names = Path(os.environ.get("NAMES_TXT") or ROOT.parent / "shared" / "data" / "names.txt")
+    return repr([(name, Path(path).stat()[6:9] if path else None) for name, path in found] + [names.is_file()])
 
 
 def reached(path: Path) -> set[Path]:
@@ -237,7 +238,7 @@ class Modules:
         self.collected |= set(ids)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.when == "call" and report.passed:
+        if (report.when == "call" and report.passed) or report.skipped:  # on the same `machine` it is skipped again
             self.passed.add(report.nodeid)
 
     def pytest_sessionfinish(self) -> None:
