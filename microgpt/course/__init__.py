@@ -40,7 +40,7 @@ PARTS = (
         N_("Why it is right"),
         N_("Why q goes, why old rows may stay, and what training has to do with it."),
         "exercises-right",
-        ("why_q", "inside", "old_rows", "training"),
+        ("why_q", "inside", "old_rows", "edited_text", "training"),
     ),
     Part(
         N_("What it costs"),

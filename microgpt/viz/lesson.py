@@ -25,15 +25,26 @@ from microgpt.viz.controls import Choice, Field
 from microgpt.viz.page import Page
 from microgpt.viz.settings import Settings
 
-__all__ = ["Choice", "Field", "Page", "Settings", "Table", "View", "add"]
+__all__ = ["Choice", "Field", "Page", "Settings", "Table", "View", "Word", "add"]
 
 GROUP = "microgpt.lessons"  # of entry points
 TRAVELLED = "microgpt_lessons"  # where the lessons lie that went along into a browser
 MOST_FILES, MOST_BYTES = 2_000, 50_000_000  # in the folder of a lesson: all of it goes along
 
 
+class Word(str):
+    """A word in one of the states that look the same on every page: new is lit, old calm, again hatched."""
+
+    state: str
+
+    def __new__(cls, text: str, state: str) -> Word:
+        found = super().__new__(cls, text)
+        found.state = state
+        return found
+
+
 class Table(NamedTuple):
-    """Rows of a token, texts and numbers. The numbers of one column get bars."""
+    """Rows of a token, texts, words in their states and numbers. The numbers of one column get bars."""
 
     head: Sequence[str]
     rows: Sequence[Sequence[str | float]]
@@ -41,7 +52,9 @@ class Table(NamedTuple):
     digits: int = 2  # behind the point of a number that is not whole
 
     def kind(self, cell: object) -> str:
-        """How a cell is written: as a text, a whole number or a number."""
+        """How a cell is written: as a word in its state, a text, a whole number or a number."""
+        if isinstance(cell, Word):
+            return "word"
         return "whole" if isinstance(cell, Integral) else "number" if isinstance(cell, Real) else "text"
 
     def share(self, value: float) -> float:

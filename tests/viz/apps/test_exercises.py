@@ -252,6 +252,22 @@ def test_the_parameters_are_those_of_the_arrays() -> None:
     assert result(told.cached) == kept
 
 
+def test_a_file_that_is_edited_runs_from_its_first_edited_token_on() -> None:
+    """A file is the list of its versions, and what is held of it the file of before."""
+    told = numbers("right").edits
+
+    def ran(held: list[int], now: list[int]) -> int:
+        return len(now) - next(i for i, (a, b) in enumerate(zip(held, now, strict=True)) if a != b)
+
+    file, each = [0] * told.length, 0
+    for edit, at in enumerate(told.at, 1):
+        now = [*file[:at], edit, *file[at + 1 :]]
+        each, file = each + ran(file, now), now
+    assert (result(told.each), result(told.once)) == (each, ran([0] * told.length, file))
+    first, second, _ = sorted(told.at)
+    assert result(told.between) == len(file[first + 1 : second]) and set(file[first + 1 : second]) == {0}
+
+
 def test_what_the_last_token_notices() -> None:
     told, model = numbers("right").swap, shipped("names-deep")
     assert told.before[-1] == told.after[-1] and len(told.before) == len(told.after)

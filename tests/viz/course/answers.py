@@ -131,6 +131,20 @@ def moved(view: Any) -> str:
     return "rows after it are stale"
 
 
+def own_row_alone(view: Any) -> str:
+    """An early row is made anew in a whole cache, by one pass; the last token runs, and rows before it are still right."""
+    model = shipped("names-deep")
+    ids = model.tokenizer.encode("juliann")
+    edited, cache, fresh = [*ids[:4], ids[4] + 1, *ids[5:]], KVCache(model.config), KVCache(model.config)
+    forward(model.params, model.config, ids[:-1], cache)
+    right = forward(model.params, model.config, edited, fresh)[-1]
+    for layer, new in zip(cache.layers, fresh.layers, strict=True):
+        assert np.abs(layer.keys[:, :4] - new.keys[:, :4]).max() < 1e-12
+        layer.keys[:, 4], layer.values[:, 4] = new.keys[:, 4], new.values[:, 4]
+    assert np.abs(right - forward(model.params, model.config, edited[-1:], cache)[0]).max() > 2
+    return "rows after i are stale"
+
+
 def no_reset(view: Any) -> str:
     means = mistakes.measured("names")
     assert means["no_reset"].loss > means["right"].loss + 0.5
@@ -529,6 +543,11 @@ QUESTIONS: dict[str, tuple[Question, ...]] = {
         ("ask-stale", COMPUTE, lambda view: f"{1 + (view.n_layer - 1) * (view.n - view.asks.at)}"),
         ("ask-last", COMPUTE, lambda view: f"{view.n_layer * (view.n - 1)}"),
         ("ask-bug", BUG, moved),
+    ),
+    "edited-text": (
+        ("ask-again", COMPUTE, lambda view: f"{len(range(250, 1000))}"),
+        ("ask-blocks", COMPUTE, lambda view: f"{max(end for end in range(0, 1000, 16) if end <= 250)}"),
+        ("ask-bug", BUG, own_row_alone),
     ),
     "training": (
         ("ask-masked", COMPUTE, lambda view: f"{np.triu(np.ones((view.n + 1, view.n + 1)), 1).sum():.0f}"),

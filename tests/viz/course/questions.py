@@ -96,6 +96,18 @@ QUESTIONS: dict[str, tuple[tuple[str, str], ...]] = {
         ("What does one step of training do to a cache?", r"One step of training makes 20 of 20 rows stale"),
         ("I edit the middle of a prompt: what must be computed again?", r"Change one, and every row after it must be computed again, in every layer but the first"),
     ),
+    "edited-text": (
+        ("Can a row before an edit notice it?", r"lets none read ahead\. So no row before an edit can have noticed it"),
+        ("How many rows may stay after an edit in the middle?", r"16 of 32 stand before the edit and are equal to the last bit"),
+        ("Which rows of the first layer are stale?", r"Stale rows there: 1, that of the edited token"),
+        ("And which of the last?", r"In the last, 4 of 8 are: its own, and those of all tokens after it"),
+        ("Why must a token run again though its row of the first layer is right?", r"what comes out of it is what the next layer starts from"),
+        ("What can a prefix cache reuse?", r"The tokens before it are the prefix that old and new text share, and their rows are reused"),
+        ("What does it cost to edit the first message of a chat?", r"a chat whose first message is changed pays it for nearly everything"),
+        ("How does an engine look for what it holds?", r"block by block, and stops at the first block that differs"),
+        ("What if only the edited token is run again?", r"this puts the last logits off by up to 2\.17\. Cases above in which another token is chosen: 2 of 7"),
+        ("What does an inserted token do to the rows after it?", r"Of their 16 rows, those of the first layer among them, 0 come out the same"),
+    ),
     "training": (
         ("Why is there nothing to cache in training?", r"nothing would be computed again, so there is nothing to cache"),
         ("How is the mask applied?", r"added to the scores, not multiplied: minus infinity wherever a key comes later than the query \(10 in all"),

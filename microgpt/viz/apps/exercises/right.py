@@ -27,6 +27,7 @@ TASKS = (
     Task("swap", "predict", 10, 5, ("inside", "old-rows")),
     Task("order", "plan", 15, 9, ("old-rows",)),
     Task("places", "bug", 10, 7, ("old-rows",)),
+    Task("edits", "compute", 10, 6, ("edited-text",)),
     Task("loss", "compute", 15, 9, ("training",)),
 )
 T, WINDOW = 12, 4
@@ -36,6 +37,7 @@ SMALL = Config(n_layer=2, n_embd=32, n_head=4, n_kv_head=2, head_dim=8, n_mlp=12
 BEFORE, AFTER = Settings("names-deep", "leo"), Settings("names-deep", "mio")  # up to the last letter, which is the same
 STOPS = (("embed", -1), ("q", 0), ("k", 0), ("attn_scores", 0), ("head_out", 0), ("q", 1), ("k", 1), ("logits", -1))
 PROMPT = (900, 10, 1500, 60)  # tokens: instructions, date, examples, question
+FILE, EDITS = 4000, (3900, 2000, 3000)  # tokens of a file, and the positions at which it is edited, one after the other
 NAME, SPLIT = Settings("names", "iva"), 3  # digits of the probabilities
 
 
@@ -136,6 +138,16 @@ class Places(NamedTuple):
     first: int  # step whose position is wrong, counted from 1
 
 
+class Edits(NamedTuple):
+    """A file that is edited in several places: tokens to run if the model is asked after each, or once."""
+
+    length: int
+    at: tuple[int, ...]
+    each: Calc
+    once: Calc
+    between: Calc  # rows from the first edited token to the next, without it
+
+
 class Numbers(NamedTuple):
     window: Window
     instead: Instead
@@ -143,11 +155,12 @@ class Numbers(NamedTuple):
     swap: Swap
     order: Order
     places: Places
+    edits: Edits
     loss: Loss
 
 
 def numbers() -> Numbers:
-    return Numbers(window(), instead(), counted(), swap(), order(), places(), loss())
+    return Numbers(window(), instead(), counted(), swap(), order(), places(), edits(), loss())
 
 
 def window() -> Window:
@@ -223,6 +236,16 @@ def order() -> Order:
 def places() -> Places:
     taken = [min(step, WINDOW) for step in range(2 * WINDOW)]
     return Places(listing("window"), WINDOW, taken, next(i for i, p in enumerate(taken) if i != p) + 1)
+
+
+def edits() -> Edits:
+    each, once = sum(FILE - at for at in EDITS), FILE - min(EDITS)
+    unlike(each, once)
+    first, second, _ = sorted(EDITS)
+    return Edits(
+        FILE, EDITS, chain([FILE - at for at in EDITS], "+", each), calc("{} − {} = {}", FILE, first, once),
+        calc("{} − {} − 1 = {}", second, first, second - first - 1),
+    )  # fmt: skip
 
 
 def loss() -> Loss:

@@ -1,0 +1,146 @@
+"""One token of a text is replaced: which rows of the old cache are those of the edited text, and what if all stay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from microgpt.cache import KVCache
+from microgpt.config import Array
+from microgpt.decode import decode_step
+from microgpt.errors import N_
+from microgpt.experiments.validity import another, cache_rows, rows_of, staleness
+from microgpt.trace import Trace
+from microgpt.viz.drawing import thumbs
+from microgpt.viz.lesson import Choice, Settings, Table, Word
+from microgpt.viz.text.answers import answers
+from microgpt.viz.text.formats import show
+from microgpt.weights import Model
+
+STAYS, OWN = Word(N_("stays"), "old"), Word(N_("stale"), "new")  # before the edited token, and its own row
+STALE, SAME = Word(N_("stale"), "again"), Word(N_("same"), "again")  # after it: other numbers, and the same ones
+CHAT, EDITED, BLOCK = 1000, 250, 16  # tokens, a position and the size of a block, for the questions
+
+
+class Edit(NamedTuple):
+    """What the rows of the old cache are worth once the token at `at` is another one. A row is a k and a v."""
+
+    at: int
+    old: str
+    now: str
+    stale: Array  # [n_layer, n], bool: the edited text, run anew, writes other numbers there
+    off: float  # of the last logits, at most, when the edited token and the last one alone are run again
+    right: str  # the likeliest token after the edited text
+    found: str  # and when the stale rows are used
+    alike: int | None  # if `now` is inserted instead: rows behind it that come out the same; None where nothing fits
+
+    @property
+    def kept(self) -> int:
+        """Rows before the edit, in all layers, that are those of the edited text."""
+        return int((~self.stale[:, : self.at]).sum())
+
+    @property
+    def same(self) -> int:
+        """Rows after it that are, too."""
+        return int((~self.stale[:, self.at :]).sum())
+
+    @property
+    def moved(self) -> int:
+        """Rows of the tokens that an insertion there moves, in all layers."""
+        return self.stale[:, self.at :].size
+
+    @property
+    def by_layer(self) -> list[int]:
+        """Stale rows."""
+        return self.stale.sum(axis=1).tolist()  # type: ignore[no-any-return]
+
+    @property
+    def again(self) -> int:
+        """Tokens that must run again."""
+        return len(self.stale[0]) - self.at
+
+
+class View(NamedTuple):
+    """An edit a case."""
+
+    trace: Trace
+    choices: tuple[Choice, ...]
+    legend: str
+    labels: list[str]
+    tables: list[Table]
+    edits: list[Edit]
+    n: int
+    n_rows: int
+    others: int  # edits after which the stale rows choose another token
+    chat: tuple[int, int, int] = (CHAT, EDITED, BLOCK)
+    again: dict[str, int] = answers(CHAT - EDITED, one=1, before=EDITED, all=CHAT)
+    taken: dict[str, int] = answers(EDITED // BLOCK * BLOCK, rows=EDITED, up=-(-EDITED // BLOCK) * BLOCK)
+
+
+def view(settings: Settings) -> View:
+    """Run the text, and once more for each token that is edited."""
+    recording = settings.recording()
+    recording.run_prompt()
+    ids, words = recording.ids[: recording.n_prompt], [show(token) for token in recording.model.tokenizer.vocabulary]
+    edits = [edit(recording.model, words, ids, recording.cache, at) for at in range(1, len(ids))]
+    return View(
+        trace=recording.trace,
+        choices=(Choice("edit", range(len(edits)), (len(edits) - 1) // 2),),
+        legend=N_("Edited token"),
+        labels=[f"{one.at} {one.old} → {one.now}" for one in edits],
+        tables=[table(one, [words[token] for token in ids]) for one in edits],
+        edits=edits,
+        n=len(ids),
+        n_rows=edits[0].stale.size,
+        others=sum(one.found != one.right for one in edits),
+    )
+
+
+def edit(model: Model, words: Sequence[str], ids: Sequence[int], old: KVCache, at: int) -> Edit:
+    """Replace the token at `at`, and compare with the edited text run anew, number by number."""
+    now, before = another(model.config, ids[at], model.tokenizer.start), rows_of(old)
+    edited, cache = [*ids[:at], now, *ids[at + 1 :]], KVCache(model.config, model.params["wte"].dtype)
+    for token in edited:
+        right = decode_step(model.params, model.config, token, cache)
+    stale = staleness(before, rows_of(cache)) > 0
+    found = with_stale_rows(model, edited, old, at)
+    alike = None
+    if len(ids) < model.config.n_ctx:
+        inserted = cache_rows(model.params, model.config, [*ids[:at], now, *ids[at:]])
+        alike = int((staleness(before[:, at:], inserted[:, at + 1 :]) == 0).sum())
+    chosen = words[int(right.argmax())], words[int(found.argmax())]
+    return Edit(at, words[ids[at]], words[now], stale, float(np.abs(right - found).max()), *chosen, alike)
+
+
+def with_stale_rows(model: Model, edited: Sequence[int], old: KVCache, at: int) -> Array:
+    """The last logits, when the edited token and the last one are run and the rows between them are the old ones."""
+    cache = KVCache(model.config, model.params["wte"].dtype)
+    for token in edited[: at + 1]:
+        logits = decode_step(model.params, model.config, token, cache)
+    if at + 1 < len(edited):
+        for layer, was in zip(cache.layers, old.layers, strict=True):
+            layer.append(*(side[:, at + 1 : -1].swapaxes(0, 1) for side in (was.keys, was.values)))
+        logits = decode_step(model.params, model.config, edited[-1], cache)
+    return logits
+
+
+def table(one: Edit, tokens: Sequence[str]) -> Table:
+    """A row a token of the edited text, a column a layer."""
+    rows: list[Sequence[str | float]] = []
+    for i, token in enumerate(tokens):
+        if i == one.at:
+            rows.append([one.now, *(OWN if stale else SAME for stale in one.stale[:, i])])
+        else:
+            rows.append([token, *(STALE if stale else STAYS if i < one.at else SAME for stale in one.stale[:, i])])
+    return Table([N_("token, by layer"), *(f"{layer}" for layer in range(len(one.stale)))], rows)
+
+
+def thumb(view: View) -> Iterable[thumbs.Cell]:
+    """Which rows may stay, layer by layer."""
+    rows = view.tables[int(view.choices[0].at)].rows
+    step = thumbs.HEIGHT // len(rows)
+    for i, (_, *cells) in enumerate(rows):
+        kinds = ["kept" if cell == STAYS else "again" for cell in cells]
+        yield from thumbs.boxes(kinds, 0, i * step, 40, step - 3, 3)

@@ -1,0 +1,86 @@
+"""What the lesson on edited text shows, by another way: one pass of the edited text, with rows written over by hand."""
+
+import numpy as np
+import pytest
+
+from microgpt.cache import KVCache
+from microgpt.course.edited_text.lesson import STALE, View
+from microgpt.decode import decode_step, prefill
+from microgpt.trace import Trace
+from microgpt.weights import Model, shipped
+from tests.support.pages import by_id, drawn, folded, view_of
+
+TEXTS = [("names-deep", "e"), ("names-deep", "juliann"), ("names-deep", "juliannjuliann"), ("stories", "The sun is")]
+
+
+@pytest.mark.parametrize(("name", "prompt"), TEXTS)
+def test_rows_are_stale_where_the_trace_of_the_edited_text_has_others(name: str, prompt: str) -> None:
+    """What k and v the hook is told, and not what a cache holds: equal to the last bit, or stale."""
+    shown, model = view_of_text(name, prompt), shipped(name)
+    ids = model.tokenizer.encode(prompt)
+
+    def told(tokens: list[int]) -> list[list[bytes]]:
+        trace, cache = Trace({}), KVCache(model.config)
+        for token in tokens:
+            decode_step(model.params, model.config, token, cache, trace)
+        rows, layers = range(len(tokens)), range(model.config.n_layer)
+        return [[b"".join(trace[side, i, layer].tobytes() for side in "kv") for layer in layers] for i in rows]
+
+    before = told(ids)
+    assert [one.at for one in shown.edits] == [*range(1, len(ids))]
+    for one in shown.edits:
+        now = put_in(model, ids[one.at])
+        after = told([*ids[: one.at], now, *ids[one.at + 1 :]])
+        stale = [[a != b for a, b in zip(*pair, strict=True)] for pair in zip(before, after, strict=True)]
+        assert one.stale.T.tolist() == stale
+        assert (one.kept, one.again) == (one.at * model.config.n_layer, len(ids) - one.at)
+        assert one.by_layer == [1, *[one.again] * (model.config.n_layer - 1)] and one.same == one.again - 1
+        if one.alike is not None:
+            moved = told([*ids[: one.at], now, *ids[one.at :]])[one.at + 1 :]
+            pairs = zip(before[one.at :], moved, strict=True)
+            assert one.alike == sum(a == b for pair in pairs for a, b in zip(*pair, strict=True)) == 0
+
+
+@pytest.mark.parametrize(("name", "prompt"), TEXTS)
+def test_stale_rows_give_the_logits_of_rows_that_are_written_over(name: str, prompt: str) -> None:
+    shown, model = view_of_text(name, prompt), shipped(name)
+    ids, old = model.tokenizer.encode(prompt), KVCache(model.config)
+    prefill(model.params, model.config, ids, old)
+    for one in shown.edits:
+        edited = [*ids[: one.at], put_in(model, ids[one.at]), *ids[one.at + 1 :]]
+        cache = KVCache(model.config)
+        right = prefill(model.params, model.config, edited, cache)
+        cache.crop(len(ids) - 1)
+        for layer, was in zip(cache.layers, old.layers, strict=True):
+            layer.keys[:, one.at + 1 :] = was.keys[:, one.at + 1 : -1]
+            layer.values[:, one.at + 1 :] = was.values[:, one.at + 1 : -1]
+        found = decode_step(model.params, model.config, edited[-1], cache)
+        assert one.off == pytest.approx(np.abs(right - found).max(), abs=1e-9)
+        assert (one.right == one.found) == (right.argmax() == found.argmax())
+        assert (one.off == 0) == (one.at >= len(ids) - 2)  # nothing lies between the edited token and the last
+
+
+def test_the_page_says_what_was_compared() -> None:
+    shown, said = view_of("edited-text"), {name: folded(e) for name, e in by_id("edited-text").items()}
+    one = shown.edits[shown.choices[0].at]
+    assert f"{one.kept} of {shown.n_rows} stand before the edit" in said["before"]
+    assert f"Stale rows there: {one.by_layer[0]}, that" in said["after"]
+    assert f"In the last, {one.by_layer[-1]} of {shown.n} are" in said["after"]
+    assert f"Here these are {one.again} of {shown.n}" in said["prefix"] and f"{one.same} rows after" in said["prefix"]
+    assert f"off by up to {one.off:.2f}" in said["shortcut"] and one.found != one.right
+    assert f"is chosen: {shown.others} of {len(shown.edits)}" in said["shortcut"] and shown.others > 1
+    assert f"Of their {shown.n_rows - one.kept} rows" in said["inserted"] and "0 come out the same" in said["inserted"]
+    stale = sum(cell == STALE for _, *cells in shown.tables[shown.choices[0].at].rows for cell in cells)
+    assert stale == sum(one.by_layer)
+
+
+def view_of_text(name: str, prompt: str) -> View:
+    shown, _ = drawn("edited-text", name, prompt)
+    assert isinstance(shown, View)
+    return shown
+
+
+def put_in(model: Model, old: int) -> int:
+    """The token that is put in: the next of the vocabulary, and never the one that begins a text."""
+    others = [token for token in range(model.config.vocab_size) if token != model.tokenizer.start]
+    return min((token for token in others if token > old), default=others[0])
