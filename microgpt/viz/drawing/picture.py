@@ -523,8 +523,11 @@ class Picture:
 
     @property
     def grows_evenly(self) -> bool:
-        """Whether each token adds a row of K and of V to every layer."""
-        return not {"windows", "row", "no_rows"} & self.about.keys()
+        """Whether each token adds a row of K and of V to every layer, and none has been given up by the last step."""
+        if {"windows", "row", "no_rows"} & self.about.keys():
+            return False
+        at = self.n - 1
+        return self.as_read.as_told or all(len(self.as_read.positions(at, layer)) == self.n for layer in self.layers)
 
     def sunk(self, meetings: list[tuple[str, list[Meeting]]]) -> list[tuple[str, float]]:
         """For each layer and head that is drawn what its weights come to, if those of some are less than one: such a

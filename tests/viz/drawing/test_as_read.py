@@ -102,6 +102,7 @@ def numbers(strips: list[Any], layer: int) -> list[list[float]]:
 def test_each_step_shows_the_rows_that_it_was_handed(ran: Ran) -> None:
     trace, n_layer = ran.recording.run(), MODEL.config.n_layer
     for shown in (Picture(trace), Picture(from_json(to_json(trace)))):
+        assert shown.grows_evenly == (ran.way not in (drops, forgets))
         for at in range(shown.n):
             handed = ran.handed[at * n_layer :][:n_layer]
             for i in range(at + 1):
