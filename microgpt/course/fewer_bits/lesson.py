@@ -12,8 +12,8 @@ from microgpt.caches.codes import MANTISSA, Float8, Grid
 from microgpt.caches.quantised import Rows
 from microgpt.config import Array
 from microgpt.course.fewer_bits.drawn import Drawing, drawing
+from microgpt.course.fewer_bits.planted import TIMES, Planted, planted, rows_with, unevenness
 from microgpt.experiments.dropping.bits import HALF, Fewer, compare, shares, through
-from microgpt.experiments.dropping.planted import TIMES, Planted, planted, rows_with, unevenness
 from microgpt.experiments.dropping.recorded import recorded
 from microgpt.experiments.dropping.shifted import Shifted, shifted
 from microgpt.trace import Trace

@@ -12,7 +12,7 @@ from microgpt.config import param_shapes
 from microgpt.cost import PARTS, cached
 from microgpt.course.fewer_heads.trained import Quality, quality
 from microgpt.course.fewer_heads.ways import ORIGINS, Query, Trial, Way
-from microgpt.experiments.sharing import choices, in_turn
+from microgpt.experiments.shared_heads import choices, in_turn
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.thumbs import WIDTH, Cell, boxes

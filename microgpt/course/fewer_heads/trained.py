@@ -15,7 +15,7 @@ import numpy as np
 from microgpt.config import Array, n_params
 from microgpt.cost import kv_bytes
 from microgpt.errors import N_
-from microgpt.experiments.sharing.quality import CONFIG, MORE, N_HELD, SEEDS, STEPS, measured
+from microgpt.experiments.shared_heads.quality import CONFIG, MORE, N_HELD, SEEDS, STEPS, measured
 from microgpt.viz.drawing.chart import Tick
 
 SIZE = 2  # bytes a number: 16 bits

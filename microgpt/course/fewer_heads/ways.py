@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from microgpt.config import Array, Config, Params
 from microgpt.errors import N_
-from microgpt.experiments.sharing import change, latent, off, run, with_kv_heads, with_latent, written
+from microgpt.experiments.shared_heads import change, latent, off, run, with_kv_heads, with_latent, written
 from microgpt.trace import Trace
 from microgpt.viz.drawing.heat import Scale, Strip, scale_for
 from microgpt.viz.text.formats import show

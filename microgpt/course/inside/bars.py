@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from microgpt.config import Array
+from microgpt.course.inside.journey import Stop
 from microgpt.course.inside.route import StopView
 from microgpt.course.inside.swaps import Swap
-from microgpt.experiments.journey import Stop
 from microgpt.viz.drawing.heat import Scale, scale_for
 
 Levels: TypeAlias = list[tuple[str, int]]  # of one number: a state and its level, where that is not zero

@@ -9,11 +9,11 @@ from microgpt.architectures import inventory
 from microgpt.architectures.known import PRESETS
 from microgpt.checkpoints.names import GPT2, LLAMA, published
 from microgpt.config import Array
+from microgpt.course.inside import journey
 from microgpt.course.inside.bars import Levels, Part, at, drawing
 from microgpt.course.inside.route import Journey, held, journeys_of
 from microgpt.course.inside.swaps import Swap, swaps_of
 from microgpt.errors import N_
-from microgpt.experiments import journey
 from microgpt.model import softmax
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice

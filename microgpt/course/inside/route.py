@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from microgpt.architectures import inventory
 from microgpt.config import Array, Config
+from microgpt.course.inside.journey import MADE_WITH, Stop
 from microgpt.errors import N_
-from microgpt.experiments.journey import MADE_WITH, Stop
 from microgpt.viz.drawing.heat import Scale, Strip, scale_for
 
 LEGIBLE = 16  # numbers of a row of the figure that are written out; of longer rows the heat alone is drawn

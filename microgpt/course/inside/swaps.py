@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from microgpt.experiments import journey
+from microgpt.course.inside import journey
 from microgpt.experiments.validity import another
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model

@@ -16,7 +16,7 @@ from microgpt.cache import KVCache
 from microgpt.config import Array, Config, n_params, v_dim
 from microgpt.cost import made, pair_widths
 from microgpt.errors import N_
-from microgpt.experiments.sharing.widths import (
+from microgpt.experiments.shared_heads.widths import (
     KINDS,
     N_HELD,
     SEEDS,

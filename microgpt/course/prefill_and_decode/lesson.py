@@ -25,9 +25,9 @@ from microgpt.course.prefill_and_decode.passes import (
     speculation,
     undone,
 )  # fmt: skip
+from microgpt.course.prefill_and_decode.reuse import Undone
 from microgpt.errors import N_, UserError
 from microgpt.experiments import schedule
-from microgpt.experiments.reuse import Undone
 from microgpt.experiments.schedule import A100, Pass, Run
 from microgpt.record import Recording
 from microgpt.serving.hardware import PER_MAC

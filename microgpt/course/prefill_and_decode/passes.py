@@ -14,11 +14,12 @@ import numpy as np
 
 from microgpt.architectures.known import PRESETS
 from microgpt.cache import KVCache
+from microgpt.course.prefill_and_decode import reuse
+from microgpt.course.prefill_and_decode.reuse import Shared, Undone
 from microgpt.decode import prefill
 from microgpt.errors import N_
-from microgpt.experiments import reuse, schedule
+from microgpt.experiments import schedule
 from microgpt.experiments.growth import spread
-from microgpt.experiments.reuse import Shared, Undone
 from microgpt.experiments.schedule import A100, Pass
 from microgpt.serving import speculate
 from microgpt.viz.drawing.chart import Chart, Series, line_chart

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from microgpt.experiments.prefixes.events import AGAIN, FIRST, FORK, OTHER, SECOND, SIZE, Event
+from microgpt.course.shared_prefixes.events import AGAIN, FIRST, FORK, OTHER, SECOND, SIZE, Event
 
 LETTERS = {FIRST: "A", SECOND: "B", FORK: "C", AGAIN: "A", OTHER: "D"}
 LANES = {FIRST: 0, AGAIN: 0, SECOND: 1, FORK: 2, OTHER: 3}

@@ -12,8 +12,8 @@ from microgpt.cache import KVCache
 from microgpt.course import page
 from microgpt.course.fewer_heads import trained
 from microgpt.course.fewer_heads.lesson import view
-from microgpt.experiments.sharing import change, choices, latent, run, with_kv_heads, with_latent
-from microgpt.experiments.sharing.quality import measured
+from microgpt.experiments.shared_heads import change, choices, latent, run, with_kv_heads, with_latent
+from microgpt.experiments.shared_heads.quality import measured
 from microgpt.model import forward
 from microgpt.record import Recording
 from microgpt.viz.rendering.render import prose

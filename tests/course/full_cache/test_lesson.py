@@ -6,7 +6,7 @@ import numpy as np
 
 from microgpt.cache import KVCache
 from microgpt.caches.sinks import SinkCache
-from microgpt.experiments.dropping.policies import text_of
+from microgpt.course.full_cache.policies import text_of
 from microgpt.experiments.dropping.recorded import recorded
 from microgpt.model import forward, softmax
 from microgpt.weights import shipped

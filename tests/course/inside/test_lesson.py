@@ -10,7 +10,7 @@ from microgpt.architectures import inventory
 from microgpt.architectures.known import PRESETS
 from microgpt.config import n_params, param_shapes
 from microgpt.course import page
-from microgpt.experiments import journey
+from microgpt.course.inside import journey
 from microgpt.trace import Trace
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.rendering.style import own_style

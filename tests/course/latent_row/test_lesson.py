@@ -3,7 +3,7 @@
 import numpy as np
 
 from microgpt.cache import KVCache
-from microgpt.experiments.sharing.widths import paired
+from microgpt.experiments.shared_heads.widths import paired
 from microgpt.model import forward
 from microgpt.weights import shipped
 from tests.support.pages import Run, classes, drawn, find, prose_of, runs, text

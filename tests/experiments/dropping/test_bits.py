@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from microgpt.caches.quantised import QuantisedCache
+from microgpt.course.full_cache.policies import text_of
 from microgpt.experiments.dropping.bits import Fewer, bytes_of, compare, formats
-from microgpt.experiments.dropping.policies import text_of
 from microgpt.weights import shipped
 
 MODELS = [("stories", "The next day is bright"), ("names-deep", "emm"), ("names", "emm")]

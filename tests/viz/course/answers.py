@@ -19,8 +19,8 @@ from microgpt.caches.codes import Grid
 from microgpt.caches.ring import RingLayer
 from microgpt.config import Array, Config, param_shapes
 from microgpt.cost import PARTS
+from microgpt.course.full_cache.policies import after_shift
 from microgpt.experiments import mistakes
-from microgpt.experiments.dropping.policies import after_shift
 from microgpt.experiments.validity import rows_under
 from microgpt.model import forward
 from microgpt.serving.adapters import drawn, voided

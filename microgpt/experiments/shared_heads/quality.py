@@ -3,7 +3,8 @@
 Every model is judged by the same names, which none has learned from. What came out lies in data/sharing.json; this
 command has made it, in about ten minutes:
 
-    python -m microgpt.experiments.sharing.quality names.txt > losses.json && mv losses.json microgpt/data/sharing.json
+    python -m microgpt.experiments.shared_heads.quality names.txt > losses.json
+    mv losses.json microgpt/data/sharing.json
 
 Knows models and names; knows no page.
 """
@@ -24,7 +25,7 @@ import numpy as np
 
 from microgpt.cache import KVCache
 from microgpt.config import Array, Config, Params, split
-from microgpt.experiments.sharing import choices, with_kv_heads
+from microgpt.experiments.shared_heads import choices, with_kv_heads
 from microgpt.model import forward, softmax
 from microgpt.recipes import DATA
 from microgpt.tokenizer import START, CharTokenizer

@@ -4,7 +4,7 @@ All are equally wide: the same residual stream, four query heads, eight numbers 
 judged by the same sentences, which none has learned from. What came out lies in data/widths.json; this command has
 made it, in about ten minutes:
 
-    python -m microgpt.experiments.sharing.widths > widths.json && mv widths.json microgpt/data/widths.json
+    python -m microgpt.experiments.shared_heads.widths > widths.json && mv widths.json microgpt/data/widths.json
 
 Knows models and sentences; knows no page.
 """
@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt.config import Config, row_dims, split
-from microgpt.experiments.sharing.quality import loss
+from microgpt.experiments.shared_heads.quality import loss
 from microgpt.recipes import DATA, prepare, sentences
 from microgpt.tokenizer import Tokenizer
 from microgpt.train import train

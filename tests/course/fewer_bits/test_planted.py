@@ -2,7 +2,7 @@
 
 import pytest
 
-from microgpt.experiments.dropping.planted import planted, rows_with
+from microgpt.course.fewer_bits.planted import planted, rows_with
 
 
 @pytest.mark.parametrize("bits, least", [(8, 4), (4, 4), (2, 2.5)])

@@ -8,7 +8,17 @@ from hypothesis import strategies as st
 from microgpt.cache import KVCache
 from microgpt.config import Config
 from microgpt.decode import prefill
-from microgpt.experiments.sharing import Change, change, choices, latent, off, run, with_kv_heads, with_latent, written
+from microgpt.experiments.shared_heads import (
+    Change,
+    change,
+    choices,
+    latent,
+    off,
+    run,
+    with_kv_heads,
+    with_latent,
+    written,
+)
 from microgpt.model import softmax
 from microgpt.record import Recording
 from microgpt.weights import shipped

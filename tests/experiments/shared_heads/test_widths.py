@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from microgpt.config import v_dim
-from microgpt.experiments.sharing.widths import (
+from microgpt.experiments.shared_heads.widths import (
     HELD,
     KINDS,
     SEEDS,

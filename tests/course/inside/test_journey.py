@@ -12,7 +12,7 @@ from microgpt.architectures import inventory
 from microgpt.architectures.known import PRESETS
 from microgpt.cache import KVCache
 from microgpt.config import Config, n_params
-from microgpt.experiments import journey
+from microgpt.course.inside import journey
 from microgpt.experiments.validity import another
 from microgpt.model import forward
 from microgpt.record import Recording

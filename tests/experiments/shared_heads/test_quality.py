@@ -9,8 +9,8 @@ import pytest
 
 from microgpt.backward import Grads
 from microgpt.config import n_params, split
-from microgpt.experiments.sharing import with_kv_heads
-from microgpt.experiments.sharing.quality import (
+from microgpt.experiments.shared_heads import with_kv_heads
+from microgpt.experiments.shared_heads.quality import (
     CONFIG,
     KINDS,
     N_HELD,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from microgpt.experiments.dropping.sink import ROWS, off, planted
+from microgpt.course.full_cache.sink import ROWS, off, planted
 
 
 @pytest.mark.parametrize("share", [0.02, 0.5, 0.9])

@@ -7,9 +7,7 @@ import pytest
 
 from microgpt.cache import KVCache
 from microgpt.caches.prefix import block_keys
-from microgpt.decode import decode_step
-from microgpt.errors import UserError
-from microgpt.experiments.prefixes.events import (
+from microgpt.course.shared_prefixes.events import (
     AGAIN,
     CHANGED,
     FIRST,
@@ -23,6 +21,8 @@ from microgpt.experiments.prefixes.events import (
     changed_rows,
     misplaced,
 )
+from microgpt.decode import decode_step
+from microgpt.errors import UserError
 from microgpt.trace import Trace
 from microgpt.weights import shipped
 

@@ -3,9 +3,9 @@
 import pytest
 
 from microgpt.caches.sinks import SinkCache
+from microgpt.course.full_cache.policies import Outcome, compare, text_of
 from microgpt.decode import decode_step
 from microgpt.errors import UserError
-from microgpt.experiments.dropping.policies import Outcome, compare, text_of
 from microgpt.weights import shipped
 
 MODELS = [("stories", "The next day is bright", 8), ("names-deep", "emm", 6), ("names", "emm", 6)]

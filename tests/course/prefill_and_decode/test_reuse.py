@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microgpt.experiments.reuse import share, undo
+from microgpt.course.prefill_and_decode.reuse import share, undo
 from tests.support.examples import examples
 from tests.support.strategies import Case, cases, model_of
 
