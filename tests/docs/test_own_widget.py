@@ -17,7 +17,7 @@ from microgpt.errors import UserError
 from microgpt.viz import lesson, views
 from microgpt.viz.check import check
 from microgpt.viz.figures import figure, still
-from microgpt.viz.lesson import Choice, Table, add, lesson_named
+from microgpt.viz.lesson import Choice, Table, Word, add, lesson_named
 from microgpt.viz.notebook import show
 from microgpt.viz.rendering.render import HERE, render_baked
 from microgpt.viz.session import dispatch
@@ -253,26 +253,25 @@ def test_a_bar_is_as_long_as_its_share() -> None:
     table = Table(["a", "b", "c"], [["x", 2.0, 9.0], ["y", -0.5, 1.0], ["z", "–", 1]])
     assert [table.share(value) for value in (2.0, -0.5)] == [1.0, 0.25]
     assert Table(["a", "b"], [["x", 0.0]]).share(0.0) == 0.0
-    cells = ["–", 3, np.int64(3), 0.5, np.float32(0.5)]
-    assert [table.kind(cell) for cell in cells] == ["text", "whole", "whole", "number", "number"]
+    cells = ["–", Word("stays", "old"), 3, np.int64(3), 0.5, np.float32(0.5)]
+    assert [table.kind(cell) for cell in cells] == ["text", "word", "whole", "whole", "number", "number"]
 
 
 def test_a_lesson_of_the_course_costs_six_new_files_two_edits_and_an_exercise() -> None:
-    """That on what is read most, as it was added. The other edited file is the translation, from which all else of the
+    """That on an edited text, as it was added. The other edited file is the translation, from which all else of the
     catalogue is made. The exercise is on the sheet of its part.
     """
     new = {
-        "microgpt/course/most_read/__init__.py", "microgpt/course/most_read/lesson.py",
-        "microgpt/course/most_read/widget.html",
-        "microgpt/course/most_read/prose.html", "microgpt/course/most_read/fact.html",
-        "microgpt/course/most_read/card.png", "tests/course/most_read/__init__.py",
-        "tests/course/most_read/test_lesson.py",
+        "microgpt/course/edited_text/__init__.py", "microgpt/course/edited_text/lesson.py",
+        "microgpt/course/edited_text/widget.html",
+        "microgpt/course/edited_text/prose.html", "microgpt/course/edited_text/fact.html",
+        "microgpt/course/edited_text/card.png", "tests/course/edited_text/__init__.py",
+        "tests/course/edited_text/test_lesson.py",
     }  # fmt: skip
     folders = [ROOT / name for name in ("microgpt", "templates", "site", "tools", "tests")]
     files = [path for folder in folders for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"]
     there = {path.relative_to(ROOT).as_posix(): path for path in files}
-    assert {name for name in there if re.search(r"most[-_]read", name)} == new
+    assert {name for name in there if re.search(r"edited[-_]text", name)} == new
     read = {name for name in there if re.search(r"^(?!tests/).*\.(py|html|svg|css)$", name)}
-    named = {name for name in read if re.search(r"[\"'/]most[-_]read\b", there[name].read_text("utf-8"))}
-    needing = {"microgpt/course/full_cache/__init__.py"}  # a later lesson, which builds on it
-    assert named - new - needing == {"microgpt/course/__init__.py", "microgpt/viz/apps/exercises/cost.py"}
+    named = {name for name in read if re.search(r"[\"'/]edited[-_]text\b", there[name].read_text("utf-8"))}
+    assert named - new == {"microgpt/course/__init__.py", "microgpt/viz/apps/exercises/right.py"}

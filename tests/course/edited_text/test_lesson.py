@@ -7,6 +7,7 @@ from microgpt.cache import KVCache
 from microgpt.course.edited_text.lesson import STALE, View
 from microgpt.decode import decode_step, prefill
 from microgpt.trace import Trace
+from microgpt.viz.text.formats import at_most
 from microgpt.weights import Model, shipped
 from tests.support.pages import by_id, drawn, folded, view_of
 
@@ -67,7 +68,7 @@ def test_the_page_says_what_was_compared() -> None:
     assert f"Stale rows there: {one.by_layer[0]}, that" in said["after"]
     assert f"In the last, {one.by_layer[-1]} of {shown.n} are" in said["after"]
     assert f"Here these are {one.again} of {shown.n}" in said["prefix"] and f"{one.same} rows after" in said["prefix"]
-    assert f"off by up to {one.off:.2f}" in said["shortcut"] and one.found != one.right
+    assert f"off by up to {at_most(one.off)}" in said["shortcut"] and one.found != one.right
     assert f"is chosen: {shown.others} of {len(shown.edits)}" in said["shortcut"] and shown.others > 1
     assert f"Of their {shown.n_rows - one.kept} rows" in said["inserted"] and "0 come out the same" in said["inserted"]
     stale = sum(cell == STALE for _, *cells in shown.tables[shown.choices[0].at].rows for cell in cells)
