@@ -165,6 +165,16 @@ def test_the_frame_knows_no_lesson() -> None:
     assert wrong == []
 
 
+WING = {"checkpoints", "tokenizers", "huggingface", "viz.large"}  # what other people's models need
+
+
+def test_the_course_does_without_other_peoples_models() -> None:
+    """They are a wing that no lesson imports: a reader of the course loads none of it."""
+    lessons = [path for path in MODULES if package_of(name_of(path)) in ("course", "lessons")]
+    assert len(lessons) > 50
+    assert [f"{name_of(path)}: {name}" for path in lessons for name in ours(path) if package_of(name) in WING] == []
+
+
 WRITES = (
     r"write_text|write_bytes|open\([^)]*[\"'][wax]b?[\"']|\bnp\.save|tofile\(|mkdir|makedirs|unlink|rmtree|\.rename\("
     r"|os\.(replace|remove|link|symlink|truncate)\b|\.touch\(|symlink_to|copyfile|copytree|shutil\.(copy|move)"

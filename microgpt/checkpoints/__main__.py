@@ -15,12 +15,12 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from microgpt.architectures.names import known
 from microgpt.architectures.roles import ROLES
 from microgpt.checkpoints.contents import Contents, Group, Row, contents, spans
 from microgpt.checkpoints.files import ENDING, INDEX, by_file, header, shards
-from microgpt.checkpoints.names import known
-from microgpt.checkpoints.safetensors import Tensor, shown
-from microgpt.errors import N_, UserError
+from microgpt.checkpoints.safetensors import Tensor
+from microgpt.errors import N_, UserError, shown
 from microgpt.files import open_file
 from microgpt.weights import array_header
 

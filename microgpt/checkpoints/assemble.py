@@ -10,11 +10,11 @@ from typing import Literal, cast
 
 import numpy as np
 
+from microgpt.architectures.names import FAMILY_OF, Source, is_computed, source_of
 from microgpt.checkpoints.facts import Facts
-from microgpt.checkpoints.names import FAMILY_OF, Source, is_computed, source_of
-from microgpt.checkpoints.safetensors import quoted, shown
+from microgpt.checkpoints.safetensors import quoted
 from microgpt.config import Array, Params, param_shapes
-from microgpt.errors import N_, UserError
+from microgpt.errors import N_, UserError, shown
 from microgpt.simd import Halves, widened
 from microgpt.weights import check_fields
 

@@ -11,8 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from microgpt.architectures.names import AFTER, LAYER, Known, known
 from microgpt.architectures.roles import ORDER
-from microgpt.checkpoints.names import AFTER, LAYER, Known, known
 from microgpt.checkpoints.safetensors import Tensor
 
 FLOATS = ("F64", "F32", "F16", "BF16", "F8_E4M3", "F8_E5M2")  # where a shape is that of the matrix

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from microgpt.checkpoints.config_json import (
+from microgpt.architectures.config_json import (
     Fields,
     as_json,
     boolean,
@@ -21,10 +21,9 @@ from microgpt.checkpoints.config_json import (
     positive_number,
     token_ids,
 )
-from microgpt.checkpoints.names import FAMILY_OF
-from microgpt.checkpoints.safetensors import shown
+from microgpt.architectures.names import FAMILY_OF
 from microgpt.config import Config
-from microgpt.errors import N_, UserError
+from microgpt.errors import N_, UserError, shown
 from microgpt.files import parsed
 
 GENERATION = "generation_config.json"  # its name

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from microgpt.checkpoints.safetensors import PREFIX, Header, read_header, shown
+from microgpt.checkpoints.safetensors import PREFIX, Header, read_header
 from microgpt.config import Array
-from microgpt.errors import N_, UserError
+from microgpt.errors import N_, UserError, shown
 from microgpt.files import open_file, parsed, read_text
 from microgpt.simd import widened
 

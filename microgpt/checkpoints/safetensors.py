@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from microgpt.errors import N_, UserError
+from microgpt.errors import N_, UserError, shown
 from microgpt.files import nested
 
 BITS = {
@@ -30,7 +30,6 @@ TENSORS = 20_000  # the most that are read here. DeepSeek-V3 has 91,991, in 163 
 COMMAS = 200_000  # the most values in it, about: of a tensor, six or seven
 DEPTH = 4  # an object of objects of lists has three levels
 SIDES = 32  # the most sides of one tensor
-NAME = 80  # letters of a name that are shown
 LETTERS = 1_000  # the most of a tensor's name; those in use have a hundred
 META = "__metadata__"
 HALF = re.compile("[\ud800-\udfff]")  # of a character
@@ -139,18 +138,6 @@ def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def whole(text: str) -> float:
     """A number without a point. A long one costs much time to read, and is no size of anything: it stays infinite."""
     return math.inf if len(text) > 20 else -0.0 if text == "-0" else int(text)
-
-
-def shown(name: str) -> str:
-    """A name as it can be shown: what is invisible, or turns the text around, as its escape; the middle of a long one
-    left out.
-
-    >>> print(shown("wte\\u202e"))
-    wte\\u202e
-    """
-    half = NAME // 2
-    short = name if len(name) <= NAME else f"{name[:half]}…{name[-half:]}"
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in short)
 
 
 # ---- what it says ---------------------------------------------------------------------------------

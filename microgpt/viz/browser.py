@@ -10,7 +10,7 @@ import base64
 import json
 from typing import Any
 
-from microgpt.errors import UserError
+from microgpt.errors import UserError, shown
 from microgpt.viz.given_files import UNREADABLE
 from microgpt.viz.session import dispatch
 
@@ -66,8 +66,6 @@ class Handle:
     def read(self, start: int, stop: int) -> bytes:
         from js import FileReaderSync
         from pyodide.ffi import JsException
-
-        from microgpt.checkpoints.safetensors import shown  # which a first step can do without
 
         try:
             return bytes(FileReaderSync.new().readAsArrayBuffer(self.file.slice(start, stop)).to_bytes())

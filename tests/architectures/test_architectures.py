@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from microgpt.architectures import Architecture
 from microgpt.architectures import parameters as parameters
+from microgpt.architectures.config_json import from_config_json
 from microgpt.architectures.known import PRESETS
-from microgpt.checkpoints.config_json import from_config_json
 from microgpt.config import n_params
 from microgpt.cost import kv_bytes
 from microgpt.experiments.schedule import weights_read

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microgpt.architectures import Architecture
+from microgpt.architectures.config_json import TYPES, from_config_json
 from microgpt.architectures.known import PRESETS
-from microgpt.checkpoints.config_json import TYPES, from_config_json
 from microgpt.checkpoints.facts import facts_of
 from microgpt.errors import UserError
 from tests.support.given.configs import FILES, GPT2, LLAMA3

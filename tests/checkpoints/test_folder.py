@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import save
 
+from microgpt.architectures.names import FAMILY_OF
 from microgpt.checkpoints.assemble import assemble
 from microgpt.checkpoints.facts import facts_of
 from microgpt.checkpoints.files import numbers, open_tensors
 from microgpt.checkpoints.folder import load_checkpoint, load_params
-from microgpt.checkpoints.names import FAMILY_OF
 from microgpt.config import Array, Params, param_shapes
 from microgpt.errors import UserError
 from microgpt.record import Recording

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from microgpt.architectures.inventory import PARTS, totals
 from microgpt.architectures.known import PRESETS
+from microgpt.architectures.names import FAMILIES, known
 from microgpt.architectures.roles import ROLES
 from microgpt.checkpoints.contents import contents, spans
-from microgpt.checkpoints.names import FAMILIES, known
 from microgpt.checkpoints.safetensors import Tensor
 from microgpt.config import param_shapes
 from microgpt.cost import kv_bytes

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from safetensors import SafetensorError
 from safetensors import deserialize as untyped
 
-from microgpt.checkpoints.safetensors import ALLOWED, META, Header, read_header, shown
-from microgpt.errors import UserError
+from microgpt.checkpoints.safetensors import ALLOWED, META, Header, read_header
+from microgpt.errors import UserError, shown
 from tests.support.examples import examples
 from tests.support.given.headers import entry, good_files, packed
 

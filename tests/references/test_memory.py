@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from microgpt.checkpoints.config_json import from_config_json
+from microgpt.architectures.config_json import from_config_json
 from tests.references.pytorch import torch, transformers
 from tests.support.given.configs import FILES
 

@@ -19,8 +19,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from microgpt.architectures.config_json import from_config_json
 from microgpt.checkpoints.__main__ import tensors_of
-from microgpt.checkpoints.config_json import from_config_json
 from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.checkpoints.loading import Loading
 from microgpt.viz.apps import dropped_model, look, own_model

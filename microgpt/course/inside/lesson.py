@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from microgpt.architectures import inventory
 from microgpt.architectures.known import PRESETS
-from microgpt.checkpoints.names import GPT2, LLAMA, published
+from microgpt.architectures.names import GPT2, LLAMA, published
 from microgpt.config import Array
 from microgpt.course.inside import journey
 from microgpt.course.inside.bars import Levels, Part, at, drawing

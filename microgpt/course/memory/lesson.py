@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from microgpt.architectures import Architecture
+from microgpt.architectures.config_json import from_config_json
 from microgpt.architectures.known import PRESETS
-from microgpt.checkpoints.config_json import from_config_json
 from microgpt.config import Config
 from microgpt.cost import kv_bytes
 from microgpt.errors import N_, UserError

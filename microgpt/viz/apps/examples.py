@@ -10,8 +10,8 @@ import math
 
 from microgpt.architectures import parameters as parameters
 from microgpt.architectures.known import PRESETS
+from microgpt.architectures.names import GPT2, LLAMA, Family, published_name, source_of
 from microgpt.checkpoints.assemble import uncut
-from microgpt.checkpoints.names import GPT2, LLAMA, Family, published_name, source_of
 from microgpt.checkpoints.safetensors import BITS, PREFIX, Header, read_header
 
 EXAMPLES = {"GPT-2 124M": ("F32", GPT2), "SmolLM2-135M": ("BF16", LLAMA)}

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from microgpt.architectures.known import PRESETS
+from microgpt.architectures.names import GPT2, LLAMA
+from microgpt.architectures.names import published as names_in
 from microgpt.architectures.roles import ORDER, ROLES
 from microgpt.checkpoints.contents import OTHER, Contents, Group, Row, contents, spans
-from microgpt.checkpoints.names import GPT2, LLAMA
-from microgpt.checkpoints.names import published as names_in
-from microgpt.checkpoints.safetensors import BITS, PREFIX, Header, read_header, shown
-from microgpt.errors import N_
+from microgpt.checkpoints.safetensors import BITS, PREFIX, Header, read_header
+from microgpt.errors import N_, shown
 from microgpt.viz.apps.examples import EXAMPLES, published
 from microgpt.viz.controls import Choice
 from microgpt.viz.given_files import Files, only

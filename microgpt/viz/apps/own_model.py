@@ -12,9 +12,9 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from microgpt.architectures.names import FAMILY_OF
 from microgpt.checkpoints.assemble import HALF
 from microgpt.checkpoints.loading import LIMIT, Loading
-from microgpt.checkpoints.names import FAMILY_OF
 from microgpt.config import Config
 from microgpt.course.kv_cache import lesson as stepper
 from microgpt.errors import N_, UserError

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from jsonschema import Draft202012Validator
 
+from microgpt.architectures.config_json import from_config_json
 from microgpt.checkpoints.__main__ import tensors_of
-from microgpt.checkpoints.config_json import from_config_json
 from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.checkpoints.loading import Loading
 from microgpt.decode import recompute

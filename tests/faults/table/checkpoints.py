@@ -4,7 +4,7 @@ from tests.faults.fault import Fault
 
 CHECKPOINTS = [
     Fault(
-        "square-matrix-not-turned", "checkpoints", "microgpt/checkpoints/names.py",
+        "square-matrix-not-turned", "checkpoints", "microgpt/architectures/names.py",
         'transposed=("attn.c_attn", "attn.c_proj", "mlp.c_fc", "mlp.c_proj")',
         'transposed=("attn.c_attn", "mlp.c_fc", "mlp.c_proj")',
         ("tests/checkpoints/test_folder.py::test_gpt2s_fused_matrix_is_cut_and_turned",),

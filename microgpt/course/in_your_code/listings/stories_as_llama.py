@@ -1,7 +1,7 @@
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from microgpt.checkpoints.names import FAMILIES, source_of
+from microgpt.architectures.names import FAMILIES, source_of
 from microgpt.weights import shipped
 
 ours = shipped("stories")

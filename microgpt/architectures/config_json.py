@@ -12,8 +12,7 @@ from typing import Any
 
 from microgpt.architectures import Architecture, Experts, Latent
 from microgpt.architectures.known import gpt2, llama
-from microgpt.checkpoints.safetensors import shown
-from microgpt.errors import N_, UserError
+from microgpt.errors import N_, UserError, shown
 from microgpt.files import parsed
 from microgpt.weights import LARGE, SMALL
 
