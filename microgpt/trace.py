@@ -191,7 +191,7 @@ def from_json(text: str) -> Trace:
     """Read what `to_json` wrote. Raises UserError for anything else."""
     try:
         data = json.loads(text)
-        if (data["format"], data["version"]) != ("microgpt-trace", 1):
+        if (data["format"], data["version"]) != ("microgpt-trace", 1) or data["version"] is True:  # which equals 1
             raise ValueError(f"format {data['format']!r:.40}, version {data['version']!r:.40}")
         trace = Trace(about=data["about"])
         events = list(data["events"])

@@ -73,7 +73,10 @@ def with_event(event: str) -> str:
     return f'{{"format": "microgpt-trace", "version": 1, "about": {{}}, "events": [{event}]}}'
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"format": "microgpt-trace", "version": 2}', "[" * 5000])
+@pytest.mark.parametrize("text", [
+    "", "{}", "[1]", '{"format": "microgpt-trace", "version": 2}', "[" * 5000,
+    '{"format": "microgpt-trace", "version": true, "about": {}, "events": []}',
+])  # fmt: skip
 def test_what_is_no_trace_is_refused_in_a_sentence(text: str) -> None:
     with pytest.raises(UserError, match="not a trace"):
         from_json(text)
