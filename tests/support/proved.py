@@ -242,7 +242,7 @@ class Modules:
             self.passed.add(report.nodeid)
 
     def pytest_sessionfinish(self) -> None:
-        if not self.whole or os.environ.get("PYTEST_XDIST_WORKER"):
+        if not (self.whole and AT_ALL) or os.environ.get("PYTEST_XDIST_WORKER"):
             return
         by_module = defaultdict[str, set[str]](set)
         for nodeid in self.collected:
