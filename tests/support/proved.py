@@ -20,10 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from babel.messages.pofile import read_po
 
+from microgpt.viz.text.po import pair
 from tests.support.catalogue import messages_in
-from tools.browsers import ENGINES, which
 from tools.runtime.fetch import default_cache
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -162,19 +161,18 @@ def translations(lessons: frozenset[str]) -> str:
     others = {text for name in LESSONS if name not in lessons for text in messages(name)}
     said = []
     for path in sorted((ROOT / "locale").glob("*/LC_MESSAGES/messages.po")):
-        with path.open("rb") as file:
-            said += [f"{one.id} {one.string}" for one in read_po(file) if one.id and first(one.id) not in others]
+        entries = [pair(block) for block in path.read_text("utf-8").split("\n\n")]
+        said += [f"{ids!r} {strings!r}" for ids, strings in entries if ids.split(b"\0")[0].decode() not in others]
     return "\n".join(said)
-
-
-def first(text: str | tuple[str, ...] | list[str]) -> str:
-    """A text, the first form of one that has a plural."""
-    return text if isinstance(text, str) else text[0]
 
 
 @cache
 def machine() -> str:
     """What is installed here: with other browsers, or with the list of names, it is another proof."""
+    try:
+        from tools.browsers import ENGINES, which
+    except ModuleNotFoundError:  # beside PyTorch no browser is driven
+        return ""
     found = [(name, which(name)) for name in ENGINES]
     names = Path(os.environ.get("NAMES_TXT") or ROOT.parent / "shared" / "data" / "names.txt")
     return repr([(name, Path(path).stat()[6:9] if path else None) for name, path in found] + [names.is_file()])
