@@ -82,8 +82,9 @@ def open_file(path: Path) -> BinaryIO:
 def read_text(path: Path, most: int) -> str:
     """The text of a file of up to `most` bytes. Raises OSError, and UserError for what is no text, or a longer one."""
     with open_file(path) as file:
-        data = file.read(most + 1)
-    if len(data) > most:
+        too_long = os.fstat(file.fileno()).st_size > most
+        data = b"" if too_long else file.read(most + 1)  # a file that grows, or has no size, is read no further
+    if too_long or len(data) > most:
         raise UserError(
             N_("%(path)s is longer than the %(limit)s MB that are read of such a text."),
             path=path,

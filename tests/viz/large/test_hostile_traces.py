@@ -1,4 +1,4 @@
-"""Whatever is in a trace or an excerpt that someone made: one sentence, within a second, and in little memory, before
+"""Whatever is in a trace or an excerpt that someone made: one sentence, soon, and in little memory, before
 anything is drawn."""
 
 import json
@@ -10,7 +10,7 @@ from tests.support.hostile_traces import CASES, Case
 from tests.support.memory import amiss
 
 MEMORY = 300_000_000  # bytes: what a file of 40 MB takes
-SECONDS = 1.0  # of work
+SECONDS = 5.0  # of work: one on a quiet machine is enough for the slowest
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 
 
@@ -21,7 +21,7 @@ def taken(case: Case, folder: Path) -> str:
     return amiss(lambda: check(trace_in(path)), case.says, SECONDS, MEMORY)
 
 
-def test_a_hostile_trace_is_one_sentence_within_a_second_and_in_little_memory(tmp_path: Path) -> None:
+def test_a_hostile_trace_is_one_sentence_soon_and_in_little_memory(tmp_path: Path) -> None:
     found = {case.name: taken(case, tmp_path / str(i)) for i, case in enumerate(CASES)}
     assert {name: wrong for name, wrong in found.items() if wrong} == {} and len(found) > 100
 
