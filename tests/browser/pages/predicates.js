@@ -148,6 +148,19 @@
     return width >= 24 && height >= 24 ? [] : [`too small to press: ${e.outerHTML.slice(0, 90)} ${width} x ${height}`];
   });
 
+  // Of each kind of text the first, the second and the last: what has the same classes, and stands in what has, has the
+  // same colours.
+  window.kinds = () => {
+    const found = new Map(), known = new Map([[document, ""]]);
+    const kind = (e) => known.get(e) ?? (known.set(e, `${kind(e.parentNode)} > ${e.localName}.${
+      e.getAttribute("class") ?? ""}.${e.getAttribute("style") ?? ""}`), known.get(e));
+    for (const e of all("body *")) {
+      const words = [...e.childNodes].some((n) => n.nodeType === Node.TEXT_NODE && n.data.trim());
+      if (words && e.checkVisibility()) found.set(kind(e), [...(found.get(kind(e)) ?? []), e]);
+    }
+    return [...found.values()].flatMap((some) => [...new Set([...some.slice(0, 2), some.at(-1)])]);
+  };
+
   // What functions here, by their names, find at these widths of the frame that the page is in, or of the widget in it,
   // each with its width. In one go: nothing is painted between.
   window.walk = (widths, name, least, column) => {
