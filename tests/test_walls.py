@@ -52,6 +52,7 @@ LAYERS = (
     {"viz.controls"},
     {"viz.settings"},
     {"viz.drawing", "viz.page"},
+    {"apps"},
     {"course"},
     {"viz.lesson"},
     {"viz.request"},
@@ -59,7 +60,7 @@ LAYERS = (
     {"viz.large"},
     {"lessons"},
     {"viz.views"},
-    {"viz.apps", "viz.figures"},
+    {"pages", "viz.figures"},
     {"viz.notebook"},
     {"viz.session"},
     {"viz.browser", "viz.check", "viz"},
@@ -74,8 +75,9 @@ def package_of(module: str) -> str:
         return module.rpartition(".")[2]
     if parts[:1] == ["viz"]:
         return ".".join(parts[:2])
-    if parts[:1] == ["course"]:  # what pages say of themselves lies below the frame, what they show above it
-        return "lessons" if len(parts) > 2 else "course"
+    if parts[:1] in (["course"], ["apps"]):  # what pages say of themselves lies below the frame, what they show above
+        shows = "lessons" if parts[0] == "course" else "pages"
+        return shows if len(parts) > 2 else parts[0]
     return parts[0] if parts and (ROOT / "microgpt" / parts[0]).is_dir() else ""
 
 
@@ -274,7 +276,7 @@ def test_scripts_are_four_and_small_enough_to_be_read() -> None:
 
 
 SIGHT = {  # what a docstring may say that its module does not know -> what the module then does not import
-    "page": r"microgpt\.(course|viz\.(page|lesson|request|views|apps|session))\b",
+    "page": r"microgpt\.(course|apps|viz\.(page|lesson|request|views|session))\b",
     "widget": r"microgpt\.course\.\w+\.\w",
     "HTML": r"microgpt\.viz\.rendering\b|jinja2|markupsafe|html\b",
     "trace": r"microgpt\.trace\b",
@@ -294,7 +296,7 @@ SIGHT = {  # what a docstring may say that its module does not know -> what the 
     "figure": r"microgpt\.viz\.figures$",
     "package": r"tools\.runtime\.(fetch|packing|pinned)\b",
     "config": r"microgpt\.config\b",
-    "form": r"microgpt\.viz\.(session|apps)\b",
+    "form": r"microgpt\.(viz\.session|apps)\b",
     "shapes": r"microgpt\.(architectures|config)\b",
     "number": r"(numpy|microgpt\.trace)\b",
     "numbers of a tensor": r"numpy\b",

@@ -20,6 +20,11 @@ from typing import Any
 
 import numpy as np
 
+from microgpt.apps.model_that_repeats.app import REPEATS
+from microgpt.apps.model_that_talks import app as talks
+from microgpt.apps.model_that_talks.app import DAY, TEXTS, Text
+from microgpt.apps.records import TRACES
+from microgpt.apps.who_is_she.app import REFERS
 from microgpt.checkpoints.assemble import assemble
 from microgpt.checkpoints.facts import facts_of
 from microgpt.checkpoints.tokenizer import tokenizer_of
@@ -31,10 +36,6 @@ from microgpt.experiments.repeating import measured as repeating
 from microgpt.files import write_whole
 from microgpt.recipes import DATA
 from microgpt.trace import Trace, to_json
-from microgpt.viz.apps.trained import TRACES, talks
-from microgpt.viz.apps.trained.refers import REFERS
-from microgpt.viz.apps.trained.repeats import REPEATS
-from microgpt.viz.apps.trained.talks import DAY, TEXTS, Text
 from microgpt.viz.large.excerpt import excerpt, in_digits
 from microgpt.viz.large.overview import HALF
 from microgpt.viz.large.picture import big_view

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import NamedTuple
 
-from microgpt.course.apps import APPS, START
+from microgpt.apps import APPS, START
 from microgpt.errors import N_, UserError
 from microgpt.viz.page import Page
 

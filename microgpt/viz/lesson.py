@@ -263,7 +263,7 @@ def lesson_named(name: str, model: str = "") -> Page:
 def module_of(shown: str) -> ModuleType:
     """The module of a lesson, by its widget, or of an app; loaded when a page needs it."""
     if any(page.app == shown for page in PAGES):
-        return import_module(f"microgpt.viz.apps.{shown}".replace("/", "."))
+        return import_module(f"microgpt.apps.{shown}.app")
     if any(page.widget == shown for page in LESSONS):
         return import_module(f"microgpt.course.{shown}.lesson")
     found = added(shown)

@@ -12,7 +12,7 @@ class Page(NamedTuple):
 
     A lesson is a folder of microgpt/course/, called as its page is: lesson.py computes what the templates beside it
     place: in widget.html the picture, in prose.html the text below it, in figure.svg the figure to save; style.css says
-    how the widget looks. An app is a page that is no lesson, made in the same way: viz/apps/, templates/apps/. `live`
+    how the widget looks. An app is a page that is no lesson, made in the same way: microgpt/apps/. `live`
     says what the reader can send to Python: "text" (a prompt for one of `models`), "steps" (the same, and token by
     token), "form" (the widget brings a form along) or nothing.
     """

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from safetensors.numpy import save
 
 from microgpt import cost, simd
+from microgpt.apps.own_model import dropped_model
 from microgpt.checkpoints import loading as dropped
 from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.checkpoints.loading import Loading, mark
 from microgpt.errors import UserError
 from microgpt.record import Recording
 from microgpt.trace import from_json
-from microgpt.viz.apps import dropped_model
 from microgpt.viz.large.picture import big_view
 from microgpt.viz.session import dispatch
 from tests.support.checkpoints import (
@@ -206,7 +206,7 @@ import base64, hashlib, json, zlib
 from pathlib import Path
 from microgpt import simd
 from microgpt.checkpoints import loading
-from microgpt.viz.apps import dropped_model
+from microgpt.apps.own_model import dropped_model
 from microgpt.viz.session import dispatch
 class Given:
     changed = 0.0

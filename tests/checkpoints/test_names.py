@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from microgpt.apps.look_inside.examples import EXAMPLES, published
 from microgpt.architectures.inventory import PARTS, totals
 from microgpt.architectures.known import PRESETS
 from microgpt.architectures.names import FAMILIES, known
@@ -12,7 +13,6 @@ from microgpt.checkpoints.contents import contents, spans
 from microgpt.checkpoints.safetensors import Tensor
 from microgpt.config import param_shapes
 from microgpt.cost import kv_bytes
-from microgpt.viz.apps.examples import EXAMPLES, published
 from microgpt.viz.text.glossary import GLOSSARY
 from microgpt.weights import SHIPPED, shipped
 

@@ -22,7 +22,10 @@ COMMANDS = [shlex.split(text) for text in dict.fromkeys([*SPANS, *BLOCKS]) if re
 PYTHON = [command[1:] for command in COMMANDS if "python" in command[0]]
 MADE = {"names.txt", "locale/messages.pot"}  # what a reader brings along or makes: the document says from where
 # where a short name may lie
-PLACES = [ROOT / name for name in ("", "microgpt", "microgpt/viz", "tests/attack", "microgpt/course/fewer_heads")]
+PLACES = [
+    ROOT / name
+    for name in ("", "microgpt", "microgpt/viz", "tests/attack", "microgpt/course/fewer_heads", "microgpt/apps/index")
+]
 MADE_UP = r"/w/|^(locale/)?pt/"  # a lesson called w, a language that is not there yet
 
 

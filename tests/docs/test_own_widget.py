@@ -274,4 +274,4 @@ def test_a_lesson_of_the_course_costs_six_new_files_two_edits_and_an_exercise() 
     assert {name for name in there if re.search(r"edited[-_]text", name)} == new
     read = {name for name in there if re.search(r"^(?!tests/).*\.(py|html|svg|css)$", name)}
     named = {name for name in read if re.search(r"[\"'/]edited[-_]text\b", there[name].read_text("utf-8"))}
-    assert named - new == {"microgpt/course/__init__.py", "microgpt/viz/apps/exercises/right.py"}
+    assert named - new == {"microgpt/course/__init__.py", "microgpt/apps/exercises/right.py"}

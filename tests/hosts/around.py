@@ -6,9 +6,9 @@ from pathlib import Path
 from playwright.sync_api import FrameLocator, expect
 from playwright.sync_api import Page as Tab
 
+from microgpt.apps.embed_builder.embed_codes import Frame, codes
+from microgpt.apps.embed_builder.embed_codes import address as address_of
 from microgpt.course import page
-from microgpt.viz.apps.embed_codes import Frame, codes
-from microgpt.viz.apps.embed_codes import address as address_of
 
 ROOT = Path(__file__).resolve().parents[2]
 NODE = ROOT / ".hosts" / "node_modules"

@@ -19,11 +19,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from microgpt.apps.look_inside import app as look
+from microgpt.apps.own_model import app as own_model
+from microgpt.apps.own_model import dropped_model
 from microgpt.architectures.config_json import from_config_json
 from microgpt.checkpoints.__main__ import tensors_of
 from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.checkpoints.loading import Loading
-from microgpt.viz.apps import dropped_model, look, own_model
 from microgpt.viz.given_files import Files
 from microgpt.weights import load
 from tests.support.checkpoints import llama

@@ -131,8 +131,8 @@ def looked_at(text: str) -> set[str]:
 @cache
 def looked_at_by_all() -> set[str]:
     """The lessons that pages without a lesson of their own are made of."""
-    files = [file for folder in ("microgpt/viz", "templates", "tools") for file in all_of(folder)]
-    texts = [file.read_text("utf-8") for file in [*files, COURSE / "apps.py"] if file.suffix in (".py", ".html")]
+    files = [file for folder in ("microgpt/viz", "microgpt/apps", "templates", "tools") for file in all_of(folder)]
+    texts = [file.read_text("utf-8") for file in files if file.suffix in (".py", ".html")]
     found = re.findall(r"\bcourse[./](\w+)", "\n".join(texts))
     return {"kv_cache", "kv_cache_words", *(name for name in found if name in LESSONS)}
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = (ROOT / "templates", ROOT / "microgpt" / "course")
+FOLDERS = (ROOT / "templates", ROOT / "microgpt")
 
 
 def templates(*kinds: str) -> list[Path]:

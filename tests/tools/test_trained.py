@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from gguf import GGMLQuantizationType, GGUFReader, GGUFWriter, dequantize, quantize
 
+from microgpt.apps.records import TRACES
 from microgpt.cache import KVCache
 from microgpt.errors import UserError
 from microgpt.experiments.dropping.recorded import recorded
 from microgpt.experiments.repeating.measured import DIGITS
 from microgpt.model import forward
 from microgpt.trace import to_json
-from microgpt.viz.apps.trained import TRACES
 from tools import trained
 
 REAL = os.environ.get("SMOLLM2_GGUF", "")

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from microgpt.apps.embed_builder.app import controls_of
 from microgpt.course import LESSONS
 from microgpt.errors import UserError
 from microgpt.viz import views
-from microgpt.viz.apps.builder import controls_of
 from microgpt.viz.controls import Choice, Field, differing, on_show
 from microgpt.viz.page import Page
 from microgpt.viz.rendering.render import render_embed

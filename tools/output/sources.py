@@ -14,15 +14,15 @@ from microgpt.viz.text.po import compiled
 ROOT = Path(__file__).resolve().parents[2]
 OWN = {  # what of the repository runs in the browser
     "microgpt": (
-        "**/*.py", "course/*/listings/*.py", "py.typed", "data/*.npz", "data/*.txt", "data/*.json", "simd/*.so",
-        "simd/*.wat", "course/**/*.html", "course/**/*.svg", "course/**/*.json",
+        "**/*.py", "py.typed", "data/*.npz", "data/*.txt", "simd/*.so", "simd/*.wat",
+        "**/*.html", "**/*.svg", "**/*.json",
     ),
     "templates": ("**/*.html", "**/*.svg", "**/*.py", "**/*.json"),
     "locale": ("*/LC_MESSAGES/messages.po",),
 }  # fmt: skip
 CARD = "card.png"  # of a lesson, in its folder; those of other pages lie in site/cards
 PAGES_ALONE = {  # what pages need, and no Python in a browser: rules, and what links to them show
-    "microgpt": ("course/**/*.css", f"course/*/{CARD}"),
+    "microgpt": ("**/*.css", f"course/*/{CARD}"),
     "templates": ("**/*.css",),
 }
 LISTINGS = "/listings/"  # whose Python is shown, and not run

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from microgpt.viz.rendering import render
-from microgpt.viz.rendering.render import COMPILED, key
+from microgpt.viz.rendering.render import BESIDE_IT, COMPILED, key
 
-LESSONS = "course/"  # how the names of the templates of lessons begin
-PLACES = ("templates/", f"microgpt/{LESSONS}")
+PLACES = ("templates/", *(f"microgpt/{name}" for name in BESIDE_IT))
 TEMPLATES = (".html", ".svg")
 
 
@@ -24,7 +23,7 @@ def name_of(path: str) -> str:
 
 def file_of(name: str) -> str:
     """The file that the template of that name lies in."""
-    return f"microgpt/{name}" if name.startswith(LESSONS) else PLACES[0] + name
+    return f"microgpt/{name}" if name.startswith(BESIDE_IT) else PLACES[0] + name
 
 
 def templates(files: Mapping[str, bytes]) -> dict[str, str]:

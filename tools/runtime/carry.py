@@ -24,7 +24,11 @@ from tools.runtime.packing import pack_runtime
 # Libraries, and what names them in our code; the norm of a row needs none.
 LIBRARIES = {"numpy/random/": r"np\.random\.", "numpy/linalg/_umath_linalg.": r"np\.linalg\.(?!norm\b)"}
 COURSE = "microgpt/course/"
-ALL_MODELS = {"microgpt/weights.py", "microgpt/recipes.py", f"{COURSE}apps.py"}  # name those of other lessons
+ALL_MODELS = {
+    "microgpt/weights.py",
+    "microgpt/recipes.py",
+    "microgpt/apps/exercises/__init__.py",
+}  # name those of other lessons
 NOTEBOOK = "microgpt.viz.notebook"  # no page asks for it
 
 
@@ -47,7 +51,7 @@ def needed_by(asked: Request) -> Callable[[str], bool]:
     """Whether a lesson of the course can use a file of the archives, which is told by its path there."""
     ours, widget = our_files(), asked.page.widget
     texts = {path: data.decode() for path, data in ours.items() if path.endswith((".py", *TEMPLATES))}
-    pages = {path for path in texts if re.fullmatch(rf"{COURSE}\w+/__init__\.py", path)}  # of each lesson: for the map
+    pages = {path for path in texts if re.fullmatch(r"microgpt/(course|apps)/\w+/__init__\.py", path)}  # for the map
     own = {path for path in texts if path.startswith(f"{COURSE}{widget}/")}
     found = reached(texts, own | pages, widget)
     code = "".join(texts[path] for path in found - ALL_MODELS - pages)

@@ -63,7 +63,7 @@ def ticking() -> Iterator[None]:
 
 def fields_of(page: Page, lang: str = "en") -> dict[str, str]:
     """What the controls of a page say when nobody has touched them."""
-    from microgpt.viz.apps.builder import controls_of  # a page that stands by itself has no builder
+    from microgpt.apps.embed_builder.app import controls_of  # a page that stands by itself has no builder
 
     known = controls_of(page, views.of(page)) if page.widget else ()
     own = {control.name: control.default for control in known}

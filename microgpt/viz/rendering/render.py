@@ -52,7 +52,8 @@ class Site(NamedTuple):
 
 HERE = Site()
 COURSE = ContextVar("COURSE", default=True)  # whether there are other pages to lead to
-PLACES = (place.ROOT / "templates", place.PACKAGE)  # of templates: the frame's, and those of the lessons, course/…
+PLACES = (place.ROOT / "templates", place.PACKAGE)  # of templates: the frame's, and those beside what they show
+BESIDE_IT = ("course/", "apps/")  # how the names of these begin
 COMPILED = "microgpt_templates"
 
 
@@ -88,7 +89,7 @@ class Sources(jinja2.FileSystemLoader):
 
 def where(name: str) -> Path:
     """The file of a template of ours."""
-    return PLACES[name.startswith("course/")] / name
+    return PLACES[name.startswith(BESIDE_IT)] / name
 
 
 @cache

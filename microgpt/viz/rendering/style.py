@@ -52,10 +52,9 @@ def own_style(page: Page, big: bool = False) -> str:
 
 
 def numbers_of(folder: str, big: bool) -> dict[str, Any]:
-    """How many there are at most of what the rules of that states.css are written for, more for a `big` model: a lesson
-    says so in its states.py, an app in its module."""
-    place = f"{folder}.states" if folder.startswith("course/") else f"viz.{folder}"
-    found: dict[str, Any] = import_module(f"microgpt.{place.replace('/', '.')}").states(big)
+    """How many there are at most of what the rules of that states.css are written for, more for a `big` model:
+    states.py beside it says so."""
+    found: dict[str, Any] = import_module(f"microgpt.{folder.replace('/', '.')}.states").states(big)
     return found
 
 

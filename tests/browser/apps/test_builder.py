@@ -4,7 +4,7 @@ from html import unescape
 
 import pytest
 
-from microgpt.viz.apps.embed_codes import HOSTS
+from microgpt.apps.embed_builder.embed_codes import HOSTS
 from microgpt.viz.session import dispatch
 from tests.browser.conftest import Open
 from tests.browser.live import STATE

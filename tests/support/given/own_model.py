@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from microgpt.apps.own_model import dropped_model
 from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.checkpoints.loading import Loading
 from microgpt.record import Recording
 from microgpt.trace import Trace, from_json
-from microgpt.viz.apps import dropped_model
 from microgpt.viz.given_files import Files
 from microgpt.viz.session import dispatch
 

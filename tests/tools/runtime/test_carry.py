@@ -51,8 +51,8 @@ def test_what_no_lesson_asks_for_stays_at_home() -> None:
     wanted = needed_by(asked(LESSONS[0]))
     for name in (
         "microgpt/viz/notebook/__init__.py", "microgpt/checkpoints/loading.py", "microgpt/train.py",
-        "microgpt/serving/engine.py", "microgpt/viz/apps/front.py", "microgpt/data/stories-mla.npz",
-        "microgpt_templates/apps_front_page_html.py", "microgpt_templates/course_shared_prefixes_prose_html.py",
+        "microgpt/serving/engine.py", "microgpt/apps/index/app.py", "microgpt/data/stories-mla.npz",
+        "microgpt_templates/apps_index_page_html.py", "microgpt_templates/course_shared_prefixes_prose_html.py",
         "locale/es/LC_MESSAGES/messages.mo", "numpy/random/mtrand.so", "numpy/linalg/_umath_linalg.so",
     ):  # fmt: skip
         assert not wanted(name), name

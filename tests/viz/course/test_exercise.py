@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 EXERCISE = ROOT / "site" / "exercises" / "cache_exercise.py"
-SOLUTION = (ROOT / "templates" / "apps" / "exercises" / "listings" / "solution.py").read_text("utf-8")
+SOLUTION = (ROOT / "microgpt" / "apps" / "exercises" / "listings" / "solution.py").read_text("utf-8")
 
 MISTAKES = {  # what is often done in place of what
     "aliasing a key": ("keys.append(k.copy())", "keys.append(k)"),

@@ -1,0 +1,90 @@
+"""A model that answers: a turn of a chat, drawn from its trace as talks.py draws a sentence, and what repeats in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from microgpt.apps.model_that_talks.app import CHAT, picture
+from microgpt.config import Array
+from microgpt.viz.controls import Choice
+from microgpt.viz.drawing.counters import Facts, facts
+from microgpt.viz.large.from_trace import ExcerptPicture
+from microgpt.viz.large.heads import attention
+from microgpt.viz.large.overview import HALF
+from microgpt.viz.settings import Settings
+from microgpt.viz.text.formats import show
+
+WORD, SUBJECT = "assistant", " France"
+
+
+class Look(NamedTuple):
+    """Of all heads, the one that gives the most weight to one key at one step."""
+
+    step: int  # from one, as the stepper counts
+    token: str  # of the step
+    key: str
+    layer: int
+    head: int
+    weight: float
+
+
+class View(NamedTuple):
+    """The page as it is built."""
+
+    choices: tuple[Choice, ...]
+    fields: tuple[Choice, ...]
+    picture: ExcerptPicture
+    facts: Facts
+    n: int  # tokens that it was given
+    words: int  # of these, those of the question
+    answer: str
+    marks: list[str]
+    word: str
+    pieces: list[str]  # of the word
+    cost: int  # bytes of its rows, in 16 bits
+    looks: list[Look]  # steps whose token has come before, at what came after it then
+    heads: int  # of which the weight there is more than half, on average over these steps
+    half: float
+    last: Look  # as the answer is about to come, at what was asked for
+    file: str
+    digits: int
+
+
+def view(_: Settings) -> View:
+    shown = picture(CHAT)
+    about, tokens, own, n = shown.about, shown.tokens, facts(shown.config), shown.about["n_prompt"]
+    start, end = (token for token in dict.fromkeys(tokens[:n]) if token.startswith("<|"))
+    question = tokens[tokens.index("\n") + 1 : tokens.index(end)]
+    at = next(i for i in range(n) if "".join(tokens[i : i + 2]) == WORD)
+    pieces = [show(token) for token in tokens[at : at + 2]]
+    weights = attention(shown.trace, shown.config, shown.n)
+    steps = repeats(about["ids"], n)
+    looks = [look(shown, weights, i, j) for i, j in steps]
+    heads = int((np.mean([weights[:, :, i, j] for i, j in steps], axis=0) > HALF).sum())
+    opened = [(one.layer, one.head) for one in shown.heads].index((looks[0].layer, looks[0].head))
+    return View(
+        shown.choices, shown.fields, replace(shown, at_head=opened), own, n, len(question), "".join(tokens[n:]),
+        [start, end], WORD, pieces, len(pieces) * own.bytes, looks, heads, HALF,
+        look(shown, weights, shown.n - 2, tokens.index(SUBJECT)), CHAT.file, about["cut"]["digits"],
+    )  # fmt: skip
+
+
+def repeats(ids: Sequence[int], n: int) -> list[tuple[int, int]]:
+    """Each step from n on whose token has come before and which goes on as the text did then, with that next place."""
+    return [
+        (i, j + 1)
+        for i in range(n, len(ids) - 1)
+        for j in range(i - 1)
+        if ids[j] == ids[i] and ids[j + 1] == ids[i + 1]
+    ]
+
+
+def look(shown: ExcerptPicture, weights: Array, i: int, j: int) -> Look:
+    """See `Look`; weights [n_layer, n_head, n, n]."""
+    at = weights[:, :, i, j]
+    layer, head = (int(x) for x in np.unravel_index(at.argmax(), at.shape))
+    return Look(i + 1, show(shown.tokens[i]), show(shown.tokens[j]), layer, head, float(at[layer, head]))

@@ -1,0 +1,132 @@
+"""The front page: the machine at its last steps, and the course in parts, each lesson with a small picture of its own.
+
+All is taken from the views that the lessons' pages are built from. Knows no HTML.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from microgpt.course import PARTS, Part, page
+from microgpt.errors import N_
+from microgpt.viz import views
+from microgpt.viz.controls import Choice
+from microgpt.viz.drawing.heat import Strip
+from microgpt.viz.drawing.phases import RUN
+from microgpt.viz.drawing.picture import Meeting, Picture
+from microgpt.viz.drawing.thumbs import Thumb, thumb
+from microgpt.viz.lesson import module_of
+from microgpt.viz.page import Page
+from microgpt.viz.settings import Settings
+
+
+class Row(NamedTuple):
+    """A row of the piles, and the step of the run that drops it; -1 where it lies there from the start."""
+
+    i: int
+    run: int
+    token: str
+    k: Strip
+    v: Strip
+
+
+class Chip(NamedTuple):
+    """A token of the text, and the step of the run that writes it; -1 where it stands there from the start."""
+
+    i: int
+    run: int
+    token: str
+
+
+class Step(NamedTuple):
+    """A step of the run: what moves in it."""
+
+    run: int
+    i: int
+    q: Strip
+    meetings: list[Meeting]
+    answer: Strip
+
+
+class Card(NamedTuple):
+    """A lesson on the front page; `others` are the pages that share its number, `view` is that of its page."""
+
+    page: Page
+    others: list[Page]
+    thumb: Thumb
+    view: Any
+
+
+TRAINED = {
+    "model-that-talks": N_("Step through a sentence of its own, with some heads open and all heads at a glance."),
+    "chat-turn": N_("A question, the marks around it, and the heads that repeat its words."),
+    "who-is-she": N_(
+        "He, she, it and they ask the same rows in turn. One head finds the noun of the first three; they has none of "
+        "its own."
+    ),
+    "model-that-repeats": N_("The same words round after round, and what is left when their rows are gone."),
+}  # what is there to see on each page of the trained model
+
+
+class View(NamedTuple):
+    """What the page places."""
+
+    choices: tuple[Choice, ...]
+    n: int  # rows
+    chips: list[Chip]
+    rows: list[Row]
+    steps: list[Step]
+    parts: list[tuple[Part, list[Card]]]
+    trained: list[Page]
+    told: dict[str, str]  # of these, by name
+
+
+def view(settings: Settings) -> View:
+    picture = Picture(settings.trace())
+    run = last_steps(picture)
+    return View(
+        choices=(),
+        n=run.stop,
+        chips=[Chip(i, max(-1, i - 1 - run.start), picture.row_token(i)) for i in range(run.stop + 1)],
+        rows=[one_row(picture, i, max(-1, i - run.start)) for i in range(run.stop)],
+        steps=[one_step(picture, i, i - run.start) for i in run],
+        parts=parts(),
+        trained=[page(name) for name in TRAINED],
+        told=TRAINED,
+    )
+
+
+def last_steps(picture: Picture) -> range:
+    """The last RUN steps that write a token."""
+    end = max(i for i in range(picture.n) if picture.choice(i) and not picture.stops(i)) + 1
+    return range(end - RUN, end)
+
+
+def one_row(picture: Picture, i: int, run: int) -> Row:
+    row = picture.row(i)
+    return Row(i, run, row.token, of_head(picture, row.k), of_head(picture, row.v))
+
+
+def one_step(picture: Picture, i: int, run: int) -> Step:
+    step = picture.step(i)
+    meetings = next(meets for where, meets in step.meetings if where == picture.of_head(*picture.clearest))
+    return Step(run, i, of_head(picture, step.q), meetings, of_head(picture, step.mixed))
+
+
+def of_head(picture: Picture, strips: list[Any]) -> Strip:
+    """The strip of the head whose weights differ most, without its numbers: they have no room here."""
+    return picture.of_clearest(strips)._replace(where="", digits=None)
+
+
+def parts() -> list[tuple[Part, list[Card]]]:
+    """The course; a card for each number."""
+    found = []
+    for part in PARTS:
+        cards = []
+        for _, pages in groupby(part.lessons, lambda lesson: lesson.number):
+            page, *others = pages
+            shown = views.of(page)
+            cards.append(Card(page, others, thumb(module_of(page.widget).thumb(shown)), shown))
+        found.append((part, cards))
+    return found

@@ -1,0 +1,316 @@
+"""Look inside a file: what a .safetensors file holds, by its header. Two built-in examples, and the reader's own file.
+
+The examples are headers as GPT-2 124M and SmolLM2-135M have them, made from their shapes by formula and read back by
+the code that reads the reader's file. Only a header is ever read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from microgpt.apps.look_inside.examples import EXAMPLES, published
+from microgpt.architectures.known import PRESETS
+from microgpt.architectures.names import GPT2, LLAMA
+from microgpt.architectures.names import published as names_in
+from microgpt.architectures.roles import ORDER, ROLES
+from microgpt.checkpoints.contents import OTHER, Contents, Group, Row, contents, spans
+from microgpt.checkpoints.safetensors import BITS, PREFIX, Header, read_header
+from microgpt.errors import N_, shown
+from microgpt.viz.controls import Choice
+from microgpt.viz.given_files import Files, only
+from microgpt.viz.patches import Patch, State, patch
+from microgpt.viz.rendering import render
+from microgpt.viz.settings import Settings
+
+FIELD = "weights"  # the control in which the file is chosen
+WIDTH, HEIGHT = 1000, 240  # of the picture, in its own units
+COLUMNS, GROUPS, ROWS = 400, 60, 400  # the most that a page shows
+OPEN = 24  # the most lines that are shown unfolded
+HALF = 2  # bytes of a 16-bit number
+TOKENS = 1000  # of the text whose cache is drawn beside the file
+GAP = 24  # between the two
+START = 240  # characters of a header that are shown
+SAID = {"bias": N_("bias"), "scale": N_("scale")}
+
+
+class Line(NamedTuple):
+    """A tensor, or several that are alike."""
+
+    name: str
+    times: int
+    role: str
+    symbol: str  # "" where the name is not known
+    kind: str  # "" for the matrix itself
+    sentence: str
+    term: str
+    dtype: str
+    shape: tuple[int, ...]
+    size: int  # parameters
+    nbytes: int
+
+
+class Part(NamedTuple):
+    """A group of lines and what is written on it."""
+
+    where: str
+    layers: list[tuple[int, int]]  # runs, from the first to the last
+    n: int
+    total: int  # parameters, of one layer
+    lines: list[Line]
+    more: int  # lines that are not shown
+    open: bool
+
+
+class Share(NamedTuple):
+    """What a role holds of the file, and the shape of its tensor: in each layer, where it is in layers."""
+
+    role: str
+    symbol: str
+    share: float
+    nbytes: int
+    shape: tuple[int, ...]  # () where there are several
+    part: bool  # it is one of several that lie side by side in that tensor
+
+
+class Area(NamedTuple):
+    """A rectangle of the picture."""
+
+    x: float
+    y: float
+    wide: float
+    high: float
+
+
+class Looked(NamedTuple):
+    """A file as the page shows it."""
+
+    name: str
+    size: int  # bytes
+    length: int  # of its header
+    header_share: float
+    start: str
+    n_tensors: int
+    params: int
+    types: list[tuple[str, int]]
+    family: str
+    part: list[tuple[int, int]]  # runs of layers that are here, where the file is a part of a model
+    tied: bool
+    figures: list[tuple[str, int]]
+    factors: list[tuple[int, str]]
+    per_token: int  # bytes; 0 where the shapes do not say
+    tokens: int  # so many take
+    kept: int  # bytes of cache, in numbers of so many bits
+    bits: int
+    areas: list[tuple[str, list[Area]]]  # by role, in the picture, WIDTH wide in all
+    cache: list[tuple[str, Area]]  # K and V of these tokens, to the same scale; "any" is one row for both
+    wide: float  # the picture
+    shares: list[Share]
+    parts: list[Part]
+    more: int  # groups that are not shown
+    metadata: list[tuple[str, str]]
+    high: int = HEIGHT
+
+
+class Masks(NamedTuple):
+    """What a published file holds beside its parameters: a mask for each layer, n_ctx by n_ctx numbers."""
+
+    model: str
+    tensor: str
+    layers: int
+    n_ctx: int
+    held: int  # bytes of all masks
+    file: int  # bytes of the file with them, but for their few entries in its header
+
+
+class View(NamedTuple):
+    """The page as it is built."""
+
+    choices: tuple[Choice, ...]
+    prefix: int
+    labels: list[str]
+    examples: list[Looked]
+    masks: Masks
+    called: dict[str, str]  # one and the same matrix, in two models and here
+    field: str = FIELD
+
+
+def view(_: Settings) -> View:
+    examples = [looked(name, *published(name)) for name in EXAMPLES]
+    called = {"gpt2": names_in(GPT2)["fc1"], "llama": names_in(LLAMA)["fc1"], "ours": "fc1"}
+    return View((Choice("file", range(len(examples))),), PREFIX, list(EXAMPLES), examples, masks(examples[0]), called)
+
+
+def masks(found: Looked) -> Masks:
+    """Those in the file that OpenAI published of GPT-2."""
+    config, (dtype, family) = PRESETS[found.name].config, EXAMPLES[found.name]
+    held = config.n_layer * config.n_ctx**2 * BITS[dtype] // 8
+    return Masks(found.name, names_in(family)["mask"], config.n_layer, config.n_ctx, held, found.size + held)
+
+
+def look(files: Files, state: State | None, _: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
+    """The reader's own file."""
+    file = only(files, FIELD)
+    header = read_header(file.read, file.size)
+    start = file.read(PREFIX, PREFIX + min(header.length, 4 * START)).decode("utf-8", "ignore")
+    found = looked(file.name, header, start)
+    return state, [patch("#looked", render.render("apps/look_inside/_looked.html", looked=found))]
+
+
+FILE_HOOKS = {"look": look}
+
+
+# ---- what is said ---------------------------------------------------------------------------------
+
+
+def looked(name: str, header: Header, start: str) -> Looked:
+    """Everything that the page says of a file."""
+    found = contents(header.tensors)
+    usual = max(found.groups, key=lambda group: len(group.layers), default=None)
+    kept = TOKENS * HALF * found.shape.cached
+    beside = cache_areas(found, kept)
+    return Looked(
+        name=shown(name),
+        size=header.size,
+        length=header.length,
+        header_share=header.length / header.size,
+        start=shown_start(start),
+        n_tensors=len(header.tensors),
+        params=found.size,
+        types=list(found.dtypes.items()),
+        family=found.family,
+        part=[] if found.whole else spans(found.layers),
+        tied=found.tied,
+        figures=figures(found),
+        factors=factors(found),
+        per_token=HALF * found.shape.cached,
+        tokens=TOKENS,
+        kept=kept,
+        bits=8 * HALF,
+        areas=areas(found.columns),
+        cache=beside,
+        wide=max([WIDTH, *(one.x + one.wide for _, one in beside)]),
+        shares=shares(found),
+        parts=[part(group, group is usual) for group in found.groups[:GROUPS]],
+        more=max(0, len(found.groups) - GROUPS),
+        metadata=[(shown(key), shown(value)) for key, value in list(header.metadata.items())[:20]],
+    )  # fmt: skip
+
+
+def shown_start(text: str) -> str:
+    short = text[:START]
+    return "".join(shown(c) for c in short) + ("…" if len(text) > START else "")
+
+
+def symbol(role: str) -> str:
+    return ROLES[role].symbol if role in ROLES else N_("not known to this page")
+
+
+def figures(found: Contents) -> list[tuple[str, int]]:
+    """What the shapes say, each with its name."""
+    s = found.shape
+    said = [
+        (N_("layers"), len(found.layers)), (N_("numbers in the stream (n_embd)"), s.n_embd),
+        (N_("tokens it knows"), s.n_vocab), (N_("positions"), s.n_ctx), (N_("numbers inside the MLP"), s.n_mlp),
+        (N_("numbers in q, all heads"), s.q_width), (N_("numbers in k, all heads"), s.kv_width),
+    ]  # fmt: skip
+    return [(name, n) for name, n in said if n and found.family]
+
+
+def factors(found: Contents) -> list[tuple[int, str]]:
+    """What the bytes that a token takes in the cache are multiplied from, where all layers are alike."""
+    s = found.shape
+    if not s.row:
+        return []
+    layers, size = (len(found.layers), N_("layers")), (HALF, N_("bytes per number"))
+    if not s.kv_width:
+        return [layers, (s.row, N_("numbers in the shared row")), size]
+    if s.head_dim and s.kv_width % s.head_dim == 0:
+        heads = [(s.kv_width // s.head_dim, N_("key and value heads")), (s.head_dim, N_("numbers per head"))]
+    else:
+        heads = [(s.kv_width, N_("numbers in k, all heads"))]
+    return [(2, N_("K and V")), layers, *heads, size]
+
+
+def part(group: Group, usual: bool) -> Part:
+    return Part(
+        where=group.where,
+        layers=spans(group.layers),
+        n=len(group.layers),
+        total=sum(row.size * row.times for row in group.rows),
+        lines=[line(row) for row in group.rows[:ROWS]],
+        more=max(0, len(group.rows) - ROWS),
+        open=usual and len(group.rows) <= OPEN,
+    )
+
+
+def line(row: Row) -> Line:
+    role = ROLES.get(row.role)
+    return Line(
+        name=shown(row.name),
+        times=row.times,
+        role=row.role,
+        symbol=role.symbol if role else "",
+        kind=SAID.get(row.kind, ""),
+        sentence=role.sentence if role and row.kind == "weight" else "",
+        term=role.term if role else "",
+        dtype=row.dtype,
+        shape=row.shape,
+        size=row.size * row.times,
+        nbytes=row.nbytes * row.times,
+    )
+
+
+# ---- the picture ----------------------------------------------------------------------------------
+
+
+def shares(found: Contents) -> list[Share]:
+    """What each role holds of the file; all norm gains together."""
+    held: Counter[str] = Counter()
+    for column in found.columns:
+        for role, nbytes in column.items():
+            norm = role in ROLES and ROLES[role].part == "norms"
+            held["attn_norm" if norm else role] += nbytes
+    total = sum(held.values())
+    return [
+        Share(role, symbol(role), held[role] / total, held[role], *shape_of(found, role))
+        for role in [*ORDER, OTHER]
+        if held[role]
+    ]
+
+
+def shape_of(found: Contents, role: str) -> tuple[tuple[int, ...], bool]:
+    """The shape of the tensor with that role, if there is one, and whether q, k and v lie side by side in it."""
+    rows = [row for group in found.groups for row in group.rows if row.kind == "weight"]
+    own, joint = ({row.shape for row in rows if row.role == name} for name in (role, "wqkv"))
+    part = not own and role in ("wq", "wk", "wv")
+    shapes = joint if part else own
+    return (shapes.pop(), part) if len(shapes) == 1 and role != OTHER else ((), False)
+
+
+def cache_areas(found: Contents, kept: int) -> list[tuple[str, Area]]:
+    """The cache of TOKENS tokens beside the file: as many units for a byte, K over V."""
+    total = sum(sum(column.values()) for column in found.columns[:COLUMNS])
+    if not kept or not total:
+        return []
+    wide, kinds = WIDTH * kept / total, ("k", "v") if found.shape.kv_width else ("any",)
+    high = HEIGHT / len(kinds)
+    return [(kind, Area(WIDTH + GAP, i * high, wide, high)) for i, kind in enumerate(kinds)]
+
+
+def areas(columns: list[dict[str, int]]) -> list[tuple[str, list[Area]]]:
+    """By role. A column a layer, as wide as its share of the bytes; in it the roles, as high as theirs."""
+    columns = [column for column in columns[:COLUMNS] if column]
+    total = sum(sum(column.values()) for column in columns)
+    found: dict[str, list[Area]] = {}
+    x = 0.0
+    for column in columns:
+        here, y = sum(column.values()), 0.0
+        wide = WIDTH * here / total
+        for role, nbytes in column.items():
+            high = HEIGHT * nbytes / here
+            found.setdefault(role, []).append(Area(x, y, wide, high))
+            y += high
+        x += wide
+    return [(role, found[role]) for role in [*ORDER, OTHER] if role in found]

@@ -1,0 +1,131 @@
+"""A model that repeats itself: the same sentence in each of its rounds, and the same prompt at several temperatures.
+
+All is read from the record that lies beside the traces; `python -m tools.trained` makes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from microgpt.apps.records import record
+from microgpt.experiments.repeating.rounds import circle
+from microgpt.experiments.repeating.temperatures import RUN, repeated
+from microgpt.viz.controls import Choice
+from microgpt.viz.large.overview import HALF
+from microgpt.viz.settings import Settings
+
+REPEATS = "smollm2-repeats.json"
+SEED = 8  # of the text that is shown at each temperature
+
+
+class Sure(NamedTuple):
+    """How sure the model was of the tokens of a round."""
+
+    chances: list[float]
+    mean: float
+    least: float
+    token: str  # the one with the least
+
+
+class Turn(NamedTuple):
+    """A round; what its heads give to what came next in the rounds before."""
+
+    n: int  # from one
+    sure: Sure
+    look: float  # of the head that gives most in the last round
+    heads: int  # that give more than half
+    held: list[int]  # cases in which its rows are in the cache: the last has those of the last round alone
+
+
+class Piece(NamedTuple):
+    """A token of a text: what is shown of it, and whether it only repeats."""
+
+    text: str
+    again: bool
+
+
+class Shown(NamedTuple):
+    """A temperature: the text with SEED, and figures of all its texts."""
+
+    temperature: float
+    pieces: list[Piece]
+    texts: int
+    again: float  # share of the tokens that only repeat
+    mean: float  # of the chances of all tokens
+
+
+class View(NamedTuple):
+    """The page as it is built."""
+
+    choices: tuple[Choice, ...]
+    model: str
+    prompt: str
+    words: list[str]  # of a round
+    start: int
+    period: int
+    before_share: float  # of all rows at the end, those before the first round
+    round_share: float  # and those of a round
+    written: int  # tokens of the whole text
+    turns: list[Turn]
+    without: Sure  # the last round, the rows of the others gone
+    layer: int
+    head: int
+    half: float
+    heats: list[Shown]
+    run: int
+    seed: int
+    short: int
+    file: str
+    source: dict[str, Any]
+
+
+def view(_: Settings) -> View:
+    told = record(REPEATS)
+    ids, words = told["ids"], told["vocabulary"]
+    found = circle(ids)
+    assert found, "measure() refuses a text that does not go in circles"
+    turns, looks = found.rounds(len(ids)), np.array(told["looks"])
+    layer, head = (int(x) for x in np.unravel_index(looks[-1].argmax(), looks[-1].shape))
+    names = [words[str(token)] for token in ids]
+    own = [names[i] for i in turns[0]]
+    rounds = list[Turn]()
+    for at, (steps, look) in enumerate(zip(turns, looks, strict=True)):
+        round_ = sure([told["chances"][i - 1] for i in steps], own)
+        held = list(range(at, len(turns) + (steps == turns[-1])))
+        rounds.append(Turn(at + 1, round_, float(look[layer, head]), int((look > HALF).sum()), held))
+    shares, by_heat = (found.start / len(ids), found.period / len(ids)), heats(told)
+    return View(
+        (Choice("round", range(len(rounds) + 1)), Choice("temperature", range(len(by_heat)))), told["model"],
+        told["prompt"], own, found.start, found.period, *shares,
+        len(ids) - told["n_prompt"], rounds, sure(told["without"], own), layer, head, HALF, by_heat, RUN, SEED,
+        told["short"], REPEATS, told["source"],
+    )  # fmt: skip
+
+
+def sure(chances: Sequence[float], words: Sequence[str]) -> Sure:
+    at = int(np.argmin(chances))
+    return Sure(list(chances), float(np.mean(chances)), chances[at], words[at])
+
+
+def heats(told: dict[str, Any]) -> list[Shown]:
+    """The likeliest tokens first, as many as the other texts have at most; then each temperature."""
+    n, end = told["n_prompt"], told["n_prompt"] + told["short"]
+    first = {"temperature": 0.0, "seed": SEED, "ids": told["ids"][:end], "chances": told["chances"][n - 1 : end - 1]}
+    by_heat = groupby([first, *told["texts"]], key=lambda text: text["temperature"])
+    return [heat(at, list(texts), n, told["vocabulary"]) for at, texts in by_heat]
+
+
+def heat(temperature: float, texts: list[dict[str, Any]], n: int, words: dict[str, str]) -> Shown:
+    """See `Shown`; the first n tokens of each text were given."""
+    again = [repeated(text["ids"])[n:] for text in texts]
+    shown = next(i for i, text in enumerate(texts) if text["seed"] == SEED)
+    pieces = zip(texts[shown]["ids"][n:], again[shown], strict=True)
+    every = [chance for text in texts for chance in text["chances"]]
+    return Shown(
+        temperature, [Piece(words[str(token)], seen) for token, seen in pieces], len(texts),
+        sum(map(sum, again)) / len(every), float(np.mean(every)),
+    )  # fmt: skip

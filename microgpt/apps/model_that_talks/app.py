@@ -1,0 +1,135 @@
+"""A model that talks: the stepper, drawn from the trace of a trained model that lies in the repository.
+
+No weights travel: the page is made of the excerpt alone, which says where its model comes from. What only a trained
+model shows is counted by rules that are stated here. `python -m tools.trained` makes the traces.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from microgpt.apps.records import TRACES
+from microgpt.errors import N_
+from microgpt.trace import from_json
+from microgpt.viz.controls import Choice
+from microgpt.viz.drawing.counters import Facts, facts
+from microgpt.viz.large.from_trace import ExcerptPicture, picture_from
+from microgpt.viz.large.overview import HALF, Kind
+from microgpt.viz.settings import Settings
+
+
+class Text(NamedTuple):
+    """What the model was given; `new` tokens are its own. Where `layers` and `heads` are empty, the rule opens some."""
+
+    file: str
+    prompt: str
+    new: int
+    layers: tuple[int, ...]
+    heads: tuple[int, ...]
+    digits: int
+
+
+DAY = Text("smollm2.json", "The next day is bright", 7, (), (), 4)
+CHAT = Text(
+    "smollm2-chat.json", "<|im_start|>user\nWhat is the capital of France?<|im_end|>\n<|im_start|>assistant\n", 6,
+    (17, 18), (4, 6), 3,
+)  # fmt: skip
+TEXTS = (DAY, CHAT)
+
+
+class Heads(NamedTuple):
+    """Heads that do one simple thing, by its name."""
+
+    name: str
+    kind: Kind
+
+
+class Rest(NamedTuple):
+    """What the token that most heads rest on is like, against the middle one of the others, in the layer where its
+    residual stream is longest."""
+
+    layer: int
+    stream: int
+    others: int
+    v: float  # how long its V row is, others = 1, the middle one of the resting heads
+
+
+class Peak(NamedTuple):
+    """The channel of the keys that is largest against the middle one."""
+
+    layer: int
+    head: int
+    channel: int
+    times: float
+    least: float  # the smallest such ratio of all key heads
+
+
+class View(NamedTuple):
+    """The page as it is built."""
+
+    choices: tuple[Choice, ...]
+    fields: tuple[Choice, ...]
+    picture: ExcerptPicture
+    facts: Facts
+    source: dict[str, Any]
+    prompt: str
+    written: str  # by the model
+    n_prompt: int
+    kinds: list[Heads]
+    heads: int
+    half: float
+    rest: Rest
+    peak: Peak
+    digits: int
+
+
+@cache
+def picture(text: Text = DAY) -> ExcerptPicture:
+    """A trace of the repository, drawn."""
+    return picture_from(from_json((TRACES / text.file).read_text("utf-8")), text.layers, text.heads)
+
+
+def resting() -> ExcerptPicture:
+    """The picture of the page: it opens on the head that rests most on the first token."""
+    shown = picture()
+    last = {one: float(shown.trace["attn_weights", shown.n - 1, one.layer][one.head, 0, 0]) for one in shown.heads}
+    return replace(shown, at_head=shown.heads.index(max(last, key=last.__getitem__)))
+
+
+def view(_: Settings) -> View:
+    shown = resting()
+    about, c = shown.about, shown.config
+    return View(
+        shown.choices, shown.fields, shown, facts(c), about["source"], about["prompt"],
+        "".join(shown.tokens[about["n_prompt"] :]), about["n_prompt"], kinds(shown), shown.map.heads, HALF,
+        rest(shown), peak(shown), about["cut"]["digits"],
+    )  # fmt: skip
+
+
+def kinds(shown: ExcerptPicture) -> list[Heads]:
+    """Heads of which one key has more than HALF of the weight on average, from the third step on."""
+    first, before, own = shown.map.first, shown.map.before, shown.map.own
+    assert first and before and own, "the text has three tokens or more"
+    return [Heads(N_("the first token"), first), Heads(N_("the token before"), before), Heads(N_("its own token"), own)]
+
+
+def rest(shown: ExcerptPicture) -> Rest:
+    """See `Rest`."""
+    lengths = np.array(shown.about["whole"]["resid_lengths"])  # [n_layer, n]
+    layer = int(lengths[:, 0].argmax())
+    others = np.sort(lengths[layer, 1:])
+    return Rest(layer, round(lengths[layer, 0]), round(others[len(others) // 2]), shown.map.short or 1.0)
+
+
+def peak(shown: ExcerptPicture) -> Peak:
+    """See `Peak`."""
+    found = [
+        (times, layer, head, channel)
+        for layer, heads in enumerate(shown.about["whole"]["k_peaks"]) for head, (channel, times) in enumerate(heads)
+    ]  # fmt: skip
+    times, layer, head, channel = max(found)
+    return Peak(layer, head, channel, times, min(found)[0])

@@ -1,0 +1,237 @@
+"""A model of the reader's own: the files of a checkpoint, dropped on the page, stepped through like a built-in model.
+
+Until then the page shows what will come of them: a small model of this course, drawn as a large one is.
+Loading and running go in slices: each answer shows how far it is, asks to be sent again, and is a sign of life.
+The picture in the end depends on the files, the fields and the state alone (dropped_model.py).
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from microgpt.apps.own_model import dropped_model
+from microgpt.architectures.names import FAMILY_OF
+from microgpt.checkpoints.assemble import HALF
+from microgpt.checkpoints.loading import LIMIT, Loading
+from microgpt.config import Config
+from microgpt.course.kv_cache import lesson as stepper
+from microgpt.errors import N_, UserError
+from microgpt.record import Recording
+from microgpt.trace import to_json
+from microgpt.viz.controls import Choice, on_show
+from microgpt.viz.drawing.counters import Facts, facts
+from microgpt.viz.drawing.picture import MOST_TOKENS, Picture
+from microgpt.viz.given_files import Files
+from microgpt.viz.large.excerpt import excerpt
+from microgpt.viz.large.picture import BigPicture
+from microgpt.viz.patches import Patch, State, again, file, patch
+from microgpt.viz.rendering import render
+from microgpt.viz.settings import Settings, parse, radio
+from microgpt.viz.text.formats import megabytes
+from microgpt.viz.text.language import say
+from microgpt.weights import Model, shipped
+
+FIELD = "checkpoint"  # the control in which the files are chosen
+SINGLE = 4  # bytes of a number in 32 bits
+PROMPT = "The next day is bright"
+EXAMPLE, NEW = "stories", 2  # the model that is drawn before there are files; so many tokens are its own
+BAR = ("numbers", "check")  # what the reader has switched on in the picture
+
+Answer = tuple[State | None, list[Patch]]
+
+
+class View(NamedTuple):
+    """The page as it is built."""
+
+    choices: tuple[Choice, ...]  # those of the example
+    fields: tuple[Choice, ...]
+    example: BigPicture
+    model: str
+    facts: Facts
+    types: list[str]
+    limit: int  # bytes
+    half: int  # bytes of a number that stays as its file has it
+    bytes: int  # of all others
+    tokens: int
+    field: str = FIELD
+    prompt: str = PROMPT
+
+
+def view(_: Settings) -> View:
+    recording = Recording(shipped(EXAMPLE), PROMPT, max_new=NEW)
+    recording.run()
+    example = dropped_model.big_picture(recording, {}, (), (), recording.n_prompt)
+    return View(
+        example.choices, example.fields, example, EXAMPLE, facts(recording.model.config), list(FAMILY_OF), LIMIT,
+        HALF.itemsize, SINGLE, MOST_TOKENS,
+    )  # fmt: skip
+
+
+# ---- what can be pressed --------------------------------------------------------------------------
+
+
+def run(files: Files, state: State | None, fields: Mapping[str, str]) -> Answer:
+    """The text, and what the model adds to it, to the end."""
+    return go_on("run", files, state, fields)
+
+
+def next_token(files: Files, state: State | None, fields: Mapping[str, str]) -> Answer:
+    """One more token; with other files or settings, the prompt first."""
+    return go_on("next", files, state, fields)
+
+
+def show(files: Files, state: State | None, fields: Mapping[str, str]) -> Answer:
+    """What there is, with the heads that are asked for; at first, the prompt."""
+    return go_on("show", files, state, fields)
+
+
+def compare(files: Files, state: State | None, fields: Mapping[str, str]) -> Answer:
+    """The chosen step once more, without the cache."""
+    return go_on("compare", files, state, fields)
+
+
+def save_trace(files: Files, state: State | None, fields: Mapping[str, str]) -> Answer:
+    """The trace of what is on the page, as a file; of a large model, what is drawn of it."""
+    return go_on("trace", files, state, fields)
+
+
+STOPPED = [patch("#progress", "")]
+FILE_HOOKS = {"run": run, "next": next_token, "show": show, "compare": compare, "trace": save_trace}
+
+
+def go_on(hook: str, files: Files, state: State | None, fields: Mapping[str, str]) -> Answer:
+    """A slice of the work that `hook` asks for; once all of it is done, the picture."""
+    layers, heads = (listed(fields, name) for name in ("layers", "heads"))
+    end = time.monotonic() + dropped_model.SLICE
+    model, loading = dropped_model.loaded(files.get(FIELD, ()))
+    if model is None:
+        return state, [reading(loading), again(hook)]
+    check_listed(model.config, layers, heads)
+    settings = parse({**fields, "model": dropped_model.current.key})
+    same = state is not None and state["settings"] == settings._asdict()
+    n, compared = (state["n"], state["compared"]) if state is not None and same else (0, [])
+    recording = dropped_model.recorded(settings, model)
+    goal = recording.limit if hook == "run" else n + (hook == "next") if n else recording.n_prompt
+    if len(recording.cache) > goal:  # it was on its way to more, and the reader has thought better of it
+        recording = dropped_model.recorded(settings, model, anew=True)
+    before = len(recording.cache)
+    while len(recording.cache) < goal and not recording.ended:
+        dropped_model.step(recording)
+        if time.monotonic() > end:
+            return state, [running(recording, goal), again(hook)]
+    done = len(recording.cache)
+    if hook == "next" and done < goal:
+        return state, [ended(recording)]
+    at = chosen_step(hook, recording, n, fields)
+    compared = sorted({*compared, at}) if hook == "compare" else compared
+    for i in compared:
+        if ("recompute_logits", i) not in recording.trace:
+            if done > before or (ran := dropped_model.compared(recording, i)):
+                return state, [comparing(i, 0 if done > before else ran), again(hook)]
+    shown = dropped_model.picture(recording, fields, layers, heads, at)
+    stands = frame(shown)
+    fresh: State = {"settings": settings._asdict(), "n": done, "compared": compared, "frame": stands}
+    if hook == "trace":
+        saved = excerpt(shown.trace, shown.layers, shown.token_ids()) if isinstance(shown, BigPicture) else shown.trace
+        return fresh, [file("trace-own-model.json", to_json(saved), "application/json"), *STOPPED]
+    pressed = {one.name: one.values[0] for one in shown.fields if one.name in BAR and one.name in fields}
+    if hook == "next" and state is not None and same and n == done - 1 and stands and state.get("frame") == stands:
+        return fresh, [*stepper.one_more(shown, pressed), *over_all(shown, pressed), *STOPPED]
+    html = render.widget("kv_cache", shown, asked=pressed)
+    return fresh, [patch("#widget", html), patch("#own", about(model, shown)), *STOPPED]
+
+
+def frame(shown: Picture) -> list[Any]:
+    """What a new token must find unchanged, if it is to be added to the picture that stands; nothing of a small model,
+    which is drawn anew as quickly."""
+    if not isinstance(shown, BigPicture):
+        return []
+    limits = [[*key, scale.limit] for key, scale in shown.scales.items()]
+    return [[[one.layer, one.head, one.rank] for one in shown.heads], limits, shown.columns]
+
+
+def over_all(shown: Picture, pressed: Mapping[str, object]) -> list[Patch]:
+    """The parts of a large picture that speak of all steps at once."""
+    at = on_show(shown, pressed)
+    parts = {"#legend": "course/kv_cache/_legend.html", ".all-heads": "large/overview.html"}
+    return [patch(target, render.render(name, view=shown, at=at), "outer") for target, name in parts.items()]
+
+
+def chosen_step(hook: str, recording: Recording, n: int, fields: Mapping[str, str]) -> int:
+    """The step that is shown: the last of the prompt, the newest, or the one that was shown before."""
+    if hook == "run" or not n:
+        return recording.n_prompt - 1
+    newest = len(recording.cache) - 1
+    return newest if hook == "next" else radio(fields, "step", 0, newest, newest)
+
+
+def ended(recording: Recording) -> Patch:
+    """That the model has chosen the end, which is no error. Raises UserError where the picture is full."""
+    if len(recording.cache) == recording.limit:
+        raise UserError(
+            N_("The picture is full: it has room for %(most)s tokens. Start again with a shorter prompt."),
+            most=recording.limit,
+        )
+    said = N_("The model chose the end: the text is complete. Change the prompt, the seed or the temperature to go on.")
+    return patch("#progress", render.sentence(UserError(said)))
+
+
+# ---- what is shown --------------------------------------------------------------------------------
+
+
+def about(model: Model, shown: Picture) -> str:
+    """The model in a line."""
+    return render.render(
+        "apps/own_model/_model.html", name=model.name, facts=facts(model.config), dtype=shown.about["dtype"]
+    )
+
+
+def reading(loading: Loading | None) -> Patch:
+    assert loading is not None
+    return progress(
+        N_("Reading the numbers: %(read)s of %(total)s MB, %(done)s of %(count)s tensors."),
+        read=megabytes(loading.read), total=megabytes(loading.total), done=loading.done, count=loading.count,
+    )  # fmt: skip
+
+
+def running(recording: Recording, goal: int) -> Patch:
+    return progress(N_("Running the model: token %(n)s of %(goal)s."), n=len(recording.cache), goal=goal)
+
+
+def comparing(i: int, ran: int) -> Patch:
+    return progress(N_("Running step %(n)s again without the cache: %(ran)s of %(n)s tokens."), n=i + 1, ran=ran)
+
+
+def progress(message: str, **figures: Any) -> Patch:
+    return patch("#progress", render.render("live/sentence.html", text=say(message, **figures)))
+
+
+# ---- what is asked for ----------------------------------------------------------------------------
+
+
+LISTS = {
+    "layers": N_("The layers to open are “%(text)s”; give numbers such as 0, 5, 11."),
+    "heads": N_("The heads to open are “%(text)s”; give numbers such as 0, 5, 11."),
+}
+MISSING = {
+    "layers": N_("There is no layer %(value)s; this model has %(first)s to %(last)s."),
+    "heads": N_("There is no head %(value)s; this model has %(first)s to %(last)s."),
+}
+
+
+def listed(fields: Mapping[str, str], name: str) -> list[int]:
+    """The numbers of a field: "0, 5, 11"; none when it is empty."""
+    text = fields.get(name, "").strip()
+    if not re.fullmatch(r"(\d{1,4}([,;\s]+|$))*", text):
+        raise UserError(LISTS[name], text=text[:40])
+    return [int(part) for part in re.findall(r"\d+", text)]
+
+
+def check_listed(config: Config, layers: Sequence[int], heads: Sequence[int]) -> None:
+    for name, numbers, count in (("layers", layers, config.n_layer), ("heads", heads, config.n_head)):
+        for value in numbers:
+            if value >= count:
+                raise UserError(MISSING[name], value=value, first=0, last=count - 1)

@@ -1,0 +1,165 @@
+"""Whom a pronoun stands for: several words ask the same rows of a text, and one head of a trained model answers.
+
+All is read from the record that lies beside the traces (microgpt/experiments/referring); `python -m tools.trained`
+makes it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from microgpt.apps.records import record
+from microgpt.experiments.referring import dealt, held_out, margins
+from microgpt.viz.controls import Choice
+from microgpt.viz.drawing.strips import Thin, ThinScale, thin_scale
+from microgpt.viz.settings import Settings
+from microgpt.viz.text.formats import show
+
+REFERS = "smollm2-pronouns.json"
+
+
+class Row(NamedTuple):
+    """A row of the text in the cache: its key, and what each word gives it."""
+
+    token: str
+    key: Thin
+    weights: list[float]
+
+
+class Word(NamedTuple):
+    """A word that may come next: its q and its own key in the head, and the row that gets most of its weight."""
+
+    token: str
+    q: Thin
+    key: Thin
+    own: float
+    most: str
+    weight: float
+
+
+class Said(NamedTuple):
+    """A word after a sentence: its noun, and the best of the other rows and of the other nouns."""
+
+    word: str
+    noun: str
+    weight: float
+    other: str  # noun
+    other_weight: float
+    top: bool  # no row gets more than the noun
+
+
+class Told(NamedTuple):
+    """A sentence, and its words that stand for one noun."""
+
+    text: str
+    words: list[Said]
+
+
+class Apart(NamedTuple):
+    """A word that stands for none of the nouns alone, and the two rows that get most of its weight."""
+
+    word: str
+    most: str
+    weight: float
+    next: str
+    next_weight: float
+
+
+class Chance(NamedTuple):
+    """What the choice of the head comes to on sentences that it was not chosen by, and where nothing is to find."""
+
+    held: int  # words of held-out sentences at which the chosen head is right
+    same: int  # of these choices, those that are the head of the page
+    even: float  # words at which a head is right that gives its weights to nouns by chance
+    ways: int  # to deal the nouns out to the words
+    mean: float  # words at which the head chosen then is right
+    as_good: int  # of these ways, those in which it is right at as many as here
+
+
+class View(NamedTuple):
+    """The page as it is built."""
+
+    choices: tuple[Choice, ...]
+    model: str
+    layer: int
+    head: int
+    text: str
+    rows: list[Row]
+    words: list[Word]
+    scale: ThinScale
+    told: list[Told]
+    n_words: int
+    right: int  # words at which no other noun gets more
+    top: int  # of these, no other row
+    heads: int
+    all_right: int  # heads that are right at all words
+    margin: float  # the mean, of the chosen head
+    chance: Chance
+    apart: list[Apart]
+    file: str
+    source: dict[str, Any]
+
+
+def view(_: Settings) -> View:
+    it = record(REFERS)
+    first, layer, head = it["sentences"][0], it["layer"], it["head"]
+    keys, words = np.array(it["keys"]), first["words"]
+    scale = thin_scale([keys, *(np.array(word[name]) for word in words for name in ("q", "k"))])
+    shown = [show(token) for token in first["tokens"]]
+    rows = [Row(token, scale.strip(keys[i]), [word["weights"][i] for word in words]) for i, token in enumerate(shown)]
+    told = [Told(one["text"], said(one)) for one in it["sentences"]]
+    every, by_head = [word for one in told for word in one.words], margins(it["sentences"])
+    return View(
+        (Choice("word", range(len(words))),), it["model"], layer, head, first["text"], rows,
+        [asked(word, scale, shown) for word in words], scale, told, len(every),
+        sum(word.weight > word.other_weight for word in every), sum(word.top for word in every),
+        by_head[0].size, int((by_head > 0).all(axis=0).sum()), float(by_head[:, layer, head].mean()),
+        chance(it), [apart(word, shown) for word in words if word["noun"] is None], REFERS, it["source"],
+    )  # fmt: skip
+
+
+def chance(it: dict[str, Any]) -> Chance:
+    """See `Chance`."""
+    sentences, head = it["sentences"], (it["layer"], it["head"])
+    chosen, held = held_out(sentences)
+    right = int((margins(sentences)[:, head[0], head[1]] > 0).sum())
+    nouns = [len(one["nouns"]) for one in sentences for word in one["words"] if word["noun"] is not None]
+    found = dealt(sentences)
+    return Chance(
+        held,
+        chosen.count(head),
+        sum(1 / n for n in nouns),
+        len(found),
+        float(found.mean()),
+        int((found >= right).sum()),
+    )
+
+
+def apart(word: dict[str, Any], tokens: list[str]) -> Apart:
+    """See `Apart`."""
+    weights = word["weights"][:-1]
+    second, most = (int(i) for i in np.argsort(weights)[-2:])
+    return Apart(show(word["word"]), tokens[most], weights[most], tokens[second], weights[second])
+
+
+def asked(word: dict[str, Any], scale: ThinScale, tokens: list[str]) -> Word:
+    """What is drawn of one of the words."""
+    *weights, own = word["weights"]
+    at, q, key = int(np.argmax(weights)), np.array(word["q"]), np.array(word["k"])
+    return Word(show(word["word"]), scale.strip(q), scale.strip(key), own, tokens[at], weights[at])
+
+
+def said(sentence: dict[str, Any]) -> list[Said]:
+    """See `Said`."""
+    found, tokens = list[Said](), sentence["tokens"]
+    for word in sentence["words"]:
+        noun, weights = word["noun"], word["weights"]
+        if noun is not None:
+            other = max((at for at in sentence["nouns"] if at != noun), key=weights.__getitem__)
+            top = max(weights) == weights[noun]
+            found.append(
+                Said(show(word["word"]), show(tokens[noun]), weights[noun], show(tokens[other]), weights[other], top)
+            )
+    return found
