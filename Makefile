@@ -64,7 +64,7 @@ bench: $(VENV)/test browsers
 	$(RUN) -m bench $(if $(MICROGPT),--microgpt $(MICROGPT))
 
 messages: $(VENV)/test # the catalogue of all text, and each translation with what is new and without what is gone
-	$(BABEL) extract -F babel.cfg -k N_ -o locale/messages.pot --no-location --omit-header --sort-output .
+	$(BABEL) extract -F babel.cfg -k N_ -k UserError -o locale/messages.pot --no-location --omit-header --sort-output .
 	$(BABEL) update -i locale/messages.pot -d locale -w 79 --ignore-obsolete --ignore-pot-creation-date
 
 constraints: # the newest versions that pyproject.toml allows; commit them when the tests have passed

@@ -153,8 +153,10 @@ def write_record(options: argparse.Namespace) -> None:
     if not 0 <= options.new < MOST_TOKENS or n + options.new < 2:
         raise UserError(
             "%(n)s tokens and %(new)s new ones; a page shows the last 2 to %(most)s, one of the prompt among them.",
-            n=n, new=options.new, most=MOST_TOKENS,
-        )  # fmt: skip
+            n=n,
+            new=options.new,
+            most=MOST_TOKENS,
+        )
     config = shape_of(model).config
     check("layers", layers, config.n_layer)  # before the run, which can take minutes
     check("heads", heads, config.n_head)
@@ -176,7 +178,7 @@ def check_free(path: Path, force: bool) -> None:
     except UserError:
         raise
     except (OSError, ValueError) as error:
-        raise UserError("“%(path)s” cannot be written (%(why)s).", path=path, why=error) from None
+        raise UserError("“%(path)s” cannot be written (%(why)s). Choose another place.", path=path, why=error) from None
     if there and not force:
         raise UserError("“%(path)s” is there already; choose another --out, or replace it with --force.", path=path)
 

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from microgpt.config import Array, Config, Hook, row_dims
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 
 
 class LayerCache(Protocol):
@@ -98,12 +98,12 @@ class KVLayer:
         n_ctx = self._keys.shape[1]
         if self._len + n > n_ctx:
             raise UserError(
-                N_(
-                    "The cache holds %(held)s of %(n_ctx)s rows; %(n)s more do not fit. "
-                    "Shorten the text, crop the cache or reset it."
-                ),
-                held=self._len, n_ctx=n_ctx, n=n,
-            )  # fmt: skip
+                "The cache holds %(held)s of %(n_ctx)s rows; %(n)s more do not fit. "
+                "Shorten the text, crop the cache or reset it.",
+                held=self._len,
+                n_ctx=n_ctx,
+                n=n,
+            )
 
     def append(self, k: Array, v: Array) -> tuple[Array, Array, range]:
         """Add n rows, k and v [n, n_kv_head, head_dim]; return all keys and values [n_kv_head, len, head_dim]."""
@@ -111,12 +111,14 @@ class KVLayer:
         v_dim = self._values.shape[2]
         if k.shape[1:] != (n_kv_head, head_dim) or v.shape != (len(k), n_kv_head, v_dim):
             raise UserError(
-                N_(
-                    "k has shape %(k)s and v %(v)s; this cache takes (n, %(n_kv_head)s, %(head_dim)s) "
-                    "and (n, %(n_kv_head)s, %(v_dim)s)."
-                ),
-                k=k.shape, v=v.shape, n_kv_head=n_kv_head, head_dim=head_dim, v_dim=v_dim,
-            )  # fmt: skip
+                "k has shape %(k)s and v %(v)s; this cache takes (n, %(n_kv_head)s, %(head_dim)s) "
+                "and (n, %(n_kv_head)s, %(v_dim)s).",
+                k=k.shape,
+                v=v.shape,
+                n_kv_head=n_kv_head,
+                head_dim=head_dim,
+                v_dim=v_dim,
+            )
         old, new = self._len, self._len + len(k)
         if new > n_ctx:
             self.check_room(len(k))
@@ -129,14 +131,14 @@ class KVLayer:
         """Keep the first n rows and forget the newer ones: the undo of append."""
         if not 0 <= n <= self._len:
             raise UserError(
-                N_("A cache of %(held)s rows cannot be cropped to %(n)s; choose 0 to %(held)s."), held=self._len, n=n
+                "A cache of %(held)s rows cannot be cropped to %(n)s; choose 0 to %(held)s.", held=self._len, n=n
             )
         self._len = n
 
     def keep(self, rows: Sequence[int]) -> None:
         """Keep these rows, in this order, and forget the others."""
         if not all(0 <= row < self._len for row in rows):
-            raise UserError(N_("A cache of %(held)s rows has no row %(row)s."), held=self._len, row=max(rows, key=abs))
+            raise UserError("A cache of %(held)s rows has no row %(row)s.", held=self._len, row=max(rows, key=abs))
         self._keys[:, : len(rows)] = self._keys[:, rows]
         self._values[:, : len(rows)] = self._values[:, rows]
         self._len = len(rows)

@@ -15,7 +15,7 @@ import numpy as np
 
 from microgpt.cache import Cache, KVCache
 from microgpt.config import Array, Config, Hook, Params
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.model import forward, softmax
 
 LAST = slice(-1, None)  # decoding needs the logits of the last position only
@@ -30,7 +30,7 @@ def prefill(
 ) -> Array:
     """Run a prompt into the cache, `chunk` tokens a pass (0: all at once); return the last logits [vocab_size]."""
     if not token_ids:
-        raise UserError(N_("The prompt is empty; give at least one token."))
+        raise UserError("The prompt is empty; give at least one token.")
     check_ids(config, token_ids)
     check_length(config, cache.next_position + len(token_ids))
     size = chunk if chunk > 0 else len(token_ids)
@@ -86,7 +86,7 @@ def sample(logits: Array, temperature: float, top_k: int, rng: Random) -> int:
     """Choose the next token: the likeliest at temperature 0, else by chance among the `top_k` likeliest (0: all)."""
     first = int(logits.argmax())  # where one is not a number, that one
     if not math.isfinite(logits[first]):
-        raise UserError(N_("The model’s answer is not a number: its weights are damaged. Load them anew."))
+        raise UserError("The model’s answer is not a number: its weights are damaged. Load them anew.")
     if temperature == 0:
         return first
     return rng.choices(range(len(logits)), weights=probabilities(logits, temperature, top_k).tolist())[0]
@@ -115,26 +115,29 @@ def check_ids(config: Config, token_ids: Sequence[int]) -> None:
     wrong = next((i for i in token_ids if not 0 <= i < config.vocab_size), None)
     if wrong is not None:
         raise UserError(
-            N_("There is no token %(wrong)s; this model has the tokens 0 to %(last)s."),
-            wrong=wrong, last=config.vocab_size - 1,
-        )  # fmt: skip
+            "There is no token %(wrong)s; this model has the tokens 0 to %(last)s.",
+            wrong=wrong,
+            last=config.vocab_size - 1,
+        )
 
 
 def check_sampling(temperature: float, top_k: int, seed: int = 0) -> None:
     """Raise UserError for settings that mean nothing."""
     if not between(temperature, Real, HOTTEST):
         raise UserError(
-            N_("The temperature is %(value)s; it must be a number from 0 (always the likeliest) to %(most)s."),
-            value=said(temperature), most=HOTTEST,
-        )  # fmt: skip
+            "The temperature is %(value)s; it must be a number from 0 (always the likeliest) to %(most)s.",
+            value=said(temperature),
+            most=HOTTEST,
+        )
     if not between(top_k, Integral, MOST):
         raise UserError(
-            N_("top-k is %(value)s; it must be a whole number from 0 (all tokens) to %(most)s."),
-            value=said(top_k), most=MOST,
-        )  # fmt: skip
+            "top-k is %(value)s; it must be a whole number from 0 (all tokens) to %(most)s.",
+            value=said(top_k),
+            most=MOST,
+        )
     if not between(seed, Integral, MOST):
         raise UserError(
-            N_("The seed is %(value)s; it must be a whole number from 0 to %(most)s."), value=said(seed), most=MOST
+            "The seed is %(value)s; it must be a whole number from 0 to %(most)s.", value=said(seed), most=MOST
         )
 
 
@@ -155,9 +158,7 @@ def check_length(config: Config, n: int) -> None:
     """Raise UserError when n tokens are more than the context."""
     if n > config.n_ctx:
         raise UserError(
-            N_(
-                "The text is %(n)s tokens long, the start token included; this model sees at most %(n_ctx)s. "
-                "Shorten it."
-            ),
-            n=n, n_ctx=config.n_ctx,
-        )  # fmt: skip
+            "The text is %(n)s tokens long, the start token included; this model sees at most %(n_ctx)s. Shorten it.",
+            n=n,
+            n_ctx=config.n_ctx,
+        )

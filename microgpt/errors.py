@@ -15,9 +15,10 @@ def N_(message: str) -> str:
 
 
 class UserError(ValueError):
-    """Something the user gave cannot be used. `str(error)` is the English sentence.
+    """Something the user gave cannot be used. `str(error)` is the English sentence, which is collected for translation
+    where it stands.
 
-    >>> str(UserError(N_("temperature is %(value)s; it must be 0 or more."), value=-1))
+    >>> str(UserError("temperature is %(value)s; it must be 0 or more.", value=-1))
     'temperature is -1; it must be 0 or more.'
     """
 

@@ -16,7 +16,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 
 STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.S)  # one that is not closed goes on to the end: each byte is met once
 NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
@@ -43,7 +43,7 @@ def write_whole(files: Mapping[Path, str | bytes]) -> None:
             beside.replace(path)
     except OSError as error:
         raise UserError(
-            N_("“%(path)s” cannot be written (%(why)s). Choose another place."), path=path, why=error.strerror
+            "“%(path)s” cannot be written (%(why)s). Choose another place.", path=path, why=error.strerror
         ) from None
     finally:
         for beside in waiting:
@@ -58,7 +58,7 @@ def place_of(path: Path) -> Path:
     place = Path(os.path.realpath(path))
     if os.path.lexists(place) and not stat.S_ISREG(os.lstat(place).st_mode):
         raise UserError(
-            N_("“%(path)s” is there and is no file, so nothing is written to it. Choose another place."), path=path
+            "“%(path)s” is there and is no file, so nothing is written to it. Choose another place.", path=path
         )
     return place
 
@@ -86,7 +86,7 @@ def read_text(path: Path, most: int) -> str:
         data = b"" if too_long else file.read(most + 1)  # a file that grows, or has no size, is read no further
     if too_long or len(data) > most:
         raise UserError(
-            N_("%(path)s is longer than the %(limit)s MB that are read of such a text."),
+            "%(path)s is longer than the %(limit)s MB that are read of such a text.",
             path=path,
             limit=megabytes(most),
         )
@@ -94,7 +94,7 @@ def read_text(path: Path, most: int) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         why = f"byte {error.start} is not UTF-8"
-        raise UserError(N_("%(path)s cannot be read (%(why)s)."), path=path, why=why) from None
+        raise UserError("%(path)s cannot be read (%(why)s).", path=path, why=why) from None
 
 
 def megabytes(n: int) -> str:

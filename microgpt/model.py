@@ -26,7 +26,7 @@ import numpy as np
 
 from microgpt.cache import Batch, Cache
 from microgpt.config import Array, Config, Hook, Params, window_of
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.rope import ROTATIONS
 from microgpt.simd import mean, times
 
@@ -129,13 +129,14 @@ def side_by_side(
         positions = placed(start, n, parents, config) if parents else range(start, start + n)
         return [(cache, start, positions, slice(None))], positions
     if parents or config.cross:
-        raise UserError(N_("Texts side by side have no tree and no encoder: run this one by itself."))
+        raise UserError("Texts side by side have no tree and no encoder: run this one by itself.")
     caches, counts = cache.caches, cache.counts
     if sum(counts) != n or min(counts, default=0) < 1 or len({id(one) for one in caches}) != len(counts):
         raise UserError(
-            N_("%(n)s tokens for texts of %(counts)s: each needs a token or more, and a cache of its own."),
-            n=n, counts=", ".join(map(str, counts)),
-        )  # fmt: skip
+            "%(n)s tokens for texts of %(counts)s: each needs a token or more, and a cache of its own.",
+            n=n,
+            counts=", ".join(map(str, counts)),
+        )
     texts, end = list[Text](), 0
     for one, count in zip(caches, counts, strict=True):
         one.check_room(count)
@@ -156,11 +157,11 @@ def placed(start: int, n: int, parents: Sequence[int], config: Config) -> list[i
     """The positions of a tree's tokens: each one after its parent, so that those side by side have the same."""
     held = len(parents)
     if held != n or config.mask_block > 1:
-        raise UserError(N_("%(n)s tokens, %(held)s parents: no tree, or no causal mask."), n=n, held=held)
+        raise UserError("%(n)s tokens, %(held)s parents: no tree, or no causal mask.", n=n, held=held)
     positions = list[int]()
     for i, up in enumerate(parents):
         if not -1 <= up < i:
-            raise UserError(N_("In a tree, token %(i)s comes after %(up)s: choose an earlier one."), i=i, up=up)
+            raise UserError("In a tree, token %(i)s comes after %(up)s: choose an earlier one.", i=i, up=up)
         positions.append(start if up < 0 else positions[up] + 1)
     return positions
 

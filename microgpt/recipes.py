@@ -17,7 +17,7 @@ from random import Random
 from typing import NamedTuple
 
 from microgpt.config import Array, Config
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.files import megabytes, open_file
 from microgpt.tokenizer import START, CharTokenizer, WordTokenizer
 from microgpt.weights import TRAINED, init
@@ -43,7 +43,7 @@ class Run(NamedTuple):
 def names_run(data: Path | None, n_layer: int, steps: int, rate: float) -> Run:
     """microgpt's own order: one generator shuffles the names, draws the weights, and later the samples."""
     if data is None:
-        raise UserError(N_("This model learns from a list of names, one a line: give it with --data FILE."))
+        raise UserError("This model learns from a list of names, one a line: give it with --data FILE.")
     try:
         with open_file(data) as file:
             text = file.read(LONGEST + 1)
@@ -53,17 +53,20 @@ def names_run(data: Path | None, n_layer: int, steps: int, rate: float) -> Run:
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise UserError(
-            N_("%(path)s cannot be read (%(why)s). Give a text file, one name a line."), path=data, why=why
+            "%(path)s cannot be read (%(why)s). Give a text file, one name a line.", path=data, why=why
         ) from None
     for at, line in enumerate(lines, 1):
         if strange := set(line) - set(string.ascii_lowercase):
             raise UserError(
-                N_("%(path)s, line %(at)s: “%(line)s” has the character “%(first)s”; a name is made of a to z."),
-                path=data, at=at, line=line[:40], first=min(strange, key=line.index),
-            )  # fmt: skip
+                "%(path)s, line %(at)s: “%(line)s” has the character “%(first)s”; a name is made of a to z.",
+                path=data,
+                at=at,
+                line=line[:40],
+                first=min(strange, key=line.index),
+            )
     names = [line for line in lines if line]
     if not names:
-        raise UserError(N_("%(path)s holds no names. Give a text file, one name a line."), path=data)
+        raise UserError("%(path)s holds no names. Give a text file, one name a line.", path=data)
     rng = Random(42)
     rng.shuffle(names)
     return run_on(names, rng, n_layer, steps, rate)
@@ -116,7 +119,7 @@ def prepare(name: str, data: Path | None, steps: int | None = None) -> Run:
         return names_run(data, 4, steps or 20_000, 0.003)
     if name in ("stories", "stories-mla"):
         return stories_run(steps or 12_000, 0.005, latent=name == "stories-mla")
-    raise UserError(N_("There is no model “%(name)s”. Choose one of: %(known)s."), name=name, known=", ".join(TRAINED))
+    raise UserError("There is no model “%(name)s”. Choose one of: %(known)s.", name=name, known=", ".join(TRAINED))
 
 
 # ---- the sentences of `stories` -------------------------------------------------------------------

@@ -16,7 +16,7 @@ import numpy as np
 from microgpt.cache import KVCache, Watched
 from microgpt.cost import Counter
 from microgpt.decode import LAST, check_length, check_sampling, decode_step, recompute, sample
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.model import forward
 from microgpt.trace import Trace
 from microgpt.weights import Model
@@ -42,7 +42,7 @@ class Recording:
         compares: bool = True,
     ) -> None:
         if not model.tokenizer.split(prompt):
-            raise UserError(N_("The prompt is empty; give at least one token."))
+            raise UserError("The prompt is empty; give at least one token.")
         self.ids = model.tokenizer.encode(prompt)
         check_length(model.config, len(self.ids))
         check_sampling(temperature, top_k, seed)
@@ -93,10 +93,8 @@ class Recording:
             logits = decode_step(params, config, self.ids[pos], self.watched, self.trace.keep)
             if not np.isfinite(logits).all():
                 raise UserError(
-                    N_(
-                        "The numbers of this model overflow at token %(n)s: its files are damaged, or do not belong "
-                        "together."
-                    ),
+                    "The numbers of this model overflow at token %(n)s: its files are damaged, or do not belong "
+                    "together.",
                     n=pos + 1,
                 )
             if self.compares:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Protocol
 
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 
 START = "<s>"  # how the special token (microgpt's BOS) is written
 
@@ -58,12 +58,11 @@ class CharTokenizer:
 
     def unknown(self, piece: str, position: int) -> UserError:
         return UserError(
-            N_(
-                "This model does not know the character “%(piece)s” (number %(position)s of the text). "
-                "It knows %(known)s."
-            ),
-            piece=piece, position=position, known=ranges([t for t in self.vocabulary if t != START]),
-        )  # fmt: skip
+            "This model does not know the character “%(piece)s” (number %(position)s of the text). It knows %(known)s.",
+            piece=piece,
+            position=position,
+            known=ranges([t for t in self.vocabulary if t != START]),
+        )
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of `ids` without start tokens."""
@@ -82,12 +81,13 @@ class WordTokenizer(CharTokenizer):
         words = [t for t in self.vocabulary if t != START]
         near = difflib.get_close_matches(piece, words, n=3, cutoff=0.6) or words[:6]
         return UserError(
-            N_(
-                "This model does not know the word “%(piece)s” (number %(position)s of the text). "
-                "It knows %(count)s words, among them %(near)s."
-            ),
-            piece=piece, position=position, count=len(words), near=", ".join(near),
-        )  # fmt: skip
+            "This model does not know the word “%(piece)s” (number %(position)s of the text). "
+            "It knows %(count)s words, among them %(near)s.",
+            piece=piece,
+            position=position,
+            count=len(words),
+            near=", ".join(near),
+        )
 
     def decode(self, ids: Sequence[int]) -> str:
         return re.sub(r" ([.,!?])", r"\1", super().decode(ids))

@@ -196,7 +196,7 @@ def from_json(text: str) -> Trace:
         trace = Trace(about=data["about"])
         events = list(data["events"])
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise UserError(N_("This is not a trace that this version can read (%(why)s)."), why=error) from None
+        raise UserError("This is not a trace that this version can read (%(why)s).", why=error) from None
     for i, event in enumerate(events):
         tell_again(trace, i, event)
     return trace
@@ -209,9 +209,11 @@ def tell_again(trace: Trace, i: int, event: Any) -> None:
     for part, fits in FIELDS.items():
         if not fits(fields.get(part)) and (part in fields or part not in ("layer", "seq")):
             raise UserError(
-                N_("Event %(i)s of this trace (%(name)s): its “%(field)s” is not what docs/trace.md says."),
-                i=i, name=str(name)[:40], field=part,
-            )  # fmt: skip
+                "Event %(i)s of this trace (%(name)s): its “%(field)s” is not what docs/trace.md says.",
+                i=i,
+                name=str(name)[:40],
+                field=part,
+            )
     numbers, shape, missing = fields["values"], fields["shape"], -math.inf if name == "attn_scores" else math.nan
     try:
         if len(numbers) != math.prod(shape) or not (shape or isinstance(numbers[0], int)):
@@ -219,7 +221,7 @@ def tell_again(trace: Trace, i: int, event: Any) -> None:
         value = np.array([missing if x is None else x for x in numbers], np.float64).reshape(shape)
     except (ValueError, OverflowError) as error:
         raise UserError(
-            N_("Event %(i)s of this trace (%(name)s) cannot be read: %(why)s."), i=i, name=str(name)[:40], why=error
+            "Event %(i)s of this trace (%(name)s) cannot be read: %(why)s.", i=i, name=str(name)[:40], why=error
         ) from None
     trace.sequence(fields.get("seq", 0))((name, value if shape else numbers[0], fields["pos"], fields.get("layer", -1)))
 

@@ -19,7 +19,7 @@ from microgpt.backward import Grads, Tape, backward
 from microgpt.cache import KVCache
 from microgpt.config import Array, Config, Params, split
 from microgpt.decode import generate
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.model import forward, softmax
 from microgpt.recipes import DATA, Run, prepare
 from microgpt.weights import TRAINED, Model, save
@@ -87,11 +87,11 @@ def main(argv: list[str] | None = None) -> int:
     options = parser.parse_args(argv)
     try:
         if options.steps is not None and options.steps < 1:
-            raise UserError(N_("--steps is %(steps)s; it must be 1 or more."), steps=options.steps)
+            raise UserError("--steps is %(steps)s; it must be 1 or more.", steps=options.steps)
         run = prepare(options.name, options.data, options.steps)
         out = options.out or DATA / f"{options.name}.npz"
         if out.is_dir() or not out.parent.is_dir():  # said now, not after the training
-            raise UserError(N_("%(path)s cannot be written: give --out a file name in a folder that exists."), path=out)
+            raise UserError("%(path)s cannot be written: give --out a file name in a folder that exists.", path=out)
         losses = []
         for loss in progress(train(run.config, run.vector, run.texts, run.steps, run.rate, run.decay), run.steps):
             losses.append(loss)

@@ -68,15 +68,13 @@ def save(path: Path, model: Model) -> None:
     try:
         path.write_bytes(whole.getvalue())
     except OSError as error:
-        raise UserError(N_("%(path)s cannot be written (%(why)s)."), path=path, why=error.strerror) from None
+        raise UserError("%(path)s cannot be written (%(why)s).", path=path, why=error.strerror) from None
 
 
 def shipped(name: str) -> Model:
     """One of the models that come with the package."""
     if name not in TRAINED:
-        raise UserError(
-            N_("There is no model “%(name)s”. Choose one of: %(known)s."), name=name, known=", ".join(SHIPPED)
-        )
+        raise UserError("There is no model “%(name)s”. Choose one of: %(known)s.", name=name, known=", ".join(SHIPPED))
     path = Path(__file__).parent / "data" / f"{name}.npz"
     if not path.exists():  # in a browser it may be on its way
         raise FileNotFoundError(path)
@@ -94,12 +92,13 @@ def load(path: Path, name: str | None = None) -> Model:
         config = Config(**about["config"])
         tokenizer = TOKENIZERS[about["tokenizer"]](about["vocabulary"])
     except FileNotFoundError:
-        raise UserError(N_("There is no weights file %(path)s."), path=path) from None
+        raise UserError("There is no weights file %(path)s.", path=path) from None
     except Exception as error:  # a damaged file makes zipfile, zlib, NumPy and json raise nearly anything
         raise UserError(
-            N_("%(path)s is not a weights file of ours, or it is damaged (%(why)s). Train it again or fetch it anew."),
-            path=path, why=textwrap.shorten(str(error) or type(error).__name__, 100),
-        ) from None  # fmt: skip
+            "%(path)s is not a weights file of ours, or it is damaged (%(why)s). Train it again or fetch it anew.",
+            path=path,
+            why=textwrap.shorten(str(error) or type(error).__name__, 100),
+        ) from None
     check_config(path, config, tokenizer.vocabulary, len(arrays))
     check(path, config, arrays)
     vector = np.concatenate([arrays[key].astype(np.float64).ravel() for key in param_shapes(config)])
@@ -145,9 +144,11 @@ def check_fields(path: Path | str, config: Config) -> None:
             right = value in names[key] if key in names else min(default, SMALL) <= value <= LARGE
         if not right:
             raise UserError(
-                N_("%(path)s: its config gives %(key)s as %(value)s; no model here can have that."),
-                path=path, key=key, value=textwrap.shorten(repr(value), 40),
-            )  # fmt: skip
+                "%(path)s: its config gives %(key)s as %(value)s; no model here can have that.",
+                path=path,
+                key=key,
+                value=textwrap.shorten(repr(value), 40),
+            )
     fits = {
         "n_kv_head": config.n_head % config.n_kv_head == 0,  # query heads share key heads in equal groups
         "head_dim": config.position != "rope" or config.head_dim % 2 == 0,  # which turns pairs
@@ -170,9 +171,11 @@ def latent_fits(config: Config) -> bool:
 def check_fits(path: Path | str, config: Config, fits: Mapping[str, bool]) -> None:
     for key in (key for key, right in fits.items() if not right):
         raise UserError(
-            N_("%(path)s: %(key)s is %(value)s in its config, which does not fit the rest of the file."),
-            path=path, key=key, value=getattr(config, key),
-        )  # fmt: skip
+            "%(path)s: %(key)s is %(value)s in its config, which does not fit the rest of the file.",
+            path=path,
+            key=key,
+            value=getattr(config, key),
+        )
 
 
 def check(path: Path, config: Config, arrays: Params) -> None:
@@ -184,13 +187,18 @@ def check(path: Path, config: Config, arrays: Params) -> None:
     for key, shape in expected.items():
         if arrays[key].shape != shape:
             raise UserError(
-                N_("%(path)s: %(key)s has shape %(shape)s; its config says %(expected)s."),
-                path=path, key=key, shape=arrays[key].shape, expected=shape,
-            )  # fmt: skip
+                "%(path)s: %(key)s has shape %(shape)s; its config says %(expected)s.",
+                path=path,
+                key=key,
+                shape=arrays[key].shape,
+                expected=shape,
+            )
         if arrays[key].dtype.kind != "f":
             raise UserError(
-                N_("%(path)s: %(key)s is of type %(dtype)s; weights are real numbers."),
-                path=path, key=key, dtype=arrays[key].dtype,
-            )  # fmt: skip
+                "%(path)s: %(key)s is of type %(dtype)s; weights are real numbers.",
+                path=path,
+                key=key,
+                dtype=arrays[key].dtype,
+            )
         if not np.isfinite(arrays[key]).all():
-            raise UserError(N_("%(path)s: %(key)s holds NaN or infinity; the training went wrong."), path=path, key=key)
+            raise UserError("%(path)s: %(key)s holds NaN or infinity; the training went wrong.", path=path, key=key)

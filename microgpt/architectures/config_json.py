@@ -12,7 +12,7 @@ from typing import Any
 
 from microgpt.architectures import Architecture, Experts, Latent
 from microgpt.architectures.known import gpt2, llama
-from microgpt.errors import N_, UserError, shown
+from microgpt.errors import UserError, shown
 from microgpt.files import parsed
 from microgpt.weights import LARGE, SMALL
 
@@ -70,9 +70,9 @@ def fields_of(text: str) -> dict[str, Any]:
         fields = parsed(text)
     except ValueError as error:
         why = str(error)[:80]
-        raise UserError(N_("This is not JSON (%(why)s). Paste the whole config.json."), why=why) from None
+        raise UserError("This is not JSON (%(why)s). Paste the whole config.json.", why=why) from None
     if not isinstance(fields, dict):
-        raise UserError(N_("A config.json is one object in braces; this is something else. Paste the whole file."))
+        raise UserError("A config.json is one object in braces; this is something else. Paste the whole file.")
     return fields
 
 
@@ -85,9 +85,10 @@ def from_fields(fields: Fields) -> Architecture:
     kind = kind_of(fields)
     if kind not in TYPES:
         raise UserError(
-            N_("“model_type” is “%(kind)s”; the formulas here cover %(known)s."),
-            kind=shown(kind[:40]), known=", ".join(TYPES),
-        )  # fmt: skip
+            "“model_type” is “%(kind)s”; the formulas here cover %(known)s.",
+            kind=shown(kind[:40]),
+            known=", ".join(TYPES),
+        )
     name = shown(str(fields.get("_name_or_path") or kind)[-60:])
     if kind in INSIDE:
         kind, fields = INSIDE[kind], inside(fields)
@@ -99,7 +100,7 @@ def inside(fields: Fields) -> dict[str, Any]:
     """The part of a config.json that is of the text alone."""
     found = fields.get("text_config")
     if not isinstance(found, dict):
-        raise UserError(N_("The config has no “%(name)s”. Add it, or paste the whole config.json."), name="text_config")
+        raise UserError("The config has no “%(name)s”. Add it, or paste the whole config.json.", name="text_config")
     return found
 
 
@@ -174,10 +175,10 @@ def windows_of(kind: str, fields: Fields, n_layer: int) -> tuple[int, ...]:
         found[one] = integer(fields, name, absent) if switched_on(kind, fields) else 0
         if not found[one] and "layer_types" in fields:
             raise UserError(
-                N_("“layer_types” gives layers a window, but “%(name)s” is not a number, or “use_sliding_window” is "
-                   "not true. Make them agree."),
+                "“layer_types” gives layers a window, but “%(name)s” is not a number, or “use_sliding_window” is "
+                "not true. Make them agree.",
                 name=name,
-            )  # fmt: skip
+            )
     return tuple(found[one] for one in types)
 
 
@@ -193,14 +194,15 @@ def types_of(kind: str, fields: Fields, n_layer: int) -> list[str]:
         return usual
     if not isinstance(types, list) or len(types) != n_layer or not all(one in (FULL, *WIDTH_OF) for one in types):
         raise UserError(
-            N_("“layer_types” must name all %(n)s layers, each one of these: %(known)s. Others are not known here."),
-            n=n_layer, known=", ".join((FULL, *WIDTH_OF)),
-        )  # fmt: skip
+            "“layer_types” must name all %(n)s layers, each one of these: %(known)s. Others are not known here.",
+            n=n_layer,
+            known=", ".join((FULL, *WIDTH_OF)),
+        )
     if types != usual and (kind not in (*QWENS, *LEFT_OUT) or kind == "qwen3_moe"):
         raise UserError(
-            N_("“layer_types” says something other than “%(kind)s” does, whose layers are all alike. Leave it out."),
+            "“layer_types” says something other than “%(kind)s” does, whose layers are all alike. Leave it out.",
             kind=kind,
-        )  # fmt: skip
+        )
     return types
 
 
@@ -210,7 +212,7 @@ def usual_types(kind: str, fields: Fields, n_layer: int) -> list[str]:
         every = integer(fields, "no_rope_layer_interval")
         turned = fields.get("no_rope_layers") or [(layer + 1) % every for layer in range(n_layer)]
         if not isinstance(turned, list) or len(turned) < n_layer:
-            raise UserError(N_("“%(name)s” must be a list with one entry a layer."), name="no_rope_layers")
+            raise UserError("“%(name)s” must be a list with one entry a layer.", name="no_rope_layers")
         return [CHUNKED if one else FULL for one in turned[:n_layer]]
     if "sliding_window_pattern" in LEFT_OUT.get(kind, {}):
         every = integer(fields, "sliding_window_pattern")
@@ -266,7 +268,7 @@ def plain_layers(fields: Fields, n_layer: int, step: str, with_them: Any, withou
     if with_them is None:
         with_them = range(every - 1, n_layer, every)
     if not isinstance(with_them, list | range) or not isinstance(without, list | tuple):
-        raise UserError(N_("“%(name)s” must be a list of layers."), name="mlp_only_layers" if without else "moe_layers")
+        raise UserError("“%(name)s” must be a list of layers.", name="mlp_only_layers" if without else "moe_layers")
     return tuple(layer for layer in range(n_layer) if layer not in with_them or layer in without)
 
 
@@ -279,12 +281,15 @@ def integer(fields: Fields, name: str, default: int | None = None, least: int = 
     if value is None and default is not None:
         return default
     if value is None:
-        raise UserError(N_("The config has no “%(name)s”. Add it, or paste the whole config.json."), name=name)
+        raise UserError("The config has no “%(name)s”. Add it, or paste the whole config.json.", name=name)
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= largest:
         raise UserError(
-            N_("“%(name)s” is %(value)s; it must be a whole number from %(least)s to %(largest)s."),
-            name=name, value=json.dumps(value)[:40], least=least, largest=f"{largest:,}",
-        )  # fmt: skip
+            "“%(name)s” is %(value)s; it must be a whole number from %(least)s to %(largest)s.",
+            name=name,
+            value=json.dumps(value)[:40],
+            least=least,
+            largest=format(largest, ","),
+        )
     return value
 
 
@@ -293,23 +298,24 @@ def boolean(fields: Fields, name: str, default: bool) -> bool:
     value = fields.get(name)
     if value is not None and not isinstance(value, bool):
         said = shown(str(value)[:40])
-        raise UserError(N_("“%(name)s” is %(value)s; it must be true or false."), name=name, value=said)
+        raise UserError("“%(name)s” is %(value)s; it must be true or false.", name=name, value=said)
     return default if value is None else value
 
 
 def divisible(a: int, b: int, name: str, other: str) -> None:
     if a % b:
         raise UserError(
-            N_("“%(name)s” is %(a)s and “%(other)s” is %(b)s; the first must be a multiple of the second."),
-            name=name, a=a, other=other, b=b,
-        )  # fmt: skip
+            "“%(name)s” is %(a)s and “%(other)s” is %(b)s; the first must be a multiple of the second.",
+            name=name,
+            a=a,
+            other=other,
+            b=b,
+        )
 
 
 def at_most(value: int, limit: int, name: str) -> None:
     if value > limit:
-        raise UserError(
-            N_("“%(name)s” is %(value)s; it can be %(limit)s at most."), name=name, value=value, limit=limit
-        )
+        raise UserError("“%(name)s” is %(value)s; it can be %(limit)s at most.", name=name, value=value, limit=limit)
 
 
 def positive_number(fields: Fields, name: str, default: float | None = None) -> float:
@@ -318,9 +324,12 @@ def positive_number(fields: Fields, name: str, default: float | None = None) -> 
     value = default if value is None else value
     if isinstance(value, bool) or not isinstance(value, int | float) or not SMALL <= value <= LARGE:
         raise UserError(
-            N_("“%(name)s” is %(value)s; it must be a number from %(least)s to %(most)s."),
-            name=name, value=as_json(fields.get(name)), least=SMALL, most=LARGE,
-        )  # fmt: skip
+            "“%(name)s” is %(value)s; it must be a number from %(least)s to %(most)s.",
+            name=name,
+            value=as_json(fields.get(name)),
+            least=SMALL,
+            most=LARGE,
+        )
     return float(value)
 
 
@@ -330,9 +339,11 @@ def known_value(fields: Fields, name: str, default: str, known: dict[str, str]) 
     value = default if value is None else value
     if not isinstance(value, str) or value not in known:
         raise UserError(
-            N_("“%(name)s” is %(value)s, which cannot be run here. What can: %(known)s."),
-            name=name, value=as_json(value), known=", ".join(known),
-        )  # fmt: skip
+            "“%(name)s” is %(value)s, which cannot be run here. What can: %(known)s.",
+            name=name,
+            value=as_json(value),
+            known=", ".join(known),
+        )
     return known[value]
 
 
@@ -342,7 +353,7 @@ def token_ids(fields: Fields, name: str, vocab_size: int, absent: int | None = N
     found = value if isinstance(value, list) else [] if value is None else [value]
     if not all(isinstance(i, int) and not isinstance(i, bool) for i in found):
         raise UserError(
-            N_("“%(name)s” is %(value)s; it must be a token's id or a list of some."), name=name, value=as_json(value)
+            "“%(name)s” is %(value)s; it must be a token's id or a list of some.", name=name, value=as_json(value)
         )
     return frozenset(i for i in found if 0 <= i < vocab_size)
 

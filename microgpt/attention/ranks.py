@@ -16,7 +16,7 @@ import numpy as np
 
 from microgpt.attention.tiles import Part, attend, join
 from microgpt.config import Array
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.model import attn_scores, mix, softmax
 
 
@@ -24,7 +24,7 @@ def kv_heads_of(rank: int, ranks: int, n_head: int, n_kv_head: int) -> range:
     """The key and value heads that a rank must keep. Raises UserError where the query heads cannot be dealt evenly."""
     if ranks < 1 or n_head % ranks:
         raise UserError(
-            N_("%(n_head)s heads cannot be dealt to %(ranks)s ranks; choose a divisor."), n_head=n_head, ranks=ranks
+            "%(n_head)s heads cannot be dealt to %(ranks)s ranks; choose a divisor.", n_head=n_head, ranks=ranks
         )
     mine, group = n_head // ranks, n_head // n_kv_head
     return range(rank * mine // group, ((rank + 1) * mine - 1) // group + 1)

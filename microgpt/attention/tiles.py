@@ -22,7 +22,7 @@ import numpy as np
 
 from microgpt.caches.paged import PagedCache
 from microgpt.config import Array
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 
 
 class State(NamedTuple):
@@ -53,7 +53,7 @@ def online(scores: Array, values: Array, size: int, sink: float = -np.inf) -> It
     A `sink` is a score without a value, which a model may have learned for each head (gpt-oss): the sum starts with it.
     """
     if size < 1:
-        raise UserError(N_("A tile of %(size)s keys holds none; choose 1 or more."), size=size)
+        raise UserError("A tile of %(size)s keys holds none; choose 1 or more.", size=size)
     state = State(sink, float(np.isfinite(sink)), np.zeros(values.shape[1], values.dtype))
     for at in range(0, len(scores), size):
         state = after(state, scores[at : at + size], values[at : at + size])
@@ -79,7 +79,7 @@ def attend(scores: Array, values: Array, size: int, sink: float = -np.inf) -> Pa
 def split(scores: Array, values: Array, n_splits: int, size: int = 128) -> list[Part]:
     """The keys in `n_splits` parts of nearly the same length, each on its own; none where there are fewer keys."""
     if n_splits < 1:
-        raise UserError(N_("%(n)s splits leave nobody to work; choose 1 or more."), n=n_splits)
+        raise UserError("%(n)s splits leave nobody to work; choose 1 or more.", n=n_splits)
     cuts = np.array_split(np.arange(len(scores)), n_splits)
     return [attend(scores[cut], values[cut], size) for cut in cuts if len(cut)]
 

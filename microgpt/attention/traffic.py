@@ -7,7 +7,7 @@ stored. For a single query, as in decoding, they were little beside K and V from
 
 from __future__ import annotations
 
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 
 
 def apart(n: int, t: int, d: int) -> int:
@@ -25,8 +25,10 @@ def flash_1(n: int, t: int, d: int, fast: int) -> int:
     of them Q and O are read and O is stored again."""
     if fast < 4 * d:
         raise UserError(
-            N_("A fast memory of %(fast)s numbers holds no tile of width %(d)s; it takes %(least)s."),
-            fast=fast, d=d, least=4 * d,
-        )  # fmt: skip
+            "A fast memory of %(fast)s numbers holds no tile of width %(d)s; it takes %(least)s.",
+            fast=fast,
+            d=d,
+            least=4 * d,
+        )
     keys_a_tile = -(-fast // (4 * d))
     return 2 * t * d + -(-t // keys_a_tile) * 3 * n * d

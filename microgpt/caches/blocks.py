@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from microgpt.config import Array, Config, Hook
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 
 
 class BlockPool:
@@ -36,10 +36,10 @@ class BlockPool:
     ) -> None:
         if block_size < 1 or block_size & (block_size - 1):
             raise UserError(
-                N_("A block of %(size)s rows: choose a power of two, such as 1, 2, 4, 8 or 16."), size=block_size
+                "A block of %(size)s rows: choose a power of two, such as 1, 2, 4, 8 or 16.", size=block_size
             )
         if n_blocks < 1:
-            raise UserError(N_("A pool of %(n)s blocks holds nothing; choose 1 or more."), n=n_blocks)
+            raise UserError("A pool of %(n)s blocks holds nothing; choose 1 or more.", n=n_blocks)
         shape = (config.n_layer, config.n_kv_head, n_blocks * block_size, config.head_dim)
         self.keys: Array = np.empty(shape, dtype)
         self.values: Array = np.empty(shape, dtype)
@@ -87,12 +87,12 @@ class BlockPool:
         """Raise UserError unless n blocks are free."""
         if n > self.n_free:
             raise UserError(
-                N_(
-                    "%(n)s more blocks are needed and %(free)s of %(all)s are free. "
-                    "End another text, or make the pool larger."
-                ),
-                n=n, free=self.n_free, all=len(self.ref_count),
-            )  # fmt: skip
+                "%(n)s more blocks are needed and %(free)s of %(all)s are free. "
+                "End another text, or make the pool larger.",
+                n=n,
+                free=self.n_free,
+                all=len(self.ref_count),
+            )
 
     def take(self, index: int = 0) -> int:
         """A free block; the caller's table is the first to hold it, at this index."""

@@ -24,7 +24,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from microgpt.config import Array
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 
 BITS = (2, 4, 8)
 
@@ -56,16 +56,17 @@ class Grid:
 
     def __post_init__(self) -> None:
         if self.bits not in BITS:
-            raise UserError(N_("Codes of %(bits)s bits: choose 2, 4 or 8."), bits=self.bits)
+            raise UserError("Codes of %(bits)s bits: choose 2, 4 or 8.", bits=self.bits)
 
     def encode(self, x: Array) -> Codes:
         """The nearest points of the grid of each group."""
         largest = np.abs(x).max(axis=-1, keepdims=True)
         if largest.size and not largest.max() <= np.finfo(self.scales).max:
             raise UserError(
-                N_("A number of %(largest)s has no code: a scale reaches %(most)s at most. Keep scales of more bits."),
-                largest=f"{largest.max():.3g}", most=f"{np.finfo(self.scales).max:.3g}",
-            )  # fmt: skip
+                "A number of %(largest)s has no code: a scale reaches %(most)s at most. Keep scales of more bits.",
+                largest=format(largest.max(), ".3g"),
+                most=format(np.finfo(self.scales).max, ".3g"),
+            )
         steps = 2**self.bits - 1
         if self.symmetric:
             steps = 2 ** (self.bits - 1) - 1
@@ -93,9 +94,11 @@ class Grid:
         a_byte = 8 // self.bits
         if codes.shape[-1] % a_byte:
             raise UserError(
-                N_("Groups of %(group)s codes of %(bits)s bits fill no whole bytes; choose a multiple of %(n)s."),
-                group=codes.shape[-1], bits=self.bits, n=a_byte,
-            )  # fmt: skip
+                "Groups of %(group)s codes of %(bits)s bits fill no whole bytes; choose a multiple of %(n)s.",
+                group=codes.shape[-1],
+                bits=self.bits,
+                n=a_byte,
+            )
         packed: Array = codes[..., ::a_byte].copy()
         for i in range(1, a_byte):
             packed |= codes[..., i::a_byte] << (i * self.bits)
@@ -136,9 +139,9 @@ class Float8:
 
     def __post_init__(self) -> None:
         if self.kind not in MANTISSA:
-            raise UserError(N_("There is no float of eight bits %(kind)s; choose e4m3 or e5m2."), kind=self.kind)
+            raise UserError("There is no float of eight bits %(kind)s; choose e4m3 or e5m2.", kind=self.kind)
         if not 0 < self.scale < np.inf:
-            raise UserError(N_("A scale of %(scale)s: choose a positive number."), scale=self.scale)
+            raise UserError("A scale of %(scale)s: choose a positive number.", scale=self.scale)
 
     @property
     def largest(self) -> float:

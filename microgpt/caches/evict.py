@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from microgpt.config import Array, Config, Hook, Report
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 
 
 class ChosenLayer:
@@ -70,7 +70,7 @@ class ChoosingCache(ABC):
 
     def __init__(self, config: Config, dtype: np.dtype[Any] | type = np.float64) -> None:
         if config.window:
-            raise UserError(N_("This model sees a window. A ring keeps what it sees, and nothing is lost."))
+            raise UserError("This model sees a window. A ring keeps what it sees, and nothing is lost.")
         self._config = config
         self.layers = [ChosenLayer(config.n_kv_head, config.head_dim, dtype) for _ in range(config.n_layer)]
 
@@ -94,12 +94,12 @@ class ChoosingCache(ABC):
         """Raise UserError where n more tokens have no position."""
         if self._config.position == "learned" and self.next_position + n > self._config.n_ctx:
             raise UserError(
-                N_(
-                    "The model has learned %(n_ctx)s positions, and %(seen)s are taken; %(n)s more do not fit. "
-                    "Shorten the text."
-                ),
-                n_ctx=self._config.n_ctx, seen=self.next_position, n=n,
-            )  # fmt: skip
+                "The model has learned %(n_ctx)s positions, and %(seen)s are taken; %(n)s more do not fit. "
+                "Shorten the text.",
+                n_ctx=self._config.n_ctx,
+                seen=self.next_position,
+                n=n,
+            )
 
     def watch(self, hook: Hook | None = None) -> Hook:
         """The hook that `forward` must be given; it tells `hook` everything too."""
@@ -149,9 +149,10 @@ class H2OCache(ChoosingCache):
     def __init__(self, config: Config, heavy: int, recent: int, dtype: np.dtype[Any] | type = np.float64) -> None:
         if heavy < 0 or recent < 1:
             raise UserError(
-                N_("%(heavy)s heavy rows and %(recent)s recent ones: choose 0 or more heavy, and 1 or more recent."),
-                heavy=heavy, recent=recent,
-            )  # fmt: skip
+                "%(heavy)s heavy rows and %(recent)s recent ones: choose 0 or more heavy, and 1 or more recent.",
+                heavy=heavy,
+                recent=recent,
+            )
         super().__init__(config, dtype)
         self.heavy, self.recent = heavy, recent
         self.received: list[Array] = [np.zeros((config.n_kv_head, 0)) for _ in self.layers]  # by row: [n_kv_head, t]
@@ -168,7 +169,7 @@ class H2OCache(ChoosingCache):
         if held <= self.heavy + stay:
             return None
         if self.received[layer].shape[1] != held:
-            raise UserError(N_("Nobody has watched the attention weights. Run the model with the hook of `watch`."))
+            raise UserError("Nobody has watched the attention weights. Run the model with the hook of `watch`.")
         older = self.received[layer][:, : held - stay]
         heavy = np.sort(np.argsort(-older, axis=1, kind="stable")[:, : self.heavy], axis=1)
         newest = np.tile(np.arange(held - stay, held), (len(older), 1))
@@ -190,11 +191,12 @@ class SnapKVCache(ChoosingCache):
     ) -> None:
         if not 1 <= voters <= rows:
             raise UserError(
-                N_("%(voters)s voters and %(rows)s rows: choose 1 or more voters, and as many rows or more."),
-                voters=voters, rows=rows,
-            )  # fmt: skip
+                "%(voters)s voters and %(rows)s rows: choose 1 or more voters, and as many rows or more.",
+                voters=voters,
+                rows=rows,
+            )
         if pool < 1 or pool % 2 == 0:
-            raise UserError(N_("%(pool)s neighbours share their votes: choose an odd number."), pool=pool)
+            raise UserError("%(pool)s neighbours share their votes: choose an odd number.", pool=pool)
         super().__init__(config, dtype)
         self.rows, self.voters, self.pool = rows, voters, pool
         self.votes: list[Array] = [np.zeros((config.n_kv_head, 0, 0)) for _ in self.layers]  # [n_kv_head, voters, t]
@@ -223,7 +225,7 @@ class SnapKVCache(ChoosingCache):
         if self._voted or held <= self.rows:
             return None
         if self.votes[layer].shape[2] != held:
-            raise UserError(N_("Nobody has watched the attention weights. Run the model with the hook of `watch`."))
+            raise UserError("Nobody has watched the attention weights. Run the model with the hook of `watch`.")
         votes = pooled(self.votes[layer].sum(axis=1)[:, : held - self.voters], self.pool)
         best = np.sort(np.argsort(-votes, axis=1, kind="stable")[:, : self.rows - self.voters], axis=1)
         last = np.tile(np.arange(held - self.voters, held), (len(votes), 1))

@@ -15,7 +15,7 @@ import numpy as np
 
 from microgpt.caches.blocks import BlockPool
 from microgpt.config import Array
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 
 
 class PagedLayer:
@@ -114,7 +114,7 @@ class PagedCache:
         """Keep the first n tokens, and give back the blocks that hold none of them."""
         if not 0 <= n <= len(self):
             raise UserError(
-                N_("A cache of %(held)s rows cannot be cropped to %(n)s; choose 0 to %(held)s."), held=len(self), n=n
+                "A cache of %(held)s rows cannot be cropped to %(n)s; choose 0 to %(held)s.", held=len(self), n=n
             )
         keep = -(-n // self.pool.block_size)
         self.pool.give_back(self.table[keep:], keep)

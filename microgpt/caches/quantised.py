@@ -24,7 +24,7 @@ import numpy as np
 
 from microgpt.caches.codes import Codes, Float8, Grid
 from microgpt.config import Array, Config
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 
 
 @dataclass(frozen=True)
@@ -39,14 +39,15 @@ class Rows:
     def check(self, head_dim: int) -> None:
         """Raise UserError for groups that cannot be."""
         if self.recent < 0:
-            raise UserError(N_("%(n)s newest rows in full: choose 0 or more."), n=self.recent)
+            raise UserError("%(n)s newest rows in full: choose 0 or more.", n=self.recent)
         if self.group < (1 if self.per_channel else 0):
-            raise UserError(N_("A group of %(group)s rows: choose 1 or more."), group=self.group)
+            raise UserError("A group of %(group)s rows: choose 1 or more.", group=self.group)
         if not self.per_channel and self.group and head_dim % self.group:
             raise UserError(
-                N_("A group of %(group)s numbers does not divide a row of %(head_dim)s; choose a divisor of it."),
-                group=self.group, head_dim=head_dim,
-            )  # fmt: skip
+                "A group of %(group)s numbers does not divide a row of %(head_dim)s; choose a divisor of it.",
+                group=self.group,
+                head_dim=head_dim,
+            )
         self.codes.encode(np.zeros((1, self.length(head_dim))))  # codes that fill no whole bytes
 
     @property
@@ -175,12 +176,12 @@ class QuantisedCache:
         """Raise UserError unless n more rows fit."""
         if len(self) + n > self._n_ctx:
             raise UserError(
-                N_(
-                    "The cache holds %(held)s of %(n_ctx)s rows; %(n)s more do not fit. "
-                    "Shorten the text, crop the cache or reset it."
-                ),
-                held=len(self), n_ctx=self._n_ctx, n=n,
-            )  # fmt: skip
+                "The cache holds %(held)s of %(n_ctx)s rows; %(n)s more do not fit. "
+                "Shorten the text, crop the cache or reset it.",
+                held=len(self),
+                n_ctx=self._n_ctx,
+                n=n,
+            )
 
 
 def kivi(

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 
 
 @dataclass(eq=False, slots=True)
@@ -80,9 +80,10 @@ class RadixTree:
         """
         if len(tokens) != len(slots):
             raise UserError(
-                N_("%(tokens)s tokens come with %(slots)s slots; give one for each token."),
-                tokens=len(tokens), slots=len(slots),
-            )  # fmt: skip
+                "%(tokens)s tokens come with %(slots)s slots; give one for each token.",
+                tokens=len(tokens),
+                slots=len(slots),
+            )
         held, node = self.match(tokens)
         known = len(held)
         if known < len(tokens):
@@ -94,9 +95,10 @@ class RadixTree:
         """Somebody reads what leads to this node; `by` -1: no more. Raises UserError if nobody does."""
         if node is not self.root and node.locks + by < 0:
             raise UserError(
-                N_("This text has %(locks)s readers and %(by)s end; lock it before, once for each of them."),
-                locks=node.locks, by=-by,
-            )  # fmt: skip
+                "This text has %(locks)s readers and %(by)s end; lock it before, once for each of them.",
+                locks=node.locks,
+                by=-by,
+            )
         walk: Node | None = node
         while walk is not None and walk is not self.root:
             walk.locks += by

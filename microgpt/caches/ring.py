@@ -16,7 +16,7 @@ import numpy as np
 
 from microgpt.cache import KVLayer
 from microgpt.config import Array, Config, window_of
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 
 
 class RingLayer:
@@ -29,7 +29,7 @@ class RingLayer:
     def __init__(self, n_kv_head: int, window: int, head_dim: int, dtype: np.dtype[Any] | type = np.float64) -> None:
         if window < 1:
             raise UserError(
-                N_("A window of %(window)s rows: a token sees at least its own; choose 1 or more."), window=window
+                "A window of %(window)s rows: a token sees at least its own; choose 1 or more.", window=window
             )
         self._size = window - 1
         self._keys: Array = np.empty((n_kv_head, window + self._size // 8, head_dim), dtype)
@@ -81,7 +81,7 @@ class RingCache:
 
     def __init__(self, config: Config, dtype: np.dtype[Any] | type = np.float64) -> None:
         if not any(window_of(config, layer) for layer in range(config.n_layer)):
-            raise UserError(N_("This model sees the whole text, so a ring would lose rows. Keep them in a KVCache."))
+            raise UserError("This model sees the whole text, so a ring would lose rows. Keep them in a KVCache.")
         self._config = config
         self.layers: list[RingLayer | KVLayer] = [
             RingLayer(config.n_kv_head, window, config.head_dim, dtype)
@@ -107,11 +107,11 @@ class RingCache:
         """Raise UserError where n more tokens have no position, or no room in a layer that keeps all."""
         if self._config.position == "learned" and self.next_position + n > self._config.n_ctx:
             raise UserError(
-                N_(
-                    "The model has learned %(n_ctx)s positions, and %(seen)s are taken; %(n)s more do not fit. "
-                    "Shorten the text."
-                ),
-                n_ctx=self._config.n_ctx, seen=self.next_position, n=n,
-            )  # fmt: skip
+                "The model has learned %(n_ctx)s positions, and %(seen)s are taken; %(n)s more do not fit. "
+                "Shorten the text.",
+                n_ctx=self._config.n_ctx,
+                seen=self.next_position,
+                n=n,
+            )
         for layer in self.layers:
             layer.check_room(n)

@@ -18,7 +18,7 @@ import numpy as np
 
 from microgpt.cache import KVCache
 from microgpt.config import Array, Config, Hook
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.rope import rope
 
 
@@ -33,16 +33,18 @@ class ShiftCache(KVCache):
         self, config: Config, n_keep: int = 0, rows: int = 0, dtype: np.dtype[Any] | type = np.float64
     ) -> None:
         if config.position != "rope":
-            raise UserError(N_("This model’s positions are learned, and its keys cannot be turned to new ones."))
+            raise UserError("This model’s positions are learned, and its keys cannot be turned to new ones.")
         super().__init__(config, dtype)
         self._config, self.n_keep, self.rows = config, n_keep, rows or config.n_ctx
         if not 0 < self.rows <= config.n_ctx:
-            raise UserError(N_("A cache of %(rows)s rows: choose 1 to %(n_ctx)s."), rows=self.rows, n_ctx=config.n_ctx)
+            raise UserError("A cache of %(rows)s rows: choose 1 to %(n_ctx)s.", rows=self.rows, n_ctx=config.n_ctx)
         if not 0 <= n_keep <= self.rows - 2:
             raise UserError(
-                N_("%(n_keep)s rows to keep of %(rows)s: choose 0 to %(most)s, so that some can leave."),
-                n_keep=n_keep, rows=self.rows, most=self.rows - 2,
-            )  # fmt: skip
+                "%(n_keep)s rows to keep of %(rows)s: choose 0 to %(most)s, so that some can leave.",
+                n_keep=n_keep,
+                rows=self.rows,
+                most=self.rows - 2,
+            )
         self._positions, self._seen = list[int](), 0  # of the rows that have been counted
 
     @property
@@ -63,12 +65,12 @@ class ShiftCache(KVCache):
         """Raise UserError unless n more rows fit."""
         if len(self) + n > self.rows:
             raise UserError(
-                N_(
-                    "The cache holds %(held)s of %(n_ctx)s rows; %(n)s more do not fit. "
-                    "Shorten the text, crop the cache or reset it."
-                ),
-                held=len(self), n_ctx=self.rows, n=n,
-            )  # fmt: skip
+                "The cache holds %(held)s of %(n_ctx)s rows; %(n)s more do not fit. "
+                "Shorten the text, crop the cache or reset it.",
+                held=len(self),
+                n_ctx=self.rows,
+                n=n,
+            )
 
     def make_room(self, n: int = 1, hook: Hook | None = None) -> int:
         """Before a step of n tokens: shift if they do not fit. Returns how many rows have left."""
@@ -79,7 +81,7 @@ class ShiftCache(KVCache):
     def shift(self, n: int, hook: Hook | None = None) -> int:
         """Drop n rows behind the kept ones; the others move down and are turned."""
         if not 0 < n <= len(self) - self.n_keep:
-            raise UserError(N_("%(n)s rows cannot leave; choose 1 to %(most)s."), n=n, most=len(self) - self.n_keep)
+            raise UserError("%(n)s rows cannot leave; choose 1 to %(most)s.", n=n, most=len(self) - self.n_keep)
         positions, held = list(self.positions), len(self)
         left, rest = positions[self.n_keep : self.n_keep + n], positions[: self.n_keep] + positions[self.n_keep + n :]
         turn = rope(self._config, range(-n, -n + 1), self[0].keys.dtype)

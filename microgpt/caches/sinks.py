@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from microgpt.config import Array, Config, Hook
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.rope import ROTATIONS
 
 
@@ -84,11 +84,12 @@ class SinkCache:
         recent = recent or max(1, config.n_ctx - sinks)
         if sinks < 0 or recent < 1:
             raise UserError(
-                N_("%(sinks)s sinks and %(recent)s recent rows: choose 0 or more sinks, and 1 or more recent rows."),
-                sinks=sinks, recent=recent,
-            )  # fmt: skip
+                "%(sinks)s sinks and %(recent)s recent rows: choose 0 or more sinks, and 1 or more recent rows.",
+                sinks=sinks,
+                recent=recent,
+            )
         if config.window:
-            raise UserError(N_("This model sees a window. A ring keeps what it sees, and nothing is lost."))
+            raise UserError("This model sees a window. A ring keeps what it sees, and nothing is lost.")
         self._config, self.sinks, self.recent, self._dtype = config, sinks, recent, np.dtype(dtype)
         self.layers = [SinkLayer(config, sinks, recent, dtype) for _ in range(config.n_layer)]
 
@@ -133,17 +134,18 @@ class SinkCache:
         room = self.sinks + self.recent - len(self)
         if n > room:
             raise UserError(
-                N_(
-                    "%(sinks)s sinks and %(recent)s recent rows have room for %(room)s more; %(n)s do not fit. "
-                    "Make room before each step, and run the text in smaller pieces."
-                ),
-                sinks=self.sinks, recent=self.recent, room=room, n=n,
-            )  # fmt: skip
+                "%(sinks)s sinks and %(recent)s recent rows have room for %(room)s more; %(n)s do not fit. "
+                "Make room before each step, and run the text in smaller pieces.",
+                sinks=self.sinks,
+                recent=self.recent,
+                room=room,
+                n=n,
+            )
         if self._config.position == "learned" and self.next_position + n > self._config.n_ctx:
             raise UserError(
-                N_(
-                    "The model has learned %(n_ctx)s positions, and %(seen)s are taken; %(n)s more do not fit. "
-                    "Shorten the text."
-                ),
-                n_ctx=self._config.n_ctx, seen=self.next_position, n=n,
-            )  # fmt: skip
+                "The model has learned %(n_ctx)s positions, and %(seen)s are taken; %(n)s more do not fit. "
+                "Shorten the text.",
+                n_ctx=self._config.n_ctx,
+                seen=self.next_position,
+                n=n,
+            )

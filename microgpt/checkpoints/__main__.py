@@ -20,7 +20,7 @@ from microgpt.architectures.roles import ROLES
 from microgpt.checkpoints.contents import Contents, Group, Row, contents, spans
 from microgpt.checkpoints.files import ENDING, INDEX, by_file, header, shards
 from microgpt.checkpoints.safetensors import Tensor
-from microgpt.errors import N_, UserError, shown
+from microgpt.errors import UserError, shown
 from microgpt.files import open_file
 from microgpt.weights import array_header
 
@@ -64,15 +64,17 @@ def only(folder: Path) -> Path:
     try:
         inside = sorted(path.name for path in folder.iterdir())
     except OSError as error:
-        raise UserError(N_("“%(path)s” cannot be read (%(why)s)."), path=folder, why=error.strerror) from None
+        raise UserError("“%(path)s” cannot be read (%(why)s).", path=folder, why=error.strerror) from None
     if INDEX in inside:
         return folder / INDEX
     found = [n for n in inside if n.endswith(ENDING)] or [n for n in inside if n.endswith(".npz")]
     if len(found) != 1:
         raise UserError(
-            N_("“%(path)s” has %(n)s weights files and no %(index)s. Name one file."),
-            path=folder, n=len(found), index=INDEX,
-        )  # fmt: skip
+            "“%(path)s” has %(n)s weights files and no %(index)s. Name one file.",
+            path=folder,
+            n=len(found),
+            index=INDEX,
+        )
     return folder / found[0]
 
 
@@ -83,9 +85,10 @@ def indexed(path: Path) -> list[Tensor]:
         here = header(path.with_name(name)).tensors
         if missing := expected - {t.name for t in here}:
             raise UserError(
-                N_("“%(path)s” lacks the tensor “%(name)s”, which the index says it has."),
-                path=path.with_name(name), name=shown(min(missing)),
-            )  # fmt: skip
+                "“%(path)s” lacks the tensor “%(name)s”, which the index says it has.",
+                path=path.with_name(name),
+                name=shown(min(missing)),
+            )
         found += here
     return found
 
@@ -103,14 +106,15 @@ def arrays(path: Path) -> list[Tensor]:
                 at, n = (found[-1].stop if found else 0), math.prod(shape) * dtype.itemsize
                 found.append(Tensor(name.removesuffix(".npy"), NUMPY[dtype.str[1:]], shape, at, at + n))
     except FileNotFoundError:
-        raise UserError(N_("There is no weights file %(path)s."), path=path) from None
+        raise UserError("There is no weights file %(path)s.", path=path) from None
     except OSError as error:
-        raise UserError(N_("“%(path)s” cannot be read (%(why)s)."), path=path, why=error.strerror) from None
+        raise UserError("“%(path)s” cannot be read (%(why)s).", path=path, why=error.strerror) from None
     except Exception as error:  # a damaged file makes zipfile, zlib and NumPy raise nearly anything
         raise UserError(
-            N_("“%(path)s” is not an .npz of weights, or it is damaged (%(why)s)."),
-            path=path, why=shown(str(error) or type(error).__name__),
-        ) from None  # fmt: skip
+            "“%(path)s” is not an .npz of weights, or it is damaged (%(why)s).",
+            path=path,
+            why=shown(str(error) or type(error).__name__),
+        ) from None
     return found
 
 

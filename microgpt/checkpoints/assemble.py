@@ -41,9 +41,10 @@ def assemble(
     found = by_bare_name(tensors, sources, facts)
     if len({*found.values()}) < len(tensors):
         raise UserError(
-            N_("%(where)s has the same tensor twice, with and without “%(prefix)s” before its name."),
-            where=where, prefix=family.saved,
-        )  # fmt: skip
+            "%(where)s has the same tensor twice, with and without “%(prefix)s” before its name.",
+            where=where,
+            prefix=family.saved,
+        )
     check_names(found, sources, facts, where)
     if facts.config.tied and "lm_head.weight" in found:
         check_tied(tensors[found["lm_head.weight"]], tensors[found[sources["wte"].name]], where)
@@ -62,9 +63,11 @@ def assemble(
                 params[name] = array = array.astype(dtype, copy=False)
         if not finite(array):
             raise UserError(
-                N_("%(where)s: %(name)s holds NaN or infinity; the file is damaged, or too large for %(dtype)s."),
-                where=where, name=source.name, dtype=dtype,
-            )  # fmt: skip
+                "%(where)s: %(name)s holds NaN or infinity; the file is damaged, or too large for %(dtype)s.",
+                where=where,
+                name=source.name,
+                dtype=dtype,
+            )
         if array is not view:
             release(key)
     return params
@@ -116,10 +119,8 @@ def check_names(found: Mapping[str, str], sources: Mapping[str, Source], facts: 
     missing = [name for name in needed if name not in found]
     if missing == ["lm_head.weight"]:
         raise UserError(
-            N_(
-                "%(where)s has no lm_head.weight, and its config.json does not say that the embedding is the output "
-                "head. If it is, write “tie_word_embeddings”: true."
-            ),
+            "%(where)s has no lm_head.weight, and its config.json does not say that the embedding is the output "
+            "head. If it is, write “tie_word_embeddings”: true.",
             where=where,
         )
     family, head = FAMILY_OF[facts.kind], "lm_head.weight" if facts.config.tied else ""
@@ -143,27 +144,30 @@ def check_prefix(missing: list[str], found: Mapping[str, str], saved: str, where
             prefix = key.removesuffix(name).removesuffix(saved)
             if key.endswith(f".{name}") and sum(f"{prefix}{saved}{one}" in found.values() for one in missing) > 1:
                 raise UserError(
-                    N_("%(where)s has tensors whose names begin with “%(prefix)s”, such as %(key)s; without it they "
-                       "would be those that its config.json asks for. Save it again without."),
-                    where=where, prefix=shown(prefix), key=shown(key),
-                )  # fmt: skip
+                    "%(where)s has tensors whose names begin with “%(prefix)s”, such as %(key)s; without it they "
+                    "would be those that its config.json asks for. Save it again without.",
+                    where=where,
+                    prefix=shown(prefix),
+                    key=shown(key),
+                )
 
 
 def check_shape(shape: tuple[int, ...], expected: tuple[int, ...], name: str, where: str) -> None:
     if shape != expected:
         raise UserError(
-            N_("%(where)s: %(name)s has shape %(shape)s; its config.json says %(expected)s."),
-            where=where, name=name, shape=quoted(shape), expected=expected,
-        )  # fmt: skip
+            "%(where)s: %(name)s has shape %(shape)s; its config.json says %(expected)s.",
+            where=where,
+            name=name,
+            shape=quoted(shape),
+            expected=expected,
+        )
 
 
 def check_tied(head: Array, embedding: Array, where: str) -> None:
     if not all(map(equal, in_parts(head), in_parts(embedding))):
         raise UserError(
-            N_(
-                "%(where)s: config.json says that the embedding is the output head, but lm_head.weight differs. "
-                "Write “tie_word_embeddings”: false, if the file is right."
-            ),
+            "%(where)s: config.json says that the embedding is the output head, but lm_head.weight differs. "
+            "Write “tie_word_embeddings”: false, if the file is right.",
             where=where,
         )
 

@@ -23,7 +23,7 @@ from microgpt.architectures.config_json import (
 )
 from microgpt.architectures.names import FAMILY_OF
 from microgpt.config import Config
-from microgpt.errors import N_, UserError, shown
+from microgpt.errors import UserError, shown
 from microgpt.files import parsed
 
 GENERATION = "generation_config.json"  # its name
@@ -63,9 +63,9 @@ def facts_of(text: str, generation: str | None = None) -> Facts:
     config = architecture.config
     if architecture.layer_windows:
         raise UserError(
-            N_("“layer_types” gives a window to layers that come before others without one, which cannot be run here: "
-               "those with a window must be the last.")
-        )  # fmt: skip
+            "“layer_types” gives a window to layers that come before others without one, which cannot be run here: "
+            "those with a window must be the last."
+        )
     config = replace(config, **(gpt2_arithmetic(fields) if kind == "gpt2" else llama_arithmetic(fields)))
     name, default = EPS.get(kind, ("rms_norm_eps", 1e-6))
     config = replace(config, norm_eps=positive_number(fields, name, default))
@@ -85,7 +85,7 @@ def stops_of(generation: str, vocab_size: int) -> frozenset[int]:
             raise ValueError("it is not an object in braces")
     except ValueError as error:
         raise UserError(
-            N_("%(path)s cannot be read (%(why)s). Fetch it anew."), path=GENERATION, why=str(error)[:80]
+            "%(path)s cannot be read (%(why)s). Fetch it anew.", path=GENERATION, why=str(error)[:80]
         ) from None
     try:
         return token_ids(fields, "eos_token_id", vocab_size)
@@ -98,27 +98,29 @@ def check_kind(kind: str, fields: Fields) -> None:
     known = ", ".join(FAMILY_OF)
     if fields.get("quantization_config") is not None:
         raise UserError(
-            N_("This checkpoint is quantised (“quantization_config”). Read here are float32, float16 and bfloat16: use "
-               "the original that it was made from.")
-        )  # fmt: skip
+            "This checkpoint is quantised (“quantization_config”). Read here are float32, float16 and bfloat16: use "
+            "the original that it was made from."
+        )
     experts = [name for name in EXPERTS if fields.get(name)]
     if experts or kind == "mixtral":
         raise UserError(
-            N_("This is a mixture of experts (“%(name)s”), which cannot be run here. Use a model of one of these types "
-               "with one MLP a layer: %(known)s."),
-            name=(*experts, kind)[0], known=known,
-        )  # fmt: skip
+            "This is a mixture of experts (“%(name)s”), which cannot be run here. Use a model of one of these types "
+            "with one MLP a layer: %(known)s.",
+            name=(*experts, kind)[0],
+            known=known,
+        )
     if kind not in FAMILY_OF:
         raise UserError(
-            N_("“model_type” is “%(kind)s”, which cannot be run here. What can: %(known)s."),
-            kind=shown(kind[:40]), known=known,
-        )  # fmt: skip
+            "“model_type” is “%(kind)s”, which cannot be run here. What can: %(known)s.",
+            kind=shown(kind[:40]),
+            known=known,
+        )
 
 
 def gpt2_arithmetic(fields: Fields) -> dict[str, Any]:
     for name in ("scale_attn_by_inverse_layer_idx", "add_cross_attention"):
         if boolean(fields, name, False):
-            raise UserError(N_("“%(name)s” is true, which cannot be run here; it must be false."), name=name)
+            raise UserError("“%(name)s” is true, which cannot be run here; it must be false.", name=name)
     scaled = boolean(fields, "scale_attn_weights", True)
     return {
         "mlp": known_value(fields, "activation_function", "gelu_new", GELUS),
@@ -137,7 +139,7 @@ def rotation(fields: Fields) -> dict[str, Any]:
     turned = fields.get("partial_rotary_factor") or rope.get("partial_rotary_factor") or 1
     if turned != 1:
         raise UserError(
-            N_("“partial_rotary_factor” is %(value)s; only whole heads can be turned here: 1."), value=as_json(turned)
+            "“partial_rotary_factor” is %(value)s; only whole heads can be turned here: 1.", value=as_json(turned)
         )
     found: dict[str, Any] = {"rope_theta": positive_number(rope, "rope_theta")}
     if kind == DYNAMIC:
@@ -145,9 +147,10 @@ def rotation(fields: Fields) -> dict[str, Any]:
         return found
     if not isinstance(kind, str) or kind not in SCALINGS:
         raise UserError(
-            N_("“rope_type” is “%(kind)s”, which cannot be run here. What can: %(known)s."),
-            kind=shown(kind[:40]) if isinstance(kind, str) else as_json(kind), known=", ".join((*SCALINGS, DYNAMIC)),
-        )  # fmt: skip
+            "“rope_type” is “%(kind)s”, which cannot be run here. What can: %(known)s.",
+            kind=shown(kind[:40]) if isinstance(kind, str) else as_json(kind),
+            known=", ".join((*SCALINGS, DYNAMIC)),
+        )
     found["rope_scaling"] = SCALINGS[kind]
     if kind != "default":
         found["rope_factor"] = positive_number(rope, "factor")
@@ -164,14 +167,15 @@ def rope_of(fields: Fields) -> Fields:
     objects = {name: fields.get(name) for name in ("rope_scaling", "rope_parameters")}
     for name, rope in objects.items():
         if rope is not None and not isinstance(rope, dict):
-            raise UserError(N_("“%(name)s” is %(value)s; it must be an object."), name=name, value=as_json(rope))
+            raise UserError("“%(name)s” is %(value)s; it must be an object.", name=name, value=as_json(rope))
         for key, value in (rope or {}).items():
             if isinstance(value, dict) or key.endswith("_attention"):
                 raise UserError(
-                    N_("“%(name)s” has an object for each type of layer, such as “%(key)s”, which cannot be run here; "
-                       "it must be one for all layers."),
-                    name=name, key=shown(key[:40]),
-                )  # fmt: skip
+                    "“%(name)s” has an object for each type of layer, such as “%(key)s”, which cannot be run here; "
+                    "it must be one for all layers.",
+                    name=name,
+                    key=shown(key[:40]),
+                )
     rope = objects["rope_scaling"] or objects["rope_parameters"] or {}
     return {"rope_theta": fields.get("rope_theta", THETA), **rope}
 

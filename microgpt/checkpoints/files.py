@@ -18,7 +18,7 @@ import numpy as np
 
 from microgpt.checkpoints.safetensors import PREFIX, Header, read_header
 from microgpt.config import Array
-from microgpt.errors import N_, UserError, shown
+from microgpt.errors import UserError, shown
 from microgpt.files import open_file, parsed, read_text
 from microgpt.simd import widened
 
@@ -50,7 +50,7 @@ class Tensors(Mapping[str, Array]):
         path, file, start, dtype, shape = self._places[name]
         check_type(str(path), name, dtype)
         if file.size() < len(file):  # reading what is not there any more would end the interpreter
-            raise UserError(N_("The file of %(name)s was cut short as it was read. Fetch it anew."), name=shown(name))
+            raise UserError("The file of %(name)s was cut short as it was read. Fetch it anew.", name=shown(name))
         array = numbers(file, dtype, shape, start)
         if dtype in ("F16", "BF16"):  # a copy
             self.release(name)
@@ -83,9 +83,12 @@ def check_type(where: str, name: str, dtype: str) -> None:
     """Raise UserError for a tensor whose numbers are not read here. One that no model asks for may have any type."""
     if dtype not in FORMATS:
         raise UserError(
-            N_("%(where)s holds %(name)s as %(dtype)s: quantised, or no real numbers. Read here are %(known)s."),
-            where=where, name=shown(name), dtype=dtype, known=", ".join(FORMATS),
-        )  # fmt: skip
+            "%(where)s holds %(name)s as %(dtype)s: quantised, or no real numbers. Read here are %(known)s.",
+            where=where,
+            name=shown(name),
+            dtype=dtype,
+            known=", ".join(FORMATS),
+        )
 
 
 def open_tensors(folder: Path) -> Tensors:
@@ -93,7 +96,7 @@ def open_tensors(folder: Path) -> Tensors:
     try:
         inside = sorted(path.name for path in folder.iterdir())
     except OSError as error:
-        raise UserError(N_("“%(path)s” cannot be read (%(why)s)."), path=folder, why=error.strerror) from None
+        raise UserError("“%(path)s” cannot be read (%(why)s).", path=folder, why=error.strerror) from None
     if WHOLE in inside:
         return Tensors(places(folder / WHOLE))
     if INDEX in inside:
@@ -101,16 +104,18 @@ def open_tensors(folder: Path) -> Tensors:
     others = [name for name in inside if name.endswith(OTHERS)]
     if others:
         raise UserError(
-            N_(
-                "%(folder)s has %(other)s but no %(whole)s. Only .safetensors files are read: others may hold code, "
-                "or are quantised. Convert it, for instance with save_pretrained of transformers."
-            ),
-            folder=folder, other=shown(others[0]), whole=WHOLE,
-        )  # fmt: skip
+            "%(folder)s has %(other)s but no %(whole)s. Only .safetensors files are read: others may hold code, "
+            "or are quantised. Convert it, for instance with save_pretrained of transformers.",
+            folder=folder,
+            other=shown(others[0]),
+            whole=WHOLE,
+        )
     raise UserError(
-        N_("%(folder)s has neither %(whole)s nor %(index)s; one of them must hold the weights."),
-        folder=folder, whole=WHOLE, index=INDEX,
-    )  # fmt: skip
+        "%(folder)s has neither %(whole)s nor %(index)s; one of them must hold the weights.",
+        folder=folder,
+        whole=WHOLE,
+        index=INDEX,
+    )
 
 
 def shards(index: Path) -> dict[str, str]:
@@ -121,7 +126,7 @@ def shards(index: Path) -> dict[str, str]:
         raise
     except (OSError, ValueError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or error
-        raise UserError(N_("%(path)s cannot be read (%(why)s). Fetch it anew."), path=index, why=why) from None
+        raise UserError("%(path)s cannot be read (%(why)s). Fetch it anew.", path=index, why=why) from None
 
 
 def weight_map(text: str) -> dict[str, str]:
@@ -155,9 +160,11 @@ def of_shards(folder: Path, index: Mapping[str, str]) -> dict[str, Place]:
     for file, names in by_file(index).items():
         if not (folder / file).exists():
             raise UserError(
-                N_("%(folder)s lacks %(file)s, which %(index)s names. Fetch it too."),
-                folder=folder, file=file, index=INDEX,
-            )  # fmt: skip
+                "%(folder)s lacks %(file)s, which %(index)s names. Fetch it too.",
+                folder=folder,
+                file=file,
+                index=INDEX,
+            )
         for name, place in places(folder / file).items():
             if name in names or name not in index:  # what the index says of no file is where it is
                 found[name] = place
@@ -171,7 +178,7 @@ def places(path: Path) -> dict[str, Place]:
         with open_file(path) as file:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError) as error:
-        raise UserError(N_("“%(path)s” cannot be read (%(why)s)."), path=path, why=error) from None
+        raise UserError("“%(path)s” cannot be read (%(why)s).", path=path, why=error) from None
     at = PREFIX + found.length
     return {one.name: Place(path, mapped, at + one.start, one.dtype, one.shape) for one in found.tensors}
 
@@ -187,6 +194,6 @@ def header(path: Path) -> Header:
 
             return read_header(read, os.fstat(file.fileno()).st_size)
     except OSError as error:
-        raise UserError(N_("“%(path)s” cannot be read (%(why)s)."), path=path, why=error.strerror) from None
+        raise UserError("“%(path)s” cannot be read (%(why)s).", path=path, why=error.strerror) from None
     except UserError as error:
         raise UserError("“%(path)s”: %(said)s", path=path, said=error) from None

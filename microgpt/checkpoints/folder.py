@@ -17,7 +17,7 @@ from microgpt.checkpoints.facts import GENERATION, LONGEST_CONFIG, Facts, facts_
 from microgpt.checkpoints.files import open_tensors
 from microgpt.checkpoints.tokenizer import read_tokenizer
 from microgpt.config import Params
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.files import read_text
 from microgpt.tokenizers.checkpoint_tokenizer import CheckpointTokenizer
 from microgpt.weights import Model
@@ -50,13 +50,13 @@ def load_params(folder: Path, dtype: Precision = "float32") -> tuple[Facts, Para
     """
     if dtype not in get_args(Precision):
         known = ", ".join(get_args(Precision))
-        raise UserError(N_("The model computes in %(known)s; not in “%(dtype)s”."), known=known, dtype=dtype)
+        raise UserError("The model computes in %(known)s; not in “%(dtype)s”.", known=known, dtype=dtype)
     if not os.path.isdir(folder):  # unlike the method of Path, it takes any text: there is no folder of that name
-        raise UserError(N_("There is no folder %(folder)s."), folder=folder)
+        raise UserError("There is no folder %(folder)s.", folder=folder)
     text = text_in(folder / "config.json")
     if text is None:
         raise UserError(
-            N_("%(folder)s has no config.json. Give the folder of a checkpoint, as Hugging Face lays it out."),
+            "%(folder)s has no config.json. Give the folder of a checkpoint, as Hugging Face lays it out.",
             folder=folder,
         )
     facts = facts_of(text, text_in(folder / GENERATION))
@@ -71,4 +71,4 @@ def text_in(path: Path) -> str | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise UserError(N_("%(path)s cannot be read (%(why)s)."), path=path, why=error.strerror) from None
+        raise UserError("%(path)s cannot be read (%(why)s).", path=path, why=error.strerror) from None

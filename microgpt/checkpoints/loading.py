@@ -27,7 +27,7 @@ from microgpt.checkpoints.files import ENDING, INDEX, LONGEST_INDEX, OTHERS, WHO
 from microgpt.checkpoints.safetensors import PREFIX, check_count, read_header
 from microgpt.checkpoints.tokenizer import TOKENIZER, tokenizer_of
 from microgpt.config import Array, Config, param_shapes
-from microgpt.errors import N_, UserError, shown
+from microgpt.errors import UserError, shown
 from microgpt.files import megabytes
 from microgpt.weights import Model
 
@@ -110,7 +110,7 @@ class Loading:
         file, start, stop, dtype, shape = self.places[name]
         data = file.read(start, stop)
         if len(data) < stop - start:
-            raise UserError(N_("%(name)s was cut short as it was read. Choose it again."), name=shown(file.name))
+            raise UserError("%(name)s was cut short as it was read. Choose it again.", name=shown(file.name))
         if stays(self.places[name], self.dtype):
             array = np.frombuffer(data, HALF).reshape(shape)
         else:
@@ -141,17 +141,19 @@ def text_of(files: Sequence[Readable], name: str) -> str:
     found = next((file for file in files if file.name == name), None)
     if found is None:
         raise UserError(
-            N_("%(name)s is missing. Choose it together with the other files of the checkpoint’s folder."), name=name
+            "%(name)s is missing. Choose it together with the other files of the checkpoint’s folder.", name=name
         )
     if found.size > TEXTS[name]:
         raise UserError(
-            N_("%(name)s has %(size)s MB; a text of up to %(limit)s MB is read here."),
-            name=name, size=megabytes(found.size), limit=megabytes(TEXTS[name]),
-        )  # fmt: skip
+            "%(name)s has %(size)s MB; a text of up to %(limit)s MB is read here.",
+            name=name,
+            size=megabytes(found.size),
+            limit=megabytes(TEXTS[name]),
+        )
     try:
         return found.read(0, found.size).decode("utf-8")
     except UnicodeDecodeError:
-        raise UserError(N_("%(name)s is not a text in UTF-8. Fetch it anew."), name=name) from None
+        raise UserError("%(name)s is not a text in UTF-8. Fetch it anew.", name=name) from None
 
 
 def weights_of(files: Sequence[Readable]) -> dict[str, Readable]:
@@ -161,12 +163,12 @@ def weights_of(files: Sequence[Readable]) -> dict[str, Readable]:
         other = next((file.name for file in files if file.name.endswith(OTHERS)), None)
         if other:
             raise UserError(
-                N_("%(other)s is not read here, since such files may hold code. Convert it to .safetensors, for "
-                   "instance with save_pretrained of transformers."),
+                "%(other)s is not read here, since such files may hold code. Convert it to .safetensors, for "
+                "instance with save_pretrained of transformers.",
                 other=shown(other),
-            )  # fmt: skip
+            )
         raise UserError(
-            N_("%(name)s is missing: choose the .safetensors file together with the other files of the folder."),
+            "%(name)s is missing: choose the .safetensors file together with the other files of the folder.",
             name=WHOLE,
         )
     if len(found) == 1 and not any(file.name == INDEX for file in files):
@@ -175,19 +177,18 @@ def weights_of(files: Sequence[Readable]) -> dict[str, Readable]:
         return {WHOLE: found[WHOLE]}
     if not any(file.name == INDEX for file in files):
         raise UserError(
-            N_("There are %(n)s .safetensors files. If they are one model, choose its %(index)s too; else choose one."),
-            n=len(found), index=INDEX,
-        )  # fmt: skip
+            "There are %(n)s .safetensors files. If they are one model, choose its %(index)s too; else choose one.",
+            n=len(found),
+            index=INDEX,
+        )
     text = text_of(files, INDEX)
     try:
         named = sorted(set(weight_map(text).values()))
     except ValueError as error:
-        raise UserError(N_("%(path)s cannot be read (%(why)s). Fetch it anew."), path=INDEX, why=error) from None
+        raise UserError("%(path)s cannot be read (%(why)s). Fetch it anew.", path=INDEX, why=error) from None
     for name in named:
         if name not in found:
-            raise UserError(
-                N_("%(name)s is missing, which %(index)s names. Choose it too."), name=shown(name), index=INDEX
-            )
+            raise UserError("%(name)s is missing, which %(index)s names. Choose it too.", name=shown(name), index=INDEX)
     return {name: found[name] for name in named}
 
 
@@ -199,7 +200,7 @@ def places(files: dict[str, Readable]) -> dict[str, Piece]:
         at = PREFIX + header.length
         for one in header.tensors:
             if one.name in found:
-                raise UserError(N_("Two files hold the tensor %(name)s. Choose one model’s."), name=shown(one.name))
+                raise UserError("Two files hold the tensor %(name)s. Choose one model’s.", name=shown(one.name))
             found[one.name] = Piece(file, at + one.start, at + one.stop, one.dtype, one.shape)
         check_count(len(found))
     return found
@@ -245,7 +246,8 @@ def check_room(tensors: Sequence[Piece], dtype: Precision) -> None:
     needed = sum(math.prod(one.shape) * (HALF.itemsize if stays(one, dtype) else full) for one in tensors)
     if needed > LIMIT:
         raise UserError(
-            N_("This model needs %(size)s MB of memory; there is room for %(limit)s MB in a page. At the command line "
-               "there is more: python build.py --model FOLDER --prompt TEXT --out lesson."),
-            size=megabytes(needed), limit=megabytes(LIMIT),
-        )  # fmt: skip
+            "This model needs %(size)s MB of memory; there is room for %(limit)s MB in a page. At the command line "
+            "there is more: python build.py --model FOLDER --prompt TEXT --out lesson.",
+            size=megabytes(needed),
+            limit=megabytes(LIMIT),
+        )

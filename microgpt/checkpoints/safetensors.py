@@ -75,25 +75,28 @@ class Header(NamedTuple):
 def read_header(read: Read, size: int) -> Header:
     """The header of a file of `size` bytes. Raises UserError, one sentence, for a file that is not as it should be."""
     if size < PREFIX:
-        raise UserError(N_("The file has %(size)s bytes; a safetensors file begins with eight that say how long its "
-                           "header is."), size=size)  # fmt: skip
+        raise UserError(
+            "The file has %(size)s bytes; a safetensors file begins with eight that say how long its header is.",
+            size=size,
+        )
     first = read(0, PREFIX)
     length = int.from_bytes(first, "little")
     if length > size - PREFIX:
         for start, kind in FOREIGN.items():
             if first.startswith(start):
-                raise UserError(N_("This is not a safetensors file: it begins like %(kind)s."), kind=kind)
+                raise UserError("This is not a safetensors file: it begins like %(kind)s.", kind=kind)
         raise UserError(
-            N_("The header is said to be %(length)s bytes long, but only %(left)s follow: this is not a safetensors "
-               "file, or a part of it is missing."),
-            length=f"{length:,}", left=f"{size - PREFIX:,}",
-        )  # fmt: skip
+            "The header is said to be %(length)s bytes long, but only %(left)s follow: this is not a safetensors "
+            "file, or a part of it is missing.",
+            length=format(length, ","),
+            left=format(size - PREFIX, ","),
+        )
     for limit, message in (
         (ALLOWED, N_("The header is %(length)s bytes long; the format allows %(limit)s.")),
         (LONGEST, N_("The header is %(length)s bytes long; headers of up to %(limit)s are read here.")),
     ):
         if length > limit:
-            raise UserError(message, length=f"{length:,}", limit=f"{limit:,}")
+            raise UserError(message, length=format(length, ","), limit=format(limit, ","))
     found = parsed(read(PREFIX, PREFIX + length))
     metadata = texts(found.pop(META, None))
     check_count(len(found))
@@ -109,19 +112,19 @@ def parsed(data: bytes) -> dict[str, Any]:
     """The object that `data` is in JSON; what would cost much time or memory is refused before it is parsed."""
     check_count(data.count(b'"data_offsets"'))
     if max(data.count(b","), data.count(b"[")) > COMMAS or data.count(b'"') > 3 * COMMAS:
-        raise UserError(N_("The header lists more than %(limit)s things; no more are read here."), limit=f"{COMMAS:,}")
+        raise UserError(
+            "The header lists more than %(limit)s things; no more are read here.", limit=format(COMMAS, ",")
+        )
     if nested(data, DEPTH):
-        raise UserError(N_("The header is not an object of tensors: its brackets are nested too deep."))
+        raise UserError("The header is not an object of tensors: its brackets are nested too deep.")
     try:
         found = json.loads(data.decode("utf-8"), object_pairs_hook=unique, parse_int=whole)
     except UnicodeDecodeError as error:
-        raise UserError(N_("The header is not UTF-8 text: byte %(at)s is wrong."), at=error.start) from None
+        raise UserError("The header is not UTF-8 text: byte %(at)s is wrong.", at=error.start) from None
     except json.JSONDecodeError as error:
-        raise UserError(
-            N_("The header is not JSON: %(why)s at character %(at)s."), why=error.msg, at=error.pos
-        ) from None
+        raise UserError("The header is not JSON: %(why)s at character %(at)s.", why=error.msg, at=error.pos) from None
     if not isinstance(found, dict):
-        raise UserError(N_("The header is not an object with one entry a tensor, but something else in JSON."))
+        raise UserError("The header is not an object with one entry a tensor, but something else in JSON.")
     return found
 
 
@@ -131,7 +134,7 @@ def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         seen: set[str] = set()
         twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise UserError(N_("The header names “%(name)s” twice; each name may stand once."), name=shown(twice))
+        raise UserError("The header names “%(name)s” twice; each name may stand once.", name=shown(twice))
     return found
 
 
@@ -148,10 +151,10 @@ def texts(found: Any) -> dict[str, str]:
     if found is None:
         return {}
     if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
-        raise UserError(N_("“%(name)s” must be an object of texts."), name=META)
+        raise UserError("“%(name)s” must be an object of texts.", name=META)
     for text in [*found, *found.values()]:
         if HALF.search(text):
-            raise UserError(N_("“%(name)s” holds half of a character."), name=META)
+            raise UserError("“%(name)s” holds half of a character.", name=META)
     return found
 
 
@@ -159,47 +162,58 @@ def check_count(n: int) -> None:
     """Raise UserError for more tensors than a page has time for."""
     if n > TENSORS:
         raise UserError(
-            N_("There are %(n)s tensors; up to %(limit)s are read at a time, more than a file of a model in use has."),
-            n=f"{n:,}", limit=f"{TENSORS:,}",
-        )  # fmt: skip
+            "There are %(n)s tensors; up to %(limit)s are read at a time, more than a file of a model in use has.",
+            n=format(n, ","),
+            limit=format(TENSORS, ","),
+        )
 
 
 def tensor(name: str, about: Any) -> Tensor:
     """One entry of the header, checked by itself."""
     if len(name) > LETTERS:
         raise UserError(
-            N_("The name “%(name)s” has %(n)s letters; a tensor’s name may have up to %(limit)s."),
-            name=shown(name), n=f"{len(name):,}", limit=f"{LETTERS:,}",
-        )  # fmt: skip
+            "The name “%(name)s” has %(n)s letters; a tensor’s name may have up to %(limit)s.",
+            name=shown(name),
+            n=format(len(name), ","),
+            limit=format(LETTERS, ","),
+        )
     if HALF.search(name):
-        raise UserError(N_("The name “%(name)s” holds half of a character."), name=shown(name))
+        raise UserError("The name “%(name)s” holds half of a character.", name=shown(name))
     if not isinstance(about, dict) or not {"dtype", "shape", "data_offsets"} <= about.keys():
-        raise UserError(N_("“%(name)s” must be an object with dtype, shape and data_offsets."), name=shown(name))
+        raise UserError("“%(name)s” must be an object with dtype, shape and data_offsets.", name=shown(name))
     dtype, shape, range_ = about["dtype"], about["shape"], about["data_offsets"]
     if not isinstance(dtype, str) or dtype not in BITS:
         raise UserError(
-            N_("“%(name)s” is of the type %(dtype)s; the format knows %(known)s."),
-            name=shown(name), dtype=quoted(dtype), known=", ".join(BITS),
-        )  # fmt: skip
+            "“%(name)s” is of the type %(dtype)s; the format knows %(known)s.",
+            name=shown(name),
+            dtype=quoted(dtype),
+            known=", ".join(BITS),
+        )
     if not counts(shape) or len(shape) > SIDES:
         raise UserError(
-            N_("“%(name)s” has the shape %(shape)s; it must be a list of up to %(most)s whole numbers from 0 up."),
-            name=shown(name), shape=quoted(shape), most=SIDES,
-        )  # fmt: skip
+            "“%(name)s” has the shape %(shape)s; it must be a list of up to %(most)s whole numbers from 0 up.",
+            name=shown(name),
+            shape=quoted(shape),
+            most=SIDES,
+        )
     if not counts(range_) or len(range_) != 2 or range_[0] > range_[1]:
         raise UserError(
-            N_("“%(name)s” has the data_offsets %(range)s; they must be two whole numbers, the smaller one first."),
-            name=shown(name), range=quoted(range_),
-        )  # fmt: skip
+            "“%(name)s” has the data_offsets %(range)s; they must be two whole numbers, the smaller one first.",
+            name=shown(name),
+            range=quoted(range_),
+        )
     start, stop = range_
     bits = BITS[dtype] * math.prod(shape)
     if bits != 8 * (stop - start) or BITS[dtype] * math.prod(side or 1 for side in shape) >= 2**64:
         raise UserError(
-            N_("“%(name)s” has the shape %(shape)s in %(dtype)s, which is %(bits)s bits, but its range has "
-               "%(nbytes)s bytes."),
-            name=shown(name), shape=quoted(shape), dtype=dtype,
-            bits=f"{bits:,}" if bits < 2**67 else "2^67…", nbytes=f"{stop - start:,}",
-        )  # fmt: skip
+            "“%(name)s” has the shape %(shape)s in %(dtype)s, which is %(bits)s bits, but its range has "
+            "%(nbytes)s bytes.",
+            name=shown(name),
+            shape=quoted(shape),
+            dtype=dtype,
+            bits=format(bits, ",") if bits < 2**67 else "2^67…",
+            nbytes=format(stop - start, ","),
+        )
     return Tensor(name, dtype, tuple(shape), start, stop)
 
 
@@ -227,10 +241,13 @@ def check_cover(tensors: list[Tensor], room: int) -> None:
             lap = N_("“%(name)s” begins at byte %(start)s of the numbers, but “%(before)s” ends at %(at)s: an overlap.")
             raise UserError(
                 gap if one.start > at else lap,
-                name=shown(one.name), start=f"{one.start:,}", at=f"{at:,}", before=shown(before),
-            )  # fmt: skip
+                name=shown(one.name),
+                start=format(one.start, ","),
+                at=format(at, ","),
+                before=shown(before),
+            )
         at, before = one.stop, one.name
     if at != room:
         short = N_("The tensors need %(at)s bytes, but the file has %(room)s after its header: a part is missing.")
         more = N_("The tensors end after %(at)s bytes, but the file has %(room)s after its header.")
-        raise UserError(short if at > room else more, at=f"{at:,}", room=f"{room:,}")
+        raise UserError(short if at > room else more, at=format(at, ","), room=format(room, ","))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from microgpt.checkpoints.facts import Facts
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.files import read_text
 from microgpt.tokenizers.checkpoint_tokenizer import CheckpointTokenizer
 from microgpt.tokenizers.library import Failed, Library, shortly
@@ -21,25 +21,21 @@ def read_tokenizer(folder: Path, facts: Facts) -> CheckpointTokenizer:
     try:
         import tokenizers
     except ImportError:
-        raise UserError(N_("To read %(path)s, install tokenizers: pip install '.[checkpoints]'"), path=path) from None
+        raise UserError("To read %(path)s, install tokenizers: pip install '.[checkpoints]'", path=path) from None
     try:
         text = read_text(path, LARGEST)
         about = parsed(text)
         library = Library(tokenizers, text, about)
     except FileNotFoundError:
         raise UserError(
-            N_(
-                "%(folder)s has no tokenizer.json. Fetch it too, or make it: load the tokenizer with transformers and "
-                "save it with save_pretrained."
-            ),
+            "%(folder)s has no tokenizer.json. Fetch it too, or make it: load the tokenizer with transformers and "
+            "save it with save_pretrained.",
             folder=folder,
         ) from None
     except UserError:
         raise
     except (OSError, ValueError, TypeError, LookupError, Failed) as error:
-        raise UserError(
-            N_("%(path)s cannot be read (%(why)s). Fetch it anew."), path=path, why=shortly(error)
-        ) from None
+        raise UserError("%(path)s cannot be read (%(why)s). Fetch it anew.", path=path, why=shortly(error)) from None
     return CheckpointTokenizer(library, about, facts.config.vocab_size, facts.start, facts.stops)
 
 
@@ -49,4 +45,4 @@ def tokenizer_of(text: str, facts: Facts) -> CheckpointTokenizer:
     try:
         return CheckpointTokenizer(library, library.about, facts.config.vocab_size, facts.start, facts.stops)
     except (TypeError, ValueError, LookupError, AttributeError):
-        raise UserError(N_("%(name)s cannot be read. Fetch it anew."), name=TOKENIZER) from None
+        raise UserError("%(name)s cannot be read. Fetch it anew.", name=TOKENIZER) from None

@@ -100,7 +100,7 @@ def page(name: str) -> Page:
     for one in PAGES:
         if one.name == name:
             return one
-    raise UserError(N_("There is no page “%(name)s”."), name=name[:40])
+    raise UserError("There is no page “%(name)s”.", name=name[:40])
 
 
 def prompt_for(model: str) -> str:

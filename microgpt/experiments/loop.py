@@ -15,7 +15,7 @@ import numpy as np
 from microgpt.cache import KVCache
 from microgpt.config import Array, Config, Hook, Report
 from microgpt.decode import check_length, check_sampling, generate, recompute, sample
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.model import forward
 from microgpt.trace import Trace
 from microgpt.weights import Model
@@ -42,7 +42,7 @@ def run(
     that the model cannot use.
     """
     if not model.tokenizer.split(prompt):
-        raise UserError(N_("The prompt is empty; give at least one token."))
+        raise UserError("The prompt is empty; give at least one token.")
     check_sampling(temperature, top_k, seed)
     ids, config = model.tokenizer.encode(prompt), model.config
     check_length(config, len(ids))

@@ -15,7 +15,7 @@ from microgpt.cache import KVCache
 from microgpt.caches.blocks import BlockPool
 from microgpt.caches.paged import PagedCache
 from microgpt.decode import check_length, decode_step, generate
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.recipes import first_thousand
 from microgpt.trace import Trace
 from microgpt.weights import Model
@@ -60,7 +60,7 @@ class Waste(NamedTuple):
 def written(model: Model, prompt: str) -> list[int]:
     """The prompt and what the likeliest tokens add, without the one that ends the text: one row each."""
     if not model.tokenizer.split(prompt):
-        raise UserError(N_("The prompt is empty; give at least one token."))
+        raise UserError("The prompt is empty; give at least one token.")
     ids, config, stop = model.tokenizer.encode(prompt), model.config, model.tokenizer.start
     check_length(config, len(ids))
     new = list(generate(model.params, config, ids, config.n_ctx - len(ids) + 1, stop=stop))

@@ -11,7 +11,7 @@ from contextlib import contextmanager, nullcontext
 from inspect import signature
 from typing import Any, NamedTuple
 
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 
 EXPERTS_IN = ("float32", "bfloat16", "float16")  # in others PyTorch has no product of all experts in one call
 
@@ -32,7 +32,7 @@ class Engine:
 
         if cache is not None and (not hasattr(cache, "layers") or cache.get_seq_length()):
             raise UserError(
-                N_("A recording begins with an empty cache, whose layers say what they hold; this %(kind)s is none."),
+                "A recording begins with an empty cache, whose layers say what they hold; this %(kind)s is none.",
                 kind=type(cache).__name__,
             )
         self.model, self.cache, self.given = model, cache, {*signature(model.forward).parameters}
@@ -142,6 +142,4 @@ def said() -> Iterator[None]:
         if isinstance(error, UserError):
             raise
         why = str(error).partition("\n")[0]
-        raise UserError(
-            N_("This model cannot be run token by token with a cache of rows (%(why)s)."), why=why
-        ) from None
+        raise UserError("This model cannot be run token by token with a cache of rows (%(why)s).", why=why) from None

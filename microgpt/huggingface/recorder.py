@@ -21,7 +21,7 @@ from microgpt.checkpoints.facts import Facts
 from microgpt.checkpoints.folder import name_of
 from microgpt.checkpoints.tokenizer import tokenizer_of
 from microgpt.config import Array, Report
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.huggingface.engine import Engine
 from microgpt.huggingface.reads import numbers
 from microgpt.huggingface.shape import Macs, Shape, chunked, counter, fields_of, shape_of
@@ -198,12 +198,14 @@ def finished(trace: Trace, engine: Engine, telling: Telling) -> None:
 def checked(n: int, new: int, n_ctx: int) -> int:
     """How many tokens there will be. Raises UserError for none, or more than the model sees."""
     if not n:
-        raise UserError(N_("The prompt is empty; give at least one token."))
+        raise UserError("The prompt is empty; give at least one token.")
     if n + new > n_ctx:
         raise UserError(
-            N_("%(n)s tokens and %(new)s new ones are more than the %(n_ctx)s that this model sees."),
-            n=n, new=new, n_ctx=n_ctx,
-        )  # fmt: skip
+            "%(n)s tokens and %(new)s new ones are more than the %(n_ctx)s that this model sees.",
+            n=n,
+            new=new,
+            n_ctx=n_ctx,
+        )
     return n + new
 
 
@@ -246,21 +248,24 @@ def layers_with_rows(trace: Trace, shape: Shape, engine: Engine) -> list[int]:
     c = shape.config
     kept = sorted({event.layer for event in trace if event.name == "cache_append"})
     if not kept and not engine.held().numbers:
-        raise UserError(N_("No layer of this model keeps a row for each token, so there is nothing to tell."))
+        raise UserError("No layer of this model keeps a row for each token, so there is nothing to tell.")
     if not kept:
         raise UserError(
-            N_("The attention of this model (%(kind)s) cannot be watched: transformers calls it in a way of its own."),
+            "The attention of this model (%(kind)s) cannot be watched: transformers calls it in a way of its own.",
             kind=shape.facts.kind,
-        )  # fmt: skip
+        )
     wanted = {"q": (1, c.n_head, c.head_dim), "k": (1, c.n_kv_head, c.head_dim), "v": (1, c.n_kv_head, shape.v_dim)}
     for layer in kept:
         for name, size in wanted.items():
             if (found := np.shape(trace[name, 0, layer])) != size:
                 raise UserError(
-                    N_("In layer %(layer)s of this model, %(name)s has the shape %(found)s; a page draws rows that are "
-                       "of one shape in all layers, here %(size)s."),
-                    layer=layer, name=name, found=found, size=size,
-                )  # fmt: skip
+                    "In layer %(layer)s of this model, %(name)s has the shape %(found)s; a page draws rows that are "
+                    "of one shape in all layers, here %(size)s.",
+                    layer=layer,
+                    name=name,
+                    found=found,
+                    size=size,
+                )
     return kept
 
 

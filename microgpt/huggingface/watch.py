@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from microgpt.config import Hook
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.huggingface.reads import Rows, numbers
 
 NAME = "microgpt"  # of the attention function, among those of transformers
@@ -49,15 +49,13 @@ class Watch:
         """A pass over `rows` [1, n, ...], ids or embeddings, at these `positions` [1, n], or after what the cache says
         that it holds; `seen` is its padding mask."""
         if len(rows) != 1:
-            raise UserError(N_("%(n)s texts at once cannot be recorded; give one."), n=len(rows))
+            raise UserError("%(n)s texts at once cannot be recorded; give one.", n=len(rows))
         if seen is not None and seen.ndim == 2 and not bool(seen.all()):
-            raise UserError(N_("A text with padding cannot be recorded; give its own tokens alone."))
+            raise UserError("A text with padding cannot be recorded; give its own tokens alone.")
         try:
             self.start = 0 if cache is None else int(cache.get_seq_length())
         except ValueError:
-            raise UserError(
-                N_("No layer of this model keeps a row for each token, so there is nothing to tell.")
-            ) from None
+            raise UserError("No layer of this model keeps a row for each token, so there is nothing to tell.") from None
         if positions is not None and positions.ndim == 2:
             self.start = int(positions[0, 0])
         self.rows.begins(self.start, rows.shape[1])
@@ -75,10 +73,8 @@ class Watch:
         n, t, layer = query.shape[2], key.shape[2], module.layer_idx
         if t > self.start + n:
             raise UserError(
-                N_(
-                    "The cache shows %(t)s rows to a text of %(n)s tokens: one of fixed size cannot be recorded. "
-                    "Use DynamicCache."
-                ),
+                "The cache shows %(t)s rows to a text of %(n)s tokens: one of fixed size cannot be recorded. "
+                "Use DynamicCache.",
                 t=t,
                 n=self.start + n,
             )
@@ -148,7 +144,7 @@ def layers_of(model: Any) -> Any:
     for module in model.modules():
         if type(module).__name__ == "ModuleList" and len(module) == n:
             return module
-    raise UserError(N_("The layers of this model were not found: it has no list of %(n)s."), n=n)
+    raise UserError("The layers of this model were not found: it has no list of %(n)s.", n=n)
 
 
 def part(layer: Any, names: tuple[str, ...]) -> Any:

@@ -20,7 +20,7 @@ import numpy as np
 from microgpt.cache import KVCache
 from microgpt.config import Array, Config, Params, param_shapes
 from microgpt.decode import prefill
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 
 MATRICES = ("wq", "wk", "wv", "wo", "fc1", "fc2", "gate")
 
@@ -46,12 +46,12 @@ def drawn(config: Config, names: Sequence[str], r: int, seed: int = 0, scale: fl
     unknown = [name for name in names if name not in known and name not in known.values()]
     if unknown or not names or r < 1:
         raise UserError(
-            N_(
-                "An adapter of rank %(r)s for “%(names)s” fits nothing here; "
-                "choose a rank of 1 or more and some of %(known)s."
-            ),
-            r=r, names=", ".join(unknown or names)[:80], known=", ".join(sorted({*known.values()})),
-        )  # fmt: skip
+            "An adapter of rank %(r)s for “%(names)s” fits nothing here; "
+            "choose a rank of 1 or more and some of %(known)s.",
+            r=r,
+            names=", ".join(unknown or names)[:80],
+            known=", ".join(sorted({*known.values()})),
+        )
     found = [name for name, kind in known.items() if name in names or kind in names]
     rng = np.random.default_rng(seed)
     pairs = {}

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from microgpt.caches.blocks import BlockPool
 from microgpt.decode import check_length, generate
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.serving.engine import Engine
 from microgpt.serving.scheduler import Policy, Request
 from microgpt.weights import Model
@@ -92,7 +92,7 @@ class Run(NamedTuple):
 def six(model: Model, prompt: str) -> list[Asked]:
     """The reader's text and five others. Raises UserError for a text that is empty, too long or not in its words."""
     if not model.tokenizer.split(prompt):
-        raise UserError(N_("The prompt is empty; give at least one token."))
+        raise UserError("The prompt is empty; give at least one token.")
     ids, n_ctx = model.tokenizer.encode(prompt), model.config.n_ctx
     check_length(model.config, len(ids))
     first = Asked(ids, min(READER, n_ctx - len(ids) + 1))

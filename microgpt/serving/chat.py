@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 
 
 class Turn(NamedTuple):
@@ -37,7 +37,7 @@ def turns(system: int, asked: Sequence[int], answered: Sequence[int], block_size
     """
     if system < 0 or min(asked, default=1) < 1 or min(answered, default=1) < 1 or len(asked) != len(answered):
         raise UserError(
-            N_("A chat needs a question and an answer of 1 token or more in each turn, and no system prompt below 0.")
+            "A chat needs a question and an answer of 1 token or more in each turn, and no system prompt below 0."
         )
     found, sent, rows = list[Turn](), system, 0
     for question, answer in zip(asked, answered, strict=True):
@@ -52,9 +52,11 @@ def edited(sent: int, at: int, block_size: int = 1) -> Turn:
     """The same prompt once more, with the token at position `at` changed: rows from there on are of no use."""
     if not 0 <= at < sent:
         raise UserError(
-            N_("Token %(at)s cannot be changed in a prompt of %(sent)s tokens; choose 0 to %(last)s."),
-            at=at, sent=sent, last=sent - 1,
-        )  # fmt: skip
+            "Token %(at)s cannot be changed in a prompt of %(sent)s tokens; choose 0 to %(last)s.",
+            at=at,
+            sent=sent,
+            last=sent - 1,
+        )
     return Turn(sent, at // block_size * block_size)
 
 
@@ -72,7 +74,7 @@ def pays_from(write: float, read: float) -> int:
     """From how many uses of one prompt on writing it once and reading it after that is cheaper than no cache."""
     if read >= 1:
         raise UserError(
-            N_("At %(read)s times the price a found token is no cheaper than a new one; choose less than 1."), read=read
+            "At %(read)s times the price a found token is no cheaper than a new one; choose less than 1.", read=read
         )
     uses = 1
     while write + (uses - 1) * read >= uses:

@@ -22,7 +22,7 @@ import numpy as np
 from microgpt.cache import KVCache
 from microgpt.config import Array, Hook
 from microgpt.decode import check_sampling, prefill, probabilities
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.model import forward
 from microgpt.weights import Model
 
@@ -149,7 +149,7 @@ class Speculation:
     ) -> None:  # fmt: skip
         check_sampling(temperature, top_k, seed)
         if gamma < 1:
-            raise UserError(N_("A draft of %(gamma)s tokens guesses nothing; choose 1 or more."), gamma=gamma)
+            raise UserError("A draft of %(gamma)s tokens guesses nothing; choose 1 or more.", gamma=gamma)
         if isinstance(draft, SmallModel):
             check_vocabulary(target, draft.model)
         self.target, self.draft, self.gamma, self.hook = target, draft, gamma, hook
@@ -199,12 +199,11 @@ def check_vocabulary(target: Model, draft: Model) -> None:
     ours, theirs = target.tokenizer.vocabulary, draft.tokenizer.vocabulary
     if list(ours) != list(theirs):
         raise UserError(
-            N_(
-                "The draft has a vocabulary of %(theirs)s tokens and the model one of %(ours)s, or other ones: "
-                "its guesses would be other words. Choose a draft with the same tokenizer."
-            ),
-            theirs=len(theirs), ours=len(ours),
-        )  # fmt: skip
+            "The draft has a vocabulary of %(theirs)s tokens and the model one of %(ours)s, or other ones: "
+            "its guesses would be other words. Choose a draft with the same tokenizer.",
+            theirs=len(theirs),
+            ours=len(ours),
+        )
 
 
 # ---- when it pays -----------------------------------------------------------------------------------

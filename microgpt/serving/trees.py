@@ -18,7 +18,7 @@ import numpy as np
 from microgpt.cache import KVCache
 from microgpt.config import Array
 from microgpt.decode import prefill
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.model import forward
 from microgpt.serving.speculate import check_vocabulary
 from microgpt.weights import Model
@@ -84,7 +84,7 @@ def speculate(
 ) -> Iterator[TreeRound]:
     """Rounds, until there are so many new tokens, or the text or the context ends."""
     if not widths or min(widths) < 1:
-        raise UserError(N_("A tree of the widths %(widths)s guesses nothing; choose 1 or more."), widths=list(widths))
+        raise UserError("A tree of the widths %(widths)s guesses nothing; choose 1 or more.", widths=list(widths))
     check_vocabulary(target, draft)
     config, ids = target.config, list(token_ids)
     cache = KVCache(config, target.params["wte"].dtype)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.tokenizers.limits import check_added, check_tokens
 from microgpt.tokenizers.parts import Part, refuse, setting
 
@@ -21,10 +21,12 @@ def check_id(token: str, value: object) -> None:
     """Raise UserError for what is no id: JSON has fractions, and as Python reads it, infinities."""
     if type(value) is not int or not 0 <= value <= LARGEST_ID:
         raise UserError(
-            N_("tokenizer.json gives the token “%(token)s” the id %(id)s; it must be a whole number from 0 to "
-               "%(largest)s. Fetch it anew."),
-            token=token[:40], id=json.dumps(value)[:40], largest=f"{LARGEST_ID:,}",
-        )  # fmt: skip
+            "tokenizer.json gives the token “%(token)s” the id %(id)s; it must be a whole number from 0 to "
+            "%(largest)s. Fetch it anew.",
+            token=token[:40],
+            id=json.dumps(value)[:40],
+            largest=format(LARGEST_ID, ","),
+        )
 
 
 class Added:
@@ -50,7 +52,7 @@ class Added:
                 continue  # as the library does
             found, reads = (normal, normalize(content)) if normalized else (raw, content)
             if content in self.ids or reads in found:
-                raise UserError(N_("tokenizer.json adds two tokens “%(token)s”. Fetch it anew."), token=reads[:40])
+                raise UserError("tokenizer.json adds two tokens “%(token)s”. Fetch it anew.", token=reads[:40])
             found[reads] = self.ids[content] = vocab.get(content, free)
             free += content not in vocab
             self.read[found[reads]] = reads

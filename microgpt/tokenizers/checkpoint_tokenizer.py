@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.tokenizers.byte_alphabet import readable
 
 
@@ -45,9 +45,10 @@ class CheckpointTokenizer:
         ids = [int(i) for i in self._library.encode(text, add_special_tokens=special).ids]
         if max(ids, default=0) >= self._size:
             raise UserError(
-                N_("The tokenizer gives the token %(id)s, but the model knows %(size)s. They do not belong together."),
-                id=max(ids), size=self._size,
-            )  # fmt: skip
+                "The tokenizer gives the token %(id)s, but the model knows %(size)s. They do not belong together.",
+                id=max(ids),
+                size=self._size,
+            )
         return ids
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.tokenizers.limits import TOKEN, check_growth, check_library, growth
 
 
@@ -40,7 +40,7 @@ class Library:
             return asked(self._tokenizer.encode, text, add_special_tokens=add_special_tokens)
         except Failed as error:
             raise UserError(
-                N_("The tokenizer fails on this text (%(why)s). Change the text, or fetch tokenizer.json anew."),
+                "The tokenizer fails on this text (%(why)s). Change the text, or fetch tokenizer.json anew.",
                 why=shortly(error),
             ) from None
 
@@ -50,7 +50,7 @@ class Library:
             return str(asked(self._tokenizer.decode, ids, skip_special_tokens=skip_special_tokens))
         except Failed as error:
             raise UserError(
-                N_("The tokenizer fails to read its tokens (%(why)s). Fetch tokenizer.json anew."), why=shortly(error)
+                "The tokenizer fails to read its tokens (%(why)s). Fetch tokenizer.json anew.", why=shortly(error)
             ) from None
 
 

@@ -28,7 +28,7 @@ GROWN = 50_000_000  # the same in the library, which computes them in no time, a
 
 def check(n: int, limit: int, sentence: str) -> None:
     if n > limit:
-        raise UserError(sentence, n=f"{n:,}", limit=f"{limit:,}")
+        raise UserError(sentence, n=format(n, ","), limit=format(limit, ","))
 
 
 def parsed(text: str) -> dict[str, Any]:
@@ -104,10 +104,10 @@ def check_growth(n: int, grown: tuple[int, float]) -> None:
     """Raise UserError where `growth` could make too much of n characters."""
     if grown[1] > 1 and (n + grown[0]) * grown[1] > GROWN:
         raise UserError(
-            N_("tokenizer.json describes work that could make more than %(limit)s characters of this text. Shorten the "
-               "text, or take another model."),
-            limit=f"{GROWN:,}",
-        )  # fmt: skip
+            "tokenizer.json describes work that could make more than %(limit)s characters of this text. Shorten the "
+            "text, or take another model.",
+            limit=format(GROWN, ","),
+        )
 
 
 GROWTH = {"ByteLevel": 2, "NFC": 3, "NFD": 4, "NFKC": 18, "NFKD": 18}

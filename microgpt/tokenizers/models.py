@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.tokenizers.added_tokens import check_id
 from microgpt.tokenizers.limits import check_tokens
 from microgpt.tokenizers.parts import Part, refuse, setting
@@ -84,10 +84,12 @@ def merges(listed: list[str | list[str]], vocab: dict[str, int]) -> Iterator[tup
         if not (first in vocab and second in vocab and first + second in vocab):
             missing = next(token for token in (first, second, first + second) if token not in vocab)
             raise UserError(
-                N_("tokenizer.json joins “%(first)s” and “%(second)s”, but its vocabulary has no “%(missing)s”. "
-                   "Fetch it anew."),
-                first=first[:40], second=second[:40], missing=missing[:40],
-            )  # fmt: skip
+                "tokenizer.json joins “%(first)s” and “%(second)s”, but its vocabulary has no “%(missing)s”. "
+                "Fetch it anew.",
+                first=first[:40],
+                second=second[:40],
+                missing=missing[:40],
+            )
         yield first, second
 
 
@@ -115,15 +117,17 @@ def vocabulary(model: Part) -> dict[str, int]:
         check_id(token, i)
         if tokens.setdefault(i, token) is not token:
             raise UserError(
-                N_("tokenizer.json gives the id %(id)s to two tokens, “%(first)s” and “%(second)s”. Fetch it anew."),
-                id=i, first=tokens[i][:40], second=token[:40],
-            )  # fmt: skip
+                "tokenizer.json gives the id %(id)s to two tokens, “%(first)s” and “%(second)s”. Fetch it anew.",
+                id=i,
+                first=tokens[i][:40],
+                second=token[:40],
+            )
     return vocab
 
 
 def no_token(piece: str) -> UserError:
     return UserError(
-        N_("This model has no token for “%(piece)s”. Leave it out, or write it another way."), piece=piece[:40]
+        "This model has no token for “%(piece)s”. Leave it out, or write it another way.", piece=piece[:40]
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn, TypeVar
 
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 
 Part = dict[str, Any]
 T = TypeVar("T")
@@ -44,6 +44,7 @@ def one_of(known: dict[str, Callable[[Part], Any]], part: Part) -> Any:
 
 def refuse(what: str, known: Iterable[str]) -> NoReturn:
     raise UserError(
-        N_("tokenizer.json asks for “%(what)s”, which cannot be done here. What can: %(known)s."),
-        what=what[:40], known=", ".join(known),
-    )  # fmt: skip
+        "tokenizer.json asks for “%(what)s”, which cannot be done here. What can: %(known)s.",
+        what=what[:40],
+        known=", ".join(known),
+    )

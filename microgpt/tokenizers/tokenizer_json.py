@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.tokenizers.added_tokens import Added, check_id
 from microgpt.tokenizers.decoders import DECODERS
 from microgpt.tokenizers.limits import check_made, check_part, check_steps, check_text, parsed
@@ -53,7 +53,7 @@ class PlainTokenizer:
             raise
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise UserError(
-                N_("tokenizer.json cannot be read (%(why)s). Fetch it anew."),
+                "tokenizer.json cannot be read (%(why)s). Fetch it anew.",
                 why=textwrap.shorten(f"{type(error).__name__}: {error}", 100),
             ) from None
 

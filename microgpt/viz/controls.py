@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 
 Value: TypeAlias = int | str
 
@@ -91,7 +91,7 @@ def named(name: str, controls: Iterable[AnyControl]) -> AnyControl:
     for control in controls:
         if control.name == name:
             return control
-    raise UserError(N_("This page has no “%(name)s” to choose; leave it out."), name=str(name)[:40])
+    raise UserError("This page has no “%(name)s” to choose; leave it out.", name=str(name)[:40])
 
 
 def checked(control: Control, value: str) -> str:
@@ -102,14 +102,17 @@ def checked(control: Control, value: str) -> str:
     elif control.least is None:
         return value
     elif not is_number(value):
-        raise UserError(N_("%(name)s is “%(value)s”; give a number."), name=control.name, value=value[:40])
+        raise UserError("%(name)s is “%(value)s”; give a number.", name=control.name, value=value[:40])
     else:
         fits, first, last = control.least <= float(value) <= control.most, str(control.least), f"{control.most:.0f}"
     if not fits:
         raise UserError(
-            N_("%(name)s is %(value)s; this page has %(first)s to %(last)s."),
-            name=control.name, value=value[:40], first=first, last=last,
-        )  # fmt: skip
+            "%(name)s is %(value)s; this page has %(first)s to %(last)s.",
+            name=control.name,
+            value=value[:40],
+            first=first,
+            last=last,
+        )
     return value
 
 

@@ -28,5 +28,5 @@ Files = Mapping[str, Sequence[File]]  # by the name of the control
 def only(files: Files, name: str) -> File:
     """The file that was chosen in the control of that name."""
     if not files.get(name):
-        raise UserError(N_("No file is chosen. Choose one, or drop it on the field."))
+        raise UserError("No file is chosen. Choose one, or drop it on the field.")
     return files[name][0]

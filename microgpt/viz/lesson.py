@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from microgpt.course import FORMER, LESSONS, PAGES, page
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice, Field
 from microgpt.viz.page import Page
@@ -125,9 +125,11 @@ def inside(folder: Path) -> tuple[dict[str, Path], list[str]]:
                 size += path.stat().st_size
             if seen > MOST_FILES or size > MOST_BYTES:
                 raise UserError(
-                    N_("“%(folder)s” holds more than the %(files)s files or %(size)s MB that go along with a lesson."),
-                    folder=folder, files=MOST_FILES, size=MOST_BYTES // 10**6,
-                )  # fmt: skip
+                    "“%(folder)s” holds more than the %(files)s files or %(size)s MB that go along with a lesson.",
+                    folder=folder,
+                    files=MOST_FILES,
+                    size=MOST_BYTES // 10**6,
+                )
     return files, sorted(links)
 
 
@@ -155,9 +157,12 @@ def telling(folder: Path) -> Iterator[None]:
         place = f"{own[-1][0].relative_to(folder).as_posix()}:{own[-1][1]}" if own else folder.name
         why = error.msg if isinstance(error, SyntaxError) else str(error)
         raise UserError(
-            N_("The lesson in “%(folder)s” fails (%(kind)s: %(why)s; %(place)s)."),
-            folder=folder, kind=type(error).__name__, why=" ".join(why.split())[:200], place=place,
-        ) from error  # fmt: skip
+            "The lesson in “%(folder)s” fails (%(kind)s: %(why)s; %(place)s).",
+            folder=folder,
+            kind=type(error).__name__,
+            why=" ".join(why.split())[:200],
+            place=place,
+        ) from error
 
 
 def add(folder: str | Path) -> Page:
@@ -169,9 +174,10 @@ def add(folder: str | Path) -> Page:
     for path in (start, folder / "widget.html"):
         if not path.is_file() or path.is_symlink():
             raise UserError(
-                N_("“%(folder)s” is no lesson: it has no %(name)s. docs/own-widget.md says what a lesson is."),
-                folder=folder, name=path.name,
-            )  # fmt: skip
+                "“%(folder)s” is no lesson: it has no %(name)s. docs/own-widget.md says what a lesson is.",
+                folder=folder,
+                name=path.name,
+            )
     files, _ = inside(folder)
     name = f"{TRAVELLED}.{re.sub('[^a-z0-9_]', '_', folder.name.lower())}"  # the package that it is in a browser
     for known in [known for known in sys.modules if known == name or known.startswith(f"{name}.")]:
@@ -194,15 +200,16 @@ def taken(module: object, folder: Path) -> Added:
     own = getattr(module, "PAGE", None)
     if not (isinstance(module, ModuleType) and isinstance(own, Page) and callable(getattr(module, "view", None))):
         raise UserError(
-            N_("“%(folder)s” is no lesson: its __init__.py needs PAGE, a Page, and view(settings)."), folder=folder
+            "“%(folder)s” is no lesson: its __init__.py needs PAGE, a Page, and view(settings).", folder=folder
         )
     name = str(own.name)
     widget = name.replace("-", "_")
     if not re.fullmatch("[a-z][a-z0-9-]{0,40}", name) or {name, widget} & COURSE:
         raise UserError(
-            N_("The lesson in “%(folder)s” is called “%(name)s”; take small letters and a name that is free."),
-            folder=folder, name=name[:40],
-        )  # fmt: skip
+            "The lesson in “%(folder)s” is called “%(name)s”; take small letters and a name that is free.",
+            folder=folder,
+            name=name[:40],
+        )
     found = Added(own._replace(widget=widget), module, folder)
     ADDED[name] = ADDED[widget] = found
     for forget in ON_ADD:
@@ -256,7 +263,7 @@ def lesson_named(name: str, model: str = "") -> Page:
         return found.page
     if not fitting:
         names = ", ".join(["stepper", *(page.name for page in LESSONS)])
-        raise UserError(N_("There is no widget “%(name)s”; there is %(names)s."), name=name[:40], names=names)
+        raise UserError("There is no widget “%(name)s”; there is %(names)s.", name=name[:40], names=names)
     return next((page for page in fitting if page.model == model), fitting[0])
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from microgpt.course import prompt_for
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.viz.controls import THEME
 from microgpt.viz.lesson import lesson_named
 from microgpt.viz.page import Page
@@ -64,9 +64,11 @@ def settings_for(
     model = model or page.model
     if model not in page.models:
         raise UserError(
-            N_("The page “%(page)s” does not know the model “%(model)s”; it has %(models)s."),
-            page=page.name, model=model[:40], models=", ".join(page.models),
-        )  # fmt: skip
+            "The page “%(page)s” does not know the model “%(model)s”; it has %(models)s.",
+            page=page.name,
+            model=model[:40],
+            models=", ".join(page.models),
+        )
     if prompt is None:
         prompt = page.prompt if model == page.model else prompt_for(model)
     return Settings(model, prompt, temperature, top_k, seed)
@@ -88,5 +90,5 @@ def one_of(name: str, value: str, known: Iterable[str]) -> None:
     """Raise UserError unless `value` is among the `known` ones."""
     if value not in known:
         raise UserError(
-            N_("%(name)s is “%(value)s”; give one of %(known)s."), name=name, value=value[:40], known=", ".join(known)
+            "%(name)s is “%(value)s”; give one of %(known)s.", name=name, value=value[:40], known=", ".join(known)
         )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.viz import figures, views
 from microgpt.viz.given_files import Files
 from microgpt.viz.lesson import page_named
@@ -37,7 +37,7 @@ def dispatch(
             stopped = views.stopped(shown.shown)
             hooks = hooks_of(fields, files)
             if hook not in hooks:
-                raise UserError(N_("This page has no “%(hook)s”. Reload it, and try again."), hook=hook[:40])
+                raise UserError("This page has no “%(hook)s”. Reload it, and try again.", hook=hook[:40])
             state, patches = hooks[hook](state, fields)
             return state, [*patches, optional(patch("#prompt-error", ""))]
         except UserError as error:

@@ -62,7 +62,7 @@ def settings_of(state: Mapping[str, Any] | None) -> Settings | None:
     try:
         return Settings(**state["settings"])
     except TypeError:
-        raise UserError(N_("This page is no longer in order. Reload it, and try again.")) from None
+        raise UserError("This page is no longer in order. Reload it, and try again.") from None
 
 
 def parse(fields: Mapping[str, str]) -> Settings:

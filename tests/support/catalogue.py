@@ -28,14 +28,16 @@ def extracted() -> str:
         return made.read_text("utf-8")
 
 
-MARKS = {"N_", "gettext", "_"}
+MARKS = {"N_", "gettext", "_", "UserError"}
 PLACES = {"gettext": 1, "ngettext": 2}  # how many of its arguments are messages
 
 
 def marked(path: Path) -> list[str]:
-    """The texts that a module marks with N_, which have to stand there as they are."""
+    """The texts that a module marks with N_ or raises. They stand there as they are; what is raised may have a name."""
     calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
-    texts = [call.args[0] for call in calls if isinstance(call.func, ast.Name) and call.func.id in MARKS]
+    named = [(call.func.id, call.args[0]) for call in calls if isinstance(call.func, ast.Name) and call.args]
+    written = (ast.Constant, ast.JoinedStr)
+    texts = [text for name, text in named if name in MARKS and (name != "UserError" or isinstance(text, written))]
     computed = [text.lineno for text in texts if not isinstance(text, ast.Constant)]
     assert not computed, f"{path.name}, lines {computed}: the catalogue gets no text that is put together"
     return [str(text.value) for text in texts if isinstance(text, ast.Constant)]

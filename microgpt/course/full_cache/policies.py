@@ -20,7 +20,7 @@ from microgpt.caches.shift import ShiftCache
 from microgpt.caches.sinks import SinkCache
 from microgpt.config import Array, Config
 from microgpt.decode import generate
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.model import forward, softmax
 from microgpt.weights import Model
 
@@ -75,7 +75,7 @@ def text_of(model: Model, prompt: str) -> tuple[list[int], int]:
 def compare(model: Model, token_ids: Sequence[int], n_prompt: int, room: int) -> list[Outcome]:
     """Every policy with `room` rows, on this text."""
     if not 3 <= room <= model.config.n_ctx:
-        raise UserError(N_("Room for %(room)s rows: choose 3 to %(n_ctx)s."), room=room, n_ctx=model.config.n_ctx)
+        raise UserError("Room for %(room)s rows: choose 3 to %(n_ctx)s.", room=room, n_ctx=model.config.n_ctx)
     full = forward(model.params, model.config, token_ids, KVCache(model.config))
     return [
         outcome(name, full, *run(model, *make(), token_ids, n_prompt), n_prompt)

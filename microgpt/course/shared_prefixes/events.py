@@ -18,7 +18,7 @@ from microgpt.caches.paged import PagedCache
 from microgpt.caches.prefix import begin, publish
 from microgpt.config import Array
 from microgpt.decode import check_length, decode_step, prefill
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.trace import Trace
 from microgpt.weights import Model
 
@@ -74,7 +74,7 @@ def written(model: Model, ids: Sequence[int], rank: int) -> list[int]:
 def beginning(model: Model, prompt: str) -> list[int]:
     """The tokens of a prompt, as many as leave room for two ends."""
     if not model.tokenizer.split(prompt):
-        raise UserError(N_("The prompt is empty; give at least one token."))
+        raise UserError("The prompt is empty; give at least one token.")
     ids = model.tokenizer.encode(prompt)
     check_length(model.config, len(ids))
     return ids[: model.config.n_ctx - SIZE]

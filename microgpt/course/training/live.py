@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from microgpt.course import prompt_for
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.experiments.trainer import Trainer
 from microgpt.record import Recording
 from microgpt.viz.drawing.chart import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, axis
@@ -46,7 +46,7 @@ def train_on(state: State | None, fields: Mapping[str, str]) -> tuple[State, lis
     """A few more steps; asks to be asked again until the last one."""
     trainer = trained(steps_of(state))
     if trainer.done:
-        raise UserError(N_("All %(steps)s steps are done. Press Reset to train again."), steps=trainer.run.steps)
+        raise UserError("All %(steps)s steps are done. Press Reset to train again.", steps=trainer.run.steps)
     fresh = not trainer.losses
     old = len(trainer.losses)
     trainer.advance(AT_ONCE)

@@ -17,7 +17,7 @@ from microgpt.cache import KVCache
 from microgpt.config import Config, Params
 from microgpt.course.with_and_without.curves import KINDS, WAYS
 from microgpt.decode import decode_step, recompute
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.experiments import growth
 from microgpt.viz.drawing import timing
 from microgpt.viz.drawing.timing import Lane, finished, medians
@@ -135,7 +135,7 @@ def race(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Pa
 
 def length_of(text: str) -> int:
     if text not in map(str, LENGTHS):
-        raise UserError(N_("“%(text)s” is no length of this race; choose one of the list."), text=text[:40])
+        raise UserError("“%(text)s” is no length of this race; choose one of the list.", text=text[:40])
     return int(text)
 
 

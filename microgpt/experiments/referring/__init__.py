@@ -15,7 +15,7 @@ import numpy as np
 from microgpt.cache import KVCache
 from microgpt.config import Array, Report
 from microgpt.decode import prefill
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.model import forward
 from microgpt.weights import Model
 
@@ -70,7 +70,7 @@ def asked(model: Model, sentence: Sentence) -> Asked:
     for word in sentence.words:
         token = tokenizer.encode(sentence.text + word)[n:]
         if len(token) != 1:
-            raise UserError(N_("“%(word)s” is %(n)s tokens to this model; give words of one."), word=word, n=len(token))
+            raise UserError("“%(word)s” is %(n)s tokens to this model; give words of one.", word=word, n=len(token))
         rows: dict[str, list[Array]] = {"attn_weights": [], "q": [], "k": []}
 
         def keep(report: Report, rows: dict[str, list[Array]] = rows) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.experiments.repeating.rounds import Looks, chances, circle, without_earlier_rounds
 from microgpt.experiments.repeating.temperatures import texts
 from microgpt.weights import Model
@@ -25,7 +25,7 @@ def measure(model: Model, prompt: str, long: int = LONG, short: int = SHORT) -> 
     ids = next(texts(model, given, [0], SEEDS, long)).ids
     found = circle(ids)
     if found is None:
-        raise UserError(N_("Within %(n)s tokens this text does not repeat itself; give more, or another one."), n=long)
+        raise UserError("Within %(n)s tokens this text does not repeat itself; give more, or another one.", n=long)
     turns = found.rounds(len(ids))
     ids = ids[: turns[-1].stop]
     looks = Looks(config, found, len(ids))

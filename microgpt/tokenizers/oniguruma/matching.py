@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.tokenizers.oniguruma.unicode_classes import Runs, joined
 
 STEPS = 300_000  # for one text: a third of a second; the patterns in use take up to 100,000 for the longest text
@@ -52,10 +52,10 @@ def spend(steps: int = 1) -> None:
     Budget.left -= steps
     if Budget.left < 0:
         raise UserError(
-            N_("The pattern by which this tokenizer cuts words takes more than %(steps)s steps on this text. Shorten "
-               "the text, or take another model."),
-            steps=f"{STEPS:,}",
-        )  # fmt: skip
+            "The pattern by which this tokenizer cuts words takes more than %(steps)s steps on this text. Shorten "
+            "the text, or take another model.",
+            steps=format(STEPS, ","),
+        )
 
 
 # ---- what takes no character, or one --------------------------------------------------------------

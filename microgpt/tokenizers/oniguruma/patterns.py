@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.files import DEPTH
 from microgpt.tokenizers.oniguruma.matching import (
     Part,
@@ -193,7 +193,7 @@ def code(one: str) -> int:
 
 def unreadable(part: str) -> UserError:
     return UserError(
-        N_("The tokenizer cuts words by a pattern with “%(part)s”, which cannot be followed here. Try it at the "
-           "command line: python build.py --model FOLDER --prompt TEXT --out lesson."),
+        "The tokenizer cuts words by a pattern with “%(part)s”, which cannot be followed here. Try it at the "
+        "command line: python build.py --model FOLDER --prompt TEXT --out lesson.",
         part=part[:40],
-    )  # fmt: skip
+    )

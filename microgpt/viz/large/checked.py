@@ -142,9 +142,11 @@ def check_field(value: Any, name: str, kind: Kind) -> None:
     if not kind.fits(value):
         plain = repr(value) if isinstance(value, (str, int, float)) else f"a {type(value).__name__}"
         raise UserError(
-            N_("What this trace says about its run does not fit: %(field)s is %(value)s, not %(wanted)s."),
-            field=name, value="missing" if value is None else short(plain), wanted=kind.wanted,
-        )  # fmt: skip
+            "What this trace says about its run does not fit: %(field)s is %(value)s, not %(wanted)s.",
+            field=name,
+            value="missing" if value is None else short(plain),
+            wanted=kind.wanted,
+        )
 
 
 def short(said: str) -> str:
@@ -165,9 +167,9 @@ def config_of(given: Mapping[str, Any]) -> Config:
     for name in [*SIZES, *(name for name in given if name not in SIZES)]:
         if name not in known:
             raise UserError(
-                N_("What this trace says about its run does not fit: config has no field %(name)s."),
+                "What this trace says about its run does not fit: config has no field %(name)s.",
                 name=short(repr(name)),
-            )  # fmt: skip
+            )
         kinds = {
             int: whole(1 if name in SIZES else 0, SIZES.get(name, MOST)),
             float: number(-1e12, 1e12),
@@ -279,7 +281,7 @@ def check_events(trace: Trace, config: Config) -> None:
     keys += [(name, i, layer) for i in range(n) for layer in kept for name in (DRAWN if layer in layers else MAPPED)]
     for name, i, layer in keys:
         if (name, i, layer) not in told:
-            raise UserError(N_("This trace does not tell %(event)s."), event=place(name, i, layer))
+            raise UserError("This trace does not tell %(event)s.", event=place(name, i, layer))
 
 
 def place(name: str, pos: int, layer: int) -> str:
@@ -289,9 +291,12 @@ def place(name: str, pos: int, layer: int) -> str:
 
 def wrong(event: Event, field: str, found: object, wanted: str) -> NoReturn:
     raise UserError(
-        N_("In this trace, %(event)s cannot be drawn: its “%(field)s” is %(found)s, not %(wanted)s."),
-        event=place(event.name, event.pos, event.layer), field=field, found=short(str(found)), wanted=wanted,
-    )  # fmt: skip
+        "In this trace, %(event)s cannot be drawn: its “%(field)s” is %(found)s, not %(wanted)s.",
+        event=place(event.name, event.pos, event.layer),
+        field=field,
+        found=short(str(found)),
+        wanted=wanted,
+    )
 
 
 def check_place(event: Event, n: int, n_layer: int) -> None:

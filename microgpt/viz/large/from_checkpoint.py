@@ -44,11 +44,12 @@ def check_widget(page: Page, asked: str, opened: Sequence[int]) -> None:
     if not page.large:
         known = [one.name for one in LESSONS if one.large and one.widget != "kv_cache"]
         raise UserError(
-            N_("The widget “%(widget)s” cannot be made from a checkpoint; these can: %(known)s."),
-            widget=asked, known=", ".join(["stepper", *known]),
-        )  # fmt: skip
+            "The widget “%(widget)s” cannot be made from a checkpoint; these can: %(known)s.",
+            widget=asked,
+            known=", ".join(["stepper", *known]),
+        )
     if page.widget != "kv_cache" and opened:
-        raise UserError(N_("layers and heads are for the stepper; leave them out."))
+        raise UserError("layers and heads are for the stepper; leave them out.")
 
 
 def picture_for(
@@ -75,9 +76,10 @@ def pressed(page: Page, view: BigPicture, start: Mapping[str, Any]) -> dict[str,
     fitting = [one for one in view.opened if layer in (None, one.layer) and head in (None, one.head)]
     if not fitting:
         raise UserError(
-            N_("Layer %(layer)s, head %(head)s is not open on this page; open it with the options layers and heads."),
-            layer="–" if layer is None else layer, head="–" if head is None else head,
-        )  # fmt: skip
+            "Layer %(layer)s, head %(head)s is not open on this page; open it with the options layers and heads.",
+            layer="–" if layer is None else layer,
+            head="–" if head is None else head,
+        )
     return {**chosen, "head": fitting[0].value}
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from microgpt.config import Array, Config
 from microgpt.cost import kv_bytes
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.trace import Trace
 from microgpt.viz.drawing.counters import N_GUESSES, Cost, Guess, Held, candidates, costs
 from microgpt.viz.large.checked import check
@@ -87,9 +87,7 @@ def drawable() -> Iterator[None]:
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         why = repr(error)
-        raise UserError(
-            N_("This trace cannot be drawn (%(why)s); docs/trace.md says what it needs."), why=why
-        ) from None
+        raise UserError("This trace cannot be drawn (%(why)s); docs/trace.md says what it needs.", why=why) from None
 
 
 def picture_of(trace: Trace, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> ExcerptPicture:
@@ -131,9 +129,10 @@ def picture_from(part: Trace, layers: Sequence[int] = (), heads: Sequence[int] =
     for layer in layers:
         if layer not in kept:
             raise UserError(
-                N_("This excerpt does not hold layer %(layer)s; it has %(kept)s."),
-                layer=layer, kept=", ".join(map(str, kept)),
-            )  # fmt: skip
+                "This excerpt does not hold layer %(layer)s; it has %(kept)s.",
+                layer=layer,
+                kept=", ".join(map(str, kept)),
+            )
     weights = attention(part, config, len(part.about["tokens"]))
     told = part.about["cut"]["in_layers"].get("heads")
     if told is None:
@@ -143,9 +142,11 @@ def picture_from(part: Trace, layers: Sequence[int] = (), heads: Sequence[int] =
     for layer, head in product(layers or kept, heads):
         if (layer, head) not in known:
             raise UserError(
-                N_("This excerpt does not hold head %(head)s of layer %(layer)s; it has %(kept)s."),
-                layer=layer, head=head, kept=", ".join(f"{one}.{other}" for one, other in known),
-            )  # fmt: skip
+                "This excerpt does not hold head %(head)s of layer %(layer)s; it has %(kept)s.",
+                layer=layer,
+                head=head,
+                kept=", ".join(f"{one}.{other}" for one, other in known),
+            )
     found = [
         Open(layer, head, float(far[layer, head]), rank)
         for (layer, head), rank in known.items()

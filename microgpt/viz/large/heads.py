@@ -95,7 +95,7 @@ def opened(
     chosen = sorted(set(layers)) or rule_layers(kept)
     for layer in chosen:
         if layer not in kept:
-            raise UserError(N_("Layer %(layer)s of this model keeps no rows of keys and values."), layer=layer)
+            raise UserError("Layer %(layer)s of this model keeps no rows of keys and values.", layer=layer)
     room = most // len(chosen)
     ranks = (0, 1, 2) if room > 2 else (0, 2) if room == 2 else (2,)
     for layer in chosen:
@@ -110,9 +110,10 @@ def opened(
                 found.append(Open(layer, head, float(far[layer, head]), rank))
     if len(found) > most:
         raise UserError(
-            N_("%(n)s heads would be open; a page with this text opens at most %(most)s. Name fewer layers or heads."),
-            n=len(found), most=most,
-        )  # fmt: skip
+            "%(n)s heads would be open; a page with this text opens at most %(most)s. Name fewer layers or heads.",
+            n=len(found),
+            most=most,
+        )
     return found
 
 
@@ -130,7 +131,7 @@ def check(name: str, numbers: Sequence[int], count: int) -> None:
     for value in numbers:
         if not 0 <= value < count:
             raise UserError(
-                N_("%(name)s has %(value)s; this model has 0 to %(last)s."), name=name, value=value, last=count - 1
+                "%(name)s has %(value)s; this model has 0 to %(last)s.", name=name, value=value, last=count - 1
             )
 
 
@@ -139,5 +140,5 @@ def numbers(flag: str, text: str | None) -> list[int]:
     if text is None:
         return []
     if not re.fullmatch(r"\s*\d{1,4}\s*(,\s*\d{1,4}\s*)*", text):
-        raise UserError(N_("%(flag)s is “%(text)s”; give numbers such as 0,5,11."), flag=flag, text=text)
+        raise UserError("%(flag)s is “%(text)s”; give numbers such as 0,5,11.", flag=flag, text=text)
     return [int(part) for part in text.split(",")]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from microgpt import cost
 from microgpt.config import Array, Config
 from microgpt.decode import likeliest
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.record import Recording
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
@@ -229,24 +229,21 @@ def tokens_for(model: Model, prompt: str, new: int | None) -> int:
     """How many tokens the model may add. Raises UserError for a text that is longer than a page shows."""
     n, limit = len(model.tokenizer.encode(prompt)), most_tokens(model.config)
     if new is not None and new < 0:
-        raise UserError(N_("The model cannot add %(new)s tokens; give 0 or more."), new=new)
+        raise UserError("The model cannot add %(new)s tokens; give 0 or more.", new=new)
     if n > limit:
-        raise UserError(
-            N_("The prompt has %(n)s tokens; a page shows at most %(limit)s. Shorten it."), n=n, limit=limit
-        )
+        raise UserError("The prompt has %(n)s tokens; a page shows at most %(limit)s. Shorten it.", n=n, limit=limit)
     if new is not None and n + new > limit:
         raise UserError(
-            N_(
-                "%(n)s tokens and %(new)s new ones are more than the %(limit)s that a page shows; "
-                "there is room for %(room)s."
-            ),
-            n=n, new=new, limit=limit, room=limit - n,
-        )  # fmt: skip
+            "%(n)s tokens and %(new)s new ones are more than the %(limit)s that a page shows; "
+            "there is room for %(room)s.",
+            n=n,
+            new=new,
+            limit=limit,
+            room=limit - n,
+        )
     new = min(NEW, limit - n) if new is None else new
     if n and n + new < 2:
-        raise UserError(
-            N_("A text of one token has nothing to look back at; give a longer prompt, or more new tokens.")
-        )
+        raise UserError("A text of one token has nothing to look back at; give a longer prompt, or more new tokens.")
     return new
 
 
@@ -260,7 +257,7 @@ def big_view(
     trace = recording.run()
     if len(recording.cache) < 2:
         raise UserError(
-            N_("The model ends this text at once, and one token has nothing to look back at; give a longer text.")
+            "The model ends this text at once, and one token has nothing to look back at; give a longer text."
         )
     tokenizer = model.tokenizer
     trace.about |= {

@@ -15,7 +15,7 @@ from typing import Any
 
 from microgpt.checkpoints.assemble import Precision
 from microgpt.checkpoints.folder import load_checkpoint
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.files import write_whole
 from microgpt.trace import Trace, TraceArrays
 from microgpt.viz import figures, views
@@ -79,14 +79,14 @@ def show(
     layers, heads = (list(at) if isinstance(at, Sequence) else [at] for at in (layers, heads))
     if not isinstance(prompt, str):
         if (model, widget, temperature, top_k, seed, new, dtype) != ("", "stepper", 0.0, 0, 42, None, "float32"):
-            raise UserError(N_("A trace is drawn as it is, by the stepper; leave out what a run would need."))
+            raise UserError("A trace is drawn as it is, by the stepper; leave out what a run would need.")
         run = picture_of(prompt if isinstance(prompt, Trace) else prompt.trace, layers, heads)
         settings = Settings(run.about["model"], run.about["prompt"])
         with drawable():
             return large_page(lesson_named("stepper"), run, run, settings, asked, lang, theme, height)
     if is_folder(model):
         if (temperature, top_k, seed) != (0.0, 0, 42):
-            raise UserError(N_("A checkpoint adds the likeliest token; leave temperature, top_k and seed out."))
+            raise UserError("A checkpoint adds the likeliest token; leave temperature, top_k and seed out.")
         check_looks(lang, theme)
         page = lesson_named(widget)
         check_widget(page, widget, [*layers, *heads])
@@ -95,7 +95,7 @@ def show(
         view = drawn_by(page, loaded, large)
         return large_page(page, view, large, Settings(loaded.name, prompt), asked, lang, theme, height)
     if (new, layers, heads, dtype) != (None, [], [], "float32"):
-        raise UserError(N_("new, layers, heads and dtype are for a checkpoint: give its folder as the model."))
+        raise UserError("new, layers, heads and dtype are for a checkpoint: give its folder as the model.")
     order = request(widget, str(model), prompt, asked, lang, theme, temperature, top_k, seed)
     own = views.view(order.page.widget, order.settings)
     return Shown(order, own, own if isinstance(own, Picture) else Picture(order.settings.trace()), height)
@@ -113,9 +113,11 @@ def check_types(**given: object) -> None:
     for name, value in given.items():
         if not isinstance(value, TAKES[name]):
             raise UserError(
-                N_("%(name)s is of the type %(kind)s; give one of these: %(kinds)s."),
-                name=name, kind=type(value).__name__, kinds=", ".join(kind.__name__ for kind in TAKES[name]),
-            )  # fmt: skip
+                "%(name)s is of the type %(kind)s; give one of these: %(kinds)s.",
+                name=name,
+                kind=type(value).__name__,
+                kinds=", ".join(kind.__name__ for kind in TAKES[name]),
+            )
 
 
 def large_page(
@@ -190,13 +192,13 @@ class Shown:
         """Write what is on show as an SVG, for slides and papers; with `moving`, all steps (or cases) in turn."""
         path, order, view = Path(path), self._order, self._view
         if path.suffix.lower() != ".svg":
-            raise UserError(N_("“%(path)s” is no SVG; give a name that ends in .svg."), path=path)
+            raise UserError("“%(path)s” is no SVG; give a name that ends in .svg.", path=path)
         with language(order.lang):
             at = drawn(view, {name: order.chosen[name] for name in drawn(view) if name in order.chosen})
             if isinstance(view, BigPicture):
                 svg = figures.of_case(view, at, moving)
             elif self._picture.opened:
-                raise UserError(N_("Of a checkpoint or a trace the figure is that of the stepper."))
+                raise UserError("Of a checkpoint or a trace the figure is that of the stepper.")
             else:
                 svg = (figures.moving if moving else figures.still)(order.page, order.settings, view, at)
         write_whole({path: svg})
@@ -209,9 +211,7 @@ class Shown:
         """
         path = Path(path)
         if assets not in ASSETS:
-            raise UserError(
-                N_("assets is “%(assets)s”; here it can be %(known)s."), assets=assets, known=", ".join(ASSETS)
-            )
+            raise UserError("assets is “%(assets)s”; here it can be %(known)s.", assets=assets, known=", ".join(ASSETS))
         if assets == "inline":
             files = {path: self._text(self._style)}
         else:
