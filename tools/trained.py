@@ -25,8 +25,8 @@ from microgpt.apps.model_that_talks import app as talks
 from microgpt.apps.model_that_talks.app import DAY, TEXTS, Text
 from microgpt.apps.records import TRACES
 from microgpt.apps.who_is_she.app import REFERS
+from microgpt.architectures.facts import facts_of
 from microgpt.checkpoints.assemble import assemble
-from microgpt.checkpoints.facts import facts_of
 from microgpt.checkpoints.tokenizer import tokenizer_of
 from microgpt.config import Array
 from microgpt.errors import UserError

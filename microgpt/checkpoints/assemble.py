@@ -10,8 +10,8 @@ from typing import Literal, cast
 
 import numpy as np
 
+from microgpt.architectures.facts import Facts
 from microgpt.architectures.names import FAMILY_OF, Source, is_computed, source_of
-from microgpt.checkpoints.facts import Facts
 from microgpt.checkpoints.safetensors import quoted
 from microgpt.config import Array, Params, param_shapes
 from microgpt.errors import N_, UserError, shown
@@ -40,11 +40,8 @@ def assemble(
     sources = {name: source_of(name, family) for name in shapes}
     found = by_bare_name(tensors, sources, facts)
     if len({*found.values()}) < len(tensors):
-        raise UserError(
-            "%(where)s has the same tensor twice, with and without “%(prefix)s” before its name.",
-            where=where,
-            prefix=family.saved,
-        )
+        twice = N_("%(where)s has the same tensor twice, with and without “%(prefix)s” before its name.")
+        raise UserError(twice, where=where, prefix=family.saved)
     check_names(found, sources, facts, where)
     if facts.config.tied and "lm_head.weight" in found:
         check_tied(tensors[found["lm_head.weight"]], tensors[found[sources["wte"].name]], where)
@@ -62,12 +59,8 @@ def assemble(
             with np.errstate(over="ignore"):  # what comes of it is looked at below
                 params[name] = array = array.astype(dtype, copy=False)
         if not finite(array):
-            raise UserError(
-                "%(where)s: %(name)s holds NaN or infinity; the file is damaged, or too large for %(dtype)s.",
-                where=where,
-                name=source.name,
-                dtype=dtype,
-            )
+            damaged = N_("%(where)s: %(name)s holds NaN or infinity; the file is damaged, or too large for %(dtype)s.")
+            raise UserError(damaged, where=where, name=source.name, dtype=dtype)
         if array is not view:
             release(key)
     return params

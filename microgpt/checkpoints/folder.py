@@ -12,8 +12,8 @@ import os
 from pathlib import Path
 from typing import get_args
 
+from microgpt.architectures.facts import GENERATION, LONGEST_CONFIG, Facts, facts_of
 from microgpt.checkpoints.assemble import Precision, assemble
-from microgpt.checkpoints.facts import GENERATION, LONGEST_CONFIG, Facts, facts_of
 from microgpt.checkpoints.files import open_tensors
 from microgpt.checkpoints.tokenizer import read_tokenizer
 from microgpt.config import Params

@@ -20,9 +20,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from microgpt import simd
+from microgpt.architectures.facts import GENERATION, LONGEST_CONFIG, Facts, facts_of
 from microgpt.architectures.names import FAMILY_OF, is_computed, source_of
 from microgpt.checkpoints.assemble import HALF, Precision, assemble, by_bare_name, check_names, check_shape, uncut
-from microgpt.checkpoints.facts import GENERATION, LONGEST_CONFIG, Facts, facts_of
 from microgpt.checkpoints.files import ENDING, INDEX, LONGEST_INDEX, OTHERS, WHOLE, check_type, numbers, weight_map
 from microgpt.checkpoints.safetensors import PREFIX, check_count, read_header
 from microgpt.checkpoints.tokenizer import TOKENIZER, tokenizer_of

@@ -18,11 +18,18 @@ from typing import Any, NamedTuple
 from microgpt.errors import N_, UserError, shown
 from microgpt.files import nested
 
-BITS = {
-    "BOOL": 8, "U8": 8, "I8": 8, "U16": 16, "I16": 16, "U32": 32, "I32": 32, "U64": 64, "I64": 64,
-    "F64": 64, "F32": 32, "F16": 16, "BF16": 16, "C64": 64, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E5M2FNUZ": 8,
-    "F8_E4M3FNUZ": 8, "F8_E8M0": 8, "F6_E2M3": 6, "F6_E3M2": 6, "F4": 4,
-}  # fmt: skip  # of one number; all types that safetensors 0.8 knows
+BITS = {  # of one number; all types that safetensors 0.8 knows
+    dtype: bits
+    for bits, dtypes in {
+        8: "BOOL U8 I8 F8_E5M2 F8_E4M3 F8_E5M2FNUZ F8_E4M3FNUZ F8_E8M0",
+        16: "U16 I16 F16 BF16",
+        32: "U32 I32 F32",
+        64: "U64 I64 F64 C64",
+        6: "F6_E2M3 F6_E3M2",
+        4: "F4",
+    }.items()
+    for dtype in dtypes.split()
+}
 PREFIX = 8  # bytes that hold the length
 ALLOWED = 100_000_000  # the longest header that the format allows
 LONGEST = 10_000_000  # the longest that is read here
@@ -171,38 +178,23 @@ def check_count(n: int) -> None:
 def tensor(name: str, about: Any) -> Tensor:
     """One entry of the header, checked by itself."""
     if len(name) > LETTERS:
-        raise UserError(
-            "The name “%(name)s” has %(n)s letters; a tensor’s name may have up to %(limit)s.",
-            name=shown(name),
-            n=format(len(name), ","),
-            limit=format(LETTERS, ","),
-        )
+        raise wrong(N_("The name “%(name)s” has %(n)s letters; a tensor’s name may have up to %(limit)s."), name)
     if HALF.search(name):
-        raise UserError("The name “%(name)s” holds half of a character.", name=shown(name))
+        raise wrong(N_("The name “%(name)s” holds half of a character."), name)
     if not isinstance(about, dict) or not {"dtype", "shape", "data_offsets"} <= about.keys():
-        raise UserError("“%(name)s” must be an object with dtype, shape and data_offsets.", name=shown(name))
-    dtype, shape, range_ = about["dtype"], about["shape"], about["data_offsets"]
+        raise wrong(N_("“%(name)s” must be an object with dtype, shape and data_offsets."), name)
+    dtype, shape, place = said = about["dtype"], about["shape"], about["data_offsets"]
     if not isinstance(dtype, str) or dtype not in BITS:
-        raise UserError(
-            "“%(name)s” is of the type %(dtype)s; the format knows %(known)s.",
-            name=shown(name),
-            dtype=quoted(dtype),
-            known=", ".join(BITS),
-        )
+        raise wrong(N_("“%(name)s” is of the type %(dtype)s; the format knows %(known)s."), name, *said)
     if not counts(shape) or len(shape) > SIDES:
-        raise UserError(
-            "“%(name)s” has the shape %(shape)s; it must be a list of up to %(most)s whole numbers from 0 up.",
-            name=shown(name),
-            shape=quoted(shape),
-            most=SIDES,
+        of_shape = N_(
+            "“%(name)s” has the shape %(shape)s; it must be a list of up to %(most)s whole numbers from 0 up."
         )
-    if not counts(range_) or len(range_) != 2 or range_[0] > range_[1]:
-        raise UserError(
-            "“%(name)s” has the data_offsets %(range)s; they must be two whole numbers, the smaller one first.",
-            name=shown(name),
-            range=quoted(range_),
-        )
-    start, stop = range_
+        raise wrong(of_shape, name, *said)
+    if not counts(place) or len(place) != 2 or place[0] > place[1]:
+        two = N_("“%(name)s” has the data_offsets %(range)s; they must be two whole numbers, the smaller one first.")
+        raise wrong(two, name, *said)
+    start, stop = place
     bits = BITS[dtype] * math.prod(shape)
     if bits != 8 * (stop - start) or BITS[dtype] * math.prod(side or 1 for side in shape) >= 2**64:
         raise UserError(
@@ -215,6 +207,13 @@ def tensor(name: str, about: Any) -> Tensor:
             nbytes=format(stop - start, ","),
         )
     return Tensor(name, dtype, tuple(shape), start, stop)
+
+
+def wrong(message: str, name: str, dtype: Any = "", shape: Any = "", place: Any = "") -> UserError:
+    """What is said of an entry of the header, its values as they stand there."""
+    values = {"dtype": quoted(dtype), "shape": quoted(shape), "range": quoted(place), "known": ", ".join(BITS)}
+    n, limit = format(len(name), ","), format(LETTERS, ",")
+    return UserError(message, name=shown(name), n=n, limit=limit, most=SIDES, **values)
 
 
 def counts(found: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from microgpt.checkpoints.facts import Facts
+from microgpt.architectures.facts import Facts
 from microgpt.errors import UserError
 from microgpt.files import read_text
 from microgpt.tokenizers.checkpoint_tokenizer import CheckpointTokenizer

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from microgpt.checkpoints.facts import Facts
+from microgpt.architectures.facts import Facts
 from microgpt.checkpoints.folder import name_of
 from microgpt.checkpoints.tokenizer import tokenizer_of
 from microgpt.config import Array, Report

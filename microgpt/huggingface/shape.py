@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from microgpt import cost
-from microgpt.checkpoints.facts import Facts, facts_of
+from microgpt.architectures.facts import Facts, facts_of
 from microgpt.config import Array, Config
 from microgpt.errors import UserError
 from microgpt.huggingface.watch import attention_of, layers_of, part

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from microgpt.architectures import Architecture
 from microgpt.architectures.config_json import TYPES, from_config_json
+from microgpt.architectures.facts import facts_of
 from microgpt.architectures.known import PRESETS
-from microgpt.checkpoints.facts import facts_of
 from microgpt.errors import UserError
 from tests.support.given.configs import FILES, GPT2, LLAMA3
 
@@ -148,7 +148,7 @@ V2 = FILES["DeepSeek-V2-Lite"]
         ({**LLAMA3, "num_attention_heads": 24, "num_key_value_heads": 8}, "“hidden_size” is 4096"),
         ({**LLAMA3, "vocab_size": True}, "“vocab_size” is true"), ({**LLAMA3, "vocab_size": []}, "“vocab_size”"),
         ({**LLAMA3, "hidden_size": 10**12}, "“hidden_size”.*10,000,000"), ({**GPT2, "n_embd": 770}, "“n_embd” is 770"),
-        ({**LLAMA3, "tie_word_embeddings": "no"}, "“tie_word_embeddings” is no"),
+        ({**LLAMA3, "tie_word_embeddings": "no"}, '“tie_word_embeddings” is "no"'),
         ({**LLAMA3, "model_type": "falcon"}, "“model_type” is “falcon”"), ({**LLAMA3, "model_type": [1]}, "model_type"),
         ({**V2, "num_experts_per_tok": 65}, "“num_experts_per_tok” is 65"),
         ({**V2, "first_k_dense_replace": 28}, "“first_k_dense_replace” is 28"),

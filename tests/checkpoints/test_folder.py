@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import save
 
+from microgpt.architectures.facts import facts_of
 from microgpt.architectures.names import FAMILY_OF
 from microgpt.checkpoints.assemble import assemble
-from microgpt.checkpoints.facts import facts_of
 from microgpt.checkpoints.files import numbers, open_tensors
 from microgpt.checkpoints.folder import load_checkpoint, load_params
 from microgpt.config import Array, Params, param_shapes
@@ -331,10 +331,10 @@ BROKEN: dict[str, tuple[Change, str]] = {
     "eps": (config(rms_norm_eps=0), "“rms_norm_eps” is 0"),
     "eps text": (config(rms_norm_eps="a"), '“rms_norm_eps” is "a"'),
     "activation": (config(hidden_act="gelu"), '“hidden_act” is "gelu".*silu'),
-    "rope": (config(rope_scaling={"rope_type": "yarn", "factor": 2.0}), "“yarn”.*default, linear, llama3, dynamic"),
+    "rope": (config(rope_scaling={"rope_type": "yarn", "factor": 2.0}), "\"yarn\".*default, linear, llama3, dynamic"),
     "rope list": (config(rope_scaling=[1]), "“rope_scaling” is \\[1\\]; it must be an object"),
     "rope list of 5": (config(rope_parameters=[1]), "“rope_parameters” is \\[1\\]; it must be an object"),
-    "rope null": (config(rope_scaling={"rope_type": None}), "“rope_type” is “null”"),
+    "rope null": (config(rope_scaling={"rope_type": None}), '“rope_type” is "null"'),
     "rope by layer": (config(rope_parameters={"full_attention": PLAIN}), "“rope_parameters” .*“full_attention”"),
     "rope by two": (config(rope_scaling={"a": PLAIN, "b": PLAIN}), "“rope_scaling” has an object for each.*“a”"),
     "rope by none": (config(rope_parameters={"sliding_attention": None}), "“rope_parameters” .*“sliding_attention”"),

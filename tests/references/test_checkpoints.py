@@ -18,8 +18,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from microgpt.architectures.facts import Facts, facts_of
 from microgpt.cache import KVCache
-from microgpt.checkpoints.facts import Facts, facts_of
 from microgpt.checkpoints.folder import load_checkpoint, load_params
 from microgpt.config import Array, Params
 from microgpt.decode import decode_step, generate, prefill, recompute

@@ -310,7 +310,7 @@ CONFIGS = [
          "“model_type” is “\\ud800\\n”"),
     Case(f"{CONFIG}: an activation that is a list", {CONFIG: config(hidden_act=["silu"])}, MODELS, "“hidden_act” is"),
     Case(f"{CONFIG}: a scaling that is half a character",
-         {CONFIG: config(rope_scaling={"rope_type": "\ud800"})}, MODELS, "“rope_type” is “\\ud800”"),
+         {CONFIG: config(rope_scaling={"rope_type": "\ud800"})}, MODELS, '“rope_type” is "\\ud800"'),
     Case(f"{CONFIG}: 3 MB", {CONFIG: config(a="b" * 3_000_000)}, MODELS, "1 MB"),
     Case(f"{CONFIG}: 1 MB of lists", {CONFIG: lambda: b'{"a":[' + (b"[" * 30 + b"]" * 30 + b",") * 16_000 + b"0]}"},
          MODELS, ""),

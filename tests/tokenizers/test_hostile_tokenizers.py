@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microgpt.checkpoints.facts import facts_of
+from microgpt.architectures.facts import facts_of
 from microgpt.checkpoints.tokenizer import read_tokenizer
 from microgpt.errors import UserError
 from microgpt.tokenizers.checkpoint_tokenizer import CheckpointTokenizer

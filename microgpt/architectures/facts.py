@@ -1,4 +1,4 @@
-"""What a checkpoint's config.json says of the arithmetic, beyond the shapes that config_json.py reads from it.
+"""What a checkpoint's config.json says of the arithmetic, beyond the shapes that `config_json` reads from it.
 
 What our `forward` cannot compute is refused here, by the name of its field. Of generation_config.json it knows what
 ends a text. Knows fields; reads no file.
@@ -9,18 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from microgpt.architectures.config_json import (
-    Fields,
-    as_json,
-    boolean,
-    fields_of,
-    from_fields,
-    integer,
-    kind_of,
-    known_value,
-    positive_number,
-    token_ids,
-)
+from microgpt.architectures.config_json import from_fields
+from microgpt.architectures.fields import Fields, as_json, fields_of
 from microgpt.architectures.names import FAMILY_OF
 from microgpt.config import Config
 from microgpt.errors import UserError, shown
@@ -31,8 +21,8 @@ LONGEST_CONFIG = 1_000_000  # bytes of either file; those in use have a few thou
 EPS = {"gpt2": ("layer_norm_epsilon", 1e-5)}  # others: rms_norm_eps
 GELUS = {"gelu_new": "gelu", "gelu_pytorch_tanh": "gelu", "gelu": "gelu_exact", "relu": "relu"}
 SILUS = {"silu": "swiglu", "swish": "swiglu"}
-SCALINGS = {"default": "none", "linear": "linear", "llama3": "llama3"}
 DYNAMIC = "dynamic"  # no other than the default until a text outgrows the context, which none does here
+SCALINGS = {"default": "none", "linear": "linear", "llama3": "llama3", DYNAMIC: "none"}
 THETA = 10_000.0
 OLD_CONTEXT = "original_max_position_embeddings"
 BOS = {"gpt2": 50256, "llama": 1, "mistral": 1}  # where config.json may leave them out; null says that there is none
@@ -57,8 +47,8 @@ def facts_of(text: str, generation: str | None = None) -> Facts:
     Raises UserError for what cannot be read, or of a model that cannot be run here.
     """
     fields = fields_of(text)
-    kind = kind_of(fields)
-    check_kind(kind, fields)
+    kind = fields.kind
+    check_kind(fields)
     architecture = from_fields(fields)
     config = architecture.config
     if architecture.layer_windows:
@@ -68,9 +58,9 @@ def facts_of(text: str, generation: str | None = None) -> Facts:
         )
     config = replace(config, **(gpt2_arithmetic(fields) if kind == "gpt2" else llama_arithmetic(fields)))
     name, default = EPS.get(kind, ("rms_norm_eps", 1e-6))
-    config = replace(config, norm_eps=positive_number(fields, name, default))
-    start = min(token_ids(fields, "bos_token_id", config.vocab_size, BOS.get(kind)), default=-1)
-    stops = token_ids(fields, "eos_token_id", config.vocab_size, EOS.get(kind))
+    config = replace(config, norm_eps=fields.number(name, default))
+    start = min(fields.token_ids("bos_token_id", config.vocab_size, BOS.get(kind)), default=-1)
+    stops = fields.token_ids("eos_token_id", config.vocab_size, EOS.get(kind))
     if generation is not None:
         stops = stops_of(generation, config.vocab_size)
     called = str(fields.get("_name_or_path") or kind).rstrip("/").split("/")[-1]
@@ -80,22 +70,22 @@ def facts_of(text: str, generation: str | None = None) -> Facts:
 def stops_of(generation: str, vocab_size: int) -> frozenset[int]:
     """What ends a text by generation_config.json. Where there is one, transformers goes by it alone."""
     try:
-        fields = parsed(generation)
-        if not isinstance(fields, dict):
+        found = parsed(generation)
+        if not isinstance(found, dict):
             raise ValueError("it is not an object in braces")
     except ValueError as error:
         raise UserError(
             "%(path)s cannot be read (%(why)s). Fetch it anew.", path=GENERATION, why=str(error)[:80]
         ) from None
     try:
-        return token_ids(fields, "eos_token_id", vocab_size)
+        return Fields(found).token_ids("eos_token_id", vocab_size)
     except UserError as error:
         raise UserError("%(path)s: %(said)s", path=GENERATION, said=error) from None
 
 
-def check_kind(kind: str, fields: Fields) -> None:
+def check_kind(fields: Fields) -> None:
     """Raise UserError for a model that is not of a family known here, or whose numbers are not as they were trained."""
-    known = ", ".join(FAMILY_OF)
+    kind, known = fields.kind, ", ".join(FAMILY_OF)
     if fields.get("quantization_config") is not None:
         raise UserError(
             "This checkpoint is quantised (“quantization_config”). Read here are float32, float16 and bfloat16: use "
@@ -119,46 +109,32 @@ def check_kind(kind: str, fields: Fields) -> None:
 
 def gpt2_arithmetic(fields: Fields) -> dict[str, Any]:
     for name in ("scale_attn_by_inverse_layer_idx", "add_cross_attention"):
-        if boolean(fields, name, False):
+        if fields.flag(name):
             raise UserError("“%(name)s” is true, which cannot be run here; it must be false.", name=name)
-    scaled = boolean(fields, "scale_attn_weights", True)
-    return {
-        "mlp": known_value(fields, "activation_function", "gelu_new", GELUS),
-        "attn_scale": 0.0 if scaled else 1.0,
-    }
+    scaled = fields.flag("scale_attn_weights", True)
+    return {"mlp": fields.one_of(GELUS, "activation_function", "gelu_new"), "attn_scale": 0.0 if scaled else 1.0}
 
 
 def llama_arithmetic(fields: Fields) -> dict[str, Any]:
-    return {"mlp": known_value(fields, "hidden_act", "silu", SILUS), **rotation(fields)}
-
-
-def rotation(fields: Fields) -> dict[str, Any]:
-    """How positions turn q and k: what transformers makes of the fields of its version 5 and of those before."""
+    """The MLP, and how positions turn q and k: what transformers makes of the fields of its version 5 and of those
+    before."""
     rope = rope_of(fields)
-    kind = rope.get("rope_type", rope.get("type", "default"))
     turned = fields.get("partial_rotary_factor") or rope.get("partial_rotary_factor") or 1
     if turned != 1:
         raise UserError(
             "“partial_rotary_factor” is %(value)s; only whole heads can be turned here: 1.", value=as_json(turned)
         )
-    found: dict[str, Any] = {"rope_theta": positive_number(rope, "rope_theta")}
-    if kind == DYNAMIC:
-        positive_number(rope, "factor")  # not used, but a file without it is not whole
-        return found
-    if not isinstance(kind, str) or kind not in SCALINGS:
-        raise UserError(
-            "“rope_type” is “%(kind)s”, which cannot be run here. What can: %(known)s.",
-            kind=shown(kind[:40]) if isinstance(kind, str) else as_json(kind),
-            known=", ".join((*SCALINGS, DYNAMIC)),
-        )
-    found["rope_scaling"] = SCALINGS[kind]
-    if kind != "default":
-        found["rope_factor"] = positive_number(rope, "factor")
-    if kind == "llama3":
-        found["rope_low_freq"] = positive_number(rope, "low_freq_factor")
-        found["rope_high_freq"] = positive_number(rope, "high_freq_factor")
-        context = {OLD_CONTEXT: integer(fields, "max_position_embeddings")}
-        found["rope_old_ctx"] = integer(next(of for of in (fields, rope, context) if OLD_CONTEXT in of), OLD_CONTEXT)
+    found: dict[str, Any] = {"mlp": fields.one_of(SILUS, "hidden_act", "silu"), "rope_theta": rope.number("rope_theta")}
+    scaling = found["rope_scaling"] = rope.one_of(SCALINGS, "rope_type", "default")
+    if rope.get("rope_type") == DYNAMIC:
+        rope.number("factor")  # not used, but a file without it is not whole
+    if scaling != "none":
+        found["rope_factor"] = rope.number("factor")
+    if scaling == "llama3":
+        found["rope_low_freq"] = rope.number("low_freq_factor")
+        found["rope_high_freq"] = rope.number("high_freq_factor")
+        context = Fields({OLD_CONTEXT: fields.integer("max_position_embeddings")})
+        found["rope_old_ctx"] = next(of for of in (fields, rope, context) if OLD_CONTEXT in of).integer(OLD_CONTEXT)
     return found
 
 
@@ -177,7 +153,6 @@ def rope_of(fields: Fields) -> Fields:
                     key=shown(key[:40]),
                 )
     rope = objects["rope_scaling"] or objects["rope_parameters"] or {}
-    return {"rope_theta": fields.get("rope_theta", THETA), **rope}
-
-
-# ---- one field ------------------------------------------------------------------------------------
+    kind = rope.get("rope_type", rope.get("type", "default"))
+    theta = {"rope_theta": fields.get("rope_theta", THETA)}
+    return Fields({**theta, **rope, "rope_type": "null" if kind is None else kind})  # which is none
