@@ -11,14 +11,16 @@ A cache does not know what the rows mean, nor of attention.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
-from microgpt.config import Array, Config, Hook, row_dims
+from microgpt.config import Array, Config, DType, Hook, row_dims
 from microgpt.errors import UserError
+
+L = TypeVar("L", bound=Sized)
 
 
 class LayerCache(Protocol):
@@ -63,9 +65,7 @@ class KVLayer:
     `v_dim` is given where a row of V has another length than one of K (MLA).
     """
 
-    def __init__(
-        self, n_kv_head: int, n_ctx: int, head_dim: int, dtype: np.dtype[Any] | type = np.float64, v_dim: int = 0
-    ) -> None:
+    def __init__(self, n_kv_head: int, n_ctx: int, head_dim: int, dtype: DType = np.float64, v_dim: int = 0) -> None:
         self._keys: Array = np.empty((n_kv_head, n_ctx, head_dim), dtype)
         self._values: Array = np.empty((n_kv_head, n_ctx, v_dim or head_dim), dtype)
         self._len = 0
@@ -95,15 +95,7 @@ class KVLayer:
 
     def check_room(self, n: int) -> None:
         """Raise UserError unless n more rows fit."""
-        n_ctx = self._keys.shape[1]
-        if self._len + n > n_ctx:
-            raise UserError(
-                "The cache holds %(held)s of %(n_ctx)s rows; %(n)s more do not fit. "
-                "Shorten the text, crop the cache or reset it.",
-                held=self._len,
-                n_ctx=n_ctx,
-                n=n,
-            )
+        check_rows(self._len, n, self._keys.shape[1])
 
     def append(self, k: Array, v: Array) -> tuple[Array, Array, range]:
         """Add n rows, k and v [n, n_kv_head, head_dim]; return all keys and values [n_kv_head, len, head_dim]."""
@@ -129,10 +121,7 @@ class KVLayer:
 
     def crop(self, n: int) -> None:
         """Keep the first n rows and forget the newer ones: the undo of append."""
-        if not 0 <= n <= self._len:
-            raise UserError(
-                "A cache of %(held)s rows cannot be cropped to %(n)s; choose 0 to %(held)s.", held=self._len, n=n
-            )
+        check_crop(self._len, n)
         self._len = n
 
     def keep(self, rows: Sequence[int]) -> None:
@@ -144,39 +133,78 @@ class KVLayer:
         self._len = len(rows)
 
 
-class KVCache:
-    """A list of layer caches that grow and shrink together; `cache[layer]` is that layer's.
+def check_rows(held: int, n: int, n_ctx: int) -> None:
+    """Raise UserError unless a cache of n_ctx rows, of which so many are held, has room for n more."""
+    if held + n > n_ctx:
+        raise UserError(
+            "The cache holds %(held)s of %(n_ctx)s rows; %(n)s more do not fit. "
+            "Shorten the text, crop the cache or reset it.",
+            held=held,
+            n_ctx=n_ctx,
+            n=n,
+        )
+
+
+def check_crop(held: int, n: int) -> None:
+    """Raise UserError unless n rows of so many can stay."""
+    if not 0 <= n <= held:
+        raise UserError("A cache of %(held)s rows cannot be cropped to %(n)s; choose 0 to %(held)s.", held=held, n=n)
+
+
+def check_position(config: Config, seen: int, n: int) -> None:
+    """Raise UserError where the positions are learned, and n tokens after so many have none."""
+    if config.position == "learned" and seen + n > config.n_ctx:
+        raise UserError(
+            "The model has learned %(n_ctx)s positions, and %(seen)s are taken; %(n)s more do not fit. "
+            "Shorten the text.",
+            n_ctx=config.n_ctx,
+            seen=seen,
+            n=n,
+        )
+
+
+class Layers(Generic[L]):
+    """What caches of ours are: a list of layers that grow and shrink together; `cache[layer]` is that layer's."""
+
+    layers: list[L]
+
+    def __getitem__(self, layer: int) -> L:
+        return self.layers[layer]
+
+    def __len__(self) -> int:
+        """Rows held. Every layer holds the same number; while a forward pass is under way, the last one tells."""
+        return len(self.layers[-1])
+
+    @property
+    def next_position(self) -> int:
+        """The position of the next token: as many as there are rows, where none is given up but the newest."""
+        return len(self)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the rows in use, over all layers."""
+        return self._sum("nbytes")
+
+    @property
+    def nbytes_reserved(self) -> int:
+        """Bytes set aside, over all layers, used or not."""
+        return self._sum("nbytes_reserved")
+
+    def _sum(self, name: str) -> int:
+        return sum(getattr(layer, name) for layer in self.layers)
+
+
+class KVCache(Layers[KVLayer]):
+    """Memory for n_ctx rows in every layer.
 
     >>> cache = KVCache(Config())
     >>> len(cache), cache.nbytes, cache.nbytes_reserved
     (0, 0, 4096)
     """
 
-    def __init__(self, config: Config, dtype: np.dtype[Any] | type = np.float64) -> None:
+    def __init__(self, config: Config, dtype: DType = np.float64) -> None:
         k_dim, v_dim = row_dims(config)
         self.layers = [KVLayer(config.n_kv_head, config.n_ctx, k_dim, dtype, v_dim) for _ in range(config.n_layer)]
-
-    def __getitem__(self, layer: int) -> KVLayer:
-        return self.layers[layer]
-
-    def __len__(self) -> int:
-        """Tokens held. Every layer holds the same number; while a forward pass is under way, the last one tells."""
-        return len(self.layers[-1])
-
-    @property
-    def next_position(self) -> int:
-        """The position of the next token: as many as there are rows, since none is given up but the newest."""
-        return len(self.layers[-1])
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the rows in use, over all layers."""
-        return sum(layer.nbytes for layer in self.layers)
-
-    @property
-    def nbytes_reserved(self) -> int:
-        """Bytes set aside for n_ctx rows in every layer."""
-        return sum(layer.nbytes_reserved for layer in self.layers)
 
     def check_room(self, n: int) -> None:
         """Raise UserError unless n more rows fit in every layer."""

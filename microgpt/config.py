@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+DType: TypeAlias = np.dtype[Any] | type
 Params: TypeAlias = dict[str, Array]  # "wte", "layer0.wq", ...: names and shapes are in param_shapes
 Report: TypeAlias = tuple[str, Any, int, int]  # name, value, position of its first row, layer (-1: outside of them)
 Hook: TypeAlias = Callable[[Report], object]  # a list's append is one; it looks, and writes into nothing

@@ -15,11 +15,10 @@ tells which block is taken, copied or free again; the position is that of the fi
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
-from microgpt.config import Array, Config, Hook
+from microgpt.config import Array, Config, DType, Hook
 from microgpt.errors import UserError
 
 
@@ -31,9 +30,7 @@ class BlockPool:
     (0, 1, 2)
     """
 
-    def __init__(
-        self, config: Config, n_blocks: int, block_size: int = 16, dtype: np.dtype[Any] | type = np.float64
-    ) -> None:
+    def __init__(self, config: Config, n_blocks: int, block_size: int = 16, dtype: DType = np.float64) -> None:
         if block_size < 1 or block_size & (block_size - 1):
             raise UserError(
                 "A block of %(size)s rows: choose a power of two, such as 1, 2, 4, 8 or 16.", size=block_size

@@ -19,11 +19,11 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from microgpt.config import Array
+from microgpt.config import Array, DType
 from microgpt.errors import UserError
 
 BITS = (2, 4, 8)
@@ -52,7 +52,7 @@ class Grid:
 
     bits: int = 8
     symmetric: bool = False
-    scales: np.dtype[Any] | type = np.float64  # what a scale and a minimum are kept in; engines take np.float16
+    scales: DType = np.float64  # what a scale and a minimum are kept in; engines take np.float16
 
     def __post_init__(self) -> None:
         if self.bits not in BITS:
@@ -80,7 +80,7 @@ class Grid:
         divisor = np.where(scale > 0, scale, 1).astype(x.dtype)  # all numbers of a group equal: code 0, exact
         return Codes(self.pack(np.rint((x - first) / divisor).clip(0, steps).astype(np.uint8)), scale, low)
 
-    def decode(self, codes: Codes, dtype: np.dtype[Any] | type = np.float64) -> Array:
+    def decode(self, codes: Codes, dtype: DType = np.float64) -> Array:
         """The points of the grid that were nearest."""
         scale = codes.scale.astype(dtype)
         first = -scale * (2 ** (self.bits - 1) - 1) if self.symmetric else codes.low.astype(dtype)
@@ -118,7 +118,7 @@ class Grid:
         return group * self.bits // 8 + np.dtype(self.scales).itemsize * (1 if self.symmetric else 2)
 
 
-def outwards(x: Array, dtype: np.dtype[Any] | type, towards: float) -> Array:
+def outwards(x: Array, dtype: DType, towards: float) -> Array:
     """x in another float, never rounded away from `towards`."""
     near = x.astype(dtype)
     short = near < x if towards > 0 else near > x
@@ -160,7 +160,7 @@ class Float8:
         code = np.where(np.isnan(x), 127, code + (tie & (code % 2 == 1)))
         return Codes((code | np.where(np.signbit(x), 128, 0)).astype(np.uint8), np.empty(0), np.empty(0))
 
-    def decode(self, codes: Codes, dtype: np.dtype[Any] | type = np.float64) -> Array:
+    def decode(self, codes: Codes, dtype: DType = np.float64) -> Array:
         values = values_of(self.kind)
         signed = np.concatenate([values, np.full(128 - len(values), np.nan)])
         both = (np.concatenate([signed, -signed]) * self.scale).astype(dtype)

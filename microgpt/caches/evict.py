@@ -15,18 +15,18 @@ Both are guesses about what will be needed: a row that has left is gone. Rows ke
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
 
 import numpy as np
 
-from microgpt.config import Array, Config, Hook, Report
+from microgpt.cache import Layers, check_position
+from microgpt.config import Array, Config, DType, Hook, Report
 from microgpt.errors import UserError
 
 
 class ChosenLayer:
     """The rows of one layer, of each head its own: [n_kv_head, t, head_dim], and whose they are [n_kv_head, t]."""
 
-    def __init__(self, n_kv_head: int, head_dim: int, dtype: np.dtype[Any] | type) -> None:
+    def __init__(self, n_kv_head: int, head_dim: int, dtype: DType) -> None:
         self.keys: Array = np.empty((n_kv_head, 0, head_dim), dtype)
         self.values: Array = np.empty_like(self.keys)
         self.positions: Array = np.empty((n_kv_head, 0), int)
@@ -65,41 +65,23 @@ class ChosenLayer:
         return left
 
 
-class ChoosingCache(ABC):
+class ChoosingCache(Layers[ChosenLayer], ABC):
     """What H2O and SnapKV have in common: rows a head, a hook that watches, and room that is made between steps."""
 
-    def __init__(self, config: Config, dtype: np.dtype[Any] | type = np.float64) -> None:
+    def __init__(self, config: Config, dtype: DType = np.float64) -> None:
         if config.window:
             raise UserError("This model sees a window. A ring keeps what it sees, and nothing is lost.")
         self._config = config
         self.layers = [ChosenLayer(config.n_kv_head, config.head_dim, dtype) for _ in range(config.n_layer)]
 
-    def __getitem__(self, layer: int) -> ChosenLayer:
-        return self.layers[layer]
-
-    def __len__(self) -> int:
-        """Rows that are held, in each head."""
-        return len(self.layers[-1])
-
     @property
     def next_position(self) -> int:
-        """Tokens so far, which are more than the rows that are held."""
+        """Tokens so far, which are more than the rows that are held in each head."""
         return self.layers[-1].seen
-
-    @property
-    def nbytes(self) -> int:
-        return sum(layer.nbytes for layer in self.layers)
 
     def check_room(self, n: int) -> None:
         """Raise UserError where n more tokens have no position."""
-        if self._config.position == "learned" and self.next_position + n > self._config.n_ctx:
-            raise UserError(
-                "The model has learned %(n_ctx)s positions, and %(seen)s are taken; %(n)s more do not fit. "
-                "Shorten the text.",
-                n_ctx=self._config.n_ctx,
-                seen=self.next_position,
-                n=n,
-            )
+        check_position(self._config, self.next_position, n)
 
     def watch(self, hook: Hook | None = None) -> Hook:
         """The hook that `forward` must be given; it tells `hook` everything too."""
@@ -146,7 +128,7 @@ class H2OCache(ChoosingCache):
     (0, 0)
     """
 
-    def __init__(self, config: Config, heavy: int, recent: int, dtype: np.dtype[Any] | type = np.float64) -> None:
+    def __init__(self, config: Config, heavy: int, recent: int, dtype: DType = np.float64) -> None:
         if heavy < 0 or recent < 1:
             raise UserError(
                 "%(heavy)s heavy rows and %(recent)s recent ones: choose 0 or more heavy, and 1 or more recent.",
@@ -186,9 +168,7 @@ class SnapKVCache(ChoosingCache):
     0
     """
 
-    def __init__(
-        self, config: Config, rows: int, voters: int, pool: int = 1, dtype: np.dtype[Any] | type = np.float64
-    ) -> None:
+    def __init__(self, config: Config, rows: int, voters: int, pool: int = 1, dtype: DType = np.float64) -> None:
         if not 1 <= voters <= rows:
             raise UserError(
                 "%(voters)s voters and %(rows)s rows: choose 1 or more voters, and as many rows or more.",

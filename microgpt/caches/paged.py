@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from microgpt.cache import Layers, check_crop
 from microgpt.caches.blocks import BlockPool
 from microgpt.config import Array
-from microgpt.errors import UserError
 
 
 class PagedLayer:
@@ -46,24 +46,13 @@ class PagedLayer:
         self._len = n
 
 
-class PagedCache:
+class PagedCache(Layers[PagedLayer]):
     """The cache of one text: a block table, and how many rows each layer has."""
 
     def __init__(self, pool: BlockPool) -> None:
         self.pool = pool
         self.table: list[int] = []
         self.layers = [PagedLayer(self, layer) for layer in range(len(pool.keys))]
-
-    def __getitem__(self, layer: int) -> PagedLayer:
-        return self.layers[layer]
-
-    def __len__(self) -> int:
-        """Tokens held. While a forward pass is under way, the last layer tells."""
-        return len(self.layers[-1])
-
-    @property
-    def next_position(self) -> int:
-        return len(self)
 
     @property
     def n_empty(self) -> int:
@@ -112,10 +101,7 @@ class PagedCache:
 
     def crop(self, n: int) -> None:
         """Keep the first n tokens, and give back the blocks that hold none of them."""
-        if not 0 <= n <= len(self):
-            raise UserError(
-                "A cache of %(held)s rows cannot be cropped to %(n)s; choose 0 to %(held)s.", held=len(self), n=n
-            )
+        check_crop(len(self), n)
         keep = -(-n // self.pool.block_size)
         self.pool.give_back(self.table[keep:], keep)
         del self.table[keep:]

@@ -18,12 +18,12 @@ are turned back before it, so bytes are saved and time is not.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from microgpt.cache import Layers, check_rows
 from microgpt.caches.codes import Codes, Float8, Grid
-from microgpt.config import Array, Config
+from microgpt.config import Array, Config, DType
 from microgpt.errors import UserError
 
 
@@ -77,7 +77,7 @@ class Rows:
 class QuantisedRows:
     """K or V of one layer: codes of closed groups, in buffers for n_ctx rows, and the open rows behind them."""
 
-    def __init__(self, rows: Rows, n_kv_head: int, n_ctx: int, head_dim: int, dtype: np.dtype[Any] | type) -> None:
+    def __init__(self, rows: Rows, n_kv_head: int, n_ctx: int, head_dim: int, dtype: DType) -> None:
         rows.check(head_dim)
         self.rows = rows
         self.open: Array = np.empty((n_kv_head, 0, head_dim), dtype)
@@ -141,7 +141,7 @@ class QuantisedLayer:
         return keys, values, range(len(self))
 
 
-class QuantisedCache:
+class QuantisedCache(Layers[QuantisedLayer]):
     """A cache whose keys and values are kept as two `Rows` say.
 
     >>> cache = QuantisedCache(Config(), *kivi(bits=4, group=2, recent=4))
@@ -149,44 +149,19 @@ class QuantisedCache:
     (0, 0)
     """
 
-    def __init__(self, config: Config, keys: Rows, values: Rows, dtype: np.dtype[Any] | type = np.float64) -> None:
+    def __init__(self, config: Config, keys: Rows, values: Rows, dtype: DType = np.float64) -> None:
         shape = config.n_kv_head, config.n_ctx, config.head_dim, dtype
         self._n_ctx = config.n_ctx
         self.layers = [
             QuantisedLayer(QuantisedRows(keys, *shape), QuantisedRows(values, *shape)) for _ in range(config.n_layer)
         ]
 
-    def __getitem__(self, layer: int) -> QuantisedLayer:
-        return self.layers[layer]
-
-    def __len__(self) -> int:
-        """Tokens held. While a forward pass is under way, the last layer tells."""
-        return len(self.layers[-1])
-
-    @property
-    def next_position(self) -> int:
-        return len(self)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the rows in use, over all layers."""
-        return sum(layer.nbytes for layer in self.layers)
-
     def check_room(self, n: int) -> None:
         """Raise UserError unless n more rows fit."""
-        if len(self) + n > self._n_ctx:
-            raise UserError(
-                "The cache holds %(held)s of %(n_ctx)s rows; %(n)s more do not fit. "
-                "Shorten the text, crop the cache or reset it.",
-                held=len(self),
-                n_ctx=self._n_ctx,
-                n=n,
-            )
+        check_rows(len(self), n, self._n_ctx)
 
 
-def kivi(
-    bits: int = 2, group: int = 32, recent: int = 128, scales: np.dtype[Any] | type = np.float64
-) -> tuple[Rows, Rows]:
+def kivi(bits: int = 2, group: int = 32, recent: int = 128, scales: DType = np.float64) -> tuple[Rows, Rows]:
     """Keys per channel, in groups of `group` rows; values per token; the `recent` newest rows of both in full."""
     grid = Grid(bits, scales=scales)
     return Rows(grid, per_channel=True, group=group, recent=recent), Rows(grid, recent=recent)

@@ -10,12 +10,10 @@ another matter: that is eviction, and not exact.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from microgpt.cache import KVLayer
-from microgpt.config import Array, Config, window_of
+from microgpt.cache import KVLayer, Layers, check_position
+from microgpt.config import Array, Config, DType, window_of
 from microgpt.errors import UserError
 
 
@@ -26,7 +24,7 @@ class RingLayer:
     held move to its start: once in W / 8 tokens, instead of all of them for each token.
     """
 
-    def __init__(self, n_kv_head: int, window: int, head_dim: int, dtype: np.dtype[Any] | type = np.float64) -> None:
+    def __init__(self, n_kv_head: int, window: int, head_dim: int, dtype: DType = np.float64) -> None:
         if window < 1:
             raise UserError(
                 "A window of %(window)s rows: a token sees at least its own; choose 1 or more.", window=window
@@ -76,22 +74,19 @@ class RingLayer:
         return keys, values
 
 
-class RingCache:
+class RingCache(Layers[RingLayer | KVLayer]):
     """Rings in the layers with a window, and all rows in the others."""
 
-    def __init__(self, config: Config, dtype: np.dtype[Any] | type = np.float64) -> None:
+    def __init__(self, config: Config, dtype: DType = np.float64) -> None:
         if not any(window_of(config, layer) for layer in range(config.n_layer)):
             raise UserError("This model sees the whole text, so a ring would lose rows. Keep them in a KVCache.")
         self._config = config
-        self.layers: list[RingLayer | KVLayer] = [
+        self.layers = [
             RingLayer(config.n_kv_head, window, config.head_dim, dtype)
             if (window := window_of(config, layer))
             else KVLayer(config.n_kv_head, config.n_ctx, config.head_dim, dtype)
             for layer in range(config.n_layer)
         ]
-
-    def __getitem__(self, layer: int) -> RingLayer | KVLayer:
-        return self.layers[layer]
 
     @property
     def next_position(self) -> int:
@@ -99,19 +94,8 @@ class RingCache:
         last = self.layers[-1]  # while a forward pass is under way, it tells
         return last.seen if isinstance(last, RingLayer) else len(last)
 
-    @property
-    def nbytes_reserved(self) -> int:
-        return sum(layer.nbytes_reserved for layer in self.layers)
-
     def check_room(self, n: int) -> None:
         """Raise UserError where n more tokens have no position, or no room in a layer that keeps all."""
-        if self._config.position == "learned" and self.next_position + n > self._config.n_ctx:
-            raise UserError(
-                "The model has learned %(n_ctx)s positions, and %(seen)s are taken; %(n)s more do not fit. "
-                "Shorten the text.",
-                n_ctx=self._config.n_ctx,
-                seen=self.next_position,
-                n=n,
-            )
+        check_position(self._config, self.next_position, n)
         for layer in self.layers:
             layer.check_room(n)

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from microgpt.cache import KVCache
-from microgpt.config import Array, Config, Hook
+from microgpt.cache import KVCache, check_rows
+from microgpt.config import Array, Config, DType, Hook
 from microgpt.errors import UserError
 from microgpt.rope import rope
 
@@ -29,9 +29,7 @@ class ShiftCache(KVCache):
     0
     """
 
-    def __init__(
-        self, config: Config, n_keep: int = 0, rows: int = 0, dtype: np.dtype[Any] | type = np.float64
-    ) -> None:
+    def __init__(self, config: Config, n_keep: int = 0, rows: int = 0, dtype: DType = np.float64) -> None:
         if config.position != "rope":
             raise UserError("This model’s positions are learned, and its keys cannot be turned to new ones.")
         super().__init__(config, dtype)
@@ -63,14 +61,7 @@ class ShiftCache(KVCache):
 
     def check_room(self, n: int) -> None:
         """Raise UserError unless n more rows fit."""
-        if len(self) + n > self.rows:
-            raise UserError(
-                "The cache holds %(held)s of %(n_ctx)s rows; %(n)s more do not fit. "
-                "Shorten the text, crop the cache or reset it.",
-                held=len(self),
-                n_ctx=self.rows,
-                n=n,
-            )
+        check_rows(len(self), n, self.rows)
 
     def make_room(self, n: int = 1, hook: Hook | None = None) -> int:
         """Before a step of n tokens: shift if they do not fit. Returns how many rows have left."""

@@ -16,11 +16,11 @@ Rows leave between two steps: call `make_room` before each.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from microgpt.config import Array, Config, Hook
+from microgpt.cache import Layers, check_position
+from microgpt.config import Array, Config, DType, Hook
 from microgpt.errors import UserError
 from microgpt.rope import ROTATIONS
 
@@ -28,7 +28,7 @@ from microgpt.rope import ROTATIONS
 class SinkLayer:
     """S sinks, then up to R recent rows: buffers [n_kv_head, slots, head_dim] with an eighth of slots to spare."""
 
-    def __init__(self, config: Config, sinks: int, recent: int, dtype: np.dtype[Any] | type) -> None:
+    def __init__(self, config: Config, sinks: int, recent: int, dtype: DType) -> None:
         self._sinks = sinks
         self._keys: Array = np.empty((config.n_kv_head, sinks + recent + recent // 8, config.head_dim), dtype)
         self._values: Array = np.empty_like(self._keys)
@@ -70,7 +70,7 @@ class SinkLayer:
         return self._keys[:, rows], self._values[:, rows], range(self.seen - len(self), self.seen)
 
 
-class SinkCache:
+class SinkCache(Layers[SinkLayer]):
     """`sinks` rows from the start of the text and up to `recent` newest ones, the one that is run included.
 
     >>> cache = SinkCache(Config(position="rope"), sinks=1, recent=3)
@@ -78,9 +78,7 @@ class SinkCache:
     (0, 0)
     """
 
-    def __init__(
-        self, config: Config, sinks: int = 4, recent: int = 0, dtype: np.dtype[Any] | type = np.float64
-    ) -> None:
+    def __init__(self, config: Config, sinks: int = 4, recent: int = 0, dtype: DType = np.float64) -> None:
         recent = recent or max(1, config.n_ctx - sinks)
         if sinks < 0 or recent < 1:
             raise UserError(
@@ -93,13 +91,6 @@ class SinkCache:
         self._config, self.sinks, self.recent, self._dtype = config, sinks, recent, np.dtype(dtype)
         self.layers = [SinkLayer(config, sinks, recent, dtype) for _ in range(config.n_layer)]
 
-    def __getitem__(self, layer: int) -> SinkLayer:
-        return self.layers[layer]
-
-    def __len__(self) -> int:
-        """Rows that are held."""
-        return len(self.layers[-1])
-
     @property
     def next_position(self) -> int:
         """Tokens so far: the place of a row is told by how far it lies before this one."""
@@ -111,10 +102,6 @@ class SinkCache:
         seen, held = self.next_position, len(self)
         sinks = min(self.sinks, held)
         return [*range(sinks), *range(seen - held + sinks, seen)]
-
-    @property
-    def nbytes_reserved(self) -> int:
-        return sum(layer.nbytes_reserved for layer in self.layers)
 
     def make_room(self, n: int = 1, hook: Hook | None = None) -> int:
         """Before a step of n tokens: the oldest rows behind the sinks leave. Returns how many."""
@@ -141,11 +128,4 @@ class SinkCache:
                 room=room,
                 n=n,
             )
-        if self._config.position == "learned" and self.next_position + n > self._config.n_ctx:
-            raise UserError(
-                "The model has learned %(n_ctx)s positions, and %(seen)s are taken; %(n)s more do not fit. "
-                "Shorten the text.",
-                n_ctx=self._config.n_ctx,
-                seen=self.next_position,
-                n=n,
-            )
+        check_position(self._config, self.next_position, n)

@@ -24,6 +24,7 @@ def of_rows(rows: Rows) -> QuantisedCache:
     return QuantisedCache(Config(), rows, rows)
 
 
+LEARNED = H2OCache(Config(), 1, 20), SinkCache(Config(), 1, 20), RingCache(Config(window=4))
 REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: BlockPool(Config(), 4, 0), "A block of 0 rows: choose a power of two"),
     (lambda: BlockPool(Config(), 4, -1), "A block of -1 rows: choose a power of two"),
@@ -46,7 +47,10 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: H2OCache(Config(), -1, 2), "-1 heavy rows and 2 recent ones: choose 0 or more heavy"),
     (lambda: H2OCache(Config(), 2, 0), "2 heavy rows and 0 recent ones"),
     (lambda: H2OCache(Config(window=3), 2, 2), "This model sees a window"),
-    (lambda: H2OCache(Config(), 1, 20).check_room(17), "learned 16 positions, and 0 are taken; 17 more do not fit"),
+    *(
+        (lambda cache=cache: cache.check_room(17), "has learned 16 positions, and 0 are taken; 17 more")
+        for cache in LEARNED
+    ),
     (lambda: SnapKVCache(Config(), 4, 5), "5 voters and 4 rows: choose 1 or more voters"),
     (lambda: SnapKVCache(Config(), 4, 0), "0 voters and 4 rows"),
     (lambda: SnapKVCache(Config(), 4, 2, 2), "2 neighbours share their votes: choose an odd number."),

@@ -3,13 +3,11 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microgpt.cache import KVCache
 from microgpt.caches.ring import RingCache, RingLayer
-from microgpt.errors import UserError
 from microgpt.model import forward
 from microgpt.weights import shipped
 from tests.support.examples import examples
@@ -42,14 +40,6 @@ def test_a_text_longer_than_the_ring_goes_on_where_positions_are_turned() -> Non
     for _ in range(3 * config.n_ctx):
         forward(model.params, config, [1], cache)
     assert cache.next_position == 3 * config.n_ctx and len(cache[0]) == 3
-
-
-def test_learned_positions_run_out() -> None:
-    config = replace(shipped("names").config, window=4)
-    cache = RingCache(config)
-    forward(shipped("names").params, config, [1] * config.n_ctx, cache)
-    with pytest.raises(UserError, match="The model has learned 16 positions, and 16 are taken; 1 more do not fit"):
-        cache.check_room(1)
 
 
 def test_the_oldest_first_is_a_view() -> None:
