@@ -7,9 +7,9 @@
     python build.py --trace trace.json --out DIR           one of what `microgpt record` has written
 
 The same input gives the same bytes; but the last digits of the numbers in trace/*.json depend on the processor, whose
-linear algebra may add in another order (no figure on a page does: test_build.py). Everything is built first and moved
-into place at the end, so a failure leaves DIR as it was. A build replaces and removes what a build has written, and
-nothing else: what that is, DIR/microgpt-kv-sha256.txt says. It never trains a model.
+linear algebra may add in another order (no figure on a page does: test_build.py). Everything is built beside DIR, and
+takes its place at the end, so a failure leaves DIR as it was. A folder that holds anything but what a build has
+written, which is listed in DIR/microgpt-kv-sha256.txt, is not built into. It never trains a model.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -47,10 +46,8 @@ from microgpt.viz.text.language import LANGUAGES, folder, language
 from tools.bake import ASSETS, Recipe, bake, write
 from tools.checkpoint import bake_checkpoint, bake_trace
 from tools.output.compare import compared
+from tools.output.folder import Write, replace
 from tools.output.licences import notices
-from tools.output.manifest import written
-from tools.output.renew import refuse_unknown, renew
-from tools.output.scratch import scratch
 from tools.output.sources import our_files, site_files
 from tools.output.templates import templates
 from tools.runtime.bytecode import get_ready
@@ -64,8 +61,6 @@ ROOT = Path(__file__).resolve().parent
 DTYPES = ("float32", "float64")
 SOURCES = ("microgpt", "templates", "site", "locale", "tools", "build.py", "NOTICES", "LICENSE")  # of all that is built
 LARGE = ("layers", "heads", "new", "dtype")  # what only a lesson from a checkpoint has
-
-Write = Callable[[Path], None]  # fills a new folder
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -222,22 +217,8 @@ def write_trace(options: argparse.Namespace, start: dict[str, int | None], out: 
 
 def build(out: Path, address: str = "", write: Write | None = None) -> None:
     """Write the whole site, or what `write` writes, into `out`: all of it, or nothing. A link to a folder stays one."""
-    place = Path(os.path.realpath(out))
-    refuse_unknown(place)
-    made = [folder for folder in (place, *place.parents) if not folder.exists()]
-    try:
-        with scratch(place) as folder:
-            fresh = folder / "site"
-            (write or partial(write_site, address=address))(fresh)
-            kept = renew(fresh, place, folder / "old")
-    except BaseException:
-        for folder in made:
-            with suppress(OSError):
-                folder.rmdir()
-        raise
-    for name in kept:
-        say(f"kept: {name}, which the last build wrote and somebody has changed since")
-    size = sum((place / name).stat().st_size for name in written(place))
+    replace(out, write or partial(write_site, address=address))
+    size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
     say(f"done: {out} ({size_text(size)})")
 
 

@@ -25,8 +25,8 @@ from microgpt.course import PAGES
 from microgpt.errors import UserError
 from tests.tools.built import leads, tree
 from tools.output.compare import compared
+from tools.output.folder import MANIFEST
 from tools.output.licences import TEXTS, WORKS, written
-from tools.output.manifest import MANIFEST
 from tools.output.sources import SITE
 from tools.runtime.fetch import default_cache, fetch_runtime
 
@@ -134,8 +134,8 @@ def test_places_that_cannot_be_written_get_a_sentence(
     (tmp_path / "file").write_text("mine")
     monkeypatch.chdir(tmp_path)
     refused(["--out", str(tmp_path / "file" / "site")], "cannot be read or written", capsys)
-    refused(["--out", "."], "is not empty", capsys)
-    refused(["--out", "file"], "is a file, and a build writes a folder", capsys)
+    refused(["--out", "."], "You are in", capsys)
+    refused(["--out", "file"], "is no folder, and a build writes one", capsys)
     monkeypatch.setenv("MICROGPT_CACHE", str(tmp_path / "file"))
     refused(["--out", str(tmp_path / "site")], "MICROGPT_CACHE", capsys)
     assert [p.name for p in tmp_path.iterdir()] == ["file"]

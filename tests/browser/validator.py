@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tools.output.manifest import digest
+from tools.output.folder import digest
 from tools.runtime import npm
 
 PACKAGE = "vnu-jar@26.9.27"

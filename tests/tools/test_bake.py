@@ -24,7 +24,7 @@ from microgpt.viz.text.language import LANGUAGES
 from tests.support.markup import inward
 from tests.tools.built import leads, tree
 from tools import bake
-from tools.output.manifest import MANIFEST
+from tools.output.folder import MANIFEST
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN = ["--prompt", "The next day", "--model", "stories", "--step", "2", "--layer", "1", "--head", "3", "--phase", "4"]

@@ -13,7 +13,7 @@ from microgpt.record import Recording
 from microgpt.trace import from_json, to_json
 from tests.support import checkpoints
 from tests.tools.built import leads
-from tools.output.manifest import MANIFEST
+from tools.output.folder import MANIFEST
 
 FILES = {"index.html", "embed.html", "trace.json", "style.css", "host.js", "offline.js", "icon.svg"}
 

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from tools.output.manifest import MANIFEST, OTHER, as_text, digests, standing
-from tools.output.scratch import PREFIX
+from tools.output.folder import MANIFEST, as_text, besides, digest, digests
 
 CLOSE = 1e-12
 FORMAT = "microgpt-trace"  # see microgpt/trace.py
@@ -21,34 +19,18 @@ FORMAT = "microgpt-trace"  # see microgpt/trace.py
 
 def compared(fresh: Path, out: Path) -> tuple[list[str], list[str]]:
     """What is wrong with `out`, and what lies in it besides, a line each. `fresh` is what has just been built."""
-    wrong, listed = [], {}
-    for name, sha in digests(fresh).items():
-        there = standing(out, name)
-        if there == sha or (there not in ("", OTHER) and close(fresh / name, out / name)):
-            listed[name] = [there]
-        else:
+    wrong, listed = [], digests(fresh)
+    for name, sha in listed.items():
+        there = digest(out / name) if (out / name).is_file() else ""
+        if there and there != sha and close(fresh / name, out / name):
+            listed[name] = there
+        elif there != sha:
             wrong.append(f"differs: {name}" if there else f"missing: {name}")
-            listed[name] = [sha]
     if not (out / MANIFEST).is_file():
         wrong.append(f"missing: {MANIFEST}")
     elif (out / MANIFEST).read_bytes() != as_text(listed).encode():
         wrong.append(f"differs: {MANIFEST}")
     return wrong, [f"not of this build: {name}" for name in besides(out, {*listed, MANIFEST})]
-
-
-def besides(out: Path, names: Collection[str]) -> Iterator[str]:
-    """What in `out` has none of the names; of a folder with nothing else in it, only its own."""
-    folders = {parent.as_posix() for name in names for parent in Path(name).parents}
-
-    def among(folder: Path) -> Iterator[str]:
-        for path in sorted(folder.iterdir()):
-            name = path.relative_to(out).as_posix()
-            if path.is_dir() and not path.is_symlink() and name in folders:
-                yield from among(path)
-            elif name not in names and not name.startswith(PREFIX):
-                yield f"{name}/" if path.is_dir() else name
-
-    yield from among(out)
 
 
 def close(a: Path, b: Path) -> bool:

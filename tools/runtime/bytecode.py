@@ -11,11 +11,11 @@ import hashlib
 import json
 import os
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from microgpt.errors import N_, UserError
-from tools.output.scratch import scratch
 from tools.runtime.pinned import ABI, PLATFORM, PYTHON
 from tools.runtime.process import ended, started
 
@@ -94,7 +94,9 @@ def compiled(files: Mapping[str, bytes], core: Mapping[str, Path], cache: Path) 
     places = {name: kept / f"{key(name, data)}.pyc" for name, data in sources.items()}
     found = {name: code for name, place in places.items() if (code := taken(place))}
     if new := {name: data for name, data in sources.items() if name not in found}:
-        with scratch(kept) as folder:
+        kept.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=kept) as work:
+            folder = Path(work)
             run(new, core, folder)
             for name in new:
                 fresh = folder / "out" / f"{name}c"

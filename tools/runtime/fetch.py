@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 import urllib.request
 from collections.abc import Callable, Iterable
 from http.client import HTTPException
 from pathlib import Path
 
 from microgpt.errors import N_, UserError
-from tools.output.manifest import digest
-from tools.output.scratch import scratch
+from tools.output.folder import digest
 from tools.runtime import npm
 from tools.runtime.npm import Unavailable
 from tools.runtime.pinned import CDN, CDN_NUMPY, CORE, NPM, PYODIDE, WHEELS
@@ -39,7 +39,9 @@ def fetch_runtime(cache: Path) -> dict[str, Path]:
     found = present(home)
     reasons = []
     for source in [] if found else sources():
-        with scratch(home) as folder:
+        home.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=home) as work:
+            folder = Path(work)
             try:
                 source(folder)
             except Unavailable as reason:

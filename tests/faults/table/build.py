@@ -2,23 +2,22 @@
 
 from tests.faults.fault import Fault
 
-RENEW = "tools/output/renew.py"
+FOLDER = "tools/output/folder.py"
 
 BUILD = [
     Fault(
-        "changed-file-of-the-user-deleted", "build", RENEW,
-        "if n not in new and there[n] in old[n]]\n        coming", "if n not in new and there[n]]\n        coming",
-        ("tests/tools/output/test_renew.py",),
+        "changed-file-of-the-user-deleted", "build", FOLDER,
+        "not in LITTER] + changed", "not in LITTER]",
+        ("tests/tools/output/test_folder.py",),
     ),
     Fault(
-        "stale-file-left", "build", RENEW,
-        "            for name in stale:\n                changes.remove(name)\n", "",
-        ("tests/tools/output/test_renew.py",),
+        "what-comes-while-it-is-built-deleted", "build", FOLDER,
+        "            refuse_others(place)  # what has come meanwhile\n", "",
+        ("tests/tools/output/test_folder.py",),
     ),
     Fault(
         "hash-not-compared", "build", "tools/output/compare.py",
-        'if there == sha or (there not in ("", OTHER) and close(fresh / name, out / name)):',
-        'if there not in ("", OTHER):',
+        "there != sha and close(fresh / name, out / name):", "there != sha:",
         ("tests/tools/output/test_compare.py",),
     ),
     Fault(

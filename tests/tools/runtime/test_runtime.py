@@ -20,7 +20,7 @@ from bench.browser.pages import as_brotli
 from microgpt.errors import UserError
 from microgpt.viz.drawing.phases import KEPT, of_forward
 from microgpt.viz.rendering.render import COMPILED
-from tools.output.manifest import digest
+from tools.output.folder import digest
 from tools.output.sources import our_files
 from tools.runtime import fetch as runtime
 from tools.runtime import single
