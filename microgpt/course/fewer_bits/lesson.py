@@ -11,7 +11,7 @@ import numpy as np
 from microgpt.caches.codes import MANTISSA, Float8, Grid
 from microgpt.caches.quantised import Rows
 from microgpt.config import Array
-from microgpt.course.fewer_bits.drawn import Drawing, drawing
+from microgpt.course.fewer_bits.grid import Drawing, drawing
 from microgpt.course.fewer_bits.planted import TIMES, Planted, planted, rows_with, unevenness
 from microgpt.experiments.dropping.bits import HALF, Fewer, compare, shares, through
 from microgpt.experiments.dropping.recorded import recorded

@@ -9,8 +9,8 @@ import numpy as np
 
 from microgpt.config import Config
 from microgpt.course.full_cache import sink
-from microgpt.course.full_cache.drawn import Line, drawing
 from microgpt.course.full_cache.policies import Outcome, after_shift, compare, text_of
+from microgpt.course.full_cache.timeline import Line, drawing
 from microgpt.experiments.dropping.recorded import recorded
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt.config import Array
-from microgpt.course.guess_and_check.drawn import STAGES, Column, columns
+from microgpt.course.guess_and_check.columns import STAGES, Column, columns
 from microgpt.decode import generate, recompute
 from microgpt.errors import N_, UserError
 from microgpt.experiments.schedule import estimate

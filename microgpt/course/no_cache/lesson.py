@@ -7,7 +7,7 @@ from functools import cache
 from typing import NamedTuple
 
 from microgpt.attention import cross
-from microgpt.course.no_cache.drawn import Drawing, drawing
+from microgpt.course.no_cache.mask import Drawing, drawing
 from microgpt.experiments.validity import another, rows_under, staleness
 from microgpt.serving.adapters import drawn as drawn_adapter
 from microgpt.serving.adapters import voided

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from functools import cache
 from typing import NamedTuple
 
-from microgpt.course.pages.drawn import LETTERS, Drawing, drawing
+from microgpt.course.pages.pool import LETTERS, Drawing, drawing
 from microgpt.errors import N_
 from microgpt.experiments import placing
 from microgpt.experiments.placing import Step

@@ -12,7 +12,7 @@ import numpy as np
 from microgpt.architectures.known import PRESETS
 from microgpt.attention.ranks import context_parallel, kv_heads_of, rows_held, tensor_parallel
 from microgpt.config import Array
-from microgpt.course.reading_limit.drawn import Drawing, drawing
+from microgpt.course.reading_limit.roofline import Drawing, drawing
 from microgpt.serving.hardware import (
     PER_MAC,
     PROCESSORS,

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from microgpt.caches.blocks import BlockPool
 from microgpt.course.shared_prefixes import events as prefixes
-from microgpt.course.shared_prefixes.drawn import COMES, LETTERS, SHORT, Drawing, drawing
 from microgpt.course.shared_prefixes.events import CHANGED, FIRST, OTHER, SECOND, SIZE, Event, Texts
+from microgpt.course.shared_prefixes.lanes import COMES, LETTERS, SHORT, Drawing, drawing
 from microgpt.course.shared_prefixes.sent import AT, EDITED, SYSTEM, TERMS, UNASKED, Bars, Chat, Terms, bars, chats
 from microgpt.errors import N_
 from microgpt.serving.beams import BeamSearch, rows_of_samples

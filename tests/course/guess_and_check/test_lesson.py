@@ -4,7 +4,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from microgpt.course.guess_and_check.drawn import STAGES
+from microgpt.course.guess_and_check.columns import STAGES
 from microgpt.decode import probabilities, recompute
 from microgpt.weights import shipped
 from tests.support.pages import Run, classes, drawn, find, prose_of, runs, text
