@@ -44,13 +44,15 @@ async def in_pixels(state: Any, patches: list[dict[str, str]]) -> str:
     """The same answer, each figure that is to be a PNG as the base64 of one."""
     from js import OffscreenCanvas
 
-    from microgpt.viz.figures import canvas
+    from microgpt.viz.drawing.kit import canvas
+    from microgpt.viz.drawing.kit.svg import Drawing
 
     for patch in patches:
         if patch.get("type") == "image/png":
-            width, height = canvas.size(patch["text"])
-            sheet = OffscreenCanvas.new(SCALE * width, SCALE * height)
-            canvas.paint(patch["text"], Context(sheet.getContext("2d")), SCALE)
+            figure = patch["text"]
+            assert isinstance(figure, Drawing)
+            sheet = OffscreenCanvas.new(SCALE * figure.width, SCALE * figure.height)
+            canvas.paint(figure, Context(sheet.getContext("2d")), SCALE)
             blob = await sheet.convertToBlob()
             patch["text"] = base64.b64encode((await blob.arrayBuffer()).to_bytes()).decode()
     return json.dumps({"state": state, "patches": patches}, allow_nan=False)

@@ -6,10 +6,10 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from microgpt.viz.drawing.heat import Strip
+from microgpt.viz.drawing.kit.paint import MONO, SMALL
+from microgpt.viz.drawing.kit.places import WIDTH
+from microgpt.viz.drawing.kit.words import extent
 from microgpt.viz.figures import figure
-from microgpt.viz.figures.layout import WIDTH
-from microgpt.viz.figures.paint import MONO, SMALL
-from microgpt.viz.figures.words import extent
 from microgpt.viz.page import Page
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import number

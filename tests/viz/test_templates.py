@@ -52,7 +52,6 @@ KNOWN: dict[str, tuple[int, str]] = {
     "h2o": (3, "a method by its name"),
     "H2O": (2, "a method by its name"),
     "position=0": (1, "code that a question asks about: it is the bug"),
-    "words[loop.index0][1]": (1, "a word and its state, given side by side to a macro of figures"),
 }
 
 

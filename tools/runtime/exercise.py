@@ -23,7 +23,6 @@ from microgpt import viz
 from microgpt.course import PAGES
 from microgpt.viz import views
 from microgpt.viz.browser import receive
-from microgpt.viz.figures import canvas
 from microgpt.viz.lesson import page_named
 from microgpt.viz.page import Page
 from microgpt.viz.rendering.render import render_page
@@ -79,7 +78,6 @@ def pressed_everything(names: Sequence[str]) -> list[str]:
         for lang in LANGUAGES:
             said += pressed(page, fields_of(page, lang))
     said += stepped()
-    canvas.size('<svg width="1" height="1"/>')  # a figure in pixels begins so; the rest of it needs a browser
     quarrel()
     return said
 

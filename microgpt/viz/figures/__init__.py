@@ -4,30 +4,30 @@
 
 A figure is made of text, rectangles and lines with attributes alone, so that browsers, Inkscape and slide programs
 draw it alike; it loads nothing and runs nothing. What it shows comes out of the widget's view; the figure.svg
-beside the widget places it, or figures/table.svg. Writes no file.
+beside the widget draws it, or figures/table.svg. Writes no file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlencode
-
-from markupsafe import Markup, escape
 
 from microgpt.course import LESSONS
 from microgpt.errors import N_, UserError
 from microgpt.viz import views
 from microgpt.viz.controls import Value, View, drawn
-from microgpt.viz.figures import layout, paint, words
-from microgpt.viz.figures.layout import of
+from microgpt.viz.drawing.kit.pieces import Group, Piece, Sheet
+from microgpt.viz.drawing.kit.places import EDGE, WIDTH, Pen, chips
+from microgpt.viz.drawing.kit.svg import Drawing, drawing
+from microgpt.viz.drawing.kit.words import Run, balanced, fit, lines, runs
 from microgpt.viz.large.from_checkpoint import page_for, pressed
 from microgpt.viz.large.picture import BigPicture
 from microgpt.viz.lesson import added, lesson_named, page_named
 from microgpt.viz.page import Page
 from microgpt.viz.patches import Patch, file
-from microgpt.viz.rendering import render
+from microgpt.viz.rendering.draw import draw
 from microgpt.viz.request import settings_from
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
@@ -37,23 +37,27 @@ from microgpt.viz.text.language import LANG, folder, say, translated
 __all__ = ["animated", "card", "figure", "figure_file", "moving", "of_case", "of_run", "still"]
 
 SECONDS, REST, FADE = 2.4, 2.4, 0.3  # of one case, of the last one in addition, of the change between two
+CARD = 1200, 630  # of what a link shows
 BLINK, ROUNDS = 0.01, 3  # how long a panel takes to go, unseen; how often all is gone through
 TYPE = "image/svg+xml"
 FROM = N_("from a run of %(model)s")
-SPAN = layout.WIDTH - 2 * layout.EDGE  # of what stands around the card
+NAME = N_("Keep K and V, throw Q away")
+SPAN = WIDTH - 2 * EDGE  # of what stands around the card
 
 
 class Panel(NamedTuple):
     """One case as drawn: what stands in the card, its height, and the sentences around it."""
 
-    body: Markup
+    body: list[Piece]
     height: int
     about: str
-    caption: list[list[words.Run]]
+    caption: list[list[Run]]
     alt: str
 
 
-def figure(shown: str | Page, settings: Settings, choice: Mapping[str, object] | None = None, address: str = "") -> str:
+def figure(
+    shown: str | Page, settings: Settings, choice: Mapping[str, object] | None = None, address: str = ""
+) -> Drawing:
     """The SVG of what the page shows of this run when `choice` is made; `address` is where the site is, if known."""
     page = lesson(shown)
     view = views.view(page.widget, settings)
@@ -62,14 +66,14 @@ def figure(shown: str | Page, settings: Settings, choice: Mapping[str, object] |
 
 def animated(
     shown: str | Page, settings: Settings, choice: Mapping[str, object] | None = None, address: str = ""
-) -> str:
+) -> Drawing:
     """The same, going through all steps (or cases) from the first to the last, some times over; then it rests."""
     page = lesson(shown)
     view = views.view(page.widget, settings)
     return moving(page, settings, view, drawn(view, choice), address)
 
 
-def of_run(picture: BigPicture, asked: Mapping[str, object] | None = None, moves: bool = False) -> str:
+def of_run(picture: BigPicture, asked: Mapping[str, object] | None = None, moves: bool = False) -> Drawing:
     """A step of a large model in one of its opened heads, whose rows have a few cells each; or all steps in turn.
 
     `asked` names step, layer, head and phase, as the page's options do. Raises UserError for what is not open.
@@ -77,7 +81,7 @@ def of_run(picture: BigPicture, asked: Mapping[str, object] | None = None, moves
     return of_case(picture, drawn(picture, pressed(lesson_named("stepper"), picture, asked or {})), moves)
 
 
-def of_case(picture: BigPicture, at: Mapping[str, Value], moves: bool = False) -> str:
+def of_case(picture: BigPicture, at: Mapping[str, Value], moves: bool = False) -> Drawing:
     """The same, of what the page's own controls choose."""
     layer, head = (int(part) for part in str(at["head"]).split("."))
     chosen = {"step": at["step"], "layer": layer, "head": head, "phase": at["phase"]}
@@ -88,12 +92,12 @@ def of_case(picture: BigPicture, at: Mapping[str, Value], moves: bool = False) -
     return framed(page, panels, say(FROM, model=show(picture.about["model"]).replace("␣", " ")))
 
 
-def still(page: Page, settings: Settings, view: View, at: Mapping[str, Value], address: str = "") -> str:
+def still(page: Page, settings: Settings, view: View, at: Mapping[str, Value], address: str = "") -> Drawing:
     """The case that `at` chooses of a view."""
     return framed(page, [panel(page, view, at)], *source(page, differences(page, settings, view, at), address))
 
 
-def moving(page: Page, settings: Settings, view: View, at: Mapping[str, Value], address: str = "") -> str:
+def moving(page: Page, settings: Settings, view: View, at: Mapping[str, Value], address: str = "") -> Drawing:
     """Every case of its first choice, one after the other."""
     first = view.choices[0]
     panels = [panel(page, view, {**at, first.name: value}, moving=True) for value in first.values]
@@ -112,22 +116,36 @@ def figure_file(fields: Mapping[str, str], kind: str = "still", settings: Settin
     view = views.view(page.widget, settings)
     asked = {name: fields[name] for name in drawn(view) if name in fields}
     at = drawn(view, asked)
-    draw = moving if kind == "moving" else still
-    return file(file_name(page, {name: at[name] for name in asked}, kind), draw(page, settings, view, at), TYPE)
+    make = moving if kind == "moving" else still
+    return file(file_name(page, {name: at[name] for name in asked}, kind), make(page, settings, view, at), TYPE)
 
 
-def card(page: Page) -> str:
+def card(page: Page) -> Drawing:
     """What a link to the page shows, 1200 x 630: its title, and its figure; of the glossary, its words."""
     own = page._replace(widget=page.widget or page.hero)
     pictured = own if own.widget else next(one for one in LESSONS if one.widget == "kv_cache")
-    view = views.view(pictured.widget, Settings(pictured.model, pictured.prompt))
-    return render.render(
-        "figures/_card.svg", **around(), page=page, pen=layout.Pen(96),
-        title=words.balanced(str(escape(translated([page.title])[0])), 1080, 48, "bold"),
-        summary=words.lines(str(escape(translated([page.summary])[0])), 1080, 24),
-        words=translated(term.word for term in GLOSSARY.values()) if page.name == "glossary" else [],
-        panel=panel(pictured, view, drawn(view), short=True),
-    )  # fmt: skip
+    sheet, pen, title = Sheet(), Pen(96), translated([page.title])[0]
+    sheet.box(0, 0, *CARD, "paper", round=0)
+    for x, letter in ((60, "K"), (90, "V")):
+        sheet.box(x, 44, 26, 30, f"{letter.lower()}-wash")
+        sheet.t(x + 13, 66, letter, f"20 bold {letter.lower()} mid")
+    sheet.t(128, 66, say(NAME), "20 soft")
+    for line in balanced(title, 1080, 48, "bold"):
+        sheet.line(60, pen.down(62, 48).text, line, "48 bold")
+    top = pen.down(34).middle
+    if page.name != "glossary":
+        view = views.view(pictured.widget, Settings(pictured.model, pictured.prompt))
+        shown = panel(pictured, view, drawn(view), short=True)
+        body = Sheet()
+        body.box(EDGE, 0, SPAN, shown.height, "card", "line", 10)
+        sheet.add(Group([*body.pieces, *shown.body], 31, top, scale=1.185))
+        return drawing(*CARD, sheet.pieces, LANG.get(), title)
+    for line in lines(translated([page.summary])[0], 1080, 24):
+        sheet.line(60, pen.down(38, 24).text, line, "24 soft")
+    for chip in sum(chips(translated(term.word for term in GLOSSARY.values()), 60, pen.y + 34, 1080, 44, 10, 20), []):
+        sheet.fill(chip.box, "card", "line", 6)
+        sheet.t(chip.box.mid, chip.box.line.part(44, 0, 20).text, chip.text, "20 mid")
+    return drawing(*CARD, sheet.pieces, LANG.get(), title)
 
 
 def file_name(page: Page, choice: Mapping[str, object], kind: str) -> str:
@@ -150,18 +168,6 @@ def lesson(shown: str | Page) -> Page:
 # ---- drawing --------------------------------------------------------------------------------------
 
 
-def around() -> dict[str, Any]:
-    """What every template of a figure can use."""
-    tools = {
-        name: getattr(layout, name)
-        for name in ("boxes", "cells", "chips", "filled", "hatch", "length", "pile", "side_by_side", "standing")
-    }
-    tools |= {name: getattr(words, name) for name in ("fit", "lines", "roomy", "strike")}
-    edges = {"L": layout.LEFT, "R": layout.RIGHT, "WIDTH": layout.WIDTH, "EDGE": layout.EDGE, "SPAN": SPAN}
-    look = {"style": paint.style, "colour": paint.colour, "RAMP": paint.RAMP, "TEXT": paint.TEXT, "SMALL": paint.SMALL}
-    return {**tools, **edges, **look, "of": of}
-
-
 def panel(page: Page, view: View, at: Mapping[str, Value], moving: bool = False, short: bool = False) -> Panel:
     """One case; `moving` leaves room for all that will come, so that nothing moves between two of them.
 
@@ -173,15 +179,12 @@ def panel(page: Page, view: View, at: Mapping[str, Value], moving: bool = False,
             N_("The lesson “%(name)s” has no figure; it needs a choice, and figure.svg or a view with tables."),
             name=page.name,
         )
-    names = [f"course/{page.widget}/figure.svg", "figures/table.svg"]
-    template = render.environment(LANG.get()).select_template(names)
-    asked = {"page": page, "view": view, "at": at, "i": next(iter(at.values())), "moving": moving, "short": short}
-    made: Any = template.make_module({**around(), **asked})
-    pen = layout.Pen()
-    body = made.body(pen)
-    caption = words.balanced(str(made.caption), SPAN, 17)
+    names = f"course/{page.widget}/figure.svg", "figures/table.svg"
+    pen, i = Pen(), next(iter(at.values()))
+    sheet, made = draw(names, "body", pen, page=page, view=view, at=at, i=i, moving=moving, short=short)
+    caption = balanced(made.caption, SPAN, 17)
     alt = " ".join("".join(run.text for run in line) for line in caption)
-    return Panel(body, pen.y, Markup(made.about).striptags(), caption, alt)
+    return Panel(sheet.pieces, pen.y, "".join(run.text for run in runs(made.about)).strip(), caption, alt)
 
 
 def differences(page: Page, settings: Settings, view: View, at: Mapping[str, Value]) -> dict[str, object]:
@@ -197,15 +200,46 @@ def source(page: Page, asked: Mapping[str, object], address: str) -> tuple[str, 
     return found, found if address else ""
 
 
-def framed(page: Page, panels: list[Panel], source: str, href: str = "") -> str:
+def framed(page: Page, panels: list[Panel], source: str, href: str = "") -> Drawing:
     """The whole figure around its panels, of which the last one stands when nothing moves."""
-    title = words.balanced(str(escape(translated([page.title])[0])), SPAN, 24, "bold")
-    return render.render(
-        "figures/_frame.svg", **around(), page=page, title=title, panels=panels, pen=layout.Pen(layout.EDGE),
-        height=max(one.height for one in panels), caption_lines=max(len(one.caption) for one in panels),
-        turns=turns(len(panels)), seconds=f"{len(panels) * SECONDS + REST:.1f}", rounds=ROUNDS, source=source,
-        href=href,
-    )  # fmt: skip
+    title, height = translated([page.title])[0], max(one.height for one in panels)
+    sheet, pen, moves = Sheet(), Pen(EDGE), len(panels) > 1
+    paper = sheet.ground()
+    for line in balanced(title, SPAN, 24, "bold"):
+        sheet.line(EDGE, pen.down(32, 24).text, line, "24 bold")
+    top, about = pen.y, pen.down(28, 15)
+    pen.down(8)
+    card = pen.down(height).top
+    pen.down(16)
+    caption = pen.branch()
+    pen.down(26 * max(len(one.caption) for one in panels))
+    for at, one in enumerate(panels):
+        below, own = caption.branch(), Sheet()
+        if moves:
+            own.box(0, top, WIDTH, pen.since(top), "paper", round=0)
+        own.t(EDGE, about.text, one.about, "15 soft")
+        own.box(EDGE, card, SPAN, height, "card", "line", 10)
+        own.add(Group(one.body, y=card))
+        for line in one.caption:
+            own.line(EDGE, below.down(26, 17).text, line, "17")
+        hidden = moves and at < len(panels) - 1
+        sheet.add(Group(own.pieces, opacity=0 if hidden else 1, name=f"microgpt-{at}" if moves else ""))
+    foot = Sheet()
+    foot.t(EDGE, pen.down(40).text, fit(f"{say(NAME)} · {source}", 900), "soft")
+    sheet.add(Group(foot.pieces, href=href))
+    paper.box(0, 0, WIDTH, pen.down(4).bottom, "paper", round=0)
+    style = in_turns(len(panels)) if moves else ""
+    return drawing(WIDTH, pen.y, sheet.pieces, LANG.get(), title, panels[-1].alt, style)
+
+
+def in_turns(n: int) -> str:
+    """The style of n panels that come one after the other, where a reader lets things move."""
+    rules = []
+    for at, marks in enumerate(turns(n)):
+        frames = " ".join(f"{when} {{ opacity: {opacity} }}" for when, opacity in marks)
+        play = f"microgpt-{at} {n * SECONDS + REST:.1f}s ease-in-out {ROUNDS} both"
+        rules.append(f"@keyframes microgpt-{at} {{ {frames} }}\n.microgpt-{at} {{ animation: {play} }}\n")
+    return f"<style>\n@media screen and (prefers-reduced-motion: no-preference) {{\n{''.join(rules)}}}\n</style>\n"
 
 
 def turns(n: int) -> list[list[tuple[str, int]]]:

@@ -105,10 +105,11 @@ def as_python(name: str, text: str) -> str:
 
 @cache
 def environment(lang: str = "en") -> jinja2.Environment:
-    """The environment for one language; autoescape on, a missing name is an error."""
+    """The environment for one language; what a page says is escaped, what a drawing says is text; a missing name is an
+    error."""
     env = jinja2.Environment(
         loader=jinja2.ChoiceLoader([Compiled(), Sources(PLACES), jinja2.FunctionLoader(of_others)]),
-        autoescape=True,
+        autoescape=lambda name: not str(name).endswith(".svg"),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

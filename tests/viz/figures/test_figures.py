@@ -17,11 +17,10 @@ from microgpt.course import LESSONS, page
 from microgpt.errors import UserError
 from microgpt.viz import figures, views
 from microgpt.viz.drawing.heat import LEVELS, Cell, Strip
+from microgpt.viz.drawing.kit.paint import HEAT, INK
+from microgpt.viz.drawing.kit.places import cells
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.figures import animated, figure, figure_file, of_run, turns
-from microgpt.viz.figures.layout import cells, hatch
-from microgpt.viz.figures.paint import HEAT, INK, SMALL
-from microgpt.viz.figures.words import extent, fit, lines, runs
 from microgpt.viz.large.picture import BigPicture, big_view
 from microgpt.viz.page import Page
 from microgpt.viz.settings import Settings
@@ -422,39 +421,6 @@ def test_numbers_without_room_are_left_to_their_colour() -> None:
     assert [cell.text for cell in cells(strip, 0, 0, 100)] == ["0.12", "−10.12"]
     assert [cell.text for cell in cells(strip, 0, 0, 60)] == ["", ""]
     assert [cell.text for cell in cells(strip._replace(digits=None), 0, 0, 100)] == ["", ""]
-
-
-@given(st.text(max_size=40), st.integers(0, 300))
-def test_what_is_fitted_fits(text: str, width: int) -> None:
-    assert extent(fit(text, width), SMALL) <= max(width, extent("…", SMALL))
-
-
-@given(
-    st.lists(st.sampled_from(["one", "<b>two</b>", '<bdi class="tok">&lt;s&gt;</bdi>', "three", "x" * 80]), max_size=20)
-)
-def test_a_sentence_is_broken_between_words(parts: list[str]) -> None:
-    for line in lines(" ".join(parts), 300, 17):
-        assert sum(extent(run.text, 17, run.kind) for run in line) <= 310
-        assert line[0].text[:1] != " "
-
-
-def test_no_line_ends_within_a_number() -> None:
-    with language("es"):
-        text = " ".join(whole(4_997_120) for _ in range(20))
-    said = [word for line in lines(text, 300, 17) for run in line for word in run.text.split(" ") if word]
-    assert set(said) == {"4\u202f997\u202f120"}
-
-
-def test_runs_keep_tokens_and_what_is_bold() -> None:
-    assert [tuple(run) for run in runs('a <bdi class="tok">&lt;s&gt;</bdi> <b class="ref" tabindex="0">c</b>.')] == [
-        ("a ", ""), ("<s>", "tok bold"), (" ", ""), ("c", "bold"), (".", ""),
-    ]  # fmt: skip
-
-
-@given(st.integers(0, 50), st.integers(0, 50), st.integers(1, 300), st.integers(1, 60))
-def test_hatching_stays_in_its_box(x: int, y: int, w: int, h: int) -> None:
-    points = [(int(a), int(b)) for a, b in re.findall(r"[ML](\d+) (\d+)", hatch(x, y, w, h))]
-    assert all(x <= a <= x + w and y <= b <= y + h for a, b in points)
 
 
 # ---- large models ---------------------------------------------------------------------------------

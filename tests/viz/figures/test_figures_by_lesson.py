@@ -8,8 +8,8 @@ import pytest
 
 from microgpt.course import page
 from microgpt.course.why_q import lesson as why_q
-from microgpt.viz.figures.layout import length
-from microgpt.viz.figures.paint import HEAT, INK
+from microgpt.viz.drawing.kit.paint import HEAT, INK
+from microgpt.viz.drawing.kit.places import length
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import bound, difference, heat, number, percent
 from microgpt.viz.text.language import LANGUAGES, language

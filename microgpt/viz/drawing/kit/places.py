@@ -1,20 +1,23 @@
-"""Where things stand in a figure: lines from top to bottom, boxes and cells from left to right.
+"""Where things stand in a drawing: lines from top to bottom, boxes and cells from left to right.
 
-All in whole units of the drawing, WIDTH of them across. Does arithmetic on places alone, never on a number that the
-model made.
+All in whole units of the drawing: a figure is WIDTH of them across, a small picture SMALL_WIDTH by SMALL_HEIGHT. Does
+arithmetic on places alone, never on a number that the model made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import NamedTuple
 
 from microgpt.viz.drawing.heat import LEVELS, Strip
-from microgpt.viz.figures.paint import HEAT, SMALL
-from microgpt.viz.figures.words import extent, fit
+from microgpt.viz.drawing.kit.paint import HEAT, SMALL
+from microgpt.viz.drawing.kit.words import extent, fit
 from microgpt.viz.text.formats import heat, number
 
 WIDTH = 960
+SMALL_WIDTH, SMALL_HEIGHT = 200, 100  # of a small picture, on the front page or in the glossary
+SHADES = 3  # of a hue in it, above none
 EDGE, PAD, INSET = 24, 16, 8  # around the card, inside of it, and inside of a box in it
 LEFT, RIGHT = EDGE + PAD, WIDTH - EDGE - PAD  # of what stands in the card
 
@@ -144,6 +147,19 @@ def boxes(n: int, x: int, y: int, width: int, height: int, gap: int = 1, columns
     return found
 
 
+def grid(
+    rows: int, columns: int, x: int = 0, y: int = 0, width: int = SMALL_WIDTH, height: int = SMALL_HEIGHT, gap: int = 2
+) -> list[list[Box]]:
+    """Rows of boxes that fill a place; a small picture, if no other is named."""
+    tops = [y + round(i * (height + gap) / rows) for i in range(rows + 1)]
+    return [boxes(columns, x, top, width, below - top - gap, gap) for top, below in pairwise(tops)]
+
+
+def shade(share: float) -> int:
+    """A share of the most there is, as one of SHADES; 0 for next to none."""
+    return min(SHADES, max(0, round(SHADES * share)))
+
+
 def cells(strip: Strip, x: int, y: int, width: int, height: int = 24, columns: int = 0, gap: int = 1) -> list[Heat]:
     """The cells of a strip; where its numbers have no room, they are left to their colours."""
     places = boxes(len(strip.cells), x, y, width, height, gap, columns)
@@ -202,14 +218,15 @@ def pile(percents: Sequence[int], x: int, full: int) -> list[tuple[int, int]]:
     return found
 
 
-def hatch(x: int, y: int, width: int, height: int, gap: int = 6) -> str:
-    """Slanted lines that fill a box, as a path: patterns are not drawn everywhere."""
+def hatch(place: Box, gap: int = 6) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """Slanted lines that fill a box: patterns are not drawn everywhere."""
+    x, y, width, height = place
     found = []
     for start in range(gap, width + height, gap):
         x1, y1 = (x + start, y) if start <= width else (x + width, y + start - width)
         x2, y2 = (x, y + start) if start <= height else (x + start - height, y + height)
-        found.append(f"M{x1} {y1}L{x2} {y2}")
-    return "".join(found)
+        found.append(((x1, y1), (x2, y2)))
+    return found
 
 
 def side_by_side(texts: Iterable[str], x: int, y: int, height: int, gap: int = 8) -> list[Box]:
@@ -244,13 +261,3 @@ def chips(
         found[-1].append(Chip(i, text, Box(at, y, w, height)))
         at += w + gap
     return found
-
-
-def of(pieces: Iterable[Any], layer: int, head: int) -> Any:
-    """That of a view's pieces which belongs to a layer and a head; `where` says to which a piece belongs."""
-    for piece in pieces:
-        where, found = (piece.where, piece) if hasattr(piece, "where") else piece
-        classes = where.split()
-        if f"L{layer}" in classes and (f"H{head}" in classes or "H" not in classes):
-            return found
-    raise LookupError(f"no piece of layer {layer}, head {head}")

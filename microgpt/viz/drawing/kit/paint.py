@@ -6,8 +6,6 @@ A test holds these colours against site/css. Knows no page and no number.
 
 from __future__ import annotations
 
-from markupsafe import Markup, escape
-
 INK = {
     "paper": "#fcfcfa", "card": "#ffffff", "ink": "#1b1d21", "soft": "#5b6068", "line": "#dcdcd6", "wash": "#f1f1ec",
     "q": "#0062a3", "k": "#a34a00", "v": "#00694e", "q-wash": "#e9f3fb", "k-wash": "#fdf1e6", "v-wash": "#e6f5f0",
@@ -47,14 +45,14 @@ WORDS = {  # one word of a kind of text -> the attributes that it stands for
 }  # fmt: skip
 
 
-def style(kind: str = "") -> Markup:
-    """The attributes of a kind of text: "17 bold q end" is a size, a weight, a colour and where its x is."""
+def attributes(kind: str = "") -> dict[str, str]:
+    """Those of a kind of text: "17 bold q end" is a size, a weight, a colour and where its x is."""
     found: dict[str, str] = {}
     for word in kind.split():
-        found |= {"font-size": word} if word.isdigit() else WORDS[word]
-    return Markup("".join(f' {name}="{escape(value)}"' for name, value in found.items()))
+        found |= {"font-size": word} if word.isdigit() else {"fill": word} if word[0] == "#" else WORDS[word]
+    return found
 
 
 def colour(name: str) -> str:
-    """The colour of a bar or of anything else that has a name."""
-    return INK[BARS.get(name, name)]
+    """The colour of a bar or of anything else that has a name; one of heat as it is."""
+    return name if name[0] == "#" else INK[BARS.get(name, name)]

@@ -8,12 +8,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from html import unescape
 from typing import NamedTuple
 
-from markupsafe import Markup
-
-from microgpt.viz.figures.paint import SMALL
+from microgpt.viz.drawing.kit.paint import SMALL
 
 WIDTHS = (  # of characters, in parts of the size of the text: those of DejaVu Sans, the widest font of the usual ones
     (0.33, " \u202f.,|il'’:;"),
@@ -22,6 +19,13 @@ WIDTHS = (  # of characters, in parts of the size of the text: those of DejaVu S
     (0.84, "−+×<>=→"),
     (1.0, "mwMW%@—…"),
 )
+
+BOLD, TOKEN, END = (
+    "\ue000",
+    "\ue001",
+    "\ue002",
+)  # around a run of a sentence; formats.show lets none into a token
+KINDS = {BOLD: "bold", TOKEN: "tok bold"}
 
 
 def extent(text: str, size: int = SMALL, kind: str = "") -> float:
@@ -40,7 +44,6 @@ def wide(c: str) -> bool:
 
 def fit(text: str, width: int, size: int = SMALL, kind: str = "") -> str:
     """The text, or as much of its beginning as fits."""
-    text = text.unescape() if isinstance(text, Markup) else text
     if extent(text, size, kind) <= width:
         return text
     while text and extent(text + "…", size, kind) > width:
@@ -55,19 +58,26 @@ class Run(NamedTuple):
     kind: str
 
 
-def runs(html: str) -> list[Run]:
-    """A sentence of the templates as runs: tokens and what is bold keep their look, other tags go."""
+def runs(sentence: str) -> list[Run]:
+    """A sentence as runs: what stands between one of KINDS and END has its look."""
     found, kinds = [], [""]
-    for tag, text in re.findall(r"(<[^>]*>)|([^<]+)", html):
-        if text:
-            found.append(
-                Run(re.sub(r"[^\S\u202f]+", " ", unescape(text)), kinds[-1])
-            )  # but what stands between thousands
-        elif tag.startswith("</"):
-            kinds = kinds[:-1] or [""]
-        else:
-            kinds.append({"<bdi": "tok bold", "<b": "bold"}.get(tag.rstrip(">").split()[0], kinds[-1]))
+    for part in re.split(f"([{BOLD}{TOKEN}{END}])", sentence):
+        if part in KINDS:
+            kinds.append(KINDS[part])
+        elif part == END:
+            kinds.pop()
+        elif part:
+            found.append(Run(re.sub(r"[^\S\u202f]+", " ", part), kinds[-1]))  # but what stands between thousands
     return found
+
+
+def token(text: str) -> str:
+    """A token, to stand in a sentence."""
+    return f"{TOKEN}{text}{END}"
+
+
+def bold(text: str) -> str:
+    return f"{BOLD}{text}{END}"
 
 
 def strike(text: str) -> list[Run]:
@@ -76,17 +86,19 @@ def strike(text: str) -> list[Run]:
     return [Run(gone, "q slant struck"), Run(f" {said}", "soft")]
 
 
-def balanced(html: str, width: int, size: int, kind: str = "") -> list[list[Run]]:
+def balanced(sentence: str, width: int, size: int, kind: str = "") -> list[list[Run]]:
     """The sentence in as few lines as there can be, of much the same length."""
-    found = lines(html, width, size, kind)
-    while len(found) > 1 and len(closer := lines(html, width := width - 10, size, kind)) == len(found):
+    found = lines(sentence, width, size, kind)
+    while len(found) > 1 and len(closer := lines(sentence, width := width - 10, size, kind)) == len(found):
         found = closer
     return found
 
 
-def lines(html: str, width: int, size: int = SMALL, kind: str = "") -> list[list[Run]]:
+def lines(sentence: str, width: int, size: int = SMALL, kind: str = "") -> list[list[Run]]:
     """The sentence in lines that are no wider than `width`; a word is broken only where it must."""
-    parts = [Run(word, f"{kind} {run.kind}".strip()) for run in runs(html) for word in re.findall(r" |[^ ]+", run.text)]
+    parts = [
+        Run(word, f"{kind} {run.kind}".strip()) for run in runs(sentence) for word in re.findall(r" |[^ ]+", run.text)
+    ]
     found: list[list[Run]] = [[]]
     used = 0.0
     for glued in words(parts):

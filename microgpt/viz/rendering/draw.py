@@ -1,0 +1,70 @@
+"""Runs a drawing: a template whose macros put pieces on a sheet. What it says in words is text, not HTML.
+
+In it stand `p`, the sheet; `m`, the tokens and letters of its sentences; the places and colours of drawing.kit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from microgpt.viz.drawing.kit import paint, places, words
+from microgpt.viz.drawing.kit.pieces import Sheet
+from microgpt.viz.rendering.render import environment
+from microgpt.viz.text import language
+from microgpt.viz.text.language import LANG
+
+MARKS = {"<b>": words.BOLD, "</b>": words.END}  # of a translated sentence
+
+
+@jinja2.pass_context
+def gettext(context: jinja2.runtime.Context, message: str, /, **values: object) -> str:
+    """A message with its values, its bold words marked."""
+    return sentence(context, language.catalogue(LANG.get()).gettext(message), values)
+
+
+@jinja2.pass_context
+def ngettext(context: jinja2.runtime.Context, one: str, several: str, num: int, /, **values: object) -> str:
+    return sentence(context, language.catalogue(LANG.get()).ngettext(one, several, num), {"num": num, **values})
+
+
+def sentence(context: jinja2.runtime.Context, message: str, values: dict[str, object]) -> str:
+    for tag, mark in MARKS.items():
+        message = message.replace(tag, mark)
+    text = message % values
+    return Markup(text) if context.eval_ctx.autoescape else text  # in what pages say too, there is nothing to escape
+
+
+def of(pieces: Sequence[Any], layer: int, head: int) -> Any:
+    """That of a view's pieces which belongs to a layer and a head; `where` says to which a piece belongs."""
+    for piece in pieces:
+        where, found = (piece.where, piece) if hasattr(piece, "where") else piece
+        classes = where.split()
+        if f"L{layer}" in classes and (f"H{head}" in classes or "H" not in classes):
+            return found
+    raise LookupError(f"no piece of layer {layer}, head {head}")
+
+
+TOOLS: dict[str, Any] = {
+    **{name: getattr(places, name) for name in (
+        "boxes", "cells", "chips", "filled", "grid", "length", "pile", "shade", "side_by_side", "standing"
+    )},
+    **{name: getattr(words, name) for name in ("fit", "lines", "roomy", "strike")},
+    "L": places.LEFT, "R": places.RIGHT, "RAMP": paint.RAMP, "Box": places.Box, "of": of,
+    "m": SimpleNamespace(token=words.token, bold=words.bold, **{one: partial(words.bold, one) for one in "qkv"}),
+    "gettext": gettext, "ngettext": ngettext,
+}  # fmt: skip
+
+
+def draw(names: Sequence[str], macro: str, *arguments: object, **context: object) -> tuple[Sheet, Any]:
+    """What a macro of the first of these templates draws, and what the template says beside it."""
+    sheet = Sheet()
+    template = environment(LANG.get()).select_template(list(names))
+    made = template.make_module({**TOOLS, **context, "p": sheet})
+    getattr(made, macro)(*arguments)
+    return sheet, made
