@@ -11,9 +11,10 @@ from microgpt.course import LESSONS, PARTS, page
 from microgpt.trace import Trace
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.picture import Picture
-from microgpt.viz.lesson import module_of
+from microgpt.viz.rendering.draw import thumb
 from microgpt.viz.settings import Settings
 from microgpt.weights import shipped
+from tests.support.figures import boxes_of
 from tests.support.pages import by_id, classes, find, folded, numbers, text, tree_of, view_of
 
 FRONT = page("index")
@@ -78,13 +79,18 @@ def test_the_machine_holds_the_rows_of_the_trace() -> None:
         assert trace().number("sample", pos) is not None
 
 
-def kinds(name: str) -> dict[str, list[tuple[int, int, int, int]]]:
+def kinds(name: str) -> dict[str, list[tuple[float, float, float, float]]]:
     """The boxes of a small picture, by their kind."""
-    lesson = page(name)
-    found: dict[str, list[tuple[int, int, int, int]]] = {}
-    for kind, *box in module_of(lesson.widget).thumb(view_of(name)):
-        found.setdefault(kind, []).append(tuple(box))
-    return found
+    return boxes_of(thumb(page(name), view_of(name)))
+
+
+def test_every_small_picture_lies_in_its_frame() -> None:
+    """One of a lesson that draws none is its table's."""
+    for lesson in LESSONS:
+        found = [box for boxes in kinds(lesson.name).values() for box in boxes]
+        width = thumb(lesson, view_of(lesson)).width
+        assert found and width <= 304, lesson.name
+        assert all(x >= -4 and y >= 0 and x + w <= width + 4 and y + h <= 100.1 for x, y, w, h in found), lesson.name
 
 
 def test_the_small_pictures_count_what_their_pages_count() -> None:

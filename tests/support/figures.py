@@ -8,6 +8,7 @@ from xml.etree.ElementTree import Element
 from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.kit.paint import MONO, SMALL
 from microgpt.viz.drawing.kit.places import WIDTH
+from microgpt.viz.drawing.kit.sketch import Sketch
 from microgpt.viz.drawing.kit.words import extent
 from microgpt.viz.figures import figure
 from microgpt.viz.page import Page
@@ -108,3 +109,14 @@ def printed(strip: Strip) -> list[str]:
     """The numbers of a strip as they are written."""
     assert strip.digits is not None
     return [number(cell.value, strip.digits) for cell in strip.cells]
+
+
+def boxes_of(picture: Sketch) -> dict[str, list[tuple[float, float, float, float]]]:
+    """The boxes of a small picture by their kind: x, y, width and height."""
+    found: dict[str, list[tuple[float, float, float, float]]] = {}
+    for shape in picture.shapes:
+        x = y = 0.0
+        for dx, dy, width, height in re.findall(r"m(\S+) (\S+?)h([\d.]+)v([\d.]+)", shape.path):
+            x, y = round(x + float(dx), 1), round(y + float(dy), 1)
+            found.setdefault(shape.kind, []).append((x, y, float(width), float(height)))
+    return found

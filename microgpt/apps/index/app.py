@@ -1,6 +1,6 @@
 """The front page: the machine at its last steps, and the course in parts, each lesson with a small picture of its own.
 
-All is taken from the views that the lessons' pages are built from. Knows no HTML.
+All is taken from the views that the lessons' pages are built from.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from microgpt.errors import N_
 from microgpt.viz import views
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.heat import Strip
+from microgpt.viz.drawing.kit.sketch import Sketch
 from microgpt.viz.drawing.phases import RUN
 from microgpt.viz.drawing.picture import Meeting, Picture
-from microgpt.viz.drawing.thumbs import Thumb, thumb
-from microgpt.viz.lesson import module_of
 from microgpt.viz.page import Page
+from microgpt.viz.rendering.draw import thumb
 from microgpt.viz.settings import Settings
 
 
@@ -54,7 +54,7 @@ class Card(NamedTuple):
 
     page: Page
     others: list[Page]
-    thumb: Thumb
+    thumb: Sketch
     view: Any
 
 
@@ -127,6 +127,6 @@ def parts() -> list[tuple[Part, list[Card]]]:
         for _, pages in groupby(part.lessons, lambda lesson: lesson.number):
             page, *others = pages
             shown = views.of(page)
-            cards.append(Card(page, others, thumb(module_of(page.widget).thumb(shown)), shown))
+            cards.append(Card(page, others, thumb(page, shown), shown))
         found.append((part, cards))
     return found

@@ -6,7 +6,7 @@ What is shown is rounded, so who works it out from the page may be off in the la
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +17,6 @@ from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.heat import Strip, scale_for
 from microgpt.viz.drawing.picture import Picture
-from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH, Cell, boxes, shade
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
@@ -165,14 +164,6 @@ def view(settings: Settings) -> View:
         louder_by=LOUDER,
         leaked=leaked,
     )
-
-
-def thumb(view: View) -> Iterable[Cell]:
-    """The triangle of weights, and what is masked."""
-    n = len(view.rows)
-    step, unit = HEIGHT // n, WIDTH // n
-    for at, row in enumerate(view.rows):
-        yield from boxes([f"q f{shade(x)}" for x in row.weights[: row.n]], 0, at * step, unit, step - 2, 2)
 
 
 def row(picture: Picture, name: str, i: int, at: int = -1) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,6 @@ from microgpt.decode import decode_step
 from microgpt.errors import N_
 from microgpt.experiments.validity import another, cache_rows, rows_of, staleness
 from microgpt.trace import Trace
-from microgpt.viz.drawing import thumbs
 from microgpt.viz.lesson import Choice, Settings, Table, Word
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
@@ -135,12 +134,3 @@ def table(one: Edit, tokens: Sequence[str]) -> Table:
         else:
             rows.append([token, *(STALE if stale else STAYS if i < one.at else SAME for stale in one.stale[:, i])])
     return Table([N_("token, by layer"), *(f"{layer}" for layer in range(len(one.stale)))], rows)
-
-
-def thumb(view: View) -> Iterable[thumbs.Cell]:
-    """Which rows may stay, layer by layer."""
-    rows = view.tables[int(view.choices[0].at)].rows
-    step = thumbs.HEIGHT // len(rows)
-    for i, (_, *cells) in enumerate(rows):
-        kinds = ["kept" if cell == STAYS else "again" for cell in cells]
-        yield from thumbs.boxes(kinds, 0, i * step, 40, step - 3, 3)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -18,8 +17,6 @@ from microgpt.experiments.dropping.recorded import recorded
 from microgpt.experiments.dropping.shifted import Shifted, shifted
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
-from microgpt.viz.drawing import thumbs
-from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
 
@@ -241,13 +238,3 @@ def asks() -> Asks:
         bits, group, answers(per_number(bits, group, True), code=float(bits), scale=per_number(bits, group, False)),
         ASKED_RANGE, answers(step / 2, step=step, bits=(high - low) / bits / 2), ASKED_TIMES, drift(),
     )  # fmt: skip
-
-
-def thumb(view: View) -> Iterable[thumbs.Cell]:
-    """The newest row on its grid."""
-    at = int(view.choices[0].at)
-    wide = WIDTH // len(view.drawing.columns)
-    for y in view.drawing.grids[at].lines[0][:16]:
-        yield "kept", 0, round(HEIGHT * y / 100), wide * len(view.drawing.columns), 1
-    for j, column in enumerate(view.drawing.columns):
-        yield "new", j * wide + wide // 4, HEIGHT - 4 - round(column.after[at] * (HEIGHT - 8)), wide // 2, 8

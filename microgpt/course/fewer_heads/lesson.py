@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -15,7 +14,6 @@ from microgpt.course.fewer_heads.ways import ORIGINS, Query, Trial, Way
 from microgpt.experiments.shared_heads import choices, in_turn
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
-from microgpt.viz.drawing.thumbs import WIDTH, Cell, boxes
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
@@ -166,21 +164,6 @@ def view(settings: Settings) -> View:
         asks=asks(llama, latent, in_turn(trace, config, n)),
         quality=quality(),
     )
-
-
-def thumb(view: View) -> Iterable[Cell]:
-    """In each way of sharing: the query heads, and below them the keys and values that they read."""
-    most, wide = max(way.row for way in view.ways), WIDTH // len(view.ways)
-    size = (wide - 10) // view.n_head
-    for i, way in enumerate(view.ways):
-        across = size * view.n_head // len(way.groups)
-        width = size * view.n_head * way.row // most // len(way.groups)
-        yield from boxes(["q f3"] * view.n_head, i * wide, 0, size, 18, 2)
-        for j, group in enumerate(way.groups):
-            middle = i * wide + j * across + across // 2 - 1
-            yield "line", middle, 18, 1, 12
-            for n, (kind, _) in enumerate(group.held):
-                yield f"{kind if kind in KINDS else 'any'} f3", middle - width // 2 + 1, 30 + n * 36, width - 2, 34
 
 
 def asks(model: Architecture, latent: Architecture, mixed_up: float) -> Asks:

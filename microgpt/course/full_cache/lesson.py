@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +13,6 @@ from microgpt.course.full_cache.timeline import Line, drawing
 from microgpt.experiments.dropping.recorded import recorded
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
-from microgpt.viz.drawing import thumbs
-from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
@@ -194,13 +191,3 @@ def asks() -> Asks:
         ASKED_LAYERS, ASKED_SMALL,
         answers(reach(small), one=ASKED_SMALL - 1, product=ASKED_LAYERS * ASKED_SMALL),
     )  # fmt: skip
-
-
-def thumb(view: View) -> Iterable[thumbs.Cell]:
-    """The rows that each step reads under the policy on show."""
-    at, n = int(view.choices[0].at), view.n
-    wide, high = WIDTH // n, HEIGHT // n
-    for i, line in enumerate(view.lines):
-        for j, cell in enumerate(line.cells):
-            if at in cell.held or at in cell.part:
-                yield ("new" if i == j else "kept"), j * wide, i * high, wide - 1, high - 1

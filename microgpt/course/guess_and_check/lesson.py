@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import NamedTuple
 
@@ -17,9 +17,7 @@ from microgpt.serving import trees
 from microgpt.serving.speculate import Round, SmallModel, Speculation, acceptance, best_gamma, law, residual, speed_up
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
-from microgpt.viz.drawing import thumbs
 from microgpt.viz.drawing.chart import Chart, Series, line_chart
-from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
@@ -270,15 +268,3 @@ def asks() -> Asks:
         p_target, p_draft, answers(p_target / p_draft, plain=p_target, over=1.0), alpha, gamma,
         answers(1 + alpha + alpha**2, all=float(gamma + 1), kept=alpha + alpha**2),
     )  # fmt: skip
-
-
-def thumb(view: View) -> Iterable[thumbs.Cell]:
-    """The first round: the text, and its guesses, kept or not."""
-    at = int(view.choices[0].at)
-    wide = WIDTH // len(view.columns)
-    for i, column in enumerate(view.columns):
-        for box in column.boxes:
-            if at in box.cases:
-                yield ("kept" if box.state == "text" else "new"), i * wide, 20, wide - 3, 36
-        if at in column.rows:
-            yield "kept", i * wide, 66, wide - 3, HEIGHT - 76

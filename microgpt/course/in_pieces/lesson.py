@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,8 +13,6 @@ from microgpt.attention.tiles import Part, State
 from microgpt.config import Array
 from microgpt.trace import Reads, Trace
 from microgpt.viz.controls import Choice
-from microgpt.viz.drawing import thumbs
-from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
 
@@ -258,14 +256,3 @@ def asks(scores: Array, size: int) -> Asks:
         HALVES, answers(joined, mean=(one + other) / 2, turned=(one + other) - joined),
         (first / total, kept / wrong),
     )  # fmt: skip
-
-
-def thumb(view: View) -> Iterable[thumbs.Cell]:
-    """The bars as they are after the tile on show."""
-    at = int(view.choices[0].at)
-    keys = [(i, key) for i, tile in enumerate(view.tiles) for key in tile.keys]
-    wide = WIDTH // len(keys)
-    for j, (i, key) in enumerate(keys):
-        if i <= at:
-            high = max(3, round(key.shares[at] * HEIGHT))
-            yield ("new" if i == at else "kept"), j * wide, HEIGHT - high, wide - 3, high

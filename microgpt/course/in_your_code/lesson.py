@@ -7,7 +7,6 @@ Listings that need PyTorch do not run here: what they print is recorded (tests/r
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -19,7 +18,6 @@ from microgpt.course.in_your_code.grown import HOOKS, LARGE, LONG
 from microgpt.errors import N_
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
-from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH, Cell, boxes
 from microgpt.viz.lesson import Table
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
@@ -158,15 +156,6 @@ def view(settings: Settings) -> View:
         bug_lengths=[int(length) for length, _ in bug],
         bug_words=[word for _, word in bug],
     )
-
-
-def thumb(view: View) -> Iterable[Cell]:
-    """The keys and the values of all layers, and the row that the last pass adds to each."""
-    rows = [kind for _ in view.layers for kind in "kv"]
-    high, wide = HEIGHT // len(rows), WIDTH // len(view.tokens)
-    for at, kind in enumerate(rows):
-        kept = [f"{kind} f2"] * (len(view.tokens) - 1)
-        yield from boxes([*kept, "new"], 0, at * high, wide, high - 3, 2)
 
 
 @cache

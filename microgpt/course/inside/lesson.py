@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from microgpt.architectures import inventory
@@ -19,7 +18,6 @@ from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.counters import Guess, candidates
 from microgpt.viz.drawing.inventories import Inventory, inventory_of
-from microgpt.viz.drawing.thumbs import HEIGHT, KINDS, Cell, heat_row
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
@@ -169,17 +167,6 @@ def asks(model: Model, trace: Trace, pos: int) -> Asks:
         steady=journey.steady(model.params, c, trace, pos, LOUDER),
         replaced=journey.replaced(model.params, c, trace, pos),
     )
-
-
-def thumb(view: View) -> Iterable[Cell]:
-    """Every stop of one token, with its numbers; k and v, which are kept, stick out."""
-    stops = view.journeys[view.at].stops
-    step = HEIGHT // len(stops)
-    for i, stop in enumerate(stops):
-        owner = stop.event if stop.event in KINDS else "any"
-        yield from heat_row(owner, stop.strip, 0, i * step, 150, step - 1)
-        if stop.kept:
-            yield f"{owner} f3", 152, i * step, 24, step - 1
 
 
 def choices(tokens: int, at: int, swaps: int, inventories: int) -> tuple[Choice, ...]:

@@ -8,7 +8,7 @@ answer depends on the state and the fields alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from microgpt.decode import likeliest
 from microgpt.errors import N_, UserError
@@ -17,7 +17,6 @@ from microgpt.trace import to_json
 from microgpt.viz.controls import on_show
 from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.drawing.picture import Picture
-from microgpt.viz.drawing.thumbs import HEIGHT, Cell, heat_row
 from microgpt.viz.lesson import page_named
 from microgpt.viz.patches import Patch, State, again, ahead, file, optional, patch
 from microgpt.viz.rendering import render
@@ -33,16 +32,6 @@ def view(settings: Settings) -> Picture:
 def of_large(model: Model, picture: Picture) -> Picture:
     """The text that a large model has run: its own picture."""
     return picture
-
-
-def thumb(view: Picture) -> Iterable[Cell]:
-    """The piles of K and V after the last step, and the places where no q lies."""
-    step = HEIGHT // view.n
-    for i in range(view.n):
-        y, kept = (view.n - 1 - i) * step, view.row(i, view.n - 1)
-        yield "none", 0, y, 88, step - 2
-        for owner, strips, x in (("k", kept.k, 108), ("v", kept.v, 216)):
-            yield from heat_row(owner, view.of_clearest(strips), x, y, 88, step - 2)
 
 
 def run(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Patch]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
@@ -30,10 +29,8 @@ from microgpt.model import absorb, expand, forward
 from microgpt.record import Recording
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
-from microgpt.viz.drawing import thumbs
 from microgpt.viz.drawing.chart import Chart, Series, line_chart
 from microgpt.viz.drawing.heat import Strip, scale_for
-from microgpt.viz.drawing.thumbs import HEIGHT
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
@@ -333,14 +330,3 @@ def asks(large: Large) -> Asks:
         state, large.row,
         answers(math.ceil(state / large.row), grouped=math.ceil(state / GROUPED), bytes=math.ceil(state / large.total)),
     )  # fmt: skip
-
-
-def thumb(view: View) -> Iterable[thumbs.Cell]:
-    """Short rows on the left; what is made of the newest for each head, on the right."""
-    high = HEIGHT // len(view.rows)
-    for i in range(len(view.rows)):
-        yield ("new" if i == len(view.rows) - 1 else "kept"), 0, i * high, 60, high - 3
-    for h in range(view.n_head):
-        for part in range(2):
-            kind = "kv"[part]
-            yield f"{kind} f3", 84 + part * 58, h * HEIGHT // view.n_head, 54, HEIGHT // view.n_head - 4

@@ -14,8 +14,6 @@ from microgpt.serving.batches import LEAST, PLACES, SIZE, Part, Pass, Run
 from microgpt.serving.simulate import Seen, requests
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
-from microgpt.viz.drawing import thumbs
-from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
@@ -303,15 +301,3 @@ def asks() -> Asks:
         places, written, answers(idle, used=sum(written), last=max(written) - min(written)),
         prompt, others, budget, answers(-(-prompt // room), whole=-(-prompt // budget), one=1),
     )  # fmt: skip
-
-
-def thumb(view: View) -> Iterable[thumbs.Cell]:
-    """The lanes of the first policy: prompts, and tokens that are written."""
-    columns, high = view.ways[0].columns, HEIGHT // len(LETTERS)
-    unit, at = WIDTH / view.ways[0].end, 0
-    for one in columns:
-        for lane, found in enumerate(one.boxes):
-            if found.n:
-                kind = "new" if found.kind == "prompt" else "kept"
-                yield kind, round(at * unit), lane * high, max(2, round(one.length * unit) - 2), high - 3
-        at += one.length

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -16,7 +16,6 @@ from microgpt.cost import kv_bytes
 from microgpt.errors import N_, UserError
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice, Control, Field
-from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH, Cell, boxes
 from microgpt.viz.patches import Patch, State, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings, parse_number
@@ -194,15 +193,6 @@ def asks(model: Architecture) -> Asks:
         room=FIT,
         fit=answers(FIT // per, twice=FIT // (2 * per), only_k=2 * FIT // per),
     )
-
-
-def thumb(view: View) -> Iterable[Cell]:
-    """What a token adds to the cache of each published model: half of it K, half V, or one short row for both."""
-    step, most = HEIGHT // len(view.known), max(one.per_token for one in view.known)
-    for i, one in enumerate(view.known):
-        half = round(WIDTH * one.per_token / most / 2)
-        shared = one.sharing == "MLA"
-        yield from boxes(["any f3"] * 2 if shared else ["k f3", "v f3"], 0, i * step, half, step - 3, 0)
 
 
 def boxes_of(known: list[Known]) -> list[Box]:

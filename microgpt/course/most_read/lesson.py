@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +9,6 @@ import numpy as np
 from microgpt.config import Array, Config
 from microgpt.errors import N_
 from microgpt.trace import Trace
-from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH, Cell
 from microgpt.viz.lesson import Choice, Table
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
@@ -90,15 +88,6 @@ def view(settings: Settings) -> View:
             int((total.argmin(axis=-1) == n - 1).sum()),
         ),
     )
-
-
-def thumb(view: View) -> Iterable[Cell]:
-    """The weight that each key has received, as so many times an even share."""
-    table = view.tables[int(view.choices[0].at)]
-    shares = [float(cells[table.measured]) for cells in table.rows]
-    step, most = HEIGHT // len(shares), max(shares)
-    for i, share in enumerate(shares):
-        yield "q f3" if share == most else "q f1", 0, i * step, round(WIDTH * share / most), step - 2
 
 
 def received(trace: Trace, config: Config) -> Array:

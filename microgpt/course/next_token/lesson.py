@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import NamedTuple
@@ -17,7 +17,6 @@ from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.counters import Guess, candidates
 from microgpt.viz.drawing.heat import Strip, scale_for
-from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH, Cell
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
@@ -175,18 +174,6 @@ def asks(model: Model, passes: list[Pass], warmest: tuple[float, float, float]) 
         colder=answers(round(times**2), doubled=round(2 * times), same=round(times)),
         stuck=[word(model, i) for i in loop.stuck(model, passes[0].token_ids, N_STUCK)],
     )
-
-
-def thumb(view: View) -> Iterable[Cell]:
-    """Every pass of the loop; a token as long as it is, and whether it has been run before."""
-    step = HEIGHT // len(view.passes)
-    unit = WIDTH // sum(len(chip.token) + 1 for chip in view.passes[-1].chips)
-    for i, one in enumerate(view.passes):
-        x = 0
-        for chip in one.chips:
-            width = (len(chip.token) + 1) * unit
-            yield "again" if chip.again else "new", x, i * step, width - 2, step - 4
-            x += width
 
 
 def pass_views(model: Model, passes: list[Pass]) -> list[PassView]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -13,8 +13,6 @@ from microgpt.serving.adapters import drawn as drawn_adapter
 from microgpt.serving.adapters import voided
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
-from microgpt.viz.drawing import thumbs
-from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
@@ -203,14 +201,3 @@ def asks() -> Asks:
         tokens, layers, answers(tokens * (layers - 1), all=tokens * layers, own=layers, none=0),
         long, size, answers(long // size * size, all=long, none=0, last=long - long // size * size),
     )  # fmt: skip
-
-
-def thumb(view: View) -> Iterable[thumbs.Cell]:
-    """The mask on show: who sees whom."""
-    one = view.experiments[int(view.choices[0].at)]
-    n = len(one.sees)
-    wide, high = WIDTH // n, HEIGHT // n
-    for i, row in enumerate(one.sees):
-        for j, sees in enumerate(row):
-            if sees:
-                yield ("new" if j == one.at else "kept"), j * wide, i * high, wide - 1, high - 1

@@ -12,8 +12,6 @@ from microgpt.errors import N_
 from microgpt.experiments.validity import after_one_training_step, another, cache_rows, staleness, unmasked_rows
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
-from microgpt.viz.drawing import thumbs
-from microgpt.viz.drawing.thumbs import HEIGHT, boxes
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
@@ -163,14 +161,6 @@ def asks(changes: list[Experiment], n: int) -> Asks:
         stale=answers(before.n_stale, after=layers * (n - before.at), all=before.n_rows),
         last=answers(kept, layer=n - 1, all=last.n_rows, none=0),
     )
-
-
-def thumb(view: View) -> Iterable[thumbs.Cell]:
-    """Which rows a fresh run would write differently, layer by layer."""
-    rows = view.experiments[int(view.choices[0].at)].rows
-    step = HEIGHT // len(rows)
-    for i, one in enumerate(rows):
-        yield from boxes(["again" if any(off) else "kept" for off in one.off], 0, i * step, 40, step - 3, 3)
 
 
 def edit(i: int, experiments: list[Experiment]) -> Edit:

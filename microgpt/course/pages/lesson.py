@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
 from typing import NamedTuple
@@ -13,8 +13,6 @@ from microgpt.experiments import placing
 from microgpt.experiments.placing import Step
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
-from microgpt.viz.drawing import thumbs
-from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
@@ -253,14 +251,3 @@ def asks(step: Step) -> Asks:
         answers(-rows % block, over=rows % block, power=placing.power_of_two(rows, rows) - rows),
         len(tried), len({*tried}),
     )  # fmt: skip
-
-
-def thumb(view: View) -> Iterable[thumbs.Cell]:
-    """The pool as it is at first on show: a block a line, in the kind of its text."""
-    at = int(view.choices[0].at)
-    step, wide = HEIGHT // view.n_blocks, WIDTH // view.size
-    for line, block in enumerate(view.drawing.blocks):
-        for slot in block.slots:
-            kind = next((("new", "kept")[one.text] for one in slot.rows if at in one.cases), "")
-            if kind:
-                yield kind, slot.place * wide, line * step, wide - 3, step - 3

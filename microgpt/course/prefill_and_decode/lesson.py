@@ -5,7 +5,6 @@ The passes, rows and tokens are those of real runs, with bytes as if all numbers
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
@@ -34,7 +33,6 @@ from microgpt.serving.hardware import PER_MAC
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.chart import Chart
-from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH, Cell, boxes
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
@@ -206,14 +204,6 @@ def asks(prompt: Estimate, step: Estimate) -> Asks:
             round(first + (ANSWER - 1) * each), twice=round(first + ANSWER * each), steps=round(ANSWER * each)
         ),
     )
-
-
-def thumb(view: Prefill) -> Iterable[Cell]:
-    """Each pass: the rows that it writes, and those that it reads."""
-    blocks = view.ways[0].blocks
-    step, unit = HEIGHT // len(blocks), WIDTH // len(view.columns)
-    for i, block in enumerate(blocks):
-        yield from boxes(["kept" if cell == "old" else cell for cell in block.cells], 0, i * step, unit, step - 2, 2)
 
 
 def blocks(run: Run, runs: list[Run], names: list[str], n: int) -> list[Block]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
@@ -26,8 +24,6 @@ from microgpt.serving.hardware import (
 )
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
-from microgpt.viz.drawing import thumbs
-from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
@@ -253,15 +249,3 @@ def asks() -> Asks:
         ASKED_HEADS, ASKED_RANKS, answers(ASKED_HEADS, ranks=ASKED_RANKS, half=ASKED_RANKS // ASKED_HEADS),
         ASKED_NETWORK, ASKED_ROWS, 8 * ASKED_ROWS / ASKED_NETWORK, ASKED_ROWS / ASKED_NETWORK,
     )  # fmt: skip
-
-
-def thumb(view: View) -> Iterable[thumbs.Cell]:
-    """What a step reads, batch by batch: weights below, rows above."""
-    wide = WIDTH // len(BATCHES)
-    most = math.log2(max(1 / (1 - one.rows) for one in view.shown.steps)) + 1
-    for i, one in enumerate(view.shown.steps):
-        weights = round(HEIGHT / most)
-        rows = round(HEIGHT * math.log2(1 / (1 - one.rows)) / most)
-        yield "kept", i * wide, HEIGHT - weights, wide - 4, weights
-        if rows > 1:
-            yield "new", i * wide, HEIGHT - weights - rows, wide - 4, rows - 1

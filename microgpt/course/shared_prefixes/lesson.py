@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import asdict
 from functools import cache
 from typing import NamedTuple
 
 from microgpt.caches.blocks import BlockPool
 from microgpt.course.shared_prefixes import events as prefixes
-from microgpt.course.shared_prefixes.events import CHANGED, FIRST, OTHER, SECOND, SIZE, Event, Texts
+from microgpt.course.shared_prefixes.events import CHANGED, FIRST, OTHER, SIZE, Event, Texts
 from microgpt.course.shared_prefixes.lanes import COMES, LETTERS, SHORT, Drawing, drawing
 from microgpt.course.shared_prefixes.sent import AT, EDITED, SYSTEM, TERMS, UNASKED, Bars, Chat, Terms, bars, chats
 from microgpt.errors import N_
@@ -17,8 +16,6 @@ from microgpt.serving.beams import BeamSearch, rows_of_samples
 from microgpt.serving.chat import pays_from
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
-from microgpt.viz.drawing import thumbs
-from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
@@ -243,13 +240,3 @@ def asks() -> Asks:
         SIZE * len(MISPLACED[1]),
         prefixes.misplaced(model, model.tokenizer.encode(MISPLACED[0]), MISPLACED[1]),
     )  # fmt: skip
-
-
-def thumb(view: View) -> Iterable[thumbs.Cell]:
-    """Each block where it is in the picture, as at the fullest moment: those of several texts are dark."""
-    at = max(range(len(view.moments)), key=lambda i: sum(view.moments[i].event.refs))
-    wide, tall = WIDTH // view.drawing.columns, HEIGHT // (view.drawing.lanes)
-    for block in view.drawing.blocks:
-        if at in block.cases:
-            kind = "q f2" if at in block.shared else "new" if block.lane == SECOND + 1 else "kept"
-            yield kind, block.column * wide, block.lane * tall, wide - 4, tall - 4

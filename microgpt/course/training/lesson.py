@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from itertools import islice
 from typing import NamedTuple
 
@@ -20,7 +19,6 @@ from microgpt.train import samples
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.chart import Chart, Series, line_chart
 from microgpt.viz.drawing.heat import Scale, Strip
-from microgpt.viz.drawing.thumbs import HEIGHT, Cell, boxes, shade
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
@@ -208,15 +206,6 @@ def asks(n: int, deaf: str, words: int) -> Asks:
         twice=answers(round(math.log(2 * words), 2), same=alone, doubled=round(2 * alone, 2)),
         more=more,
     )
-
-
-def thumb(view: View) -> Iterable[Cell]:
-    """The weights of a whole text at once, and the mask."""
-    lines = view.heads[0]
-    step = HEIGHT // len(lines)
-    for i, line in enumerate(lines):
-        kinds = [f"q f{shade(cell.value)}" for cell in line.weights.cells]
-        yield from boxes(kinds + ["none"] * (len(lines) - len(kinds)), 0, i * step, step, step - 2, 2)
 
 
 def lines(weights: Array, tokens: list[str], parallel: Array, cached: Array) -> list[Line]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from microgpt.architectures.known import PRESETS
@@ -13,7 +12,6 @@ from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.picture import Picture
-from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH, Cell, boxes
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
@@ -90,15 +88,6 @@ FEW = 5  # steps of a curve that is to be foretold
 
 def view(settings: Settings) -> View:
     return view_of(settings.trace())
-
-
-def thumb(view: View) -> Iterable[Cell]:
-    """The steps at which each row was read."""
-    step, unit = HEIGHT // view.n, WIDTH // view.n
-    for i, life in enumerate(view.lives):
-        for j, (kind, reads, _) in enumerate(life.tracks):
-            kinds = [f"{kind} f3" if read else "" for read in reads]
-            yield from boxes(kinds, 0, i * step + j * step // 3, unit, step // 4, 0)
 
 
 def of_large(model: Model, picture: Picture) -> View:

@@ -6,7 +6,6 @@ Knows no HTML.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -25,7 +24,6 @@ from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.chart import Chart
 from microgpt.viz.drawing.picture import Picture
-from microgpt.viz.drawing.thumbs import HEIGHT, Cell, boxes
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
@@ -190,15 +188,6 @@ class Compare:
 def view(settings: Settings) -> Compare:
     """Run the text to its end in both ways."""
     return view_of(settings.run().model, settings.trace())
-
-
-def thumb(view: Compare) -> Iterable[Cell]:
-    """The rows that each step runs, without the cache and with it."""
-    step = HEIGHT // view.n
-    for i, one in enumerate(view.steps):
-        news = [row.new for row in one.rows]
-        for x, old in ((0, "again"), (106, "kept")):
-            yield from boxes(["new" if new else old for new in news], x, i * step, 13, step - 2, 2)
 
 
 def of_large(model: Model, picture: Picture) -> Compare:

@@ -27,7 +27,7 @@ from microgpt.viz.large.picture import BigPicture
 from microgpt.viz.lesson import added, lesson_named, page_named
 from microgpt.viz.page import Page
 from microgpt.viz.patches import Patch, file
-from microgpt.viz.rendering.draw import draw
+from microgpt.viz.rendering import draw
 from microgpt.viz.request import settings_from
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
@@ -179,9 +179,8 @@ def panel(page: Page, view: View, at: Mapping[str, Value], moving: bool = False,
             N_("The lesson “%(name)s” has no figure; it needs a choice, and figure.svg or a view with tables."),
             name=page.name,
         )
-    names = f"course/{page.widget}/figure.svg", "figures/table.svg"
-    pen, i = Pen(), next(iter(at.values()))
-    sheet, made = draw(names, "body", pen, page=page, view=view, at=at, i=i, moving=moving, short=short)
+    pen = Pen()
+    sheet, made = draw.lesson(page, view, at, "body", pen, moving=moving, short=short)
     caption = balanced(made.caption, SPAN, 17)
     alt = " ".join("".join(run.text for run in line) for line in caption)
     return Panel(sheet.pieces, pen.y, "".join(run.text for run in runs(made.about)).strip(), caption, alt)

@@ -5,7 +5,7 @@ In it stand `p`, the sheet; `m`, the tokens and letters of its sentences; the pl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -13,8 +13,11 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from microgpt.viz.controls import View, drawn
 from microgpt.viz.drawing.kit import paint, places, words
 from microgpt.viz.drawing.kit.pieces import Sheet
+from microgpt.viz.drawing.kit.sketch import Sketch, sketch
+from microgpt.viz.page import Page
 from microgpt.viz.rendering.render import environment
 from microgpt.viz.text import language
 from microgpt.viz.text.language import LANG
@@ -62,9 +65,25 @@ TOOLS: dict[str, Any] = {
 
 
 def draw(names: Sequence[str], macro: str, *arguments: object, **context: object) -> tuple[Sheet, Any]:
-    """What a macro of the first of these templates draws, and what the template says beside it."""
-    sheet = Sheet()
-    template = environment(LANG.get()).select_template(list(names))
-    made = template.make_module({**TOOLS, **context, "p": sheet})
-    getattr(made, macro)(*arguments)
-    return sheet, made
+    """What a macro draws, and what its template says beside it: the first of `names` that has that macro."""
+    for name in names:
+        sheet = Sheet()
+        try:
+            made: Any = environment(LANG.get()).get_template(name).make_module({**TOOLS, **context, "p": sheet})
+        except jinja2.TemplateNotFound:
+            continue
+        if hasattr(made, macro):
+            getattr(made, macro)(*arguments)
+            return sheet, made
+    raise LookupError(f"no {macro} in {', '.join(names)}")
+
+
+def lesson(page: Page, view: View, at: Mapping[str, object], macro: str, *arguments: object, **context: object) -> Any:
+    """The same of a lesson, in the case that `at` chooses: its own drawing, or that of the table on show."""
+    names = f"course/{page.widget}/figure.svg", "figures/table.svg"
+    return draw(names, macro, *arguments, page=page, view=view, at=at, i=next(iter(at.values())), **context)
+
+
+def thumb(page: Page, view: View) -> Sketch:
+    """The small picture of a lesson, as it is at first."""
+    return sketch(lesson(page, view, drawn(view), "thumb", moving=False, short=True)[0].pieces)

@@ -10,12 +10,13 @@ import pytest
 
 from microgpt.config import Config
 from microgpt.course import page
-from microgpt.course.attention.lesson import LOUDER, View, slack, thumb, view
+from microgpt.course.attention.lesson import LOUDER, View, slack, view
 from microgpt.course.attention.lesson import Asked as Rows
 from microgpt.viz import views
-from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH
+from microgpt.viz.rendering.draw import thumb
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.sources import SOURCES
+from tests.support.figures import boxes_of
 from tests.support.pages import by_id, classes, drawn, find, folded, numbers, numbers_of
 
 OURS = page("attention")
@@ -82,9 +83,7 @@ def test_the_triangle_has_a_row_a_step_and_hides_what_is_later(shown: View) -> N
 
 
 def test_the_small_picture_is_the_triangle(shown: View) -> None:
-    found = list(thumb(shown))
-    assert len(found) == shown.total
-    assert all(x + w <= WIDTH and y + h <= HEIGHT for _, x, y, w, h in found)
+    assert sum(map(len, boxes_of(thumb(page("attention"), shown)).values())) == shown.total
 
 
 def tree_for(shown: View) -> Element:

@@ -13,13 +13,14 @@ from microgpt.architectures.known import PRESETS
 from microgpt.cache import KVCache
 from microgpt.course import page
 from microgpt.course.in_your_code.grown import LARGE, LONG
-from microgpt.course.in_your_code.lesson import LOOPS, N_NEW, View, shape_text, thumb, view
+from microgpt.course.in_your_code.lesson import LOOPS, N_NEW, View, shape_text, view
 from microgpt.decode import recompute
 from microgpt.model import forward
 from microgpt.viz import views
-from microgpt.viz.drawing.thumbs import HEIGHT, WIDTH
+from microgpt.viz.rendering.draw import thumb
 from microgpt.viz.settings import Settings
 from microgpt.weights import shipped
+from tests.support.figures import boxes_of
 from tests.support.listings import (
     FOLDER,
     LIMITS,
@@ -125,7 +126,7 @@ def test_other_texts_have_passes_too(prompt: str) -> None:
     other = view(Settings("stories", prompt))
     assert sum(one.n for one in other.passes) == len(other.tokens) == len(other.entered) == other.passes[-1].length
     assert all(before.length == after.position for before, after in zip(other.passes, other.passes[1:], strict=False))
-    assert all(x + w <= WIDTH and y + h <= HEIGHT for _, x, y, w, h in thumb(other))
+    assert len(boxes_of(thumb(page("in-your-code"), other))["new"]) == 2 * len(other.layers)
 
 
 def test_what_is_written_is_what_numpy_writes(shown: View) -> None:

@@ -152,11 +152,12 @@ class Sheet:
     def bars(self, values: Sequence[float], place: Box, kinds: Sequence[str], most: float = 0, gap: int = 4) -> str:
         """A bar a number, up from the line of zero or down; `most` is what has the full height, if not the largest."""
         up, down = max(most, 0.0, *values), max(0.0, *(-x for x in values))
-        unit, zero = place.h / (up + down), place.y + round(place.h * up / (up + down))
+        unit = place.h / (up + down)
+        zero = place.y + up * unit
         for value, kind, at in zip(values, kinds, boxes(len(values), *place, gap), strict=True):
-            high = max(1, round(abs(value) * unit))
+            high = max(1.0, abs(value) * unit)
             self.box(at.x, zero - high if value > 0 else zero, at.w, high, kind)
-        return self.box(place.x, min(zero, place.y + place.h - 1), place.w, 1, "line")
+        return self.rule(place.x, zero, place.x + place.w, zero)
 
     def bar(self, x: int, line: Line, w: int, kind: str) -> str:
         """A bar on a line; what is computed again is hatched; K and V together have both colours."""

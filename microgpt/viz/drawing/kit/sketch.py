@@ -9,7 +9,8 @@ from microgpt.viz.drawing.kit.pieces import Lines, Piece, Rect, Text
 from microgpt.viz.drawing.kit.places import SMALL_HEIGHT
 from microgpt.viz.drawing.kit.svg import path
 
-CLASSES = {f"{owner}-{part}": f"{owner} {name}" for owner in "qkv" for part, name in (("wash", "f0"), ("fill", "f2"))}
+OWNERS, PARTS = ("q", "k", "v", "any"), (("wash", "f0"), ("fill", "f2"))
+CLASSES = {f"{owner}-{part}": f"{owner} {name}" for owner in OWNERS for part, name in PARTS}
 
 
 class Shape(NamedTuple):
@@ -42,27 +43,35 @@ def sketch(pieces: Iterable[Piece]) -> Sketch:
 
     A box is placed by the one before it: what is alike is written alike, and packs well.
     """
-    filled: dict[str, str] = {}
-    at: dict[str, tuple[float, float]] = {}
+    filled: dict[str, list[Rect]] = {}
     end, own, letters = 0.0, list[Shape](), list[Letter]()
     for piece in pieces:
         match piece:
-            case Rect(x, y, w, h, fill, stroke, rounding):
+            case Rect(x, _, w, _, fill, stroke):
                 end = max(end, x + w)
-                if not fill:
-                    own.append(Shape(stroke, ring(x, y, w) if rounding == w / 2 else f"M{x} {y}h{w}v{h}h{-w}z"))
-                    continue
-                kind = CLASSES.get(fill, fill)
-                before = at.get(kind, (0, 0))
-                filled[kind] = filled.get(kind, "") + f"m{x - before[0]} {y - before[1]}h{w}v{h}h{-w}z"
-                at[kind] = x, y
+                if fill:
+                    filled.setdefault(CLASSES.get(fill, fill), []).append(piece)
+                else:
+                    own.append(Shape(stroke, ring(piece) if piece.round == w / 2 else boxed([piece])))
             case Lines(lines, ink):
+                end = max(end, *(x for line in lines for x, _ in line))
                 own.append(Shape(ink, path(lines)))
             case Text(x, y, runs, kind):
                 letters.append(Letter(kind, x, y, "".join(run.text for run in runs)))
-    return Sketch(end, SMALL_HEIGHT, [*(Shape(kind, one) for kind, one in filled.items()), *own], letters)
+    return Sketch(end, SMALL_HEIGHT, [*(Shape(kind, boxed(some)) for kind, some in filled.items()), *own], letters)
 
 
-def ring(x: float, y: float, w: float) -> str:
-    r = w / 2
-    return f"M{x:g} {y + r:g}a{r:g} {r:g} 0 1 1 {w:g} 0a{r:g} {r:g} 0 1 1 {-w:g} 0z"
+def boxed(boxes: Iterable[Rect]) -> str:
+    """Boxes as a path, in tenths."""
+    found, at = "", (0, 0)
+    for box in boxes:
+        left, top, wide, high = (round(10 * x) for x in (box.x, box.y, box.w, box.h))
+        moves = left - at[0], top - at[1], wide, high, -wide
+        found += "m{:g} {:g}h{:g}v{:g}h{:g}z".format(*(x / 10 for x in moves))
+        at = left, top
+    return found
+
+
+def ring(box: Rect) -> str:
+    r = box.w / 2
+    return f"M{box.x:g} {box.y + r:g}a{r:g} {r:g} 0 1 1 {2 * r:g} 0a{r:g} {r:g} 0 1 1 {-2 * r:g} 0z"
