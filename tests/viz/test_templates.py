@@ -24,7 +24,7 @@ KNOWN: dict[str, tuple[int, str]] = {
     "16-bit": (26, "numbers of two bytes by their name; the views count two a number"),
     "map: 1": (3, "how many decimals"),
     "min(1": (1, "code that a question asks about: it is the bug"),
-    **{f"view.powers[{i}]": (1, "a word for the power, by the power") for i in (1, 2, 3)},
+    **{f"lesson.POWERS[{i}]": (1, "a word for the power, by the power") for i in (1, 2, 3)},
     "x gteq 10": (1, "how many decimals"),
     "first = 0": (1, "the name of the first row or layer"),
     "m.bar: 20": (5, "a sample in a key, as long as looks well"),

@@ -1,6 +1,6 @@
 """The glossary: a small picture for each word, of a run of `names`, or of `stories` for what only that has.
 
-templates/apps/glossary/pictures.svg draws them; here is what they show.
+pictures.svg draws them; here is what they show.
 """
 
 from __future__ import annotations

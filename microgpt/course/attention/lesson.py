@@ -13,7 +13,6 @@ import numpy as np
 
 from microgpt.architectures.known import PRESETS
 from microgpt.config import Array
-from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.heat import Strip, scale_for
 from microgpt.viz.drawing.picture import Picture
@@ -65,40 +64,6 @@ class Spread(NamedTuple):
     weight: float  # without the division
 
 
-class View(NamedTuple):
-    """One text: the arithmetic of one step, and the triangle of all."""
-
-    trace: Trace
-    choices: tuple[Choice, ...]
-    layer: int
-    head: int
-    token: str  # that asks
-    q: Strip
-    keys: list[Key]
-    last_key: int  # the case of the last key; those of softmax and of the sum come after it
-    softmax_at: int
-    sum_at: int
-    head_dim: int
-    root: float
-    raised: float  # the sum of all e to the score
-    whole: float  # the sum of all weights
-    digits: int  # of weights that are next to one, or to zero
-    answer: Strip
-    slack: float
-    most: Key
-    undivided: float  # the largest weight, without the division by the root
-    spreads: list[Spread]
-    even: float  # the weight of the larger of two scores, with the division
-    rows: list[Row]
-    labels: list[str]
-    total: int  # scores in the triangle
-    fewer_of: Key  # that has the largest weight of those before the last
-    fewer: dict[str, float]  # the weight of that key, if the last key were hidden
-    louder: float  # the largest weight, if every number of q were LOUDER times as large
-    louder_by: int
-    leaked: float  # what the weights of the first row would add up to, masked after softmax
-
-
 class Asked(NamedTuple):
     """One query and the rows that it may see, in one head, as the model computed them."""
 
@@ -120,50 +85,50 @@ class Asked(NamedTuple):
         return self.v * self.weights[:, None]
 
 
-def view(settings: Settings) -> View:
-    trace = settings.trace()
-    picture = Picture(trace)
-    (layer, head), size = picture.clearest, picture.config.head_dim
-    step, root = min(N_KEYS, picture.n) - 1, math.sqrt(size)
-    made = asked(picture, step)
-    keys, rows, fewer = keys_of(picture, made), triangle(picture), softmax(made.scores[:-1])
-    most, other = int(made.weights.argmax()), int(fewer.argmax())
-    weight, *wrong = (round(float(x), DIGITS) for x in (fewer[other], keys[other].raised, keys[other].weight))
-    loud, leaked = float(softmax(LOUDER * made.scores).max()), unmasked(picture)
-    return View(
-        trace=trace,
-        choices=(
+class View:
+    """One text: the arithmetic of one step, and the triangle of all."""
+
+    def __init__(self, settings: Settings) -> None:
+        trace = settings.trace()
+        picture = Picture(trace)
+        (layer, head), size = picture.clearest, picture.config.head_dim
+        step, root = min(N_KEYS, picture.n) - 1, math.sqrt(size)
+        made = asked(picture, step)
+        keys, rows, fewer = keys_of(picture, made), triangle(picture), softmax(made.scores[:-1])
+        most, other = int(made.weights.argmax()), int(fewer.argmax())
+        weight, *wrong = (round(float(x), DIGITS) for x in (fewer[other], keys[other].raised, keys[other].weight))
+        loud, leaked = float(softmax(LOUDER * made.scores).max()), unmasked(picture)
+        self.trace, self.layer, self.head, self.keys, self.root, self.rows = trace, layer, head, keys, root, rows
+        self.choices = (
             Choice("part", range(step + 3), most),
             Choice("row", range(len(rows)), len(rows) - 1, in_figure=False),
-        ),
-        layer=layer,
-        head=head,
-        token=keys[step].token,
-        q=picture.scale.strip(made.q),
-        keys=keys,
-        last_key=step,
-        softmax_at=step + 1,
-        sum_at=step + 2,
-        head_dim=size,
-        root=root,
-        raised=sum(one.raised for one in keys),
-        whole=sum(one.weight for one in keys),
-        digits=2 * DIGITS,
-        answer=picture.scale.strip(made.answer),
-        slack=slack(made),
-        most=keys[most],
-        undivided=float(softmax(made.scores * root).max()),
-        spreads=[spread(settings.model, size), *(spread(name, PRESETS[name].config.head_dim) for name in LARGE)],
-        even=larger(1),
-        rows=rows,
-        labels=[row.token for row in rows],
-        total=sum(row.n for row in rows),
-        fewer_of=keys[other],
-        fewer=answers(weight, undivided=wrong[0], old=wrong[1]),
-        louder=loud,
-        louder_by=LOUDER,
-        leaked=leaked,
-    )
+        )
+        self.token = keys[step].token  # that asks
+        self.q = picture.scale.strip(made.q)
+        self.last_key = step  # the case of the last key; those of softmax and of the sum come after it
+        self.softmax_at = step + 1
+        self.sum_at = step + 2
+        self.head_dim = size
+        self.raised = sum(one.raised for one in keys)  # the sum of all e to the score
+        self.whole = sum(one.weight for one in keys)  # the sum of all weights
+        self.digits = 2 * DIGITS  # of weights that are next to one, or to zero
+        self.answer = picture.scale.strip(made.answer)
+        self.slack = slack(made)
+        self.most = keys[most]
+        # the largest weight, without the division by the root
+        self.undivided = float(softmax(made.scores * root).max())
+        self.spreads = [spread(settings.model, size), *(spread(name, PRESETS[name].config.head_dim) for name in LARGE)]
+        self.even = larger(1)  # the weight of the larger of two scores, with the division
+        self.labels = [row.token for row in rows]
+        self.total = sum(row.n for row in rows)  # scores in the triangle
+        self.fewer_of = keys[other]  # that has the largest weight of those before the last
+        # the weight of that key, if the last key were hidden
+        self.fewer = answers(weight, undivided=wrong[0], old=wrong[1])
+        self.louder = loud  # the largest weight, if every number of q were LOUDER times as large
+        self.leaked = leaked  # what the weights of the first row would add up to, masked after softmax
+
+
+view = View
 
 
 def row(picture: Picture, name: str, i: int, at: int = -1) -> Array:

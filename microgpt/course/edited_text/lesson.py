@@ -12,7 +12,6 @@ from microgpt.config import Array
 from microgpt.decode import decode_step
 from microgpt.errors import N_
 from microgpt.experiments.validity import another, cache_rows, rows_of, staleness
-from microgpt.trace import Trace
 from microgpt.viz.lesson import Choice, Settings, Table, Word
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
@@ -61,40 +60,34 @@ class Edit(NamedTuple):
         return len(self.stale[0]) - self.at
 
 
-class View(NamedTuple):
+class View:
     """An edit a case."""
 
-    trace: Trace
-    choices: tuple[Choice, ...]
-    legend: str
-    labels: list[str]
-    tables: list[Table]
-    edits: list[Edit]
-    n: int
-    n_rows: int
-    others: int  # edits after which the stale rows choose another token
-    chat: tuple[int, int, int] = (CHAT, EDITED, BLOCK)
-    again: dict[str, int] = answers(CHAT - EDITED, one=1, before=EDITED, all=CHAT)
-    taken: dict[str, int] = answers(EDITED // BLOCK * BLOCK, rows=EDITED, up=-(-EDITED // BLOCK) * BLOCK)
+    def __init__(self, settings: Settings) -> None:
+        """Run the text, and once more for each token that is edited."""
+        recording = settings.recording()
+        recording.run_prompt()
+        ids, words = (
+            recording.ids[: recording.n_prompt],
+            [show(token) for token in recording.model.tokenizer.vocabulary],
+        )
+        edits = [edit(recording.model, words, ids, recording.cache, at) for at in range(1, len(ids))]
+        self.edits = edits
+        self.trace = recording.trace
+        self.choices = (Choice("edit", range(len(edits)), (len(edits) - 1) // 2),)
+        self.legend = N_("Edited token")
+        self.labels = [f"{one.at} {one.old} → {one.now}" for one in edits]
+        self.tables = [table(one, [words[token] for token in ids]) for one in edits]
+        self.n = len(ids)
+        self.n_rows = edits[0].stale.size
+        # edits after which the stale rows choose another token
+        self.others = sum(one.found != one.right for one in edits)
+        self.chat = (CHAT, EDITED, BLOCK)
+        self.again = answers(CHAT - EDITED, one=1, before=EDITED, all=CHAT)
+        self.taken = answers(EDITED // BLOCK * BLOCK, rows=EDITED, up=-(-EDITED // BLOCK) * BLOCK)
 
 
-def view(settings: Settings) -> View:
-    """Run the text, and once more for each token that is edited."""
-    recording = settings.recording()
-    recording.run_prompt()
-    ids, words = recording.ids[: recording.n_prompt], [show(token) for token in recording.model.tokenizer.vocabulary]
-    edits = [edit(recording.model, words, ids, recording.cache, at) for at in range(1, len(ids))]
-    return View(
-        trace=recording.trace,
-        choices=(Choice("edit", range(len(edits)), (len(edits) - 1) // 2),),
-        legend=N_("Edited token"),
-        labels=[f"{one.at} {one.old} → {one.now}" for one in edits],
-        tables=[table(one, [words[token] for token in ids]) for one in edits],
-        edits=edits,
-        n=len(ids),
-        n_rows=edits[0].stale.size,
-        others=sum(one.found != one.right for one in edits),
-    )
+view = View
 
 
 def edit(model: Model, words: Sequence[str], ids: Sequence[int], old: KVCache, at: int) -> Edit:

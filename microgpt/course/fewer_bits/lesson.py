@@ -10,15 +10,16 @@ import numpy as np
 from microgpt.caches.codes import MANTISSA, Float8, Grid
 from microgpt.caches.quantised import Rows
 from microgpt.config import Array
-from microgpt.course.fewer_bits.grid import Drawing, drawing
-from microgpt.course.fewer_bits.planted import TIMES, Planted, planted, rows_with, unevenness
+from microgpt.course.fewer_bits.grid import drawing
+from microgpt.course.fewer_bits.planted import TIMES, planted, rows_with, unevenness
 from microgpt.experiments.dropping.bits import HALF, Fewer, compare, shares, through
 from microgpt.experiments.dropping.recorded import recorded
 from microgpt.experiments.dropping.shifted import Shifted, shifted
-from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
+
+__all__ = ["TIMES", "view"]  # and what the templates read
 
 CASES = ((8, False, False), (4, False, False), (2, False, False), (4, True, False), (4, True, True))
 FIRST = 1  # the case on show
@@ -89,38 +90,41 @@ class Asks(NamedTuple):
     drift: tuple[float, float]  # error of rows that were coded once, and of those that were coded again and again
 
 
-class View(NamedTuple):
+class View:
     """A row, its weights, and the formats."""
 
-    trace: Trace
-    choices: tuple[Choice, ...]
-    model: str
-    token: str
-    layer: int
-    head: int
-    channel: int
-    larger: float
-    n: int
-    cases: list[Case]
-    drawing: Drawing
-    formats: list[Fewer]
-    long: dict[str, float]  # of these, what a longer text of a larger model takes of sixteen bits
-    uneven: float  # of the keys of this model, the most of all heads
-    uneven_values: float
-    trained: dict[str, Any]  # data/trained.json
-    tokens: Planted
-    times: float
-    shared: list[Shared]
-    floats: list[Float]
-    asks: Asks
-    long_rows: tuple[int, int, int] = LONG
-    full: int = FULL
-    recent: int = RECENT
-    year: int = YEAR
-    memory: float = MEMORY
-    speed: tuple[float, float] = SPEED
-    engines: tuple[str, ...] = ENGINES
-    formula: str = FORMULA
+    def __init__(self, settings: Settings) -> None:
+        recording = settings.recording()
+        recording.run_prompt()
+        if recording.n_prompt == 1:
+            recording.step()
+        model, trace = recording.model, recording.trace
+        n = max(2, recording.n_prompt)
+        config = model.config
+        keys, values = (
+            np.array([[trace[name, i, layer][0] for i in range(n)] for layer in range(config.n_layer)]) for name in "kv"
+        )  # [n_layer, n, n_kv_head, head_dim]
+        queries = [trace["q", n - 1, layer][0] for layer in range(config.n_layer)]
+        group = config.group
+        layer, head = max(np.ndindex(config.n_layer, config.n_head), key=lambda at: moved(queries, keys, group, *at))
+        query, own = queries[layer][head], keys[layer, :, head // group]
+        channel = int(np.argmin(np.abs(own[-1])))  # it is small, and will be large
+        cases = [case(query, own, channel, *one) for one in CASES]
+        self.trace, self.layer, self.head, self.channel, self.n, self.cases = trace, layer, head, channel, n, cases
+        self.choices = (Choice("bits", range(len(cases)), FIRST),)
+        self.model = model.name
+        self.token = str(trace.about["tokens"][n - 1])
+        self.drawing = drawing(cases)
+        self.long = shares(*LONG, RECENT)  # of these, what a longer text of a larger model takes of sixteen bits
+        self.formats = compare(model, [int(i) for i in recording.ids[:n]])
+        # of the keys of this model, the most of all heads
+        self.uneven = max(unevenness(rows[:, g]) for rows in keys for g in range(config.n_kv_head))
+        self.uneven_values = max(unevenness(rows[:, g]) for rows in values for g in range(config.n_kv_head))
+        self.trained = recorded()  # data/trained.json
+        self.tokens = planted(rows_with(token=True), CASES[FIRST][0], token=True)
+        self.shared = [Shared(bits, size, low, per_number(bits, size, low)) for bits, size, low in SHARED]
+        self.floats = [Float(kind, Float8(kind).largest, 2.0 ** -(MANTISSA[kind] + 1)) for kind in ("e4m3", "e5m2")]
+        self.asks = asks()
 
     def coded(self, kind: str) -> dict[str, Any]:
         """Of the trained model, the line of k or v with so many bits as on show."""
@@ -137,46 +141,7 @@ class View(NamedTuple):
         return self.cases[FIRST].bits
 
 
-def view(settings: Settings) -> View:
-    recording = settings.recording()
-    recording.run_prompt()
-    if recording.n_prompt == 1:
-        recording.step()
-    model, trace = recording.model, recording.trace
-    n = max(2, recording.n_prompt)
-    config = model.config
-    keys, values = (
-        np.array([[trace[name, i, layer][0] for i in range(n)] for layer in range(config.n_layer)]) for name in "kv"
-    )  # [n_layer, n, n_kv_head, head_dim]
-    queries = [trace["q", n - 1, layer][0] for layer in range(config.n_layer)]
-    group = config.n_head // config.n_kv_head
-    layer, head = max(np.ndindex(config.n_layer, config.n_head), key=lambda at: moved(queries, keys, group, *at))
-    query, own = queries[layer][head], keys[layer, :, head // group]
-    channel = int(np.argmin(np.abs(own[-1])))  # it is small, and will be large
-    cases = [case(query, own, channel, *one) for one in CASES]
-    return View(
-        trace=trace,
-        choices=(Choice("bits", range(len(cases)), FIRST),),
-        model=model.name,
-        token=str(trace.about["tokens"][n - 1]),
-        layer=layer,
-        head=head,
-        channel=channel,
-        larger=LARGER,
-        n=n,
-        cases=cases,
-        drawing=drawing(cases),
-        long=shares(*LONG, RECENT),
-        formats=compare(model, [int(i) for i in recording.ids[:n]]),
-        uneven=max(unevenness(rows[:, g]) for rows in keys for g in range(config.n_kv_head)),
-        uneven_values=max(unevenness(rows[:, g]) for rows in values for g in range(config.n_kv_head)),
-        trained=recorded(),
-        tokens=planted(rows_with(token=True), CASES[FIRST][0], token=True),
-        times=TIMES,
-        shared=[Shared(bits, size, low, per_number(bits, size, low)) for bits, size, low in SHARED],
-        floats=[Float(kind, Float8(kind).largest, 2.0 ** -(MANTISSA[kind] + 1)) for kind in ("e4m3", "e5m2")],
-        asks=asks(),
-    )
+view = View
 
 
 def moved(queries: list[Array], keys: Array, group: int, layer: int, head: int) -> float:

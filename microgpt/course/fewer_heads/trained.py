@@ -15,7 +15,7 @@ import numpy as np
 from microgpt.config import Array, n_params
 from microgpt.cost import kv_bytes
 from microgpt.errors import N_
-from microgpt.experiments.shared_heads.quality import CONFIG, MORE, N_HELD, SEEDS, STEPS, measured
+from microgpt.experiments.shared_heads.quality import CONFIG, MORE, STEPS, measured
 from microgpt.viz.drawing.chart import Tick
 
 SIZE = 2  # bytes a number: 16 bits
@@ -26,16 +26,8 @@ WAYS = {  # the kinds of models that are drawn
     "continued": N_("averages, trained further"),
 }
 FIRST = {"trained": N_("a pair for each query head"), "continued": N_("the same, trained further")}
+FURTHER = MORE / STEPS  # share of the steps
 PUBLISHED = 5  # percent of the training that made a model, for its conversion: Ainslie et al., 2023
-
-
-class Found(NamedTuple):
-    """One way to come by a model, over all seeds; `marks` are the places of the runs that lie on the scale."""
-
-    way: str
-    loss: float  # mean
-    spread: float  # standard deviation
-    marks: list[float]
 
 
 class Trained(NamedTuple):
@@ -45,7 +37,8 @@ class Trained(NamedTuple):
     params: int
     per_token: int  # bytes
     share: float  # of those with most heads
-    found: list[Found]
+    # by way to come by a model, over all seeds: mean loss, standard deviation, and the runs that lie on the scale
+    found: list[tuple[str, float, float, list[float]]]
     more: float
     spreads: float  # the same in spreads of the models with most
     worse: int  # seeds in which it is the worse one
@@ -59,46 +52,13 @@ class Trained(NamedTuple):
         return self.spreads <= 1
 
 
-class Quality(NamedTuple):
-    """All of it."""
-
-    rows: list[Trained]  # most heads first
-    fewer: list[Trained]  # those after it
-    spread: float  # of the models with most heads
-    seeds: int
-    steps: int
-    further: float  # share of the steps
-    held: int  # names
-    by_sharing: bool  # most of what a single head costs stays when it has as many weights
-    start_better: bool  # to share from the first step beats averages that are trained further
-    ticks: list[Tick]
-    width: int
-    published: int
-
-
-def quality() -> Quality:
-    losses = {
-        n: {kind: np.array(found) for kind, found in kinds.items()} for n, kinds in measured().items()
-    }  # most heads first
+def models() -> tuple[list[Trained], list[Tick]]:
+    """A row a number of heads, most first, and the scale of the losses."""
+    losses = {n: {kind: np.array(found) for kind, found in kinds.items()} for n, kinds in measured().items()}
     near = np.concatenate([kinds[kind] for kinds in losses.values() for kind in FIRST])  # what the scale is for
     low, high = math.floor(near.min() / STEP), math.ceil(near.max() / STEP)
     ticks = [Tick(WIDE * i / (high - low), STEP * (low + i)) for i in range(high - low + 1)]
-    rows = [trained(n, kinds, losses[CONFIG.n_head], ticks) for n, kinds in losses.items()]
-    single = rows[-1]
-    return Quality(
-        rows=rows,
-        fewer=rows[1:],
-        spread=rows[0].found[0].spread,
-        seeds=SEEDS,
-        steps=STEPS,
-        further=MORE / STEPS,
-        held=N_HELD,
-        by_sharing=single.widened > single.more / 2,
-        start_better=all(one.more < one.continued for one in rows[1:]),
-        ticks=ticks,
-        width=WIDE,
-        published=PUBLISHED,
-    )
+    return [trained(n, kinds, losses[CONFIG.n_head], ticks) for n, kinds in losses.items()], ticks
 
 
 def trained(n: int, kinds: Mapping[str, Array], most: Mapping[str, Array], ticks: list[Tick]) -> Trained:
@@ -123,7 +83,7 @@ def trained(n: int, kinds: Mapping[str, Array], most: Mapping[str, Array], ticks
     )
 
 
-def found(way: str, losses: Array, ticks: list[Tick]) -> Found:
+def found(way: str, losses: Array, ticks: list[Tick]) -> tuple[str, float, float, list[float]]:
     low, high = ticks[0].value, ticks[-1].value
     marks = [WIDE * (loss - low) / (high - low) for loss in losses.tolist() if loss <= high]
-    return Found(way, losses.mean(), losses.std(ddof=1), marks)
+    return way, losses.mean(), losses.std(ddof=1), marks

@@ -27,19 +27,11 @@ ORIGINS = {
 }
 
 
-class Query(NamedTuple):
-    """A query head: its row at the last token, and the share of its attention that went to other rows."""
-
-    head: int
-    q: Strip
-    moved: float
-
-
 class Group(NamedTuple):
     """Query heads, and what they share: for each kind (k, v, or c, the short row), its rows, oldest first."""
 
     at: int
-    queries: list[Query]
+    queries: list[tuple[int, Strip, float]]  # head, its row at the last token, share of attention that went elsewhere
     held: list[tuple[str, list[Strip]]]
 
 
@@ -117,10 +109,9 @@ class Trial:
         way = self.judged("MLA", 0, "short", [group], params, self.config, after, d_c)
         return way._replace(rebuilt=rebuilt, off=off(self.before, after))
 
-    def queries(self, after: Trace) -> list[Query]:
+    def queries(self, after: Trace) -> list[tuple[int, Strip, float]]:
         moved = change(self.before, after, self.config).moved.tolist()
-        rows = self.strips(after["q", 0, 0][-1])
-        return [Query(i, q, x) for i, (q, x) in enumerate(zip(rows, moved, strict=True))]
+        return list(zip(range(len(moved)), self.strips(after["q", 0, 0][-1]), moved, strict=True))
 
     def judged(
         self,

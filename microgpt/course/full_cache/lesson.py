@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from microgpt.config import Config
 from microgpt.course.full_cache import sink
 from microgpt.course.full_cache.policies import Outcome, after_shift, compare, text_of
-from microgpt.course.full_cache.timeline import Line, drawing
+from microgpt.course.full_cache.timeline import drawing
 from microgpt.experiments.dropping.recorded import recorded
-from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
@@ -78,34 +77,40 @@ class Dropped(NamedTuple):
     same: bool  # text as with all rows
 
 
-class View(NamedTuple):
+class View:
     """One text under every policy."""
 
-    trace: Trace
-    choices: tuple[Choice, ...]
-    model: str
-    n: int
-    n_prompt: int
-    n_ctx: int
-    room: int
-    tokens: list[str]
-    cases: list[Case]
-    lines: list[Line]
-    ring: float  # the largest difference between ring and window
-    shifted: list[tuple[float, float]]  # by layer: K and V
-    shifted_text: int
-    dropped: int
-    learned: int  # positions that microgpt has
-    planted: sink.Planted
-    trained: dict[str, Any]  # data/trained.json
-    runs: list[Dropped]
-    asks: Asks
-    no_sinks: float = NO_SINKS
-    sinks: float = SINKS
-    n_sinks: int = N_SINKS
-    published_room: int = PUBLISHED_ROOM
-    windowed: Windowed = WINDOWED
-    engines: tuple[str, ...] = ENGINES
+    def __init__(self, settings: Settings) -> None:
+        recording = settings.recording()
+        recording.run_prompt()
+        model = recording.model
+        ids, n_prompt = text_of(model, settings.prompt)
+        room = max(LEAST, model.config.n_ctx // SHARE)
+        found = {one.policy: one for one in compare(model, ids, n_prompt, room)}
+        window, ring = found[WINDOW], found.pop(RING)
+        words = [show(model.tokenizer.vocabulary[i]) for i in ids]
+        cases = [case(model, one, found[ALL]) for one in found.values()]
+        story, shown = text_of(shipped(SHIFTED), "The next day is bright")[0], shipped(SHIFTED).config.n_ctx
+        self.n_prompt, self.room, self.cases = n_prompt, room, cases
+        self.trace = recording.trace
+        self.choices = (Choice("policy", range(len(cases)), 1),)
+        self.model = model.name
+        self.n = len(ids)
+        self.n_ctx = model.config.n_ctx
+        self.tokens = words
+        self.lines = drawing(
+            words, [one.reads for one in found.values()], [whole(one.variation) for one in found.values()]
+        )
+        # the largest difference between ring and window
+        self.ring = float(np.abs(np.array(window.off) - np.array(ring.off)).max())
+        self.shifted = after_shift(shipped(SHIFTED), story[:shown], KEPT)  # by layer: K and V
+        self.shifted_text = shown
+        self.dropped = (shown - KEPT) // 2
+        self.learned = shipped("names").config.n_ctx  # positions that microgpt has
+        self.planted = sink.planted(SHARE_PLANTED, HELD)
+        self.trained = recorded()  # data/trained.json
+        self.runs = dropped()
+        self.asks = asks()
 
     @property
     def first(self) -> Dropped:
@@ -121,38 +126,7 @@ class View(NamedTuple):
         return next((case for case in self.cases if case.policy == policy), None)
 
 
-def view(settings: Settings) -> View:
-    recording = settings.recording()
-    recording.run_prompt()
-    model = recording.model
-    ids, n_prompt = text_of(model, settings.prompt)
-    room = max(LEAST, model.config.n_ctx // SHARE)
-    found = {one.policy: one for one in compare(model, ids, n_prompt, room)}
-    window, ring = found[WINDOW], found.pop(RING)
-    words = [show(model.tokenizer.vocabulary[i]) for i in ids]
-    cases = [case(model, one, found[ALL]) for one in found.values()]
-    story, shown = text_of(shipped(SHIFTED), "The next day is bright")[0], shipped(SHIFTED).config.n_ctx
-    return View(
-        trace=recording.trace,
-        choices=(Choice("policy", range(len(cases)), 1),),
-        model=model.name,
-        n=len(ids),
-        n_prompt=n_prompt,
-        n_ctx=model.config.n_ctx,
-        room=room,
-        tokens=words,
-        cases=cases,
-        lines=drawing(words, [one.reads for one in found.values()], [whole(one.variation) for one in found.values()]),
-        ring=float(np.abs(np.array(window.off) - np.array(ring.off)).max()),
-        shifted=after_shift(shipped(SHIFTED), story[:shown], KEPT),
-        shifted_text=shown,
-        dropped=(shown - KEPT) // 2,
-        learned=shipped("names").config.n_ctx,
-        planted=sink.planted(SHARE_PLANTED, HELD),
-        trained=recorded(),
-        runs=dropped(),
-        asks=asks(),
-    )
+view = View
 
 
 def case(model: Model, one: Outcome, full: Outcome) -> Case:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt.config import Array
-from microgpt.course.guess_and_check.columns import STAGES, Column, columns
+from microgpt.course.guess_and_check.columns import STAGES, columns
 from microgpt.decode import generate, recompute
 from microgpt.errors import N_, UserError
 from microgpt.experiments.schedule import estimate
@@ -99,36 +99,58 @@ class Asks(NamedTuple):
     tokens: dict[str, float]
 
 
-class View(NamedTuple):
+class View:
     """Rounds of guesses for one text."""
 
-    trace: Trace
-    choices: tuple[Choice, ...]
-    target: str
-    draft: str
-    prompt: str
-    text: str
-    rounds: list[Shown]
-    labels: list[tuple[int, str]]
-    columns: list[Column]
-    written: int  # tokens
-    passes: int
-    greedy: bool  # without chance, the text is that of the target alone
-    alpha: float  # what both models have in common, the mean over the guesses that were judged; as it is printed
-    cost: float  # bytes that the draft's step reads, of the target's; as it is printed
-    gain: float  # times quicker, by the formula, from these two
-    chart: Chart
-    best: list[tuple[float, int, float]]  # rate, best length, times quicker
-    hand: list[Three]
-    common: float
-    chained: int  # passes for this text without chance, with chains of guesses,
-    branched: int  # and with trees
-    asks: Asks
-    widths: tuple[int, ...] = WIDTHS
-    gamma: int = GAMMA
-    curve_cost: float = COST
-    published: tuple[tuple[int, int], float, int, float] = PUBLISHED
-    temperature: float = TEMPERATURE
+    def __init__(self, settings: Settings) -> None:
+        target, draft, trace = shipped(settings.model), shipped(DRAFT), Trace()
+        if not target.tokenizer.split(settings.prompt):
+            raise UserError(N_("The prompt is empty; give at least one token."))
+        ids = target.tokenizer.encode(settings.prompt)
+        writer = Speculation(
+            target, SmallModel(draft, TEMPERATURE, 0, SEED), ids, GAMMA, TEMPERATURE, 0, SEED, trace.sequence(0)
+        )  # fmt: skip
+        texts, found = [list(ids)], list[Round]()
+        for one in writer.run(MOST_ROUNDS * (GAMMA + 1)):
+            found.append(one)
+            texts.append(list(writer.ids))
+            if len(found) == MOST_ROUNDS:
+                break
+        rounds = [shown(target, draft, text, one) for text, one in zip(texts[:-1], found, strict=True)]
+        words = [show(target.tokenizer.vocabulary[i]) for i in texts[-1]]
+        trace.about |= {"model": target.name, "config": asdict(target.config), "prompt": settings.prompt, "text": words}
+        both = [(law_of(target, ids), law_of(draft, ids)) for ids in judged(texts, found)]
+        alpha = round(float(np.mean([np.minimum(*laws).sum() for laws in both])), DIGITS) if both else 0.0
+        cost = round(reads(draft, len(ids)) / reads(target, len(ids)), DIGITS)
+        self.trace, self.rounds = trace, rounds
+        self.choices = (Choice("stage", range(len(STAGES) * len(rounds)), 1),)
+        self.target = target.name
+        self.draft = draft.name
+        self.prompt = settings.prompt
+        self.text = target.tokenizer.decode(texts[-1])
+        self.labels = [(i, stage) for i in range(1, len(rounds) + 1) for stage in STAGES]
+        self.columns = columns(
+            [[show(target.tokenizer.vocabulary[i]) for i in text] for text in texts], found, names(target)
+        )
+        self.written = len(texts[-1]) - len(ids)  # tokens
+        self.passes = len(found)
+        self.greedy = same_greedy(target, draft, ids)  # without chance, the text is that of the target alone
+        self.alpha = (
+            alpha  # what both models have in common, the mean over the guesses that were judged; as it is printed
+        )
+        self.cost = cost  # bytes that the draft's step reads, of the target's; as it is printed
+        self.gain = speed_up(alpha, GAMMA, cost)  # times quicker, by the formula, from these two
+        self.chart = curves()
+        # rate, best length, times quicker
+        self.best = [
+            (alpha, best_gamma(alpha, COST), speed_up(alpha, best_gamma(alpha, COST), COST)) for alpha in ALPHAS
+        ]
+        self.hand = by_hand()
+        self.common = sum(min(p, q) for p, q in zip(*BY_HAND, strict=True)) / sum(BY_HAND[0])
+        # passes for this text without chance, with chains of guesses,
+        self.chained = branches(target, draft, ids, (1,) * len(WIDTHS))
+        self.branched = branches(target, draft, ids, WIDTHS)  # and with trees
+        self.asks = asks()
 
     @property
     def round_of(self) -> list[Shown]:
@@ -136,50 +158,7 @@ class View(NamedTuple):
         return [one for one in self.rounds for _ in STAGES]
 
 
-def view(settings: Settings) -> View:
-    target, draft, trace = shipped(settings.model), shipped(DRAFT), Trace()
-    if not target.tokenizer.split(settings.prompt):
-        raise UserError(N_("The prompt is empty; give at least one token."))
-    ids = target.tokenizer.encode(settings.prompt)
-    writer = Speculation(
-        target, SmallModel(draft, TEMPERATURE, 0, SEED), ids, GAMMA, TEMPERATURE, 0, SEED, trace.sequence(0)
-    )  # fmt: skip
-    texts, found = [list(ids)], list[Round]()
-    for one in writer.run(MOST_ROUNDS * (GAMMA + 1)):
-        found.append(one)
-        texts.append(list(writer.ids))
-        if len(found) == MOST_ROUNDS:
-            break
-    rounds = [shown(target, draft, text, one) for text, one in zip(texts[:-1], found, strict=True)]
-    words = [show(target.tokenizer.vocabulary[i]) for i in texts[-1]]
-    trace.about |= {"model": target.name, "config": asdict(target.config), "prompt": settings.prompt, "text": words}
-    both = [(law_of(target, ids), law_of(draft, ids)) for ids in judged(texts, found)]
-    alpha = round(float(np.mean([np.minimum(*laws).sum() for laws in both])), DIGITS) if both else 0.0
-    cost = round(reads(draft, len(ids)) / reads(target, len(ids)), DIGITS)
-    return View(
-        trace=trace,
-        choices=(Choice("stage", range(len(STAGES) * len(rounds)), 1),),
-        target=target.name,
-        draft=draft.name,
-        prompt=settings.prompt,
-        text=target.tokenizer.decode(texts[-1]),
-        rounds=rounds,
-        labels=[(i, stage) for i in range(1, len(rounds) + 1) for stage in STAGES],
-        columns=columns([[show(target.tokenizer.vocabulary[i]) for i in text] for text in texts], found, names(target)),
-        written=len(texts[-1]) - len(ids),
-        passes=len(found),
-        greedy=same_greedy(target, draft, ids),
-        alpha=alpha,
-        cost=cost,
-        gain=speed_up(alpha, GAMMA, cost),
-        chart=curves(),
-        best=[(alpha, best_gamma(alpha, COST), speed_up(alpha, best_gamma(alpha, COST), COST)) for alpha in ALPHAS],
-        hand=by_hand(),
-        common=sum(min(p, q) for p, q in zip(*BY_HAND, strict=True)) / sum(BY_HAND[0]),
-        chained=branches(target, draft, ids, (1,) * len(WIDTHS)),
-        branched=branches(target, draft, ids, WIDTHS),
-        asks=asks(),
-    )
+view = View
 
 
 def branches(target: Model, draft: Model, ids: Sequence[int], widths: Sequence[int]) -> int:

@@ -115,35 +115,42 @@ class Asks(NamedTuple):
     too_much: tuple[float, float]  # weight of the first tile's keys, right and with the bug
 
 
-class View(NamedTuple):
+class View:
     """One query over its keys."""
 
-    trace: Trace
-    choices: tuple[Choice, ...]
-    token: str
-    layer: int
-    head: int
-    size: int
-    tiles: list[Tile]
-    out: Array  # o / l
-    plain: Array  # what the model computes
-    difference: float
-    everywhere: float  # the largest over all heads and layers
-    splits: list[Split]
-    joined: Part
-    mean: Array
-    off: float  # of the plain mean of the parts
-    large: tuple[float, ...]
-    large_values: tuple[float, ...]
-    large_out: float
-    moved: list[Moved]
-    width: int
-    processors: int
-    loads: list[tuple[int, int, int]]  # texts times heads, keys, splits
-    asks: Asks
-    published: tuple[Published, ...] = PUBLISHED
-    card: str = CARD
-    software: str = SOFTWARE
+    def __init__(self, settings: Settings) -> None:
+        recording = settings.recording()
+        recording.run_prompt()
+        trace, config, n = recording.trace, recording.model.config, recording.n_prompt
+        reads = {
+            (layer, head): read(trace, config.group, n, layer, head)
+            for layer in range(config.n_layer)
+            for head in range(config.n_head)
+        }
+        size = max(2, math.ceil(n / MOST_TILES))
+        layer, head = max(reads, key=lambda at: risen(reads[at][0], size))
+        scores, values = reads[layer, head]
+        words = [str(token) for token in trace.about["tokens"][:n]]
+        found = tiles_of(scores, values, words, size)
+        off = {at: np.abs(tiles.attend(*one, size).out - answer_of(trace, n, *at)).max() for at, one in reads.items()}
+        parts = tiles.split(scores, values, 2, size)
+        mean = np.mean([part.out for part in parts], axis=0)
+        self.trace, self.layer, self.head, self.size, self.mean = trace, layer, head, size, mean
+        self.choices = (Choice("tile", range(len(found)), next((i for i, t in enumerate(found) if t.rose), 0)),)
+        self.token = words[-1]
+        self.tiles = found
+        self.out = found[-1].state.part.out  # o / l
+        self.plain = answer_of(trace, n, layer, head)  # what the model computes
+        self.difference = float(off[layer, head])
+        self.everywhere = float(max(off.values()))  # the largest over all heads and layers
+        self.splits = halves(words, parts)
+        self.joined = tiles.join(parts)
+        self.off = float(np.abs(mean - found[-1].state.part.out).max())  # of the plain mean of the parts
+        self.large_out = float(tiles.attend(np.array(LARGE), np.array(LARGE_VALUES)[:, None], 1).out[0])
+        self.moved = [Moved(q, LONG, traffic.apart(q, LONG, WIDE), traffic.once(q, LONG, WIDE)) for q in (LONG, 1)]
+        # texts times heads, keys, splits
+        self.loads = [(heads, keys, tiles.n_splits(heads, keys, PROCESSORS)) for heads, keys in LOADS]
+        self.asks = asks(scores, size)
 
     @property
     def rises(self) -> list[int]:
@@ -151,48 +158,7 @@ class View(NamedTuple):
         return [i for i, tile in enumerate(self.tiles) if tile.rose]
 
 
-def view(settings: Settings) -> View:
-    recording = settings.recording()
-    recording.run_prompt()
-    trace, config, n = recording.trace, recording.model.config, recording.n_prompt
-    reads = {
-        (layer, head): read(trace, config.n_head // config.n_kv_head, n, layer, head)
-        for layer in range(config.n_layer)
-        for head in range(config.n_head)
-    }
-    size = max(2, math.ceil(n / MOST_TILES))
-    layer, head = max(reads, key=lambda at: risen(reads[at][0], size))
-    scores, values = reads[layer, head]
-    words = [str(token) for token in trace.about["tokens"][:n]]
-    found = tiles_of(scores, values, words, size)
-    off = {at: np.abs(tiles.attend(*one, size).out - answer_of(trace, n, *at)).max() for at, one in reads.items()}
-    parts = tiles.split(scores, values, 2, size)
-    mean = np.mean([part.out for part in parts], axis=0)
-    return View(
-        trace=trace,
-        choices=(Choice("tile", range(len(found)), next((i for i, t in enumerate(found) if t.rose), 0)),),
-        token=words[-1],
-        layer=layer,
-        head=head,
-        size=size,
-        tiles=found,
-        out=found[-1].state.part.out,
-        plain=answer_of(trace, n, layer, head),
-        difference=float(off[layer, head]),
-        everywhere=float(max(off.values())),
-        splits=halves(words, parts),
-        joined=tiles.join(parts),
-        mean=mean,
-        off=float(np.abs(mean - found[-1].state.part.out).max()),
-        large=LARGE,
-        large_values=LARGE_VALUES,
-        large_out=float(tiles.attend(np.array(LARGE), np.array(LARGE_VALUES)[:, None], 1).out[0]),
-        moved=[Moved(q, LONG, traffic.apart(q, LONG, WIDE), traffic.once(q, LONG, WIDE)) for q in (LONG, 1)],
-        width=WIDE,
-        processors=PROCESSORS,
-        loads=[(heads, keys, tiles.n_splits(heads, keys, PROCESSORS)) for heads, keys in LOADS],
-        asks=asks(scores, size),
-    )
+view = View
 
 
 def halves(words: Sequence[str], parts: Sequence[Part]) -> list[Split]:

@@ -16,7 +16,6 @@ from microgpt.config import Config
 from microgpt.cost import kv_bytes
 from microgpt.course.in_your_code.grown import HOOKS, LARGE, LONG
 from microgpt.errors import N_
-from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.lesson import Table
 from microgpt.viz.settings import Settings
@@ -82,80 +81,48 @@ class Padded(NamedTuple):
     learned: float
 
 
-class View(NamedTuple):
+class View:
     """One text, with a table a pass."""
 
-    trace: Trace
-    choices: tuple[Choice, ...]
-    legend: str
-    labels: list[str]  # of the passes
-    tables: list[Table]
-    listings: list[Listing]
-    passes: list[Pass]
-    tokens: list[str]  # that go into some pass
-    entered: list[int]  # the pass in which each goes in
-    layers: list[int]
-    heads: list[int]  # of keys and values
-    config: Config
-    more: dict[str, Listing]  # listings of the prose, by their names
-    versions: dict[str, str]
-    padded: list[Padded]
-    large: str
-    long: int
-    grown: int  # bytes written for such a text, if the cache is a new array at every step
-    reserved: int  # if the room is there from the start
-    batch: int
-    length: int
-    known: Config  # of the large model
-    shapes: dict[str, str]
-    bug: Listing  # without what it prints, which would tell
-    bug_lengths: list[int]  # of its cache, pass by pass
-    bug_words: list[str]
-
-
-def view(settings: Settings) -> View:
-    trace = settings.trace()
-    config, tokens = Config(**trace.about["config"]), [show(token) for token in trace.about["tokens"]]
-    made, known = passes(config, tokens, trace.about["n_prompt"]), PRESETS[LARGE].config
-    rows = kv_bytes(known, 1, 2)
-    shapes = answers(
-        shape_text(BATCH, known.n_kv_head, LENGTH, known.head_dim),
-        queries=shape_text(BATCH, known.n_head, LENGTH, known.head_dim),
-        joined=shape_text(1, known.n_kv_head, BATCH * LENGTH, known.head_dim),
-    )
-    names = list(LOOPS)
-    bug = [line.split() for line in record()["printed"]["bug"].splitlines()]
-    return View(
-        trace=trace,
-        choices=(
+    def __init__(self, settings: Settings) -> None:
+        trace = settings.trace()
+        config, tokens = Config(**trace.about["config"]), [show(token) for token in trace.about["tokens"]]
+        made, known = passes(config, tokens, trace.about["n_prompt"]), PRESETS[LARGE].config
+        rows = kv_bytes(known, 1, 2)
+        shapes = answers(
+            shape_text(BATCH, known.n_kv_head, LENGTH, known.head_dim),
+            queries=shape_text(BATCH, known.n_head, LENGTH, known.head_dim),
+            joined=shape_text(1, known.n_kv_head, BATCH * LENGTH, known.head_dim),
+        )
+        names = list(LOOPS)
+        bug = [line.split() for line in record()["printed"]["bug"].splitlines()]
+        self.trace, self.config, self.shapes = trace, config, shapes
+        self.choices = (
             Choice("pass", range(len(made)), min(2, len(made) - 1)),
             Choice("listing", range(len(names)), names.index(FIRST), in_figure=False),
-        ),
-        legend=N_("Pass"),
-        labels=[str(one.i + 1) for one in made],
-        tables=[table(config, one) for one in made],
-        listings=[listing(name, *LOOPS[name]) for name in names],
-        passes=made,
-        tokens=tokens[: made[-1].length],
-        entered=[one.i for one in made for _ in range(one.n)],
-        layers=list(range(config.n_layer)),
-        heads=list(range(config.n_kv_head)),
-        config=config,
-        more={name: listing(name) for name in others()},
-        versions=record()["versions"],
-        padded=padded(),
-        large=LARGE,
-        long=LONG,
-        grown=rows * LONG * (LONG + 1) // 2,
-        reserved=rows * LONG,
-        batch=BATCH,
-        length=LENGTH,
-        known=known,
-        shapes=shapes,
-        bug=listing("bug")._replace(printed=""),
-        bug_lengths=[int(length) for length, _ in bug],
-        bug_words=[word for _, word in bug],
-    )
+        )
+        self.legend = N_("Pass")
+        self.labels = [str(one.i + 1) for one in made]  # of the passes
+        self.tables = [table(config, one) for one in made]
+        self.listings = [listing(name, *LOOPS[name]) for name in names]
+        self.passes = made
+        self.tokens = tokens[: made[-1].length]  # that go into some pass
+        self.entered = [one.i for one in made for _ in range(one.n)]  # the pass in which each goes in
+        self.layers = list(range(config.n_layer))
+        self.heads = list(range(config.n_kv_head))  # of keys and values
+        self.more = {name: listing(name) for name in others()}  # listings of the prose, by their names
+        self.versions = record()["versions"]
+        self.padded = padded()
+        # bytes written for such a text, if the cache is a new array at every step
+        self.grown = rows * LONG * (LONG + 1) // 2
+        self.reserved = rows * LONG  # if the room is there from the start
+        self.known = known  # of the large model
+        self.bug = listing("bug")._replace(printed="")  # without what it prints, which would tell
+        self.bug_lengths = [int(length) for length, _ in bug]  # of its cache, pass by pass
+        self.bug_words = [word for _, word in bug]
+
+
+view = View
 
 
 @cache

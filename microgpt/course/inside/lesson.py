@@ -9,9 +9,9 @@ from microgpt.architectures.known import PRESETS
 from microgpt.architectures.names import GPT2, LLAMA, published
 from microgpt.config import Array
 from microgpt.course.inside import journey
-from microgpt.course.inside.bars import Levels, Part, at, drawing
-from microgpt.course.inside.route import Journey, held, journeys_of
-from microgpt.course.inside.swaps import Swap, swaps_of
+from microgpt.course.inside.bars import Levels, at, drawing
+from microgpt.course.inside.route import held, journeys_of
+from microgpt.course.inside.swaps import swaps_of
 from microgpt.errors import N_
 from microgpt.model import softmax
 from microgpt.trace import Trace
@@ -72,37 +72,45 @@ class Asks(NamedTuple):
     replaced: float  # how far logits are off if the last MLP replaces the stream
 
 
-class View(NamedTuple):
+class View:
     """Everything that the page places."""
 
-    trace: Trace
-    choices: tuple[Choice, ...]
-    model: str
-    labels: list[tuple[int, str]]
-    at: int  # the token whose way the prose tells
-    journeys: list[Journey]
-    parts: list[Part]  # of the drawing, in all its states
-    guesses: list[Guesses]
-    n_embd: int
-    n_layer: int
-    n_head: int
-    n_kv_head: int
-    head_dim: int
-    n_mlp: int
-    activation: str  # of the MLP, as Config has it
-    learned: bool  # positions have a table, whose rows are added
-    last: str
-    swaps: list[Swap]
-    swap_labels: list[str]
-    alone: Alone
-    adds_up: float
-    inventories: list[Inventory]
-    near: list[tuple[str, list[str]]]
-    smol: Large
-    llama: Large
-    percent_kept: float  # of the numbers that a step makes
-    asks: Asks
-    first_layer: int = 0
+    def __init__(self, settings: Settings) -> None:
+        recording = settings.run()
+        model, trace, c, n_prompt = recording.model, recording.trace, recording.model.config, recording.n_prompt
+        tokens = [show(token) for token in trace.about["tokens"]]
+        ways = [journey.stops(trace, c, pos) for pos in range(len(tokens))]
+        journeys = journeys_of(c, tokens, ways)
+        ids, last = recording.ids[:n_prompt], n_prompt - 1
+        swaps = swaps_of(model, ids)
+        states = {f"t{pos}": way for pos, way in enumerate(ways)} | {one.state: one.ways[last] for one in swaps}
+        alone = journey.mlp_alone(model.params, c, ids)
+        inventories = [inventory_of(model.name, c), *large_inventories()]
+        self.trace, self.journeys, self.swaps, self.inventories = trace, journeys, swaps, inventories
+        self.choices = choices(len(tokens), last, len(swaps), len(inventories))
+        self.model = model.name
+        self.labels = list(enumerate(tokens))
+        self.at = last  # the token whose way the prose tells
+        self.parts = drawing(tokens, journeys[last].stops, states, swaps)  # of the drawing, in all its states
+        self.guesses = [Guesses(state, guessed(model, way[-1].value[0])) for state, way in states.items()]
+        self.n_embd = c.n_embd
+        self.n_layer = c.n_layer
+        self.n_head = c.n_head
+        self.n_kv_head = c.n_kv_head
+        self.head_dim = c.head_dim
+        self.n_mlp = c.n_mlp
+        self.activation = c.mlp  # of the MLP, as Config has it
+        self.learned = c.position == "learned"  # positions have a table, whose rows are added
+        self.last = tokens[last]
+        self.swap_labels = [*(f"{s.at} {s.old} → {s.new}" for s in swaps), NOTHING]
+        self.alone = Alone(max(alone.moved, alone.replaced), alone.others)
+        self.adds_up = max(journey.adds_up(trace, c, pos) for pos in range(len(tokens)))
+        self.near = [near(model, token_id) for token_id in dict.fromkeys(ids[1:])]
+        self.smol = large("SmolLM2-135M")
+        self.llama = large("Llama-3-8B")
+        self.percent_kept = 100 * held(ways[0], "sequence") / held(ways[0])  # of the numbers that a step makes
+        self.asks = asks(model, trace, last)
+        self.first_layer = 0
 
     @property
     def fields(self) -> tuple[Choice, ...]:
@@ -114,46 +122,7 @@ class View(NamedTuple):
         return at(state, groups)
 
 
-def view(settings: Settings) -> View:
-    recording = settings.run()
-    model, trace, c, n_prompt = recording.model, recording.trace, recording.model.config, recording.n_prompt
-    tokens = [show(token) for token in trace.about["tokens"]]
-    ways = [journey.stops(trace, c, pos) for pos in range(len(tokens))]
-    journeys = journeys_of(c, tokens, ways)
-    ids, last = recording.ids[:n_prompt], n_prompt - 1
-    swaps = swaps_of(model, ids)
-    states = {f"t{pos}": way for pos, way in enumerate(ways)} | {one.state: one.ways[last] for one in swaps}
-    alone = journey.mlp_alone(model.params, c, ids)
-    inventories = [inventory_of(model.name, c), *large_inventories()]
-    return View(
-        trace=trace,
-        choices=choices(len(tokens), last, len(swaps), len(inventories)),
-        model=model.name,
-        labels=list(enumerate(tokens)),
-        at=last,
-        journeys=journeys,
-        parts=drawing(tokens, journeys[last].stops, states, swaps),
-        guesses=[Guesses(state, guessed(model, way[-1].value[0])) for state, way in states.items()],
-        n_embd=c.n_embd,
-        n_layer=c.n_layer,
-        n_head=c.n_head,
-        n_kv_head=c.n_kv_head,
-        head_dim=c.head_dim,
-        n_mlp=c.n_mlp,
-        activation=c.mlp,
-        learned=c.position == "learned",
-        last=tokens[last],
-        swaps=swaps,
-        swap_labels=[*(f"{s.at} {s.old} → {s.new}" for s in swaps), NOTHING],
-        alone=Alone(max(alone.moved, alone.replaced), alone.others),
-        adds_up=max(journey.adds_up(trace, c, pos) for pos in range(len(tokens))),
-        inventories=inventories,
-        near=[near(model, token_id) for token_id in dict.fromkeys(ids[1:])],
-        smol=large("SmolLM2-135M"),
-        llama=large("Llama-3-8B"),
-        percent_kept=100 * held(ways[0], "sequence") / held(ways[0]),
-        asks=asks(model, trace, last),
-    )
+view = View
 
 
 def asks(model: Model, trace: Trace, pos: int) -> Asks:
@@ -207,7 +176,7 @@ def large(name: str) -> Large:
         head_dim=c.head_dim,
         q_width=c.n_head * c.head_dim,
         kv_width=c.n_kv_head * c.head_dim,
-        group=c.n_head // c.n_kv_head,
+        group=c.group,
         vocabulary=c.vocab_size,
         head=by_part["head"],
         without_head=total - by_part["head"],

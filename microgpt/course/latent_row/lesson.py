@@ -27,7 +27,6 @@ from microgpt.experiments.shared_heads.widths import (
 )
 from microgpt.model import absorb, expand, forward
 from microgpt.record import Recording
-from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.chart import Chart, Series, line_chart
 from microgpt.viz.drawing.heat import Strip, scale_for
@@ -35,6 +34,8 @@ from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 from microgpt.weights import shipped
+
+__all__ = ["N_HELD", "SEEDS", "view"]  # and what the templates read
 
 MODEL = "stories-mla"
 SEEN = 6  # rows that are drawn, the newest
@@ -117,45 +118,46 @@ class Asks(NamedTuple):
     until: dict[str, int]
 
 
-class View(NamedTuple):
+class View:
     """The newest step of a model with latent rows."""
 
-    trace: Trace
-    choices: tuple[Choice, ...]
-    model: str
-    token: str
-    n: int
-    n_head: int
-    rows: list[Row]
-    heads: list[Head]
-    ways: list[Way]
-    rank: int
-    turned: int
-    own: int  # numbers of a head's key that are its own
-    n_layer: int
-    as_gqa: int  # numbers per token of stories
-    difference: float  # of the logits, both ways
-    kinds: list[Kind]
-    one_head: Kind  # of these, the one that keeps as many numbers as latent rows do
-    same_size: Paired  # latent rows against one key head, which keeps as many numbers
-    ends: tuple[float, float]
-    seeds: int
-    held: int
-    large: Large
-    v2_bytes: int
-    claim: float
-    fair: float  # the same with 16 bits,
-    own_heads: float  # and against its own heads
-    ablation: tuple[tuple[float, float], ...]
-    growth: Chart
-    recalled: Chart
-    state: int
-    wide: int
-    at_once: float  # the error of a sum of as many pairs as it is wide
-    by_delta: float
-    asks: Asks
-    layer: int = 0
-    interval: tuple[int, int] = (95, 100)  # of so many experiments, those whose interval holds the true mean
+    def __init__(self, settings: Settings) -> None:
+        recording = Recording(shipped(MODEL), settings.prompt)
+        recording.run_prompt()
+        n, layer = recording.n_prompt, 0
+        c, ids = recording.model.config, list(recording.ids[: recording.n_prompt])
+        rows, heads = drawn(recording, layer)
+        kinds = trained()
+        large = large_figures()
+        old = OLD_LAYERS * 2 * OLD_HEADS * OLD_DIM
+        self.n, self.rows, self.heads, self.kinds, self.large = n, rows, heads, kinds, large
+        self.trace = recording.trace
+        self.choices = (Choice("way", range(2), 0),)
+        self.model = recording.model.name
+        self.token = rows[-1].token
+        self.n_head = c.n_head
+        self.ways = ways(c, n)
+        self.rank = c.kv_lora_rank
+        self.turned = c.rope_dim
+        self.own = v_dim(c)  # numbers of a head's key that are its own
+        self.n_layer = c.n_layer
+        self.as_gqa = numbers_per_token(config_of("gqa"))  # numbers per token of stories
+        self.difference = both_ways(ids)  # of the logits, both ways
+        self.one_head = kinds[KINDS.index("mqa")]  # of these, the one that keeps as many numbers as latent rows do
+        self.same_size = paired("mla", "mqa")  # latent rows against one key head, which keeps as many numbers
+        self.ends = ends()
+        self.v2_bytes = V2_LAYERS * large.row * HALF
+        self.claim = V2_CLAIM / 100
+        self.fair = 1 - V2_LAYERS * large.row / old  # the same with 16 bits,
+        self.own_heads = 1 - large.row / (2 * PRESETS[LARGE].config.n_head * OLD_DIM)  # and against its own heads
+        self.growth = growth(large)
+        self.recalled = recalled()
+        self.state = STATE + CONVOLVED
+        self.at_once = error(WIDE, False)  # the error of a sum of as many pairs as it is wide
+        self.by_delta = error(WIDE, True)
+        self.asks = asks(large)
+        self.layer = 0
+        self.interval = (95, 100)  # of so many experiments, those whose interval holds the true mean
 
     @property
     def row(self) -> int:
@@ -163,51 +165,7 @@ class View(NamedTuple):
         return self.rank + self.turned
 
 
-def view(settings: Settings) -> View:
-    recording = Recording(shipped(MODEL), settings.prompt)
-    recording.run_prompt()
-    n, layer = recording.n_prompt, 0
-    c, ids = recording.model.config, list(recording.ids[: recording.n_prompt])
-    rows, heads = drawn(recording, layer)
-    kinds = trained()
-    large = large_figures()
-    old = OLD_LAYERS * 2 * OLD_HEADS * OLD_DIM
-    return View(
-        trace=recording.trace,
-        choices=(Choice("way", range(2), 0),),
-        model=recording.model.name,
-        token=rows[-1].token,
-        n=n,
-        n_head=c.n_head,
-        rows=rows,
-        heads=heads,
-        ways=ways(c, n),
-        rank=c.kv_lora_rank,
-        turned=c.rope_dim,
-        own=v_dim(c),
-        n_layer=c.n_layer,
-        as_gqa=numbers_per_token(config_of("gqa")),
-        difference=both_ways(ids),
-        kinds=kinds,
-        one_head=kinds[KINDS.index("mqa")],
-        same_size=paired("mla", "mqa"),
-        ends=ends(),
-        seeds=SEEDS,
-        held=N_HELD,
-        large=large,
-        v2_bytes=V2_LAYERS * large.row * HALF,
-        claim=V2_CLAIM / 100,
-        fair=1 - V2_LAYERS * large.row / old,
-        own_heads=1 - large.row / (2 * PRESETS[LARGE].config.n_head * OLD_DIM),
-        ablation=ABLATION,
-        growth=growth(large),
-        recalled=recalled(),
-        state=STATE + CONVOLVED,
-        wide=WIDE,
-        at_once=error(WIDE, False),
-        by_delta=error(WIDE, True),
-        asks=asks(large),
-    )  # fmt: skip
+view = View
 
 
 def drawn(recording: Recording, layer: int) -> tuple[list[Row], list[Head]]:

@@ -10,7 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 from microgpt.serving import batches, measured
-from microgpt.serving.batches import LEAST, PLACES, SIZE, Part, Pass, Run
+from microgpt.serving.batches import Part, Pass, Run
 from microgpt.serving.simulate import Seen, requests
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
@@ -125,37 +125,51 @@ class Asks(NamedTuple):
     passes: dict[str, int]  # until the prompt is done
 
 
-class View(NamedTuple):
+class View:
     """Six texts, and ten thousand."""
 
-    trace: Trace
-    choices: tuple[Choice, ...]
-    names: list[tuple[str, str]]  # letter, and how the text begins
-    ways: list[Way]
-    same: bool  # every text under every policy is what it is alone
-    loads: Loads
-    most_served: dict[str, float]  # requests per second, by the policies that do not keep up with the most
-    longest: tuple[int, int]  # the tokens of the longest prompt, and how many of the requests have it
-    apart: float  # by how much two budgets above that differ at most, in any of the times
-    fleet: dict[str, Load]
-    asks: Asks
-    places: int = PLACES
-    least: int = LEAST
-    size: int = SIZE
-    n: int = measured.REQUESTS
-    servers: int = measured.SERVERS
-    fleet_rate: int = measured.FLEET_RATE
-    groups: int = measured.GROUPS
-    shared: int = measured.SHARED
-    seed: int = measured.SEED
-    model: str = measured.MODEL
-    processor: str = measured.PROCESSOR
-    defaults: tuple[int, int] = (measured.BUDGET, measured.PLACES)  # of vLLM on this card: tokens and texts of a pass,
-    others: tuple[int, int] = (2048, 256)  # and on a card of less than LARGE_CARD, or an A100
-    large_card: int = LARGE_CARD
-    small_card: str = SMALL_CARD
-    as_of: str = AS_OF
-    most: int = 99  # the percentile beside each median
+    def __init__(self, settings: Settings) -> None:
+        model, trace = shipped(settings.model), Trace()
+        asked = batches.six(model, settings.prompt)
+        policies = batches.ways(asked)
+        runs = {kind: batches.serve(model, asked, *one) for kind, one in policies.items()}
+        most = max(one.tokens for run in runs.values() for one in run.passes)
+        ways = [way(kind, run, most) for kind, run in runs.items()]
+        words = [[show(model.tokenizer.vocabulary[i]) for i in one.ids] for one in asked]
+        trace.about |= {"model": model.name, "config": asdict(model.config), "prompt": settings.prompt, "texts": words}
+        trace.about |= {"passes": {one.kind: [column.plan for column in one.columns] for one in ways}}
+        busy = [Busy(rate, loads(ways)) for rate, ways in measured.kept().policies.items()]
+        self.trace, self.ways = trace, ways
+        self.choices = (
+            Choice("policy", range(len(ways)), 0),
+            *(Choice(one.kind, range(len(one.columns)), len(one.columns) - 1, in_figure=False) for one in ways),
+            Choice(
+                "rate", range(len(busy)), Loads._fields.index("many"), in_figure=False
+            ),  # the most that is kept up with
+        )
+        # letter, and how the text begins
+        self.names = [(letter, model.tokenizer.decode(one.ids)) for letter, one in zip(LETTERS, asked, strict=True)]
+        # every text under every policy is what it is alone
+        self.same = all(run.ids == [batches.alone(model, one) for one in asked] for run in runs.values())
+        self.loads = Loads(*busy)
+        # requests per second, by the policies that do not keep up with the most
+        self.most_served = most_served(busy[-1])
+        self.longest = longest()  # the tokens of the longest prompt, and how many of the requests have it
+        # by how much two budgets above that differ at most, in any of the times
+        self.apart = max(apart(one.policies["whole"].seen, one.policies["wide"].seen) for one in busy)
+        self.fleet = loads(measured.kept().fleet)
+        self.asks = asks()
+        self.n = measured.REQUESTS
+        self.servers = measured.SERVERS
+        self.fleet_rate = measured.FLEET_RATE
+        self.groups = measured.GROUPS
+        self.shared = measured.SHARED
+        self.seed = measured.SEED
+        self.model = measured.MODEL
+        self.processor = measured.PROCESSOR
+        self.defaults = (measured.BUDGET, measured.PLACES)  # of vLLM on this card: tokens and texts of a pass,
+        self.others = (2048, 256)  # and on a card of less than LARGE_CARD, or an A100
+        self.most = 99  # the percentile beside each median
 
     @property
     def sooner(self) -> int:
@@ -166,36 +180,7 @@ class View(NamedTuple):
         return next(way for way in self.ways if way.kind == kind)
 
 
-def view(settings: Settings) -> View:
-    model, trace = shipped(settings.model), Trace()
-    asked = batches.six(model, settings.prompt)
-    policies = batches.ways(asked)
-    runs = {kind: batches.serve(model, asked, *one) for kind, one in policies.items()}
-    most = max(one.tokens for run in runs.values() for one in run.passes)
-    ways = [way(kind, run, most) for kind, run in runs.items()]
-    words = [[show(model.tokenizer.vocabulary[i]) for i in one.ids] for one in asked]
-    trace.about |= {"model": model.name, "config": asdict(model.config), "prompt": settings.prompt, "texts": words}
-    trace.about |= {"passes": {one.kind: [column.plan for column in one.columns] for one in ways}}
-    busy = [Busy(rate, loads(ways)) for rate, ways in measured.kept().policies.items()]
-    return View(
-        trace=trace,
-        choices=(
-            Choice("policy", range(len(ways)), 0),
-            *(Choice(one.kind, range(len(one.columns)), len(one.columns) - 1, in_figure=False) for one in ways),
-            Choice(
-                "rate", range(len(busy)), Loads._fields.index("many"), in_figure=False
-            ),  # the most that is kept up with
-        ),
-        names=[(letter, model.tokenizer.decode(one.ids)) for letter, one in zip(LETTERS, asked, strict=True)],
-        ways=ways,
-        same=all(run.ids == [batches.alone(model, one) for one in asked] for run in runs.values()),
-        loads=Loads(*busy),
-        most_served=most_served(busy[-1]),
-        longest=longest(),
-        apart=max(apart(one.policies["whole"].seen, one.policies["wide"].seen) for one in busy),
-        fleet=loads(measured.kept().fleet),
-        asks=asks(),
-    )
+view = View
 
 
 def way(kind: str, run: Run, most: int) -> Way:

@@ -14,8 +14,7 @@ from microgpt.architectures.known import PRESETS
 from microgpt.config import Config
 from microgpt.cost import kv_bytes
 from microgpt.errors import N_, UserError
-from microgpt.trace import Trace
-from microgpt.viz.controls import Choice, Control, Field
+from microgpt.viz.controls import Choice, Field
 from microgpt.viz.patches import Patch, State, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings, parse_number
@@ -111,76 +110,56 @@ class Asks(NamedTuple):
     fit: dict[str, int]  # tokens of FIRST in them
 
 
-class View(NamedTuple):
+class View:
     """The page. The models that its words name are `known` ones."""
 
-    trace: Trace
-    choices: tuple[Choice, ...]
-    n: int
-    n_ctx: int
-    held: list[Held]
-    used: float  # share of the reserved rows
-    total: Total
-    known: list[Known]
-    boxes: list[Box]
-    names: list[str]
-    gpt2: Known
-    smol: Known
-    llama2: Known
-    llama: Known
-    deepseek: Known
-    crowd: int  # fewest texts, each as long as FIRST sees, for which a step reads at least as much cache as weights
-    activations: int  # bytes of the inside of one MLP of FIRST, when such a text is run in one pass
-    more: float  # of a GiB, than of a GB; as a share
-    asks: Asks
-    fields: tuple[Control, ...]  # of the form: a model, bytes a number, texts, tokens in each, GB, a config.json
+    def __init__(self, settings: Settings) -> None:
+        trace, config = settings.trace(), settings.run().model.config
+        n = len(trace.about["tokens"])
+        held = [e for e in trace if e.name in KINDS]
+        numbers = sum(np.size(e.value) for e in held)
 
+        def of_head(name: str, layer: int) -> int:
+            """Numbers that one head holds, from the shapes of what joined the cache."""
+            return sum(e.value.shape[-1] for e in held if (e.name, e.layer) == (name, layer))  # type: ignore[union-attr]
 
-def view(settings: Settings) -> View:
-    trace, config = settings.trace(), settings.run().model.config
-    n = len(trace.about["tokens"])
-    held = [e for e in trace if e.name in KINDS]
-    numbers = sum(np.size(e.value) for e in held)
-
-    def of_head(name: str, layer: int) -> int:
-        """Numbers that one head holds, from the shapes of what joined the cache."""
-        return sum(e.value.shape[-1] for e in held if (e.name, e.layer) == (name, layer))  # type: ignore[union-attr]
-
-    known = {name: describe(one) for name, one in PRESETS.items()}
-    names = list(known)
-    return View(
-        trace=trace,
-        choices=(Choice("known", range(len(known)), names.index(FIRST)),),
-        n=n,
-        n_ctx=config.n_ctx,
-        held=[
+        known = {name: describe(one) for name, one in PRESETS.items()}
+        names = list(known)
+        self.trace, self.n, self.names = trace, n, names
+        self.choices = (Choice("known", range(len(known)), names.index(FIRST)),)
+        self.n_ctx = config.n_ctx
+        self.held = [
             Held(layer, head, of_head("k", layer), of_head("v", layer))
             for layer in range(config.n_layer)
             for head in range(config.n_kv_head)
-        ],
-        used=n / config.n_ctx,
-        total=Total(numbers, 2 * numbers, 2 * numbers // n, kv_bytes(config, n, 2)),
-        known=list(known.values()),
-        boxes=boxes_of(list(known.values())),
-        names=names,
-        gpt2=known["GPT-2 124M"],
-        smol=known["SmolLM2-135M"],
-        llama2=known["Llama-2-7B"],
-        llama=known["Llama-3-8B"],
-        deepseek=known["DeepSeek-V3"],
-        crowd=crowd(PRESETS[FIRST]),
-        activations=2 * PRESETS[FIRST].config.n_mlp * PRESETS[FIRST].config.n_ctx,
-        more=2**30 / GB - 1,
-        asks=asks(PRESETS[FIRST]),
-        fields=(
+        ]
+        self.used = n / config.n_ctx  # share of the reserved rows
+        self.total = Total(numbers, 2 * numbers, 2 * numbers // n, kv_bytes(config, n, 2))
+        self.known = list(known.values())
+        self.boxes = boxes_of(list(known.values()))
+        self.gpt2 = known["GPT-2 124M"]
+        self.smol = known["SmolLM2-135M"]
+        self.llama2 = known["Llama-2-7B"]
+        self.llama = known["Llama-3-8B"]
+        self.deepseek = known["DeepSeek-V3"]
+        # fewest texts, each as long as FIRST sees, for which a step reads at least as much cache as weights
+        self.crowd = crowd(PRESETS[FIRST])
+        # bytes of the inside of one MLP of FIRST, when such a text is run in one pass
+        self.activations = 2 * PRESETS[FIRST].config.n_mlp * PRESETS[FIRST].config.n_ctx
+        self.more = 2**30 / GB - 1  # of a GiB, than of a GB; as a share
+        self.asks = asks(PRESETS[FIRST])
+        # of the form: a model, bytes a number, texts, tokens in each, GB, a config.json
+        self.fields = (
             Choice("preset", names, FIRST),
             Choice("size", tuple(SIZES), "bfloat16"),
             Field("batch", "8", 1, MOST),
             Field("tokens", "4096", 1, MOST),
             Field("memory", str(CARD), 1, MOST),
             Field("config"),
-        ),
-    )
+        )
+
+
+view = View
 
 
 def asks(model: Architecture) -> Asks:
@@ -188,7 +167,7 @@ def asks(model: Architecture) -> Asks:
     token, one = kv_bytes(c, 1, 2), model.weight_bytes_read() + model.cache_bytes(n)
     return Asks(
         config=c,
-        per_token=answers(token, only_k=token // 2, queries=token * c.n_head // c.n_kv_head),
+        per_token=answers(token, only_k=token // 2, queries=token * c.group),
         two=answers(model.weight_bytes_read(batch=2) + model.cache_bytes(n, 2), one=one, twice=2 * one),
         room=FIT,
         fit=answers(FIT // per, twice=FIT // (2 * per), only_k=2 * FIT // per),

@@ -39,55 +39,42 @@ class Asks(NamedTuple):
     newest: int  # heads in which the newest row has received least
 
 
-class View(NamedTuple):
+class View:
     """One text, with a table a head."""
 
-    trace: Trace
-    choices: tuple[Choice, ...]
-    legend: str
-    labels: list[str]
-    tables: list[Table]
-    n: int
-    n_heads: int  # of all layers
-    first: str  # the first token of the text
-    most: Place  # the row that stands out most
-    first_wins: int  # heads in which the first row has received more than any other
-    above: int  # rows that have more than an even share in some head
-    asks: Asks
-    engines: tuple[int, str] = ENGINES
-
-
-def view(settings: Settings) -> View:
-    """Run the text to its end, and add up."""
-    trace = settings.trace()
-    config, tokens = Config(**trace.about["config"]), [show(token) for token in trace.about["tokens"]]
-    n, total = len(tokens), received(trace, config)
-    shares = total / even_shares(n)  # [n_layer, n_head, n]
-    read = shares[:, :, :-1] if n > 1 else shares  # the newest row has been read once: that says little
-    layer, head, row = (int(i) for i in np.unravel_index(read.argmax(), read.shape))
-    heads = [(at, one) for at in range(config.n_layer) for one in range(config.n_head)]
-    steps = [n - j for j in range(n)]
-    return View(
-        trace=trace,
-        choices=(Choice("head", range(len(heads)), heads.index((layer, head))),),
-        legend=N_("Layer and head"),
-        labels=[f"{at}.{one}" for at, one in heads],
-        tables=[
+    def __init__(self, settings: Settings) -> None:
+        """Run the text to its end, and add up."""
+        trace = settings.trace()
+        config, tokens = Config(**trace.about["config"]), [show(token) for token in trace.about["tokens"]]
+        n, total = len(tokens), received(trace, config)
+        shares = total / even_shares(n)  # [n_layer, n_head, n]
+        read = shares[:, :, :-1] if n > 1 else shares  # the newest row has been read once: that says little
+        layer, head, row = (int(i) for i in np.unravel_index(read.argmax(), read.shape))
+        heads = [(at, one) for at in range(config.n_layer) for one in range(config.n_head)]
+        steps = [n - j for j in range(n)]
+        self.trace, self.n = trace, n
+        self.choices = (Choice("head", range(len(heads)), heads.index((layer, head))),)
+        self.legend = N_("Layer and head")
+        self.labels = [f"{at}.{one}" for at, one in heads]
+        self.tables = [
             Table(HEAD, [*zip(tokens, total[at].tolist(), steps, shares[at].tolist(), strict=True)], STANDS_OUT)
             for at in heads
-        ],
-        n=n,
-        n_heads=len(heads),
-        first=tokens[0],
-        most=Place(layer, head, tokens[row], float(total[layer, head, row]), steps[row], float(read.max())),
-        first_wins=int((total.argmax(axis=-1) == 0).sum()),
-        above=int((shares > 1).any(axis=(0, 1)).sum()),
-        asks=Asks(
+        ]
+        self.n_heads = len(heads)  # of all layers
+        self.first = tokens[0]  # the first token of the text
+        # the row that stands out most
+        self.most = Place(layer, head, tokens[row], float(total[layer, head, row]), steps[row], float(read.max()))
+        # heads in which the first row has received more than any other
+        self.first_wins = int((total.argmax(axis=-1) == 0).sum())
+        self.above = int((shares > 1).any(axis=(0, 1)).sum())  # rows that have more than an even share in some head
+        self.asks = Asks(
             answers(round(float(even_shares(n)[0]), 2), once=1.0, all=float(n)),
             answers(round(total[layer, head].sum()), one=1, weights=n * (n + 1) // 2),
             int((total.argmin(axis=-1) == n - 1).sum()),
-        ),
-    )
+        )
+
+
+view = View
 
 
 def received(trace: Trace, config: Config) -> Array:

@@ -81,83 +81,58 @@ class Asks(NamedTuple):
     stuck: list[str]  # what the loop appends that chooses by the first row of logits
 
 
-class View(NamedTuple):
+class View:
     """The whole loop on one text."""
 
-    trace: Trace
-    choices: tuple[Choice, ...]
-    passes: list[PassView]
-    labels: list[tuple[int, str]]
-    learned: bool
-    n_embd: int
-    n_layer: int
-    n_vocab: int
-    n_params: int
-    temperature: float
-    start: str
-    total: int  # token passes
-    total_again: int
-    total_new: int
-    percent_again: float
-    difference: float
-    n_new: int
-    large: list[tuple[str, int]]  # name, layers
-    vocabularies: list[tuple[str, int]]  # name, entries
-    open_text: str
-    open_best: str
-    open_other: str
-    open_table: list[tuple[float, float, float]]  # temperature, probability of both
-    other_text: str
-    drawn: list[str]
-    asks: Asks
+    def __init__(self, settings: Settings) -> None:
+        model = shipped(settings.model)
+        trace = Trace({"model": model.name, "config": asdict(model.config), "prompt": settings.prompt})
+
+        def keep(report: Report) -> None:
+            if report[0] in KEPT:
+                trace(report)
+
+        passes = loop.run(model, settings.prompt, settings.temperature, settings.top_k, settings.seed, keep)
+        tokens = [model.tokenizer.vocabulary[i] for i in passes[-1].token_ids]
+        trace.about |= {"n_prompt": len(passes[0].token_ids), "tokens": tokens, "passes": len(passes)}
+        trace.about |= {"vocabulary": model.tokenizer.vocabulary}
+        c = model.config
+        total, again = loop.token_passes(passes)
+        at = loop.most_open(passes)
+        first_ids, others = passes[0].token_ids, likeliest(passes[at].logits, N_GUESSES)
+        other = next(i for i in reversed(others) if i != passes[at].choice)
+        table = [
+            (t, chance(passes[at].logits, t, others[0]), chance(passes[at].logits, t, other)) for t in TEMPERATURES
+        ]
+        self.trace = trace
+        self.choices = (Choice("pass", range(len(passes)), min(1, len(passes) - 1)),)
+        self.passes = pass_views(model, passes)
+        self.labels = [(i, word(model, one.choice)) for i, one in enumerate(passes, start=1)]
+        self.learned = c.position == "learned"
+        self.n_embd = c.n_embd
+        self.n_layer = c.n_layer
+        self.n_vocab = c.vocab_size
+        self.n_params = n_params(c)
+        self.temperature = settings.temperature or 1.0
+        self.start = word(model, model.tokenizer.start)
+        self.total = total  # token passes
+        self.total_again = again
+        self.total_new = total - again
+        self.percent_again = 100 * again / total
+        self.difference = max(one.difference for one in passes)
+        self.n_new = len(passes)
+        self.large = [(name, PRESETS[name].config.n_layer) for name in LARGE]  # name, layers
+        self.vocabularies = [(name, PRESETS[name].config.vocab_size) for name in LARGE]  # name, entries
+        self.open_text = text_of(model, passes[at].token_ids)
+        self.open_best = word(model, others[0])
+        self.open_other = word(model, other)
+        self.open_table = table  # temperature, probability of both
+        self.other_text = text_of(model, loop.continued(model, [*passes[at].token_ids, other]))
+        self.drawn = [text_of(model, loop.continued(model, first_ids, 1.0, seed)) for seed in SEEDS]
+        self.asks = asks(model, passes, table[-1])
 
 
-def view(settings: Settings) -> View:
-    model = shipped(settings.model)
-    trace = Trace({"model": model.name, "config": asdict(model.config), "prompt": settings.prompt})
-
-    def keep(report: Report) -> None:
-        if report[0] in KEPT:
-            trace(report)
-
-    passes = loop.run(model, settings.prompt, settings.temperature, settings.top_k, settings.seed, keep)
-    tokens = [model.tokenizer.vocabulary[i] for i in passes[-1].token_ids]
-    trace.about |= {"n_prompt": len(passes[0].token_ids), "tokens": tokens, "passes": len(passes)}
-    trace.about |= {"vocabulary": model.tokenizer.vocabulary}
-    c = model.config
-    total, again = loop.token_passes(passes)
-    at = loop.most_open(passes)
-    first_ids, others = passes[0].token_ids, likeliest(passes[at].logits, N_GUESSES)
-    other = next(i for i in reversed(others) if i != passes[at].choice)
-    table = [(t, chance(passes[at].logits, t, others[0]), chance(passes[at].logits, t, other)) for t in TEMPERATURES]
-    return View(
-        trace=trace,
-        choices=(Choice("pass", range(len(passes)), min(1, len(passes) - 1)),),
-        passes=pass_views(model, passes),
-        labels=[(i, word(model, one.choice)) for i, one in enumerate(passes, start=1)],
-        learned=c.position == "learned",
-        n_embd=c.n_embd,
-        n_layer=c.n_layer,
-        n_vocab=c.vocab_size,
-        n_params=n_params(c),
-        temperature=settings.temperature or 1.0,
-        start=word(model, model.tokenizer.start),
-        total=total,
-        total_again=again,
-        total_new=total - again,
-        percent_again=100 * again / total,
-        difference=max(one.difference for one in passes),
-        n_new=len(passes),
-        large=[(name, PRESETS[name].config.n_layer) for name in LARGE],
-        vocabularies=[(name, PRESETS[name].config.vocab_size) for name in LARGE],
-        open_text=text_of(model, passes[at].token_ids),
-        open_best=word(model, others[0]),
-        open_other=word(model, other),
-        open_table=table,
-        other_text=text_of(model, loop.continued(model, [*passes[at].token_ids, other])),
-        drawn=[text_of(model, loop.continued(model, first_ids, 1.0, seed)) for seed in SEEDS],
-        asks=asks(model, passes, table[-1]),
-    )
+view = View
 
 
 def asks(model: Model, passes: list[Pass], warmest: tuple[float, float, float]) -> Asks:

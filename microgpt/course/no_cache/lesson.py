@@ -7,11 +7,10 @@ from functools import cache
 from typing import NamedTuple
 
 from microgpt.attention import cross
-from microgpt.course.no_cache.mask import Drawing, drawing
+from microgpt.course.no_cache.mask import drawing
 from microgpt.experiments.validity import another, rows_under, staleness
 from microgpt.serving.adapters import drawn as drawn_adapter
 from microgpt.serving.adapters import voided
-from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
@@ -78,73 +77,52 @@ class Asks(NamedTuple):
     kept: dict[str, int]
 
 
-class View(NamedTuple):
+class View:
     """Three masks, and two changes of the text."""
 
-    trace: Trace
-    choices: tuple[Choice, ...]
-    model: str
-    n: int
-    n_layer: int
-    block: int
-    experiments: list[Experiment]
-    drawing: Drawing
-    steps: list[cross.Step]
-    source: int  # its tokens
-    known: list[Known]
-    adapted: list[Adapted]
-    most: float  # of what an adapter changes
-    rank: int
-    denoised: int
-    rounds: list[tuple[int, int]]  # passes over an answer, and the tokens that are run in them
-    asks: Asks
-    spoken: tuple[int, int] = (WHISPER_SOURCE, WHISPER_WRITTEN)
-    first_layer: int = 0
-    faster: float = FASTER
-    seconds: int = SECONDS
+    def __init__(self, settings: Settings) -> None:
+        recording = settings.recording()
+        model = recording.model
+        recording.run_prompt()
+        ids = recording.ids[: recording.n_prompt]
+        n, at = len(ids), len(ids) - 1
+        block = 4 if n % 4 else 3  # so that the text ends inside a block
+        swapped = [*ids[:at], another(model.config, ids[at], model.tokenizer.start), *ids[at + 1 :]]
+        changes = [("change", at, swapped)]
+        if n < model.config.n_ctx:
+            changes.insert(0, ("append", n, list(recording.ids[: n + 1])))
+        experiments = [
+            experiment(
+                model, kind, {"causal": 1, "blocks": block, "none": model.config.n_ctx}[kind], ids, what, where, now
+            )
+            for what, where, now in changes
+            for kind in KINDS
+        ]
+        texts = [now for _, _, now in changes for _ in KINDS]
+        words = [[show(model.tokenizer.vocabulary[i]) for i in now] for now in texts]
+        adapters = adapted(model, ids)
+        self.n, self.block, self.experiments = n, block, experiments
+        self.trace = recording.trace
+        self.choices = (Choice("mask", range(len(experiments)), KINDS.index("none")),)
+        self.model = model.name
+        self.n_layer = model.config.n_layer
+        self.drawing = drawing(experiments, words, model.config.n_layer)
+        self.steps = decoded(model, ids)
+        self.source = n  # its tokens
+        self.known = known()
+        self.adapted = adapters
+        self.most = max(x for one in adapters for pair in one.off for x in pair)  # of what an adapter changes
+        # passes over an answer, and the tokens that are run in them
+        self.rounds = [(rounds, rounds * DENOISED) for rounds in ROUNDS]
+        self.asks = asks()
+        self.spoken = (WHISPER_SOURCE, WHISPER_WRITTEN)
+        self.first_layer = 0
 
     def of(self, kind: str, what: str) -> Experiment:
         return next(one for one in self.experiments if (one.kind, one.what) == (kind, what))
 
 
-def view(settings: Settings) -> View:
-    recording = settings.recording()
-    model = recording.model
-    recording.run_prompt()
-    ids = recording.ids[: recording.n_prompt]
-    n, at = len(ids), len(ids) - 1
-    block = 4 if n % 4 else 3  # so that the text ends inside a block
-    swapped = [*ids[:at], another(model.config, ids[at], model.tokenizer.start), *ids[at + 1 :]]
-    changes = [("change", at, swapped)]
-    if n < model.config.n_ctx:
-        changes.insert(0, ("append", n, list(recording.ids[: n + 1])))
-    experiments = [
-        experiment(model, kind, {"causal": 1, "blocks": block, "none": model.config.n_ctx}[kind], ids, what, where, now)
-        for what, where, now in changes
-        for kind in KINDS
-    ]
-    texts = [now for _, _, now in changes for _ in KINDS]
-    words = [[show(model.tokenizer.vocabulary[i]) for i in now] for now in texts]
-    adapters = adapted(model, ids)
-    return View(
-        trace=recording.trace,
-        choices=(Choice("mask", range(len(experiments)), KINDS.index("none")),),
-        model=model.name,
-        n=n,
-        n_layer=model.config.n_layer,
-        block=block,
-        experiments=experiments,
-        drawing=drawing(experiments, words, model.config.n_layer),
-        steps=decoded(model, ids),
-        source=n,
-        known=known(),
-        adapted=adapters,
-        most=max(x for one in adapters for pair in one.off for x in pair),
-        rank=RANK,
-        denoised=DENOISED,
-        rounds=[(rounds, rounds * DENOISED) for rounds in ROUNDS],
-        asks=asks(),
-    )
+view = View
 
 
 def experiment(

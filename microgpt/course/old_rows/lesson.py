@@ -10,7 +10,6 @@ import numpy as np
 from microgpt.config import Array
 from microgpt.errors import N_
 from microgpt.experiments.validity import after_one_training_step, another, cache_rows, staleness, unmasked_rows
-from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
@@ -81,23 +80,6 @@ class Asks(NamedTuple):
     last: dict[str, int]  # rows that may stay when the last token is changed
 
 
-class View(NamedTuple):
-    """The experiments on one text, the harmless one first."""
-
-    trace: Trace
-    choices: tuple[Choice, ...]
-    model: str
-    n: int
-    n_layer: int
-    experiments: list[Experiment]
-    places: list[Place]
-    labels: list[str]  # what is said of an experiment: its `at`, `token` and `now` are filled in
-    first_change: int  # which experiment changes the earliest token of the prompt
-    edit: Edit
-    asks: Asks
-    first_layer: int = 0
-
-
 LABELS = {
     "append": N_("append one"),
     "unmasked": N_("append one, no mask"),
@@ -107,47 +89,53 @@ LABELS = {
 }
 
 
-def view(settings: Settings) -> View:
-    recording = settings.recording()
-    model = recording.model
-    recording.run_prompt()
-    ids = recording.ids[: recording.n_prompt]
-    before = cache_rows(model.params, model.config, ids)
+class View:
+    """The experiments on one text, the harmless one first."""
 
-    def tried(kind: str, at: int, new_ids: Sequence[int], rows: Array) -> Experiment:
-        return experiment(model, kind, at, ids, new_ids, staleness(before, rows))
+    def __init__(self, settings: Settings) -> None:
+        recording = settings.recording()
+        model = recording.model
+        recording.run_prompt()
+        ids = recording.ids[: recording.n_prompt]
+        before = cache_rows(model.params, model.config, ids)
 
-    def run(new_ids: Sequence[int]) -> Array:
-        return cache_rows(model.params, model.config, new_ids)
+        def tried(kind: str, at: int, new_ids: Sequence[int], rows: Array) -> Experiment:
+            return experiment(model, kind, at, ids, new_ids, staleness(before, rows))
 
-    experiments = []
-    if len(ids) < model.config.n_ctx:
-        experiments.append(tried("append", len(ids), recording.ids, run(recording.ids)))
-        off = staleness(*(unmasked_rows(model.params, model.config, x) for x in (ids, recording.ids)))
-        experiments.append(experiment(model, "unmasked", len(ids), ids, recording.ids, off))
-    for at in range(1, len(ids)):
-        swapped = [*ids[:at], another(model.config, ids[at], model.tokenizer.start), *ids[at + 1 :]]
-        experiments.append(tried("change", at, swapped, run(swapped)))
-    moved = [ids[0], *ids[2:]]
-    if len(ids) > 2:
-        experiments.append(tried("move", 1, moved, run(moved)))
-    trained = after_one_training_step(model.params, model.config, ids)
-    experiments.append(tried("weights", 0, ids, cache_rows(trained, model.config, ids)))
-    changes = [i for i, e in enumerate(experiments) if e.kind == "change"]
-    layers = range(model.config.n_layer)
-    return View(
-        trace=recording.trace,
-        choices=(Choice("experiment", range(len(experiments)), changes[0]),),
-        model=model.name,
-        n=len(ids),
-        n_layer=model.config.n_layer,
-        experiments=experiments,
-        places=[place(experiments, i, show(model.tokenizer.vocabulary[ids[i]]), layers) for i in range(len(ids))],
-        labels=[LABELS[e.kind] for e in experiments],
-        first_change=changes[0],
-        edit=edit(changes[(len(changes) - 1) // 2], experiments),
-        asks=asks([experiments[i] for i in changes], len(ids)),
-    )
+        def run(new_ids: Sequence[int]) -> Array:
+            return cache_rows(model.params, model.config, new_ids)
+
+        experiments = []
+        if len(ids) < model.config.n_ctx:
+            experiments.append(tried("append", len(ids), recording.ids, run(recording.ids)))
+            off = staleness(*(unmasked_rows(model.params, model.config, x) for x in (ids, recording.ids)))
+            experiments.append(experiment(model, "unmasked", len(ids), ids, recording.ids, off))
+        for at in range(1, len(ids)):
+            swapped = [*ids[:at], another(model.config, ids[at], model.tokenizer.start), *ids[at + 1 :]]
+            experiments.append(tried("change", at, swapped, run(swapped)))
+        moved = [ids[0], *ids[2:]]
+        if len(ids) > 2:
+            experiments.append(tried("move", 1, moved, run(moved)))
+        trained = after_one_training_step(model.params, model.config, ids)
+        experiments.append(tried("weights", 0, ids, cache_rows(trained, model.config, ids)))
+        changes = [i for i, e in enumerate(experiments) if e.kind == "change"]
+        layers = range(model.config.n_layer)
+        self.experiments = experiments
+        self.trace = recording.trace
+        self.choices = (Choice("experiment", range(len(experiments)), changes[0]),)
+        self.model = model.name
+        self.n = len(ids)
+        self.n_layer = model.config.n_layer
+        self.places = [place(experiments, i, show(model.tokenizer.vocabulary[ids[i]]), layers) for i in range(len(ids))]
+        # what is said of an experiment: its `at`, `token` and `now` are filled in
+        self.labels = [LABELS[e.kind] for e in experiments]
+        self.first_change = changes[0]  # which experiment changes the earliest token of the prompt
+        self.edit = edit(changes[(len(changes) - 1) // 2], experiments)
+        self.asks = asks([experiments[i] for i in changes], len(ids))
+        self.first_layer = 0
+
+
+view = View
 
 
 def asks(changes: list[Experiment], n: int) -> Asks:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cache
 from typing import NamedTuple
 
-from microgpt.course.pages.pool import LETTERS, Drawing, drawing
+from microgpt.course.pages.pool import LETTERS, drawing
 from microgpt.errors import N_
 from microgpt.experiments import placing
 from microgpt.experiments.placing import Step
@@ -117,38 +117,41 @@ class Asks(NamedTuple):
     bug_slots: int  # that these rows are written to
 
 
-class View(NamedTuple):
+class View:
     """Two texts in one pool."""
 
-    trace: Trace
-    choices: tuple[Choice, ...]
-    labels: list[tuple[int, str, str]]
-    moments: list[Moment]
-    drawing: Drawing
-    size: int
-    n_blocks: int
-    n_ctx: int
-    names: list[str]  # the two texts
-    longest: int  # slots that both would get if each had room for the longest text
-    difference: float
-    n_slots: int
-    reused: int | None  # the first block that both have had
-    reused_by: tuple[int, int]  # from whom to whom
-    policies: list[Policy]
-    n_names: int
-    holes: Holes
-    last: list[tuple[int, list[float]]]  # mean rows of texts, share of their slots that is empty, a size each
-    last_sizes: tuple[int, ...]
-    asks: Asks
-    engines: tuple[Engine, ...] = ENGINES
-    published: Mapping[str, tuple[float, ...]] = SHARES
-    paged_name: str = ENGINES[0].name
-    paged_share: float = PAGED_SHARE
-    slower: tuple[int, int] = SLOWER
-    year: int = YEAR
-    figures: tuple[int, int] = (2, 6)  # of the paper: shares, an example
-    section: str = "7.1"
-    letters: str = LETTERS
+    def __init__(self, settings: Settings) -> None:
+        model, trace = shipped(settings.model), Trace()
+        texts = [placing.written(model, prompt) for prompt in (settings.prompt, OTHER)]
+        steps = placing.take_turns(model, texts, SIZE, trace)
+        words = [[show(model.tokenizer.vocabulary[i]) for i in ids] for ids in texts]
+        trace.about |= {"model": model.name, "config": asdict(model.config), "prompt": settings.prompt}
+        trace.about |= {"texts": words, "block_size": SIZE}
+        moments = [moment(step, words) for step in steps]
+        n_blocks = placing.most_blocks([len(ids) for ids in texts], SIZE)
+        fullest = next(i for i, step in enumerate(steps) if step.token is None) - 1
+        again = reused(steps)
+        self.trace, self.moments, self.n_blocks = trace, moments, n_blocks
+        self.choices = (Choice("step", range(len(steps)), fullest),)
+        self.labels = [(i, one.letter, one.token or N_("ends")) for i, one in enumerate(moments, start=1)]
+        self.drawing = drawing(steps, words, SIZE, n_blocks)
+        self.n_ctx = model.config.n_ctx
+        self.names = [model.tokenizer.decode(ids) for ids in texts]  # the two texts
+        # slots that both would get if each had room for the longest text
+        self.longest = len(texts) * model.config.n_ctx
+        self.difference = max(step.difference for step in steps)
+        self.n_slots = n_blocks * SIZE
+        self.reused = again[0] if again else None  # the first block that both have had
+        self.reused_by = again[1:] if again else (0, 0)  # from whom to whom
+        self.policies = policies()
+        self.n_names = placing.N_NAMES
+        self.holes = holes()
+        # mean rows of texts, share of their slots that is empty, a size each
+        self.last = [(n, [placing.last_block(n, b) for b in LAST_SIZES]) for n in LAST_ROWS]
+        self.asks = asks(steps[fullest])
+        self.paged_name = ENGINES[0].name
+        self.figures = (2, 6)  # of the paper: shares, an example
+        self.section = "7.1"
 
     @property
     def by_kind(self) -> ByKind:
@@ -156,39 +159,7 @@ class View(NamedTuple):
         return ByKind(longest, power, four)
 
 
-def view(settings: Settings) -> View:
-    model, trace = shipped(settings.model), Trace()
-    texts = [placing.written(model, prompt) for prompt in (settings.prompt, OTHER)]
-    steps = placing.take_turns(model, texts, SIZE, trace)
-    words = [[show(model.tokenizer.vocabulary[i]) for i in ids] for ids in texts]
-    trace.about |= {"model": model.name, "config": asdict(model.config), "prompt": settings.prompt}
-    trace.about |= {"texts": words, "block_size": SIZE}
-    moments = [moment(step, words) for step in steps]
-    n_blocks = placing.most_blocks([len(ids) for ids in texts], SIZE)
-    fullest = next(i for i, step in enumerate(steps) if step.token is None) - 1
-    again = reused(steps)
-    return View(
-        trace=trace,
-        choices=(Choice("step", range(len(steps)), fullest),),
-        labels=[(i, one.letter, one.token or N_("ends")) for i, one in enumerate(moments, start=1)],
-        moments=moments,
-        drawing=drawing(steps, words, SIZE, n_blocks),
-        size=SIZE,
-        n_blocks=n_blocks,
-        n_ctx=model.config.n_ctx,
-        names=[model.tokenizer.decode(ids) for ids in texts],
-        longest=len(texts) * model.config.n_ctx,
-        difference=max(step.difference for step in steps),
-        n_slots=n_blocks * SIZE,
-        reused=again[0] if again else None,
-        reused_by=again[1:] if again else (0, 0),
-        policies=policies(),
-        n_names=placing.N_NAMES,
-        holes=holes(),
-        last=[(n, [placing.last_block(n, b) for b in LAST_SIZES]) for n in LAST_ROWS],
-        last_sizes=LAST_SIZES,
-        asks=asks(steps[fullest]),
-    )
+view = View
 
 
 def moment(step: Step, words: list[list[str]]) -> Moment:

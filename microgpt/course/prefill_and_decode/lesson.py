@@ -5,17 +5,14 @@ The passes, rows and tokens are those of real runs, with bytes as if all numbers
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import NamedTuple
 
 from microgpt.course.prefill_and_decode.passes import (
     CHUNK,
     LARGE,
     SHORT,
-    Beams,
     Estimate,
-    Sharing,
-    Speculation,
     beams,
     chart,
     estimate,
@@ -24,15 +21,13 @@ from microgpt.course.prefill_and_decode.passes import (
     speculation,
     undone,
 )  # fmt: skip
-from microgpt.course.prefill_and_decode.reuse import Undone
-from microgpt.errors import N_, UserError
+from microgpt.errors import N_
 from microgpt.experiments import schedule
 from microgpt.experiments.schedule import A100, Pass, Run
 from microgpt.record import Recording
 from microgpt.serving.hardware import PER_MAC
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
-from microgpt.viz.drawing.chart import Chart
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
@@ -94,67 +89,33 @@ class Asks(NamedTuple):
     milliseconds: dict[str, int]  # until they are there
 
 
-@dataclass(frozen=True)
-class Prefill:
+class View:
     """Everything that the page places."""
 
-    trace: Trace
-    choices: tuple[Choice, ...]
-    model: str
-    n_prompt: int
-    columns: list[str]  # the tokens that have a row at the end
-    ways: list[Way]
-    difference: float  # of the rows of all ways
-    same_next: bool
-    head: int  # multiply-adds of the output head, once in each pass
-    bare: int  # of the prompt without it, in any way
-    estimates: list[Estimate]
-    prefill: Estimate  # of MODEL
-    decode: Estimate
-    short: Estimate  # of a short prompt
-    faster: float  # how many tokens of the prompt take as long as one of decode
-    machine: str
-    machine_source: str  # where its figures are published
-    balance: float  # multiply-adds for each byte that it reads
-    operations: float  # the same as data sheets count, a multiply-add as two
-    enough: int  # tokens in a pass from which computing takes longer than reading
-    chart: Chart
-    ends: End
-    asks: Asks
-    speculation: Speculation
-    undone: Undone
-    sharing: Sharing
-    beams: Beams
-    full: UserError
-    n_ctx: int
-    one_more: int
-
-
-def view(settings: Settings) -> Prefill:
-    """Run the prompt at once, in chunks and token by token."""
-    model = shipped(settings.model)
-    ids = Recording(model, settings.prompt).ids  # it says what is wrong with a prompt
-    n, config = len(ids), model.config
-    trace = Trace({"model": model.name, "config": asdict(config), "prompt": settings.prompt, "n_prompt": n})
-    sizes = sorted({n, -(-n // 3), 1}, reverse=True)
-    runs = [schedule.run(model, ids, size, MAX_NEW, hook=trace if size == n else None) for size in sizes]
-    names = [[show(model.tokenizer.vocabulary[i]) for i in run.token_ids] for run in runs]
-    trace.about |= {"tokens": names[0][: len(runs[0].cache)], "vocabulary": model.tokenizer.vocabulary}
-    differences = [schedule.largest_difference(run.cache, runs[0].cache, n) for run in runs]
-    large = {phase: large_pass(MODEL, phase) for phase in ("prefill", "decode")}
-    a_token = {phase: A100.seconds(one) / one.n for phase, one in large.items()}
-    estimates = [estimate(name, phase) for name in LARGE for phase in ("prefill", "chunk", "decode")]
-    head = config.n_embd * config.vocab_size
-    ends = min(LARGE, key=lambda name: LARGE[name][0].n_ctx)
-    enough = schedule.compute_bound_from(LARGE[MODEL][0], A100)
-    assert enough is not None, f"{MODEL} never keeps this machine busy"
-    return Prefill(
-        trace=trace,
-        choices=(Choice("way", range(len(sizes))),),
-        model=model.name,
-        n_prompt=n,
-        columns=names[0][: len(runs[0].cache)],
-        ways=[
+    def __init__(self, settings: Settings) -> None:
+        """Run the prompt at once, in chunks and token by token."""
+        model = shipped(settings.model)
+        ids = Recording(model, settings.prompt).ids  # it says what is wrong with a prompt
+        n, config = len(ids), model.config
+        trace = Trace({"model": model.name, "config": asdict(config), "prompt": settings.prompt, "n_prompt": n})
+        sizes = sorted({n, -(-n // 3), 1}, reverse=True)
+        runs = [schedule.run(model, ids, size, MAX_NEW, hook=trace if size == n else None) for size in sizes]
+        names = [[show(model.tokenizer.vocabulary[i]) for i in run.token_ids] for run in runs]
+        trace.about |= {"tokens": names[0][: len(runs[0].cache)], "vocabulary": model.tokenizer.vocabulary}
+        differences = [schedule.largest_difference(run.cache, runs[0].cache, n) for run in runs]
+        large = {phase: large_pass(MODEL, phase) for phase in ("prefill", "decode")}
+        a_token = {phase: A100.seconds(one) / one.n for phase, one in large.items()}
+        estimates = [estimate(name, phase) for name in LARGE for phase in ("prefill", "chunk", "decode")]
+        head = config.n_embd * config.vocab_size
+        ends = min(LARGE, key=lambda name: LARGE[name][0].n_ctx)
+        enough = schedule.compute_bound_from(LARGE[MODEL][0], A100)
+        assert enough is not None, f"{MODEL} never keeps this machine busy"
+        self.trace, self.estimates = trace, estimates
+        self.choices = (Choice("way", range(len(sizes))),)
+        self.model = model.name
+        self.n_prompt = n
+        self.columns = names[0][: len(runs[0].cache)]  # the tokens that have a row at the end
+        self.ways = [
             Way(
                 size,
                 blocks(run, runs, text, n),
@@ -164,32 +125,35 @@ def view(settings: Settings) -> Prefill:
                 text[n],
             )
             for size, run, text, difference in zip(sizes, runs, names, differences, strict=True)
-        ],
-        difference=max(differences),
-        same_next=len({text[n] for text in names}) == 1,
-        head=head,
-        bare=sum(one.macs - head for one in runs[0].passes[: runs[0].n_prefill]),
-        estimates=estimates,
-        prefill=estimate(MODEL, "prefill"),
-        decode=estimate(MODEL, "decode"),
-        short=estimate(MODEL, "prefill", SHORT),
-        faster=a_token["decode"] / a_token["prefill"],
-        machine=A100.name,
-        machine_source=A100.source,
-        balance=A100.balance,
-        operations=PER_MAC * A100.balance,
-        enough=enough,
-        chart=chart(),
-        ends=End(ends, LARGE[ends][0].n_ctx),
-        asks=asks(estimate(MODEL, "prefill"), estimate(MODEL, "decode")),
-        speculation=speculation(),
-        undone=undone(model, ids),
-        sharing=sharing(model, ids),
-        beams=beams(n),
-        full=schedule.full(model),
-        n_ctx=config.n_ctx,
-        one_more=config.n_ctx + 1,
-    )
+        ]
+        self.difference = max(differences)  # of the rows of all ways
+        self.same_next = len({text[n] for text in names}) == 1
+        self.head = head  # multiply-adds of the output head, once in each pass
+        # of the prompt without it, in any way
+        self.bare = sum(one.macs - head for one in runs[0].passes[: runs[0].n_prefill])
+        self.prefill = estimate(MODEL, "prefill")  # of MODEL
+        self.decode = estimate(MODEL, "decode")
+        self.short = estimate(MODEL, "prefill", SHORT)  # of a short prompt
+        # how many tokens of the prompt take as long as one of decode
+        self.faster = a_token["decode"] / a_token["prefill"]
+        self.machine = A100.name
+        self.machine_source = A100.source  # where its figures are published
+        self.balance = A100.balance  # multiply-adds for each byte that it reads
+        self.operations = PER_MAC * A100.balance  # the same as data sheets count, a multiply-add as two
+        self.enough = enough  # tokens in a pass from which computing takes longer than reading
+        self.chart = chart()
+        self.ends = End(ends, LARGE[ends][0].n_ctx)
+        self.asks = asks(estimate(MODEL, "prefill"), estimate(MODEL, "decode"))
+        self.speculation = speculation()
+        self.undone = undone(model, ids)
+        self.sharing = sharing(model, ids)
+        self.beams = beams(n)
+        self.full = schedule.full(model)
+        self.n_ctx = config.n_ctx
+        self.one_more = config.n_ctx + 1
+
+
+view = View
 
 
 def asks(prompt: Estimate, step: Estimate) -> Asks:

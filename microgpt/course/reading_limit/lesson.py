@@ -10,7 +10,7 @@ import numpy as np
 from microgpt.architectures.known import PRESETS
 from microgpt.attention.ranks import context_parallel, kv_heads_of, rows_held, tensor_parallel
 from microgpt.config import Array
-from microgpt.course.reading_limit.roofline import Drawing, drawing
+from microgpt.course.reading_limit.roofline import drawing
 from microgpt.serving.hardware import (
     PER_MAC,
     PROCESSORS,
@@ -113,84 +113,54 @@ class Asks(NamedTuple):
     wrong: float
 
 
-class View(NamedTuple):
+class View:
     """The limits of a large model, and real tensors over ranks."""
 
-    trace: Trace
-    choices: tuple[Choice, ...]
-    large: str
-    card: str
-    peak: float  # millions of millions of operations per second
-    bandwidth: float  # GB per second
-    memory: float  # GB
-    ridge: float
-    older: Older
-    weights: int  # bytes that a step reads
-    row: int  # bytes per token
-    equal: float  # tokens whose rows are as large as the weights
-    cases: list[Case]
-    drawing: Drawing
-    most: list[tuple[str, float]]  # up to how many tokens per text a batch can be limited by arithmetic
-    token: str
-    n: int
-    model: str
-    n_head: int
-    n_kv_head: int
-    head_dim: int
-    ranks: list[Ranks]
-    moved: int  # bytes of rows of the longest text
-    longest: int
-    links: list[Link]
-    again: float  # milliseconds
-    asks: Asks
-    paper: tuple[float, float] = PAPER
-    all: float = 1.0
-    network: str = f"{ASKED_NETWORK} * 10**9"
-    rows: str = f"{ASKED_ROWS} * 10**9"
+    def __init__(self, settings: Settings) -> None:
+        recording = settings.recording()
+        recording.run_prompt()
+        trace, config, n = recording.trace, recording.model.config, recording.n_prompt
+        card, model = PROCESSORS[CARD], PRESETS[LARGE]
+        layers, head, _, row = shape(model)
+        weights = 2 * (layers + head)
+        again = bound(model, prefilling(LENGTHS[-1])).operations / (HALF_SPEED * card.operations)
+        cases = [case(length) for length in LENGTHS]
+        self.trace, self.cases, self.n = trace, cases, n
+        self.choices = (Choice("length", range(len(cases)), SHOWN),)
+        self.peak = card.operations / 10**12  # millions of millions of operations per second
+        self.bandwidth = card.bandwidth / 10**9  # GB per second
+        self.memory = card.memory / 10**9  # GB
+        self.ridge = card.ridge
+        self.older = older(card, PROCESSORS[OLDER])
+        self.weights = weights  # bytes that a step reads
+        self.row = row  # bytes per token
+        self.equal = weights / row  # tokens whose rows are as large as the weights
+        self.drawing = drawing(
+            card.ridge, [[one.intensity for one in c.steps] for c in cases], [c.limit for c in cases]
+        )
+        # up to how many tokens per text a batch can be limited by arithmetic
+        self.most = [(name, most_rows(PRESETS[name], card)) for name in OTHERS]
+        self.token = show(str(trace.about["tokens"][n - 1]))
+        self.model = recording.model.name
+        self.n_head = config.n_head
+        self.n_kv_head = config.n_kv_head
+        self.head_dim = config.head_dim
+        self.ranks = [over(trace, recording.model.params["layer0.wo"], n, ranks) for ranks in RANKS]
+        self.moved = LENGTHS[-1] * row  # bytes of rows of the longest text
+        self.longest = LENGTHS[-1]
+        self.links = travel(LENGTHS[-1] * row, again)
+        self.again = 1000 * again  # milliseconds
+        self.asks = asks()
+        self.all = 1.0
+        self.network = f"{ASKED_NETWORK} * 10**9"
+        self.rows = f"{ASKED_ROWS} * 10**9"
 
     @property
     def shown(self) -> Case:
         return self.cases[SHOWN]
 
 
-def view(settings: Settings) -> View:
-    recording = settings.recording()
-    recording.run_prompt()
-    trace, config, n = recording.trace, recording.model.config, recording.n_prompt
-    card, model = PROCESSORS[CARD], PRESETS[LARGE]
-    layers, head, _, row = shape(model)
-    weights = 2 * (layers + head)
-    again = bound(model, prefilling(LENGTHS[-1])).operations / (HALF_SPEED * card.operations)
-    cases = [case(length) for length in LENGTHS]
-    return View(
-        trace=trace,
-        choices=(Choice("length", range(len(cases)), SHOWN),),
-        large=LARGE,
-        card=CARD,
-        peak=card.operations / 10**12,
-        bandwidth=card.bandwidth / 10**9,
-        memory=card.memory / 10**9,
-        ridge=card.ridge,
-        older=older(card, PROCESSORS[OLDER]),
-        weights=weights,
-        row=row,
-        equal=weights / row,
-        cases=cases,
-        drawing=drawing(card.ridge, [[one.intensity for one in c.steps] for c in cases], [c.limit for c in cases]),
-        most=[(name, most_rows(PRESETS[name], card)) for name in OTHERS],
-        token=show(str(trace.about["tokens"][n - 1])),
-        n=n,
-        model=recording.model.name,
-        n_head=config.n_head,
-        n_kv_head=config.n_kv_head,
-        head_dim=config.head_dim,
-        ranks=[over(trace, recording.model.params["layer0.wo"], n, ranks) for ranks in RANKS],
-        moved=LENGTHS[-1] * row,
-        longest=LENGTHS[-1],
-        links=travel(LENGTHS[-1] * row, again),
-        again=1000 * again,
-        asks=asks(),
-    )
+view = View
 
 
 def older(card: Processor, than: Processor) -> Older:

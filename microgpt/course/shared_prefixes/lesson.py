@@ -9,8 +9,8 @@ from typing import NamedTuple
 from microgpt.caches.blocks import BlockPool
 from microgpt.course.shared_prefixes import events as prefixes
 from microgpt.course.shared_prefixes.events import CHANGED, FIRST, OTHER, SIZE, Event, Texts
-from microgpt.course.shared_prefixes.lanes import COMES, LETTERS, SHORT, Drawing, drawing
-from microgpt.course.shared_prefixes.sent import AT, EDITED, SYSTEM, TERMS, UNASKED, Bars, Chat, Terms, bars, chats
+from microgpt.course.shared_prefixes.lanes import COMES, LETTERS, SHORT, drawing
+from microgpt.course.shared_prefixes.sent import AT, EDITED, TERMS, UNASKED, Chat, bars, chats
 from microgpt.errors import N_
 from microgpt.serving.beams import BeamSearch, rows_of_samples
 from microgpt.serving.chat import pays_from
@@ -47,6 +47,8 @@ ENGINES = (
     Engine("TensorRT-LLM", "1.3.0rc27", N_("blocks; also a part of a block, which is copied")),
     Engine("nano-vllm", "2026-04", N_("full blocks by a hash, but never the last one")),
 )
+
+__all__ = ["UNASKED", "view"]  # and what the templates read
 
 
 class Moment(NamedTuple):
@@ -109,35 +111,41 @@ class Asks(NamedTuple):
     wrong: float  # how far off the logits are
 
 
-class View(NamedTuple):
+class View:
     """Texts in one pool."""
 
-    trace: Trace
-    choices: tuple[Choice, ...]
-    labels: list[tuple[int, str, str]]
-    moments: list[Moment]
-    drawing: Drawing
-    size: int
-    at_changed: int
-    changed: tuple[str, str]  # the token at that position, and the one that stands there instead
-    apart: list[float]  # how far rows after it are off, layer by layer
-    cut: int  # tokens that are left of a text that is too long; 0: it is not
-    difference: float
-    chats: list[Chat]
-    chat_labels: list[str]
-    bars: list[Bars]
-    beams: Beams
-    samples: tuple[int, int, int]
-    sampled: tuple[int, int]
-    asks: Asks
-    several: int = 2  # texts that hold a block, in the key
-    system: int = SYSTEM
-    edit: tuple[int, int] = (EDITED + 1, AT)
-    terms: Terms = TERMS
-    other: tuple[str, int] = UNASKED
-    pays: int = pays_from(TERMS.write, TERMS.read)
-    engines: tuple[Engine, ...] = ENGINES
-    most_found: tuple[int, int] = (50, 99)  # percent: the range of hit rates that the same paper names
+    def __init__(self, settings: Settings) -> None:
+        model, trace = shipped(settings.model), Trace()
+        words = [show(token) for token in model.tokenizer.vocabulary]
+        ids = prefixes.beginning(model, settings.prompt)
+        texts = Texts(model, ids, trace)
+        events = list(texts.events())
+        first, other = texts.ids[FIRST], texts.ids[OTHER]
+        trace.about |= {"model": model.name, "config": asdict(model.config), "prompt": settings.prompt}
+        trace.about |= {"texts": [[words[i] for i in ids] for ids in texts.there], "block_size": SIZE}
+        moments = [moment(events[: i + 1], words) for i in range(len(events))]
+        several = chats()
+        apart = prefixes.changed_rows(model, first, other, CHANGED)
+        self.trace, self.moments = trace, moments
+        self.choices = (Choice("step", range(len(events)), 1), Choice("chat", range(len(several)), 0, in_figure=False))
+        self.labels = [(i, one.letter, HAPPENS[one.event.kind]) for i, one in enumerate(moments, start=1)]
+        self.drawing = drawing(events, words)
+        # the token at that position, and the one that stands there instead
+        self.changed = (words[first[CHANGED]], words[other[CHANGED]])
+        self.apart = apart  # how far rows after it are off, layer by layer
+        # tokens that are left of a text that is too long; 0: it is not
+        self.cut = len(ids) if len(ids) < len(model.tokenizer.encode(settings.prompt)) else 0
+        self.difference = max(event.difference for event in events)
+        self.chats = several
+        self.chat_labels = [CHATS[chat.kind] for chat in several]
+        self.bars = bars(several)
+        self.beams = beams()
+        self.sampled = rows_of_samples(*SAMPLES)
+        self.asks = asks()
+        self.several = 2  # texts that hold a block, in the key
+        self.edit = (EDITED + 1, AT)
+        self.pays = pays_from(TERMS.write, TERMS.read)
+        self.most_found = (50, 99)  # percent: the range of hit rates that the same paper names
 
     @property
     def happens(self) -> list[str]:
@@ -159,38 +167,7 @@ class View(NamedTuple):
         return max(self.apart[1:])
 
 
-def view(settings: Settings) -> View:
-    model, trace = shipped(settings.model), Trace()
-    words = [show(token) for token in model.tokenizer.vocabulary]
-    ids = prefixes.beginning(model, settings.prompt)
-    texts = Texts(model, ids, trace)
-    events = list(texts.events())
-    first, other = texts.ids[FIRST], texts.ids[OTHER]
-    trace.about |= {"model": model.name, "config": asdict(model.config), "prompt": settings.prompt}
-    trace.about |= {"texts": [[words[i] for i in ids] for ids in texts.there], "block_size": SIZE}
-    moments = [moment(events[: i + 1], words) for i in range(len(events))]
-    several = chats()
-    apart = prefixes.changed_rows(model, first, other, CHANGED)
-    return View(
-        trace=trace,
-        choices=(Choice("step", range(len(events)), 1), Choice("chat", range(len(several)), 0, in_figure=False)),
-        labels=[(i, one.letter, HAPPENS[one.event.kind]) for i, one in enumerate(moments, start=1)],
-        moments=moments,
-        drawing=drawing(events, words),
-        size=SIZE,
-        at_changed=CHANGED,
-        changed=(words[first[CHANGED]], words[other[CHANGED]]),
-        apart=apart,
-        cut=len(ids) if len(ids) < len(model.tokenizer.encode(settings.prompt)) else 0,
-        difference=max(event.difference for event in events),
-        chats=several,
-        chat_labels=[CHATS[chat.kind] for chat in several],
-        bars=bars(several),
-        beams=beams(),
-        samples=SAMPLES,
-        sampled=rows_of_samples(*SAMPLES),
-        asks=asks(),
-    )
+view = View
 
 
 def moment(events: list[Event], words: list[str]) -> Moment:

@@ -14,7 +14,6 @@ from microgpt.errors import N_
 from microgpt.experiments import mistakes
 from microgpt.experiments.credit import arrivals, by_query, gap, gradients, losses, taped
 from microgpt.experiments.trainer import Trainer
-from microgpt.trace import Trace
 from microgpt.train import samples
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.chart import Chart, Series, line_chart
@@ -99,35 +98,6 @@ class Asks(NamedTuple):
     more: float  # how much that adds
 
 
-class View(NamedTuple):
-    """One text as a lesson for the model."""
-
-    trace: Trace
-    choices: tuple[Choice, ...]
-    n: int
-    tokens: list[str]
-    heads: list[list[Line]]  # by head, of layer 0
-    mean: float
-    apart: float  # the losses of the parallel pass and of the cached one
-    masked: int
-    layers: list[list[Learned]]
-    live_is_parallel: float
-    last_later: float
-    first_later: float
-    matrices: list[Matrix]
-    differs: list[str]
-    tried: list[Tried]  # the first without a mistake
-    n_tried: int  # texts of a mean
-    misleads: Tried  # the mistake that lowers the loss of most texts
-    n_layer: int
-    start: Start
-    asks: Asks
-    before: list[str]
-    after: list[str]
-    chart: Chart
-    first_layer: int = 0
-
-
 MATRICES = {"wq": "W_Q", "wk": "W_K", "wv": "W_V"}
 MISTAKES = {
     "right": (N_("nothing"), ""),
@@ -137,48 +107,49 @@ MISTAKES = {
 }
 
 
-def view(settings: Settings) -> View:
-    recording = settings.run()
-    model = recording.model
-    inner = recording.ids[: recording.n_prompt]
-    ids = [*inner, recording.stop]
-    ids = ids[: model.config.n_ctx + 1]
-    params, config = model.params, model.config
-    tokens = [show(model.tokenizer.vocabulary[i]) for i in ids]
-    tape, _ = taped(params, config, ids)
-    parallel, cached = losses(params, config, ids), losses(params, config, ids, cached=True)
-    found = arrivals(params, config, ids)
-    summed = by_query(params, config, ids).sum(axis=2)
-    live, detached = gradients(params, config, ids), gradients(params, config, ids, detached=True)
-    n = len(ids) - 1
-    matrices = [matrix(live, detached, short) for short in MATRICES]
-    heard = found.later.max(axis=(0, 1)).tolist()  # by each row, from later steps
-    trainer, ready = Trainer(), shipped("names")
-    broken = [tried(model, ids, name) for name in mistakes.KINDS]
-    first = next(iter(trainer.run.texts))
-    return View(
-        trace=recording.trace,
-        choices=(
+class View:
+    """One text as a lesson for the model."""
+
+    def __init__(self, settings: Settings) -> None:
+        recording = settings.run()
+        model = recording.model
+        inner = recording.ids[: recording.n_prompt]
+        ids = [*inner, recording.stop]
+        ids = ids[: model.config.n_ctx + 1]
+        params, config = model.params, model.config
+        tokens = [show(model.tokenizer.vocabulary[i]) for i in ids]
+        tape, _ = taped(params, config, ids)
+        parallel, cached = losses(params, config, ids), losses(params, config, ids, cached=True)
+        found = arrivals(params, config, ids)
+        summed = by_query(params, config, ids).sum(axis=2)
+        live, detached = gradients(params, config, ids), gradients(params, config, ids, detached=True)
+        n = len(ids) - 1
+        matrices = [matrix(live, detached, short) for short in MATRICES]
+        heard = found.later.max(axis=(0, 1)).tolist()  # by each row, from later steps
+        trainer, ready = Trainer(), shipped("names")
+        broken = [tried(model, ids, name) for name in mistakes.KINDS]
+        first = next(iter(trainer.run.texts))
+        self.n, self.tokens, self.matrices = n, tokens, matrices
+        self.trace = recording.trace
+        self.choices = (
             Choice("pass-head", range(config.n_head)),
             Choice("learned-layer", range(config.n_layer), in_figure=False),
-        ),
-        n=n,
-        tokens=tokens,
-        heads=[lines(tape["attn_weights", 0][head], tokens, parallel, cached) for head in range(config.n_head)],
-        mean=float(parallel.mean()),
-        apart=float(np.abs(parallel - cached).max()),
-        masked=n * (n - 1) // 2,
-        layers=[learned(found.own[:, layer], found.later[:, layer], tokens) for layer in range(config.n_layer)],
-        live_is_parallel=gap(params, config, ids, summed),
-        last_later=heard[-1],
-        first_later=float(found.later[1, 0, 0]),
-        matrices=matrices,
-        differs=[one.name for one in matrices if not one.same],
-        tried=broken,
-        n_tried=mistakes.N_TEXTS,
-        misleads=max(broken, key=lambda one: one.lower),
-        n_layer=config.n_layer,
-        start=Start(
+        )
+        # by head, of layer 0
+        self.heads = [lines(tape["attn_weights", 0][head], tokens, parallel, cached) for head in range(config.n_head)]
+        self.mean = float(parallel.mean())
+        self.apart = float(np.abs(parallel - cached).max())  # the losses of the parallel pass and of the cached one
+        self.masked = n * (n - 1) // 2
+        self.layers = [learned(found.own[:, layer], found.later[:, layer], tokens) for layer in range(config.n_layer)]
+        self.live_is_parallel = gap(params, config, ids, summed)
+        self.last_later = heard[-1]
+        self.first_later = float(found.later[1, 0, 0])
+        self.differs = [one.name for one in matrices if not one.same]
+        self.tried = broken  # the first without a mistake
+        self.n_tried = mistakes.N_TEXTS  # texts of a mean
+        self.misleads = max(broken, key=lambda one: one.lower)  # the mistake that lowers the loss of most texts
+        self.n_layer = config.n_layer
+        self.start = Start(
             name=trainer.run.tokenizer.decode(first),
             loss=float(losses(trainer.model().params, trainer.run.config, first).mean()),
             guess=float(np.log(ready.config.vocab_size)),
@@ -186,12 +157,15 @@ def view(settings: Settings) -> View:
             reached=reached(trainer, ready),
             steps=trainer.run.steps,
             params=trainer.run.vector.size,
-        ),
-        asks=asks(n, "last" if heard[-1] <= heard[0] else "first", ready.config.vocab_size),
-        before=trainer.names(6),
-        after=samples(trainer.run._replace(vector=flat(ready)), 6),
-        chart=frame(trainer, ready),
-    )
+        )
+        self.asks = asks(n, "last" if heard[-1] <= heard[0] else "first", ready.config.vocab_size)
+        self.before = trainer.names(6)
+        self.after = samples(trainer.run._replace(vector=flat(ready)), 6)
+        self.chart = frame(trainer, ready)
+        self.first_layer = 0
+
+
+view = View
 
 
 def asks(n: int, deaf: str, words: int) -> Asks:

@@ -63,68 +63,49 @@ class Asks(NamedTuple):
     others: float  # and those of the others, at most
 
 
-class View(NamedTuple):
-    """One text, run to its end."""
-
-    trace: Trace
-    choices: tuple[Choice, ...]
-    n: int
-    n_layer: int
-    lives: list[Life]
-    olds: list[Old]
-    labels: list[str]
-    reads: dict[str, int]  # of all rows of one layer, by kind
-    so_far: list[list[int]]  # the same up to each step, in the order of q, k and v
-    asks: Asks
-    held_for_nothing: int  # numbers that a cache of q would hold at the end
-    instead: Instead  # for this model
-    large: list[Instead]  # for LARGE
-
-
 LARGE, FAR = ("GPT-2 124M", "Llama-3-8B"), 1000  # models in use, one without shared heads and one with; tokens
 KINDS = ("q", "kv", "qkv")  # what might be forgotten after each step
 FEW = 5  # steps of a curve that is to be foretold
 
 
+class View:
+    """One text, run to its end."""
+
+    def __init__(self, trace: Trace, picture: Picture | None = None) -> None:
+        picture = picture or Picture(trace)
+        config, n, reads = picture.config, picture.n, picture.reads
+        lives = [
+            Life(
+                i,
+                show(picture.tokens[i]),
+                [(kind, [j in reads[kind, 0, i] for j in range(n)], len(reads[kind, 0, i])) for kind in "qkv"],
+                [[sum(at <= j for at in reads[kind, 0, i]) for j in range(n)] for kind in "qkv"],
+            )
+            for i in range(n)
+        ]
+        totals = {kind: sum(len(reads[kind, 0, i]) for i in range(n)) for kind in "qkv"}
+        so_far = [[sum(life.so_far[kind][j] for life in lives) for kind in range(3)] for j in range(n)]
+        self.trace, self.n, self.lives = trace, n, lives
+        self.choices = (Choice("old", range(n), min(1, n - 1)), Choice("step", range(n), n - 1, in_figure=False))
+        self.n_layer = config.n_layer
+        self.olds = [old(picture, config, i) for i in range(n)]
+        self.labels = [show(token) for token in picture.tokens]
+        self.reads = totals  # of all rows of one layer, by kind
+        self.so_far = so_far  # the same up to each step, in the order of q, k and v
+        self.asks = asks(picture, so_far)
+        # numbers that a cache of q would hold at the end
+        self.held_for_nothing = n * config.n_layer * config.n_head * config.head_dim
+        self.instead = instead("", config, n)  # for this model
+        self.large = [instead(name, PRESETS[name].config, FAR) for name in LARGE]  # for LARGE
+
+
 def view(settings: Settings) -> View:
-    return view_of(settings.trace())
+    return View(settings.trace())
 
 
 def of_large(model: Model, picture: Picture) -> View:
     """The view of a text that a large model has run."""
-    return view_of(picture.trace, picture)
-
-
-def view_of(trace: Trace, picture: Picture | None = None) -> View:
-    """The view of a text that has been run; `picture` says how its rows are drawn."""
-    picture = picture or Picture(trace)
-    config, n, reads = picture.config, picture.n, picture.reads
-    lives = [
-        Life(
-            i,
-            show(picture.tokens[i]),
-            [(kind, [j in reads[kind, 0, i] for j in range(n)], len(reads[kind, 0, i])) for kind in "qkv"],
-            [[sum(at <= j for at in reads[kind, 0, i]) for j in range(n)] for kind in "qkv"],
-        )
-        for i in range(n)
-    ]
-    totals = {kind: sum(len(reads[kind, 0, i]) for i in range(n)) for kind in "qkv"}
-    so_far = [[sum(life.so_far[kind][j] for life in lives) for kind in range(3)] for j in range(n)]
-    return View(
-        trace=trace,
-        choices=(Choice("old", range(n), min(1, n - 1)), Choice("step", range(n), n - 1, in_figure=False)),
-        n=n,
-        n_layer=config.n_layer,
-        lives=lives,
-        olds=[old(picture, config, i) for i in range(n)],
-        labels=[show(token) for token in picture.tokens],
-        reads=totals,
-        so_far=so_far,
-        asks=asks(picture, so_far),
-        held_for_nothing=n * config.n_layer * config.n_head * config.head_dim,
-        instead=instead("", config, n),
-        large=[instead(name, PRESETS[name].config, FAR) for name in LARGE],
-    )
+    return View(picture.trace, picture)
 
 
 def asks(picture: Picture, so_far: list[list[int]]) -> Asks:

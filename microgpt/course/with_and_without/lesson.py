@@ -6,7 +6,7 @@ Knows no HTML.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,21 +15,20 @@ from microgpt.architectures.known import PRESETS
 from microgpt.config import Array, Config
 from microgpt.cost import PARTS, count, kv_bytes, seen
 from microgpt.course.with_and_without import exact
-from microgpt.course.with_and_without.curves import CURVES, FAR, KINDS, POWERS, WAYS, Slopes, curves, slopes
+from microgpt.course.with_and_without.curves import CURVES, FAR, KINDS, POWERS, WAYS, curves, slopes
 from microgpt.course.with_and_without.race import HOOKS, LENGTHS
 from microgpt.decode import likeliest
 from microgpt.experiments import growth, mistakes
 from microgpt.experiments.growth import BASELINES, GROUPS
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
-from microgpt.viz.drawing.chart import Chart
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 from microgpt.weights import SHIPPED, Model, shipped
 
-__all__ = ["HOOKS", "view"]
+__all__ = ["HOOKS", "POWERS", "view"]  # and what the templates read
 
 GPT2 = PRESETS["GPT-2 124M"].config
 N_GUESSES = 4  # likeliest next tokens that are shown
@@ -131,137 +130,83 @@ class Order(NamedTuple):
     right: float
 
 
-@dataclass(frozen=True)
-class Compare:
+class View:
     """Everything that the page places. A dict by group is of GROUPS, one by way of BASELINES."""
 
-    trace: Trace
-    choices: tuple[Choice, ...]
-    model: str
-    n: int
-    n_layer: int
-    n_ctx: int
-    context_ends: bool  # before the curves do
-    n_vocab: int
-    steps: list[Step]
-    labels: list[tuple[int, str]]
-    difference: float  # over all steps
-    others: list[int]  # the steps, from 1, whose likeliest token is not the same in both runs
-    saved_rows: int  # rows that a rerun computes again, over all steps
-    ratio: float  # all again / with the cache
-    ratio_needed: float
-    one_layer: float  # only needed / with the cache, if the model had one layer
-    deep: float  # the same with deep_layers
-    deep_layers: int
-    reference_n: int
-    reference: list[Sums]
-    shares: dict[str, float]  # of the work with the cache, by group
-    saved: dict[str, int]  # multiply-adds, by group
-    saved_shares: dict[str, float]
-    largest_part: str  # of projections, mlp, attention and head
-    smallest_part: str
-    largest: float
-    ways: list[str]
-    charts: list[Chart]
-    chart_names: list[str]
-    chart_notes: list[str]
-    slopes: list[list[Slopes]]
-    linear: Chart
-    powers: dict[int, str]
-    totals_far: dict[str, int]
-    ratio_far: float
-    far: int
-    half_far: int
-    attention_doubled: dict[str, int]
-    pairs: Pairs
-    crossing: float
-    gpt2_crossing: float
-    gpt2_n_ctx: int
-    row_bytes: int
-    cache_bytes: list[tuple[int, int]]  # (tokens, bytes in 16-bit numbers)
-    order: Order
-    tested: list[exact.Tested]  # in shorter numbers, model by model
-    asks: Asks
-    race_lengths: tuple[int, ...] = LENGTHS  # tokens
-
-
-def view(settings: Settings) -> Compare:
-    """Run the text to its end in both ways."""
-    return view_of(settings.run().model, settings.trace())
-
-
-def of_large(model: Model, picture: Picture) -> Compare:
-    """The view of a text that a large model has run."""
-    return view_of(model, picture.trace)
-
-
-def view_of(model: Model, trace: Trace) -> Compare:
-    """The view of a text that has been run."""
-    config, n = model.config, len(trace.about["tokens"])
-    steps = both_runs(trace, config, model.tokenizer.stops)
-    work = {b: {g: growth.work(config, b, g, n) for g in GROUPS} for b in BASELINES}
-    far = {b: growth.work(config, b, "total", FAR) for b in BASELINES}
-    saved = {g: work["naive"][g] - work["cached"][g] for g in GROUPS}
-    twice = {b: round(2 ** growth.exponent(config, b, "attention", FAR)) for b in BASELINES}
-    groups, layers = ["projections", "mlp", "attention", "head"], max(config.n_layer, DEPTHS[-1])
-    return Compare(
-        trace=trace,
-        choices=(
+    def __init__(self, model: Model, trace: Trace) -> None:
+        config, n = model.config, len(trace.about["tokens"])
+        steps = both_runs(trace, config, model.tokenizer.stops)
+        work = {b: {g: growth.work(config, b, g, n) for g in GROUPS} for b in BASELINES}
+        far = {b: growth.work(config, b, "total", FAR) for b in BASELINES}
+        saved = {g: work["naive"][g] - work["cached"][g] for g in GROUPS}
+        twice = {b: round(2 ** growth.exponent(config, b, "attention", FAR)) for b in BASELINES}
+        groups, layers = ["projections", "mlp", "attention", "head"], max(config.n_layer, DEPTHS[-1])
+        self.trace, self.n, self.steps = trace, n, steps
+        self.choices = (
             Choice("step", range(n), trace.about["n_prompt"] - 1),
             Choice("group", range(len(CURVES)), len(CURVES) - 1, in_figure=False),
             Choice("numbers", range(len(SHIPPED)), in_figure=False),
             Choice("race_length", LENGTHS, LENGTHS[-1], in_figure=False),
-        ),
-        model=model.name,
-        n=n,
-        n_layer=config.n_layer,
-        n_ctx=config.n_ctx,
-        context_ends=config.n_ctx < FAR,
-        n_vocab=config.vocab_size,
-        steps=steps,
-        labels=[(step.number, step.rows[-1].token) for step in steps],
-        difference=max(difference(trace, i) for i in range(n)),
-        others=[i + 1 for i in range(n) if trace["logits", i][0].argmax() != trace["recompute_logits", i].argmax()],
-        saved_rows=n * (n - 1) // 2,
-        ratio=ratio(config, "naive", n),
-        ratio_needed=ratio(config, "needed", n),
-        one_layer=ratio(replace(config, n_layer=1), "needed", n),
-        deep=ratio(replace(config, n_layer=layers), "needed", n),
-        deep_layers=layers,
-        reference_n=REFERENCE_N,
-        reference=[reference_sums(depth) for depth in DEPTHS],
-        shares={g: work["cached"][g] / work["cached"]["total"] for g in GROUPS},
-        saved=saved,
-        saved_shares={g: x / saved["total"] for g, x in saved.items()},
-        largest_part=max(groups, key=work["cached"].__getitem__),
-        largest=max(work["cached"][g] for g in groups) / work["cached"]["total"],
-        smallest_part=min(groups, key=work["cached"].__getitem__),
-        ways=[WAYS[b] for b in BASELINES],
-        charts=[curves(config, group, log=True) for group in CURVES],
-        chart_names=[name for name, _ in CURVES.values()],
-        chart_notes=[note for _, note in CURVES.values()],
-        slopes=[slopes(config, group) for group in CURVES],
-        linear=curves(config, "total", log=False),
-        powers=POWERS,
-        totals_far=far,
-        ratio_far=far["naive"] / far["cached"],
-        far=FAR,
-        half_far=FAR // 2,
-        attention_doubled=twice,
-        pairs=Pairs(n, n * (n + 1) // 2, n * (n + 1) // 2, n * (n + 1) * (n + 2) // 6),
-        crossing=growth.crossing(config),
-        gpt2_crossing=growth.crossing(GPT2),
-        gpt2_n_ctx=GPT2.n_ctx,
-        row_bytes=kv_bytes(config, 1, 2),
-        cache_bytes=[(t, kv_bytes(config, t, 2)) for t in (1, 10, 100, FAR)],
-        order=three_numbers(0.1, 0.2, 0.3),
-        tested=exact.tested(),
-        asks=Asks(
+        )
+        self.model = model.name
+        self.n_layer = config.n_layer
+        self.n_ctx = config.n_ctx
+        self.context_ends = config.n_ctx < FAR  # before the curves do
+        self.n_vocab = config.vocab_size
+        self.labels = [(step.number, step.rows[-1].token) for step in steps]
+        self.difference = max(difference(trace, i) for i in range(n))  # over all steps
+        # the steps, from 1, whose likeliest token is not the same in both runs
+        self.others = [
+            i + 1 for i in range(n) if trace["logits", i][0].argmax() != trace["recompute_logits", i].argmax()
+        ]
+        self.saved_rows = n * (n - 1) // 2  # rows that a rerun computes again, over all steps
+        self.ratio = ratio(config, "naive", n)  # all again / with the cache
+        self.ratio_needed = ratio(config, "needed", n)
+        # only needed / with the cache, if the model had one layer
+        self.one_layer = ratio(replace(config, n_layer=1), "needed", n)
+        self.deep = ratio(replace(config, n_layer=layers), "needed", n)  # the same with deep_layers
+        self.deep_layers = layers
+        self.reference = [reference_sums(depth) for depth in DEPTHS]
+        # of the work with the cache, by group
+        self.shares = {g: work["cached"][g] / work["cached"]["total"] for g in GROUPS}
+        self.saved = saved  # multiply-adds, by group
+        self.saved_shares = {g: x / saved["total"] for g, x in saved.items()}
+        self.largest_part = max(groups, key=work["cached"].__getitem__)  # of projections, mlp, attention and head
+        self.largest = max(work["cached"][g] for g in groups) / work["cached"]["total"]
+        self.smallest_part = min(groups, key=work["cached"].__getitem__)
+        self.ways = [WAYS[b] for b in BASELINES]
+        self.charts = [curves(config, group, log=True) for group in CURVES]
+        self.chart_names = [name for name, _ in CURVES.values()]
+        self.chart_notes = [note for _, note in CURVES.values()]
+        self.slopes = [slopes(config, group) for group in CURVES]
+        self.linear = curves(config, "total", log=False)
+        self.totals_far = far
+        self.ratio_far = far["naive"] / far["cached"]
+        self.half_far = FAR // 2
+        self.attention_doubled = twice
+        self.pairs = Pairs(n, n * (n + 1) // 2, n * (n + 1) // 2, n * (n + 1) * (n + 2) // 6)
+        self.crossing = growth.crossing(config)
+        self.gpt2_crossing = growth.crossing(GPT2)
+        self.gpt2_n_ctx = GPT2.n_ctx
+        self.row_bytes = kv_bytes(config, 1, 2)
+        self.cache_bytes = [(t, kv_bytes(config, t, 2)) for t in (1, 10, 100, FAR)]  # (tokens, bytes in 16-bit numbers)
+        self.order = three_numbers(0.1, 0.2, 0.3)
+        self.tested = exact.tested()  # in shorter numbers, model by model
+        self.asks = Asks(
             answers(twice["naive"], cached=twice["cached"], alone=2),
             answers(seen(n + 1, n + 1), added=seen(n, n) + n, square=(n + 1) ** 2),
             standing(model, trace.about["tokens"]),
-        ),
-    )
+        )
+
+
+def view(settings: Settings) -> View:
+    """Run the text to its end in both ways."""
+    return View(settings.run().model, settings.trace())
+
+
+def of_large(model: Model, picture: Picture) -> View:
+    """The view of a text that a large model has run."""
+    return View(model, picture.trace)
 
 
 def ratio(config: Config, baseline: str, n: int) -> float:

@@ -17,6 +17,7 @@ from microgpt.viz.controls import View, drawn
 from microgpt.viz.drawing.kit import paint, places, words
 from microgpt.viz.drawing.kit.pieces import Sheet
 from microgpt.viz.drawing.kit.sketch import Sketch, sketch
+from microgpt.viz.lesson import module_of
 from microgpt.viz.page import Page
 from microgpt.viz.rendering.render import environment
 from microgpt.viz.text import language
@@ -81,7 +82,8 @@ def draw(names: Sequence[str], macro: str, *arguments: object, **context: object
 def lesson(page: Page, view: View, at: Mapping[str, object], macro: str, *arguments: object, **context: object) -> Any:
     """The same of a lesson, in the case that `at` chooses: its own drawing, or that of the table on show."""
     names = f"course/{page.widget}/figure.svg", "figures/table.svg"
-    return draw(names, macro, *arguments, page=page, view=view, at=at, i=next(iter(at.values())), **context)
+    context |= {"page": page, "view": view, "lesson": module_of(page.widget), "at": at, "i": next(iter(at.values()))}
+    return draw(names, macro, *arguments, **context)
 
 
 def thumb(page: Page, view: View) -> Sketch:

@@ -28,7 +28,7 @@ from microgpt.viz.controls import FORMAT, THEME, View, on_show
 from microgpt.viz.drawing.counters import PART_NAMES, Facts, facts
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.phases import PHASES, code
-from microgpt.viz.lesson import ADDED, ON_ADD, added
+from microgpt.viz.lesson import ADDED, ON_ADD, added, module_of
 from microgpt.viz.page import Page
 from microgpt.viz.rendering.assets import BESIDE, BRIDGE, MODULE, SCRIPTS, STYLE, Assets
 from microgpt.viz.rendering.minutes import minutes
@@ -123,7 +123,7 @@ def environment(lang: str = "en") -> jinja2.Environment:
         ADDED=ADDED, FORMAT=FORMAT, SAMPLING=SAMPLING, THEME=THEME, EVENTS=EVENTS, GLOSSARY=GLOSSARY,
         LANGUAGES=LANGUAGES, LESSONS=LESSONS, LEVELS=LEVELS, PAGES=PAGES, PART_NAMES=PART_NAMES, PHASES=PHASES,
         BRIDGE=BRIDGE, MODULE=MODULE, SCRIPTS=SCRIPTS, SOURCES=SOURCES, STYLE=STYLE, WORK=WORK,
-        SHIPPED=SHIPPED, code=code, models=models, lang=lang, folder=folder,
+        SHIPPED=SHIPPED, code=code, models=models, module_of=module_of, lang=lang, folder=folder,
         glossary=ordered, initials=initials, translated=translated, course=True, home="",
         up="../" if folder(lang) else "",
     )  # fmt: skip
@@ -163,8 +163,11 @@ def models() -> list[tuple[str, Facts]]:
 
 
 def render(template: str, **context: Any) -> str:
-    """The text of one template, in the language that is set."""
-    return environment(LANG.get()).get_template(template).render({"course": COURSE.get(), **context})
+    """The text of one template, in the language that is set. That of a lesson has its module too, as `lesson`."""
+    own = template.split("/")[1] if template.startswith("course/") else context.get("widget")
+    shown = own or getattr(context.get("page"), "widget", "")
+    around = {"lesson": module_of(shown)} if shown else {}
+    return environment(LANG.get()).get_template(template).render({"course": COURSE.get(), **around, **context})
 
 
 @contextmanager

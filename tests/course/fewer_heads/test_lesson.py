@@ -103,7 +103,7 @@ def test_the_kept_rows_are_as_many_as_the_cache_of_that_model_holds(made: Run) -
 def test_what_is_kept_stands_below_those_that_share_it(made: Run) -> None:
     """Each box has its number and its way's heads that share: the style places it by the two, and by the choice's."""
     shown, tree = made
-    of_both = [[one.size for one in ways] for ways in (shown.ways, shown.variants)]
+    of_both = [[one.size for one in shown.ways], [one.config.group for one in shown.variants]]
     for drawing, sizes in zip(drawings(tree), of_both, strict=True):
         (lanes,) = find(drawing, "lanes")
         heads = len(find(drawing, "queries")[0])
@@ -153,8 +153,8 @@ def test_sharing_costs_what_the_formula_says_for_smollm2(made: Run) -> None:
     assert [len(find(part, "box", "k")) for part in kept(smol)] == [9, 3, 1]
     for line, one in zip(find(tree, "line"), shown.variants, strict=True):
         *factors, product = numbers(line)
-        assert np.prod(factors) == product == one.per_token
-    assert [one.per_token for one in shown.variants] == [69_120, 23_040, 7_680]
+        assert np.prod(factors) == product == one.bytes_per_token()
+    assert [one.bytes_per_token() for one in shown.variants] == [69_120, 23_040, 7_680]
     assert (shown.asks.mixed_up > 0) == (shown.own.kind != "MHA")
     assert shown.smol == shown.variants[1] and (shown.mha, shown.mqa) == (shown.variants[0], shown.variants[-1])
 
@@ -172,7 +172,7 @@ def test_what_is_written_is_what_the_tokenizer_makes_of_it(model: str, prompt: s
     """Marks of every kind follow the word before them without a space, as anywhere else."""
     shown, tokenizer = view(Settings(model, prompt)), shipped(model).tokenizer
     ids = [tokenizer.vocabulary.index(token) for token in shown.fewest.text]
-    assert shown.fewest_text == shown.fewest.sentence == tokenizer.decode(ids)
+    assert shown.fewest.sentence == shown.fewest.sentence == tokenizer.decode(ids)
     assert shown.spaced == (" " in tokenizer.decode(ids[:2]))
 
 
@@ -202,7 +202,7 @@ def test_the_table_has_the_means_and_spreads_of_what_is_kept(made: Run) -> None:
         cells = [numbers(td)[0] for td in list(row.iter("td"))[:2]]
         shown_as(cells, np.array([np.mean(losses), np.std(losses, ddof=1)]), 4)
         marks = [float(x) for x in re.findall(r"M([\d.]+) ", find(row, "runs")[0].get("d") or "")]
-        places = [(loss - low) / (high - low) * shown.quality.width for loss in losses]
+        places = [(loss - low) / (high - low) * trained.WIDE for loss in losses]
         if find(row, "beyond"):
             assert not marks and min(losses) > high
         else:

@@ -5,6 +5,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from microgpt.course.guess_and_check.columns import STAGES
+from microgpt.course.guess_and_check.lesson import GAMMA
 from microgpt.decode import probabilities, recompute
 from microgpt.weights import shipped
 from tests.support.pages import Run, classes, drawn, find, prose_of, runs, text
@@ -109,8 +110,8 @@ def test_the_speed_follows_from_what_is_printed_and_from_bytes() -> None:
             n, c = len(model.tokenizer.encode(prompt)), model.config
             read.append(sum(sizes.values()) - sizes["wte"] - sizes["wpe"] + rows + 2 * c.n_layer * c.n_embd * (n - 1))
         assert made.cost == round(read[1] / read[0], 2)
-        tokens = sum(made.alpha**i for i in range(made.gamma + 1))
-        assert made.gain == tokens / (1 + made.gamma * made.cost)
+        tokens = sum(made.alpha**i for i in range(GAMMA + 1))
+        assert made.gain == tokens / (1 + GAMMA * made.cost)
         said = prose_of("guess-and-check", "names-deep", prompt)
         assert f"reads {made.cost:.2f} of the bytes" in said and f"{made.gain:.2f} times the speed" in said
         assert f"have {made.alpha:.2f} in common" in said

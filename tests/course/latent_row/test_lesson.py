@@ -3,7 +3,7 @@
 import numpy as np
 
 from microgpt.cache import KVCache
-from microgpt.experiments.shared_heads.widths import paired
+from microgpt.experiments.shared_heads.widths import SEEDS, paired
 from microgpt.model import forward
 from microgpt.weights import shipped
 from tests.support.pages import Run, classes, drawn, find, prose_of, runs, text
@@ -85,7 +85,7 @@ def test_quality_is_said_with_its_interval_and_at_the_same_size() -> None:
     said = prose_of("latent-row", "stories", PROMPTS[0]).replace("−", "-")
     for found in (latent.above, made.same_size):
         assert f"is {found.mean:.4f} above" in said or f"are {found.mean:.4f} above" in said
-        assert f"{found.low:.4f} to {found.high:.4f}" in said and f"{found.worse} of {made.seeds} seeds" in said
+        assert f"{found.low:.4f} to {found.high:.4f}" in said and f"{found.worse} of {SEEDS} seeds" in said
     assert ("Zero lies in that interval" in said) == (made.same_size.low < 0 < made.same_size.high)
     assert made.same_size == paired("mla", "mqa") and f"{made.row} numbers in each of 2 layers, {one.numbers}" in said
     assert f"{paired('gqa', 'mha').mean:.4f}" in text(find(tree, "trained")[0])

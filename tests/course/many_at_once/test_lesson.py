@@ -3,6 +3,7 @@
 from xml.etree.ElementTree import Element
 
 from microgpt.serving import batches
+from microgpt.serving.batches import LEAST, PLACES
 from microgpt.serving.measured import WAYS, kept
 from microgpt.serving.simulate import requests
 from microgpt.weights import shipped
@@ -49,7 +50,7 @@ def test_waits_are_distances(run: Run) -> None:
             assert sum(box.ends for box in boxes) == 1
             assert all(not box.n for box in boxes[[box.ends for box in boxes].index(True) + 1 :])
         for column in way.columns:
-            assert column.length == max(made.least, column.tokens) and 0 < column.share <= 1
+            assert column.length == max(LEAST, column.tokens) and 0 < column.share <= 1
             assert not way.budget or column.tokens <= way.budget
             assert sum(box.n for box in column.boxes) == column.tokens
     assert max(column.share for way in made.ways for column in way.columns) == 1
@@ -63,7 +64,7 @@ def test_places_stay_empty_in_static_batches_alone() -> None:
     static = made.way("static")
     for column in static.columns:
         taken = sum(box.kind in ("prompt", "decode", "place") for box in column.boxes)
-        assert taken <= made.places
+        assert taken <= PLACES
         wrote = sum(box.kind == "decode" or box.first for box in column.boxes)
         assert wrote + sum(box.kind == "place" for box in column.boxes) == taken
     assert made.way("small").preempted > 0 == made.way("chunks").preempted

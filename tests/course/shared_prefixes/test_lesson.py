@@ -3,6 +3,8 @@
 from xml.etree.ElementTree import Element
 
 from microgpt.caches.prefix import block_keys
+from microgpt.course.shared_prefixes.events import CHANGED, SIZE
+from microgpt.course.shared_prefixes.sent import TERMS
 from tests.support.pages import Run, classes, drawn, find, folded, numbers, prose_of, runs, text
 
 LESSON = "shared-prefixes"
@@ -26,7 +28,7 @@ def test_the_picture_holds_what_the_pool_holds(run: Run) -> None:
         held: dict[int, str] = {}
         for i, table in enumerate(tables):
             for at, block in enumerate(table):
-                rows = "".join(texts[i][at * made.size : min((at + 1) * made.size, there_now[i])])
+                rows = "".join(texts[i][at * SIZE : min((at + 1) * SIZE, there_now[i])])
                 assert held.setdefault(block, rows) == rows  # two texts that share a block have the same tokens there
         for number, element in blocks.items():
             readers = sum(number in table for table in tables)
@@ -70,8 +72,8 @@ def test_strips_say_what_is_found_and_run(run: Run) -> None:
         said = sorted(n for one in find(strip, "of") for n in numbers(one))
         assert said == sorted(n for n in (event.found, event.run) if n)
     last = [classes(cell) for cell in find(find(tree, "coming")[-1], "strip-of")[0].iter("b")]
-    assert [i for i, state in enumerate(last) if "other" in state] == [made.at_changed]
-    assert all("again" in state for state in last[made.at_changed + 1 :])
+    assert [i for i, state in enumerate(last) if "other" in state] == [CHANGED]
+    assert all("again" in state for state in last[CHANGED + 1 :])
 
 
 def test_what_is_not_found_goes_grey(run: Run) -> None:
@@ -80,7 +82,7 @@ def test_what_is_not_found_goes_grey(run: Run) -> None:
     last = len(made.moments) - 1
     grey = [numbers(find(one, "no")[0])[0] for one in find(tree, "blk") if there(find(one, "missed"), last)]
     table = made.moments[0].event.tables[0]
-    assert grey == [block for block in table[made.at_changed // made.size :] if block in made.moments[last].event.keys]
+    assert grey == [block for block in table[CHANGED // SIZE :] if block in made.moments[last].event.keys]
 
 
 def test_each_panel_says_its_event(run: Run) -> None:
@@ -122,7 +124,7 @@ def test_a_long_text_is_cut_and_the_page_says_so() -> None:
 def test_the_chat_is_counted() -> None:
     made, tree = drawn(LESSON, "names-deep", "christ")
     assert [(chat.sent, chat.run) for chat in made.chats] == [(10_050, 1_305), (10_050, 10_050), (10_050, 2_554)]
-    assert min(chat.turns[0].sent for chat in made.chats) >= made.terms.least  # shorter ones would not be kept
+    assert min(chat.turns[0].sent for chat in made.chats) >= TERMS.least  # shorter ones would not be kept
     assert [round(chat.price) for chat in made.chats] == [2_506, 12_562, 4_517]
     for chat, panel in zip(made.chats, find(tree, "C")[len(made.moments) :], strict=True):
         rows = [[numbers(cell)[0] for cell in row] for row in list(panel.iter("tr"))[1:]]

@@ -20,6 +20,7 @@ from microgpt.caches.ring import RingLayer
 from microgpt.config import Array, Config, param_shapes
 from microgpt.cost import PARTS
 from microgpt.course.full_cache.policies import after_shift
+from microgpt.course.reading_limit.lesson import CARD, LARGE
 from microgpt.experiments import mistakes
 from microgpt.experiments.validity import rows_under
 from microgpt.model import forward
@@ -393,9 +394,9 @@ def all_together(view: Any) -> str:
 
 
 def twice_the_arithmetic(view: Any) -> str:
-    old = PROCESSORS[view.card]
+    old = PROCESSORS[CARD]
     new = old._replace(operations=2 * old.operations)
-    step = bound(PRESETS[view.large], decoding(1, view.longest))
+    step = bound(PRESETS[LARGE], decoding(1, view.longest))
     assert step.seconds(new) == step.seconds(old)
     return "not at all"
 

@@ -260,7 +260,7 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         table = view.tables[i]
         return [f"{x:.2f}" if isinstance(x, float) else str(x) for row in table.rows for x in row]
     way = view.ways[i]
-    heads = [f"q, head {query.head}" for group in way.groups for query in group.queries]
+    heads = [f"q, head {head}" for group in way.groups for head, _, _ in group.queries]
     return [*(heads[:1] if len(way.groups) > 1 else heads), whole(way.row), *way.text]
 
 
