@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from safetensors.numpy import save_file
 
-from microgpt.apps.look_inside.app import COLUMNS, FIELD, GROUPS, ROWS, TOKENS, WIDTH, looked
+from microgpt.apps.look_inside.app import COLUMNS, FIELD, GROUPS, HEIGHT, ROWS, TOKENS, WIDTH, Looked
 from microgpt.apps.look_inside.examples import EXAMPLES, published
 from microgpt.architectures.known import PRESETS
 from microgpt.checkpoints.safetensors import Header, Tensor, read_header
@@ -45,7 +45,7 @@ def sent(file: OnDisk) -> tuple[str, str]:
 
 
 def on_page(header: Header, name: str = "x") -> str:
-    return render("apps/look_inside/_looked.html", looked=looked(name, header, ""))
+    return render("apps/look_inside/_looked.html", looked=Looked(name, header, ""))
 
 
 @pytest.mark.parametrize("model", EXAMPLES)
@@ -55,7 +55,7 @@ def test_a_file_of_the_reader_is_shown_as_the_example_is(model: str) -> None:
     file = OnDisk(data, model, header.size)  # the numbers are not even there
     target, html = sent(file)
     assert target == "#looked" and file.asked == 8 + header.length
-    assert html == render("apps/look_inside/_looked.html", looked=looked(model, header, start))
+    assert html == render("apps/look_inside/_looked.html", looked=Looked(model, header, start))
     built = render_page(page("look-inside"), views.of(page("look-inside")))
     assert html in built
 
@@ -70,12 +70,12 @@ def test_any_good_file_is_shown(file: bytes) -> None:
 
 @pytest.mark.parametrize("model", EXAMPLES)
 def test_the_picture_covers_the_file_and_a_role_its_share_of_it(model: str) -> None:
-    found = looked(model, published(model)[0], "")
+    found = Looked(model, published(model)[0], "")
     area: dict[str, float] = {}
     for role, rectangles in found.areas:
-        area[role] = sum(one.wide * one.high for one in rectangles) / (WIDTH * found.high)
+        area[role] = sum(wide * high for _, _, wide, high in rectangles) / (WIDTH * HEIGHT)
     assert sum(area.values()) == pytest.approx(1)
-    ends = sorted({(one.x, one.x + one.wide) for _, rectangles in found.areas for one in rectangles})
+    ends = sorted({(x, x + wide) for _, rectangles in found.areas for x, _, wide, _ in rectangles})
     assert ends[0][0] == 0 and ends[-1][1] == pytest.approx(WIDTH)
     assert all(a[1] == pytest.approx(b[0]) for a, b in zip(ends, ends[1:], strict=False))  # side by side
     by_name = {share.role: share for share in found.shares}
@@ -86,12 +86,12 @@ def test_the_picture_covers_the_file_and_a_role_its_share_of_it(model: str) -> N
 @pytest.mark.parametrize("model", EXAMPLES)
 def test_the_cache_is_drawn_to_the_scale_of_the_file(model: str) -> None:
     header = published(model)[0]
-    found, config = looked(model, header, ""), PRESETS[model].config
+    found, config = Looked(model, header, ""), PRESETS[model].config
     bytes_in_file = sum(tensor.stop - tensor.start for tensor in header.tensors)
     kept = TOKENS * 2 * config.n_layer * config.n_kv_head * config.head_dim * 2  # K and V, two bytes a number
-    for kind, area in found.cache:
-        assert area.wide * area.high / (WIDTH * found.high) == pytest.approx(kept / 2 / bytes_in_file), kind
-        assert area.x > WIDTH and area.x + area.wide <= found.wide
+    for kind, (x, _, wide, high) in found.cache:
+        assert wide * high / (WIDTH * HEIGHT) == pytest.approx(kept / 2 / bytes_in_file), kind
+        assert x > WIDTH and x + wide <= found.wide
     assert [kind for kind, _ in found.cache] == ["k", "v"] and found.kept == kept
     assert f"{kept / 1e6:.1f} MB" in text(find(parse(on_page(header)), "beside")[0])
 
@@ -100,13 +100,13 @@ def test_the_cache_is_drawn_to_the_scale_of_the_file(model: str) -> None:
 def test_a_role_is_named_with_the_shape_of_its_tensor(model: str) -> None:
     header = published(model)[0]
     shapes = {tensor.shape for tensor in header.tensors}
-    named = {share.role: share.shape for share in looked(model, header, "").shares}
+    named = {share.role: share.shape for share in Looked(model, header, "").shares}
     assert all(shape in shapes for shape in named.values())
     assert named["wte"] == header.tensors[0].shape
 
 
 def test_a_file_without_a_known_cache_has_none_beside_it() -> None:
-    found = looked("x", Header(2, 9, [Tensor("x", "U8", (1,), 0, 1)], {}), "")
+    found = Looked("x", Header(2, 9, [Tensor("x", "U8", (1,), 0, 1)], {}), "")
     assert (found.cache, found.kept, found.wide) == ([], 0, WIDTH)
 
 
@@ -172,7 +172,7 @@ def test_the_example_on_the_page_is_a_header_that_can_be_read() -> None:
         header, start = published(name)
         data = struct.pack("<Q", header.length) + start.encode()
         assert read_header(lambda a, b, data=data: data[a:b], header.size) == header  # type: ignore[misc]
-        assert looked(name, header, start).start == start[:240] + "…"
+        assert Looked(name, header, start).start == start[:240] + "…"
 
 
 def test_the_page_says_that_without_javascript_there_is_the_command_line() -> None:

@@ -10,8 +10,7 @@ import numpy as np
 
 from microgpt.apps.model_that_talks.app import CHAT, picture
 from microgpt.config import Array
-from microgpt.viz.controls import Choice
-from microgpt.viz.drawing.counters import Facts, facts
+from microgpt.viz.drawing.counters import facts
 from microgpt.viz.large.from_trace import ExcerptPicture
 from microgpt.viz.large.heads import attention
 from microgpt.viz.large.overview import HALF
@@ -32,45 +31,40 @@ class Look(NamedTuple):
     weight: float
 
 
-class View(NamedTuple):
+class View:
     """The page as it is built."""
 
-    choices: tuple[Choice, ...]
-    fields: tuple[Choice, ...]
-    picture: ExcerptPicture
-    facts: Facts
-    n: int  # tokens that it was given
-    words: int  # of these, those of the question
-    answer: str
-    marks: list[str]
-    word: str
-    pieces: list[str]  # of the word
-    cost: int  # bytes of its rows, in 16 bits
-    looks: list[Look]  # steps whose token has come before, at what came after it then
-    heads: int  # of which the weight there is more than half, on average over these steps
-    half: float
-    last: Look  # as the answer is about to come, at what was asked for
-    file: str
-    digits: int
+    def __init__(self, _: Settings) -> None:
+        shown = picture(CHAT)
+        about, tokens, own, n = shown.about, shown.tokens, facts(shown.config), shown.about["n_prompt"]
+        start, end = (token for token in dict.fromkeys(tokens[:n]) if token.startswith("<|"))
+        question = tokens[tokens.index("\n") + 1 : tokens.index(end)]
+        at = next(i for i in range(n) if "".join(tokens[i : i + 2]) == WORD)
+        pieces = [show(token) for token in tokens[at : at + 2]]
+        weights = attention(shown.trace, shown.config, shown.n)
+        steps = repeats(about["ids"], n)
+        looks = [look(shown, weights, i, j) for i, j in steps]
+        heads = int((np.mean([weights[:, :, i, j] for i, j in steps], axis=0) > HALF).sum())
+        opened = [(one.layer, one.head) for one in shown.heads].index((looks[0].layer, looks[0].head))
+        self.choices = shown.choices
+        self.fields = shown.fields
+        self.picture = replace(shown, at_head=opened)
+        self.facts = own
+        self.n = n  # tokens that it was given
+        self.words = len(question)  # of these, those of the question
+        self.answer = "".join(tokens[n:])
+        self.marks = [start, end]
+        self.pieces = pieces  # of the word
+        self.cost = len(pieces) * own.bytes  # bytes of its rows, in 16 bits
+        self.looks = looks  # steps whose token has come before, at what came after it then
+        self.heads = heads  # of which the weight there is more than half, on average over these steps
+        # as the answer is about to come, at what was asked for
+        self.last = look(shown, weights, shown.n - 2, tokens.index(SUBJECT))
+        self.file = CHAT.file
+        self.digits = about["cut"]["digits"]
 
 
-def view(_: Settings) -> View:
-    shown = picture(CHAT)
-    about, tokens, own, n = shown.about, shown.tokens, facts(shown.config), shown.about["n_prompt"]
-    start, end = (token for token in dict.fromkeys(tokens[:n]) if token.startswith("<|"))
-    question = tokens[tokens.index("\n") + 1 : tokens.index(end)]
-    at = next(i for i in range(n) if "".join(tokens[i : i + 2]) == WORD)
-    pieces = [show(token) for token in tokens[at : at + 2]]
-    weights = attention(shown.trace, shown.config, shown.n)
-    steps = repeats(about["ids"], n)
-    looks = [look(shown, weights, i, j) for i, j in steps]
-    heads = int((np.mean([weights[:, :, i, j] for i, j in steps], axis=0) > HALF).sum())
-    opened = [(one.layer, one.head) for one in shown.heads].index((looks[0].layer, looks[0].head))
-    return View(
-        shown.choices, shown.fields, replace(shown, at_head=opened), own, n, len(question), "".join(tokens[n:]),
-        [start, end], WORD, pieces, len(pieces) * own.bytes, looks, heads, HALF,
-        look(shown, weights, shown.n - 2, tokens.index(SUBJECT)), CHAT.file, about["cut"]["digits"],
-    )  # fmt: skip
+view = View
 
 
 def repeats(ids: Sequence[int], n: int) -> list[tuple[int, int]]:

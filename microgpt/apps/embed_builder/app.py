@@ -11,7 +11,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from microgpt.apps.embed_builder import embed_codes
-from microgpt.apps.embed_builder.embed_codes import HOSTS, Code, Frame, Host
+from microgpt.apps.embed_builder.embed_codes import HOSTS, Code, Frame
 from microgpt.course import LESSONS, page
 from microgpt.errors import N_, UserError
 from microgpt.viz import views
@@ -59,21 +59,17 @@ class Chosen(NamedTuple):
         return embed_codes.codes(self.frame)
 
 
-class View(NamedTuple):
+class View:
     """The page as it is built."""
 
-    choices: tuple[Choice, ...]
-    first: str
-    hosts: tuple[Host, ...]
-    sizes: list[str]
-    usual: str
+    def __init__(self, _: Settings) -> None:
+        self.choices = (Choice("host", range(len(HOSTS))),)
 
     def choice(self, lang: str, site: str) -> Chosen:
-        return Chosen(page(self.first), {}, self.usual, lang, site)
+        return Chosen(page(FIRST), {}, USUAL, lang, site)
 
 
-def view(_: Settings) -> View:
-    return View((Choice("host", range(len(HOSTS))),), FIRST, HOSTS, list(SIZES), USUAL)
+view = View
 
 
 def embed(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:

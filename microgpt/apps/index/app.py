@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from microgpt.course import PARTS, Part, page
 from microgpt.errors import N_
 from microgpt.viz import views
-from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.kit.sketch import Sketch
 from microgpt.viz.drawing.phases import RUN
@@ -69,32 +68,22 @@ TRAINED = {
 }  # what is there to see on each page of the trained model
 
 
-class View(NamedTuple):
+class View:
     """What the page places."""
 
-    choices: tuple[Choice, ...]
-    n: int  # rows
-    chips: list[Chip]
-    rows: list[Row]
-    steps: list[Step]
-    parts: list[tuple[Part, list[Card]]]
-    trained: list[Page]
-    told: dict[str, str]  # of these, by name
+    def __init__(self, settings: Settings) -> None:
+        picture = Picture(settings.trace())
+        run = last_steps(picture)
+        self.choices = ()
+        self.n = run.stop  # rows
+        self.chips = [Chip(i, max(-1, i - 1 - run.start), picture.row_token(i)) for i in range(run.stop + 1)]
+        self.rows = [one_row(picture, i, max(-1, i - run.start)) for i in range(run.stop)]
+        self.steps = [one_step(picture, i, i - run.start) for i in run]
+        self.parts = parts()
+        self.trained = [page(name) for name in TRAINED]
 
 
-def view(settings: Settings) -> View:
-    picture = Picture(settings.trace())
-    run = last_steps(picture)
-    return View(
-        choices=(),
-        n=run.stop,
-        chips=[Chip(i, max(-1, i - 1 - run.start), picture.row_token(i)) for i in range(run.stop + 1)],
-        rows=[one_row(picture, i, max(-1, i - run.start)) for i in range(run.stop)],
-        steps=[one_step(picture, i, i - run.start) for i in run],
-        parts=parts(),
-        trained=[page(name) for name in TRAINED],
-        told=TRAINED,
-    )
+view = View
 
 
 def last_steps(picture: Picture) -> range:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from microgpt.apps.look_inside.examples import EXAMPLES, published
 from microgpt.architectures.known import PRESETS
@@ -33,6 +33,9 @@ TOKENS = 1000  # of the text whose cache is drawn beside the file
 GAP = 24  # between the two
 START = 240  # characters of a header that are shown
 SAID = {"bias": N_("bias"), "scale": N_("scale")}
+
+
+Area: TypeAlias = tuple[float, float, float, float]  # of the picture: x, y, wide, high
 
 
 class Line(NamedTuple):
@@ -74,45 +77,6 @@ class Share(NamedTuple):
     part: bool  # it is one of several that lie side by side in that tensor
 
 
-class Area(NamedTuple):
-    """A rectangle of the picture."""
-
-    x: float
-    y: float
-    wide: float
-    high: float
-
-
-class Looked(NamedTuple):
-    """A file as the page shows it."""
-
-    name: str
-    size: int  # bytes
-    length: int  # of its header
-    header_share: float
-    start: str
-    n_tensors: int
-    params: int
-    types: list[tuple[str, int]]
-    family: str
-    part: list[tuple[int, int]]  # runs of layers that are here, where the file is a part of a model
-    tied: bool
-    figures: list[tuple[str, int]]
-    factors: list[tuple[int, str]]
-    per_token: int  # bytes; 0 where the shapes do not say
-    tokens: int  # so many take
-    kept: int  # bytes of cache, in numbers of so many bits
-    bits: int
-    areas: list[tuple[str, list[Area]]]  # by role, in the picture, WIDTH wide in all
-    cache: list[tuple[str, Area]]  # K and V of these tokens, to the same scale; "any" is one row for both
-    wide: float  # the picture
-    shares: list[Share]
-    parts: list[Part]
-    more: int  # groups that are not shown
-    metadata: list[tuple[str, str]]
-    high: int = HEIGHT
-
-
 class Masks(NamedTuple):
     """What a published file holds beside its parameters: a mask for each layer, n_ctx by n_ctx numbers."""
 
@@ -124,22 +88,20 @@ class Masks(NamedTuple):
     file: int  # bytes of the file with them, but for their few entries in its header
 
 
-class View(NamedTuple):
+class View:
     """The page as it is built."""
 
-    choices: tuple[Choice, ...]
-    prefix: int
-    labels: list[str]
-    examples: list[Looked]
-    masks: Masks
-    called: dict[str, str]  # one and the same matrix, in two models and here
-    field: str = FIELD
+    def __init__(self, _: Settings) -> None:
+        examples = [Looked(name, *published(name)) for name in EXAMPLES]
+        called = {"gpt2": names_in(GPT2)["fc1"], "llama": names_in(LLAMA)["fc1"], "ours": "fc1"}
+        self.examples = examples
+        self.choices = (Choice("file", range(len(examples))),)
+        self.labels = list(EXAMPLES)
+        self.masks = masks(examples[0])
+        self.called = called  # one and the same matrix, in two models and here
 
 
-def view(_: Settings) -> View:
-    examples = [looked(name, *published(name)) for name in EXAMPLES]
-    called = {"gpt2": names_in(GPT2)["fc1"], "llama": names_in(LLAMA)["fc1"], "ours": "fc1"}
-    return View((Choice("file", range(len(examples))),), PREFIX, list(EXAMPLES), examples, masks(examples[0]), called)
+view = View
 
 
 def masks(found: Looked) -> Masks:
@@ -154,7 +116,7 @@ def look(files: Files, state: State | None, _: Mapping[str, str]) -> tuple[State
     file = only(files, FIELD)
     header = read_header(file.read, file.size)
     start = file.read(PREFIX, PREFIX + min(header.length, 4 * START)).decode("utf-8", "ignore")
-    found = looked(file.name, header, start)
+    found = Looked(file.name, header, start)
     return state, [patch("#looked", render.render("apps/look_inside/_looked.html", looked=found))]
 
 
@@ -164,38 +126,39 @@ FILE_HOOKS = {"look": look}
 # ---- what is said ---------------------------------------------------------------------------------
 
 
-def looked(name: str, header: Header, start: str) -> Looked:
-    """Everything that the page says of a file."""
-    found = contents(header.tensors)
-    usual = max(found.groups, key=lambda group: len(group.layers), default=None)
-    kept = TOKENS * HALF * found.shape.cached
-    beside = cache_areas(found, kept)
-    return Looked(
-        name=shown(name),
-        size=header.size,
-        length=header.length,
-        header_share=header.length / header.size,
-        start=shown_start(start),
-        n_tensors=len(header.tensors),
-        params=found.size,
-        types=list(found.dtypes.items()),
-        family=found.family,
-        part=[] if found.whole else spans(found.layers),
-        tied=found.tied,
-        figures=figures(found),
-        factors=factors(found),
-        per_token=HALF * found.shape.cached,
-        tokens=TOKENS,
-        kept=kept,
-        bits=8 * HALF,
-        areas=areas(found.columns),
-        cache=beside,
-        wide=max([WIDTH, *(one.x + one.wide for _, one in beside)]),
-        shares=shares(found),
-        parts=[part(group, group is usual) for group in found.groups[:GROUPS]],
-        more=max(0, len(found.groups) - GROUPS),
-        metadata=[(shown(key), shown(value)) for key, value in list(header.metadata.items())[:20]],
-    )  # fmt: skip
+class Looked:
+    """A file as the page shows it."""
+
+    def __init__(self, name: str, header: Header, start: str) -> None:
+        """Everything that the page says of a file."""
+        found = contents(header.tensors)
+        usual = max(found.groups, key=lambda group: len(group.layers), default=None)
+        kept = TOKENS * HALF * found.shape.cached
+        beside = cache_areas(found, kept)
+        self.name = shown(name)
+        self.size = header.size  # bytes
+        self.length = header.length  # of its header
+        self.header_share = header.length / header.size
+        self.start = shown_start(start)
+        self.n_tensors = len(header.tensors)
+        self.params = found.size
+        self.types = list(found.dtypes.items())
+        self.family = found.family
+        # runs of layers that are here, where the file is a part of a model
+        self.part = [] if found.whole else spans(found.layers)
+        self.tied = found.tied
+        self.figures = figures(found)
+        self.factors = factors(found)
+        self.per_token = HALF * found.shape.cached  # bytes; 0 where the shapes do not say
+        self.kept = kept  # bytes of cache, in numbers of so many bits
+        self.bits = 8 * HALF
+        self.areas = areas(found.columns)  # by role, in the picture, WIDTH wide in all
+        self.cache = beside  # K and V of these tokens, to the same scale; "any" is one row for both
+        self.wide = max([WIDTH, *(x + wide for _, (x, _, wide, _) in beside)])  # the picture
+        self.shares = shares(found)
+        self.parts = [part(group, group is usual) for group in found.groups[:GROUPS]]
+        self.more = max(0, len(found.groups) - GROUPS)  # groups that are not shown
+        self.metadata = [(shown(key), shown(value)) for key, value in list(header.metadata.items())[:20]]
 
 
 def shown_start(text: str) -> str:
@@ -296,7 +259,7 @@ def cache_areas(found: Contents, kept: int) -> list[tuple[str, Area]]:
         return []
     wide, kinds = WIDTH * kept / total, ("k", "v") if found.shape.kv_width else ("any",)
     high = HEIGHT / len(kinds)
-    return [(kind, Area(WIDTH + GAP, i * high, wide, high)) for i, kind in enumerate(kinds)]
+    return [(kind, (WIDTH + GAP, i * high, wide, high)) for i, kind in enumerate(kinds)]
 
 
 def areas(columns: list[dict[str, int]]) -> list[tuple[str, list[Area]]]:
@@ -310,7 +273,7 @@ def areas(columns: list[dict[str, int]]) -> list[tuple[str, list[Area]]]:
         wide = WIDTH * here / total
         for role, nbytes in column.items():
             high = HEIGHT * nbytes / here
-            found.setdefault(role, []).append(Area(x, y, wide, high))
+            found.setdefault(role, []).append((x, y, wide, high))
             y += high
         x += wide
     return [(role, found[role]) for role in [*ORDER, OTHER] if role in found]

@@ -18,6 +18,8 @@ from microgpt.viz.controls import Choice
 from microgpt.viz.large.overview import HALF
 from microgpt.viz.settings import Settings
 
+__all__ = ["RUN", "view"]  # and what the templates read
+
 REPEATS = "smollm2-repeats.json"
 SEED = 8  # of the text that is shown at each temperature
 
@@ -58,52 +60,32 @@ class Shown(NamedTuple):
     mean: float  # of the chances of all tokens
 
 
-class View(NamedTuple):
+class View:
     """The page as it is built."""
 
-    choices: tuple[Choice, ...]
-    model: str
-    prompt: str
-    words: list[str]  # of a round
-    start: int
-    period: int
-    before_share: float  # of all rows at the end, those before the first round
-    round_share: float  # and those of a round
-    written: int  # tokens of the whole text
-    turns: list[Turn]
-    without: Sure  # the last round, the rows of the others gone
-    layer: int
-    head: int
-    half: float
-    heats: list[Shown]
-    run: int
-    seed: int
-    short: int
-    file: str
-    source: dict[str, Any]
+    def __init__(self, _: Settings) -> None:
+        self.told = told = record(REPEATS)
+        ids, words, self.circle = told["ids"], told["vocabulary"], circle(told["ids"])
+        assert self.circle, "measure() refuses a text that does not go in circles"
+        turns, looks = self.circle.rounds(len(ids)), np.array(told["looks"])
+        self.layer, self.head = (int(x) for x in np.unravel_index(looks[-1].argmax(), looks[-1].shape))
+        self.words = [words[str(ids[i])] for i in turns[0]]  # of a round
+        self.turns = list[Turn]()
+        for at, (steps, look) in enumerate(zip(turns, looks, strict=True)):
+            round_ = sure([told["chances"][i - 1] for i in steps], self.words)
+            held = list(range(at, len(turns) + (steps == turns[-1])))
+            of_head = float(look[self.layer, self.head])
+            self.turns.append(Turn(at + 1, round_, of_head, int((look > HALF).sum()), held))
+        self.before_share = self.circle.start / len(ids)  # of all rows at the end, those before the first round
+        self.round_share = self.circle.period / len(ids)  # and those of a round
+        self.written = len(ids) - told["n_prompt"]  # tokens of the whole text
+        self.without = sure(told["without"], self.words)  # the last round, the rows of the others gone
+        self.heats = heats(told)
+        rounds, by_heat = range(len(self.turns) + 1), range(len(self.heats))
+        self.choices = (Choice("round", rounds), Choice("temperature", by_heat))
 
 
-def view(_: Settings) -> View:
-    told = record(REPEATS)
-    ids, words = told["ids"], told["vocabulary"]
-    found = circle(ids)
-    assert found, "measure() refuses a text that does not go in circles"
-    turns, looks = found.rounds(len(ids)), np.array(told["looks"])
-    layer, head = (int(x) for x in np.unravel_index(looks[-1].argmax(), looks[-1].shape))
-    names = [words[str(token)] for token in ids]
-    own = [names[i] for i in turns[0]]
-    rounds = list[Turn]()
-    for at, (steps, look) in enumerate(zip(turns, looks, strict=True)):
-        round_ = sure([told["chances"][i - 1] for i in steps], own)
-        held = list(range(at, len(turns) + (steps == turns[-1])))
-        rounds.append(Turn(at + 1, round_, float(look[layer, head]), int((look > HALF).sum()), held))
-    shares, by_heat = (found.start / len(ids), found.period / len(ids)), heats(told)
-    return View(
-        (Choice("round", range(len(rounds) + 1)), Choice("temperature", range(len(by_heat)))), told["model"],
-        told["prompt"], own, found.start, found.period, *shares,
-        len(ids) - told["n_prompt"], rounds, sure(told["without"], own), layer, head, HALF, by_heat, RUN, SEED,
-        told["short"], REPEATS, told["source"],
-    )  # fmt: skip
+view = View
 
 
 def sure(chances: Sequence[float], words: Sequence[str]) -> Sure:

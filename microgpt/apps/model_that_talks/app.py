@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from microgpt.apps.records import TRACES
 from microgpt.errors import N_
 from microgpt.trace import from_json
-from microgpt.viz.controls import Choice
-from microgpt.viz.drawing.counters import Facts, facts
+from microgpt.viz.drawing.counters import facts
 from microgpt.viz.large.from_trace import ExcerptPicture, picture_from
 from microgpt.viz.large.overview import HALF, Kind
 from microgpt.viz.settings import Settings
+
+__all__ = ["HALF", "view"]  # and what the templates read
 
 
 class Text(NamedTuple):
@@ -68,25 +69,6 @@ class Peak(NamedTuple):
     least: float  # the smallest such ratio of all key heads
 
 
-class View(NamedTuple):
-    """The page as it is built."""
-
-    choices: tuple[Choice, ...]
-    fields: tuple[Choice, ...]
-    picture: ExcerptPicture
-    facts: Facts
-    source: dict[str, Any]
-    prompt: str
-    written: str  # by the model
-    n_prompt: int
-    kinds: list[Heads]
-    heads: int
-    half: float
-    rest: Rest
-    peak: Peak
-    digits: int
-
-
 @cache
 def picture(text: Text = DAY) -> ExcerptPicture:
     """A trace of the repository, drawn."""
@@ -100,14 +82,28 @@ def resting() -> ExcerptPicture:
     return replace(shown, at_head=shown.heads.index(max(last, key=last.__getitem__)))
 
 
-def view(_: Settings) -> View:
-    shown = resting()
-    about, c = shown.about, shown.config
-    return View(
-        shown.choices, shown.fields, shown, facts(c), about["source"], about["prompt"],
-        "".join(shown.tokens[about["n_prompt"] :]), about["n_prompt"], kinds(shown), shown.map.heads, HALF,
-        rest(shown), peak(shown), about["cut"]["digits"],
-    )  # fmt: skip
+class View:
+    """The page as it is built."""
+
+    def __init__(self, _: Settings) -> None:
+        shown = resting()
+        about, c = shown.about, shown.config
+        self.choices = shown.choices
+        self.fields = shown.fields
+        self.picture = shown
+        self.facts = facts(c)
+        self.source = about["source"]
+        self.prompt = about["prompt"]
+        self.written = "".join(shown.tokens[about["n_prompt"] :])  # by the model
+        self.n_prompt = about["n_prompt"]
+        self.kinds = kinds(shown)
+        self.heads = shown.map.heads
+        self.rest = rest(shown)
+        self.peak = peak(shown)
+        self.digits = about["cut"]["digits"]
+
+
+view = View
 
 
 def kinds(shown: ExcerptPicture) -> list[Heads]:

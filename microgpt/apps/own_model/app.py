@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from microgpt.apps.own_model import dropped_model
 from microgpt.architectures.names import FAMILY_OF
@@ -21,8 +21,8 @@ from microgpt.course.kv_cache import lesson as stepper
 from microgpt.errors import N_, UserError
 from microgpt.record import Recording
 from microgpt.trace import to_json
-from microgpt.viz.controls import Choice, on_show
-from microgpt.viz.drawing.counters import Facts, facts
+from microgpt.viz.controls import on_show
+from microgpt.viz.drawing.counters import facts
 from microgpt.viz.drawing.picture import MOST_TOKENS, Picture
 from microgpt.viz.given_files import Files
 from microgpt.viz.large.excerpt import excerpt
@@ -34,6 +34,8 @@ from microgpt.viz.text.formats import megabytes
 from microgpt.viz.text.language import say
 from microgpt.weights import Model, shipped
 
+__all__ = ["LIMIT", "MOST_TOKENS", "view"]  # and what the templates read
+
 FIELD = "checkpoint"  # the control in which the files are chosen
 SINGLE = 4  # bytes of a number in 32 bits
 PROMPT = "The next day is bright"
@@ -43,31 +45,22 @@ BAR = ("numbers", "check")  # what the reader has switched on in the picture
 Answer = tuple[State | None, list[Patch]]
 
 
-class View(NamedTuple):
+class View:
     """The page as it is built."""
 
-    choices: tuple[Choice, ...]  # those of the example
-    fields: tuple[Choice, ...]
-    example: BigPicture
-    model: str
-    facts: Facts
-    types: list[str]
-    limit: int  # bytes
-    half: int  # bytes of a number that stays as its file has it
-    bytes: int  # of all others
-    tokens: int
-    field: str = FIELD
-    prompt: str = PROMPT
+    def __init__(self, _: Settings) -> None:
+        recording = Recording(shipped(EXAMPLE), PROMPT, max_new=NEW)
+        recording.run()
+        example = dropped_model.big_picture(recording, {}, (), (), recording.n_prompt)
+        self.example = example
+        self.choices = example.choices  # those of the example
+        self.fields = example.fields
+        self.facts = facts(recording.model.config)
+        self.types = list(FAMILY_OF)
+        self.half = HALF.itemsize  # bytes of a number that stays as its file has it
 
 
-def view(_: Settings) -> View:
-    recording = Recording(shipped(EXAMPLE), PROMPT, max_new=NEW)
-    recording.run()
-    example = dropped_model.big_picture(recording, {}, (), (), recording.n_prompt)
-    return View(
-        example.choices, example.fields, example, EXAMPLE, facts(recording.model.config), list(FAMILY_OF), LIMIT,
-        HALF.itemsize, SINGLE, MOST_TOKENS,
-    )  # fmt: skip
+view = View
 
 
 # ---- what can be pressed --------------------------------------------------------------------------

@@ -78,46 +78,37 @@ class Chance(NamedTuple):
     as_good: int  # of these ways, those in which it is right at as many as here
 
 
-class View(NamedTuple):
+class View:
     """The page as it is built."""
 
-    choices: tuple[Choice, ...]
-    model: str
-    layer: int
-    head: int
-    text: str
-    rows: list[Row]
-    words: list[Word]
-    scale: ThinScale
-    told: list[Told]
-    n_words: int
-    right: int  # words at which no other noun gets more
-    top: int  # of these, no other row
-    heads: int
-    all_right: int  # heads that are right at all words
-    margin: float  # the mean, of the chosen head
-    chance: Chance
-    apart: list[Apart]
-    file: str
-    source: dict[str, Any]
+    def __init__(self, _: Settings) -> None:
+        it = record(REFERS)
+        first, layer, head = it["sentences"][0], it["layer"], it["head"]
+        keys, words = np.array(it["keys"]), first["words"]
+        scale = thin_scale([keys, *(np.array(word[name]) for word in words for name in ("q", "k"))])
+        shown = [show(token) for token in first["tokens"]]
+        rows = [
+            Row(token, scale.strip(keys[i]), [word["weights"][i] for word in words]) for i, token in enumerate(shown)
+        ]
+        told = [Told(one["text"], said(one)) for one in it["sentences"]]
+        every, by_head = [word for one in told for word in one.words], margins(it["sentences"])
+        self.layer, self.head, self.rows, self.scale, self.told = layer, head, rows, scale, told
+        self.choices = (Choice("word", range(len(words))),)
+        self.model = it["model"]
+        self.text = first["text"]
+        self.words = [asked(word, scale, shown) for word in words]
+        self.n_words = len(every)
+        self.right = sum(word.weight > word.other_weight for word in every)  # words at which no other noun gets more
+        self.top = sum(word.top for word in every)  # of these, no other row
+        self.heads = by_head[0].size
+        self.all_right = int((by_head > 0).all(axis=0).sum())  # heads that are right at all words
+        self.margin = float(by_head[:, layer, head].mean())  # the mean, of the chosen head
+        self.chance = chance(it)
+        self.apart = [apart(word, shown) for word in words if word["noun"] is None]
+        self.source = it["source"]
 
 
-def view(_: Settings) -> View:
-    it = record(REFERS)
-    first, layer, head = it["sentences"][0], it["layer"], it["head"]
-    keys, words = np.array(it["keys"]), first["words"]
-    scale = thin_scale([keys, *(np.array(word[name]) for word in words for name in ("q", "k"))])
-    shown = [show(token) for token in first["tokens"]]
-    rows = [Row(token, scale.strip(keys[i]), [word["weights"][i] for word in words]) for i, token in enumerate(shown)]
-    told = [Told(one["text"], said(one)) for one in it["sentences"]]
-    every, by_head = [word for one in told for word in one.words], margins(it["sentences"])
-    return View(
-        (Choice("word", range(len(words))),), it["model"], layer, head, first["text"], rows,
-        [asked(word, scale, shown) for word in words], scale, told, len(every),
-        sum(word.weight > word.other_weight for word in every), sum(word.top for word in every),
-        by_head[0].size, int((by_head > 0).all(axis=0).sum()), float(by_head[:, layer, head].mean()),
-        chance(it), [apart(word, shown) for word in words if word["noun"] is None], REFERS, it["source"],
-    )  # fmt: skip
+view = View
 
 
 def chance(it: dict[str, Any]) -> Chance:

@@ -113,7 +113,6 @@ class View:
         self.trace, self.layer, self.head, self.channel, self.n, self.cases = trace, layer, head, channel, n, cases
         self.choices = (Choice("bits", range(len(cases)), FIRST),)
         self.model = model.name
-        self.token = str(trace.about["tokens"][n - 1])
         self.drawing = drawing(cases)
         self.long = shares(*LONG, RECENT)  # of these, what a longer text of a larger model takes of sixteen bits
         self.formats = compare(model, [int(i) for i in recording.ids[:n]])

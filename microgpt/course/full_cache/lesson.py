@@ -96,8 +96,6 @@ class View:
         self.choices = (Choice("policy", range(len(cases)), 1),)
         self.model = model.name
         self.n = len(ids)
-        self.n_ctx = model.config.n_ctx
-        self.tokens = words
         self.lines = drawing(
             words, [one.reads for one in found.values()], [whole(one.variation) for one in found.values()]
         )

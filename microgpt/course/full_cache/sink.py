@@ -22,7 +22,6 @@ class Planted:
     """How far off the answer is, as a share of its length."""
 
     share: float  # of the weight that the first row gets
-    kept: int
     window: float  # only the newest rows
     sink: float  # the first row, and the newest
 
@@ -38,7 +37,7 @@ def planted(share: float, kept: int) -> Planted:
     scores[0] = np.log(share / (1 - share)) + np.log(np.exp(scores[1:]).sum())
     full = softmax(scores) @ values
     newest = np.arange(ROWS - kept, ROWS)
-    return Planted(share, kept, off(scores, values, newest, full), off(scores, values, np.r_[0, newest[1:]], full))
+    return Planted(share, off(scores, values, newest, full), off(scores, values, np.r_[0, newest[1:]], full))
 
 
 def off(scores: Array, values: Array, rows: Array, full: Array) -> float:

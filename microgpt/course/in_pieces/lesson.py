@@ -135,13 +135,12 @@ class View:
         off = {at: np.abs(tiles.attend(*one, size).out - answer_of(trace, n, *at)).max() for at, one in reads.items()}
         parts = tiles.split(scores, values, 2, size)
         mean = np.mean([part.out for part in parts], axis=0)
-        self.trace, self.layer, self.head, self.size, self.mean = trace, layer, head, size, mean
+        self.trace, self.layer, self.head, self.mean = trace, layer, head, mean
         self.choices = (Choice("tile", range(len(found)), next((i for i, t in enumerate(found) if t.rose), 0)),)
         self.token = words[-1]
         self.tiles = found
         self.out = found[-1].state.part.out  # o / l
         self.plain = answer_of(trace, n, layer, head)  # what the model computes
-        self.difference = float(off[layer, head])
         self.everywhere = float(max(off.values()))  # the largest over all heads and layers
         self.splits = halves(words, parts)
         self.joined = tiles.join(parts)

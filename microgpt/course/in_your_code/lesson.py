@@ -70,7 +70,6 @@ class Pass(NamedTuple):
     length: int  # of the cache after it; without a cache, what goes in
     chosen: str
     shape: str  # of the keys, and of the values, of a layer
-    ids: str  # the shape of what goes in
 
 
 class Padded(NamedTuple):
@@ -162,7 +161,6 @@ def passes(config: Config, tokens: list[str], n_prompt: int) -> list[Pass]:
                 end,
                 tokens[end] if end < len(tokens) else "",
                 shape_text(1, config.n_kv_head, end, config.head_dim),
-                shape_text(1, end - start),
             )
         )
         start = end

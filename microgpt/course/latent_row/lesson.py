@@ -134,7 +134,6 @@ class View:
         self.trace = recording.trace
         self.choices = (Choice("way", range(2), 0),)
         self.model = recording.model.name
-        self.token = rows[-1].token
         self.n_head = c.n_head
         self.ways = ways(c, n)
         self.rank = c.kv_lora_rank
@@ -146,7 +145,6 @@ class View:
         self.one_head = kinds[KINDS.index("mqa")]  # of these, the one that keeps as many numbers as latent rows do
         self.same_size = paired("mla", "mqa")  # latent rows against one key head, which keeps as many numbers
         self.ends = ends()
-        self.v2_bytes = V2_LAYERS * large.row * HALF
         self.claim = V2_CLAIM / 100
         self.fair = 1 - V2_LAYERS * large.row / old  # the same with 16 bits,
         self.own_heads = 1 - large.row / (2 * PRESETS[LARGE].config.n_head * OLD_DIM)  # and against its own heads

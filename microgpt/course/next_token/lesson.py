@@ -50,7 +50,6 @@ class Stop(NamedTuple):
 class PassView(NamedTuple):
     """One pass, in the order of its computation."""
 
-    number: int
     chips: list[Chip]
     n: int
     again: int
@@ -191,7 +190,6 @@ def pass_view(model: Model, i: int, one: Pass, strips: list[tuple[str, Strip]]) 
     head = Stop(N_("logits"), -1, logits.shape, [""] * (n - len(logits)) + marks[-len(logits) :])
     stopped = one.choice == model.tokenizer.start
     return PassView(
-        number=i,
         chips=[
             Chip(word(model, token_id), token_id, mark == "again")
             for token_id, mark in zip(one.token_ids, marks, strict=True)

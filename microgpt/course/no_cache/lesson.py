@@ -111,7 +111,6 @@ class View:
         self.source = n  # its tokens
         self.known = known()
         self.adapted = adapters
-        self.most = max(x for one in adapters for pair in one.off for x in pair)  # of what an adapter changes
         # passes over an answer, and the tokens that are run in them
         self.rounds = [(rounds, rounds * DENOISED) for rounds in ROUNDS]
         self.asks = asks()

@@ -41,7 +41,6 @@ class Kept(NamedTuple):
 class Column(NamedTuple):
     """A position: the tokens that stand there, and in which experiments; where the token is the new one."""
 
-    position: int
     tokens: list[tuple[str, list[int]]]
     new: list[int]
 
@@ -66,7 +65,7 @@ def column(experiments: Sequence[Shown], words: Sequence[Sequence[str]], at: int
     there = [i for i, text in enumerate(words) if at < len(text)]
     tokens = dict.fromkeys(words[i][at] for i in there)
     new = [i for i in there if experiments[i].at == at]
-    return Column(at, [(token, [i for i in there if words[i][at] == token]) for token in tokens], new)
+    return Column([(token, [i for i in there if words[i][at] == token]) for token in tokens], new)
 
 
 def seen(experiments: Sequence[Shown], query: int, key: int) -> Seen:

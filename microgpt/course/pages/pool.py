@@ -71,7 +71,6 @@ class Drawing(NamedTuple):
     texts: list[list[Entry]]
     blocks: list[Block]
     wires: list[Wire]
-    lines: int
     height: int
 
 
@@ -91,8 +90,7 @@ def drawing(steps: Sequence[Step], words: Sequence[Sequence[str]], size: int, n_
         ]
         free = [i for i, step in enumerate(steps) if number in step.free]
         blocks.append(Block(number, number + 1, held, free, slots))
-    lines = max(line, n_blocks + 1)
-    return Drawing(texts, blocks, wires(texts), lines, 2 * HALF * lines)
+    return Drawing(texts, blocks, wires(texts), 2 * HALF * max(line, n_blocks + 1))
 
 
 def entries(steps: Sequence[Step], text: int, tokens: Sequence[str], size: int, line: int) -> list[Entry]:

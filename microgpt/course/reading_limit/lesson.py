@@ -50,7 +50,6 @@ class Step(NamedTuple):
     rows: float  # share of what is read
     per_second: float  # tokens, all texts together
     fits: bool
-    by_arithmetic: bool
 
     @property
     def weights(self) -> float:
@@ -82,7 +81,6 @@ class Link(NamedTuple):
     """A way that rows can take."""
 
     name: str
-    bytes: float  # per second
     milliseconds: float
     share: float  # of the time in which the rows are computed again
 
@@ -185,7 +183,6 @@ def case(length: int) -> Case:
                 batch * length * row / load.read,
                 batch / seconds,
                 batch <= most,
-                load.intensity > card.ridge,
             )  # fmt: skip
         )
     return Case(length, intensity_limit(model, length), most, steps)
@@ -207,7 +204,7 @@ def over(trace: Trace, wo: Array, n: int, ranks: int) -> Ranks:
 
 def travel(n_bytes: int, again: float) -> list[Link]:
     """How long rows take on each way, the quickest first; computed again they take `again` seconds."""
-    found = [Link(name, speed, 1000 * n_bytes / speed, n_bytes / speed / again) for name, speed in LINKS.items()]
+    found = [Link(name, 1000 * n_bytes / speed, n_bytes / speed / again) for name, speed in LINKS.items()]
     return sorted(found, key=lambda link: link.milliseconds)
 
 

@@ -173,7 +173,6 @@ class View:
         self.saved_shares = {g: x / saved["total"] for g, x in saved.items()}
         self.largest_part = max(groups, key=work["cached"].__getitem__)  # of projections, mlp, attention and head
         self.largest = max(work["cached"][g] for g in groups) / work["cached"]["total"]
-        self.smallest_part = min(groups, key=work["cached"].__getitem__)
         self.ways = [WAYS[b] for b in BASELINES]
         self.charts = [curves(config, group, log=True) for group in CURVES]
         self.chart_names = [name for name, _ in CURVES.values()]

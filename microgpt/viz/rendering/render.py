@@ -163,11 +163,16 @@ def models() -> list[tuple[str, Facts]]:
 
 
 def render(template: str, **context: Any) -> str:
-    """The text of one template, in the language that is set. That of a lesson has its module too, as `lesson`."""
-    own = template.split("/")[1] if template.startswith("course/") else context.get("widget")
-    shown = own or getattr(context.get("page"), "widget", "")
-    around = {"lesson": module_of(shown)} if shown else {}
-    return environment(LANG.get()).get_template(template).render({"course": COURSE.get(), **around, **context})
+    """The text of one template, in the language that is set.
+
+    It finds the module of the lesson that it belongs to as `lesson`, or that of the app as `app`.
+    """
+    kind, _, rest = template.partition("/")
+    of, page = rest.rpartition("/")[0], context.get("page")
+    lesson = of if kind == "course" else context.get("widget") or getattr(page, "widget", "")
+    app = of if kind == "apps" else getattr(page, "app", "")
+    own = {name: module_of(shown) for name, shown in (("lesson", lesson), ("app", app)) if shown}
+    return environment(LANG.get()).get_template(template).render({"course": COURSE.get(), **own, **context})
 
 
 @contextmanager

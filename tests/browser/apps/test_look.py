@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from microgpt.apps.look_inside.app import looked
+from microgpt.apps.look_inside.app import Looked
 from microgpt.checkpoints.files import header
 from microgpt.course import page as page_named
 from microgpt.viz import views
@@ -58,7 +58,7 @@ def expected(path: Path) -> str:
     """What the same code says in CPython."""
     found, data = header(path), path.read_bytes()
     start = data[8 : 8 + min(found.length, 960)].decode("utf-8", "ignore")
-    return render.render("apps/look_inside/_looked.html", looked=looked(path.name, found, start))
+    return render.render("apps/look_inside/_looked.html", looked=Looked(path.name, found, start))
 
 
 def chosen(page: Page, path: Path) -> None:

@@ -32,7 +32,7 @@ def drawn(tree: Element, case: int, some: bool = False) -> list[list[int]]:
 def test_the_triangle_the_band_and_the_sinks(run: Run) -> None:
     made, tree = run
     at = {case.policy: i for i, case in enumerate(made.cases)}
-    assert ("shift" in at) == (made.model == "stories") and made.room == max(4, made.n_ctx // 3)
+    assert ("shift" in at) == (made.model == "stories") and made.room == max(4, shipped(made.model).config.n_ctx // 3)
     for i in range(made.n):
         assert drawn(tree, at["all"])[i] == list(range(i))
         assert drawn(tree, at["window"])[i] == list(range(max(0, i + 1 - made.room), i))

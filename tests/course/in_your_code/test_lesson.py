@@ -108,7 +108,7 @@ def test_all_loops_write_the_same_text(shown: View) -> None:
 
 def test_the_picture_is_that_of_the_listings(shown: View) -> None:
     """Shape by shape and token by token, as transformers told them, and as the cache of this package has them."""
-    told = [f"ids in: {one.ids} K: {one.shape} -> {one.chosen}" for one in shown.passes]
+    told = [f"ids in: {shape_text(1, len(one.tokens))} K: {one.shape} -> {one.chosen}" for one in shown.passes]
     assert told == RECORDED["printed"]["with_cache"].splitlines()[:-1]
     without = [f"ids in: {shape_text(1, one.length)} -> {one.chosen}" for one in shown.passes]
     assert without == RECORDED["printed"]["without_cache"].splitlines()[:-1]

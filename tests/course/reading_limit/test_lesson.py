@@ -26,7 +26,6 @@ def test_each_step_is_the_slower_of_reading_and_computing(run: Run) -> None:
             computing = (2 * WEIGHTS * step.batch + rows * PER_PAIR) / DOES
             assert step.milliseconds == pytest.approx(1000 * max(reading, computing), rel=1e-3)
             assert step.rows == pytest.approx(rows * ROW / READS / reading, rel=1e-3)
-            assert step.by_arithmetic == (computing > reading)
             assert step.fits == (rows * ROW <= MEMORY - 2 * ALL)
             assert (f"{step.per_second:,.0f}" in shown) == step.fits
         assert all(a.intensity < b.intensity < case.limit for a, b in zip(case.steps, case.steps[1:], strict=False))
