@@ -116,7 +116,7 @@ def test_the_small_pictures_count_what_their_pages_count() -> None:
 
 def test_the_small_pictures_are_as_long_as_their_numbers() -> None:
     held = {kind: sum(width for _, _, width, _ in found) for kind, found in kinds("memory").items()}
-    ours = sum(one.per_token for one in view_of("memory").known if one.sharing == "MLA")
+    ours = sum(one.per_token for one in view_of("memory").known if one.model.sharing == "MLA")
     rest = sum(one.per_token for one in view_of("memory").known) - ours
     assert held["k f3"] == held["v f3"] and held["any f3"] / held["k f3"] == pytest.approx(2 * ours / rest, rel=0.05)
     (most,) = kinds("most-read")["q f3"]

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from microgpt.architectures import Architecture
 from microgpt.architectures.known import PRESETS
 from microgpt.attention.states import recall
 from microgpt.cache import KVCache
@@ -66,14 +67,6 @@ class Row(NamedTuple):
     short: Strip
 
 
-class Way(NamedTuple):
-    """How the scores are computed: multiply-adds of the newest step in a layer, and numbers that are made anew."""
-
-    name: str
-    made: int
-    multiply_adds: int
-
-
 class Kind(NamedTuple):
     """A trained kind: numbers per token, weights, and its losses."""
 
@@ -84,26 +77,6 @@ class Kind(NamedTuple):
     above: Paired | None  # the first of them
     marks: list[float]
     share: float
-
-
-class Large(NamedTuple):
-    """One layer of DeepSeek-V3, and one step with so many rows."""
-
-    name: str
-    latent: int
-    turned: int
-    row: int
-    n_layer: int
-    total: int  # bytes per token
-    heads: int  # numbers per token, if each head had its own
-    rows: int
-    expanded: int
-    absorbed: int
-    full: int
-
-    @property
-    def times(self) -> float:
-        return self.heads / self.row
 
 
 class Asks(NamedTuple):
@@ -128,7 +101,7 @@ class View:
         c, ids = recording.model.config, list(recording.ids[: recording.n_prompt])
         rows, heads = drawn(recording, layer)
         kinds = trained()
-        large = large_figures()
+        large = PRESETS[LARGE]
         old = OLD_LAYERS * 2 * OLD_HEADS * OLD_DIM
         self.n, self.rows, self.heads, self.kinds, self.large = n, rows, heads, kinds, large
         self.trace = recording.trace
@@ -147,7 +120,10 @@ class View:
         self.ends = ends()
         self.claim = V2_CLAIM / 100
         self.fair = 1 - V2_LAYERS * large.row / old  # the same with 16 bits,
-        self.own_heads = 1 - large.row / (2 * PRESETS[LARGE].config.n_head * OLD_DIM)  # and against its own heads
+        self.own_heads = 1 - large.row / (2 * large.config.n_head * OLD_DIM)  # and against its own heads
+        self.times = large.row_if_mha / large.row
+        self.expanded, self.absorbed = work(large)
+        self.full = large.row_if_mha * ROWS  # numbers that are made anew
         self.growth = growth(large)
         self.recalled = recalled()
         self.state = STATE + CONVOLVED
@@ -187,10 +163,11 @@ def drawn(recording: Recording, layer: int) -> tuple[list[Row], list[Head]]:
     return rows, heads
 
 
-def ways(c: Config, n: int) -> list[Way]:
+def ways(c: Config, n: int) -> list[tuple[int, int]]:
+    """How the scores are computed: numbers that are made anew, and multiply-adds of the newest step, in a layer."""
     made_anew = 2 * n * c.n_head * v_dim(c)
     absorbed = attention(replace(c, absorbed=True), n)
-    return [Way("expanded", made_anew, attention(c, n)), Way("absorbed", 0, absorbed)]
+    return [(made_anew, attention(c, n)), (0, absorbed)]
 
 
 def attention(c: Config, n: int) -> int:
@@ -229,22 +206,18 @@ def trained() -> list[Kind]:
 
 
 @cache
-def large_figures() -> Large:
-    model = PRESETS[LARGE]
-    assert model.latent is not None
+def work(model: Architecture) -> tuple[int, int]:
+    """Multiply-adds of one layer of a large model, in one step with ROWS rows: expanded, and absorbed."""
     latent, c = model.latent, model.config
-    key, row = latent.d_nope + latent.d_rope, latent.d_c + latent.d_rope
+    assert latent is not None
+    key = latent.d_nope + latent.d_rope
     shape = Config(
         n_head=c.n_head, n_kv_head=1, head_dim=key, kv_lora_rank=latent.d_c, rope_dim=latent.d_rope, position="rope"
     )
-    return Large(
-        model.name, latent.d_c, latent.d_rope, row, c.n_layer, c.n_layer * row * HALF, c.n_head * (key + latent.d_v),
-        ROWS, attention(shape, ROWS), attention(replace(shape, absorbed=True), ROWS),
-        c.n_head * ROWS * (key + latent.d_v),
-    )  # fmt: skip
+    return attention(shape, ROWS), attention(replace(shape, absorbed=True), ROWS)
 
 
-def growth(large: Large) -> Chart:
+def growth(large: Architecture) -> Chart:
     """Thousands of numbers that a layer keeps, by tokens."""
     ns = range(0, LONGEST + 1, 100)
     return line_chart(
@@ -278,11 +251,11 @@ def recalled() -> Chart:
     )
 
 
-def asks(large: Large) -> Asks:
-    state = STATE + CONVOLVED
+def asks(large: Architecture) -> Asks:
+    state, total, latent, n_layer = STATE + CONVOLVED, large.bytes_per_token(HALF), large.latent, large.config.n_layer
+    assert latent is not None
     return Asks(
-        large.latent, large.turned, large.n_layer,
-        answers(large.total, twice=2 * large.total, latent=large.n_layer * large.latent * HALF),
+        latent.d_c, latent.d_rope, n_layer, answers(total, twice=2 * total, latent=n_layer * latent.d_c * HALF),
         state, large.row,
-        answers(math.ceil(state / large.row), grouped=math.ceil(state / GROUPED), bytes=math.ceil(state / large.total)),
+        answers(math.ceil(state / large.row), grouped=math.ceil(state / GROUPED), bytes=math.ceil(state / total)),
     )  # fmt: skip

@@ -31,73 +31,39 @@ SIZES = {"float32": 4, "bfloat16": 2, "float8": 1}  # bytes a number
 MOST = 10**9  # of tokens, of sequences, of GB
 
 
-class Held(NamedTuple):
-    """How many numbers one head of one layer holds at the end of the text."""
+class Known:
+    """What the page says of a model; `tokens` 0 stands for its whole context. What it holds and reads is in bytes."""
 
-    layer: int
-    head: int
-    k: int
-    v: int
-
-
-class Total(NamedTuple):
-    """All heads together. Bytes are those of 16-bit numbers."""
-
-    numbers: int
-    half: int  # bytes
-    per_token: int
-    formula: int  # what `half` has to be
-
-
-class Read(NamedTuple):
-    """One decode step at a context: bytes of weights and of cache that it must read, and shares of the longest bar."""
-
-    tokens: int
-    weights: int
-    cache: int
-    weights_share: float
-    cache_share: float
-
-
-class Known(NamedTuple):
-    """A model by its shape. What it holds and reads is in bytes."""
-
-    name: str
-    source: str
-    sharing: str
-    n_layer: int
-    n_kv_head: int
-    row: int  # numbers that a token adds to a layer
-    factors: list[tuple[int, str]]  # number, what it counts; their product is per_token
-    per_token: int
-    if_mha: int
-    times: float  # how much larger it would be
-    context: int  # tokens of a text
-    n_ctx: int  # the most that the model sees at once
-    window: int  # rows that a layer with a window keeps, at most; 0: no layer has one
-    windowed: int  # so many layers have one
-    full: int  # cache of one text that fills the context
-    weights: int
-    params: int
-    crossing: int | None  # None where a window keeps the cache from ever outweighing the weights
-    sequences: int  # texts of `context` tokens that fit on the card
-    card: int
-    reads: list[Read]
-    batch: int
-    crossing_in_batch: int | None
-    read: int  # weights that a step of one text reads
-    experts: bool
-
-
-class Box(NamedTuple):
-    """What a token adds to a model's cache, as a box: as wide as its numbers in a layer, as tall as the layers.
-
-    Both are shares of the largest among the models. The box is as large as the bytes.
-    """
-
-    wide: float
-    tall: float
-    shared: bool  # K and V come out of one row
+    def __init__(
+        self, model: Architecture, tokens: int = 0, batch: int = 8, size: int = 2, memory: int = CARD * GB
+    ) -> None:
+        c, full = model.config, tokens or model.config.n_ctx
+        if model.latent:
+            factors = [(c.n_layer, N_("layers")), (model.row, N_("numbers in the shared row"))]
+        else:
+            factors = [
+                (len(KINDS), N_("K and V")), (c.n_layer, N_("layers")), (c.n_kv_head, N_("key and value heads")),
+                (c.head_dim, N_("numbers per head")),
+            ]  # fmt: skip
+        self.model, self.batch, self.card, self.context = model, batch, memory, full
+        # number, what it counts; their product is per_token
+        self.factors = [*factors, (size, N_("bytes per number"))]
+        self.per_token = model.bytes_per_token(size)
+        self.if_mha = model.bytes_if_mha(size)
+        self.times = self.if_mha / self.per_token  # how much larger it would be
+        self.windowed = sum(map(bool, model.windows))  # layers that have a window
+        self.full = model.cache_bytes(full, 1, size)  # cache of one text that fills the context
+        self.weights = model.weight_bytes(size)
+        self.read = model.weight_bytes_read(size)  # that a step of one text reads
+        # None where a window keeps the cache from outweighing the weights
+        self.crossing = model.crossing(1, size, size)
+        self.crossing_in_batch = model.crossing(batch, size, size)
+        self.sequences = model.sequences(memory, full, size, size)  # texts of `context` tokens that fit on the card
+        read = model.weight_bytes_read(size, batch)
+        caches = {n: model.cache_bytes(n, batch, size) for n in sorted({max(1, full // 16), max(1, full // 4), full})}
+        most = read + caches[full]
+        # one decode step at a context: tokens, bytes of weights and of cache, and their shares of the longest bar
+        self.reads = [(n, read, cache, read / most, cache / most) for n, cache in caches.items()]
 
 
 class Asks(NamedTuple):
@@ -123,20 +89,27 @@ class View:
             """Numbers that one head holds, from the shapes of what joined the cache."""
             return sum(e.value.shape[-1] for e in held if (e.name, e.layer) == (name, layer))  # type: ignore[union-attr]
 
-        known = {name: describe(one) for name, one in PRESETS.items()}
+        known = {name: Known(one) for name, one in PRESETS.items()}
         names = list(known)
         self.trace, self.n, self.names = trace, n, names
         self.choices = (Choice("known", range(len(known)), names.index(FIRST)),)
         self.n_ctx = config.n_ctx
+        # layer, head, and the numbers of k and of v that it holds at the end of the text
         self.held = [
-            Held(layer, head, of_head("k", layer), of_head("v", layer))
+            (layer, head, of_head("k", layer), of_head("v", layer))
             for layer in range(config.n_layer)
             for head in range(config.n_kv_head)
         ]
         self.used = n / config.n_ctx  # share of the reserved rows
-        self.total = Total(numbers, 2 * numbers, 2 * numbers // n, kv_bytes(config, n, 2))
+        self.numbers = numbers  # all heads together; in bytes, of 16-bit numbers,
+        self.bytes = 2 * numbers
+        self.per_token = 2 * numbers // n
+        self.formula = kv_bytes(config, n, 2)  # what `bytes` has to be
         self.known = list(known.values())
-        self.boxes = boxes_of(list(known.values()))
+        # a token as a box: as wide as its numbers in a layer, as tall as the layers, in shares of the largest
+        models = list(PRESETS.values())
+        self.wide = [one.row / max(each.row for each in models) for one in models]
+        self.tall = [one.config.n_layer / max(each.config.n_layer for each in models) for one in models]
         self.gpt2 = known["GPT-2 124M"]
         self.smol = known["SmolLM2-135M"]
         self.llama2 = known["Llama-2-7B"]
@@ -174,54 +147,6 @@ def asks(model: Architecture) -> Asks:
     )
 
 
-def boxes_of(known: list[Known]) -> list[Box]:
-    """On one scale."""
-    widest, tallest = max(one.row for one in known), max(one.n_layer for one in known)
-    return [Box(one.row / widest, one.n_layer / tallest, one.sharing == "MLA") for one in known]
-
-
-def describe(model: Architecture, tokens: int = 0, batch: int = 8, size: int = 2, memory: int = CARD * GB) -> Known:
-    """All that the page says of a model; `tokens` 0 stands for its whole context."""
-    c, full = model.config, tokens or model.config.n_ctx
-    if model.latent:
-        factors = [(c.n_layer, N_("layers")), (model.row, N_("numbers in the shared row"))]
-    else:
-        factors = [
-            (len(KINDS), N_("K and V")), (c.n_layer, N_("layers")), (c.n_kv_head, N_("key and value heads")),
-            (c.head_dim, N_("numbers per head")),
-        ]  # fmt: skip
-    read = model.weight_bytes_read(size, batch)
-    caches = {n: model.cache_bytes(n, batch, size) for n in sorted({max(1, full // 16), max(1, full // 4), full})}
-    most = read + caches[full]
-    return Known(
-        name=model.name,
-        source=model.source,
-        sharing=model.sharing,
-        n_layer=c.n_layer,
-        n_kv_head=c.n_kv_head,
-        row=model.row,
-        factors=[*factors, (size, N_("bytes per number"))],
-        per_token=model.bytes_per_token(size),
-        if_mha=model.bytes_if_mha(size),
-        times=model.bytes_if_mha(size) / model.bytes_per_token(size),
-        context=full,
-        n_ctx=c.n_ctx,
-        window=model.window,
-        windowed=sum(map(bool, model.windows)),
-        full=model.cache_bytes(full, 1, size),
-        weights=model.weight_bytes(size),
-        params=model.n_params,
-        crossing=model.crossing(1, size, size),
-        sequences=model.sequences(memory, full, size, size),
-        card=memory,
-        reads=[Read(n, read, cache, read / most, cache / most) for n, cache in caches.items()],
-        batch=batch,
-        crossing_in_batch=model.crossing(batch, size, size),
-        read=model.weight_bytes_read(size),
-        experts=model.experts is not None,
-    )
-
-
 def crowd(model: Architecture) -> int:
     """How many texts of its whole context it takes until a step reads at least as much cache as weights."""
     n = model.config.n_ctx
@@ -234,7 +159,7 @@ def calculate(state: State | None, fields: Mapping[str, str]) -> tuple[State | N
     model = from_config_json(pasted) if pasted else preset(fields["preset"])
     if fields["size"] not in SIZES:
         raise UserError(N_("There is no number format “%(text)s” here."), text=fields["size"][:40])
-    known = describe(
+    known = Known(
         model,
         counted(fields["tokens"], N_("The context is “%(text)s”; give a whole number of tokens from 1 to %(most)s.")),
         counted(fields["batch"], N_("The batch is “%(text)s”; give a whole number of sequences from 1 to %(most)s.")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,6 @@ from microgpt.course.reading_limit.roofline import drawing
 from microgpt.serving.hardware import (
     PER_MAC,
     PROCESSORS,
-    Processor,
     bound,
     decoding,
     intensity_limit,
@@ -77,24 +77,6 @@ class Ranks(NamedTuple):
     by_rows: float
 
 
-class Link(NamedTuple):
-    """A way that rows can take."""
-
-    name: str
-    milliseconds: float
-    share: float  # of the time in which the rows are computed again
-
-
-class Older(NamedTuple):
-    """The card of another lesson: its ridge in both units, and in times of it what this one does."""
-
-    card: str
-    macs: float
-    operations: float
-    quicker: float
-    wider: float
-
-
 class Asks(NamedTuple):
     """What the lesson asks."""
 
@@ -129,7 +111,10 @@ class View:
         self.bandwidth = card.bandwidth / 10**9  # GB per second
         self.memory = card.memory / 10**9  # GB
         self.ridge = card.ridge
-        self.older = older(card, PROCESSORS[OLDER])
+        self.older = than = PROCESSORS[OLDER]  # the card of another lesson: its ridge in both units, and in times of it
+        self.macs = than.ridge / PER_MAC  # what this one does
+        self.quicker = card.operations / than.operations
+        self.wider = card.bandwidth / than.bandwidth
         self.weights = weights  # bytes that a step reads
         self.row = row  # bytes per token
         self.equal = weights / row  # tokens whose rows are as large as the weights
@@ -159,11 +144,6 @@ class View:
 
 
 view = View
-
-
-def older(card: Processor, than: Processor) -> Older:
-    quicker, wider = card.operations / than.operations, card.bandwidth / than.bandwidth
-    return Older(than.name, than.ridge / PER_MAC, than.ridge, quicker, wider)
 
 
 @cache
@@ -202,10 +182,11 @@ def over(trace: Trace, wo: Array, n: int, ranks: int) -> Ranks:
     )  # fmt: skip
 
 
-def travel(n_bytes: int, again: float) -> list[Link]:
-    """How long rows take on each way, the quickest first; computed again they take `again` seconds."""
-    found = [Link(name, 1000 * n_bytes / speed, n_bytes / speed / again) for name, speed in LINKS.items()]
-    return sorted(found, key=lambda link: link.milliseconds)
+def travel(n_bytes: int, again: float) -> list[tuple[str, float, float]]:
+    """The ways that rows can take, the quickest first: name, milliseconds, share of the `again` seconds in which they
+    are computed again."""
+    found = [(name, 1000 * n_bytes / speed, n_bytes / speed / again) for name, speed in LINKS.items()]
+    return sorted(found, key=itemgetter(1))
 
 
 def asks() -> Asks:
