@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from microgpt.serving import batches, measured
 from microgpt.serving.batches import Part, Pass, Run
@@ -20,7 +20,10 @@ from microgpt.viz.text.formats import show
 from microgpt.weights import shipped
 
 LETTERS = "ABCDEF"
+Time: TypeAlias = tuple[float, int, bool]  # as it is written: with so many decimals, and whether in milliseconds
 LEFT_OUT = ("tight", "wide")  # other budgets of whole prompts, which the text alone speaks of
+OTHERS = (2048, 256)  # tokens and texts of a pass in vLLM on a card of less than LARGE_CARD, or an A100
+MOST = 99  # the percentile beside each median
 LARGE_CARD, SMALL_CARD, AS_OF = 70 * 2**30, "A100", "2026"  # bytes, a card that is not for all that; of vLLM's defaults
 ASKED_STATIC = (4, (6, 9, 9, 12))  # places, and the tokens that four texts write
 ASKED_CHUNKS = (20, 3, 8)  # a prompt, texts that write meanwhile, the budget of a pass
@@ -54,13 +57,10 @@ class Way(NamedTuple):
     """A policy, with all passes of the six texts."""
 
     kind: str  # chunks, whole, static or small
+    run: Run
     columns: list[Column]
     budget: int  # 0 where none is kept
     budget_share: float
-    n_blocks: int
-    first: list[int]  # of each text, until its first token
-    between: list[int]
-    used: float
     preempted: int
     lost: int  # rows that were taken away,
     found: int  # and of these, those that were found again
@@ -68,19 +68,11 @@ class Way(NamedTuple):
     @property
     def longest(self) -> int:
         """Between two tokens of a text that writes."""
-        return max(self.between)
+        return max(self.run.between)
 
     @property
     def end(self) -> int:
         return sum(column.length for column in self.columns)
-
-
-class Time(NamedTuple):
-    """A time as it is written: in milliseconds, or from a second on in seconds, with so many decimals."""
-
-    value: float
-    digits: int
-    thousandths: bool
 
 
 class Load(NamedTuple):
@@ -91,26 +83,6 @@ class Load(NamedTuple):
     first: tuple[Time, Time]  # until the first token: the median, and the 99th percentile
     gap: tuple[Time, Time]  # between two tokens, the same
     budget: int  # tokens of a pass; 0 where none is kept
-
-
-class Busy(NamedTuple):
-    """So many requests per second, under each policy."""
-
-    rate: int
-    policies: dict[str, Load]
-
-    @property
-    def shown(self) -> list[Load]:
-        return [load for kind, load in self.policies.items() if kind not in LEFT_OUT]
-
-
-class Loads(NamedTuple):
-    """The fewest requests per second first."""
-
-    few: Busy
-    more: Busy
-    many: Busy
-    most: Busy
 
 
 class Asks(NamedTuple):
@@ -138,43 +110,30 @@ class View:
         words = [[show(model.tokenizer.vocabulary[i]) for i in one.ids] for one in asked]
         trace.about |= {"model": model.name, "config": asdict(model.config), "prompt": settings.prompt, "texts": words}
         trace.about |= {"passes": {one.kind: [column.plan for column in one.columns] for one in ways}}
-        busy = [Busy(rate, loads(ways)) for rate, ways in measured.kept().policies.items()]
+        busy = [(rate, loads(ways)) for rate, ways in measured.kept().policies.items()]
         self.trace, self.ways = trace, ways
         self.choices = (
             Choice("policy", range(len(ways)), 0),
             *(Choice(one.kind, range(len(one.columns)), len(one.columns) - 1, in_figure=False) for one in ways),
-            Choice(
-                "rate", range(len(busy)), Loads._fields.index("many"), in_figure=False
-            ),  # the most that is kept up with
+            Choice("rate", range(len(busy)), len(busy) - 2, in_figure=False),  # the most that is kept up with
         )
         # letter, and how the text begins
         self.names = [(letter, model.tokenizer.decode(one.ids)) for letter, one in zip(LETTERS, asked, strict=True)]
         # every text under every policy is what it is alone
         self.same = all(run.ids == [batches.alone(model, one) for one in asked] for run in runs.values())
-        self.loads = Loads(*busy)
+        self.loads = busy  # requests per second, the fewest first, and what they see by policy
         # requests per second, by the policies that do not keep up with the most
-        self.most_served = most_served(busy[-1])
+        self.most_served = most_served(busy[-1][1])
         self.longest = longest()  # the tokens of the longest prompt, and how many of the requests have it
         # by how much two budgets above that differ at most, in any of the times
-        self.apart = max(apart(one.policies["whole"].seen, one.policies["wide"].seen) for one in busy)
+        self.apart = max(apart(policies["whole"].seen, policies["wide"].seen) for _, policies in busy)
         self.fleet = loads(measured.kept().fleet)
         self.asks = asks()
-        self.n = measured.REQUESTS
-        self.servers = measured.SERVERS
-        self.fleet_rate = measured.FLEET_RATE
-        self.groups = measured.GROUPS
-        self.shared = measured.SHARED
-        self.seed = measured.SEED
-        self.model = measured.MODEL
-        self.processor = measured.PROCESSOR
-        self.defaults = (measured.BUDGET, measured.PLACES)  # of vLLM on this card: tokens and texts of a pass,
-        self.others = (2048, 256)  # and on a card of less than LARGE_CARD, or an A100
-        self.most = 99  # the percentile beside each median
 
     @property
     def sooner(self) -> int:
         """Units that the last text waits less if texts join at every pass; prompts are run whole both times."""
-        return self.way("static").first[-1] - self.way("whole").first[-1]
+        return self.way("static").run.first[-1] - self.way("whole").run.first[-1]
 
     def way(self, kind: str) -> Way:
         return next(way for way in self.ways if way.kind == kind)
@@ -186,10 +145,10 @@ view = View
 def way(kind: str, run: Run, most: int) -> Way:
     held, again = run.policy.static, list(taken_away(run))
     return Way(
-        kind,
+        kind, run,
         [column(run, i, most, held) for i in range(len(run.passes))],
         0 if held else run.policy.budget, 0.0 if held else min(1.0, run.policy.budget / most),
-        run.n_blocks, run.first, run.between, run.used, len(again),
+        len(again),
         sum(lost for lost, _ in again), sum(found for _, found in again),
     )  # fmt: skip
 
@@ -252,9 +211,9 @@ def load(kind: str, seen: Seen) -> Load:
     return Load(kind, seen, first, gap, 0 if policy.static else policy.budget)
 
 
-def most_served(busy: Busy) -> dict[str, float]:
+def most_served(policies: dict[str, Load]) -> dict[str, float]:
     """Requests per second that a policy has served, where their queue has grown as long as they came."""
-    seen = {kind: one.seen for kind, one in busy.policies.items() if kind in ("static", "reserved")}
+    seen = {kind: one.seen for kind, one in policies.items() if kind in ("static", "reserved")}
     return {kind: measured.REQUESTS / one.seconds for kind, one in seen.items()}
 
 
@@ -273,8 +232,8 @@ def longest() -> tuple[int, int]:
 
 def time_of(seconds: float) -> Time:
     if seconds < 1:
-        return Time(1000 * seconds, int(seconds < 0.01), True)
-    return Time(seconds, int(seconds < 100), False)
+        return 1000 * seconds, int(seconds < 0.01), True
+    return seconds, int(seconds < 100), False
 
 
 def asks() -> Asks:

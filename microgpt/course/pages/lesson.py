@@ -41,7 +41,6 @@ class Moment(NamedTuple):
     token: str
     step: Step
     tables: list[tuple[str, list[int], int, int]]  # of each text: letter, table, rows, empty slots
-    n_free: int
     entry: int  # of the table
     place: int  # in the block
     block: int
@@ -61,44 +60,13 @@ class Policy(NamedTuple):
         return self.rows / self.slots
 
 
-class ByKind(NamedTuple):
-    """Those of the policies that the text speaks of."""
-
-    longest: Policy
-    power: Policy
-    four: Policy  # rows in a block
-
-
-class Engine(NamedTuple):
-    """How an engine cuts its memory, if nobody says otherwise; 0 rows where it has no blocks."""
-
-    name: str
-    rows: int
-    version: str
-
-
-ENGINES = (
-    Engine("vLLM", 16, "2026"),
-    Engine("SGLang", 1, "2026"),
-    Engine("TensorRT-LLM", 32, "1.3.0rc27"),
-    Engine("nano-vllm", 256, "2026-04"),
-    Engine("llama.cpp", 0, "2025-11"),
+ENGINES = (  # rows of a block if nobody says otherwise, 0 where there are none; as of which version
+    ("vLLM", 16, "2026"),
+    ("SGLang", 1, "2026"),
+    ("TensorRT-LLM", 32, "1.3.0rc27"),
+    ("nano-vllm", 256, "2026-04"),
+    ("llama.cpp", 0, "2025-11"),
 )
-
-
-class Holes(NamedTuple):
-    """Free slots between texts that stand one after the other."""
-
-    owners: list[int]
-    free: list[int]
-    new: int
-    size: int
-    blocks: int  # of this size, free from end to end
-    needed: int
-
-    @property
-    def n_free(self) -> int:
-        return sum(self.free)
 
 
 class Asks(NamedTuple):
@@ -145,18 +113,18 @@ class View:
         self.reused_by = again[1:] if again else (0, 0)  # from whom to whom
         self.policies = policies()
         self.n_names = placing.N_NAMES
-        self.holes = holes()
+        sizes, ended, memory, self.new = HOLES
+        self.owners = placing.laid_out(sizes, ended, memory)  # of slots, where texts stand one after the other
+        self.holes = placing.holes(self.owners)  # free slots between them
+        self.n_free = sum(self.holes)
+        self.free_blocks = placing.whole_blocks(self.owners, SIZE)  # free from end to end
+        self.needed = -(-self.new // SIZE)
         # mean rows of texts, share of their slots that is empty, a size each
         self.last = [(n, [placing.last_block(n, b) for b in LAST_SIZES]) for n in LAST_ROWS]
         self.asks = asks(steps[fullest])
-        self.paged_name = ENGINES[0].name
+        self.paged_name = ENGINES[0][0]
         self.figures = (2, 6)  # of the paper: shares, an example
         self.section = "7.1"
-
-    @property
-    def by_kind(self) -> ByKind:
-        longest, power, _, four, _ = self.policies
-        return ByKind(longest, power, four)
 
 
 view = View
@@ -172,7 +140,6 @@ def moment(step: Step, words: list[list[str]]) -> Moment:
             (letter, table, n, len(table) * SIZE - n)
             for letter, table, n in zip(LETTERS, step.tables, step.lengths, strict=True)
         ],
-        len(step.free),
         step.row // SIZE,
         place,
         block,
@@ -201,12 +168,6 @@ def policies() -> list[Policy]:
         Policy(kind, size, placing.waste(lengths, way).shares, *placing.at_end(lengths, way))
         for kind, size, way in ways
     ]
-
-
-def holes() -> Holes:
-    sizes, ended, memory, new = HOLES
-    owners = placing.laid_out(sizes, ended, memory)
-    return Holes(owners, placing.holes(owners), new, SIZE, placing.whole_blocks(owners, SIZE), -(-new // SIZE))
 
 
 def asks(step: Step) -> Asks:

@@ -10,7 +10,7 @@ from microgpt.caches.blocks import BlockPool
 from microgpt.course.shared_prefixes import events as prefixes
 from microgpt.course.shared_prefixes.events import CHANGED, FIRST, OTHER, SIZE, Event, Texts
 from microgpt.course.shared_prefixes.lanes import COMES, LETTERS, SHORT, drawing
-from microgpt.course.shared_prefixes.sent import AT, EDITED, TERMS, UNASKED, Chat, bars, chats
+from microgpt.course.shared_prefixes.sent import AT, EDITED, TERMS, UNASKED, bars, chats
 from microgpt.errors import N_
 from microgpt.serving.beams import BeamSearch, rows_of_samples
 from microgpt.serving.chat import pays_from
@@ -33,19 +33,11 @@ ALIKE = (100, 70, 16)  # tokens of two prompts, that both begin with, rows of a 
 MISPLACED = ("christon", (0, 2, 1))  # a text, and its blocks in another order
 
 
-class Engine(NamedTuple):
-    """What an engine does about texts that begin alike, if nobody says otherwise."""
-
-    name: str
-    version: str
-    does: str
-
-
-ENGINES = (
-    Engine("vLLM V1", "2026", N_("full blocks by a hash; no copy on write")),
-    Engine("SGLang", "2026", N_("a tree of tokens; to the token where a block has one row")),
-    Engine("TensorRT-LLM", "1.3.0rc27", N_("blocks; also a part of a block, which is copied")),
-    Engine("nano-vllm", "2026-04", N_("full blocks by a hash, but never the last one")),
+ENGINES = (  # as of which version, and what they do if nobody says otherwise
+    ("vLLM V1", "2026", N_("full blocks by a hash; no copy on write")),
+    ("SGLang", "2026", N_("a tree of tokens; to the token where a block has one row")),
+    ("TensorRT-LLM", "1.3.0rc27", N_("blocks; also a part of a block, which is copied")),
+    ("nano-vllm", "2026-04", N_("full blocks by a hash, but never the last one")),
 )
 
 __all__ = ["UNASKED", "view"]  # and what the templates read
@@ -66,35 +58,6 @@ class Moment(NamedTuple):
     tables: list[tuple[str, int, list[int], int, int]]  # letter, kind, table, rows taken over, tokens run, up to now
     found: int  # of all texts, up to now
     run: int
-
-
-class Arrived(NamedTuple):
-    """Those of the events that the text speaks of."""
-
-    second: Event
-    second_spared: int
-    copied_from: int
-    copied_to: int
-    again: Event
-    changed: Event
-
-
-class ByKind(NamedTuple):
-    """The same chat under three circumstances."""
-
-    same: Chat
-    clock: Chat
-    tool: Chat
-
-
-class Beams(NamedTuple):
-    """Several beams on shared blocks."""
-
-    width: int
-    steps: int
-    size: int
-    rows: tuple[int, int]  # apart, shared
-    blocks: tuple[int, int]
 
 
 class Asks(NamedTuple):
@@ -135,6 +98,7 @@ class View:
         self.apart = apart  # how far rows after it are off, layer by layer
         # tokens that are left of a text that is too long; 0: it is not
         self.cut = len(ids) if len(ids) < len(model.tokenizer.encode(settings.prompt)) else 0
+        self.copied = moments[3].event.copied or (-1, -1)  # from, to
         self.difference = max(event.difference for event in events)
         self.chats = several
         self.chat_labels = [CHATS[chat.kind] for chat in several]
@@ -150,16 +114,6 @@ class View:
     @property
     def happens(self) -> list[str]:
         return [what for _, _, what in self.labels]
-
-    @property
-    def by_kind(self) -> ByKind:
-        return ByKind(*self.chats)
-
-    @property
-    def arrived(self) -> Arrived:
-        _, second, _, copy, _, _, again, changed = self.moments
-        old, new = copy.event.copied or (-1, -1)
-        return Arrived(second.event, second.spared, old, new, again.event, changed.event)
 
     @property
     def deeper(self) -> float:
@@ -193,7 +147,7 @@ def moment(events: list[Event], words: list[str]) -> Moment:
 
 
 @cache
-def beams() -> Beams:
+def beams() -> BeamSearch:
     """Over the names of the deep model."""
     model: Model = shipped("names-deep")
     prompt, width, steps, size = BEAMS
@@ -201,7 +155,7 @@ def beams() -> Beams:
     search = BeamSearch(model, pool, model.tokenizer.encode(prompt), width)
     for _ in range(steps):
         search.step()
-    return Beams(width, steps, size, search.rows, search.blocks)
+    return search
 
 
 @cache

@@ -54,14 +54,6 @@ class Chat(NamedTuple):
         return price(self.turns, TERMS.write, TERMS.read, TERMS.least)
 
 
-class Bars(NamedTuple):
-    """One turn: its bars in all circumstances, against the longest prompt."""
-
-    sent: int
-    found: list[float]
-    run: list[float]
-
-
 def chats() -> list[Chat]:
     """Nothing changes; the first token is another in every turn; one token of the system prompt changes once."""
     same = turns(SYSTEM, [ASKED] * TURNS, [ANSWERED] * TURNS)
@@ -70,9 +62,10 @@ def chats() -> list[Chat]:
     return [Chat("same", same), Chat("clock", clock), Chat("tool", tool)]
 
 
-def bars(found: list[Chat]) -> list[Bars]:
+def bars(found: list[Chat]) -> list[tuple[list[float], list[float]]]:
+    """Of each turn, what is found and run in all circumstances, against the longest prompt."""
     longest = found[0].turns[-1].sent
     return [
-        Bars(several[0].sent, [turn.found / longest for turn in several], [turn.run / longest for turn in several])
+        ([turn.found / longest for turn in several], [turn.run / longest for turn in several])
         for several in zip(*(chat.turns for chat in found), strict=True)
     ]

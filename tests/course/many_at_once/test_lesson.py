@@ -45,7 +45,7 @@ def test_waits_are_distances(run: Run) -> None:
         for lane, one in enumerate(asked):
             (first,) = [at for at, column in enumerate(way.columns) if column.boxes[lane].first]
             came = sum(column.length for column in way.columns[: one.arrival])
-            assert sum(column.length for column in way.columns[: first + 1]) - came == way.first[lane]
+            assert sum(column.length for column in way.columns[: first + 1]) - came == way.run.first[lane]
             boxes = [column.boxes[lane] for column in way.columns]
             assert sum(box.ends for box in boxes) == 1
             assert all(not box.n for box in boxes[[box.ends for box in boxes].index(True) + 1 :])
@@ -119,7 +119,7 @@ def test_six_texts_gain_by_joining_and_pay_for_chunks() -> None:
     """Joining at every pass is compared with static batches, both with whole prompts; chunks with whole prompts."""
     for prompt in RUNS:
         made, _ = drawn("many-at-once", "stories", prompt)
-        static, whole, chunks = (made.way(kind).first[-1] for kind in ("static", "whole", "chunks"))
+        static, whole, chunks = (made.way(kind).run.first[-1] for kind in ("static", "whole", "chunks"))
         assert whole < min(static, chunks) and made.way("chunks").longest < made.way("whole").longest
         if prompt == RUNS[0]:
             assert f"waits {whole} units of time for its first token instead of {static}" in prose_of(*ON_SHOW)
