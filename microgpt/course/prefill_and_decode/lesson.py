@@ -8,19 +8,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import NamedTuple
 
-from microgpt.course.prefill_and_decode.passes import (
-    CHUNK,
-    LARGE,
-    SHORT,
-    Estimate,
-    beams,
-    chart,
-    estimate,
-    large_pass,
-    sharing,
-    speculation,
-    undone,
-)  # fmt: skip
+from microgpt.course.prefill_and_decode import passes, reuse
+from microgpt.course.prefill_and_decode.passes import CHUNK, LARGE, SHORT, Estimate, chart, estimate, large_pass, undone
 from microgpt.errors import N_
 from microgpt.experiments import schedule
 from microgpt.experiments.schedule import A100, Pass, Run
@@ -48,13 +37,6 @@ class Block(NamedTuple):
     macs_share: float
     weights_share: float
     cache_share: float
-
-
-class End(NamedTuple):
-    """The model whose line in the chart ends first, and where: it sees no more tokens at once."""
-
-    model: str
-    tokens: int
 
 
 class Phase(NamedTuple):
@@ -136,18 +118,20 @@ class View:
         self.short = estimate(MODEL, "prefill", SHORT)  # of a short prompt
         # how many tokens of the prompt take as long as one of decode
         self.faster = a_token["decode"] / a_token["prefill"]
-        self.machine = A100.name
-        self.machine_source = A100.source  # where its figures are published
-        self.balance = A100.balance  # multiply-adds for each byte that it reads
         self.operations = PER_MAC * A100.balance  # the same as data sheets count, a multiply-add as two
         self.enough = enough  # tokens in a pass from which computing takes longer than reading
         self.chart = chart()
-        self.ends = End(ends, LARGE[ends][0].n_ctx)
+        # the model whose line in the chart ends first, and where: it sees no more tokens at once
+        self.ends = ends, LARGE[ends][0].n_ctx
         self.asks = asks(estimate(MODEL, "prefill"), estimate(MODEL, "decode"))
-        self.speculation = speculation()
+        self.speculation = passes.Speculation()
         self.undone = undone(model, ids)
-        self.sharing = sharing(model, ids)
-        self.beams = beams(n)
+        second = passes.other_end(model, ids)
+        self.first, self.second = model.tokenizer.decode(ids), model.tokenizer.decode(second)  # two texts alike
+        self.shared = reuse.share(model, ids, second)
+        # rows of several continuations: each with a copy of the prompt's, or all with one
+        self.copied = passes.N_BEAMS * (n + passes.NEW)
+        self.one_prompt = n + passes.N_BEAMS * passes.NEW
         self.full = schedule.full(model)
         self.n_ctx = config.n_ctx
         self.one_more = config.n_ctx + 1
@@ -191,9 +175,9 @@ def blocks(run: Run, runs: list[Run], names: list[str], n: int) -> list[Block]:
 def phases(run: Run) -> list[Phase]:
     """Prefill and decode, each summed over its passes; decode is missing where the context is full."""
     both = [(N_("prefill"), run.passes[: run.n_prefill]), (N_("decode"), run.passes[run.n_prefill :])]
-    return [summed(name, passes) for name, passes in both if passes]
+    return [summed(name, every) for name, every in both if every]
 
 
-def summed(name: str, passes: list[Pass]) -> Phase:
-    macs, read = sum(p.macs for p in passes), sum(p.bytes_read for p in passes)
-    return Phase(name, len(passes), sum(p.n for p in passes), macs, read, macs / read)
+def summed(name: str, every: list[Pass]) -> Phase:
+    macs, read = sum(p.macs for p in every), sum(p.bytes_read for p in every)
+    return Phase(name, len(every), sum(p.n for p in every), macs, read, macs / read)

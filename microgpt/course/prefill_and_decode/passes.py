@@ -15,7 +15,7 @@ import numpy as np
 from microgpt.architectures.known import PRESETS
 from microgpt.cache import KVCache
 from microgpt.course.prefill_and_decode import reuse
-from microgpt.course.prefill_and_decode.reuse import Shared, Undone
+from microgpt.course.prefill_and_decode.reuse import Undone
 from microgpt.decode import prefill
 from microgpt.errors import N_
 from microgpt.experiments import schedule
@@ -43,49 +43,6 @@ class Estimate(NamedTuple):
     work: Pass
     bound_by: str
     milliseconds: float
-
-
-class Beams(NamedTuple):
-    """Several continuations of one prompt, in rows of the cache: each with a copy of the prompt's, or all with one."""
-
-    n: int
-    new: int  # tokens of each
-    copied: int
-    shared: int
-
-
-class Round(NamedTuple):
-    """A draft and its verification; `drafted` are (token, accepted). Rows are the target's."""
-
-    drafted: list[tuple[str, bool]]
-    chosen: str  # "" when the text ends with what was drafted
-    before: int
-    appended: int
-    kept: int
-
-
-class Speculation(NamedTuple):
-    """A text that two models wrote together."""
-
-    target: str
-    draft: str
-    prompt: str
-    text: str
-    rounds: list[Round]
-    target_passes: int
-    draft_passes: int
-    plain_passes: int
-    same: bool  # as what the target writes alone
-    difference: float  # of the target's rows, from those of plain decoding
-    uncropped: float  # of the target's logits after the first rejection, if the rejected rows stay
-
-
-class Sharing(NamedTuple):
-    """Two texts that begin alike, and what came of their rows."""
-
-    first: str
-    second: str
-    found: Shared
 
 
 def large_pass(name: str, phase: str) -> Pass:
@@ -124,37 +81,38 @@ def chart() -> Chart:
     )
 
 
-def speculation() -> Speculation:
-    """The deep model writes a name; the shallow one drafts it."""
-    target, draft = shipped(TARGET), shipped(DRAFT)
-    ids = target.tokenizer.encode(DRAFT_PROMPT)
-    writer = speculate.Speculation(target, speculate.SmallModel(draft), ids, N_DRAFT)
-    rounds = list(writer.run(target.config.n_ctx - len(ids)))
-    lengths = list(accumulate((len(r.tokens) for r in rounds), initial=len(ids)))  # of the text, before each and after
-    plain = schedule.run(target, ids, 0, target.config.n_ctx)
-    vocabulary = [show(token) for token in target.tokenizer.vocabulary]
-    return Speculation(
-        target=TARGET,
-        draft=DRAFT,
-        prompt=DRAFT_PROMPT,
-        text=target.tokenizer.decode(writer.ids),
-        rounds=[
-            Round(
-                [(vocabulary[token], i < r.accepted) for i, token in enumerate(r.drafted)],
-                vocabulary[r.chosen] if r.chosen >= 0 else "",
+class Speculation:
+    """A text that two models write together: the deep one a name, the shallow one its drafts."""
+
+    def __init__(self) -> None:
+        target, draft = shipped(TARGET), shipped(DRAFT)
+        ids = target.tokenizer.encode(DRAFT_PROMPT)
+        writer = speculate.Speculation(target, speculate.SmallModel(draft), ids, N_DRAFT)
+        rounds = list(writer.run(target.config.n_ctx - len(ids)))
+        lengths = list(accumulate((len(r.tokens) for r in rounds), initial=len(ids)))  # of the text, before and after
+        plain = schedule.run(target, ids, 0, target.config.n_ctx)
+        words = [show(token) for token in target.tokenizer.vocabulary]
+        self.text = target.tokenizer.decode(writer.ids)
+        # a draft and its verification: what was drafted and whether it was accepted, what was chosen ("" when the text
+        # ends with what was drafted), and the rows of the target: before, appended, kept
+        self.rounds = [
+            (
+                [(words[token], i < r.accepted) for i, token in enumerate(r.drafted)],
+                words[r.chosen] if r.chosen >= 0 else "",
                 before - 1,  # the newest token has no row yet
                 len(r.drafted) + 1,
                 after - 1,
             )
             for r, before, after in zip(rounds, lengths, lengths[1:], strict=False)
-        ],
-        target_passes=len(rounds),
-        draft_passes=sum(len(r.drafted) for r in rounds),
-        plain_passes=len(writer.ids) - len(ids),
-        same=writer.ids == plain.token_ids,
-        difference=schedule.largest_difference(writer.cache, plain.cache, min(len(writer.cache), len(plain.cache))),
-        uncropped=uncropped(target, writer.ids, rounds, lengths),
-    )
+        ]
+        self.draft_passes = sum(len(r.drafted) for r in rounds)
+        self.plain_passes = len(writer.ids) - len(ids)
+        self.same = writer.ids == plain.token_ids  # as what the target writes alone
+        n = min(len(writer.cache), len(plain.cache))
+        # of the target's rows, from those of plain decoding
+        self.difference = schedule.largest_difference(writer.cache, plain.cache, n)
+        # of the target's logits after the first rejection, if the rejected rows stay
+        self.uncropped = uncropped(target, writer.ids, rounds, lengths)
 
 
 def uncropped(target: Model, written: list[int], rounds: Sequence[speculate.Round], lengths: Sequence[int]) -> float:
@@ -163,24 +121,14 @@ def uncropped(target: Model, written: list[int], rounds: Sequence[speculate.Roun
     return reuse.undo(target, written[:after], round.drafted[round.accepted :]).kept
 
 
-def beams(n_prompt: int) -> Beams:
-    return Beams(N_BEAMS, NEW, N_BEAMS * (n_prompt + NEW), n_prompt + N_BEAMS * NEW)
-
-
 def undone(model: Model, ids: Sequence[int]) -> Undone:
     """Rows appended and cropped, and what that changes."""
     wrong = list(ids[1:])[: model.config.n_ctx - len(ids) + 1][:N_DRAFT]
     return reuse.undo(model, ids, wrong)
 
 
-def sharing(model: Model, ids: list[int]) -> Sharing:
-    """The prompt, and the same with the last token that the model would rather have had."""
+def other_end(model: Model, ids: list[int]) -> list[int]:
+    """The prompt with the last token that the model would rather have had."""
     logits = prefill(model.params, model.config, ids[:-1], KVCache(model.config))
     best = np.argsort(-logits, kind="stable").tolist()
-    other = next(token for token in best if token not in (ids[-1], model.tokenizer.start))
-    found = reuse.share(model, ids, [*ids[:-1], other])
-    return Sharing(
-        model.tokenizer.decode(ids),
-        model.tokenizer.decode([*ids[:-1], other]),
-        found,
-    )
+    return [*ids[:-1], next(token for token in best if token not in (ids[-1], model.tokenizer.start))]
