@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
+from itertools import accumulate
 from typing import NamedTuple
 
 from microgpt.architectures.known import PRESETS
@@ -15,7 +16,7 @@ from microgpt.experiments import loop
 from microgpt.experiments.loop import Pass
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
-from microgpt.viz.drawing.counters import Guess, candidates
+from microgpt.viz.drawing.counters import candidates
 from microgpt.viz.drawing.heat import Strip, scale_for
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
@@ -47,25 +48,29 @@ class Stop(NamedTuple):
     cells: list[str]
 
 
-class PassView(NamedTuple):
-    """One pass, in the order of its computation."""
+class PassView:
+    """One pass, in the order of its computation; `so_far` and `again` count token passes up to its end, of `total`."""
 
-    chips: list[Chip]
-    n: int
-    again: int
-    token: str  # the last one, which all is about
-    pos: int
-    strips: list[tuple[str, Strip]]  # what its vector is made of
-    stops: list[Stop]
-    guesses: list[Guess]
-    choice: str
-    draw: str
-    ends: bool  # the model has chosen to stop, or nothing more fits
-    text: list[str]  # of the next pass, without the choice
-    so_far: int  # token passes
-    so_far_again: int
-    share_new: float  # of the token passes of the whole loop
-    share_again: float
+    def __init__(
+        self, model: Model, one: Pass, strips: list[tuple[str, Strip]], so_far: int, again: int, total: int
+    ) -> None:
+        n, c, logits = len(one.trace["embed", 0]), model.config, one.trace["logits", 0]
+        marks = ["again"] * one.again + ["new"] * (n - one.again)
+        layers = [Stop(N_("layer"), at, one.trace["mlp_out", 0, at].shape, marks) for at in range(c.n_layer)]
+        head = Stop(N_("logits"), -1, logits.shape, [""] * (n - len(logits)) + marks[-len(logits) :])
+        pairs = zip(one.token_ids, marks, strict=True)
+        self.chips = [Chip(word(model, token_id), token_id, mark == "again") for token_id, mark in pairs]
+        self.n, self.again, self.pos = n, one.again, n - 1
+        self.token = word(model, one.token_ids[-1])  # the last one, which all is about
+        self.strips = strips  # what its vector is made of
+        self.stops = [Stop(N_("embedding"), -1, one.trace["embed", 0].shape, marks), *layers, head]
+        self.guesses = candidates(one.logits, probabilities(one.logits), one.choice, N_GUESSES, partial(word, model))
+        self.choice, self.draw = word(model, one.choice), word(model, one.draw)
+        # the model has chosen to stop, or nothing more fits
+        self.ends = one.choice == model.tokenizer.start or n == c.n_ctx
+        self.text = [chip.token for chip in self.chips]  # of the next pass, without the choice
+        self.so_far, self.so_far_again = so_far, again
+        self.share_new, self.share_again = (so_far - again) / total, again / total  # of the whole loop
 
 
 class Asks(NamedTuple):
@@ -155,19 +160,10 @@ def pass_views(model: Model, passes: list[Pass]) -> list[PassView]:
     made_of = [parts(model, one) for one in passes]
     scale = scale_for(*(values for rows in made_of for _, values in rows))
     total, _ = loop.token_passes(passes)
-    found = []
-    for i, (one, rows) in enumerate(zip(passes, made_of, strict=True)):
-        so_far, again = loop.token_passes(passes[: i + 1])
-        drawn = pass_view(model, i + 1, one, [(name, scale.strip(values)) for name, values in rows])
-        found.append(
-            drawn._replace(
-                so_far=so_far,
-                so_far_again=again,
-                share_new=(so_far - again) / total,
-                share_again=again / total,
-            )
-        )
-    return found
+    return [
+        PassView(model, one, [(name, scale.strip(values)) for name, values in rows], *loop.token_passes(upto), total)
+        for one, rows, upto in zip(passes, made_of, accumulate([one] for one in passes), strict=True)
+    ]
 
 
 def parts(model: Model, one: Pass) -> list[tuple[str, Array]]:
@@ -180,33 +176,6 @@ def parts(model: Model, one: Pass) -> list[tuple[str, Array]]:
         (N_("plus the row of its position"), model.params["wpe"][pos]),
         (N_("the sum goes in"), one.trace["embed", 0][-1]),
     ]
-
-
-def pass_view(model: Model, i: int, one: Pass, strips: list[tuple[str, Strip]]) -> PassView:
-    n, c = len(one.trace["embed", 0]), model.config
-    marks = ["again"] * one.again + ["new"] * (n - one.again)
-    layers = [Stop(N_("layer"), layer, one.trace["mlp_out", 0, layer].shape, marks) for layer in range(c.n_layer)]
-    logits = one.trace["logits", 0]
-    head = Stop(N_("logits"), -1, logits.shape, [""] * (n - len(logits)) + marks[-len(logits) :])
-    stopped = one.choice == model.tokenizer.start
-    return PassView(
-        chips=[
-            Chip(word(model, token_id), token_id, mark == "again")
-            for token_id, mark in zip(one.token_ids, marks, strict=True)
-        ],
-        n=n,
-        again=one.again,
-        token=word(model, one.token_ids[-1]),
-        pos=n - 1,
-        strips=strips,
-        stops=[Stop(N_("embedding"), -1, one.trace["embed", 0].shape, marks), *layers, head],
-        guesses=candidates(one.logits, probabilities(one.logits), one.choice, N_GUESSES, partial(word, model)),
-        choice=word(model, one.choice),
-        draw=word(model, one.draw),
-        ends=stopped or n == c.n_ctx,
-        text=[word(model, token_id) for token_id in one.token_ids],
-        so_far=0, so_far_again=0, share_new=0.0, share_again=0.0,
-    )  # fmt: skip
 
 
 def chance(logits: Array, temperature: float, token_id: int) -> float:
