@@ -61,10 +61,7 @@ class View:
         )
         self.model = model.name
         self.token = show(trace.about["tokens"][-1])
-        self.n_head = config.n_head
-        self.n_kv_head = config.n_kv_head
-        self.n_embd = config.n_embd
-        self.rotates = config.position == "rope"
+        self.config = config
         self.queries = [query for group in own.groups for query in group.queries]  # of layer 0, the same in all ways
         self.ways = ways  # heads shared; the last one is the short row of half the width
         # of each way: its kind, and how many heads keep rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from microgpt.architectures import inventory
+from microgpt.architectures import Architecture, inventory
 from microgpt.architectures.known import PRESETS
 from microgpt.architectures.names import GPT2, LLAMA, published
 from microgpt.config import Array
@@ -28,38 +28,6 @@ GUESSES = 3
 NOTHING = N_("nothing")  # is swapped
 LOUDER = 10  # times the stream in front of a norm
 LARGE = {"GPT-2 124M": GPT2, "SmolLM2-135M": LLAMA, "Llama-3-8B": LLAMA}
-
-
-class Guesses(NamedTuple):
-    """The likeliest next tokens in one state of the drawing."""
-
-    state: str
-    found: list[Guess]
-
-
-class Alone(NamedTuple):
-    """The MLP by itself, when rows are moved or replaced: how far the results of rows are off."""
-
-    same: float  # of those that were only moved, or not touched
-    others: float  # of those that were replaced
-
-
-class Large(NamedTuple):
-    """What the prose says of a large model."""
-
-    name: str
-    n_head: int
-    n_kv_head: int
-    head_dim: int
-    q_width: int
-    kv_width: int
-    group: int  # query heads that share a key and a value head
-    vocabulary: int
-    head: int  # parameters of the output head
-    without_head: int
-    total: int
-    mlp_percent: float
-    embedding_percent: float
 
 
 class Asks(NamedTuple):
@@ -92,22 +60,21 @@ class View:
         self.labels = list(enumerate(tokens))
         self.at = last  # the token whose way the prose tells
         self.parts = drawing(tokens, journeys[last].stops, states, swaps)  # of the drawing, in all its states
-        self.guesses = [Guesses(state, guessed(model, way[-1].value[0])) for state, way in states.items()]
-        self.n_embd = c.n_embd
-        self.n_layer = c.n_layer
-        self.n_head = c.n_head
-        self.n_kv_head = c.n_kv_head
-        self.head_dim = c.head_dim
-        self.n_mlp = c.n_mlp
-        self.activation = c.mlp  # of the MLP, as Config has it
-        self.learned = c.position == "learned"  # positions have a table, whose rows are added
+        self.guesses = [(state, guessed(model, way[-1].value[0])) for state, way in states.items()]
+        self.config = c
         self.last = tokens[last]
         self.swap_labels = [*(f"{s.at} {s.old} → {s.new}" for s in swaps), NOTHING]
-        self.alone = Alone(max(alone.moved, alone.replaced), alone.others)
+        self.same = max(alone.moved, alone.replaced)  # rows of the MLP by itself that were only moved, or not touched
+        self.others = alone.others  # and those that were replaced
         self.adds_up = max(journey.adds_up(trace, c, pos) for pos in range(len(tokens)))
         self.near = [near(model, token_id) for token_id in dict.fromkeys(ids[1:])]
-        self.smol = large("SmolLM2-135M")
-        self.llama = large("Llama-3-8B")
+        self.smol, self.llama = PRESETS["SmolLM2-135M"], PRESETS["Llama-3-8B"]
+        self.q_width = self.smol.config.n_head * self.smol.config.head_dim
+        self.kv_width = self.smol.config.n_kv_head * self.smol.config.head_dim
+        self.head = parameters(self.llama, "head")
+        self.without_head = self.llama.n_params - self.head
+        self.mlp_percent = 100 * parameters(self.llama, "mlp") / self.llama.n_params
+        self.embedding_percent = 100 * parameters(self.smol, "embedding") / self.smol.n_params
         self.percent_kept = 100 * held(ways[0], "sequence") / held(ways[0])  # of the numbers that a step makes
         self.asks = asks(model, trace, last)
         self.first_layer = 0
@@ -166,21 +133,5 @@ def large_inventories() -> list[Inventory]:
     return [inventory_of(name, PRESETS[name].config, published(family)) for name, family in LARGE.items()]
 
 
-def large(name: str) -> Large:
-    c, by_part = PRESETS[name].config, inventory.totals(PRESETS[name].config)
-    total = sum(by_part.values())
-    return Large(
-        name=name,
-        n_head=c.n_head,
-        n_kv_head=c.n_kv_head,
-        head_dim=c.head_dim,
-        q_width=c.n_head * c.head_dim,
-        kv_width=c.n_kv_head * c.head_dim,
-        group=c.group,
-        vocabulary=c.vocab_size,
-        head=by_part["head"],
-        without_head=total - by_part["head"],
-        total=total,
-        mlp_percent=100 * by_part["mlp"] / total,
-        embedding_percent=100 * by_part["embedding"] / total,
-    )
+def parameters(model: Architecture, part: str) -> int:
+    return inventory.totals(model.config)[part]

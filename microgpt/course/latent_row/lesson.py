@@ -107,12 +107,9 @@ class View:
         self.trace = recording.trace
         self.choices = (Choice("way", range(2), 0),)
         self.model = recording.model.name
-        self.n_head = c.n_head
+        self.config = c
         self.ways = ways(c, n)
-        self.rank = c.kv_lora_rank
-        self.turned = c.rope_dim
         self.own = v_dim(c)  # numbers of a head's key that are its own
-        self.n_layer = c.n_layer
         self.as_gqa = numbers_per_token(config_of("gqa"))  # numbers per token of stories
         self.difference = both_ways(ids)  # of the logits, both ways
         self.one_head = kinds[KINDS.index("mqa")]  # of these, the one that keeps as many numbers as latent rows do
@@ -136,7 +133,7 @@ class View:
     @property
     def row(self) -> int:
         """Numbers that are kept of a token."""
-        return self.rank + self.turned
+        return self.config.kv_lora_rank + self.config.rope_dim
 
 
 view = View

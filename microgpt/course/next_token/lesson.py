@@ -112,10 +112,7 @@ class View:
         self.choices = (Choice("pass", range(len(passes)), min(1, len(passes) - 1)),)
         self.passes = pass_views(model, passes)
         self.labels = [(i, word(model, one.choice)) for i, one in enumerate(passes, start=1)]
-        self.learned = c.position == "learned"
-        self.n_embd = c.n_embd
-        self.n_layer = c.n_layer
-        self.n_vocab = c.vocab_size
+        self.config = c
         self.n_params = n_params(c)
         self.temperature = settings.temperature or 1.0
         self.start = word(model, model.tokenizer.start)

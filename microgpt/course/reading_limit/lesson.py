@@ -125,9 +125,7 @@ class View:
         self.most = [(name, most_rows(PRESETS[name], card)) for name in OTHERS]
         self.token = show(str(trace.about["tokens"][n - 1]))
         self.model = recording.model.name
-        self.n_head = config.n_head
-        self.n_kv_head = config.n_kv_head
-        self.head_dim = config.head_dim
+        self.config = config
         self.ranks = [over(trace, recording.model.params["layer0.wo"], n, ranks) for ranks in RANKS]
         self.moved = LENGTHS[-1] * row  # bytes of rows of the longest text
         self.longest = LENGTHS[-1]

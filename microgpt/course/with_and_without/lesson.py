@@ -149,10 +149,8 @@ class View:
             Choice("race_length", LENGTHS, LENGTHS[-1], in_figure=False),
         )
         self.model = model.name
-        self.n_layer = config.n_layer
-        self.n_ctx = config.n_ctx
+        self.config = config
         self.context_ends = config.n_ctx < FAR  # before the curves do
-        self.n_vocab = config.vocab_size
         self.labels = [(step.number, step.rows[-1].token) for step in steps]
         self.difference = max(difference(trace, i) for i in range(n))  # over all steps
         # the steps, from 1, whose likeliest token is not the same in both runs

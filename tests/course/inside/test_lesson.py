@@ -135,7 +135,7 @@ def test_the_sums_are_those_of_the_stops(run: Run) -> None:
 def test_only_k_and_v_are_said_to_stay(run: Run) -> None:
     legs = [leg for leg in find(run[1], "leg") if find(leg, "kept")]
     assert {name for leg in legs for name in classes(leg) if name.startswith("at-")} == {"at-k", "at-v"}
-    assert len(legs) == 2 * run[0].n_layer
+    assert len(legs) == 2 * run[0].config.n_layer
 
 
 def test_weights_are_named_with_their_own_shapes(run: Run) -> None:

@@ -41,7 +41,7 @@ def test_the_scores_are_the_same_both_ways_by_hand(run: Run) -> None:
 def test_the_drawing_has_all_rows_of_all_heads(run: Run) -> None:
     made, tree = run
     heads = [one for one in find(tree, "head") if one.tag == "div"]
-    assert len(heads) == made.n_head == 4
+    assert len(heads) == made.config.n_head == 4
     for head in heads:
         (anew,), (asks,) = ([o for o in find(head, name) if "D" in classes(o)] for name in ("anew", "asks"))
         assert "D0" in classes(anew) and "D1" in classes(asks)
@@ -52,7 +52,7 @@ def test_the_drawing_has_all_rows_of_all_heads(run: Run) -> None:
 
 def test_multiply_adds_are_counted_loop_by_loop() -> None:
     made, _ = drawn("latent-row", "stories", PROMPTS[0])
-    n, heads, rank, turned, own = made.n, made.n_head, made.rank, made.turned, made.own
+    n, heads, rank, turned, own = made.n, made.config.n_head, made.config.kv_lora_rank, made.config.rope_dim, made.own
     expanded = sum(rank * own * 2 + (own + turned) + own for _ in range(heads) for _ in range(n))
     absorbed = sum(own * rank * 2 + sum(rank + turned + rank for _ in range(n)) for _ in range(heads))
     assert [work for _, work in made.ways] == [expanded, absorbed]
@@ -80,7 +80,7 @@ def test_quality_is_said_with_its_interval_and_at_the_same_size() -> None:
     """Latent rows against one key head: as many numbers per token, and more weights."""
     made, tree = drawn("latent-row", "stories", PROMPTS[0])
     _, _, one, latent = made.kinds
-    assert (one.name, latent.name) == ("mqa", "mla") and one.numbers == latent.numbers == made.row * made.n_layer
+    assert (one.name, latent.name) == ("mqa", "mla") and one.numbers == latent.numbers == made.row * made.config.n_layer
     assert latent.weights > one.weights and latent.above == paired("mla", "mha")
     said = prose_of("latent-row", "stories", PROMPTS[0]).replace("−", "-")
     for found in (latent.above, made.same_size):

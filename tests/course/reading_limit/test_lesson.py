@@ -51,8 +51,8 @@ def test_heads_and_rows_dealt_out_give_the_same(run: Run) -> None:
     assert [one.ranks for one in made.ranks] == [1, 2, 4]
     for one in made.ranks:
         assert one.by_heads < 1e-12 and one.by_rows < 1e-12
-        assert one.heads * one.ranks == made.n_head
-        assert one.held == one.kv_heads * one.ranks / made.n_kv_head
+        assert one.heads * one.ranks == made.config.n_head
+        assert one.held == one.kv_heads * one.ranks / made.config.n_kv_head
     shown = text(find(tree, "ranks")[0])
     assert f"{made.ranks[-1].held:.1f} times" in shown
 

@@ -20,6 +20,7 @@ from microgpt.caches.ring import RingLayer
 from microgpt.config import Array, Config, param_shapes
 from microgpt.cost import PARTS
 from microgpt.course.full_cache.policies import after_shift
+from microgpt.course.prefill_and_decode.passes import DRAFT_PROMPT
 from microgpt.course.reading_limit.lesson import CARD, LARGE
 from microgpt.experiments import mistakes
 from microgpt.experiments.validity import rows_under
@@ -112,7 +113,7 @@ def same_choice(view: Any) -> str:
 
 
 def steady(view: Any) -> str:
-    x = np.random.default_rng(1).normal(size=view.n_embd)
+    x = np.random.default_rng(1).normal(size=view.config.n_embd)
     once, louder = (row / np.sqrt((row * row).mean()) for row in (x, view.asks.louder * x))
     assert np.abs(once - louder).max() < 1e-12 and view.asks.steady < 1e-3
     return "the same numbers"
@@ -155,11 +156,11 @@ def no_reset(view: Any) -> str:
 def uncropped(view: Any) -> str:
     """The round once more, by hand: what was rejected stays, or was never there."""
     said, target, draft = view.speculation, shipped("names-deep"), shipped("names")
-    ids = target.tokenizer.encode(said.prompt)
-    first = next(one for one in said.rounds if not all(agreed for _, agreed in one.drafted))
+    ids = target.tokenizer.encode(DRAFT_PROMPT)
+    drafted, *_, kept = next(one for one in said.rounds if not all(agreed for _, agreed in one[0]))
     written = [*ids, *target.tokenizer.encode(said.text)[len(ids) :]]
-    known, newest = written[: first.kept], written[first.kept]
-    wrong = [draft.tokenizer.vocabulary.index(token) for token, agreed in first.drafted if not agreed]
+    known, newest = written[:kept], written[kept]
+    wrong = [draft.tokenizer.vocabulary.index(token) for token, agreed in drafted if not agreed]
     logits = []
     for rows in (known, known + wrong):
         cache = KVCache(target.config)
@@ -175,14 +176,16 @@ def in_turn(view: Any) -> str:
     trace, last = view.trace, view.n - 1
     q = trace["q", last, 0][0]
     k, v = (np.stack([trace[name, i, 0][0] for i in range(view.n)]) for name in "kv")
-    d, group = q.shape[-1], view.n_head // view.n_kv_head
-    own = trace["head_out", last, 0][0].reshape(view.n_head, d)
+    d, group = q.shape[-1], view.config.n_head // view.config.n_kv_head
+    own = trace["head_out", last, 0][0].reshape(view.config.n_head, d)
     off = [
         float(np.abs(shares(k[:, mine] @ q[head] / math.sqrt(d)) @ v[:, mine] - own[head]).max())
-        for head in range(view.n_head)
-        for mine in [head % view.n_kv_head]
+        for head in range(view.config.n_head)
+        for mine in [head % view.config.n_kv_head]
     ]
-    assert [x > 1e-6 for x in off] == [head % view.n_kv_head != head // group for head in range(view.n_head)]
+    assert [x > 1e-6 for x in off] == [
+        head % view.config.n_kv_head != head // group for head in range(view.config.n_head)
+    ]
     assert abs(max(off) - view.asks.mixed_up) < 1e-12
     return "query heads read the keys and values of another group"
 

@@ -191,7 +191,7 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         found = [view.journeys[i].token]
         for stop in view.journeys[i].stops:
             found += [shape_text(stop.shape), *([f"stays, as a row of {stop.event.upper()}"] if stop.kept else [])]
-        (guesses,) = [one.found for one in view.guesses if one.state == f"t{i}"]
+        (guesses,) = [found for state, found in view.guesses if state == f"t{i}"]
         return found + [x for guess in guesses for x in (guess.token, number(guess.probability))]
     if widget == "attention":
         made = [(*printed(key.k), *printed(key.products)) for key in view.keys]
