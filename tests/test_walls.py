@@ -240,7 +240,7 @@ def test_templates_do_no_arithmetic_on_values() -> None:
 
 LONG = {  # one thing from top to bottom, and lists of all that a lesson shows
     "microgpt.model.forward", "microgpt.backward.backward", "microgpt.viz.notebook.show",
-    *(f"microgpt.course.{name}.lesson.__init__" for name in ("fewer_heads", "guess_and_check", "next_token")),
+    *(f"microgpt.course.{name}.lesson.__init__" for name in ("fewer_heads", "guess_and_check", "memory", "next_token")),
     *(f"microgpt.course.{name}.lesson.__init__" for name in ("prefill_and_decode", "training", "with_and_without")),
 }  # fmt: skip
 

@@ -257,21 +257,17 @@ def test_a_bar_is_as_long_as_its_share() -> None:
     assert [table.kind(cell) for cell in cells] == ["text", "word", "whole", "whole", "number", "number"]
 
 
-def test_a_lesson_of_the_course_costs_six_new_files_two_edits_and_an_exercise() -> None:
-    """That on an edited text, as it was added. The other edited file is the translation, from which all else of the
-    catalogue is made. The exercise is on the sheet of its part.
+def test_a_lesson_of_the_course_costs_eight_new_files_and_two_edits() -> None:
+    """That on an edited text, beside its tests. The other edited file is the translation, from which all else of the
+    catalogue is made.
     """
-    new = {
-        "microgpt/course/edited_text/__init__.py", "microgpt/course/edited_text/lesson.py",
-        "microgpt/course/edited_text/widget.html",
-        "microgpt/course/edited_text/prose.html", "microgpt/course/edited_text/fact.html",
-        "microgpt/course/edited_text/card.png", "tests/course/edited_text/__init__.py",
-        "tests/course/edited_text/test_lesson.py",
-    }  # fmt: skip
+    own = "__init__.py lesson.py questions.py widget.html prose.html exercises.html fact.html card.png"
+    new = {f"microgpt/course/edited_text/{name}" for name in own.split()}
+    new |= {f"tests/course/edited_text/{name}" for name in ("__init__.py", "test_lesson.py", "questions.py")}
     folders = [ROOT / name for name in ("microgpt", "templates", "site", "tools", "tests")]
     files = [path for folder in folders for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"]
     there = {path.relative_to(ROOT).as_posix(): path for path in files}
     assert {name for name in there if re.search(r"edited[-_]text", name)} == new
     read = {name for name in there if re.search(r"^(?!tests/).*\.(py|html|svg|css)$", name)}
     named = {name for name in read if re.search(r"[\"'/]edited[-_]text\b", there[name].read_text("utf-8"))}
-    assert named - new == {"microgpt/course/__init__.py", "microgpt/apps/exercises/right.py"}
+    assert named - new == {"microgpt/course/__init__.py"}

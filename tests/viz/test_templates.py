@@ -58,9 +58,11 @@ KNOWN: dict[str, tuple[int, str]] = {
 def typed(source: str, figure: bool = False) -> list[str]:
     """What a template types: numbers in its words, and numbers that stand for a value in its expressions.
 
-    Not meant are the first and the last of several, a comparison with none or one, a neighbour's number, and how many
-    decimals are shown. The templates of figures are made of places, which may be numbers; their texts may not.
+    Not meant are the first and the last of several, a comparison with none or one, a neighbour's number, how many
+    decimals are shown, and what stands in code that tests run or in a formula of letters. The templates of figures are
+    made of places, which may be numbers; their texts may not.
     """
+    source = re.sub(r'<pre class="listing">.*?</pre>', "", source, flags=re.S)
     tree = environment().parse(source)
     said = [words(source), *re.findall(r"(?:aria-label|title|alt|placeholder)=\"([^\"{]*)\"", source)]
     found = []
@@ -68,7 +70,7 @@ def typed(source: str, figure: bool = False) -> list[str]:
         if isinstance(node, nodes.Const) and isinstance(node.value, str):
             if is_message(node, above):
                 said.append(words(re.sub(r"%\(\w+\)s", " ", node.value)))
-            elif not figure:
+            elif not (figure or (isinstance(above[-1], nodes.Call) and named(above[-1].node) == "formula")):
                 said.append(node.value)
         elif isinstance(node, nodes.Const) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
             found += value(node, above, figure)

@@ -12,12 +12,12 @@ from xml.etree.ElementTree import Element
 import html5lib
 import pytest
 
-from microgpt.apps.exercises.engines import HEARD
 from microgpt.apps.model_that_talks import app as talks
 from microgpt.apps.records import record
 from microgpt.apps.who_is_she import app as refers
 from microgpt.architectures.known import PRESETS
 from microgpt.course import LESSONS, PAGES
+from microgpt.course.no_cache.questions import HEARD
 from microgpt.viz import views
 from microgpt.viz.figures import animated, card
 from microgpt.viz.page import Page

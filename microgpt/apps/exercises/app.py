@@ -1,21 +1,41 @@
 """The exercises: for each part of the course a sheet that a teacher can set, and its worked answers.
 
-What a task gives is a real run's, a config's, or a case that is named in it; what its answer says is computed here.
+The tasks are those of the lessons (questions.py in the folder of each), and are collected here.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
+from importlib import import_module
+from typing import Any, NamedTuple
 
-from microgpt.apps.exercises import code, cost, engines, idea, right
-from microgpt.apps.exercises.sheet import Sheet
-from microgpt.course import PARTS
+from microgpt.course import LESSONS, PARTS, Part, page
 from microgpt.viz.controls import Choice
+from microgpt.viz.page import Page
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.tasks import Task
 
-MODULES = {"idea": idea, "right": right, "cost": cost, "code": code, "engines": engines}  # in the order of the parts
 SHOWN = Choice("sheet", ("exercises", "answers", "both"), "exercises")
+
+
+class Exercise(NamedTuple):
+    """A task as it stands on a sheet."""
+
+    task: Task
+    lessons: tuple[Page, ...]  # that it is about, its own first
+    words: str  # the template that has them
+    numbers: Any
+
+
+class Sheet(NamedTuple):
+    """The exercises of one part of the course."""
+
+    part: Part
+    exercises: list[Exercise]
+
+    @property
+    def minutes(self) -> int:
+        return sum(one.task.minutes for one in self.exercises)
 
 
 class View(NamedTuple):
@@ -31,7 +51,21 @@ def view(settings: Settings) -> View:
 
 @cache
 def sheets() -> dict[str, Sheet]:
-    return {
-        part.sheet: Sheet(name, part, module.TASKS, module.numbers())
-        for part, (name, module) in zip(PARTS, MODULES.items(), strict=True)
-    }
+    """The sheet of each part, by the name of its page."""
+    every = [one for folder in dict.fromkeys(lesson.widget for lesson in LESSONS) for one in exercises_of(folder)]
+    every.sort(key=lambda one: one.task.place)
+    return {part.sheet: Sheet(part, [one for one in every if one.lessons[-1] in part.lessons]) for part in PARTS}
+
+
+def exercises_of(folder: str) -> list[Exercise]:
+    """The tasks of the lesson in that folder."""
+    tasks: tuple[Task, ...] = getattr(import_module(f"microgpt.course.{folder}.questions"), "TASKS", ())
+    return [
+        Exercise(
+            task,
+            tuple(page(name) for name in (folder.replace("_", "-"), *task.also)),
+            f"course/{folder}/exercises.html",
+            task.numbers(),
+        )
+        for task in tasks
+    ]

@@ -13,17 +13,17 @@ import numpy as np
 
 from microgpt.architectures.known import PRESETS
 from microgpt.config import Array
+from microgpt.course.attention.questions import asks
+from microgpt.model import softmax
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.heat import Strip, scale_for
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 
 N_KEYS = 3  # as many as one works out on paper
 DIGITS = 2  # of every number on the page
 LARGE = ("GPT-2 124M", "Llama-3-8B")
-LOUDER = 10  # how much a query is stretched in a question
 
 
 class Key(NamedTuple):
@@ -94,10 +94,7 @@ class View:
         (layer, head), size = picture.clearest, picture.config.head_dim
         step, root = min(N_KEYS, picture.n) - 1, math.sqrt(size)
         made = asked(picture, step)
-        keys, rows, fewer = keys_of(picture, made), triangle(picture), softmax(made.scores[:-1])
-        most, other = int(made.weights.argmax()), int(fewer.argmax())
-        weight, *wrong = (round(float(x), DIGITS) for x in (fewer[other], keys[other].raised, keys[other].weight))
-        loud, leaked = float(softmax(LOUDER * made.scores).max()), unmasked(picture)
+        keys, rows, most = keys_of(picture, made), triangle(picture), int(made.weights.argmax())
         self.trace, self.layer, self.head, self.keys, self.root, self.rows = trace, layer, head, keys, root, rows
         self.choices = (
             Choice("part", range(step + 3), most),
@@ -121,11 +118,7 @@ class View:
         self.even = larger(1)  # the weight of the larger of two scores, with the division
         self.labels = [row.token for row in rows]
         self.total = sum(row.n for row in rows)  # scores in the triangle
-        self.fewer_of = keys[other]  # that has the largest weight of those before the last
-        # the weight of that key, if the last key were hidden
-        self.fewer = answers(weight, undivided=wrong[0], old=wrong[1])
-        self.louder = loud  # the largest weight, if every number of q were LOUDER times as large
-        self.leaked = leaked  # what the weights of the first row would add up to, masked after softmax
+        self.asks = asks(made.scores, made.weights, unmasked(picture))
 
 
 view = View
@@ -188,10 +181,10 @@ def triangle(picture: Picture) -> list[Row]:
     return found
 
 
-def unmasked(picture: Picture) -> float:
-    """What the weights of the first row add up to, if later keys take part in softmax and are masked after it."""
+def unmasked(picture: Picture) -> Array:
+    """[n]: the scores of the first query and all keys, without the mask."""
     k = np.stack([row(picture, "k", i) for i in range(picture.n)])
-    return float(softmax(k @ row(picture, "q", 0) / math.sqrt(picture.config.head_dim))[0])
+    return np.asarray(k @ row(picture, "q", 0) / math.sqrt(picture.config.head_dim))
 
 
 def spread(name: str, head_dim: int) -> Spread:
@@ -201,11 +194,6 @@ def spread(name: str, head_dim: int) -> Spread:
 def larger(apart: float) -> float:
     """The weight of the larger of two scores that are so far apart."""
     return float(softmax(np.array([apart, 0.0]))[0])
-
-
-def softmax(scores: Array) -> Array:
-    raised = np.exp(scores - scores.max())
-    return np.asarray(raised / raised.sum())
 
 
 def slack(made: Asked) -> float:

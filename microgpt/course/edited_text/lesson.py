@@ -9,17 +9,16 @@ import numpy as np
 
 from microgpt.cache import KVCache
 from microgpt.config import Array
+from microgpt.course.edited_text.questions import asks
 from microgpt.decode import decode_step
 from microgpt.errors import N_
 from microgpt.experiments.validity import another, cache_rows, rows_of, staleness
 from microgpt.viz.lesson import Choice, Settings, Table, Word
-from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model
 
 STAYS, OWN = Word(N_("stays"), "old"), Word(N_("stale"), "new")  # before the edited token, and its own row
 STALE, SAME = Word(N_("stale"), "again"), Word(N_("same"), "again")  # after it: other numbers, and the same ones
-CHAT, EDITED, BLOCK = 1000, 250, 16  # tokens, a position and the size of a block, for the questions
 
 
 class Edit(NamedTuple):
@@ -82,9 +81,7 @@ class View:
         self.n_rows = edits[0].stale.size
         # edits after which the stale rows choose another token
         self.others = sum(one.found != one.right for one in edits)
-        self.chat = (CHAT, EDITED, BLOCK)
-        self.again = answers(CHAT - EDITED, one=1, before=EDITED, all=CHAT)
-        self.taken = answers(EDITED // BLOCK * BLOCK, rows=EDITED, up=-(-EDITED // BLOCK) * BLOCK)
+        self.asks = asks()
 
 
 view = View

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,12 +11,13 @@ from microgpt.caches.quantised import Rows
 from microgpt.config import Array
 from microgpt.course.fewer_bits.grid import drawing
 from microgpt.course.fewer_bits.planted import TIMES, planted, rows_with, unevenness
+from microgpt.course.fewer_bits.questions import FULL as FULL  # for the templates
+from microgpt.course.fewer_bits.questions import asks, per_number
 from microgpt.experiments.dropping.bits import HALF, Fewer, compare, shares, through
 from microgpt.experiments.dropping.recorded import recorded
 from microgpt.experiments.dropping.shifted import Shifted, shifted
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.answers import answers
 
 __all__ = ["TIMES", "view"]  # and what the templates read
 
@@ -25,13 +25,11 @@ CASES = ((8, False, False), (4, False, False), (2, False, False), (4, True, Fals
 FIRST = 1  # the case on show
 LARGER = 4.0  # times the largest number of all keys, which is added to the planted channel
 SHARED = ((8, 32, False), (4, 64, True), (4, 32, True), (2, 32, True))  # bits, numbers in a group, with a minimum
-ASKED_BITS, ASKED_GROUP, ASKED_RANGE, ASKED_TIMES = 4, 32, (-1.0, 2.0), 10
-FULL, RECENT, YEAR = 16, 128, 2026  # bits of a number as it is; KIVI's newest rows; what engines do
+RECENT, YEAR = 128, 2026  # KIVI's newest rows; what engines do
 ENGINES = ("--kv-cache-dtype", "fp8", "q8_0", "QuantizedCache")  # vLLM's option and a value; llama.cpp's; transformers'
 FORMULA = "tanh(e ÷ 2)"  # by the largest error of a score
 MEMORY, SPEED = 2.6, (2.35, 3.47)  # KIVI in two bits: times less memory at the peak, times the throughput
 LONG = (1000, 128, 32)  # rows of a longer text, numbers in each, and rows that share a scale per channel
-DRIFT = (64, 16, 4)  # rows, numbers, and rows that come at once
 
 
 class Case(NamedTuple):
@@ -76,18 +74,6 @@ class Float(NamedTuple):
     name: str
     largest: float
     off: float  # the largest share of itself that a number is off by
-
-
-class Asks(NamedTuple):
-    """What the lesson asks."""
-
-    bits: int
-    group: int
-    each: dict[str, float]
-    range: tuple[float, float]
-    off: dict[str, float]
-    times: int
-    drift: tuple[float, float]  # error of rows that were coded once, and of those that were coded again and again
 
 
 class View:
@@ -173,32 +159,4 @@ def case(query: Array, own: Array, channel: int, bits: int, large: bool, per_cha
         bits, large, per_channel, 2**bits, keys[-1].tolist(), after[-1].tolist(), points.tolist(), float(scales.max()),
         low.tolist(), scales.tolist(), float((np.delete(off, channel) if large else off).max()),
         shifted(query, keys, after), codes.nbytes / (len(keys) - odd), d * np.dtype(HALF).itemsize,
-    )  # fmt: skip
-
-
-def per_number(bits: int, group: int, low: bool) -> float:
-    """Bits: the code's own, and its part of a scale, and of a minimum, of sixteen each."""
-    return bits + FULL * (2 if low else 1) / group
-
-
-@cache
-def drift() -> tuple[float, float]:
-    """Root mean square errors of rows in four bits: groups that are closed once, and all rows coded anew each time."""
-    n, d, at_once = DRIFT
-    rows = np.random.default_rng(0).normal(size=(n, d))
-    grid = Grid(4)
-    once = np.concatenate([grid.decode(grid.encode(part.T)).T for part in np.split(rows, n // at_once)])
-    again = rows[:0]
-    for part in np.split(rows, n // at_once):
-        again = np.concatenate([again, part])
-        again = grid.decode(grid.encode(again.T)).T
-    return tuple(float(np.sqrt(np.mean((found - rows) ** 2))) for found in (once, again))  # type: ignore[return-value]
-
-
-def asks() -> Asks:
-    bits, group, (low, high) = ASKED_BITS, ASKED_GROUP, ASKED_RANGE
-    step = (high - low) / (2**bits - 1)
-    return Asks(
-        bits, group, answers(per_number(bits, group, True), code=float(bits), scale=per_number(bits, group, False)),
-        ASKED_RANGE, answers(step / 2, step=step, bits=(high - low) / bits / 2), ASKED_TIMES, drift(),
     )  # fmt: skip

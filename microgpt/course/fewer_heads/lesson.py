@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
 
 from microgpt.architectures import Architecture
 from microgpt.architectures.known import PRESETS
 from microgpt.config import param_shapes
 from microgpt.cost import PARTS, cached
 from microgpt.course.fewer_heads import trained
+from microgpt.course.fewer_heads.questions import asks
 from microgpt.course.fewer_heads.ways import ORIGINS, Trial
 from microgpt.experiments.shared_heads import choices, in_turn, quality
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 
 __all__ = ["ORIGINS", "quality", "view"]  # and what the templates read
@@ -23,16 +22,6 @@ SHORTEST = 4  # the short rows that are tried: this many widths, up to n_embd
 SIZE = 2  # bytes a number: 16 bits
 KINDS = ("k", "v")  # what is kept
 MATRICES = ("wq", "wk", "wv")
-
-
-class Asks(NamedTuple):
-    """What the lesson asks."""
-
-    model: Architecture
-    shape: dict[str, tuple[int, int]]  # of its matrix of k
-    times: dict[str, int]  # how much smaller its cache is than without sharing
-    rows: dict[str, int]  # numbers that a model with one short row keeps, per token and layer
-    mixed_up: float  # how far answers are off where query heads read the key heads in turn
 
 
 class View:
@@ -99,19 +88,6 @@ class View:
 
 
 view = View
-
-
-def asks(model: Architecture, latent: Architecture, mixed_up: float) -> Asks:
-    c = model.config
-    return Asks(
-        model=model,
-        shape=answers(
-            (c.n_kv_head * c.head_dim, c.n_embd), each=(c.n_head * c.head_dim, c.n_embd), one=(c.head_dim, c.n_embd)
-        ),
-        times=answers(c.group, kept=c.n_kv_head, asking=c.n_head),
-        rows=answers(latent.row, both=len(KINDS) * latent.row, each=latent.config.n_head * latent.row),
-        mixed_up=mixed_up,
-    )
 
 
 def shape_of(model: Architecture, matrix: str) -> tuple[int, ...]:

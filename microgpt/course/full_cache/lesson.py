@@ -9,11 +9,11 @@ import numpy as np
 from microgpt.config import Config
 from microgpt.course.full_cache import sink
 from microgpt.course.full_cache.policies import Outcome, after_shift, compare, text_of
+from microgpt.course.full_cache.questions import asks
 from microgpt.course.full_cache.timeline import drawing
 from microgpt.experiments.dropping.recorded import recorded
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model, shipped
 
@@ -23,7 +23,6 @@ ALL, WINDOW, RING = "all", "window", "ring"
 SHIFTED, KEPT = "stories", 1  # the model whose cache is shifted for the table, and the rows that stay at its start
 NO_SINKS, SINKS, N_SINKS, PUBLISHED_ROOM = 5158.07, 5.40, 4, 1024  # perplexities of Llama-2-13B: StreamingLLM's paper
 SHARE_PLANTED, HELD = 0.95, 32  # of the weight that a planted first row gets; rows that may stay
-ASKED_WINDOW, ASKED_TEXT, ASKED_LAYERS, ASKED_SMALL = 1024, 10_000, 4, 3
 ENGINES = "2026", "2025", "length"  # as of; llama.cpp's shift is off since; what servers say
 
 
@@ -55,17 +54,6 @@ class Windowed(NamedTuple):
 
 
 WINDOWED = Windowed("Mistral-7B", 4096, 32)
-
-
-class Asks(NamedTuple):
-    """What the lesson asks."""
-
-    window: int
-    text: int
-    held: dict[str, int]
-    layers: int
-    small: int
-    reach: dict[str, int]
 
 
 class Dropped(NamedTuple):
@@ -154,12 +142,3 @@ def whole(variation: list[float]) -> list[float]:
 def reach(config: Config) -> int:
     """How many tokens back a change can be noticed, over all layers with a window."""
     return config.n_layer * (config.window - 1)
-
-
-def asks() -> Asks:
-    small = Config(n_layer=ASKED_LAYERS, window=ASKED_SMALL)
-    return Asks(
-        ASKED_WINDOW, ASKED_TEXT, answers(ASKED_WINDOW - 1, window=ASKED_WINDOW, text=ASKED_TEXT),
-        ASKED_LAYERS, ASKED_SMALL,
-        answers(reach(small), one=ASKED_SMALL - 1, product=ASKED_LAYERS * ASKED_SMALL),
-    )  # fmt: skip

@@ -10,6 +10,7 @@ import numpy as np
 
 from microgpt.config import Array
 from microgpt.course.guess_and_check.columns import STAGES, columns
+from microgpt.course.guess_and_check.questions import asks
 from microgpt.decode import generate, recompute
 from microgpt.errors import N_, UserError
 from microgpt.experiments.schedule import estimate
@@ -19,7 +20,6 @@ from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.chart import Chart, Series, line_chart
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model, shipped
 
@@ -30,7 +30,6 @@ MOST_ROUNDS, SHOWN = 5, 6  # rounds on show, and tokens of a law
 ALPHAS, COST, LONGEST = (0.9, 0.7, 0.5), 0.1, 12  # of the curves: rates, what a guess costs, and the longest draft
 BY_HAND = ((5, 3, 2), (2, 6, 2))  # tenths that target and draft give to three tokens
 WIDTHS = (2, 2, 1, 1)  # of a tree: guesses for each place
-ASKED = (0.5, 2)  # a rate, and the length of a draft
 LOOKED_UP = ("it rains , so the girl takes her umbrella . it rains , so", "the dog sees a cat and the cat")
 PUBLISHED = ((2, 3), 6.5, 64, 1.38)  # of T5-XXL; EAGLE-3 at its best, and at a batch of 64
 
@@ -86,17 +85,6 @@ class Looked(NamedTuple):
     text: str
     tokens: int
     passes: int
-
-
-class Asks(NamedTuple):
-    """What the lesson asks."""
-
-    p_target: float
-    p_draft: float
-    chance: dict[str, float]
-    alpha: float
-    gamma: int
-    tokens: dict[str, float]
 
 
 class View:
@@ -238,12 +226,3 @@ def curves() -> Chart:
 def by_hand() -> list[Three]:
     both = [np.array(tenths) / sum(tenths) for tenths in BY_HAND]
     return [Three(*map(float, one)) for one in zip(*both, acceptance(*both), residual(*both), strict=True)]
-
-
-def asks() -> Asks:
-    alpha, gamma = ASKED
-    p_target, p_draft = 0.2, 0.8
-    return Asks(
-        p_target, p_draft, answers(p_target / p_draft, plain=p_target, over=1.0), alpha, gamma,
-        answers(1 + alpha + alpha**2, all=float(gamma + 1), kept=alpha + alpha**2),
-    )  # fmt: skip

@@ -11,17 +11,16 @@ import numpy as np
 from microgpt.attention import tiles, traffic
 from microgpt.attention.tiles import Part, State
 from microgpt.config import Array
+from microgpt.course.in_pieces.questions import asks
 from microgpt.trace import Reads, Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.answers import answers
 
 MOST_TILES = 6
 LARGE, LARGE_VALUES = (900.0, 1000.0, 999.0), (1.0, 2.0, 3.0)  # scores whose e^s no computer can hold
 WIDE, LONG = 128, 4096  # numbers of a head's row, and tokens, of which the traffic is counted
 PROCESSORS = 108  # of an A100
 LOADS = ((8, 1024), (8, 8192), (8, 65536), (32, 8192), (256, 8192))  # texts times heads, keys
-ASKED, NEXT = (1.0, 3.0), 5.0  # scores of a tile, and the largest of the next
 CARD, SOFTWARE = "A100", "flash-attention 2"
 
 
@@ -92,27 +91,6 @@ class Published(NamedTuple):
 
 
 PUBLISHED = (Published(66.6, 40.3, 41.7), Published(75.2, 4.4, 7.3))  # step by step, and in tiles
-
-
-class Half(NamedTuple):
-    """A part in a question: its answer, and the sum of e^score over its keys."""
-
-    answer: float
-    total: float
-
-
-HALVES = (Half(2.0, 1.0), Half(4.0, 3.0))
-
-
-class Asks(NamedTuple):
-    """What the lesson asks."""
-
-    scores: tuple[float, ...]
-    next: float
-    factor: dict[str, float]
-    halves: tuple[Half, ...]
-    joined: dict[str, float]
-    too_much: tuple[float, float]  # weight of the first tile's keys, right and with the bug
 
 
 class View:
@@ -202,22 +180,3 @@ def tiles_of(scores: Array, values: Array, words: Sequence[str], size: int) -> l
         ]  # fmt: skip
         found.append(Tile(keys, states[i - 1] if i else None, state, float(e.sum()), e @ values[at]))
     return found
-
-
-def asks(scores: Array, size: int) -> Asks:
-    largest = max(ASKED)
-    (one, weight), (other, other_weight) = HALVES
-    joined = (one * weight + other * other_weight) / (weight + other_weight)
-    first, wrong, m = float(np.exp(scores[:size] - scores.max()).sum()), 0.0, -np.inf
-    total = float(np.exp(scores - scores.max()).sum())
-    kept = 0.0
-    for at in range(0, len(scores), size):
-        m = max(m, float(scores[at : at + size].max()))
-        e = float(np.exp(scores[at : at + size] - m).sum())
-        wrong, kept = wrong + e, kept or e
-    return Asks(
-        ASKED, NEXT,
-        answers(math.exp(largest - NEXT), turned=math.exp(NEXT - largest), ratio=largest / NEXT),
-        HALVES, answers(joined, mean=(one + other) / 2, turned=(one + other) - joined),
-        (first / total, kept / wrong),
-    )  # fmt: skip

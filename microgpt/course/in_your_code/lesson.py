@@ -15,11 +15,11 @@ from microgpt.architectures.known import PRESETS
 from microgpt.config import Config
 from microgpt.cost import kv_bytes
 from microgpt.course.in_your_code.grown import HOOKS, LARGE, LONG
+from microgpt.course.in_your_code.questions import asks
 from microgpt.errors import N_
 from microgpt.viz.controls import Choice
 from microgpt.viz.lesson import Table
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 
 __all__ = ["HOOKS", "view"]
@@ -27,7 +27,6 @@ __all__ = ["HOOKS", "view"]
 FOLDER = Path(__file__).with_name("listings")
 N_NEW = 5  # tokens that each listing adds
 FIRST = "with_cache"  # of the listings that is on show
-BATCH, LENGTH = 3, 500  # of the question about a shape
 HEAD = (N_("layer"), N_("shape"), N_("numbers"))
 
 LOOPS = {  # the listings of the widget -> their name, and what its lines have that matter
@@ -86,16 +85,10 @@ class View:
     def __init__(self, settings: Settings) -> None:
         trace = settings.trace()
         config, tokens = Config(**trace.about["config"]), [show(token) for token in trace.about["tokens"]]
-        made, known = passes(config, tokens, trace.about["n_prompt"]), PRESETS[LARGE].config
-        rows = kv_bytes(known, 1, 2)
-        shapes = answers(
-            shape_text(BATCH, known.n_kv_head, LENGTH, known.head_dim),
-            queries=shape_text(BATCH, known.n_head, LENGTH, known.head_dim),
-            joined=shape_text(1, known.n_kv_head, BATCH * LENGTH, known.head_dim),
-        )
+        made, rows = passes(config, tokens, trace.about["n_prompt"]), kv_bytes(PRESETS[LARGE].config, 1, 2)
         names = list(LOOPS)
         bug = [line.split() for line in record()["printed"]["bug"].splitlines()]
-        self.trace, self.config, self.shapes = trace, config, shapes
+        self.trace, self.config, self.asks = trace, config, asks()
         self.choices = (
             Choice("pass", range(len(made)), min(2, len(made) - 1)),
             Choice("listing", range(len(names)), names.index(FIRST), in_figure=False),
@@ -115,7 +108,6 @@ class View:
         # bytes written for such a text, if the cache is a new array at every step
         self.grown = rows * LONG * (LONG + 1) // 2
         self.reserved = rows * LONG  # if the room is there from the start
-        self.known = known  # of the large model
         self.bug = listing("bug")._replace(printed="")  # without what it prints, which would tell
         self.bug_lengths = [int(length) for length, _ in bug]  # of its cache, pass by pass
         self.bug_words = [word for _, word in bug]
@@ -160,7 +152,7 @@ def passes(config: Config, tokens: list[str], n_prompt: int) -> list[Pass]:
                 start,
                 end,
                 tokens[end] if end < len(tokens) else "",
-                shape_text(1, config.n_kv_head, end, config.head_dim),
+                f"{[1, config.n_kv_head, end, config.head_dim]}",
             )
         )
         start = end
@@ -172,10 +164,6 @@ def table(config: Config, one: Pass) -> Table:
     kept = config.n_kv_head * one.length * config.head_dim
     rows = [(f"{part} {layer}", one.shape, kept) for layer in range(config.n_layer) for part in "KV"]
     return Table(HEAD, rows, 2)
-
-
-def shape_text(*sizes: int) -> str:
-    return f"[{', '.join(map(str, sizes))}]"
 
 
 def padded() -> list[Padded]:

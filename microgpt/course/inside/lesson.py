@@ -2,42 +2,28 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from microgpt.architectures import Architecture, inventory
 from microgpt.architectures.known import PRESETS
 from microgpt.architectures.names import GPT2, LLAMA, published
 from microgpt.config import Array
 from microgpt.course.inside import journey
 from microgpt.course.inside.bars import Levels, at, drawing
+from microgpt.course.inside.questions import asks
 from microgpt.course.inside.route import held, journeys_of
 from microgpt.course.inside.swaps import swaps_of
 from microgpt.errors import N_
 from microgpt.model import softmax
-from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.counters import Guess, candidates
 from microgpt.viz.drawing.inventories import Inventory, inventory_of
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model
 
 NEIGHBOURS = 4
 GUESSES = 3
 NOTHING = N_("nothing")  # is swapped
-LOUDER = 10  # times the stream in front of a norm
 LARGE = {"GPT-2 124M": GPT2, "SmolLM2-135M": LLAMA, "Llama-3-8B": LLAMA}
-
-
-class Asks(NamedTuple):
-    """What the lesson asks."""
-
-    matrices: int  # of the MLP of a layer
-    parameters: dict[str, int]  # of it
-    louder: int  # how many times as large the stream is made
-    steady: float  # and how far the norm of it is then off
-    replaced: float  # how far logits are off if the last MLP replaces the stream
 
 
 class View:
@@ -90,19 +76,6 @@ class View:
 
 
 view = View
-
-
-def asks(model: Model, trace: Trace, pos: int) -> Asks:
-    """Of the token at `pos`."""
-    c, made = model.config, inventory.totals(model.config)["mlp"] // model.config.n_layer
-    matrices = made // (c.n_embd * c.n_mlp)
-    return Asks(
-        matrices=matrices,
-        parameters=answers(made, one=c.n_embd * c.n_mlp, added=matrices * (c.n_embd + c.n_mlp)),
-        louder=LOUDER,
-        steady=journey.steady(model.params, c, trace, pos, LOUDER),
-        replaced=journey.replaced(model.params, c, trace, pos),
-    )
 
 
 def choices(tokens: int, at: int, swaps: int, inventories: int) -> tuple[Choice, ...]:

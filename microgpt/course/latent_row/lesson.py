@@ -15,6 +15,7 @@ from microgpt.attention.states import recall
 from microgpt.cache import KVCache
 from microgpt.config import Array, Config, n_params, v_dim
 from microgpt.cost import made, pair_widths
+from microgpt.course.latent_row.questions import asks
 from microgpt.errors import N_
 from microgpt.experiments.shared_heads.widths import (
     KINDS,
@@ -32,7 +33,6 @@ from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.chart import Chart, Series, line_chart
 from microgpt.viz.drawing.heat import Strip, scale_for
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 from microgpt.weights import shipped
 
@@ -79,18 +79,6 @@ class Kind(NamedTuple):
     share: float
 
 
-class Asks(NamedTuple):
-    """What the lesson asks."""
-
-    latent: int
-    turned: int
-    layers: int
-    bytes: dict[str, int]
-    state: int
-    row: int
-    until: dict[str, int]
-
-
 class View:
     """The newest step of a model with latent rows."""
 
@@ -126,7 +114,8 @@ class View:
         self.state = STATE + CONVOLVED
         self.at_once = error(WIDE, False)  # the error of a sum of as many pairs as it is wide
         self.by_delta = error(WIDE, True)
-        self.asks = asks(large)
+        assert large.latent
+        self.asks = asks(large.latent.d_c, large.latent.d_rope, large.config.n_layer, STATE + CONVOLVED, GROUPED)
         self.layer = 0
         self.interval = (95, 100)  # of so many experiments, those whose interval holds the true mean
 
@@ -246,13 +235,3 @@ def recalled() -> Chart:
         N_("pairs of key and value"),
         N_("per cent"),
     )
-
-
-def asks(large: Architecture) -> Asks:
-    state, total, latent, n_layer = STATE + CONVOLVED, large.bytes_per_token(HALF), large.latent, large.config.n_layer
-    assert latent is not None
-    return Asks(
-        latent.d_c, latent.d_rope, n_layer, answers(total, twice=2 * total, latent=n_layer * latent.d_c * HALF),
-        state, large.row,
-        answers(math.ceil(state / large.row), grouped=math.ceil(state / GROUPED), bytes=math.ceil(state / total)),
-    )  # fmt: skip

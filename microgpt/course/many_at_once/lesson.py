@@ -9,13 +9,13 @@ from dataclasses import asdict
 from functools import cache
 from typing import NamedTuple, TypeAlias
 
+from microgpt.course.many_at_once.questions import asks
 from microgpt.serving import batches, measured
 from microgpt.serving.batches import Part, Pass, Run
 from microgpt.serving.simulate import Seen, requests
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 from microgpt.weights import shipped
 
@@ -25,8 +25,6 @@ LEFT_OUT = ("tight", "wide")  # other budgets of whole prompts, which the text a
 OTHERS = (2048, 256)  # tokens and texts of a pass in vLLM on a card of less than LARGE_CARD, or an A100
 MOST = 99  # the percentile beside each median
 LARGE_CARD, SMALL_CARD, AS_OF = 70 * 2**30, "A100", "2026"  # bytes, a card that is not for all that; of vLLM's defaults
-ASKED_STATIC = (4, (6, 9, 9, 12))  # places, and the tokens that four texts write
-ASKED_CHUNKS = (20, 3, 8)  # a prompt, texts that write meanwhile, the budget of a pass
 
 
 class Box(NamedTuple):
@@ -83,18 +81,6 @@ class Load(NamedTuple):
     first: tuple[Time, Time]  # until the first token: the median, and the 99th percentile
     gap: tuple[Time, Time]  # between two tokens, the same
     budget: int  # tokens of a pass; 0 where none is kept
-
-
-class Asks(NamedTuple):
-    """What the lesson asks."""
-
-    places: int
-    answers: tuple[int, ...]
-    idle: dict[str, int]  # places that wait in a batch that stays together
-    prompt: int
-    others: int
-    budget: int
-    passes: dict[str, int]  # until the prompt is done
 
 
 class View:
@@ -234,14 +220,3 @@ def time_of(seconds: float) -> Time:
     if seconds < 1:
         return 1000 * seconds, int(seconds < 0.01), True
     return seconds, int(seconds < 100), False
-
-
-def asks() -> Asks:
-    places, written = ASKED_STATIC
-    prompt, others, budget = ASKED_CHUNKS
-    idle = places * max(written) - sum(written)
-    room = budget - others
-    return Asks(
-        places, written, answers(idle, used=sum(written), last=max(written) - min(written)),
-        prompt, others, budget, answers(-(-prompt // room), whole=-(-prompt // budget), one=1),
-    )  # fmt: skip

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from microgpt.architectures import Architecture
 from microgpt.architectures.config_json import from_config_json
 from microgpt.architectures.known import PRESETS
-from microgpt.config import Config
 from microgpt.cost import kv_bytes
+from microgpt.course.memory.questions import asks
 from microgpt.errors import N_, UserError
 from microgpt.viz.controls import Choice, Field
 from microgpt.viz.patches import Patch, State, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings, parse_number
-from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import whole
 
 GB = 10**9
-FIT = 2 * GB  # a question asks what fits
-OWN = Config(n_layer=24, n_embd=2048, n_head=16, n_kv_head=4, head_dim=128)  # and another, what a token takes
 CARD = 24  # GB of memory, for "how many fit"
 FIRST = "Llama-3-8B"  # of the models that are on show
 KINDS = ("k", "v")  # what is kept
@@ -64,16 +61,6 @@ class Known:
         most = read + caches[full]
         # one decode step at a context: tokens, bytes of weights and of cache, and their shares of the longest bar
         self.reads = [(n, read, cache, read / most, cache / most) for n, cache in caches.items()]
-
-
-class Asks(NamedTuple):
-    """What the lesson asks."""
-
-    config: Config  # of a model that nobody has made
-    per_token: dict[str, int]  # bytes
-    two: dict[str, int]  # bytes that a step of FIRST reads for two texts, each as long as it sees
-    room: int  # bytes
-    fit: dict[str, int]  # tokens of FIRST in them
 
 
 class View:
@@ -133,18 +120,6 @@ class View:
 
 
 view = View
-
-
-def asks(model: Architecture) -> Asks:
-    per, n, c = model.bytes_per_token(), model.config.n_ctx, OWN
-    token, one = kv_bytes(c, 1, 2), model.weight_bytes_read() + model.cache_bytes(n)
-    return Asks(
-        config=c,
-        per_token=answers(token, only_k=token // 2, queries=token * c.group),
-        two=answers(model.weight_bytes_read(batch=2) + model.cache_bytes(n, 2), one=one, twice=2 * one),
-        room=FIT,
-        fit=answers(FIT // per, twice=FIT // (2 * per), only_k=2 * FIT // per),
-    )
 
 
 def crowd(model: Architecture) -> int:

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt.config import Array, Config
+from microgpt.course.most_read.questions import asks
 from microgpt.errors import N_
 from microgpt.trace import Trace
 from microgpt.viz.lesson import Choice, Table
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 
 HEAD = (N_("key of"), N_("weight received"), N_("steps that read it"), N_("times an even share"))
@@ -29,14 +29,6 @@ class Place(NamedTuple):
     received: float
     steps: int  # that have read it
     share: float  # times an even share
-
-
-class Asks(NamedTuple):
-    """What the lesson asks."""
-
-    even: dict[str, float]  # what the first row would get, if each step shared its weight out evenly
-    sums: dict[str, int]  # what all weights of a head add up to
-    newest: int  # heads in which the newest row has received least
 
 
 class View:
@@ -67,11 +59,7 @@ class View:
         # heads in which the first row has received more than any other
         self.first_wins = int((total.argmax(axis=-1) == 0).sum())
         self.above = int((shares > 1).any(axis=(0, 1)).sum())  # rows that have more than an even share in some head
-        self.asks = Asks(
-            answers(round(float(even_shares(n)[0]), 2), once=1.0, all=float(n)),
-            answers(round(total[layer, head].sum()), one=1, weights=n * (n + 1) // 2),
-            int((total.argmin(axis=-1) == n - 1).sum()),
-        )
+        self.asks = asks(float(even_shares(n)[0]), total, (layer, head))
 
 
 view = View

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from microgpt.architectures.known import PRESETS
 from microgpt.config import Array, Report, n_params
+from microgpt.course.next_token.questions import asks
 from microgpt.decode import likeliest, probabilities
 from microgpt.errors import N_
 from microgpt.experiments import loop
@@ -19,7 +20,6 @@ from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.counters import candidates
 from microgpt.viz.drawing.heat import Strip, scale_for
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model, shipped
 
@@ -28,7 +28,6 @@ TEMPERATURES = (0.5, 1.0, 2.0)
 SEEDS = range(5)  # of the drawn sentences; the first five, not the best five
 KEPT = ("embed", "logits", "sample")  # what the page's own trace holds of every pass; all of it would be megabytes
 LARGE = ("GPT-2 124M", "Llama-3-8B")
-N_STUCK = 4  # passes of a loop that takes the wrong row of logits
 
 
 class Chip(NamedTuple):
@@ -71,18 +70,6 @@ class PassView:
         self.text = [chip.token for chip in self.chips]  # of the next pass, without the choice
         self.so_far, self.so_far_again = so_far, again
         self.share_new, self.share_again = (so_far - again) / total, again / total  # of the whole loop
-
-
-class Asks(NamedTuple):
-    """What the lesson asks."""
-
-    runs: int  # tokens of one more pass
-    more: dict[str, int]  # token passes, if the loop made one more pass
-    warm: float  # the highest of TEMPERATURES
-    cold: float  # half of it
-    times: float  # at the first, the likeliest token is so many times as likely as the other
-    colder: dict[str, int]  # and at the second, about
-    stuck: list[str]  # what the loop appends that chooses by the first row of logits
 
 
 class View:
@@ -130,26 +117,10 @@ class View:
         self.open_table = table  # temperature, probability of both
         self.other_text = text_of(model, loop.continued(model, [*passes[at].token_ids, other]))
         self.drawn = [text_of(model, loop.continued(model, first_ids, 1.0, seed)) for seed in SEEDS]
-        self.asks = asks(model, passes, table[-1])
+        self.asks = asks(model, passes, *table[-1])
 
 
 view = View
-
-
-def asks(model: Model, passes: list[Pass], warmest: tuple[float, float, float]) -> Asks:
-    """`warmest` is the row of the highest temperature: it, and the probability of both tokens."""
-    total, _ = loop.token_passes(passes)
-    n, (warm, best, other) = len(passes[-1].token_ids), warmest
-    times = best / other
-    return Asks(
-        runs=n + 1,
-        more=answers(total + n + 1, newest=total + 1, again=total + n),
-        warm=warm,
-        cold=warm / 2,
-        times=times,
-        colder=answers(round(times**2), doubled=round(2 * times), same=round(times)),
-        stuck=[word(model, i) for i in loop.stuck(model, passes[0].token_ids, N_STUCK)],
-    )
 
 
 def pass_views(model: Model, passes: list[Pass]) -> list[PassView]:

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from microgpt.attention import cross
 from microgpt.course.no_cache.mask import drawing
+from microgpt.course.no_cache.questions import asks
 from microgpt.experiments.validity import another, rows_under, staleness
 from microgpt.serving.adapters import drawn as drawn_adapter
 from microgpt.serving.adapters import voided
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model
 
@@ -25,8 +25,6 @@ RANK = 2
 DENOISED, ROUNDS = 256, (256, 64, 16)  # tokens of an answer, and passes over them
 WHISPER_SOURCE, WHISPER_WRITTEN, SECONDS = 1500, 448, 30  # rows of the source, tokens at most; of speech, padded
 FASTER = 27.6  # Fast-dLLM's best figure, against the same model without a cache
-QUESTION = (6, 4)  # tokens so far and layers, of a model without a mask
-ASKED_BLOCK = (10, 4)  # tokens, and tokens of a block
 
 
 class Experiment(NamedTuple):
@@ -64,17 +62,6 @@ class Adapted(NamedTuple):
     def first(self) -> int:
         """The first layer with a row that has changed."""
         return next(i for i, pair in enumerate(self.off) if any(pair))
-
-
-class Asks(NamedTuple):
-    """What the lesson asks."""
-
-    tokens: int
-    layers: int
-    stale: dict[str, int]
-    long: int
-    size: int
-    kept: dict[str, int]
 
 
 class View:
@@ -169,12 +156,3 @@ def known() -> list[Known]:
         Known(name, cross.nbytes(n_layer, width, source), cross.nbytes(n_layer, width, own))
         for name, (n_layer, width, source, own) in shapes.items()
     ]
-
-
-def asks() -> Asks:
-    tokens, layers = QUESTION
-    long, size = ASKED_BLOCK
-    return Asks(
-        tokens, layers, answers(tokens * (layers - 1), all=tokens * layers, own=layers, none=0),
-        long, size, answers(long // size * size, all=long, none=0, last=long - long // size * size),
-    )  # fmt: skip

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt.config import Array
+from microgpt.course.old_rows.questions import asks
 from microgpt.errors import N_
 from microgpt.experiments.validity import after_one_training_step, another, cache_rows, staleness, unmasked_rows
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model
 
@@ -71,15 +71,6 @@ class Edit(NamedTuple):
     same: int  # of those that are run again, rows that come out as before: they are in the first layer
 
 
-class Asks(NamedTuple):
-    """What the lesson asks."""
-
-    at: int  # the position that is changed
-    n_rows: int
-    stale: dict[str, int]  # rows of all layers that this change makes stale
-    last: dict[str, int]  # rows that may stay when the last token is changed
-
-
 LABELS = {
     "append": N_("append one"),
     "unmasked": N_("append one, no mask"),
@@ -131,24 +122,12 @@ class View:
         self.labels = [LABELS[e.kind] for e in experiments]
         self.first_change = changes[0]  # which experiment changes the earliest token of the prompt
         self.edit = edit(changes[(len(changes) - 1) // 2], experiments)
-        self.asks = asks([experiments[i] for i in changes], len(ids))
+        newest, older = (experiments[i] for i in (changes[-1], changes[max(0, len(changes) - 2)]))
+        self.asks = asks(len(ids), newest.n_rows, older.at, older.n_stale, newest.n_rows - newest.n_stale)
         self.first_layer = 0
 
 
 view = View
-
-
-def asks(changes: list[Experiment], n: int) -> Asks:
-    """Of the change of the last token, and of that of the one before it."""
-    last, before = changes[-1], changes[max(0, len(changes) - 2)]
-    kept = last.n_rows - last.n_stale
-    layers = last.n_rows // n
-    return Asks(
-        at=before.at,
-        n_rows=before.n_rows,
-        stale=answers(before.n_stale, after=layers * (n - before.at), all=before.n_rows),
-        last=answers(kept, layer=n - 1, all=last.n_rows, none=0),
-    )
 
 
 def edit(i: int, experiments: list[Experiment]) -> Edit:

@@ -8,13 +8,13 @@ from functools import cache
 from typing import NamedTuple
 
 from microgpt.course.pages.pool import LETTERS, drawing
+from microgpt.course.pages.questions import asks
 from microgpt.errors import N_
 from microgpt.experiments import placing
 from microgpt.experiments.placing import Step
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 from microgpt.weights import shipped
 
@@ -22,9 +22,7 @@ OTHER = "ch"  # what the second text begins with
 SIZE = 2  # rows of a block
 SIZES = (16, 4, 1)  # of the blocks that the bars compare
 HOLES = ((6, 5, 6, 5, 6, 4), (1, 3, 5), 32, 8)  # texts one after the other, those that have ended, slots, a new text
-FIGURE_6 = ((7, 1, 3), 4, 8)  # a block table, rows of a block, a row: figure 6 of the paper on PagedAttention
 LAST_ROWS, LAST_SIZES = (100, 500), (16, 128, 256)
-ASKED = (37, 16)  # rows, rows of a block
 YEAR = 2026  # what llama.cpp does is as of
 SHARES = {  # of the memory for K and V, in percent: rows, reservation, internal, external; figure 2 of the same paper
     "Orca (Max)": (20.4, 13.3, 57.3, 8.9),
@@ -69,22 +67,6 @@ ENGINES = (  # rows of a block if nobody says otherwise, 0 where there are none;
 )
 
 
-class Asks(NamedTuple):
-    """What the lesson asks."""
-
-    table: tuple[int, ...]
-    size: int
-    row: int
-    block_number: int
-    place: int
-    slot: dict[str, int]
-    rows: int
-    block: int
-    empty: dict[str, int]
-    bug_rows: int  # at the fullest moment
-    bug_slots: int  # that these rows are written to
-
-
 class View:
     """Two texts in one pool."""
 
@@ -121,7 +103,7 @@ class View:
         self.needed = -(-self.new // SIZE)
         # mean rows of texts, share of their slots that is empty, a size each
         self.last = [(n, [placing.last_block(n, b) for b in LAST_SIZES]) for n in LAST_ROWS]
-        self.asks = asks(steps[fullest])
+        self.asks = asks(steps[fullest], SIZE)
         self.paged_name = ENGINES[0][0]
         self.figures = (2, 6)  # of the paper: shares, an example
         self.section = "7.1"
@@ -168,18 +150,3 @@ def policies() -> list[Policy]:
         Policy(kind, size, placing.waste(lengths, way).shares, *placing.at_end(lengths, way))
         for kind, size, way in ways
     ]
-
-
-def asks(step: Step) -> Asks:
-    """`step` is the fullest moment: there the wrong address of the bug is tried."""
-    table, size, row = FIGURE_6
-    index, place = divmod(row, size)
-    rows, block = ASKED
-    tried = [t[i // SIZE] + i % SIZE for t, n in zip(step.tables, step.lengths, strict=True) for i in range(n)]
-    return Asks(
-        table, size, row, table[index], place,
-        answers(table[index] * size + place, row=row, block=table[index], first=table[0] * size + row),
-        rows, block,
-        answers(-rows % block, over=rows % block, power=placing.power_of_two(rows, rows) - rows),
-        len(tried), len({*tried}),
-    )  # fmt: skip

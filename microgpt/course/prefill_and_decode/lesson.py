@@ -9,7 +9,8 @@ from dataclasses import asdict
 from typing import NamedTuple
 
 from microgpt.course.prefill_and_decode import passes, reuse
-from microgpt.course.prefill_and_decode.passes import CHUNK, LARGE, SHORT, Estimate, chart, estimate, large_pass, undone
+from microgpt.course.prefill_and_decode.passes import LARGE, SHORT, chart, estimate, large_pass, undone
+from microgpt.course.prefill_and_decode.questions import asks
 from microgpt.errors import N_
 from microgpt.experiments import schedule
 from microgpt.experiments.schedule import A100, Pass, Run
@@ -18,11 +19,9 @@ from microgpt.serving.hardware import PER_MAC
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 from microgpt.weights import shipped
 
-ANSWER = 100  # tokens of a text that a question lets a model write
 MAX_NEW = 8  # decode passes that are shown
 MODEL = "Llama-3-8B"  # the one that the prose speaks of
 
@@ -59,16 +58,6 @@ class Way(NamedTuple):
     phases: list[Phase]
     difference: float  # of the rows, from those of the first way
     next_token: str
-
-
-class Asks(NamedTuple):
-    """What the lesson asks, of MODEL."""
-
-    prompt: int  # tokens
-    chunk: int
-    reads: dict[str, int]  # of each weight, until the prompt has been run in chunks
-    new: int  # tokens
-    milliseconds: dict[str, int]  # until they are there
 
 
 class View:
@@ -138,20 +127,6 @@ class View:
 
 
 view = View
-
-
-def asks(prompt: Estimate, step: Estimate) -> Asks:
-    """The prompt gives the first new token: so many new ones take one step less."""
-    n, first, each = prompt.work.n, prompt.milliseconds, step.milliseconds
-    return Asks(
-        prompt=n,
-        chunk=CHUNK,
-        reads=answers(-(-n // CHUNK), whole=n // CHUNK, once=1, tokens=n),
-        new=ANSWER,
-        milliseconds=answers(
-            round(first + (ANSWER - 1) * each), twice=round(first + ANSWER * each), steps=round(ANSWER * each)
-        ),
-    )
 
 
 def blocks(run: Run, runs: list[Run], names: list[str], n: int) -> list[Block]:

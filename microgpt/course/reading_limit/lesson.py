@@ -11,6 +11,7 @@ import numpy as np
 from microgpt.architectures.known import PRESETS
 from microgpt.attention.ranks import context_parallel, kv_heads_of, rows_held, tensor_parallel
 from microgpt.config import Array
+from microgpt.course.reading_limit.questions import NETWORK, ROWS, asks
 from microgpt.course.reading_limit.roofline import drawing
 from microgpt.serving.hardware import (
     PER_MAC,
@@ -25,7 +26,6 @@ from microgpt.serving.hardware import (
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 
 LARGE, CARD, OLDER = "Llama-3-8B", "H100", "A100"  # OLDER is that of the lesson on prefill
@@ -36,9 +36,6 @@ LINKS = {"nvlink": 450e9, "network": 50e9, "pcie": 63e9, "disk": 7e9}  # bytes p
 HALF_SPEED = 0.5  # of the peak, at which a prompt is computed again
 OTHERS = ("Llama-2-7B", "Llama-3-8B", "Llama-3-70B")
 PAPER = (7.4, 12.6)  # DistServe: times the requests, or times as tight a limit
-ASKED_GB, ASKED_SPEED, ASKED_TEXTS = 20, 2000, 8  # of weights; GB per second; texts
-ASKED_HEADS, ASKED_RANKS = 8, 16
-ASKED_NETWORK, ASKED_ROWS = 400, 5  # Gb per second; GB
 
 
 class Step(NamedTuple):
@@ -75,22 +72,6 @@ class Ranks(NamedTuple):
     held: float  # rows of all together, in times of those of one
     by_heads: float  # the largest difference of the sum
     by_rows: float
-
-
-class Asks(NamedTuple):
-    """What the lesson asks."""
-
-    weights: int
-    speed: int
-    texts: int
-    tokens: dict[str, float]
-    heads: int
-    ranks: int
-    part: dict[str, int]
-    network: int
-    rows: int
-    seconds: float
-    wrong: float
 
 
 class View:
@@ -133,8 +114,8 @@ class View:
         self.again = 1000 * again  # milliseconds
         self.asks = asks()
         self.all = 1.0
-        self.network = f"{ASKED_NETWORK} * 10**9"
-        self.rows = f"{ASKED_ROWS} * 10**9"
+        self.network = f"{NETWORK} * 10**9"
+        self.rows = f"{ROWS} * 10**9"
 
     @property
     def shown(self) -> Case:
@@ -185,13 +166,3 @@ def travel(n_bytes: int, again: float) -> list[tuple[str, float, float]]:
     are computed again."""
     found = [(name, 1000 * n_bytes / speed, n_bytes / speed / again) for name, speed in LINKS.items()]
     return sorted(found, key=itemgetter(1))
-
-
-def asks() -> Asks:
-    steps = ASKED_SPEED / ASKED_GB
-    return Asks(
-        ASKED_GB, ASKED_SPEED, ASKED_TEXTS,
-        answers(steps * ASKED_TEXTS, one=steps, shared=steps / ASKED_TEXTS),
-        ASKED_HEADS, ASKED_RANKS, answers(ASKED_HEADS, ranks=ASKED_RANKS, half=ASKED_RANKS // ASKED_HEADS),
-        ASKED_NETWORK, ASKED_ROWS, 8 * ASKED_ROWS / ASKED_NETWORK, ASKED_ROWS / ASKED_NETWORK,
-    )  # fmt: skip

@@ -10,6 +10,7 @@ from microgpt.caches.blocks import BlockPool
 from microgpt.course.shared_prefixes import events as prefixes
 from microgpt.course.shared_prefixes.events import CHANGED, FIRST, OTHER, SIZE, Event, Texts
 from microgpt.course.shared_prefixes.lanes import COMES, LETTERS, SHORT, drawing
+from microgpt.course.shared_prefixes.questions import asks
 from microgpt.course.shared_prefixes.sent import AT, EDITED, TERMS, UNASKED, bars, chats
 from microgpt.errors import N_
 from microgpt.serving.beams import BeamSearch, rows_of_samples
@@ -17,7 +18,6 @@ from microgpt.serving.chat import pays_from
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model, shipped
 
@@ -28,9 +28,6 @@ HAPPENS = {  # what an event is called in one word, after the letter of its text
 CHATS = {"same": N_("nothing changes"), "clock": N_("the time stands first"), "tool": N_("a tool is changed")}
 BEAMS = ("ma", 4, 7, 4)  # beginning, width, steps, rows of a block
 SAMPLES = (1000, 200, 4)  # tokens of a prompt, of an answer, answers
-ALIKE = (100, 70, 16)  # tokens of two prompts, that both begin with, rows of a block
-
-MISPLACED = ("christon", (0, 2, 1))  # a text, and its blocks in another order
 
 
 ENGINES = (  # as of which version, and what they do if nobody says otherwise
@@ -58,20 +55,6 @@ class Moment(NamedTuple):
     tables: list[tuple[str, int, list[int], int, int]]  # letter, kind, table, rows taken over, tokens run, up to now
     found: int  # of all texts, up to now
     run: int
-
-
-class Asks(NamedTuple):
-    """What the lesson asks."""
-
-    prompt: int
-    alike: int
-    size: int
-    found: dict[str, int]
-    whole: int  # tokens of a prompt that is sent once more
-    again: dict[str, int]
-    bug_text: str
-    bug_found: int  # rows that are taken over by mistake
-    wrong: float  # how far off the logits are
 
 
 class View:
@@ -156,18 +139,3 @@ def beams() -> BeamSearch:
     for _ in range(steps):
         search.step()
     return search
-
-
-@cache
-def asks() -> Asks:
-    prompt, alike, size = ALIKE
-    model, whole = shipped("names-deep"), 2 * size
-    return Asks(
-        prompt, alike, size,
-        answers(alike // size * size, token=alike, up=-(-alike // size) * size, blocks=alike // size),
-        whole,
-        answers((whole - 1) // size * size, all=whole, but_one=whole - 1, none=0),
-        MISPLACED[0],
-        SIZE * len(MISPLACED[1]),
-        prefixes.misplaced(model, model.tokenizer.encode(MISPLACED[0]), MISPLACED[1]),
-    )  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from itertools import islice
 from typing import NamedTuple
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from microgpt.config import Array
 from microgpt.course.training.live import HOOKS, SMOOTH
+from microgpt.course.training.questions import asks
 from microgpt.errors import N_
 from microgpt.experiments import mistakes
 from microgpt.experiments.credit import arrivals, by_query, gap, gradients, losses, taped
@@ -19,7 +19,6 @@ from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.chart import Chart, Series, line_chart
 from microgpt.viz.drawing.heat import Scale, Strip
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model, shipped
 
@@ -84,18 +83,6 @@ class Start(NamedTuple):
     reached: float  # their mean loss under the shipped weights
     steps: int
     params: int
-
-
-class Asks(NamedTuple):
-    """What the lesson asks."""
-
-    deaf: str  # of the first and the last row, the one that hears less from later steps
-    longer: int  # tokens, of a text with one more
-    masked: dict[str, int]  # places of its mask
-    words: int  # of a vocabulary
-    guess: float  # the loss of blind guessing among them
-    twice: dict[str, float]  # and among twice as many
-    more: float  # how much that adds
 
 
 MATRICES = {"wq": "W_Q", "wk": "W_K", "wv": "W_V"}
@@ -166,20 +153,6 @@ class View:
 
 
 view = View
-
-
-def asks(n: int, deaf: str, words: int) -> Asks:
-    """`words` are the tokens of the vocabulary of microgpt's training."""
-    alone, more = round(math.log(words), 2), math.log(2)
-    return Asks(
-        deaf=deaf,
-        longer=n + 1,
-        masked=answers(n * (n + 1) // 2, own=(n + 1) * (n + 2) // 2, one=n * (n - 1) // 2 + 1),
-        words=words,
-        guess=alone,
-        twice=answers(round(math.log(2 * words), 2), same=alone, doubled=round(2 * alone, 2)),
-        more=more,
-    )
 
 
 def lines(weights: Array, tokens: list[str], parallel: Array, cached: Array) -> list[Line]:

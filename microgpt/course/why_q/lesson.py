@@ -7,13 +7,13 @@ from typing import NamedTuple
 from microgpt.architectures.known import PRESETS
 from microgpt.config import Config
 from microgpt.cost import cached
-from microgpt.experiments.afterlife import all_asked, furthest
+from microgpt.course.why_q.questions import asks
+from microgpt.experiments.afterlife import furthest
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model
 
@@ -52,20 +52,7 @@ class Instead(NamedTuple):
     kv_bytes: int
 
 
-class Asks(NamedTuple):
-    """What the lesson asks."""
-
-    grow: dict[str, str]  # the reads of K up to each of the first steps
-    forget: str  # what can go after its step
-    rows: int  # that one more step would read, its own among them
-    reads: dict[str, int]  # of K after that step
-    last: float  # if all queries are asked at every step: how far the answer of the newest is off
-    others: float  # and those of the others, at most
-
-
 LARGE, FAR = ("GPT-2 124M", "Llama-3-8B"), 1000  # models in use, one without shared heads and one with; tokens
-KINDS = ("q", "kv", "qkv")  # what might be forgotten after each step
-FEW = 5  # steps of a curve that is to be foretold
 
 
 class View:
@@ -106,22 +93,6 @@ def view(settings: Settings) -> View:
 def of_large(model: Model, picture: Picture) -> View:
     """The view of a text that a large model has run."""
     return View(picture.trace, picture)
-
-
-def asks(picture: Picture, so_far: list[list[int]]) -> Asks:
-    n, reads, all_reads = picture.n, picture.reads, so_far[-1][1]
-    later = {kind: sum(step > i for i in range(n) for step in reads[kind, 0, i]) for kind in "qkv"}
-    grow = [(k, q, (j + 1) ** 2) for j, (q, k, _) in enumerate(so_far[:FEW])]
-    read, asked, square = (", ".join(map(str, row)) for row in zip(*grow, strict=True))
-    last, others = all_asked(picture.trace, picture.config, n)
-    return Asks(
-        grow=answers(read, asked=asked, square=square),
-        forget=min(KINDS, key=lambda kinds: sum(later[kind] for kind in kinds)),
-        rows=n + 1,
-        reads=answers(all_reads + n + 1, own=all_reads + n, square=(n + 1) ** 2),
-        last=last,
-        others=others,
-    )
 
 
 def instead(model: str, config: Config, n: int) -> Instead:

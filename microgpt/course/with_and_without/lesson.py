@@ -13,26 +13,25 @@ import numpy as np
 
 from microgpt.architectures.known import PRESETS
 from microgpt.config import Array, Config
-from microgpt.cost import PARTS, count, kv_bytes, seen
+from microgpt.cost import PARTS, count, kv_bytes
 from microgpt.course.with_and_without import exact
 from microgpt.course.with_and_without.curves import CURVES, FAR, KINDS, POWERS, WAYS, curves, slopes
+from microgpt.course.with_and_without.questions import asks
 from microgpt.course.with_and_without.race import HOOKS, LENGTHS
 from microgpt.decode import likeliest
-from microgpt.experiments import growth, mistakes
+from microgpt.experiments import growth
 from microgpt.experiments.growth import BASELINES, GROUPS
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
-from microgpt.weights import SHIPPED, Model, shipped
+from microgpt.weights import SHIPPED, Model
 
 __all__ = ["HOOKS", "POWERS", "view"]  # and what the templates read
 
 GPT2 = PRESETS["GPT-2 124M"].config
 N_GUESSES = 4  # likeliest next tokens that are shown
-PROMPT = ["e", "m", "m"]  # of a mistake, where the text on show cannot make it
 DEPTHS, REFERENCE_N = (1, 2, 4), 16  # the published totals: microgpt with so many layers and its whole context
 
 
@@ -41,14 +40,6 @@ class Row(NamedTuple):
 
     token: str
     new: bool
-
-
-class Standing(NamedTuple):
-    """A text whose steps all count their positions from the start: how far its logits are off."""
-
-    model: str
-    first: float  # at the first step
-    later: float  # at least, at any step after it
 
 
 class Part(NamedTuple):
@@ -110,14 +101,6 @@ class Pairs(NamedTuple):
     naive: int
     cached_all: int
     naive_all: int
-
-
-class Asks(NamedTuple):
-    """What the lesson asks."""
-
-    double: dict[str, int]  # how many times the work of attention a text twice as long takes
-    pairs: dict[str, int]  # that the next step would compare without a cache
-    standing: Standing
 
 
 class Order(NamedTuple):
@@ -189,11 +172,7 @@ class View:
         self.cache_bytes = [(t, kv_bytes(config, t, 2)) for t in (1, 10, 100, FAR)]  # (tokens, bytes in 16-bit numbers)
         self.order = three_numbers(0.1, 0.2, 0.3)
         self.tested = exact.tested()  # in shorter numbers, model by model
-        self.asks = Asks(
-            answers(twice["naive"], cached=twice["cached"], alone=2),
-            answers(seen(n + 1, n + 1), added=seen(n, n) + n, square=(n + 1) ** 2),
-            standing(model, trace.about["tokens"]),
-        )
+        self.asks = asks(model, trace.about["tokens"], twice)
 
 
 def view(settings: Settings) -> View:
@@ -215,15 +194,6 @@ def reference_sums(n_layer: int) -> Sums:
     config = Config(n_layer=n_layer)
     work = [(growth.work(config, b, "total", REFERENCE_N), ratio(config, b, REFERENCE_N)) for b in BASELINES]
     return Sums(n_layer, work)
-
-
-def standing(model: Model, tokens: list[str]) -> Standing:
-    """Of this text, or of another where the model is none of those that ship."""
-    if model.name not in SHIPPED:
-        model, tokens = shipped(SHIPPED[0]), PROMPT
-    ids = [model.tokenizer.vocabulary.index(token) for token in tokens]
-    off = np.abs(mistakes.made("no_offset", model, ids, []) - mistakes.made("right", model, ids, [])).max(axis=-1)
-    return Standing(model.name, float(off[0]), float(off[1:].min(initial=np.inf)))
 
 
 def three_numbers(a: float, b: float, c: float) -> Order:

@@ -10,8 +10,8 @@ import pytest
 
 from microgpt.config import Config
 from microgpt.course import page
-from microgpt.course.attention.lesson import LOUDER, View, slack, view
 from microgpt.course.attention.lesson import Asked as Rows
+from microgpt.course.attention.lesson import View, slack, view
 from microgpt.viz import views
 from microgpt.viz.rendering.draw import thumb
 from microgpt.viz.settings import Settings
@@ -156,13 +156,13 @@ def test_the_root_keeps_the_spread() -> None:
 def test_the_questions_have_the_answers_of_the_model(shown: View) -> None:
     step = shown.last_key
     fewer = weights_of(shown, step, step, shown.root)
-    assert shown.fewer["right"] == pytest.approx(fewer[shown.fewer_of.i], abs=0.005)
-    assert max(fewer) == fewer[shown.fewer_of.i]
-    assert len(shown.fewer) == 3
-    assert shown.louder == pytest.approx(max(weights_of(shown, step, step + 1, shown.root / LOUDER)))
-    assert shown.louder >= shown.most.weight
-    assert shown.leaked == pytest.approx(weights_of(shown, 0, len(shown.labels), shown.root)[0])
-    assert shown.leaked < 1
+    assert shown.asks.fewer["right"] == pytest.approx(fewer[shown.asks.at], abs=0.005)
+    assert max(fewer) == fewer[shown.asks.at]
+    assert len(shown.asks.fewer) == 3
+    assert shown.asks.louder == pytest.approx(max(weights_of(shown, step, step + 1, shown.root / shown.asks.louder_by)))
+    assert shown.asks.louder >= shown.most.weight
+    assert shown.asks.leaked == pytest.approx(weights_of(shown, 0, len(shown.labels), shown.root)[0])
+    assert shown.asks.leaked < 1
 
 
 def test_the_page_says_what_was_computed() -> None:

@@ -13,7 +13,7 @@ from microgpt.architectures.known import PRESETS
 from microgpt.cache import KVCache
 from microgpt.course import page
 from microgpt.course.in_your_code.grown import LARGE, LONG
-from microgpt.course.in_your_code.lesson import LOOPS, N_NEW, View, shape_text, view
+from microgpt.course.in_your_code.lesson import LOOPS, N_NEW, View, view
 from microgpt.decode import recompute
 from microgpt.model import forward
 from microgpt.viz import views
@@ -108,9 +108,9 @@ def test_all_loops_write_the_same_text(shown: View) -> None:
 
 def test_the_picture_is_that_of_the_listings(shown: View) -> None:
     """Shape by shape and token by token, as transformers told them, and as the cache of this package has them."""
-    told = [f"ids in: {shape_text(1, len(one.tokens))} K: {one.shape} -> {one.chosen}" for one in shown.passes]
+    told = [f"ids in: {[1, len(one.tokens)]} K: {one.shape} -> {one.chosen}" for one in shown.passes]
     assert told == RECORDED["printed"]["with_cache"].splitlines()[:-1]
-    without = [f"ids in: {shape_text(1, one.length)} -> {one.chosen}" for one in shown.passes]
+    without = [f"ids in: {[1, one.length]} -> {one.chosen}" for one in shown.passes]
     assert without == RECORDED["printed"]["without_cache"].splitlines()[:-1]
     model = shipped("stories")
     cache, ids = KVCache(model.config), model.tokenizer.vocabulary.index
@@ -118,7 +118,7 @@ def test_the_picture_is_that_of_the_listings(shown: View) -> None:
         assert cache.next_position == one.position
         forward(model.params, model.config, [ids(token) for token in one.tokens], cache)
         kept = [part for layer in shown.layers for part in (cache[layer].keys, cache[layer].values)]
-        assert [row[1:] for row in table.rows] == [(shape_text(1, *rows.shape), rows.size) for rows in kept]
+        assert [row[1:] for row in table.rows] == [(f"{[1, *rows.shape]}", rows.size) for rows in kept]
 
 
 @pytest.mark.parametrize("prompt", ["the", "the cat is happy .", "the next day"])

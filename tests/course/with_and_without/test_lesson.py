@@ -7,7 +7,7 @@ import pytest
 
 from microgpt.config import Config
 from microgpt.cost import PARTS, cached, naive, needed
-from microgpt.course.with_and_without.lesson import standing
+from microgpt.course.with_and_without.questions import standing
 from microgpt.experiments.exactness.measure import SHORTEST, measured
 from microgpt.experiments.exactness.rounded import to_bfloat16
 from microgpt.viz.text.formats import of_hundred

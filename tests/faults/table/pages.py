@@ -31,7 +31,7 @@ PAGES = [
     Fault(
         "question-with-another-right-answer", "pages", "microgpt/course/memory/prose.html",
         'room=asks.room|size_text), asks.fit, "right", {', 'room=asks.room|size_text), asks.fit, "twice", {',
-        ("tests/viz/course/test_asks.py",),
+        ("tests/course/test_questions.py",),
     ),
     Fault(
         "untranslated-sentence", "pages", "templates/_print.html",
