@@ -61,7 +61,7 @@ attack: $(VENV)/test browsers # hostile input, damaged files, broken networks, d
 	$(RUN) -m tests.attack
 
 bench: $(VENV)/test browsers
-	$(RUN) -m bench $(if $(MICROGPT),--microgpt $(MICROGPT))
+	$(RUN) -m bench
 
 messages: $(VENV)/test # the catalogue of all text, and each translation with what is new and without what is gone
 	$(BABEL) extract -F babel.cfg -k N_ -k UserError -o locale/messages.pot --no-location --omit-header --sort-output .

@@ -1,8 +1,10 @@
-"""GPT-2 124M's shape with random weights, in a process of its own: `python -m bench.gpt2 speed` or `memory`.
+"""GPT-2 124M's shape with random weights: a decode step with the cache, against reading its bytes, transformers, and
+picoGPT's way; and its memory.
 
-A process of its own, because the number of threads is settled when NumPy and PyTorch are imported, and because
-peak memory is a process's. It prints JSON, which bench/checkpoints.py reads. All sides get the same weights, in
-float32, each in its own layout, and must give the same logits.
+Each is measured in a process of its own, which prints JSON (`python -m bench.gpt2 speed` or `memory`), because the
+number of threads is settled when NumPy and PyTorch are imported, and because peak memory is a process's: in the
+environment of `make references` where it is there, since that has PyTorch and transformers, else in this one. All sides
+get the same weights, in float32, each in its own layout, and must give the same logits.
 
 - ours: `decode_step` with a cache, as everyone calls it.
 - read: one pass over the bytes that this step reads, in the very same memory: the weights (wte once, as the head;
@@ -10,7 +12,7 @@ float32, each in its own layout, and must give the same logits.
 - transformers: GPT2LMHeadModel on PyTorch, with its cache.
 - picogpt: picoGPT's way, written anew: plain functions in NumPy, heads in a list, no cache, logits of every position.
 
-Times are processor time. Does not know of goals.
+Times are processor time.
 """
 
 from __future__ import annotations
@@ -27,11 +29,12 @@ from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
 
-from bench.measure import interleave
+from bench.measure import ROOT, Result, at_least, at_most, in_one_thread, interleave, ratios
 from microgpt.cache import KVCache
 from microgpt.config import Array, Config, Params, n_params, split
 from microgpt.decode import CHUNK, decode_step, generate, prefill
@@ -43,6 +46,9 @@ GPT2 = Config(
 CONTEXTS = (16, 64, 256, 1000)  # tokens that the step sees, its own included
 ROUNDS = 15
 CLOSE = 1e-3  # logits here are of the order of 1
+REFERENCES = ROOT / ".references" / "bin" / "python"
+READ_GOAL, TRANSFORMERS_GOAL, PICOGPT_GOAL, MEMORY_GOAL = 1.30, 1.8, 200, 1.10
+MB = 1e6
 
 Work = Callable[[], object]
 
@@ -60,6 +66,49 @@ uint64_t read_once(const uint64_t **pieces, const size_t *words, size_t n) {
 """
 
 
+def measure() -> list[Result]:
+    return [*speed_results(), memory_result()]
+
+
+def run(what: str) -> Any:
+    """What a process prints that measures it."""
+    return in_one_thread("bench.gpt2", what, python=str(REFERENCES) if REFERENCES.exists() else sys.executable)
+
+
+def speed_results() -> list[Result]:
+    found, results = run("speed"), []
+    for context, took in found["seconds"].items():
+        what = f"a decode step of GPT-2 124M, context {int(context):,}"
+        middle = {name: median(seconds) for name, seconds in took.items()}
+        milli = {name: f"{one * 1e3:.1f} ms ({one / middle['read']:.2f} x reading)" for name, one in middle.items()}
+        scale = f"{middle['ours'] * 1e3:.1f} ms, {middle['read'] * 1e3:.1f} ms"
+        yardstick = f"reading the same bytes once ({found['reads']})"
+        results.append(at_most(what, ratios(took["ours"], took["read"]), READ_GOAL, yardstick, scale))
+        if "transformers" in took:
+            yardstick, times = "transformers on PyTorch, with its cache = 1", ratios(took["transformers"], took["ours"])
+            goal = at_least(what, times, TRANSFORMERS_GOAL, f"{yardstick}, times faster", milli["transformers"], ".2f")
+            results.append(goal)
+        else:
+            results.append(Result(what, "not measured: transformers is not installed, `make references` installs it"))
+        times = [seconds / middle["ours"] for seconds in took["picogpt"]]
+        yardstick = f"picoGPT's way in float32, {len(times)} runs = 1, times faster"
+        if int(context) == 1000:
+            results.append(at_least(what, times, PICOGPT_GOAL, yardstick, milli["picogpt"]))
+        else:
+            results.append(Result(what, f"{median(times):.1f}", yardstick, scale=milli["picogpt"]))
+    return results
+
+
+def memory_result() -> Result:
+    what = "memory of GPT-2 124M, a prompt of 1,000 tokens and a full cache"
+    if not Path("/proc/self/status").exists():
+        return Result(what, "not measured: only Linux says how much a process held at most")
+    found = run("memory")
+    needed, taken = found["weights"] + found["cache"], found["peak"] - found["base"]
+    scale = f"{taken / MB:.0f} MB; weights {found['weights'] / MB:.0f}, cache {found['cache'] / MB:.0f}"
+    return at_most(what, [taken / needed], MEMORY_GOAL, "weights + cache", scale)
+
+
 def random_params() -> Params:
     """Views of one vector, as our own models have them: matrices of 0.02, gains of about 1, biases of about 0."""
     vector = np.empty(n_params(GPT2), np.float32)
@@ -70,9 +119,6 @@ def random_params() -> Params:
         if name.endswith("_norm"):
             array += np.float32(1)
     return params
-
-
-# ---- reading ---------------------------------------------------------------------------------------
 
 
 def reader(folder: Path) -> tuple[str, Callable[[list[Array]], Work]]:
@@ -99,9 +145,6 @@ def read_by_a_step(params: Params, cache: KVCache) -> list[Array]:
     """Pieces without gaps; a head's rows of the cache are one."""
     rows = [head for layer in cache.layers for kind in (layer.keys, layer.values) for head in kind]
     return [array for name, array in params.items() if name != "wpe"] + rows
-
-
-# ---- the others ------------------------------------------------------------------------------------
 
 
 def in_out(params: Params) -> Params:

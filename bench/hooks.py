@@ -17,19 +17,17 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from statistics import median
 
 import numpy as np
 
-from bench.measure import Result, at_most, interleave, ratios, spread, timed
+from bench.measure import ROOT, Result, at_most, interleave, ratios, spread, timed
 from microgpt import model as model_module
 from microgpt.cache import KVCache
 from microgpt.config import Array, Hook
 from microgpt.trace import Trace
 from microgpt.weights import Model, shipped
 
-ROOT = Path(__file__).resolve().parents[1]
 MODELS = ("names", "stories")
 PROCESSES, ROUNDS = 8, 100
 Forward = Callable[..., Array]

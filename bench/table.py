@@ -34,9 +34,11 @@ only give an idea. How each is measured is said in the module that measures it.
 
 
 def page(before: str, sections: Mapping[str, list[Result]], titles: Sequence[str]) -> str:
-    """The whole of bench/README.md, in the order of the titles: of what was not measured, what stood there before."""
+    """The whole of bench/README.md, in the order of the titles: of what was not measured, what stood there before. What
+    was written by hand has another title, and stays at the end."""
     kept = {part.partition("\n")[0]: f"## {part}" for part in before.split("\n## ")[1:]}
-    parts = [section(title, sections[title]) if title in sections else kept.get(title, "") for title in titles]
+    ordered = [*titles, *(title for title in kept if title not in titles)]
+    parts = [section(title, sections[title]) if title in sections else kept.get(title, "") for title in ordered]
     return "\n".join([INTRO, *(part.rstrip() + "\n" for part in parts if part)])
 
 

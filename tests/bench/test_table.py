@@ -41,3 +41,4 @@ def test_what_is_not_measured_again_stays_as_it_stood() -> None:
     assert told(then) == {"what" + "against": "result", "a Speed": "1", "a Size": "3"}
     assert [line for line in then.splitlines() if line.startswith("## ")] == [f"## {title}" for title in titles]
     assert page(then, {}, titles) == then
+    assert page(f"{then}\n## By hand\n\nOnce.\n", {}, titles) == f"{then}\n## By hand\n\nOnce.\n"

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from bench.browser.pages import as_brotli
+from bench.pages import as_brotli
 from microgpt.errors import UserError
 from microgpt.viz.drawing.phases import KEPT, of_forward
 from microgpt.viz.rendering.render import COMPILED

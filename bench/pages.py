@@ -29,12 +29,6 @@ from tools.server import Fault, serving
 LIGHTHOUSE = "lighthouse@13.5.0"
 ROUNDS = 2
 SIZE_GOAL, SCORE_GOAL = 100_000, 95
-GROWTH = 1.3
-STILL = {  # page -> its bytes with those of style.css, each compressed with gzip, before the pictures moved
-    "index": 26605, "next-token": 32349, "inside": 37945, "kv-cache": 37307, "kv-cache-words": 48584,
-    "with-and-without": 34711, "why-q": 28963, "old-rows": 29171, "training": 30311, "prefill-and-decode": 32422,
-    "memory": 29913, "fewer-heads": 32756, "most-read": 28983,
-}  # fmt: skip
 NAMES = [page.name for page in LESSONS]
 
 
@@ -42,7 +36,7 @@ def measure(playwright: Playwright, site: Path) -> list[Result]:
     results = []
     for name in NAMES:
         results += [requests(playwright, site, name), size(site, name)]
-    return [*results, growth(site), *lighthouse(site)]
+    return [*results, *lighthouse(site)]
 
 
 def requests(playwright: Playwright, site: Path, name: str) -> Result:
@@ -58,30 +52,11 @@ def requests(playwright: Playwright, site: Path, name: str) -> Result:
 
 def size(site: Path, name: str) -> Result:
     """Each file is compressed by itself, as it is sent."""
-    paths = sent(site, name)
-    sizes = {"gzip": as_gzip(paths), "brotli": as_brotli(paths, 11)}
-    shown = ", ".join(f"{kind} {n / 1000:.1f}" for kind, n in sizes.items())
-    goal = f"under {SIZE_GOAL // 1000}"
+    paths = [site / f"{name}.html", site / "style.css"]
+    size = sum(len(gzip.compress(path.read_bytes(), 9)) for path in paths)
     raw = f"uncompressed {sum(path.stat().st_size for path in paths) / 1000:.0f} kB"
-    return Result(f"{name}.html + style.css, kB", shown, "", goal, max(sizes.values()) < SIZE_GOAL, raw)
-
-
-def growth(site: Path) -> Result:
-    """How much larger the page is that has grown most since its picture stood still."""
-    grown = {name: as_gzip(sent(site, name)) / was for name, was in STILL.items()}
-    most = max(grown, key=grown.__getitem__)
-    what = "the page that has grown most since its picture stood still, its html + style.css"
-    return Result(
-        what, f"{grown[most]:.2f}", "the same, compressed, then", f"at most {GROWTH}", grown[most] <= GROWTH, most
-    )
-
-
-def sent(site: Path, name: str) -> list[Path]:
-    return [site / f"{name}.html", site / "style.css"]
-
-
-def as_gzip(paths: list[Path]) -> int:
-    return sum(len(gzip.compress(path.read_bytes(), 9)) for path in paths)
+    goal = f"under {SIZE_GOAL // 1000}"
+    return Result(f"{name}.html + style.css, kB", f"gzip {size / 1000:.1f}", "", goal, size < SIZE_GOAL, raw)
 
 
 def as_brotli(paths: list[Path], quality: int) -> int:

@@ -1,1 +1,0 @@
-"""What is measured of making the site: what an author waits for."""

@@ -1,1 +1,0 @@
-"""What is measured in a browser: what a reader waits for."""
