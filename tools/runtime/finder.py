@@ -4,8 +4,7 @@ The build puts this file into the first archive as `sitecustomize`, which Python
 second one comes later, and is added. Two entries of an archive are in marshal's format, MODULES and FILES:
 
     modules    name -> (whether it is a package, its code in marshal's format)
-    late       name of a module that is not needed until something of it is used -> (whether it is a package, and what
-               of it is only called, so that it is there when it is called)
+    late       names of modules that others import and a first step does not use: a stand-in, until something is used
 
 and path below site-packages -> bytes, of all that is no module.
 
@@ -30,32 +29,18 @@ PLACE = f"/lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
 ModuleSpec: Any = type(sys.__spec__)
 
 
-class Called:
-    """In place of something of a module that has been left for later: looked for when it is called, or when a value is
-    asked whether it is of that kind."""
-
-    def __init__(self, find: Any) -> None:
-        self.find = find
-
-    def __call__(self, *given: Any, **named: Any) -> Any:
-        return self.find()(*given, **named)
-
-    def __instancecheck__(self, value: object) -> bool:
-        return isinstance(value, self.find())
-
-
 class Finder:
     """What of all archives has been added, as one of sys.meta_path."""
 
     def __init__(self) -> None:
         self.modules: dict[str, tuple[bool, bytes]] = {}
-        self.late: dict[str, tuple[bool, tuple[str, ...]]] = {}
+        self.late: set[str] = set()
 
     def add(self, archive: str) -> None:
         """Take what an archive holds, and write what is no module to where it is looked for."""
         part = marshal.loads(zipimport.zipimporter(archive).get_data(MODULES))
         self.modules |= part["modules"]
-        self.late |= part["late"]
+        self.late.update(part["late"])
         for name, data in marshal.loads(zipimport.zipimporter(archive).get_data(FILES)).items():
             path = f"{PLACE}/{name}"
             os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -66,7 +51,7 @@ class Finder:
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if name not in self.modules and name not in self.late:
             return None
-        package = self.modules[name][0] if name in self.modules else self.late[name][0]
+        package = name in self.modules and self.modules[name][0]
         place = f"{PLACE}/{name.replace('.', '/')}"
         spec = ModuleSpec(name, self, origin=f"{place}/__init__.py" if package else f"{place}.py", is_package=package)
         spec.has_location = True
@@ -80,33 +65,22 @@ class Finder:
     def exec_module(self, module: ModuleType) -> None:
         name = module.__name__
         if name in self.late:
-            vars(module)["__getattr__"] = lambda attribute: self.part(name, attribute)
+            vars(module)["__getattr__"] = lambda attribute: getattr(self.real(name), attribute)
         elif code := self.modules[name][1]:
             exec(marshal.loads(code), vars(module))
-
-    def part(self, name: str, attribute: str) -> Any:
-        """Something of a module that has been left for later."""
-        package, called = self.late.get(name, (False, ()))
-        if attribute == "__path__" and not package:
-            raise AttributeError(attribute)
-        if attribute in called:
-            return Called(lambda: getattr(self.real(name), attribute))
-        return getattr(self.real(name), attribute)
 
     def real(self, name: str) -> ModuleType:
         """The module that has been left for later. Raises ImportError while its archive is not there."""
         if name in self.late:
-            late = self.late.pop(name)
+            self.late.remove(name)
             stand_in = sys.modules.pop(name)
             try:
                 __import__(name)
             except ImportError:
-                self.late[name] = late
+                self.late.add(name)
                 sys.modules[name] = stand_in
                 raise
             vars(stand_in).update(vars(sys.modules[name]))  # for those who hold it
-            if name == "asyncio":  # Pyodide's event loop comes with it, and not at the start
-                __import__("pyodide.webloop").webloop._initialize_event_loop()
         return sys.modules[name]
 
 

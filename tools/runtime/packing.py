@@ -17,7 +17,7 @@ import marshal
 import re
 import shutil
 import zipfile
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from importlib.metadata import distribution
 from pathlib import Path, PurePosixPath
 
@@ -29,7 +29,6 @@ from tools.output.templates import as_python
 from tools.runtime import finder
 from tools.runtime.bytecode import HEADER, LOCK, compiled
 from tools.runtime.finder import FILES, MODULES
-from tools.runtime.lean import LATE, lean
 from tools.runtime.pinned import CORE, MINOR, TAG
 
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the date of every file in every archive
@@ -40,6 +39,7 @@ NUMPY = "numpy.wasm"  # its library, which the browser compiles while the archiv
 # What Python imports before it finds modules in them.
 START = ("__future__", "encodings/__init__", "encodings/aliases", "encodings/utf_8", "sitecustomize")
 SAID = "microgpt/viz/drawing/forward.json"  # phases.KEPT: what the pages show of model.py, whose source stays here
+LATE = ["numpy.linalg._umath_linalg"]  # which NumPy imports at its start, and a first step does not use: see finder.py
 LIBRARY = f"numpy/_core/_multiarray_umath.cpython-{TAG}-wasm32-emscripten.so"
 PLACE = f"/lib/python{MINOR}/site-packages"  # in the browser
 
@@ -74,7 +74,7 @@ def pack_runtime(
     start = {f"{name}.pyc": code[f"{name}.pyc"] for name in START}
     (out / FIRST).write_bytes(as_wasm(zipped(part(in_first, files, code, LATE) | start)))
     in_more = {*filter(wanted, files)} - in_first
-    (out / MORE).write_bytes(as_wasm(zipped(part(in_more, files, code, {}))))
+    (out / MORE).write_bytes(as_wasm(zipped(part(in_more, files, code, []))))
     (out / "worker.js").write_bytes(worker(*(fetched[name].read_text("utf-8") for name in SCRIPTS)).encode())
     shutil.copyfile(fetched[WASM], out / WASM)
     told = {}
@@ -112,7 +112,7 @@ def gathered(fetched: Mapping[str, Path], own: Mapping[str, bytes], all_of_it: b
     found = {name: data for one in archives for name, data in one.items() if needed(name, used)}
     for package in ("jinja2", "markupsafe"):
         found |= installed(package)
-    return lean(found) | as_python(own) | {SAID: json.dumps(of_forward()).encode("utf-8")}
+    return found | as_python(own) | {SAID: json.dumps(of_forward()).encode("utf-8")}
 
 
 def needed(name: str, used: Collection[str] | None) -> bool:
@@ -128,7 +128,7 @@ def stem(name: str) -> str:
 
 
 def part(
-    names: Iterable[str], files: Mapping[str, bytes], code: Mapping[str, bytes], late: Mapping[str, tuple[str, ...]]
+    names: Iterable[str], files: Mapping[str, bytes], code: Mapping[str, bytes], late: Sequence[str]
 ) -> dict[str, bytes]:
     """The entries that finder.py reads; the same for the same files."""
     modules: dict[str, tuple[bool, bytes]] = {}
@@ -144,8 +144,7 @@ def part(
                     modules[".".join(steps[:n])] = (True, b"")
             modules[".".join(steps)] = (path.name == "__init__", code[f"{name}c"][HEADER:])
     # format 2: nothing in it is shared
-    told = {name: (f"{name.replace('.', '/')}/__init__.py" in files, called) for name, called in late.items()}
-    return {MODULES: marshal.dumps({"modules": modules, "late": told}, 2), FILES: marshal.dumps(kept, 2)}
+    return {MODULES: marshal.dumps({"modules": modules, "late": late}, 2), FILES: marshal.dumps(kept, 2)}
 
 
 def as_wasm(archive: bytes) -> bytes:

@@ -7,8 +7,7 @@ import pytest
 
 from microgpt.course import LESSONS, PAGES
 from tools.runtime.exercise import answers
-from tools.runtime.lean import LATE
-from tools.runtime.packing import USED, USED_FIRST
+from tools.runtime.packing import LATE, USED, USED_FIRST
 from tools.runtime.pinned import MINOR, TAG
 from tools.runtime.used import BY_NAME, EXERCISE, FIRST_STEP, run, used
 
@@ -38,7 +37,7 @@ def test_what_is_left_for_later_is_imported_in_a_first_step_and_not_loaded(tmp_p
     """What is not imported need not be left for later; what is loaded all the same must not be."""
     stood = "\nimport sys\nfrom json import dumps\nfrom sitecustomize import FINDER\n"
     code = FIRST_STEP + stood + "said = [dumps([name for name in FINDER.late if name in sys.modules])]\n"
-    assert json.loads(run(tmp_path, code, more=False)["answers"][0]) == [*LATE]
+    assert json.loads(run(tmp_path, code, more=False)["answers"][0]) == LATE
 
 
 def test_the_list_names_files_as_archives_do() -> None:
