@@ -44,7 +44,7 @@ from microgpt.viz.request import START, request
 from microgpt.viz.text.formats import size_text
 from microgpt.viz.text.language import LANGUAGES, folder, language
 from tools.bake import ASSETS, Recipe, bake, write
-from tools.checkpoint import bake_checkpoint, bake_trace
+from tools.checkpoint import Look, bake_checkpoint, bake_trace
 from tools.output.compare import compared
 from tools.output.folder import Write, replace
 from tools.output.licences import notices
@@ -182,9 +182,8 @@ def ordered(options: argparse.Namespace) -> tuple[Path, Write]:
                 raise UserError(
                     "--%(name)s is for a model that is run; leave it out of a lesson from --trace.", name=name
                 )
-        return options.out or ROOT / "my-lesson", partial(write_trace, options, start)
-    if is_folder(options.model):
-        return options.out or ROOT / "my-lesson", partial(write_checkpoint, options, start)
+    if options.trace or is_folder(options.model):
+        return options.out or ROOT / "my-lesson", partial(write_large, options, start)
     for name in LARGE:
         if getattr(options, name) is not None:
             raise UserError("--%(name)s is for a checkpoint; give its folder as --model.", name=name)
@@ -194,25 +193,16 @@ def ordered(options: argparse.Namespace) -> tuple[Path, Write]:
     return options.out or ROOT / "my-lesson", partial(bake, Recipe(asked, options.assets or ASSETS[0]), say)
 
 
-def write_checkpoint(options: argparse.Namespace, start: dict[str, int | None], out: Path) -> None:
-    """One lesson from the checkpoint that the options name, into the new folder `out`."""
+def write_large(options: argparse.Namespace, start: dict[str, int | None], out: Path) -> None:
+    """One lesson from the trace or the checkpoint that the options name, into the new folder `out`."""
     layers, heads = numbers("--layers", options.layers), numbers("--heads", options.heads)
+    look = Look(layers, heads, start, options.lang or "en", options.assets or ASSETS[0])
+    if options.trace:
+        return bake_trace(trace_in(options.trace), say, out, look)
     if not options.prompt:
         raise UserError("A lesson from a checkpoint needs a text; give --prompt.")
     model = load_checkpoint(Path(options.model), "float64" if options.dtype == "float64" else "float32")
-    bake_checkpoint(
-        model, say, out, options.prompt, widget=options.widget or "stepper", new=options.new, layers=layers,
-        heads=heads, start=start, lang=options.lang or "en", assets=options.assets or ASSETS[0],
-    )  # fmt: skip
-
-
-def write_trace(options: argparse.Namespace, start: dict[str, int | None], out: Path) -> None:
-    """One lesson from a trace that somebody has recorded, into the new folder `out`."""
-    part = trace_in(options.trace)
-    bake_trace(
-        part, say, out, layers=numbers("--layers", options.layers), heads=numbers("--heads", options.heads),
-        start=start, lang=options.lang or "en", assets=options.assets or ASSETS[0],
-    )  # fmt: skip
+    bake_checkpoint(model, options.prompt, say, out, look, options.widget or "stepper", options.new)
 
 
 def build(out: Path, address: str = "", write: Write | None = None) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from microgpt.trace import Trace, to_json
 from microgpt.viz.controls import View
@@ -28,97 +29,73 @@ from microgpt.weights import Model
 from tools.bake import ASSETS, FORMS, write
 from tools.output.sources import ROOT
 
+Say = Callable[[str], None]
 TRACE = "trace.json"
 BESIDE = ("host.js", "offline.js", "icon.svg")  # of the site: what a page without Python loads, besides its style
 
 
+class Look(NamedTuple):
+    """What of a run is to be seen, and in which form."""
+
+    layers: Sequence[int] = ()
+    heads: Sequence[int] = ()
+    start: Mapping[str, int | None] = MappingProxyType({})
+    lang: str = "en"
+    assets: str = ASSETS[0]
+
+
+AT_FIRST = Look()
+
+
 def bake_checkpoint(
     model: Model,
-    say: Callable[[str], None],
-    out: Path,
     prompt: str,
-    *,
+    say: Say,
+    out: Path,
+    look: Look = AT_FIRST,
     widget: str = "stepper",
     new: int | None = None,
-    layers: Sequence[int] = (),
-    heads: Sequence[int] = (),
-    start: Mapping[str, int | None] | None = None,
-    lang: str = "en",
-    assets: str = ASSETS[0],
 ) -> None:
     """Write the lesson into the new folder `out`. Raises UserError for what the model or the page does not have."""
     page = lesson_named(widget)
-    check_widget(page, widget, [*layers, *heads])
-    check_looks(lang)
+    check_widget(page, widget, [*look.layers, *look.heads])
+    check_looks(look.lang)
     say(f"{model.name}: running the text, with the cache and without")
-    view = picture_for(page, model, prompt, new, layers, heads)
+    view = picture_for(page, model, prompt, new, look.layers, look.heads)
     part = excerpt(view.trace, view.layers, view.token_ids())
     if page.widget == "kv_cache":
-        view = shown_alone(part, view)
-        part = view.trace
-    finish(page, drawn_by(page, model, view), view, part, out, start, lang, assets)
-    if page.widget == "kv_cache":
-        say(opened_on(view))
+        bake_stepper(page, part, view, say, out, look)
+    else:
+        finish(page, drawn_by(page, model, view), view, part, out, look)
 
 
-def bake_trace(
-    part: Trace,
-    say: Callable[[str], None],
-    out: Path,
-    *,
-    layers: Sequence[int] = (),
-    heads: Sequence[int] = (),
-    start: Mapping[str, int | None] | None = None,
-    lang: str = "en",
-    assets: str = ASSETS[0],
-) -> None:
+def bake_trace(part: Trace, say: Say, out: Path, look: Look = AT_FIRST) -> None:
     """The same from a trace or its excerpt, whichever engine has run it: the stepper, which needs no model."""
-    check_looks(lang)
-    view = picture_of(part, layers, heads)
+    check_looks(look.lang)
+    view = picture_of(part, look.layers, look.heads)
     with drawable():
-        alone = shown_alone(view.trace, view)
-        finish(lesson_named("stepper"), alone, alone, alone.trace, out, start, lang, assets)
-    say(opened_on(view))
+        bake_stepper(lesson_named("stepper"), view.trace, view, say, out, look)
 
 
-def shown_alone(part: Trace, view: BigPicture) -> BigPicture:
-    """The same picture out of the trace that lies beside the page, which has the rows of the open heads alone."""
-    return picture_from(of_heads(part, [(one.layer, one.head, one.rank) for one in view.heads]))
+def bake_stepper(page: Page, part: Trace, view: BigPicture, say: Say, out: Path, look: Look) -> None:
+    """The picture out of the trace that lies beside the page, which has the rows of the open heads alone."""
+    view = picture_from(of_heads(part, [(one.layer, one.head, one.rank) for one in view.heads]))
+    finish(page, view, view, view.trace, out, look)
+    say("open on the page: " + ", ".join(f"layer {one.layer} head {one.head}" for one in view.opened))
 
 
-def opened_on(view: BigPicture) -> str:
-    return "open on the page: " + ", ".join(f"layer {one.layer} head {one.head}" for one in view.opened)
-
-
-def finish(
-    page: Page, drawn: View, view: BigPicture, part: Trace, out: Path, start: Mapping[str, int | None] | None,
-    lang: str, assets: str,
-) -> None:  # fmt: skip
+def finish(page: Page, drawn: View, view: BigPicture, part: Trace, out: Path, look: Look) -> None:
     """The pages, their trace and, unless it is in them, what they load."""
-    loads = self_contained(read) if assets == "inline" else STILL
-    forms = in_both_forms(page, drawn, view, pressed(page, view, given(start or {})), lang, loads)
+    loads = self_contained(read) if look.assets == "inline" else STILL
+    forms = in_both_forms(page, drawn, view, pressed(page, view, given(look.start)), look.lang, loads)
     out.mkdir(parents=True)
     for name, html in forms.items():
         write(out / name, html)
     write(out / TRACE, to_json(part))
-    if assets != "inline":
+    if look.assets != "inline":
         write(out / STYLE, style())
         for name in BESIDE:
             shutil.copyfile(ROOT / "site" / name, out / name)
-
-
-def rendered(
-    model: Model,
-    prompt: str,
-    view: BigPicture,
-    chosen: Mapping[str, Any],
-    lang: str = "en",
-    page: Page | None = None,
-    assets: Assets = STILL,
-) -> dict[str, str]:
-    """Both forms by their names, with what is chosen at first; the stepper's where no page is named."""
-    page = page or lesson_named("stepper")
-    return in_both_forms(page, drawn_by(page, model, view), view, chosen, lang, assets)
 
 
 def in_both_forms(

@@ -20,7 +20,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from microgpt.checkpoints.folder import load_checkpoint
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.files import write_whole
 from microgpt.viz.figures import animated, figure, lesson, of_run
 from microgpt.viz.large.checked import trace_in
@@ -74,24 +74,24 @@ def make(options: argparse.Namespace) -> None:
     out = options.out
     kind = out.suffix.lower()
     if kind not in (".svg", ".png"):
-        raise UserError(N_("“%(path)s” is no picture; give --out a name that ends in .svg or .png."), path=out)
+        raise UserError("“%(path)s” is no picture; give --out a name that ends in .svg or .png.", path=out)
     if kind == ".png" and options.animate:
-        raise UserError(N_("A PNG cannot move; give --out a name that ends in .svg, or leave --animate out."))
-    scale = parse_number(options.scale, float, N_("--scale is “%(text)s”; give a number from 1 to 8."))
+        raise UserError("A PNG cannot move; give --out a name that ends in .svg, or leave --animate out.")
+    scale = parse_number(options.scale, float, "--scale is “%(text)s”; give a number from 1 to 8.")
     if not 1 <= scale <= MOST:
-        raise UserError(N_("--scale is “%(text)s”; give a number from 1 to 8."), text=options.scale)
+        raise UserError("--scale is “%(text)s”; give a number from 1 to 8.", text=options.scale)
     choice = {name: value for name in START if (value := getattr(options, name)) is not None}
     for text in options.choose:
         name, equals, value = text.partition("=")
         if not equals:
-            raise UserError(N_("--choose is “%(text)s”; give a name and a value, such as step=4."), text=text)
+            raise UserError("--choose is “%(text)s”; give a name and a value, such as step=4.", text=text)
         choice[name] = value
     shown = lesson(options.page)
     if options.checkpoint or options.trace:
         at = {name: whole_number(name, value) for name, value in choice.items()}
         svg = of_run(run_of(shown, options, at), at, options.animate)
     elif options.new is not None:
-        raise UserError(N_("--new is for a checkpoint; name its folder with --checkpoint."))
+        raise UserError("--new is for a checkpoint; name its folder with --checkpoint.")
     else:
         settings = settings_for(shown, options.model or "", options.prompt)
         svg = (animated if options.animate else figure)(shown, settings, choice, options.address)
@@ -101,21 +101,19 @@ def make(options: argparse.Namespace) -> None:
 def run_of(page: Page, options: argparse.Namespace, at: Mapping[str, int]) -> BigPicture:
     """The run of a checkpoint, or that of a file, with the head open that is asked for. Raises UserError."""
     if page.widget != "kv_cache":
-        raise UserError(N_("Of a checkpoint or a trace the figure is that of the stepper."))
+        raise UserError("Of a checkpoint or a trace the figure is that of the stepper.")
     layers, heads = ([at[name]] if name in at else [] for name in ("layer", "head"))
     runs = {"model", "checkpoint", "prompt", "new"} if options.trace else {"model"}
     for name in sorted(runs):
         if getattr(options, name) is not None:
-            raise UserError(
-                N_("--%(name)s does not go with a checkpoint’s or a trace’s figure; leave it out."), name=name
-            )
+            raise UserError("--%(name)s does not go with a checkpoint’s or a trace’s figure; leave it out.", name=name)
     if options.checkpoint:
         return big_view(load_checkpoint(options.checkpoint), options.prompt or "", options.new, layers, heads)
     return picture_of(trace_in(options.trace), layers, heads)
 
 
 def whole_number(name: str, text: str) -> int:
-    found: int = parse_number(text, int, N_("--%(name)s is “%(text)s”; give a whole number."), name=name)
+    found: int = parse_number(text, int, "--%(name)s is “%(text)s”; give a whole number.", name=name)
     return found
 
 
@@ -124,7 +122,7 @@ def pngs(drawings: Iterable[str], scale: float = 1) -> list[bytes]:
     try:
         from playwright.sync_api import Error, sync_playwright
     except ImportError:
-        raise UserError(N_("A PNG needs Playwright: pip install playwright. An SVG needs nothing.")) from None
+        raise UserError("A PNG needs Playwright: pip install playwright. An SVG needs nothing.") from None
     found = []
     try:
         with sync_playwright() as playwright:
@@ -141,7 +139,7 @@ def pngs(drawings: Iterable[str], scale: float = 1) -> list[bytes]:
             browser.close()
     except Error as error:
         why = str(error).strip().splitlines()[0]
-        raise UserError(N_("Chromium could not draw the PNG (%(why)s). An SVG needs no browser."), why=why) from None
+        raise UserError("Chromium could not draw the PNG (%(why)s). An SVG needs no browser.", why=why) from None
     return found
 
 
@@ -150,7 +148,7 @@ def chromium(own: str) -> str:
     names = ("chromium", "chromium-browser", "google-chrome")
     found = own if Path(own).exists() else next((path for name in names if (path := shutil.which(name))), None)
     if not found:
-        raise UserError(N_("A PNG needs Chromium: python -m playwright install chromium. An SVG needs no browser."))
+        raise UserError("A PNG needs Chromium: python -m playwright install chromium. An SVG needs no browser.")
     return found
 
 

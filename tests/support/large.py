@@ -96,4 +96,4 @@ def view(name: str = "smollm") -> BigPicture:
 
 
 if __name__ == "__main__":
-    bake_checkpoint(large(sys.argv[1]), say, Path(sys.argv[2]), PROMPT, widget=(sys.argv[3:] or ["stepper"])[0])
+    bake_checkpoint(large(sys.argv[1]), PROMPT, say, Path(sys.argv[2]), widget=(sys.argv[3:] or ["stepper"])[0])

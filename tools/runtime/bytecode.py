@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from tools.runtime.pinned import ABI, PLATFORM, PYTHON
 from tools.runtime.process import ended, started
 
@@ -102,7 +102,7 @@ def compiled(files: Mapping[str, bytes], core: Mapping[str, Path], cache: Path) 
                 fresh = folder / "out" / f"{name}c"
                 if not fresh.is_file():
                     raise UserError(
-                        N_("Compiling for the browser failed: %(why)s"), why="a file is missing; is the disk full?"
+                        "Compiling for the browser failed: %(why)s", why="a file is missing; is the disk full?"
                     )
                 found[name] = fresh.read_bytes()
                 fresh.write_bytes(hashlib.sha256(found[name]).digest() + found[name])
@@ -141,12 +141,12 @@ def run(sources: Mapping[str, bytes], core: Mapping[str, Path], folder: Path) ->
     try:
         done = ended(WAITING.pop(), SECONDS, str(folder.resolve()))
     except subprocess.TimeoutExpired:
-        raise UserError(N_("Compiling for the browser failed: %(why)s"), why=f"no end in {SECONDS} seconds") from None
+        raise UserError("Compiling for the browser failed: %(why)s", why=f"no end in {SECONDS} seconds") from None
     if (wrong := folder / "wrong").is_file():
-        raise UserError(N_("Compiling for the browser failed: %(why)s"), why=wrong.read_text("utf-8"))
+        raise UserError("Compiling for the browser failed: %(why)s", why=wrong.read_text("utf-8"))
     if done.returncode:
         why = next((line for line in reversed(done.stderr.splitlines()) if "Error" in line), done.stderr)[:300]
-        raise UserError(N_("Compiling for the browser failed: %(why)s"), why=why)
+        raise UserError("Compiling for the browser failed: %(why)s", why=why)
 
 
 def get_ready(core: Mapping[str, Path]) -> None:
@@ -171,7 +171,5 @@ def node() -> str:
     try:
         from playwright._impl._driver import compute_driver_executable
     except ImportError:
-        raise UserError(
-            N_("Playwright is missing; its package carries the Node that compiles. Run: make build")
-        ) from None
+        raise UserError("Playwright is missing; its package carries the Node that compiles. Run: make build") from None
     return str(compute_driver_executable()[0])

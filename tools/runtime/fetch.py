@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from http.client import HTTPException
 from pathlib import Path
 
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from tools.output.folder import digest
 from tools.runtime import npm
 from tools.runtime.npm import Unavailable
@@ -54,10 +54,8 @@ def fetch_runtime(cache: Path) -> dict[str, Path]:
         break
     if not found:
         raise UserError(
-            N_(
-                "The browser runtime could not be fetched: %(reasons)s. Connect to the network and build again, or put "
-                "%(files)s into a folder and name it in MICROGPT_RUNTIME_DIR."
-            ),
+            "The browser runtime could not be fetched: %(reasons)s. Connect to the network and build again, or put "
+                "%(files)s into a folder and name it in MICROGPT_RUNTIME_DIR.",
             reasons="; ".join(reasons), files=", ".join([*CORE, CDN_NUMPY]),
         )  # fmt: skip
     return found
@@ -81,13 +79,11 @@ def pinned(name: str) -> str:
 
 def verify(path: Path) -> None:
     """Raise UserError unless `path` is the pinned file of its name."""
-    got = digest(path) if path.exists() else N_("missing")
+    got = digest(path) if path.exists() else "missing"
     if got != pinned(path.name):
         raise UserError(
-            N_(
-                "%(file)s is not the file that this version is made for: its sha256 is %(got)s, it must be %(want)s. "
-                "Nothing was built. Try another network, or another MICROGPT_RUNTIME_DIR."
-            ),
+            "%(file)s is not the file that this version is made for: its sha256 is %(got)s, it must be %(want)s. "
+                "Nothing was built. Try another network, or another MICROGPT_RUNTIME_DIR.",
             file=path.name, got=got, want=pinned(path.name),
         )  # fmt: skip
 

@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from tools.output.sources import our_files
 from tools.runtime.bytecode import IMPORTS, LOCK, SECONDS, node
 from tools.runtime.fetch import default_cache, fetch_runtime
@@ -124,9 +124,9 @@ def run(
     try:
         done = finished([node(), "--input-type=module", "--eval", IMPORTS + NODE, argument], SECONDS)
     except subprocess.TimeoutExpired:
-        raise UserError(N_("The pages did not run in Pyodide: %(why)s"), why=f"no end in {SECONDS} seconds") from None
+        raise UserError("The pages did not run in Pyodide: %(why)s", why=f"no end in {SECONDS} seconds") from None
     if done.returncode:
-        raise UserError(N_("The pages did not run in Pyodide: %(why)s"), why=done.stderr.strip()[-300:])
+        raise UserError("The pages did not run in Pyodide: %(why)s", why=done.stderr.strip()[-300:])
     answer: dict[str, list[str]] = json.loads((core / "answer.json").read_text("utf-8"))
     return answer
 

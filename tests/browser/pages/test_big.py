@@ -15,7 +15,7 @@ SHOWN = """[...document.querySelectorAll(".stage .O")].filter((e) => e.getClient
 @pytest.fixture(scope="module")
 def lesson(tmp_path_factory: pytest.TempPathFactory) -> str:
     out = tmp_path_factory.mktemp("big") / "lesson"
-    bake_checkpoint(large("smollm", n_embd=48, n_mlp=32), print, out, PROMPT, new=2)
+    bake_checkpoint(large("smollm", n_embd=48, n_mlp=32), PROMPT, print, out, new=2)
     return (out / "index.html").as_uri()
 
 

@@ -11,8 +11,8 @@ import pytest
 from tests.browser.conftest import Open
 from tests.browser.live import LINE, STATE, open_live, press
 from tests.browser.reading import assert_steps_through
+from tests.support.altered import altered
 from tests.support.sampled import sampled
-from tools.altered import altered
 from tools.browsers import UNFOLD, Page
 from tools.server import serving
 

@@ -26,20 +26,25 @@ from microgpt.viz.large.heads import attention, distances, opened
 from microgpt.viz.large.overview import LEVELS, again, level_of, short
 from microgpt.viz.large.picture import BigPicture, big_view, drawn
 from microgpt.viz.lesson import lesson_named
+from microgpt.viz.rendering.assets import STILL
 from microgpt.viz.rendering.style import MOST_OPEN as MOST
 from microgpt.viz.rendering.style import own_style, style
 from microgpt.viz.text.formats import number
 from microgpt.weights import shipped
 from tests.support.large import PROMPT, SHAPES, SMALL, WORDS, large, small, view
 from tests.support.pages import classes, find, numbers, parse, text
-from tools.checkpoint import rendered
+from tools.checkpoint import in_both_forms
 
 EVENTS = {"q": "q", "k": "k", "v": "v", "o": "head_out", "x": "attn_norm"}
 
 
 @cache
 def page(name: str = "smollm") -> str:
-    return rendered(small(name), PROMPT, view(name), {}, "en")["index.html"]
+    return both_forms(view(name))["index.html"]
+
+
+def both_forms(shown: BigPicture) -> dict[str, str]:
+    return in_both_forms(lesson_named("stepper"), shown, shown, {}, "en", STILL)
 
 
 @cache
@@ -329,7 +334,7 @@ def test_a_page_weighs_less_than_a_megabyte(name: str) -> None:
     c = model.config
     shown = big_view(model, prompt, 8, [0, c.n_layer // 3, c.n_layer // 2, c.n_layer - 1], [0, 3, 8])
     assert shown.n == MOST_TOKENS and len(shown.opened) == MOST
-    files = rendered(model, prompt, shown, {}, "en")
+    files = both_forms(shown)
     packed = len(gzip.compress((files["index.html"] + style()).encode()))
     assert 100_000 < packed < 1_000_000
 
@@ -361,7 +366,7 @@ def test_a_short_text_has_a_page_too() -> None:
     for new, n in ((1, 2), (2, 3), (None, 9)):
         shown = big_view(model, "the", new)
         assert shown.n == n and len(shown.opened) == 2
-        assert rendered(model, "the", shown, {}, "en")
+        assert both_forms(shown)
         assert (shown.map.first is None) == (n < 3)
 
 
@@ -395,7 +400,7 @@ def test_a_page_out_of_its_excerpt_is_the_page_that_the_model_gave(name: str, la
     shown = big_view(model, PROMPT, 3, layers)
     again = picture_from(told_again(cut(shown)), layers)
     assert shown.k_reads == again.k_reads == shown.n * (shown.n + 1) // 2
-    assert rendered(model, PROMPT, again, {}, "en") == rendered(model, PROMPT, shown, {}, "en")
+    assert both_forms(again) == both_forms(shown)
     other = again.layers[-1]
     one, two = big_view(model, PROMPT, 3, [other], [0, 1]), picture_from(again.trace, [other], [0, 1])
     assert [one.step(4).meetings[0][0], len(one.heads)] == [two.step(4).meetings[0][0], len(two.heads)]
@@ -469,8 +474,7 @@ def test_the_trace_beside_a_page_has_the_rows_of_its_open_heads(name: str) -> No
     again = picture_from(part)
     assert again.heads == picture_from(alone).heads and opened_of(again) == opened_of(shown)
     assert (again.by_rule, again.layers_by_rule) == (True, True)
-    model = small(name)
-    assert rendered(model, PROMPT, again, {}) == rendered(model, PROMPT, picture_from(alone), {})
+    assert both_forms(again) == both_forms(picture_from(alone))
 
 
 def test_of_the_trace_beside_a_page_only_open_heads_can_be_opened() -> None:
