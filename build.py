@@ -45,7 +45,7 @@ from microgpt.viz.text.formats import size_text
 from microgpt.viz.text.language import LANGUAGES, folder, language
 from tools.bake import ASSETS, Recipe, bake, write
 from tools.checkpoint import Look, bake_checkpoint, bake_trace
-from tools.output.compare import compared
+from tools.output.compare import compare
 from tools.output.folder import Write, replace
 from tools.output.licences import notices
 from tools.output.sources import our_files, site_files
@@ -54,7 +54,7 @@ from tools.runtime.bytecode import get_ready
 from tools.runtime.fetch import default_cache, fetch_runtime
 from tools.runtime.packing import pack_runtime
 from tools.runtime.pinned import CORE
-from tools.server import refused, serve
+from tools.server import refusal, serve
 from tools.watch import Watch, why
 
 ROOT = Path(__file__).resolve().parent
@@ -65,20 +65,21 @@ LARGE = ("layers", "heads", "new", "dtype")  # what only a lesson from a checkpo
 
 def main(argv: list[str] | None = None) -> int:
     words = sys.argv[1:] if argv is None else argv
-    options = asked(words)
+    options = arguments(words)
     if options.when_told:
         options.serve = None
-    if options.serve is not None and (taken := refused(options.serve)):
+    if options.serve is not None and (taken := refusal(options.serve)):
         print(taken, file=sys.stderr)
         return 1
     try:
-        out, write = ordered(options)
+        out, write = plan(options)
         check_apart(out, options)
         if options.check:
             return check(out, write)
-        if options.when_told and not told():
+        if options.when_told and not wait_for_change():
             return 0
-        watch = None if options.serve is None else watching(options, words)  # also for what changes while it is built
+        # also for what changes while it is built
+        watch = None if options.serve is None else watch_sources(options, words)
         build(out, write=write)
     except UserError as error:
         print(f"build.py: {error}", file=sys.stderr)
@@ -100,7 +101,7 @@ def main(argv: list[str] | None = None) -> int:
         return serve(out, options.serve, lambda: watch.built)
 
 
-def watching(options: argparse.Namespace, words: list[str]) -> Watch:
+def watch_sources(options: argparse.Namespace, words: list[str]) -> Watch:
     """What builds again, in the same way, when a source has changed."""
     return Watch([sys.executable, str(ROOT / "build.py"), *words, "--when-told"], sources(options))
 
@@ -122,7 +123,7 @@ def check_apart(out: Path, options: argparse.Namespace) -> None:
             )  # fmt: skip
 
 
-def told() -> bool:
+def wait_for_change() -> bool:
     """Whether the process that waits for it asks for the build; until then all is done that takes no page's files."""
     with suppress(Exception):  # it will be met again, and said
         for page in PAGES:
@@ -133,7 +134,7 @@ def told() -> bool:
     return bool(sys.stdin.readline())
 
 
-def asked(argv: list[str]) -> argparse.Namespace:
+def arguments(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Build the site.")
     parser.add_argument("--out", type=Path, metavar="DIR", help="where to (default: dist, or my-lesson)")
     parser.add_argument("--serve", type=int, nargs="?", const=8000, metavar="PORT", help="build, then serve it")
@@ -159,7 +160,7 @@ def asked(argv: list[str]) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def ordered(options: argparse.Namespace) -> tuple[Path, Write]:
+def plan(options: argparse.Namespace) -> tuple[Path, Write]:
     """Where to, and what writes it: the site, or one lesson as soon as anything of it is named."""
     start = {name: getattr(options, name) for name in START}
     if options.lesson == "":
@@ -219,7 +220,7 @@ def check(out: Path, write: Write) -> int:
     with tempfile.TemporaryDirectory() as folder:
         fresh = Path(folder) / "site"
         write(fresh)
-        wrong, besides = compared(fresh, out)
+        wrong, besides = compare(fresh, out)
     for line in [*wrong, *besides]:
         print(line)
     print(f"{out} is {'not ' if wrong else ''}what would be built.")

@@ -64,7 +64,7 @@ def main(argv: list[str] | None = None) -> int:
         print(f"bench: {error}", file=sys.stderr)
         return 1
     before = README.read_text("utf-8") if README.exists() else ""
-    for line in table.worse(table.told(before), [result for results in sections.values() for result in results]):
+    for line in table.worse(table.values_in(before), [result for results in sections.values() for result in results]):
         print(f"worse than in {README.name}: {line}", flush=True)
     if options.write or not options.only:
         README.write_text(table.page(before, sections, list(TITLES.values())), "utf-8")

@@ -241,17 +241,17 @@ def at_context(
     cache = KVCache(GPT2, np.float32)
     prefill(params, GPT2, before, cache, chunk=CHUNK)
     logits = decode_step(params, GPT2, token, cache)
-    jobs = {"read": timed(read(read_by_a_step(params, cache)))}  # the step reads its own row too
+    jobs = {"read": cpu_job(read(read_by_a_step(params, cache)))}  # the step reads its own row too
     cache.crop(context - 1)
-    jobs["ours"] = timed(lambda: decode_step(params, GPT2, token, cache), lambda: cache.crop(context - 1))
+    jobs["ours"] = cpu_job(lambda: decode_step(params, GPT2, token, cache), lambda: cache.crop(context - 1))
     if others:
         held = others.filled(before)
         same(others.run([token], held), logits)
         held.crop(-1)
-        jobs["transformers"] = timed(lambda: others.run([token], held), lambda: held.crop(-1))
+        jobs["transformers"] = cpu_job(lambda: others.run([token], held), lambda: held.crop(-1))
     whole: list[Array] = []
     took = interleave(ROUNDS, jobs)
-    took["picogpt"] = [timed(lambda: whole.append(picogpt(theirs, ids)[-1].copy()))() for _ in range(2)]
+    took["picogpt"] = [cpu_job(lambda: whole.append(picogpt(theirs, ids)[-1].copy()))() for _ in range(2)]
     same(whole[-1], logits)
     return took
 
@@ -262,7 +262,7 @@ def same(theirs: Array, ours: Array) -> None:
     assert np.abs(theirs - ours).max() < CLOSE, np.abs(theirs - ours).max()
 
 
-def timed(work: Work, after: Work = lambda: None) -> Callable[[], float]:
+def cpu_job(work: Work, after: Work = lambda: None) -> Callable[[], float]:
     """A job for `interleave`; what comes after the work is on no clock."""
 
     def job() -> float:
@@ -280,15 +280,15 @@ def memory() -> dict[str, int]:
 
     The whole context is used: `generate` from a prompt of 1,000 tokens up to the last row.
     """
-    base = held("VmRSS")
+    base = resident_bytes("VmRSS")
     params = random_params()
     assert len(list(generate(params, GPT2, [0] * CONTEXTS[-1], GPT2.n_ctx))) == GPT2.n_ctx - CONTEXTS[-1] + 1
     weights = sum(array.nbytes for array in params.values())
     full = KVCache(GPT2, np.float32).nbytes_reserved
-    return {"base": base, "weights": weights, "cache": full, "peak": held("VmHWM")}
+    return {"base": base, "weights": weights, "cache": full, "peak": resident_bytes("VmHWM")}
 
 
-def held(field: str) -> int:
+def resident_bytes(field: str) -> int:
     """Resident bytes of this process as Linux counts them: now (VmRSS), or the most so far (VmHWM)."""
     found = re.search(rf"{field}:\s+(\d+) kB", Path("/proc/self/status").read_text("utf-8"))
     assert found

@@ -21,7 +21,7 @@ from statistics import median
 
 import numpy as np
 
-from bench.measure import ROOT, Result, at_most, interleave, ratios, spread, timed
+from bench.measure import ROOT, Result, at_most, interleave, ratios, seconds_of, spread
 from microgpt import model as model_module
 from microgpt.cache import KVCache
 from microgpt.config import Array, Hook
@@ -80,12 +80,12 @@ def rounds(model: Model) -> Took:
             for token_id in range(model.config.n_ctx):
                 forward(model.params, model.config, [token_id], cache, *hook)[0]
 
-        return timed(text)
+        return seconds_of(text)
 
     def read() -> float:
         trace = Trace()
         decode(model_module.forward, lambda: [trace.keep])
-        return timed(lambda: trace.events)
+        return seconds_of(lambda: trace.events)
 
     def traced() -> float:
         return decode(model_module.forward, lambda: [Trace().keep])

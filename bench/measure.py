@@ -54,7 +54,7 @@ def in_one_thread(module: str, *words: str, python: str = sys.executable) -> Any
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def timed(work: Callable[[], object]) -> float:
+def seconds_of(work: Callable[[], object]) -> float:
     start = time.perf_counter()
     work()
     return time.perf_counter() - start

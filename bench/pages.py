@@ -71,7 +71,7 @@ def as_brotli(paths: list[Path], quality: int) -> int:
     return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
-def zipped(site: Path) -> Fault:
+def gzip_answers(site: Path) -> Fault:
     """Every file of the site with gzip, as a web server sends it."""
 
     def answer(path: str) -> tuple[int, dict[str, str], Iterator[bytes]] | None:
@@ -94,7 +94,7 @@ def lighthouse(site: Path) -> list[Result]:
         command = [npm, "install", "--silent", "--no-audit", "--no-fund", "--prefix", folder, LIGHTHOUSE]
         if subprocess.run(command, capture_output=True, cwd=folder).returncode:
             return [Result(what, f"not measured: npm install {LIGHTHOUSE} failed") for what in whats.values()]
-        with serving(site, zipped(site)) as sent:
+        with serving(site, gzip_answers(site)) as sent:
             scores: dict[str, list[float]] = {name: [] for name in NAMES}
             for name in NAMES * ROUNDS:
                 scores[name].append(score(Path(folder), chromium, f"{sent}{name}.html"))

@@ -28,7 +28,7 @@ from bench.pages import as_brotli
 from tools.browsers import UNFOLD, tab, which
 from tools.runtime.fetch import default_cache, fetch_runtime
 from tools.runtime.pinned import ABI, NUMPY, PLATFORM, PYODIDE, PYTHON
-from tools.runtime.single import packed
+from tools.runtime.single import gzip
 from tools.server import serving
 
 ROUNDS = {"chromium": 7, "firefox": 3}
@@ -132,7 +132,7 @@ def sizes(site: Path) -> list[Result]:
     manifest = next(site.glob("runtime-*/runtime.json"))
     told = json.loads(manifest.read_text("utf-8"))
     paths = [manifest, *(manifest.parent / name for name, file in told["files"].items() if not file.get("later"))]
-    by_brotli, by_gzip = as_brotli(paths, 11), sum(len(packed(path.read_bytes())) for path in paths)
+    by_brotli, by_gzip = as_brotli(paths, 11), sum(len(gzip(path.read_bytes())) for path in paths)
     what = "what a first step fetches of Python, MB as"
     return [
         at_most(f"{what} brotli 11", [by_brotli / 1e6], 4.0, "", f"{len(paths)} files"),

@@ -64,7 +64,7 @@ def machine() -> str:
     return ", ".join(parts)
 
 
-def told(table: str) -> dict[str, str]:
+def values_in(table: str) -> dict[str, str]:
     """Line -> its result, of bench/README.md."""
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if line[:2] == "| "]
     return {row[0] + row[2]: row[1] for row in rows if len(row) == 6}

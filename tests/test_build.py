@@ -24,9 +24,9 @@ import build
 from microgpt.course import PAGES
 from microgpt.errors import UserError
 from tests.tools.built import leads, tree
-from tools.output.compare import compared
+from tools.output.compare import compare
 from tools.output.folder import MANIFEST
-from tools.output.licences import TEXTS, WORKS, written
+from tools.output.licences import TEXTS, WORKS, texts_of
 from tools.output.sources import SITE
 from tools.runtime.fetch import default_cache, fetch_runtime
 
@@ -79,7 +79,7 @@ def test_on_other_processors_pages_are_the_same_bytes_and_traces_the_same_number
     assert one.keys() == other.keys() and len([n for n in one if n.endswith(".html")]) > 2 * len(PAGES)
     unlike = {name for name in one if one[name] != other[name]}
     assert {name for name in unlike if not name.startswith("trace/")} <= {MANIFEST}
-    assert compared(tmp_path / kernels[0], tmp_path / kernels[1]) == ([], [])
+    assert compare(tmp_path / kernels[0], tmp_path / kernels[1]) == ([], [])
 
 
 @pytest.mark.slow("reads and compares whole sites")
@@ -182,7 +182,7 @@ def test_dist_carries_the_licences_of_what_it_carries(site: Path) -> None:
     }
     assert listed <= {*re.findall(r"[\w./-]+", text)} and all(work.among(names) for work in WORKS)
     for work in WORKS:
-        assert f"  {work.name}\n" in text and all(words in text for name in work.texts for _, words in written(name))
+        assert f"  {work.name}\n" in text and all(words in text for name in work.texts for _, words in texts_of(name))
     assert {path.name for path in TEXTS.iterdir()} <= {name for work in WORKS for name in work.texts}
     wheel = next(path for name, path in fetch_runtime(default_cache()).items() if name.startswith("numpy"))
     with zipfile.ZipFile(wheel) as archive:

@@ -25,7 +25,7 @@ from microgpt.viz.text.formats import size_text
 from microgpt.viz.text.language import language
 from tools.output.licences import notices
 from tools.output.sources import site_files
-from tools.runtime.carry import packed, runtime
+from tools.runtime.carry import pack_beside, runtime
 from tools.runtime.single import single
 
 ASSETS = ("directory", "inline")
@@ -46,11 +46,11 @@ def bake(order: Recipe, say: Callable[[str], None], out: Path) -> None:
         for link in lesson.links:
             say(f"left out: {link}, a link")
         with telling(lesson.folder):
-            return baked(order, say, out)
-    baked(order, say, out)
+            return write_lesson(order, say, out)
+    write_lesson(order, say, out)
 
 
-def baked(order: Recipe, say: Callable[[str], None], out: Path) -> None:
+def write_lesson(order: Recipe, say: Callable[[str], None], out: Path) -> None:
     asked, notes = order.asked, notices()
     with slow(lambda: say(f"“{asked.page.name}” computes for {SLOW} s already; Ctrl-C ends a view that never ends")):
         view = views.view(asked.page.widget, asked.settings)
@@ -61,12 +61,12 @@ def baked(order: Recipe, say: Callable[[str], None], out: Path) -> None:
     out.mkdir(parents=True)
     if order.assets == "inline":
         say("runtime: packing it into the page (the first time takes a while)")
-        for name, html in rendered(asked, view, Site(), notes, single(runtime(more, runs))).items():
+        for name, html in both_forms(asked, view, Site(), notes, single(runtime(more, runs))).items():
             write(out / name, html)
             say(f"{name}: {size_text((out / name).stat().st_size)}, everything in it")
         return
     say("runtime: packing it beside the page (the first time takes a while)")
-    for name, html in rendered(asked, view, Site(packed(out, more)), notes).items():
+    for name, html in both_forms(asked, view, Site(pack_beside(out, more)), notes).items():
         write(out / name, html)
     write(out / STYLE, style())
     for name, path in site_files().items():
@@ -86,7 +86,7 @@ def slow(tell: Callable[[], None]) -> Iterator[None]:
         timer.cancel()
 
 
-def rendered(asked: Request, view: View, site: Site, notes: str, assets: Assets = BESIDE) -> dict[str, str]:
+def both_forms(asked: Request, view: View, site: Site, notes: str, assets: Assets = BESIDE) -> dict[str, str]:
     """Both forms by their names, as pages of a site, with what is chosen at first."""
     assets = assets.with_rules(own_style(asked.page))
     with language(asked.lang):

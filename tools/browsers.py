@@ -261,7 +261,7 @@ def webkit(javascript: bool, width: int, running: dict[str, Any] | None = None) 
         options.add_argument("--enable-javascript=false")
     key = f"webkit {javascript}"
     with screen():
-        driver = (running or {}).pop(key, None) or started(options)
+        driver = (running or {}).pop(key, None) or start_driver(options)
         try:
             driver.set_script_timeout(30)
             driver.set_window_size(width, 1000)
@@ -287,7 +287,7 @@ def idle(driver: WebKitGTK) -> bool:
     return True
 
 
-def started(options: WebKitGTKOptions) -> WebKitGTK:
+def start_driver(options: WebKitGTKOptions) -> WebKitGTK:
     """A driver with its browser. It now and then hangs while it starts: then it is given up, and started once more."""
     before = socket.getdefaulttimeout()
     try:

@@ -180,7 +180,7 @@ class Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-def refused(port: int) -> str:
+def refusal(port: int) -> str:
     """Why nothing can be served at that port; "" when it is free."""
     try:
         Server(("127.0.0.1", port), Handler).server_close()
@@ -191,7 +191,7 @@ def refused(port: int) -> str:
 
 def serve(folder: Path, port: int, built: Callable[[], int] | None = None) -> int:
     """Serve `folder` until Ctrl-C; 1 when the port is taken. With `built`, pages load again when its number changes."""
-    if why := refused(port):
+    if why := refusal(port):
         print(why, file=sys.stderr)
         return 1
     server = Server(("127.0.0.1", port), partial(Handler, directory=str(folder), built=built))

@@ -88,15 +88,15 @@ def main(argv: list[str] | None = None) -> int:
             raise UserError("Say where to: --out DIR, or --moving FILE.webp")
         names = [page(name).name for name in options.pages] or [lesson.name for lesson in LESSONS]
         with browser() as chromium, tempfile.TemporaryDirectory() as folder:
-            built(Path(folder) / "site")
+            build_site(Path(folder) / "site")
             with serving(Path(folder) / "site") as url:
                 if options.moving:
-                    told(options.moving, moving(chromium, url))
+                    write(options.moving, moving(chromium, url))
                 for name in names if options.out else []:
                     options.out.mkdir(parents=True, exist_ok=True)
                     for kind in options.look or LOOKS:
-                        frames = list(drawn(chromium, f"{url}{name}.html", LOOKS[kind]))
-                        told(
+                        frames = list(frames_of(chromium, f"{url}{name}.html", LOOKS[kind]))
+                        write(
                             options.out / f"{name}-{kind}.png", sheet(chromium, f"{name}, {kind}", frames, LOOKS[kind])
                         )
     except UserError as error:
@@ -105,13 +105,13 @@ def main(argv: list[str] | None = None) -> int:
     return 0
 
 
-def built(site: Path) -> None:
+def build_site(site: Path) -> None:
     done = subprocess.run([sys.executable, str(ROOT / "build.py"), "--out", str(site)], capture_output=True, text=True)
     if done.returncode:
         raise UserError(f"The site cannot be built: {done.stderr.strip()}")
 
 
-def told(path: Path, data: bytes) -> None:
+def write(path: Path, data: bytes) -> None:
     write_whole({path: data})
     print(f"{path.name}: {len(data) / 1000:.0f} kB", flush=True)
 
@@ -129,7 +129,7 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
-def drawn(chromium: Browser, url: str, look: Look) -> Iterator[Frame]:
+def frames_of(chromium: Browser, url: str, look: Look) -> Iterator[Frame]:
     """The widget as it opens; then a step that plays, or each choice."""
     size: Any = {"width": look.width, "height": look.height}
     with chromium.new_context(viewport=size, color_scheme="dark" if look.dark else "light") as context:

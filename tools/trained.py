@@ -68,7 +68,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, default=DATA, metavar="DIR", help="where what lessons say of it goes")
     options = parser.parse_args(argv)
     try:
-        model = published(options.file)
+        model = checked_model(options.file)
         files = {options.out / text.file: to_json(part) for text, part in traces_of(model)}
         files |= {options.out / name: as_lines(record) for name, record in records_of(model)}
         write_whole(files)
@@ -82,7 +82,7 @@ def main(argv: list[str] | None = None) -> int:
     return 0
 
 
-def published(file: Path) -> Model:
+def checked_model(file: Path) -> Model:
     """The model of the file that is named above. Raises UserError for another one."""
     try:
         found = sha256(file.read_bytes()).hexdigest()
@@ -164,7 +164,9 @@ def model_in(file: Path) -> Model:
         "eos_token_id": field("tokenizer.ggml.eos_token_id"),
     }))  # fmt: skip
     words = {name: field(f"tokenizer.ggml.{name}") for name in ("tokens", "token_type", "merges")}
-    return Model(NAME, facts.config, assemble(tensors, facts, "float32", str(file)), tokenizer_of(told(words), facts))
+    return Model(
+        NAME, facts.config, assemble(tensors, facts, "float32", str(file)), tokenizer_of(tokenizer_json(words), facts)
+    )
 
 
 def in_halves(matrix: Array, heads: int) -> Array:
@@ -173,7 +175,7 @@ def in_halves(matrix: Array, heads: int) -> Array:
     return matrix.reshape(heads, out // heads // 2, 2, width).swapaxes(1, 2).reshape(out, width)
 
 
-def told(words: dict[str, list[Any]]) -> str:
+def tokenizer_json(words: dict[str, list[Any]]) -> str:
     """The tokenizer as a tokenizer.json says it: byte pairs, digits one by one."""
     added = [
         {"id": i, "content": token, "special": True, "single_word": False, "lstrip": False, "rstrip": False,

@@ -34,7 +34,7 @@ class Watch:
     """
 
     def __init__(self, command: Sequence[str], places: Sequence[Path]) -> None:
-        self.command, self.places, self.seen = command, places, seen(places)
+        self.command, self.places, self.seen = command, places, snapshot(places)
         self.built = time.time_ns()
         self.over = Event()
         self.thread = Thread(target=self.look, daemon=True)
@@ -62,9 +62,9 @@ class Watch:
         """Until it is over; builds when something has changed, and nothing changes any more."""
         last = self.seen
         while not self.over.wait(PAUSE):
-            now = seen(self.places)
+            now = snapshot(self.places)
             if now == last and now != self.seen:
-                changed, self.seen = differing(self.seen, now), now
+                changed, self.seen = changes(self.seen, now), now
                 self.build(changed)
             last = now
 
@@ -99,7 +99,7 @@ class Watch:
             if time.monotonic() - start > SLOW and not slow:
                 slow = True
                 print(f"still building after {SLOW:.0f} s; a change starts anew", file=sys.stderr, flush=True)
-            if self.over.is_set() or (slow and seen(self.places) != self.seen):
+            if self.over.is_set() or (slow and snapshot(self.places) != self.seen):
                 self.stop()
                 return None
 
@@ -112,7 +112,7 @@ class Watch:
             self.drop()
 
 
-def seen(places: Iterable[Path]) -> Seen:
+def snapshot(places: Iterable[Path]) -> Seen:
     """All files there, but hidden ones and what Python keeps of its modules; no link in a folder is followed."""
     found: Seen = {}
     todo = [str(place) for place in places]
@@ -121,7 +121,7 @@ def seen(places: Iterable[Path]) -> Seen:
         try:
             if os.path.isdir(path):
                 with os.scandir(path) as entries:
-                    todo += [entry.path for entry in entries if watched(entry)]
+                    todo += [entry.path for entry in entries if is_watched(entry)]
             else:
                 state = os.stat(path)
                 found[path] = state.st_mtime_ns, state.st_size
@@ -130,11 +130,11 @@ def seen(places: Iterable[Path]) -> Seen:
     return found
 
 
-def watched(entry: os.DirEntry[str]) -> bool:
+def is_watched(entry: os.DirEntry[str]) -> bool:
     return not entry.name.startswith((".", "__pycache__")) and not entry.is_symlink()
 
 
-def differing(before: Seen, after: Seen) -> set[str]:
+def changes(before: Seen, after: Seen) -> set[str]:
     return {path for path, _ in before.items() ^ after.items()}
 
 

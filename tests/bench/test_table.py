@@ -3,7 +3,7 @@
 import pytest
 
 from bench.measure import Result
-from bench.table import page, section, told, worse
+from bench.table import page, section, values_in, worse
 
 
 @pytest.mark.parametrize(
@@ -25,20 +25,20 @@ from bench.table import page, section, told, worse
 )
 def test_what_is_worse_by_more_than_its_noise_is_said(goal: str, then: str, now: str, said: bool) -> None:
     before = section("Speed", [Result("a step", then, "a frame", goal), Result("a step", "0.1", "another", goal)])
-    found = worse(told(before), [Result("a step", now, "a frame", goal)])
+    found = worse(values_in(before), [Result("a step", now, "a frame", goal)])
     assert bool(found) == said
     assert not found or (then in found[0] and now in found[0])
 
 
 def test_a_line_that_was_not_there_is_not_worse() -> None:
-    assert worse(told(section("Speed", [])), [Result("a step", "9", "", "at most 1")]) == []
+    assert worse(values_in(section("Speed", [])), [Result("a step", "9", "", "at most 1")]) == []
 
 
 def test_what_is_not_measured_again_stays_as_it_stood() -> None:
     titles = ["Speed", "Size", "Memory"]
     first = page("", {title: [Result(f"a {title}", "1", "", "at most 2")] for title in titles[:2]}, titles)
     then = page(first, {"Size": [Result("a Size", "3", "", "at most 2")], "Memory": []}, titles)
-    assert told(then) == {"what" + "against": "result", "a Speed": "1", "a Size": "3"}
+    assert values_in(then) == {"what" + "against": "result", "a Speed": "1", "a Size": "3"}
     assert [line for line in then.splitlines() if line.startswith("## ")] == [f"## {title}" for title in titles]
     assert page(then, {}, titles) == then
     assert page(f"{then}\n## By hand\n\nOnce.\n", {}, titles) == f"{then}\n## By hand\n\nOnce.\n"

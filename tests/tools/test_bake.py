@@ -124,7 +124,7 @@ def test_no_lesson_leads_out_of_its_file() -> None:
         f"{page.name}, {lang}, {form}: {found}"
         for page in LESSONS
         for lang in LANGUAGES
-        for form, html in bake.rendered(
+        for form, html in bake.both_forms(
             request(page.name, page.model, page.prompt, lang=lang), views.of(page), Site(), "", self_contained(read)
         ).items()
         if (found := leads(html))
@@ -171,7 +171,7 @@ def test_a_lesson_is_checked_and_replaced_like_a_site(inline: Path, capsys: pyte
 @pytest.mark.parametrize("assets", [self_contained(read), STILL], ids=["whole", "beside"])
 def test_without_python_nothing_asks_for_it(assets: Assets) -> None:
     asked = request("why-q")
-    html = bake.rendered(asked, views.of(asked.page), Site(), "", assets)["embed.html"]
+    html = bake.both_forms(asked, views.of(asked.page), Site(), "", assets)["embed.html"]
     assert "<html data-no-python " in html
     assert "data-module" not in html and "wasm-unsafe-eval" not in html
 
@@ -198,7 +198,7 @@ def test_nothing_is_computed_or_rendered_twice(assets: str, monkeypatch: pytest.
 
     monkeypatch.setattr(views, "view", seen)
     monkeypatch.setattr(bake, "render_baked", rendered)
-    monkeypatch.setattr(bake, "packed", lambda *_: "runtime-0")
+    monkeypatch.setattr(bake, "pack_beside", lambda *_: "runtime-0")
     monkeypatch.setattr(bake, "runtime", lambda *_: {"runtime.json": b'{"files": []}'})
     bake.bake(bake.Recipe(request("memory"), assets), lambda line: None, tmp_path / "out")
     assert viewed == ["memory"] and drawn == [False, True]

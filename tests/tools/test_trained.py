@@ -120,14 +120,14 @@ def test_another_file_is_refused(made: tuple[Path, dict[str, Any]], capsys: pyte
         assert trained.main([str(file), "--out", str(out)]) == 1
         assert said in capsys.readouterr().err and not out.exists()
     with pytest.raises(UserError, match="SHA-256"):
-        trained.published(made[0])
+        trained.checked_model(made[0])
 
 
 @pytest.mark.skipif(not REAL, reason="needs the weights: set SMOLLM2_GGUF to the file that tools/trained.py names")
 @pytest.mark.timeout(900)  # a hundred texts of a hundred tokens and more
 def test_the_trace_of_the_repository_is_what_the_weights_give() -> None:
     """To the digits that are kept: the last ones depend on the order in which a machine sums."""
-    model = trained.published(Path(REAL))
+    model = trained.checked_model(Path(REAL))
     for text, part in trained.traces_of(model):
         kept = json.loads((TRACES / text.file).read_text("utf-8"))
         same(json.loads(to_json(part)), kept, text.digits)

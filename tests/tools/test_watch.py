@@ -14,7 +14,7 @@ from urllib.request import urlopen
 import pytest
 
 from build import ROOT, SOURCES
-from tools.watch import LAST, Watch, seen, why
+from tools.watch import LAST, Watch, snapshot, why
 
 # Stands for a build: reads x.py before it is told to go on, and all else then.
 BUILD = """
@@ -87,11 +87,11 @@ def test_what_comes_and_goes_is_a_change(watch: Watch, folder: Path) -> None:
 
 
 def test_hidden_files_and_what_python_keeps_are_none(folder: Path) -> None:
-    before = seen([folder / "sources"])
+    before = snapshot([folder / "sources"])
     (folder / "sources" / "__pycache__").mkdir()
     for name in (".x.html.swp", "__pycache__/x.pyc"):
         (folder / "sources" / name).write_text("x")
-    assert seen([folder / "sources"]) == before == {}
+    assert snapshot([folder / "sources"]) == before == {}
 
 
 def test_an_error_is_said_and_the_next_change_tries_again(

@@ -17,7 +17,7 @@ CLOSE = 1e-12
 FORMAT = "microgpt-trace"  # see microgpt/trace.py
 
 
-def compared(fresh: Path, out: Path) -> tuple[list[str], list[str]]:
+def compare(fresh: Path, out: Path) -> tuple[list[str], list[str]]:
     """What is wrong with `out`, and what lies in it besides, a line each. `fresh` is what has just been built."""
     wrong, listed = [], digests(fresh)
     for name, sha in listed.items():

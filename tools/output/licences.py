@@ -64,7 +64,7 @@ def notices(names: Iterable[str] = RUNTIME) -> str:
         f"  {work.name}\n      in {', '.join(found)}\n      {work.licence}; source: {work.source}\n"
         for work, found in held
     ]
-    texts = {title: text for work, _ in held for name in work.texts for title, text in written(name)}
+    texts = {title: text for work, _ in held for name in work.texts for title, text in texts_of(name)}
     parts = [
         "\n".join([HEAD, *listed]) if held else "",
         *((ROOT / name).read_text("utf-8") for name in ("NOTICES", "LICENSE")),
@@ -73,7 +73,7 @@ def notices(names: Iterable[str] = RUNTIME) -> str:
     return "\n\n----\n\n".join(part.strip() for part in parts if part) + "\n"
 
 
-def written(name: str) -> list[tuple[str, str]]:
+def texts_of(name: str) -> list[tuple[str, str]]:
     """Titles and texts: one of ours, or those of a package."""
     if name.endswith(".txt"):
         return [(name.removesuffix(".txt"), (TEXTS / name).read_text("utf-8"))]

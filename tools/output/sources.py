@@ -39,11 +39,11 @@ WORKER = "worker.js"  # but this, which becomes part of the runtime (packing.py)
 
 def our_files() -> dict[str, bytes]:
     """Archive path -> bytes of our own Python, templates, weights and translations, for the browser."""
-    paths = [path for folder, patterns in OWN.items() for path in listed(ROOT / folder, patterns)]
-    return {place.relative_to(ROOT).as_posix(): data for place, data in map(sent, paths)}
+    paths = [path for folder, patterns in OWN.items() for path in files_in(ROOT / folder, patterns)]
+    return {place.relative_to(ROOT).as_posix(): data for place, data in map(as_sent, paths)}
 
 
-def sent(path: Path) -> tuple[Path, bytes]:
+def as_sent(path: Path) -> tuple[Path, bytes]:
     """A file as it goes out: a translation as the .mo that gettext reads fastest."""
     if path.suffix == ".po":
         return path.with_suffix(".mo"), compiled(path.read_text("utf-8"))
@@ -53,12 +53,12 @@ def sent(path: Path) -> tuple[Path, bytes]:
 def site_files() -> dict[str, Path]:
     """Name -> file of what a page loads from site/, besides its style and what the runtime holds."""
     folder, course = ROOT / "site", ROOT / "microgpt" / "course"
-    found = [path for path in listed(folder, SITE) if path.suffix != ".css" and path.name != WORKER]
-    cards = {f"cards/{path.parent.name.replace('_', '-')}.png": path for path in listed(course, [f"*/{CARD}"])}
+    found = [path for path in files_in(folder, SITE) if path.suffix != ".css" and path.name != WORKER]
+    cards = {f"cards/{path.parent.name.replace('_', '-')}.png": path for path in files_in(course, [f"*/{CARD}"])}
     return {path.relative_to(folder).as_posix(): path for path in found} | cards
 
 
-def listed(folder: Path, patterns: Iterable[str]) -> list[Path]:
+def files_in(folder: Path, patterns: Iterable[str]) -> list[Path]:
     """The files of `folder` that fit one of the patterns, by their names; neither hidden ones nor links."""
 
     def ours(path: Path) -> bool:

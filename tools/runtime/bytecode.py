@@ -17,7 +17,7 @@ from pathlib import Path
 
 from microgpt.errors import UserError
 from tools.runtime.pinned import ABI, PLATFORM, PYTHON
-from tools.runtime.process import ended, started
+from tools.runtime.process import finish, start
 
 SECONDS = 900  # after which a compilation is given up; it takes some ten
 
@@ -84,7 +84,7 @@ WASM = "pyodide.asm.wasm"  # the file of the core that is Python itself
 WAITING: list[subprocess.Popen[str]] = []  # compilers that have been started beforehand
 
 
-def compiled(files: Mapping[str, bytes], core: Mapping[str, Path], cache: Path) -> dict[str, bytes]:
+def compile_files(files: Mapping[str, bytes], core: Mapping[str, Path], cache: Path) -> dict[str, bytes]:
     """Every x.py of `files` as x.pyc: {path + "c": bytecode}. `core` are Pyodide's files by name.
 
     Raises UserError when Node or Pyodide does not do its part.
@@ -92,7 +92,7 @@ def compiled(files: Mapping[str, bytes], core: Mapping[str, Path], cache: Path) 
     sources = {name: data for name, data in files.items() if name.endswith(".py")}
     kept = cache / "bytecode" / compiler(core)
     places = {name: kept / f"{key(name, data)}.pyc" for name, data in sources.items()}
-    found = {name: code for name, place in places.items() if (code := taken(place))}
+    found = {name: code for name, place in places.items() if (code := read_kept(place))}
     if new := {name: data for name, data in sources.items() if name not in found}:
         kept.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=kept) as work:
@@ -110,7 +110,7 @@ def compiled(files: Mapping[str, bytes], core: Mapping[str, Path], cache: Path) 
     return {f"{name}c": found[name] for name in sources}
 
 
-def taken(place: Path) -> bytes:
+def read_kept(place: Path) -> bytes:
     """The bytecode that is kept there, if it is as it was compiled; else nothing."""
     try:
         data = place.read_bytes()
@@ -139,7 +139,7 @@ def run(sources: Mapping[str, bytes], core: Mapping[str, Path], folder: Path) ->
     if not WAITING:
         get_ready(core)
     try:
-        done = ended(WAITING.pop(), SECONDS, str(folder.resolve()))
+        done = finish(WAITING.pop(), SECONDS, str(folder.resolve()))
     except subprocess.TimeoutExpired:
         raise UserError("Compiling for the browser failed: %(why)s", why=f"no end in {SECONDS} seconds") from None
     if (wrong := folder / "wrong").is_file():
@@ -152,7 +152,7 @@ def run(sources: Mapping[str, bytes], core: Mapping[str, Path], folder: Path) ->
 def get_ready(core: Mapping[str, Path]) -> None:
     """Start a compiler, which waits until `run` has work for it."""
     argument = json.dumps([str(core[WASM].parent.resolve()), json.dumps(LOCK)])
-    WAITING.append(started([node(), "--input-type=module", "--eval", IMPORTS + NODE, argument]))
+    WAITING.append(start([node(), "--input-type=module", "--eval", IMPORTS + NODE, argument]))
 
 
 IMPORTS = """

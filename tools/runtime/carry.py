@@ -32,7 +32,7 @@ ALL_MODELS = {
 NOTEBOOK = "microgpt.viz.notebook"  # no page asks for it
 
 
-def packed(out: Path, more: Mapping[str, bytes], wanted: Callable[[str], bool] = lambda name: True) -> str:
+def pack_beside(out: Path, more: Mapping[str, bytes], wanted: Callable[[str], bool] = lambda name: True) -> str:
     """Make the runtime folder of a site in `out`, and say its name; `more` goes along with our own Python."""
     cache = default_cache()
     return pack_runtime(fetch_runtime(cache), out, {**our_files(), **more}, cache, wanted=wanted)
@@ -43,7 +43,7 @@ def runtime(more: Mapping[str, bytes] | None = None, asked: Request | None = Non
     the cache."""
     wanted = (needed_by(asked),) if asked else ()
     with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder) / packed(Path(folder), more or {}, *wanted)
+        made = Path(folder) / pack_beside(Path(folder), more or {}, *wanted)
         return {path.name: path.read_bytes() for path in sorted(made.iterdir())}
 
 
@@ -53,33 +53,33 @@ def needed_by(asked: Request) -> Callable[[str], bool]:
     texts = {path: data.decode() for path, data in ours.items() if path.endswith((".py", *TEMPLATES))}
     pages = {path for path in texts if re.fullmatch(r"microgpt/(course|apps)/\w+/__init__\.py", path)}  # for the map
     own = {path for path in texts if path.startswith(f"{COURSE}{widget}/")}
-    found = reached(texts, own | pages, widget)
+    found = reachable(texts, own | pages, widget)
     code = "".join(texts[path] for path in found - ALL_MODELS - pages)
     found |= {f"locale/{asked.lang}/LC_MESSAGES/messages.mo"}
     for path in ours:
         model = PurePosixPath(path).stem
         if path.endswith(".npz") and (model in asked.page.models or f'"{model}"' in code):
             found.add(path)
-    left_out = {archived(path) for path in ours if path in texts or path.endswith((".npz", ".mo"))}
-    left_out -= {archived(path) for path in found}
+    left_out = {archive_path(path) for path in ours if path in texts or path.endswith((".npz", ".mo"))}
+    left_out -= {archive_path(path) for path in found}
     unnamed = tuple(place for place, name in LIBRARIES.items() if not re.search(name, code))
     return lambda name: name not in left_out and not name.startswith(unnamed)
 
 
-def reached(texts: Mapping[str, str], own: set[str], widget: str) -> set[str]:
+def reachable(texts: Mapping[str, str], own: set[str], widget: str) -> set[str]:
     """The modules and templates that a lesson with these templates of its own can come to."""
     found, waiting = set[str](), [*own, *module(MODULE, texts), *module(f"microgpt.course.{widget}.lesson", texts)]
     while waiting:
         path = waiting.pop()
         if path not in found:
             found.add(path)
-            waiting += named(texts[path], texts)
+            waiting += templates_in(texts[path], texts)
             if path.endswith(".py") and LISTINGS not in path:
                 waiting += (file for name in imports(texts[path]) for file in module(name, texts))
     return found
 
 
-def named(text: str, texts: Mapping[str, str]) -> set[str]:
+def templates_in(text: str, texts: Mapping[str, str]) -> set[str]:
     """The templates whose names stand in a text in quotes."""
     return {file_of(name) for name in re.findall(r'"([\w/]+\.\w+)"', text)} & {*texts}
 
@@ -105,6 +105,6 @@ def module(name: str, texts: Mapping[str, str]) -> Iterator[str]:
         yield from {f"{place}.py", f"{place}/__init__.py"} & {*texts}
 
 
-def archived(path: str) -> str:
+def archive_path(path: str) -> str:
     """Where a file of ours lies in the archives: a template is a module there."""
     return f"{COMPILED}/{key(name)}.py" if (name := name_of(path)) else path

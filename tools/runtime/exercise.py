@@ -35,18 +35,18 @@ APPS = {"embed-builder": {"embed_page": "kv-cache"}, "own-model": {"prompt": ""}
 
 def answers(names: Sequence[str] = ()) -> list[str]:
     """The HTML of all answers, or of those of the pages with these names."""
-    with ticking():
-        return pressed_everything(names)
+    with ticks():
+        return press_all(names)
 
 
 def answers_of(fields: dict[str, str]) -> list[str]:
     """The HTML of all answers of the page that stands by itself with these fields."""
-    with ticking():
-        return pressed(page_named(fields["page"]), fields)
+    with ticks():
+        return press(page_named(fields["page"]), fields)
 
 
 @contextmanager
-def ticking() -> Iterator[None]:
+def ticks() -> Iterator[None]:
     """The clock goes by ticks, so that times are the same everywhere."""
     try:
         timing: Any = import_module("microgpt.viz.drawing.timing")
@@ -69,15 +69,15 @@ def fields_of(page: Page, lang: str = "en") -> dict[str, str]:
     return {"page": page.name, **own, **APPS.get(page.name, {}), "lang": lang}
 
 
-def pressed_everything(names: Sequence[str]) -> list[str]:
+def press_all(names: Sequence[str]) -> list[str]:
     for name in modules():
         import_module(name)
     said = []
     for page in (one for one in (map(page_named, names) if names else PAGES) if not one.still):
         render_page(page, views.of(page))
         for lang in LANGUAGES:
-            said += pressed(page, fields_of(page, lang))
-    said += stepped()
+            said += press(page, fields_of(page, lang))
+    said += step_checkpoint()
     quarrel()
     return said
 
@@ -91,7 +91,7 @@ def modules() -> list[str]:
     return [".".join(["microgpt", *path.relative_to(top).with_suffix("").parts]) for path in paths]
 
 
-def pressed(page: Page, fields: dict[str, str]) -> list[str]:
+def press(page: Page, fields: dict[str, str]) -> list[str]:
     """Every hook, twice; then the model of each name; then what is wrong."""
     said, hooks = [], sorted({*hooks_of(fields)} - {"model"})
     for hook in hooks:
@@ -121,7 +121,7 @@ class Held:
         return self.data[start:stop]
 
 
-def stepped() -> list[str]:
+def step_checkpoint() -> list[str]:
     """A checkpoint of the reader's own, of the smallest kind, through all that its page can do."""
     words = {word: i for i, word in enumerate(["a", "b", "c", "<end>"])}
     config = {"n_embd": 4, "n_layer": 1, "n_head": 2, "n_positions": 8, "vocab_size": len(words), "eos_token_id": 3}

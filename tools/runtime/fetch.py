@@ -36,7 +36,7 @@ def fetch_runtime(cache: Path) -> dict[str, Path]:
     Raises UserError when no source answers, or when a file is not the pinned one.
     """
     home = cache / f"pyodide-{PYODIDE}"
-    found = present(home)
+    found = cached_files(home)
     reasons = []
     for source in [] if found else sources():
         home.mkdir(parents=True, exist_ok=True)
@@ -47,10 +47,10 @@ def fetch_runtime(cache: Path) -> dict[str, Path]:
             except Unavailable as reason:
                 reasons.append(str(reason))
                 continue
-            for name in expected(folder):
+            for name in expected_names(folder):
                 verify(folder / name)
                 os.replace(folder / name, home / name)
-        found = present(home)
+        found = cached_files(home)
         break
     if not found:
         raise UserError(
@@ -61,30 +61,30 @@ def fetch_runtime(cache: Path) -> dict[str, Path]:
     return found
 
 
-def present(home: Path) -> dict[str, Path]:
+def cached_files(home: Path) -> dict[str, Path]:
     """The cached files, checked again; empty when one is missing or no longer what it was."""
-    names = expected(home)
-    good = [name for name in names if (home / name).exists() and digest(home / name) == pinned(name)]
+    names = expected_names(home)
+    good = [name for name in names if (home / name).exists() and digest(home / name) == pinned_sha256(name)]
     return {name: home / name for name in names} if len(good) == len(names) == len(CORE) + 1 else {}
 
 
-def expected(folder: Path) -> list[str]:
+def expected_names(folder: Path) -> list[str]:
     """The core files and whichever NumPy is there."""
     return [*CORE, *(name for name in WHEELS if (folder / name).exists())][: len(CORE) + 1]
 
 
-def pinned(name: str) -> str:
+def pinned_sha256(name: str) -> str:
     return CORE.get(name) or WHEELS[name]
 
 
 def verify(path: Path) -> None:
     """Raise UserError unless `path` is the pinned file of its name."""
     got = digest(path) if path.exists() else "missing"
-    if got != pinned(path.name):
+    if got != pinned_sha256(path.name):
         raise UserError(
             "%(file)s is not the file that this version is made for: its sha256 is %(got)s, it must be %(want)s. "
                 "Nothing was built. Try another network, or another MICROGPT_RUNTIME_DIR.",
-            file=path.name, got=got, want=pinned(path.name),
+            file=path.name, got=got, want=pinned_sha256(path.name),
         )  # fmt: skip
 
 
@@ -101,11 +101,11 @@ def sources() -> Iterable[Source]:
 def from_folder(out: Path) -> None:
     """A folder that the user names in MICROGPT_RUNTIME_DIR."""
     folder = Path(os.environ["MICROGPT_RUNTIME_DIR"])
-    for name in expected(folder):
+    for name in expected_names(folder):
         if not (folder / name).is_file():
             raise Unavailable(f"{folder} holds no {name}")
         shutil.copyfile(folder / name, out / name)
-    if len(expected(folder)) == len(CORE):
+    if len(expected_names(folder)) == len(CORE):
         raise Unavailable(f"{folder} holds neither {' nor '.join(WHEELS)}")
 
 

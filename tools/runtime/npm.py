@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from tools.runtime.process import finished
+from tools.runtime.process import run_to_end
 
 SECONDS = 900  # for one package
 
@@ -27,7 +27,7 @@ def fetch(package: str, members: Iterable[str], out: Path) -> None:
     box = Path(tempfile.mkdtemp(dir=out))  # whatever is in it afterwards has come from npm
     try:
         command = [npm, "pack", package, "--silent", "--pack-destination", str(box)]
-        if finished(command, SECONDS, box).returncode:
+        if run_to_end(command, SECONDS, box).returncode:
             raise Unavailable(f"npm pack {package} failed")
         (archive,) = box.glob("*.tgz")
         with tarfile.open(archive) as tar:

@@ -27,7 +27,7 @@ from microgpt.viz.rendering.style import read
 from tools.output.sources import LISTINGS
 from tools.output.templates import as_python
 from tools.runtime import finder
-from tools.runtime.bytecode import HEADER, LOCK, compiled
+from tools.runtime.bytecode import HEADER, LOCK, compile_files
 from tools.runtime.finder import FILES, MODULES
 from tools.runtime.pinned import CORE, MINOR, TAG
 
@@ -63,18 +63,18 @@ def pack_runtime(
     """
     out = site / "runtime"
     out.mkdir(parents=True)
-    files = gathered(fetched, own, all_of_it)
+    files = all_files(fetched, own, all_of_it)
     sources = {name: data for name, data in files.items() if LISTINGS not in name}
     sources["sitecustomize.py"] = Path(finder.__file__).read_bytes()
-    code = compiled(sources, {name: path for name, path in fetched.items() if name in CORE}, cache)
+    code = compile_files(sources, {name: path for name, path in fetched.items() if name in CORE}, cache)
     (out / NUMPY).write_bytes(files[LIBRARY])
     files[LIBRARY] = b""  # Python looks whether it is there, and finds it loaded
     first = set(USED_FIRST.read_text("utf-8").split())
     in_first = {name for name in files if all_of_it or stem(name) in first or name.startswith(f"{TRAVELLED}/")}
     start = {f"{name}.pyc": code[f"{name}.pyc"] for name in START}
-    (out / FIRST).write_bytes(as_wasm(zipped(part(in_first, files, code, LATE) | start)))
+    (out / FIRST).write_bytes(as_wasm(archive_of(part(in_first, files, code, LATE) | start)))
     in_more = {*filter(wanted, files)} - in_first
-    (out / MORE).write_bytes(as_wasm(zipped(part(in_more, files, code, []))))
+    (out / MORE).write_bytes(as_wasm(archive_of(part(in_more, files, code, []))))
     (out / "worker.js").write_bytes(worker(*(fetched[name].read_text("utf-8") for name in SCRIPTS)).encode())
     shutil.copyfile(fetched[WASM], out / WASM)
     told = {}
@@ -105,17 +105,17 @@ def worker(main: str, core: str) -> str:
     return f"{told}\n{read('worker.js')}\n{core}\n(() => {{ {main}\n}})();\n"
 
 
-def gathered(fetched: Mapping[str, Path], own: Mapping[str, bytes], all_of_it: bool) -> dict[str, bytes]:
+def all_files(fetched: Mapping[str, Path], own: Mapping[str, bytes], all_of_it: bool) -> dict[str, bytes]:
     """All files of the archives by their paths, sources where they have some."""
     used = set(USED.read_text("utf-8").split()) if not all_of_it else None
     archives = [read_zip(path) for path in fetched.values() if path.suffix in (".whl", ".zip")]
-    found = {name: data for one in archives for name, data in one.items() if needed(name, used)}
+    found = {name: data for one in archives for name, data in one.items() if is_needed(name, used)}
     for package in ("jinja2", "markupsafe"):
-        found |= installed(package)
+        found |= package_files(package)
     return found | as_python(own) | {SAID: json.dumps(of_forward()).encode("utf-8")}
 
 
-def needed(name: str, used: Collection[str] | None) -> bool:
+def is_needed(name: str, used: Collection[str] | None) -> bool:
     """Whether a file of an archive goes into the pack; licences are to be read beside it: tools/output/licences.py."""
     if ".dist-info/" in name:  # Pyodide would take it for a package of its own
         return False
@@ -160,14 +160,14 @@ def read_zip(path: Path) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
 
 
-def installed(package: str) -> dict[str, bytes]:
+def package_files(package: str) -> dict[str, bytes]:
     """The pure-Python files of a package of this environment."""
     found = distribution(package)
     paths = [f for f in found.files or [] if f.suffix == ".py"]
     return {f.as_posix(): Path(str(f.locate())).read_bytes() for f in paths if not f.as_posix().startswith("..")}
 
 
-def zipped(files: Mapping[str, bytes]) -> bytes:
+def archive_of(files: Mapping[str, bytes]) -> bytes:
     """An archive whose bytes depend on nothing but the files: order, dates and rights are fixed. Not compressed, for
     what is sent is compressed as a whole."""
     whole = io.BytesIO()

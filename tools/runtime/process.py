@@ -10,22 +10,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 
-def finished(command: Sequence[str], seconds: float, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def run_to_end(command: Sequence[str], seconds: float, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """What it said. It and all that it has started are ended when it takes longer, or when somebody presses Ctrl-C.
 
     Raises subprocess.TimeoutExpired.
     """
-    return ended(started(command, cwd), seconds)
+    return finish(start(command, cwd), seconds)
 
 
-def started(command: Sequence[str], cwd: Path | None = None) -> subprocess.Popen[str]:
+def start(command: Sequence[str], cwd: Path | None = None) -> subprocess.Popen[str]:
     """It runs, and may wait for what it is told; when we end, there is nothing left to read for it."""
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, cwd=cwd, start_new_session=True)
 
 
-def ended(process: subprocess.Popen[str], seconds: float, told: str = "") -> subprocess.CompletedProcess[str]:
-    """As `finished`, of what has been started; `told` is all that it reads."""
+def finish(process: subprocess.Popen[str], seconds: float, told: str = "") -> subprocess.CompletedProcess[str]:
+    """As `run_to_end`, of what has been started; `told` is all that it reads."""
     with process:
         try:
             out, err = process.communicate(told, timeout=seconds)

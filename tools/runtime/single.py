@@ -17,10 +17,10 @@ from microgpt.viz.rendering.style import read
 
 def single(runtime: Mapping[str, bytes]) -> Assets:
     """What a page loads, with everything in it."""
-    return self_contained(read, runtime, packed)
+    return self_contained(read, runtime, gzip)
 
 
 @cache
-def packed(data: bytes) -> bytes:
+def gzip(data: bytes) -> bytes:
     """gzip by libdeflate, about a twentieth smaller than by zlib. Two pages carry the same: it is done once."""
     return bytes(deflate.gzip_compress(data, 12))

@@ -23,7 +23,7 @@ from tools.runtime.bytecode import IMPORTS, LOCK, SECONDS, node
 from tools.runtime.fetch import default_cache, fetch_runtime
 from tools.runtime.packing import LIBRARY, PLACE, SAID, SCRIPTS, START, USED, USED_FIRST, pack_runtime
 from tools.runtime.pinned import TAG
-from tools.runtime.process import finished
+from tools.runtime.process import run_to_end
 
 EXERCISE = Path(__file__).with_name("exercise.py")
 OURS = ("microgpt", "jinja2/", "markupsafe/")
@@ -80,9 +80,9 @@ def main() -> int:
         print(f"tools.runtime.used: {error}", file=sys.stderr)
         return 1
     codecs = {f"encodings/{name}" for name in BY_NAME}  # Python remembers for ever that it has not found one
-    found = {used(name) for name in all_of_them["files"]} | codecs
+    found = {listed_name(name) for name in all_of_them["files"]} | codecs
     write(USED, {name for name in found if not name.startswith(OURS)})
-    write(USED_FIRST, {used(name) for name in first["files"]} - {*START} | {*NO_MODULES, *codecs})
+    write(USED_FIRST, {listed_name(name) for name in first["files"]} - {*START} | {*NO_MODULES, *codecs})
     return 0
 
 
@@ -92,7 +92,7 @@ def write(path: Path, names: Iterable[str]) -> None:
     print(f"{path.name}: {len(listed)} files", file=sys.stderr)
 
 
-def used(path: str) -> str:
+def listed_name(path: str) -> str:
     """A module's file as the lists name it: its path in its archive, without the suffix; "" for what is in none."""
     for place in (f"/python{TAG}.zip/", "/site-packages/"):
         _, found, name = path.partition(place)
@@ -122,7 +122,7 @@ def run(
         [str(core.resolve()), json.dumps(LOCK), f"{PLACE}/{LIBRARY}", [ADD_MORE if more else "", code, FILES]]
     )
     try:
-        done = finished([node(), "--input-type=module", "--eval", IMPORTS + NODE, argument], SECONDS)
+        done = run_to_end([node(), "--input-type=module", "--eval", IMPORTS + NODE, argument], SECONDS)
     except subprocess.TimeoutExpired:
         raise UserError("The pages did not run in Pyodide: %(why)s", why=f"no end in {SECONDS} seconds") from None
     if done.returncode:

@@ -18,7 +18,7 @@ from tests.browser.hosts import WATCH
 from tests.browser.live import LINE, STATE, html, open_live
 from tools.browsers import Page
 from tools.runtime.carry import runtime
-from tools.runtime.single import packed
+from tools.runtime.single import gzip
 from tools.server import serving
 
 FIELD = "input[type=file]"
@@ -48,7 +48,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page with all of Python in it."""
     page, out = page_named("look-inside"), tmp_path_factory.mktemp("alone")
-    text = render.render_page(page, views.of(page), assets=self_contained(read, runtime(), packed))
+    text = render.render_page(page, views.of(page), assets=self_contained(read, runtime(), gzip))
     (out / "page.html").write_text(text, "utf-8")
     (out / "host.html").write_text(FRAME.format("page.html"), "utf-8")
     return out

@@ -16,10 +16,10 @@ from tests.browser.conftest import Open
 from tests.browser.hosts import WATCH, until_it_says
 from tests.browser.live import LINE, STATE
 from tests.support.sampled import sampled
-from tools.bake import rendered
+from tools.bake import both_forms
 from tools.browsers import UNFOLD
 from tools.runtime.carry import runtime
-from tools.runtime.single import packed
+from tools.runtime.single import gzip
 from tools.server import serving
 
 ORDER = ["--prompt", "The next day", "--model", "stories", "--single-file"]
@@ -61,8 +61,8 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     out = tmp_path_factory.mktemp("host")
     asked = request("stepper", "stories", "The next day")
-    assets = self_contained(told, runtime(asked=asked), packed)
-    html = rendered(asked, views.view("kv_cache", asked.settings), Site(), "", assets)
+    assets = self_contained(told, runtime(asked=asked), gzip)
+    html = both_forms(asked, views.view("kv_cache", asked.settings), Site(), "", assets)
     (out / "page.html").write_text(html["index.html"], "utf-8")
     (out / "host.html").write_text(HOST, "utf-8")
     return out

@@ -186,7 +186,7 @@ def test_a_build_killed_at_any_moment_loses_nothing_and_the_next_one_heals(out: 
 
 
 def test_a_site_and_a_lesson_of_ones_own_replace_each_other(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bake, "packed", lambda *_: "runtime-0")
+    monkeypatch.setattr(bake, "pack_beside", lambda *_: "runtime-0")
     assert build.main(["--prompt", "emma", "--out", str(out)]) == 0
     assert {"index.html", "embed.html", "boot.js"} <= tree(out).keys() and not OLD.keys() & {*tree(out)} - {
         "index.html", "style.css",

@@ -88,7 +88,7 @@ def test_only_what_is_listed_goes_beside_the_pages(
 def test_only_what_is_listed_goes_beside_a_lesson(
     sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bake, "packed", lambda *_: "runtime-0")
+    monkeypatch.setattr(bake, "pack_beside", lambda *_: "runtime-0")
     monkeypatch.setattr(bake, "notices", lambda: "")
     monkeypatch.setattr(bake, "ROOT", sources, raising=False)
     bake.bake(bake.Recipe(request(), "directory"), lambda line: None, tmp_path / "out")
@@ -119,7 +119,7 @@ def test_every_tracked_file_goes_along() -> None:
         pytest.skip("no checkout of git here, so it cannot be told what belongs to the project")
     asked = [git, "-c", "safe.directory=*", "ls-files", "-z", *ours.OWN, "site"]
     tracked = subprocess.run(asked, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
-    alone = [path for folder, kinds in ours.PAGES_ALONE.items() for path in ours.listed(ROOT / folder, kinds)]
+    alone = [path for folder, kinds in ours.PAGES_ALONE.items() for path in ours.files_in(ROOT / folder, kinds)]
     out = {*ours.our_files(), *(path.relative_to(ROOT).as_posix() for path in alone)}
-    out |= {path.relative_to(ROOT).as_posix() for path in ours.listed(ROOT / "site", ours.SITE)}
+    out |= {path.relative_to(ROOT).as_posix() for path in ours.files_in(ROOT / "site", ours.SITE)}
     assert [name for name in tracked if name and re.sub(r"\.po$", ".mo", name) not in out] == []

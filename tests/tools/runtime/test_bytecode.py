@@ -8,7 +8,7 @@ import pytest
 from microgpt.errors import UserError
 from tools.output.sources import our_files
 from tools.runtime import bytecode
-from tools.runtime.bytecode import compiled
+from tools.runtime.bytecode import compile_files
 from tools.runtime.fetch import default_cache, fetch_runtime
 from tools.runtime.pinned import CORE
 
@@ -38,14 +38,14 @@ def core(tmp_path: Path) -> dict[str, Path]:
 
 
 def test_what_is_compiled_is_not_compiled_again(runs: list[Path], core: dict[str, Path], tmp_path: Path) -> None:
-    assert compiled(SOURCES, core, tmp_path) == compiled(SOURCES, core, tmp_path) == PYC
+    assert compile_files(SOURCES, core, tmp_path) == compile_files(SOURCES, core, tmp_path) == PYC
     assert len(runs) == 1
 
 
 def test_what_has_changed_is_compiled_alone(
     runs: list[Path], core: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    compiled(SOURCES, core, tmp_path)
+    compile_files(SOURCES, core, tmp_path)
     quick, seen = bytecode.run, []
 
     def run(sources: Mapping[str, bytes], core: Mapping[str, Path], folder: Path) -> None:
@@ -53,9 +53,9 @@ def test_what_has_changed_is_compiled_alone(
         quick(sources, core, folder)
 
     monkeypatch.setattr(bytecode, "run", run)
-    assert compiled({**SOURCES, "y.py": b"4"}, core, tmp_path) == {**PYC, "y.pyc": b"bytecode of 4"}
+    assert compile_files({**SOURCES, "y.py": b"4"}, core, tmp_path) == {**PYC, "y.pyc": b"bytecode of 4"}
     assert seen == [{"y.py"}]
-    assert compiled(SOURCES, core, tmp_path) == PYC  # and what was, is still there
+    assert compile_files(SOURCES, core, tmp_path) == PYC  # and what was, is still there
     assert seen == [{"y.py"}]
 
 
@@ -75,11 +75,11 @@ def missing(kept: Path) -> None:
 def test_a_damaged_cache_is_mended(
     harm: Callable[[Path], None], runs: list[Path], core: dict[str, Path], tmp_path: Path
 ) -> None:
-    compiled(SOURCES, core, tmp_path)
+    compile_files(SOURCES, core, tmp_path)
     there = sorted((tmp_path / "bytecode").glob("*/*"))
     harm(there[0])
     for _ in range(2):
-        assert compiled(SOURCES, core, tmp_path) == PYC
+        assert compile_files(SOURCES, core, tmp_path) == PYC
     assert len(runs) == 2
     assert sorted((tmp_path / "bytecode").glob("*/*")) == there
 
@@ -90,7 +90,7 @@ def test_a_compiler_that_comes_to_no_end_is_given_up(
     monkeypatch.setattr(bytecode, "NODE", "setInterval(() => {}, 1000);")
     monkeypatch.setattr(bytecode, "SECONDS", 0.5)
     with pytest.raises(UserError, match="Compiling for the browser failed: no end in 0.5 seconds"):
-        compiled(SOURCES, core, tmp_path)
+        compile_files(SOURCES, core, tmp_path)
     assert not list((tmp_path / "bytecode").glob("*/*"))
 
 
@@ -99,7 +99,7 @@ def test_a_file_that_was_not_compiled_is_missed(
 ) -> None:
     monkeypatch.setattr(bytecode, "run", lambda sources, core, folder: (folder / "out").mkdir())
     with pytest.raises(UserError, match="a file is missing"):
-        compiled(SOURCES, core, tmp_path)
+        compile_files(SOURCES, core, tmp_path)
     assert not list((tmp_path / "bytecode").glob("*/*"))
 
 
@@ -108,8 +108,8 @@ def test_a_module_is_the_same_bytes_whatever_is_compiled_with_it(tmp_path: Path)
     """So a site does not depend on what was in the cache."""
     core = {name: path for name, path in fetch_runtime(default_cache()).items() if name in CORE}
     sources = {name: data for name, data in our_files().items() if name.startswith("microgpt/viz/drawing/")}
-    whole = compiled(sources, core, tmp_path / "whole")
+    whole = compile_files(sources, core, tmp_path / "whole")
     name = "microgpt/viz/drawing/picture.py"
-    assert compiled({name: sources[name]}, core, tmp_path / "one") == {f"{name}c": whole[f"{name}c"]}
+    assert compile_files({name: sources[name]}, core, tmp_path / "one") == {f"{name}c": whole[f"{name}c"]}
     with pytest.raises(UserError, match=r"^Compiling for the browser failed: a/x.py, line 2: expected ':'$"):
-        compiled({"a/x.py": b"a = 1\nif a\n"}, core, tmp_path / "broken")
+        compile_files({"a/x.py": b"a = 1\nif a\n"}, core, tmp_path / "broken")

@@ -14,7 +14,7 @@ from microgpt.viz.request import Request, request
 from tools.runtime.carry import needed_by, runtime
 from tools.runtime.exercise import answers_of, fields_of
 from tools.runtime.packing import MORE
-from tools.runtime.single import packed
+from tools.runtime.single import gzip
 from tools.runtime.used import EXERCISE, run
 
 WITH_LIBRARIES = {"fewer-heads", "full-cache", "fewer-bits", "latent-row", "no-cache"}  # numpy.random or numpy.linalg
@@ -43,7 +43,7 @@ def test_a_lesson_runs_on_the_little_that_it_carries(page: Page, lang: str, tmp_
     here = answers_of(fields)
     assert len(here) >= 6
     assert there == here
-    more = len(packed(next(tmp_path.glob(f"*/{MORE}")).read_bytes()))
+    more = len(gzip(next(tmp_path.glob(f"*/{MORE}")).read_bytes()))
     assert more < (1_600_000 if page.name in WITH_LIBRARIES else 620_000) + 210_000 * (lang != "en")
 
 

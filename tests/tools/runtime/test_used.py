@@ -9,7 +9,7 @@ from microgpt.course import LESSONS, PAGES
 from tools.runtime.exercise import answers
 from tools.runtime.packing import LATE, USED, USED_FIRST
 from tools.runtime.pinned import MINOR, TAG
-from tools.runtime.used import BY_NAME, EXERCISE, FIRST_STEP, run, used
+from tools.runtime.used import BY_NAME, EXERCISE, FIRST_STEP, listed_name, run
 
 
 @pytest.mark.slow("packs the browser's Python and runs it")
@@ -42,11 +42,11 @@ def test_what_is_left_for_later_is_imported_in_a_first_step_and_not_loaded(tmp_p
 
 def test_the_list_names_files_as_archives_do() -> None:
     packages = f"/lib/python{MINOR}/site-packages"
-    assert used(f"/lib/python{TAG}.zip/asyncio/events.pyc") == "asyncio/events"
-    assert used(f"{packages}/numpy/_core/_multiarray_umath.cpython-{TAG}-wasm32-emscripten.so") == (
+    assert listed_name(f"/lib/python{TAG}.zip/asyncio/events.pyc") == "asyncio/events"
+    assert listed_name(f"{packages}/numpy/_core/_multiarray_umath.cpython-{TAG}-wasm32-emscripten.so") == (
         "numpy/_core/_multiarray_umath"
     )
-    assert used(f"{packages}/jinja2/nodes.py") == "jinja2/nodes" and used("") == ""
+    assert listed_name(f"{packages}/jinja2/nodes.py") == "jinja2/nodes" and listed_name("") == ""
     for path in (USED, USED_FIRST):
         listed = path.read_text("utf-8").split()
         assert listed == sorted(listed) and {f"encodings/{name}" for name in BY_NAME} <= set(listed)
