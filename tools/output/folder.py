@@ -87,8 +87,10 @@ def lock(beside: Path) -> int | None:
     except BlockingIOError:
         os.close(handle)
         raise UserError(
-            "Another build is at work beside %(folder)s; wait for its end, or choose another --out.", folder=beside
+            "Another build is at work in %(folder)s; wait for its end, or choose another --out.", folder=beside
         ) from None
+    except OSError:  # a file system without locks
+        pass
     return handle
 
 

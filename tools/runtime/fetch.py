@@ -55,9 +55,10 @@ def fetch_runtime(cache: Path) -> dict[str, Path]:
     if not found:
         raise UserError(
             "The browser runtime could not be fetched: %(reasons)s. Connect to the network and build again, or put "
-                "%(files)s into a folder and name it in MICROGPT_RUNTIME_DIR.",
-            reasons="; ".join(reasons), files=", ".join([*CORE, CDN_NUMPY]),
-        )  # fmt: skip
+            "%(files)s into a folder and name it in MICROGPT_RUNTIME_DIR.",
+            reasons="; ".join(reasons),
+            files=", ".join([*CORE, CDN_NUMPY]),
+        )
     return found
 
 
@@ -83,9 +84,11 @@ def verify(path: Path) -> None:
     if got != pinned_sha256(path.name):
         raise UserError(
             "%(file)s is not the file that this version is made for: its sha256 is %(got)s, it must be %(want)s. "
-                "Nothing was built. Try another network, or another MICROGPT_RUNTIME_DIR.",
-            file=path.name, got=got, want=pinned_sha256(path.name),
-        )  # fmt: skip
+            "Nothing was built. Try another network, or another MICROGPT_RUNTIME_DIR.",
+            file=path.name,
+            got=got,
+            want=pinned_sha256(path.name),
+        )
 
 
 # ---- sources -----------------------------------------------------------------------------------------
