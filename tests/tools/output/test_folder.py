@@ -1,5 +1,6 @@
 """A build takes the place of a build, and of nothing else; whatever stops it, the old one stays as it was."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -130,6 +131,15 @@ def test_a_second_build_is_told_of_the_first(out: Path) -> None:
         put(new, NEW)
 
     build.build(out, write=write)
+    assert tree(out) == NEW
+
+
+def test_a_file_system_without_locks_is_built_on(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", none)
+    build.build(out, write=site(NEW))
     assert tree(out) == NEW
 
 
