@@ -22,7 +22,7 @@ from xml.etree import ElementTree
 from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.errors import UserError
 from microgpt.files import write_whole
-from microgpt.viz.figures import animated, figure, lesson, of_run
+from microgpt.viz.figures import figure, lesson, of_run
 from microgpt.viz.large.checked import trace_in
 from microgpt.viz.large.from_trace import picture_of
 from microgpt.viz.large.picture import BigPicture, big_view
@@ -94,7 +94,7 @@ def make(options: argparse.Namespace) -> None:
         raise UserError("--new is for a checkpoint; name its folder with --checkpoint.")
     else:
         settings = settings_for(shown, options.model or "", options.prompt)
-        svg = (animated if options.animate else figure)(shown, settings, choice, options.address)
+        svg = figure(shown, settings, choice, options.address, options.animate)
     write_whole({out: pngs([svg], scale)[0] if kind == ".png" else svg})
 
 

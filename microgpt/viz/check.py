@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 from microgpt.viz import views
 from microgpt.viz.controls import Choice, drawn
-from microgpt.viz.figures import animated, figure
+from microgpt.viz.figures import figure
 from microgpt.viz.lesson import add, lesson_named
 from microgpt.viz.page import Page
 from microgpt.viz.rendering import render
@@ -36,7 +36,7 @@ def check(lesson: str | Path) -> None:
     for choice in view.choices:
         for value in choice.values if choice.in_figure else ():
             ElementTree.fromstring(figure(page, settings, {choice.name: value}))
-    ElementTree.fromstring(animated(page, settings))
+    ElementTree.fromstring(figure(page, settings, moves=True))
     answers_alike(page)
 
 

@@ -75,7 +75,7 @@ def save_figure(state: State | None, fields: Mapping[str, str]) -> tuple[State |
     """What the page shows as a picture to save; `format` is svg, png or moving."""
     run = settings_of(state)
     kind = fields.get("format", "svg")
-    saved = figures.figure_file(fields, "moving" if kind == "moving" else "still", run)
+    saved = figures.figure_file(fields, kind == "moving", run)
     if kind == "png":  # the page's own canvas makes pixels of it
         saved |= {"file": saved["file"].replace(".svg", ".png"), "type": "image/png"}
     return state, [saved]

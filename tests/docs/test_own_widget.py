@@ -16,7 +16,7 @@ from microgpt.course import LESSONS, PAGES
 from microgpt.errors import UserError
 from microgpt.viz import lesson, views
 from microgpt.viz.check import check
-from microgpt.viz.figures import figure, still
+from microgpt.viz.figures import figure, of_view
 from microgpt.viz.lesson import Choice, Table, Word, add, lesson_named
 from microgpt.viz.notebook import show
 from microgpt.viz.rendering.render import HERE, render_baked
@@ -232,7 +232,7 @@ def test_check_finds_what_does_not_hold(folder: Path, change: tuple[str, str], s
 def test_a_view_without_tables_needs_a_figure(folder: Path) -> None:
     page = add(folder)
     with pytest.raises(UserError, match="has no figure; it needs a choice, and figure.svg or a view with tables"):
-        still(page, Settings("names", "emm"), views.Empty((Choice("head", range(2)),)), {"head": 0})
+        of_view(page, Settings("names", "emm"), views.Empty((Choice("head", range(2)),)), {"head": 0})
 
 
 @pytest.mark.parametrize("value", ["gone_for_good", "loudest:PAGE", "loudest"])

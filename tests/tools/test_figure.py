@@ -10,7 +10,7 @@ import pytest
 from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.files import write_whole
 from microgpt.trace import to_json
-from microgpt.viz.figures import animated, figure, of_run
+from microgpt.viz.figures import figure, of_run
 from microgpt.viz.large.from_trace import picture_of
 from microgpt.viz.large.picture import big_view
 from microgpt.viz.settings import Settings
@@ -26,7 +26,7 @@ def test_an_svg_is_what_the_figure_is(tmp_path: Path) -> None:
     assert tool.main(["kv-cache", "--prompt", "anna", "--step", "2", "--head", "1", "--out", str(out)]) == 0
     assert out.read_text("utf-8") == figure("kv-cache", Settings("names", "anna"), {"step": 2, "head": 1})
     assert tool.main(["kv-cache", "--animate", "--out", str(out)]) == 0
-    assert out.read_text("utf-8") == animated("kv-cache", Settings("names", "emm"))
+    assert out.read_text("utf-8") == figure("kv-cache", Settings("names", "emm"), moves=True)
     assert [path.name for path in tmp_path.iterdir()] == ["a.svg"]
 
 

@@ -19,7 +19,7 @@ from microgpt.architectures.known import PRESETS
 from microgpt.course import LESSONS, PAGES
 from microgpt.course.no_cache.questions import HEARD
 from microgpt.viz import views
-from microgpt.viz.figures import animated, card
+from microgpt.viz.figures import card, figure
 from microgpt.viz.page import Page
 from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings
@@ -96,7 +96,7 @@ def test_nothing_on_a_page_is_left_untranslated(page: Page) -> None:
 @pytest.mark.slow("draws every figure")
 @pytest.mark.parametrize("page", LESSONS, ids=lambda page: page.name)
 def test_nothing_in_a_figure_is_left_untranslated(page: Page) -> None:
-    for svg in (animated(page, Settings(page.model, page.prompt)), card(page)):
+    for svg in (figure(page, Settings(page.model, page.prompt), moves=True), card(page)):
         said = list(texts(ElementTree.fromstring(svg)))
         assert any("éé" in text for text in said)
         assert words_of(said, page) == set()

@@ -34,7 +34,7 @@ from microgpt.viz.text.formats import show
 from microgpt.viz.text.glossary import GLOSSARY
 from microgpt.viz.text.language import LANG, folder, say, translated
 
-__all__ = ["animated", "card", "figure", "figure_file", "moving", "of_case", "of_run", "still"]
+__all__ = ["card", "figure", "figure_file", "of_case", "of_run", "of_view"]
 
 SECONDS, REST, FADE = 2.4, 2.4, 0.3  # of one case, of the last one in addition, of the change between two
 CARD = 1200, 630  # of what a link shows
@@ -56,21 +56,19 @@ class Panel(NamedTuple):
 
 
 def figure(
-    shown: str | Page, settings: Settings, choice: Mapping[str, object] | None = None, address: str = ""
+    shown: str | Page,
+    settings: Settings,
+    choice: Mapping[str, object] | None = None,
+    address: str = "",
+    moves: bool = False,
 ) -> Drawing:
-    """The SVG of what the page shows of this run when `choice` is made; `address` is where the site is, if known."""
+    """The SVG of what the page shows of this run when `choice` is made; `address` is where the site is, if known.
+
+    One that moves goes through all steps (or cases) from the first to the last, some times over; then it rests.
+    """
     page = lesson(shown)
     view = views.view(page.widget, settings)
-    return still(page, settings, view, drawn(view, choice), address)
-
-
-def animated(
-    shown: str | Page, settings: Settings, choice: Mapping[str, object] | None = None, address: str = ""
-) -> Drawing:
-    """The same, going through all steps (or cases) from the first to the last, some times over; then it rests."""
-    page = lesson(shown)
-    view = views.view(page.widget, settings)
-    return moving(page, settings, view, drawn(view, choice), address)
+    return of_view(page, settings, view, drawn(view, choice), address, moves)
 
 
 def of_run(picture: BigPicture, asked: Mapping[str, object] | None = None, moves: bool = False) -> Drawing:
@@ -92,21 +90,19 @@ def of_case(picture: BigPicture, at: Mapping[str, Value], moves: bool = False) -
     return framed(page, panels, say(FROM, model=show(picture.about["model"]).replace("␣", " ")))
 
 
-def still(page: Page, settings: Settings, view: View, at: Mapping[str, Value], address: str = "") -> Drawing:
-    """The case that `at` chooses of a view."""
-    return framed(page, [panel(page, view, at)], *source(page, differences(page, settings, view, at), address))
-
-
-def moving(page: Page, settings: Settings, view: View, at: Mapping[str, Value], address: str = "") -> Drawing:
-    """Every case of its first choice, one after the other."""
+def of_view(
+    page: Page, settings: Settings, view: View, at: Mapping[str, Value], address: str = "", moves: bool = False
+) -> Drawing:
+    """The case that `at` chooses of a view, or every case of its first choice, one after the other."""
     first = view.choices[0]
-    panels = [panel(page, view, {**at, first.name: value}, moving=True) for value in first.values]
-    asked = differences(page, settings, view, {**at, first.name: first.at})
-    return framed(page, panels, *source(page, asked, address))
+    values = first.values if moves else [at[first.name]]
+    panels = [panel(page, view, {**at, first.name: value}, moves) for value in values]
+    asked = {**at, first.name: first.at} if moves else at
+    return framed(page, panels, *source(page, differences(page, settings, view, asked), address))
 
 
-def figure_file(fields: Mapping[str, str], kind: str = "still", settings: Settings | None = None) -> Patch:
-    """A figure of what is on the page, as a file; `kind` is "still" or "moving".
+def figure_file(fields: Mapping[str, str], moves: bool = False, settings: Settings | None = None) -> Patch:
+    """A figure of what is on the page, as a file.
 
     `fields` are the page's controls; those that choose nothing in the figure are left alone. `settings` is the run
     on show, where that is not what the controls say.
@@ -116,8 +112,8 @@ def figure_file(fields: Mapping[str, str], kind: str = "still", settings: Settin
     view = views.view(page.widget, settings)
     asked = {name: fields[name] for name in drawn(view) if name in fields}
     at = drawn(view, asked)
-    make = moving if kind == "moving" else still
-    return file(file_name(page, {name: at[name] for name in asked}, kind), make(page, settings, view, at), TYPE)
+    svg = of_view(page, settings, view, at, moves=moves)
+    return file(file_name(page, {name: at[name] for name in asked}, moves), svg, TYPE)
 
 
 def card(page: Page) -> Drawing:
@@ -148,10 +144,10 @@ def card(page: Page) -> Drawing:
     return drawing(*CARD, sheet.pieces, LANG.get(), title)
 
 
-def file_name(page: Page, choice: Mapping[str, object], kind: str) -> str:
+def file_name(page: Page, choice: Mapping[str, object], moves: bool) -> str:
     """kv-cache-step4-head0.svg"""
     made = "".join(f"-{name}{value}" for name, value in choice.items())
-    return f"{page.name}{made if kind == 'still' else '-moving'}.svg"
+    return f"{page.name}{'-moving' if moves else made}.svg"
 
 
 def lesson(shown: str | Page) -> Page:

@@ -200,7 +200,7 @@ class Shown:
             elif self._picture.opened:
                 raise UserError("Of a checkpoint or a trace the figure is that of the stepper.")
             else:
-                svg = (figures.moving if moving else figures.still)(order.page, order.settings, view, at)
+                svg = figures.of_view(order.page, order.settings, view, at, moves=moving)
         write_whole({path: svg})
         return path
 

@@ -46,7 +46,7 @@ def others(tmp_path: Path) -> Path:
         text = render_baked(page, views.of(page), HERE, True, "notices", assets=self_contained(read))
         (tmp_path / f"baked-{page.name}.html").write_text(text, "utf-8")
     for page in LESSONS:
-        (tmp_path / f"{page.name}.svg").write_text(figure_file({"page": page.name}, "still", None)["text"], "utf-8")
+        (tmp_path / f"{page.name}.svg").write_text(figure_file({"page": page.name})["text"], "utf-8")
     for name, hooks in PRESSED:
         *_, tree = pressed(name, hooks)
         text = html5lib.serialize(tree, omit_optional_tags=False, quote_attr_values="always")

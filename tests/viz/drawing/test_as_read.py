@@ -143,7 +143,7 @@ def test_page_and_figure_have_it_and_a_live_page_is_drawn_anew(ran: Ran) -> None
         assert ("not read" in row) == (not all(life.row.there for life in lives))
     assert said in html
     page = lesson_named("stepper")
-    svg = figures.still(page, settings_for(page, MODEL.name), view, {**controls.drawn(view), "phase": 2})
+    svg = figures.of_view(page, settings_for(page, MODEL.name), view, {**controls.drawn(view), "phase": 2})
     assert said in re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", svg))
     assert svg.count("not read") == sum(not view.row(i, FROM).there for i in range(FROM + 1))
 

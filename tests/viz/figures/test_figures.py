@@ -20,7 +20,7 @@ from microgpt.viz.drawing.heat import LEVELS, Cell, Strip
 from microgpt.viz.drawing.kit.paint import HEAT, INK
 from microgpt.viz.drawing.kit.places import cells
 from microgpt.viz.drawing.picture import Picture
-from microgpt.viz.figures import animated, figure, figure_file, of_run, turns
+from microgpt.viz.figures import figure, figure_file, of_run, turns
 from microgpt.viz.large.picture import BigPicture, big_view
 from microgpt.viz.page import Page
 from microgpt.viz.settings import Settings
@@ -279,7 +279,7 @@ def test_other_figures_say_what_their_views_say(one: Page) -> None:
 
 @pytest.mark.parametrize("one", LESSONS, ids=ids)
 def test_a_moving_figure_has_every_case_and_rests_on_the_last(one: Page) -> None:
-    svg = animated(one, Settings(one.model, one.prompt))
+    svg = figure(one, Settings(one.model, one.prompt), moves=True)
     tree = ElementTree.fromstring(svg)
     check_whole(tree)
     name, values, *_ = view_of(one).choices[0]
@@ -331,9 +331,9 @@ def test_at_every_moment_one_panel_covers_the_paper(n: int) -> None:
     ],
 )
 def test_what_is_not_there_gets_a_sentence(name: str, choice: dict[str, object], said: str) -> None:
-    for draw in (figure, animated):
+    for moves in (False, True):
         with pytest.raises(UserError) as caught:
-            draw(name, Settings("names", "emm"), choice)
+            figure(name, Settings("names", "emm"), choice, moves=moves)
         assert said in str(caught.value)
 
 
@@ -343,16 +343,16 @@ def test_the_page_sends_its_fields_and_gets_a_file(one: Page) -> None:
     name, values, *_ = view_of(one).choices[0]
     asked = {name: str(values[-1]), "theme": "dark", "ask-kinds": "1", "size": "float8"}
     fields = {"page": one.name, "lang": "en", **asked}
-    still, moving = figure_file(fields), figure_file(fields, "moving")
+    still, moving = figure_file(fields), figure_file(fields, True)
     assert still["type"] == moving["type"] == "image/svg+xml"
     assert still["file"] == f"{one.name}-{name}{values[-1]}.svg" and moving["file"] == f"{one.name}-moving.svg"
     assert still["text"] == figure(one, Settings(one.model, one.prompt), {name: values[-1]})
-    assert moving["text"] == animated(one, Settings(one.model, one.prompt), {name: values[-1]})
+    assert moving["text"] == figure(one, Settings(one.model, one.prompt), {name: values[-1]}, moves=True)
     assert figure_file({**fields, name: f" {values[-1]}\n"}) == still  # a name of a file has no spaces at its ends
 
 
-@pytest.mark.parametrize("kind", ["still", "moving"])
-def test_a_figure_runs_the_model_once(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("moves", [False, True])
+def test_a_figure_runs_the_model_once(moves: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a lesson shows may be thousands of passes."""
     one, made, real = LESSONS[0], list[str](), views.view
 
@@ -361,7 +361,7 @@ def test_a_figure_runs_the_model_once(kind: str, monkeypatch: pytest.MonkeyPatch
         return real(widget, settings)
 
     monkeypatch.setattr(views, "view", counted)
-    figure_file({"page": one.name}, kind)
+    figure_file({"page": one.name}, moves)
     assert made == [one.widget]
 
 

@@ -9,7 +9,7 @@ from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.errors import UserError
 from microgpt.trace import from_json, to_json
 from microgpt.viz import show
-from microgpt.viz.figures import animated, figure, of_run
+from microgpt.viz.figures import figure, of_run
 from microgpt.viz.large.excerpt import excerpt
 from microgpt.viz.large.picture import big_view
 from microgpt.viz.lesson import lesson_named
@@ -26,7 +26,9 @@ def test_a_figure_is_that_of_the_page(widget: str, chosen: dict[str, Any], tmp_p
     page, settings = lesson_named(widget), Settings("names", "emm")
     shown = show("emm", "names", widget, **chosen)
     assert shown.figure(tmp_path / "one.svg").read_text("utf-8") == figure(page, settings, chosen)
-    assert shown.figure(tmp_path / "all.svg", moving=True).read_text("utf-8") == animated(page, settings, chosen)
+    assert shown.figure(tmp_path / "all.svg", moving=True).read_text("utf-8") == figure(
+        page, settings, chosen, moves=True
+    )
     with language("es"):
         spanish = figure(page, settings, chosen)
     assert show("emm", "names", widget, lang="es", **chosen).figure(tmp_path / "es.svg").read_text("utf-8") == spanish
