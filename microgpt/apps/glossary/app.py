@@ -82,7 +82,8 @@ class Run:
         return [one._replace(digits=None) for one in self.picture.per_head(name, i)[: self.n_head]]
 
     def head(self, name: str, i: int) -> Strip:
-        return self.picture.of_clearest(self.picture.per_head(name, i))._replace(digits=None)
+        found: Strip = self.picture.of(self.picture.per_head(name, i))
+        return found._replace(digits=None)
 
     def weights(self, i: int) -> list[float]:
         """Those of q of a step."""
@@ -93,9 +94,7 @@ class Run:
     @cached_property
     def meetings(self) -> list[Meeting]:
         """q of this step with each row of the pile."""
-        where = self.picture.of_head(*self.picture.clearest)
-        found = next(meets for at, meets in self.picture.meetings(self.i) if at == where)
-        return [meet for meet in found if meet.row in self.rows]
+        return [meet for meet in self.picture.of(self.picture.meetings(self.i)) if meet.row in self.rows]
 
     @property
     def best(self) -> Meeting:

@@ -99,13 +99,14 @@ def one_row(picture: Picture, i: int, run: int) -> Row:
 
 def one_step(picture: Picture, i: int, run: int) -> Step:
     step = picture.step(i)
-    meetings = next(meets for where, meets in step.meetings if where == picture.of_head(*picture.clearest))
+    meetings = picture.of(step.meetings)
     return Step(run, i, of_head(picture, step.q), meetings, of_head(picture, step.mixed))
 
 
 def of_head(picture: Picture, strips: list[Any]) -> Strip:
     """The strip of the head whose weights differ most, without its numbers: they have no room here."""
-    return picture.of_clearest(strips)._replace(where="", digits=None)
+    found: Strip = picture.of(strips)
+    return found._replace(where="", digits=None)
 
 
 def parts() -> list[tuple[Part, list[Card]]]:

@@ -7,7 +7,7 @@ have computed. Knows no HTML; classes such as "L0 H2" only say which layer and h
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -293,10 +293,15 @@ class Picture:
                 found[layer, head] += apart
         return max(found, key=found.__getitem__)
 
-    def of_clearest(self, strips: list[Strip]) -> Strip:
-        """Of the strips of all heads, that of the head whose weights differ most."""
-        layer, head = self.clearest
-        return next(one for one in strips if {f"L{layer}", f"H{head}"} <= set(one.where.split()))
+    def of(self, pieces: Iterable[Any], layer: int = -1, head: int = -1) -> Any:
+        """That of the pieces which belongs to a layer and a head, or else to the head whose weights differ most."""
+        layer, head = (layer, head) if layer >= 0 else self.clearest
+        for piece in pieces:
+            where, found = (piece.where, piece) if hasattr(piece, "where") else piece
+            classes = where.split()
+            if f"L{layer}" in classes and (f"H{head}" in classes or "H" not in classes):
+                return found
+        raise LookupError(f"no piece of layer {layer}, head {head}")
 
     def strip(self, name: str, row: Array, layer: int) -> Strip:
         """A row of q, k, v or head_out as cells with their numbers."""

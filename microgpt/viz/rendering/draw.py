@@ -44,22 +44,12 @@ def sentence(context: jinja2.runtime.Context, message: str, values: dict[str, ob
     return Markup(text) if context.eval_ctx.autoescape else text  # in what pages say too, there is nothing to escape
 
 
-def of(pieces: Sequence[Any], layer: int, head: int) -> Any:
-    """That of a view's pieces which belongs to a layer and a head; `where` says to which a piece belongs."""
-    for piece in pieces:
-        where, found = (piece.where, piece) if hasattr(piece, "where") else piece
-        classes = where.split()
-        if f"L{layer}" in classes and (f"H{head}" in classes or "H" not in classes):
-            return found
-    raise LookupError(f"no piece of layer {layer}, head {head}")
-
-
 TOOLS: dict[str, Any] = {
     **{name: getattr(places, name) for name in (
         "boxes", "cells", "chips", "filled", "grid", "length", "pile", "shade", "side_by_side", "standing"
     )},
     **{name: getattr(words, name) for name in ("fit", "lines", "roomy", "strike")},
-    "L": places.LEFT, "R": places.RIGHT, "RAMP": paint.RAMP, "Box": places.Box, "of": of,
+    "L": places.LEFT, "R": places.RIGHT, "RAMP": paint.RAMP, "Box": places.Box,
     "m": SimpleNamespace(token=words.token, bold=words.bold, **{one: partial(words.bold, one) for one in "qkv"}),
     "gettext": gettext, "ngettext": ngettext,
 }  # fmt: skip
