@@ -9,6 +9,7 @@ from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.kit.paint import MONO, SMALL
 from microgpt.viz.drawing.kit.places import WIDTH
 from microgpt.viz.drawing.kit.sketch import Sketch
+from microgpt.viz.drawing.kit.svg import Drawing
 from microgpt.viz.drawing.kit.words import extent
 from microgpt.viz.figures import figure
 from microgpt.viz.page import Page
@@ -23,7 +24,7 @@ DRAWN = {"svg", "title", "desc", "g", "rect", "line", "path", "text", "tspan", "
 
 
 @lru_cache(maxsize=512)
-def svg(one: Page, settings: Settings, choice: tuple[tuple[str, object], ...], lang: str) -> str:
+def svg(one: Page, settings: Settings, choice: tuple[tuple[str, object], ...], lang: str) -> Drawing:
     """A figure in the language that is spoken, which is `lang`."""
     return figure(one, settings, dict(choice) or None)
 

@@ -14,13 +14,11 @@ from microgpt.viz.drawing.kit.pieces import Sheet
 from microgpt.viz.drawing.kit.places import Box, hatch
 from microgpt.viz.drawing.kit.svg import drawing
 from microgpt.viz.drawing.kit.words import Run, bold, extent, fit, lines, runs, strike, token
-from microgpt.viz.figures import figure
 from microgpt.viz.page import Page
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show, whole
 from microgpt.viz.text.language import language
-
-SVG = "{http://www.w3.org/2000/svg}"
+from tests.support.figures import SVG, svg
 
 
 @given(st.text(max_size=40), st.integers(0, 300))
@@ -88,9 +86,9 @@ class Canvas:
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda p: p.name)
 def test_everything_that_the_figure_shows_is_painted(lesson: Page) -> None:
-    svg, canvas = figure(lesson, Settings(lesson.model, lesson.prompt)), Canvas()
-    paint(svg, canvas, 2)
-    tree = ET.fromstring(svg)
+    found, canvas = svg(lesson, Settings(lesson.model, lesson.prompt), (), "en"), Canvas()
+    paint(found, canvas, 2)
+    tree = ET.fromstring(found)
     shown = ["".join(e.itertext()) for e in tree.iter(SVG + "text")]
     assert "".join(text for text, *_ in canvas.of("fillText")) == "".join(shown)
     assert len(canvas.of("roundRect")) == len(list(tree.iter(SVG + "rect")))
@@ -98,7 +96,7 @@ def test_everything_that_the_figure_shows_is_painted(lesson: Page) -> None:
     assert len(canvas.of("stroke")) == len(strokes)
     assert len(canvas.of("save")) == len(canvas.of("restore"))
     assert canvas.of("scale")[0] == (2, 2)
-    assert (svg.width, svg.height) == (int(tree.attrib["width"]), int(tree.attrib["height"]))
+    assert (found.width, found.height) == (int(tree.attrib["width"]), int(tree.attrib["height"]))
 
 
 def test_a_text_stands_where_its_anchor_says_and_its_runs_follow_each_other() -> None:
