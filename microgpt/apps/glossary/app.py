@@ -39,11 +39,11 @@ class View(NamedTuple):
 
     choices: tuple[Choice, ...]
     run: Run
-    wide: int = SMALL_WIDTH
 
     def picture(self, slug: str) -> Sketch:
         """That of a word, in the language that is set."""
-        return sketch(draw(["apps/glossary/pictures.svg"], slug.replace("-", "_"), run=self.run)[0].pieces)
+        sheet, _ = draw(["apps/glossary/pictures.svg"], slug.replace("-", "_"), run=self.run)
+        return sketch(sheet.pieces)._replace(width=SMALL_WIDTH)
 
 
 def view(settings: Settings) -> View:
@@ -64,7 +64,7 @@ class Run:
         self.n_ctx, self.n_head = self.picture.config.n_ctx, self.picture.config.n_head
         self.own = self.picture.clearest[1]
         self.ids = self.recording.ids[:ROWS]
-        self.learnt = [*self.recording.ids[: self.n_prompt], self.recording.stop]  # the prompt, as a text to learn
+        self.target = [*self.recording.ids[: self.n_prompt], self.recording.stop]  # the prompt, as a text to learn
         self.guesses: list[Guess] = self.picture.step(self.i).guesses[:ROWS]
 
     def value(self, name: str, i: int | None = None) -> Array:
@@ -128,7 +128,7 @@ class Run:
         return list(mine), list(other)
 
     @property
-    def found(self) -> list[int]:
+    def hits(self) -> list[int]:
         """The rows that are found when the same text comes for the first time, and for the second."""
         model, counts = self.recording.model, []
         pool = BlockPool(model.config, 2 * ROWS, 1)
@@ -160,7 +160,7 @@ class Run:
     def gradient(self) -> list[float]:
         """That of one token's embedding, as shares of its largest number."""
         model = self.recording.model
-        found = gradients(model.params, model.config, self.learnt)["wte"][self.learnt[1]]
+        found = gradients(model.params, model.config, self.target)["wte"][self.target[1]]
         shares: list[float] = (found / np.abs(found).max()).tolist()
         return shares
 
@@ -168,5 +168,5 @@ class Run:
     def chances(self) -> list[tuple[float, float]]:
         """How likely each right next token is, before training and after."""
         models = Trainer().model(), self.recording.model
-        chances = [np.exp(-losses(one.params, one.config, self.learnt)).tolist() for one in models]
+        chances = [np.exp(-losses(one.params, one.config, self.target)).tolist() for one in models]
         return list(zip(*chances, strict=True))

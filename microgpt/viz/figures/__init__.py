@@ -21,7 +21,7 @@ from microgpt.viz.controls import Value, View, drawn
 from microgpt.viz.drawing.kit.pieces import Group, Piece, Sheet
 from microgpt.viz.drawing.kit.places import EDGE, WIDTH, Pen, chips
 from microgpt.viz.drawing.kit.svg import Drawing, drawing
-from microgpt.viz.drawing.kit.words import Run, balanced, fit, lines, runs
+from microgpt.viz.drawing.kit.words import Run, balance, fit, lines, runs
 from microgpt.viz.large.from_checkpoint import page_for, pressed
 from microgpt.viz.large.picture import BigPicture
 from microgpt.viz.lesson import added, lesson_named, page_named
@@ -87,7 +87,7 @@ def of_case(picture: BigPicture, at: Mapping[str, Value], moves: bool = False) -
     page = page_for(lesson_named("stepper"), view)
     values = view.choices[0].values if moves else [at["step"]]
     panels = [panel(page, view, {**chosen, "step": value}, moves) for value in values]
-    return framed(page, panels, say(FROM, model=show(picture.about["model"]).replace("␣", " ")))
+    return frame(page, panels, say(FROM, model=show(picture.about["model"]).replace("␣", " ")))
 
 
 def of_view(
@@ -98,7 +98,7 @@ def of_view(
     values = first.values if moves else [at[first.name]]
     panels = [panel(page, view, {**at, first.name: value}, moves) for value in values]
     asked = {**at, first.name: first.at} if moves else at
-    return framed(page, panels, *source(page, differences(page, settings, view, asked), address))
+    return frame(page, panels, *source(page, differences(page, settings, view, asked), address))
 
 
 def figure_file(fields: Mapping[str, str], moves: bool = False, settings: Settings | None = None) -> Patch:
@@ -126,7 +126,7 @@ def card(page: Page) -> Drawing:
         sheet.box(x, 44, 26, 30, f"{letter.lower()}-wash")
         sheet.t(x + 13, 66, letter, f"20 bold {letter.lower()} mid")
     sheet.t(128, 66, say(NAME), "20 soft")
-    for line in balanced(title, 1080, 48, "bold"):
+    for line in balance(title, 1080, 48, "bold"):
         sheet.line(60, pen.down(62, 48).text, line, "48 bold")
     top = pen.down(34).middle
     if page.name != "glossary":
@@ -177,7 +177,7 @@ def panel(page: Page, view: View, at: Mapping[str, Value], moving: bool = False,
         )
     pen = Pen()
     sheet, made = draw.lesson(page, view, at, "body", pen, moving=moving, short=short)
-    caption = balanced(made.caption, SPAN, 17)
+    caption = balance(made.caption, SPAN, 17)
     alt = " ".join("".join(run.text for run in line) for line in caption)
     return Panel(sheet.pieces, pen.y, "".join(run.text for run in runs(made.about)).strip(), caption, alt)
 
@@ -195,12 +195,12 @@ def source(page: Page, asked: Mapping[str, object], address: str) -> tuple[str, 
     return found, found if address else ""
 
 
-def framed(page: Page, panels: list[Panel], source: str, href: str = "") -> Drawing:
+def frame(page: Page, panels: list[Panel], source: str, href: str = "") -> Drawing:
     """The whole figure around its panels, of which the last one stands when nothing moves."""
     title, height = translated([page.title])[0], max(one.height for one in panels)
     sheet, pen, moves = Sheet(), Pen(EDGE), len(panels) > 1
     paper = sheet.ground()
-    for line in balanced(title, SPAN, 24, "bold"):
+    for line in balance(title, SPAN, 24, "bold"):
         sheet.line(EDGE, pen.down(32, 24).text, line, "24 bold")
     top, about = pen.y, pen.down(28, 15)
     pen.down(8)

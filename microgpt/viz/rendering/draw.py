@@ -46,9 +46,9 @@ def sentence(context: jinja2.runtime.Context, message: str, values: dict[str, ob
 
 TOOLS: dict[str, Any] = {
     **{name: getattr(places, name) for name in (
-        "boxes", "cells", "chips", "filled", "grid", "length", "pile", "shade", "side_by_side", "standing"
+        "boxes", "cells", "chips", "full_cells", "grid", "length", "pile", "shade", "standing"
     )},
-    **{name: getattr(words, name) for name in ("fit", "lines", "roomy", "strike")},
+    **{name: getattr(words, name) for name in ("fit", "lines", "roomy")},
     "L": places.LEFT, "R": places.RIGHT, "RAMP": paint.RAMP, "Box": places.Box,
     "m": SimpleNamespace(token=words.token, bold=words.bold, **{one: partial(words.bold, one) for one in "qkv"}),
     "gettext": gettext, "ngettext": ngettext,
@@ -57,12 +57,10 @@ TOOLS: dict[str, Any] = {
 
 def draw(names: Sequence[str], macro: str, *arguments: object, **context: object) -> tuple[Sheet, Any]:
     """What a macro draws, and what its template says beside it: the first of `names` that has that macro."""
-    for name in names:
+    for at in range(len(names)):
         sheet = Sheet()
-        try:
-            made: Any = environment(LANG.get()).get_template(name).make_module({**TOOLS, **context, "p": sheet})
-        except jinja2.TemplateNotFound:
-            continue
+        template = environment(LANG.get()).select_template(list(names[at:]))
+        made: Any = template.make_module({**TOOLS, **context, "p": sheet})
         if hasattr(made, macro):
             getattr(made, macro)(*arguments)
             return sheet, made

@@ -398,7 +398,7 @@ def test_a_hostile_vocabulary_is_text() -> None:
     for i, token in enumerate(evil):
         object.__setattr__(picture.trace, "about", {**picture.about, "tokens": evil})
         made = figures.panel(one, picture, {"step": i, "layer": 0, "head": 0, "phase": 7})
-        svg = figures.framed(one, [made], *figures.source(one, {"prompt": "<&\x01" + token}, ""))
+        svg = figures.frame(one, [made], *figures.source(one, {"prompt": "<&\x01" + token}, ""))
         tree = ElementTree.fromstring(svg)
         check_whole(tree)
         assert "<script" not in svg and "‮" not in svg

@@ -114,7 +114,7 @@ class Sheet:
     def fill(self, place: Box, fill: str, stroke: str = "", round: float = 3) -> str:
         return self.box(*place, fill, stroke, round)
 
-    def dashed(self, place: Box, stroke: str = "line") -> str:
+    def dash(self, place: Box, stroke: str = "line") -> str:
         return self.add(Rect(*place, "", stroke, 3, "3 3"))
 
     def rule(self, x1: float, y1: float, x2: float, y2: float, ink: str = "line", width: float = 1) -> str:
@@ -124,7 +124,7 @@ class Sheet:
         """A line through these points."""
         return self.add(Lines([points], ink, width))
 
-    def hatched(self, x: int, y: int, w: int, h: int, ink: str = "soft", gap: int = 5) -> str:
+    def hatch(self, x: int, y: int, w: int, h: int, ink: str = "soft", gap: int = 5) -> str:
         return self.add(Rect(x, y, w, h, "", ink, 2), Lines(hatch(Box(x, y, w, h), gap), ink))
 
     def row(self, kinds: Iterable[str], place: Box, gap: int = 1) -> str:
@@ -165,7 +165,7 @@ class Sheet:
         if not w:
             return ""
         if kind == "again":
-            return self.hatched(x, at.top, w, 10)
+            return self.hatch(x, at.top, w, 10)
         if kind == "kv":
             return self.box(x, at.top, w, 5, "k", round=0) + self.box(x, at.middle, w, 5, "v", round=0)
         return self.box(x, at.top, w, 10, kind, round=2)
@@ -179,7 +179,7 @@ class Sheet:
     def state(self, place: Box, state: str) -> str:
         """The states that are the same on every page: new is lit, old calm, again hatched."""
         if state == "again":
-            return self.hatched(*place, "line", 6)
+            return self.hatch(*place, "line", 6)
         return self.fill(place, *STATES[state]) if state in STATES else ""
 
     def word(self, place: Box, text: str, state: str) -> str:

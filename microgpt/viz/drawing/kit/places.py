@@ -177,23 +177,25 @@ def part_full(box: Box, level: int) -> Box:
     return Box(box.x, box.y + box.h - high if level > 0 else box.y, box.w, high)
 
 
-def filled(groups: Sequence[Sequence[int]], x: int, y: int, width: int, height: int, columns: int = 0) -> list[Heat]:
+def full_cells(
+    groups: Sequence[Sequence[int]], x: int, y: int, width: int, height: int, columns: int = 0
+) -> list[Heat]:
     """Cells without numbers, by their levels, in groups of which `columns` (0: all of them) are as wide as `width`."""
-    found = grouped(groups, x, y, width, height, columns)
+    found = spread(groups, x, y, width, height, columns)
     return [Heat(box, part_full(box, level), "", "", "") for box, level in found]
 
 
 def standing(groups: Sequence[Sequence[int]], x: int, y: int, width: int, height: int) -> list[Box]:
     """A bar for each level that is not zero: it stands on the middle, or hangs from it if the level is negative."""
     half, found = height // 2, []
-    for box, level in grouped(groups, x, y, width, height):
+    for box, level in spread(groups, x, y, width, height):
         high = round(half * abs(level) / LEVELS)
         if high:
             found.append(Box(box.x, y + half - high if level > 0 else y + half, max(box.w, 1), high))
     return found
 
 
-def grouped(
+def spread(
     groups: Sequence[Sequence[int]], x: int, y: int, width: int, height: int, columns: int = 0
 ) -> list[tuple[Box, int]]:
     """A box for each level; groups stand apart, and what is many has no gaps."""

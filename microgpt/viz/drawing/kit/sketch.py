@@ -52,16 +52,16 @@ def sketch(pieces: Iterable[Piece]) -> Sketch:
                 if fill:
                     filled.setdefault(CLASSES.get(fill, fill), []).append(piece)
                 else:
-                    own.append(Shape(stroke, ring(piece) if piece.round == w / 2 else boxed([piece])))
+                    own.append(Shape(stroke, ring(piece) if piece.round == w / 2 else outline([piece])))
             case Lines(lines, ink):
                 end = max(end, *(x for line in lines for x, _ in line))
                 own.append(Shape(ink, path(lines)))
             case Text(x, y, runs, kind):
                 letters.append(Letter(kind, x, y, "".join(run.text for run in runs)))
-    return Sketch(end, SMALL_HEIGHT, [*(Shape(kind, boxed(some)) for kind, some in filled.items()), *own], letters)
+    return Sketch(end, SMALL_HEIGHT, [*(Shape(kind, outline(some)) for kind, some in filled.items()), *own], letters)
 
 
-def boxed(boxes: Iterable[Rect]) -> str:
+def outline(boxes: Iterable[Rect]) -> str:
     """Boxes as a path, in tenths."""
     found, at = "", (0, 0)
     for box in boxes:

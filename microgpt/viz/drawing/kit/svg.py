@@ -28,12 +28,12 @@ def drawing(
         "xmlns": "http://www.w3.org/2000/svg", "width": width, "height": height, "viewBox": f"0 0 {width} {height}",
         "role": "img", "lang": lang, "font-family": TEXT, "font-size": SMALL, "fill": INK["ink"], "stroke-width": 1,
     }  # fmt: skip
-    found = Drawing(element("svg", around, f"\n{said}{style}{written(pieces)}") + "\n")
+    found = Drawing(element("svg", around, f"\n{said}{style}{markup(pieces)}") + "\n")
     found.width, found.height, found.pieces = width, height, pieces
     return found
 
 
-def written(pieces: Iterable[Piece]) -> str:
+def markup(pieces: Iterable[Piece]) -> str:
     return "\n".join(svg(piece) for piece in pieces) + "\n"
 
 
@@ -52,7 +52,7 @@ def svg(piece: Piece) -> str:
         case Text(x, y, runs, kind):
             return element("text", {"x": x, "y": y, **attributes(kind)}, "".join(map(span, runs)))
         case Group(pieces):
-            return group(piece, written(pieces)) if pieces else ""
+            return group(piece, markup(pieces)) if pieces else ""
     raise TypeError(piece)
 
 

@@ -86,7 +86,7 @@ def strike(text: str) -> list[Run]:
     return [Run(gone, "q slant struck"), Run(f" {said}", "soft")]
 
 
-def balanced(sentence: str, width: int, size: int, kind: str = "") -> list[list[Run]]:
+def balance(sentence: str, width: int, size: int, kind: str = "") -> list[list[Run]]:
     """The sentence in as few lines as there can be, of much the same length."""
     found = lines(sentence, width, size, kind)
     while len(found) > 1 and len(closer := lines(sentence, width := width - 10, size, kind)) == len(found):
@@ -111,7 +111,7 @@ def lines(sentence: str, width: int, size: int = SMALL, kind: str = "") -> list[
                 continue
             found[-1].append(run._replace(text=fit(run.text, width, size, run.kind)))
         used += w
-    return [joined(line) for line in found if line]
+    return [join(line) for line in found if line]
 
 
 def words(parts: Sequence[Run]) -> list[list[Run]]:
@@ -124,7 +124,7 @@ def words(parts: Sequence[Run]) -> list[list[Run]]:
     return [glued for glued in found if glued]
 
 
-def joined(line: Sequence[Run]) -> list[Run]:
+def join(line: Sequence[Run]) -> list[Run]:
     """Neighbours of one kind as one run."""
     found: list[Run] = []
     for run in line:
