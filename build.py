@@ -196,7 +196,7 @@ def plan(options: argparse.Namespace) -> tuple[Path, Write]:
 
 def write_large(options: argparse.Namespace, start: dict[str, int | None], out: Path) -> None:
     """One lesson from the trace or the checkpoint that the options name, into the new folder `out`."""
-    layers, heads = numbers("--layers", options.layers), numbers("--heads", options.heads)
+    layers, heads = numbers("layers", options.layers), numbers("heads", options.heads)
     look = Look(layers, heads, start, options.lang or "en", options.assets or ASSETS[0])
     if options.trace:
         return bake_trace(trace_in(options.trace), say, out, look)

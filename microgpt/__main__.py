@@ -26,9 +26,9 @@ from microgpt.files import place_of, write_whole
 from microgpt.record import Recording
 from microgpt.trace import to_json
 from microgpt.viz.drawing.picture import MOST_TOKENS
-from microgpt.viz.large.excerpt import excerpt, needed, of_heads
+from microgpt.viz.large.excerpt import needed
 from microgpt.viz.large.heads import check, numbers, rule_layers, with_rows
-from microgpt.viz.large.picture import NEW, drawn
+from microgpt.viz.large.picture import NEW, picture_of_run
 from microgpt.viz.notebook import is_folder, show
 from microgpt.viz.text.language import LANGUAGES
 from microgpt.weights import SHIPPED, Model, shipped
@@ -129,7 +129,7 @@ def write_trace(options: argparse.Namespace) -> None:
 
 def write_record(options: argparse.Namespace) -> None:
     """Run the text where transformers runs the model, and write what a page shows of it."""
-    layers, heads = numbers("--layers", options.layers), numbers("--heads", options.heads)
+    layers, heads = numbers("layers", options.layers), numbers("heads", options.heads)
     check_free(options.out, options.force)
     try:
         from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -161,14 +161,15 @@ def write_record(options: argparse.Namespace) -> None:
     check("layers", layers, config.n_layer)  # before the run, which can take minutes
     check("heads", heads, config.n_head)
     trace = record(
-        model, tokenizer, options.prompt, options.new, last=MOST_TOKENS,
+        model,
+        tokenizer,
+        options.prompt,
+        options.new,
+        last=MOST_TOKENS,
         keeps=lambda about: needed(layers or rule_layers(with_rows(about))),
-    )  # fmt: skip
-    shown = drawn(trace, layers, heads)
-    part = excerpt(shown.trace, shown.layers, shown.token_ids())
-    if heads:
-        part = of_heads(part, [(one.layer, one.head, one.rank) for one in shown.heads])
-    write_whole({options.out: to_json(part)})
+    )
+    shown = picture_of_run(trace, layers, heads)
+    write_whole({options.out: to_json(shown.of_open_heads() if heads else shown.excerpt())})
 
 
 def check_free(path: Path, force: bool) -> None:

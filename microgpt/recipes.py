@@ -100,10 +100,8 @@ def stories_run(steps: int, rate: float, latent: bool = False) -> Run:
     """
     words = sorted({word for sentence in islice(sentences(0), 20_000) for word in sentence.split()})
     tokenizer = WordTokenizer([*words, START])
-    config = Config(
-        n_layer=2, n_embd=32, n_head=4, n_kv_head=2, head_dim=8, n_mlp=64, n_ctx=24, vocab_size=len(words) + 1,
-        position="rope", norm="rms", embd_norm=False, final_norm=True, mlp="swiglu", tied=True,
-    )  # fmt: skip
+    config = replace(Config(2, 32, 4, 2, 8, 64, 24, len(words) + 1), position="rope", norm="rms", embd_norm=False)
+    config = replace(config, final_norm=True, mlp="swiglu", tied=True)
     if latent:
         config = replace(config, n_kv_head=1, head_dim=12, kv_lora_rank=12, rope_dim=4)
     rng = Random(42)

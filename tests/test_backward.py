@@ -14,6 +14,7 @@ from hypothesis import given, settings
 
 from microgpt import backward as backward_module
 from microgpt import model as model_module
+from microgpt.architectures.known import GPT2, LLAMA
 from microgpt.backward import Tape, backward
 from microgpt.cache import KVCache, KVLayer
 from microgpt.config import Array, Config, Params, Report, param_shapes, row_dims
@@ -68,16 +69,8 @@ def test_every_gradient_is_the_complex_step_derivative(case: Case) -> None:
 def test_entry_by_entry_in_the_three_architectures(variant: str) -> None:
     """No direction, no tolerance by size: each single entry."""
     small = {"n_layer": 2, "n_embd": 6, "n_head": 2, "n_kv_head": 2, "head_dim": 4, "n_mlp": 7, "n_ctx": 5}
-    fields: dict[str, dict[str, Any]] = {
-        "names": {},
-        "stories": {
-            "n_kv_head": 1, "position": "rope", "norm": "rms", "embd_norm": False, "final_norm": True,
-            "mlp": "swiglu", "tied": True,
-        },
-        "gpt2": {
-            "norm": "layer", "embd_norm": False, "final_norm": True, "mlp": "gelu", "bias": True, "tied": True,
-        },
-    }  # fmt: skip
+    stories = {"n_kv_head": 1, **LLAMA, "tied": True}
+    fields: dict[str, dict[str, Any]] = {"names": {}, "stories": stories, "gpt2": GPT2}
     case = Case(Config(**{**small, **fields[variant]}, vocab_size=5), 3, [4, 1, 1, 0, 2])
     params, weigh = case.params, weights_for(case)
     for name, grad in gradients(case, weigh).items():
@@ -170,8 +163,10 @@ def test_every_part_of_the_forward_pass_has_its_backward_in_the_same_order() -> 
     `absorb` is `expand` in another order, and none trains with cross-attention.
     """
     without = {
-        "forward", "as_kept", "as_mixed", "absorb", "of_latents", "remember", "cross", "param_shapes", "window_of",
-        "causal_mask", "triangle", "tree_mask", "placed", "side_by_side", "apart",
-    }  # fmt: skip
+        *(
+            "forward as_kept as_mixed absorb of_latents remember cross param_shapes window_of causal_mask triangle "
+            "tree_mask placed side_by_side apart"
+        ).split()
+    }
     parts = [name for name in functions(model_module) if name not in without]
     assert functions(backward_module) == ["backward", *(f"{name}_backward" for name in parts)]

@@ -121,7 +121,7 @@ def test_a_file_is_inspected(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         (["a\udcff"], "not UTF-8"),
         (["inspect", "nowhere.safetensors"], "nowhere.safetensors"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_done_is_one_sentence(
     words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -112,13 +112,22 @@ def fixed() -> tuple[Params, Config]:
     return model.params, model.config
 
 
-@pytest.mark.parametrize(("prompt", "settings", "sentence"), [
-    *(([26], {"temperature": odd}, f"temperature is {odd}; it must be a number from 0")
-      for odd in (-1.0, -1e-300, math.nan, math.inf, -math.inf)),
-    ([26], {"temperature": 1.0, "top_k": -2}, "top-k is -2; it must be a whole number from 0 .* to 9007199254740991"),
-    ([], {}, "prompt is empty"),
-    *(([0, odd], {}, f"no token {odd}; this model has the tokens 0 to 26") for odd in (-1, 27, 10**9)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("prompt", "settings", "sentence"),
+    [
+        *(
+            ([26], {"temperature": odd}, f"temperature is {odd}; it must be a number from 0")
+            for odd in (-1.0, -1e-300, math.nan, math.inf, -math.inf)
+        ),
+        (
+            [26],
+            {"temperature": 1.0, "top_k": -2},
+            "top-k is -2; it must be a whole number from 0 .* to 9007199254740991",
+        ),
+        ([], {}, "prompt is empty"),
+        *(([0, odd], {}, f"no token {odd}; this model has the tokens 0 to 26") for odd in (-1, 27, 10**9)),
+    ],
+)
 def test_what_means_nothing_is_refused(prompt: list[int], settings: dict[str, Any], sentence: str) -> None:
     params, config = fixed()
     cache = KVCache(config)

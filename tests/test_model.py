@@ -201,11 +201,14 @@ def test_a_branch_of_a_tree_is_what_its_path_would_be_alone(
         assert_close(after[0], after[1])
 
 
-@pytest.mark.parametrize(("parents", "sentence"), [
-    ([-1], "2 tokens, 1 parents: no tree"),
-    ([-1, 1], "In a tree, token 1 comes after 1"),
-    ([-2, 0], "In a tree, token 0 comes after -2"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("parents", "sentence"),
+    [
+        ([-1], "2 tokens, 1 parents: no tree"),
+        ([-1, 1], "In a tree, token 1 comes after 1"),
+        ([-2, 0], "In a tree, token 0 comes after -2"),
+    ],
+)
 def test_what_is_no_tree(parents: list[int], sentence: str) -> None:
     model = shipped("names")
     cache = KVCache(model.config)
@@ -269,8 +272,11 @@ def test_the_default_is_microgpt() -> None:
     config, rng = Config(), Random(42)
     assert n_params(config) == 4192
     assert list(param_shapes(config)) == [
-        "wte", "wpe", "lm_head", *(f"layer0.{name}" for name in ("wq", "wk", "wv", "wo", "fc1", "fc2")),
-    ]  # fmt: skip
+        "wte",
+        "wpe",
+        "lm_head",
+        *(f"layer0.{name}" for name in ("wq", "wk", "wv", "wo", "fc1", "fc2")),
+    ]
     again = Random(42)
     assert init(config, rng).tolist() == [again.gauss(0, 0.08) for _ in range(4192)]
 

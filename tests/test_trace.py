@@ -23,9 +23,17 @@ def letters(config: Config, n: int, t: int) -> dict[str, int]:
     """What the letters in EVENTS' shapes stand for."""
     c = config
     return {
-        "n": n, "t": t, "d": c.n_embd, "H": c.n_head, "G": c.n_kv_head, "h": c.head_dim, "Hh": c.n_head * c.head_dim,
-        "m": c.n_mlp, "V": c.vocab_size, "6": 6,
-    }  # fmt: skip
+        "n": n,
+        "t": t,
+        "d": c.n_embd,
+        "H": c.n_head,
+        "G": c.n_kv_head,
+        "h": c.head_dim,
+        "Hh": c.n_head * c.head_dim,
+        "m": c.n_mlp,
+        "V": c.vocab_size,
+        "6": 6,
+    }
 
 
 def equal(a: Event, b: Event) -> bool:
@@ -73,26 +81,42 @@ def with_event(event: str) -> str:
     return f'{{"format": "microgpt-trace", "version": 1, "about": {{}}, "events": [{event}]}}'
 
 
-@pytest.mark.parametrize("text", [
-    "", "{}", "[1]", '{"format": "microgpt-trace", "version": 2}', "[" * 5000,
-    '{"format": "microgpt-trace", "version": true, "about": {}, "events": []}',
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        "[1]",
+        '{"format": "microgpt-trace", "version": 2}',
+        "[" * 5000,
+        '{"format": "microgpt-trace", "version": true, "about": {}, "events": []}',
+    ],
+)
 def test_what_is_no_trace_is_refused_in_a_sentence(text: str) -> None:
     with pytest.raises(UserError, match="not a trace"):
         from_json(text)
 
 
-@pytest.mark.parametrize(("event", "said"), [
-    ('{"name": "q", "pos": 1e999, "shape": [1], "values": [0]}', "Event 0 of this trace (q): its “pos” is not what"),
-    ('{"name": "sample", "pos": 0, "shape": [], "values": [1e999]}', "Event 0 of this trace (sample) cannot be read"),
-    ('{"name": "q", "pos": 0, "shape": [1], "values": [%s]}' % ("9" * 400), "(q) cannot be read: "),
-    ('{"name": ["q"], "pos": 0, "shape": [1], "values": [0]}', "its “name” is not what docs/trace.md says"),
-    ('{"name": "q", "pos": 0, "shape": [2], "values": [0]}', "Event 0 of this trace (q) cannot be read: "),
-    ('{"name": "q", "pos": 0, "shape": [1]}', "Event 0 of this trace (q): its “values” is not"),
-    ('{"name": "q", "pos": 0, "shape": [], "values": []}', "Event 0 of this trace (q) cannot be read"),
-    ('{"name": "q", "pos": 0, "layer": "a", "shape": [1], "values": [0]}', "its “layer” is not what docs/"),
-    ("7", "Event 0 of this trace (None)"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("event", "said"),
+    [
+        (
+            '{"name": "q", "pos": 1e999, "shape": [1], "values": [0]}',
+            "Event 0 of this trace (q): its “pos” is not what",
+        ),
+        (
+            '{"name": "sample", "pos": 0, "shape": [], "values": [1e999]}',
+            "Event 0 of this trace (sample) cannot be read",
+        ),
+        ('{"name": "q", "pos": 0, "shape": [1], "values": [%s]}' % ("9" * 400), "(q) cannot be read: "),
+        ('{"name": ["q"], "pos": 0, "shape": [1], "values": [0]}', "its “name” is not what docs/trace.md says"),
+        ('{"name": "q", "pos": 0, "shape": [2], "values": [0]}', "Event 0 of this trace (q) cannot be read: "),
+        ('{"name": "q", "pos": 0, "shape": [1]}', "Event 0 of this trace (q): its “values” is not"),
+        ('{"name": "q", "pos": 0, "shape": [], "values": []}', "Event 0 of this trace (q) cannot be read"),
+        ('{"name": "q", "pos": 0, "layer": "a", "shape": [1], "values": [0]}', "its “layer” is not what docs/"),
+        ("7", "Event 0 of this trace (None)"),
+    ],
+)
 def test_an_event_that_is_none_is_refused_by_its_number_and_field(event: str, said: str) -> None:
     with pytest.raises(UserError, match=re.escape(said)):
         from_json(with_event(event))

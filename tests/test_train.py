@@ -147,11 +147,15 @@ def test_stories_continues_the_next_day_is_bright() -> None:
 @pytest.mark.parametrize(
     ("prompt", "agrees"),
     [
-        ("the girl has a red", "she"), ("the boy has a red", "he"), ("it rains , so the boy takes", "his"),
-        ("it rains , so the woman takes her", "umbrella"), ("when it snows , the man wants his", "coat"),
-        ("in the evening the woman is tired and", "she"), ("in the night the man is still and", "he"),
+        ("the girl has a red", "she"),
+        ("the boy has a red", "he"),
+        ("it rains , so the boy takes", "his"),
+        ("it rains , so the woman takes her", "umbrella"),
+        ("when it snows , the man wants his", "coat"),
+        ("in the evening the woman is tired and", "she"),
+        ("in the night the man is still and", "he"),
     ],
-)  # fmt: skip
+)
 def test_stories_has_learned_to_agree(prompt: str, agrees: str) -> None:
     model = shipped("stories")
     ids = model.tokenizer.encode(prompt)

@@ -212,8 +212,14 @@ def test_only_the_build_and_training_write_files() -> None:
     writers = {"microgpt.weights", "microgpt.files"}  # the last: what a notebook saves
     writing = {name_of(path) for path in MODULES if re.search(WRITES, path.read_text("utf-8"))}
     assert writing - writers == set()
-    for line in ('open(path, "w")', 'path.open("xb")', "path.rename(to)", "os.replace(a, b)", "shutil.move(a, b)",
-                 "np.savez(a)"):  # fmt: skip
+    for line in (
+        'open(path, "w")',
+        'path.open("xb")',
+        "path.rename(to)",
+        "os.replace(a, b)",
+        "shutil.move(a, b)",
+        "np.savez(a)",
+    ):
         assert re.search(WRITES, line), line
     assert not re.search(WRITES, 'open(path, "rb").read(); text.replace("w", ""); os.stat(path)')
 

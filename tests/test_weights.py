@@ -160,7 +160,7 @@ def config_without(field: str) -> Callable[[Any], Any]:
         (config_with(tied=True), "has an extra array lm_head"),
         (config_with(head_dim=1, n_head=4, n_kv_head=2, position="rope"), "head_dim is 1 in its config"),
     ],
-)  # fmt: skip
+)
 def test_a_description_that_is_wrong_is_refused(tmp_path: Path, about: Any, sentence: str) -> None:
     path = write(tmp_path / "model.npz", about=about)
     with pytest.raises(UserError, match=sentence) as caught:

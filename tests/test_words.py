@@ -17,13 +17,16 @@ NOT = {  # what is not written -> what is
     r"\bspoil(s|ed)?\b": "makes stale",
     r"\bGiB\b|\bMiB\b": "GB, MB",
     r"\btogether one\b": "together they are one",
-}  # fmt: skip
+}
 MEANT = {  # what is meant as it stands: a part of the sentence
-    "the numbers behind it", "what it leaves behind", "what the MLP leaves behind",
+    "the numbers behind it",
+    "what it leaves behind",
+    "what the MLP leaves behind",
     "turn the row of a token",
-    "The sum bends", "bends towards two",  # curves do
+    "The sum bends",
+    "bends towards two",  # curves do
     "a GiB, in which memory is often counted",
-}  # fmt: skip
+}
 
 
 def messages() -> list[Any]:
@@ -68,7 +71,7 @@ NOT_IN_SPANISH = {  # what is not written -> what is
     r"\b(fila|q|clave|valor|consulta)s? antigu[ao]s?\b": "vieja, viejo",
     r"\blíneas? de órdenes\b": "línea de comandos",
     r"\bdesecha|\btira [QKV%]": "descarta",
-}  # fmt: skip
+}
 
 
 def spanish() -> list[tuple[str, str]]:

@@ -14,10 +14,9 @@ from typing import Any, NamedTuple
 
 from microgpt.trace import Trace, to_json
 from microgpt.viz.controls import View
-from microgpt.viz.large.excerpt import excerpt, of_heads
-from microgpt.viz.large.from_checkpoint import check_widget, drawn_by, page_for, picture_for, pressed
-from microgpt.viz.large.from_trace import drawable, picture_from, picture_of
-from microgpt.viz.large.picture import BigPicture
+from microgpt.viz.large.from_checkpoint import choices_of, heads_for, page_for, view_of
+from microgpt.viz.large.from_trace import drawable, picture_of_excerpt, picture_of_trace
+from microgpt.viz.large.picture import BigPicture, picture_of_model
 from microgpt.viz.lesson import lesson_named
 from microgpt.viz.page import Page
 from microgpt.viz.rendering.assets import STILL, STYLE, Assets, self_contained
@@ -58,40 +57,39 @@ def bake_checkpoint(
 ) -> None:
     """Write the lesson into the new folder `out`. Raises UserError for what the model or the page does not have."""
     page = lesson_named(widget)
-    check_widget(page, widget, [*look.layers, *look.heads])
+    opened = heads_for(page, widget, look.layers, look.heads)
     check_looks(look.lang)
     say(f"{model.name}: running the text, with the cache and without")
-    view = picture_for(page, model, prompt, new, look.layers, look.heads)
-    part = excerpt(view.trace, view.layers, view.token_ids())
+    view = picture_of_model(model, prompt, new, *opened)
     if page.widget == "kv_cache":
-        bake_stepper(page, part, view, say, out, look)
+        bake_stepper(page, view, say, out, look)
     else:
-        finish(page, drawn_by(page, model, view), view, part, out, look)
+        finish(page, view_of(page, model, view), view, out, look)
 
 
 def bake_trace(part: Trace, say: Say, out: Path, look: Look = AT_FIRST) -> None:
     """The same from a trace or its excerpt, whichever engine has run it: the stepper, which needs no model."""
     check_looks(look.lang)
-    view = picture_of(part, look.layers, look.heads)
+    view = picture_of_trace(part, look.layers, look.heads)
     with drawable():
-        bake_stepper(lesson_named("stepper"), view.trace, view, say, out, look)
+        bake_stepper(lesson_named("stepper"), view, say, out, look)
 
 
-def bake_stepper(page: Page, part: Trace, view: BigPicture, say: Say, out: Path, look: Look) -> None:
+def bake_stepper(page: Page, view: BigPicture, say: Say, out: Path, look: Look) -> None:
     """The picture out of the trace that lies beside the page, which has the rows of the open heads alone."""
-    view = picture_from(of_heads(part, [(one.layer, one.head, one.rank) for one in view.heads]))
-    finish(page, view, view, view.trace, out, look)
+    view = picture_of_excerpt(view.of_open_heads())
+    finish(page, view, view, out, look)
     say("open on the page: " + ", ".join(f"layer {one.layer} head {one.head}" for one in view.opened))
 
 
-def finish(page: Page, drawn: View, view: BigPicture, part: Trace, out: Path, look: Look) -> None:
+def finish(page: Page, drawn: View, view: BigPicture, out: Path, look: Look) -> None:
     """The pages, their trace and, unless it is in them, what they load."""
     loads = self_contained(read) if look.assets == "inline" else STILL
-    forms = in_both_forms(page, drawn, view, pressed(page, view, given(look.start)), look.lang, loads)
+    forms = in_both_forms(page, drawn, view, choices_of(page, view, given(look.start)), look.lang, loads)
     out.mkdir(parents=True)
     for name, html in forms.items():
         write(out / name, html)
-    write(out / TRACE, to_json(part))
+    write(out / TRACE, to_json(view.excerpt()))
     if look.assets != "inline":
         write(out / STYLE, style())
         for name in BESIDE:

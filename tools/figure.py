@@ -24,8 +24,8 @@ from microgpt.errors import UserError
 from microgpt.files import write_whole
 from microgpt.viz.figures import figure, lesson, of_run
 from microgpt.viz.large.checked import trace_in
-from microgpt.viz.large.from_trace import picture_of
-from microgpt.viz.large.picture import BigPicture, big_view
+from microgpt.viz.large.from_trace import picture_of_trace
+from microgpt.viz.large.picture import BigPicture, picture_of_model
 from microgpt.viz.page import Page
 from microgpt.viz.rendering.render import sentence
 from microgpt.viz.request import START, settings_for
@@ -108,8 +108,8 @@ def run_of(page: Page, options: argparse.Namespace, at: Mapping[str, int]) -> Bi
         if getattr(options, name) is not None:
             raise UserError("--%(name)s does not go with a checkpoint’s or a trace’s figure; leave it out.", name=name)
     if options.checkpoint:
-        return big_view(load_checkpoint(options.checkpoint), options.prompt or "", options.new, layers, heads)
-    return picture_of(trace_in(options.trace), layers, heads)
+        return picture_of_model(load_checkpoint(options.checkpoint), options.prompt or "", options.new, layers, heads)
+    return picture_of_trace(trace_in(options.trace), layers, heads)
 
 
 def whole_number(name: str, text: str) -> int:

@@ -36,9 +36,9 @@ from microgpt.experiments.repeating import measured as repeating
 from microgpt.files import write_whole
 from microgpt.recipes import DATA
 from microgpt.trace import Trace, to_json
-from microgpt.viz.large.excerpt import excerpt, in_digits
+from microgpt.viz.large.excerpt import in_digits
 from microgpt.viz.large.overview import HALF
-from microgpt.viz.large.picture import big_view
+from microgpt.viz.large.picture import picture_of_model
 from microgpt.weights import Model
 
 NAME = "SmolLM2-135M-Instruct"
@@ -99,8 +99,8 @@ def checked_model(file: Path) -> Model:
 def traces_of(model: Model) -> Iterator[tuple[Text, Trace]]:
     """The excerpts that lie in the repository."""
     for text in TEXTS:
-        view = big_view(model, text.prompt, text.new, text.layers, text.heads)
-        part = excerpt(view.trace, view.layers, view.token_ids(), text.digits)
+        view = picture_of_model(model, text.prompt, text.new, text.layers, text.heads)
+        part = view.excerpt(text.digits)
         part.about["source"] = SOURCE
         yield text, part
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from microgpt.architectures import Architecture, Experts, Latent
 from microgpt.architectures.fields import Fields, fields_of
-from microgpt.architectures.known import gpt2, llama
+from microgpt.architectures.known import GPT2, LLAMA
+from microgpt.config import Config
 from microgpt.errors import UserError, shown
 
 TIED = ("gemma", "gemma2", "gemma3_text")  # where the file may leave out that the output head is the
@@ -79,8 +80,9 @@ def from_gpt2(name: str, fields: Fields) -> Architecture:
     n_layer, n_embd, n_head = map(fields.integer, ("n_layer", "n_embd", "n_head"))
     check_divides(n_embd, n_head, "n_embd", "n_head")
     vocab_size, n_ctx = map(fields.integer, ("vocab_size", "n_positions"))
-    config = gpt2(n_layer, n_embd, n_head, fields.integer("n_inner", 4 * n_embd), vocab_size, n_ctx)
-    return Architecture(name, "config.json", replace(config, tied=fields.flag("tie_word_embeddings", True)))
+    n_mlp, tied = fields.integer("n_inner", 4 * n_embd), fields.flag("tie_word_embeddings", True)
+    config = Config(n_layer, n_embd, n_head, n_head, n_embd // n_head, n_mlp, n_ctx, vocab_size, **GPT2)
+    return Architecture(name, "config.json", replace(config, tied=tied))
 
 
 def from_llama(name: str, fields: Fields) -> Architecture:
@@ -105,7 +107,7 @@ def from_llama(name: str, fields: Fields) -> Architecture:
     plain = in_config(windows)
     window, window_from = plain or (0, 0)
     config = replace(
-        llama(n_layer, n_embd, n_head, n_kv_head, head_dim, n_mlp, vocab_size, n_ctx),
+        Config(n_layer, n_embd, n_head, n_kv_head, head_dim, n_mlp, n_ctx, vocab_size, **LLAMA),
         tied=fields.flag("tie_word_embeddings", kind in TIED),
         window=window,
         window_from=window_from,

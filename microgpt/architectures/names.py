@@ -15,6 +15,7 @@ COMPUTED = ("mask", "angles")  # no weights: some files hold them, though they c
 SIDE_BY_SIDE = {"wqkv": ("wq", "wk", "wv")}  # three of our parameters in one tensor
 NORMS = {"q_norm": "wq.norm", "k_norm": "wk.norm"}  # what we call those in front of attention
 MLP = {"gate_proj": "gate", "up_proj": "fc1", "down_proj": "fc2"}
+MLPS = ("mlp", "mlp.experts.*", "mlp.shared_expert", "mlp.shared_experts")
 
 
 class Family(NamedTuple):
@@ -29,16 +30,21 @@ class Family(NamedTuple):
     transposed: tuple[str, ...] = ()  # stored as [in, out], as GPT-2's Conv1D has it; ours are [out, in]
 
 
+def table(text: str) -> dict[str, str]:
+    """The roles of some names: "norm=final_norm lm_head=lm_head"."""
+    return dict(pair.split("=") for pair in text.split())
+
+
 FAMILIES = (
     Family(
         "GPT-2",
         r"(?:transformer\.)?",
         "h.{layer}.",
-        {
-            "ln_1": "attn_norm", "attn.c_attn": "wqkv", "attn.c_proj": "wo", "attn.bias": "mask",
-            "attn.masked_bias": "mask", "ln_2": "mlp_norm", "mlp.c_fc": "fc1", "mlp.c_proj": "fc2",
-        },
-        {"wte": "wte", "wpe": "wpe", "ln_f": "final_norm", "lm_head": "lm_head"},
+        table(
+            "ln_1=attn_norm attn.c_attn=wqkv attn.c_proj=wo attn.bias=mask attn.masked_bias=mask "
+            "ln_2=mlp_norm mlp.c_fc=fc1 mlp.c_proj=fc2"
+        ),
+        table("wte=wte wpe=wpe ln_f=final_norm lm_head=lm_head"),
         saved="transformer.",
         transposed=("attn.c_attn", "attn.c_proj", "mlp.c_fc", "mlp.c_proj"),
     ),
@@ -46,21 +52,17 @@ FAMILIES = (
         "Llama",  # and who took over its names: Mistral, Qwen, SmolLM, DeepSeek
         r"(?:language_model\.)?(?:model\.)?(?:language_model\.)?",
         "layers.{layer}.",
-        {
-            "input_layernorm": "attn_norm", "post_attention_layernorm": "mlp_norm",
-            "self_attn.q_proj": "wq", "self_attn.k_proj": "wk", "self_attn.v_proj": "wv", "self_attn.o_proj": "wo",
-            "self_attn.q_norm": "q_norm", "self_attn.k_norm": "k_norm", "self_attn.rotary_emb.inv_freq": "angles",
-            "self_attn.q_a_proj": "wq_down", "self_attn.q_b_proj": "wq_up", "self_attn.kv_b_proj": "wkv_up",
-            "self_attn.kv_a_proj_with_mqa": "wkv_down", "self_attn.q_a_layernorm": "short_norm",
-            "self_attn.kv_a_layernorm": "short_norm",
-            **{f"mlp.{name}": role for name, role in MLP.items()},
-            **{f"mlp.experts.*.{name}": role for name, role in MLP.items()},
-            **{f"mlp.shared_expert{s}.{name}": role for name, role in MLP.items() for s in ("", "s")},
-            "mlp.gate": "router", "mlp.gate.e_score_correction_bias": "router", "mlp.shared_expert_gate": "router",
-            "block_sparse_moe.gate": "router", "block_sparse_moe.experts.*.w1": "gate",
-            "block_sparse_moe.experts.*.w2": "fc2", "block_sparse_moe.experts.*.w3": "fc1",
-        },
-        {"embed_tokens": "wte", "norm": "final_norm", "lm_head": "lm_head", "rotary_emb.inv_freq": "angles"},
+        table(
+            "input_layernorm=attn_norm post_attention_layernorm=mlp_norm self_attn.q_proj=wq self_attn.k_proj=wk "
+            "self_attn.v_proj=wv self_attn.o_proj=wo self_attn.q_norm=q_norm self_attn.k_norm=k_norm "
+            "self_attn.rotary_emb.inv_freq=angles self_attn.q_a_proj=wq_down self_attn.q_b_proj=wq_up "
+            "self_attn.kv_b_proj=wkv_up self_attn.kv_a_proj_with_mqa=wkv_down self_attn.q_a_layernorm=short_norm "
+            "self_attn.kv_a_layernorm=short_norm mlp.gate=router mlp.gate.e_score_correction_bias=router "
+            "mlp.shared_expert_gate=router block_sparse_moe.gate=router block_sparse_moe.experts.*.w1=gate "
+            "block_sparse_moe.experts.*.w2=fc2 block_sparse_moe.experts.*.w3=fc1"
+        )
+        | {f"{mlp}.{name}": role for mlp in MLPS for name, role in MLP.items()},
+        table("embed_tokens=wte norm=final_norm lm_head=lm_head rotary_emb.inv_freq=angles"),
         saved="model.",
     ),
     Family(
@@ -70,7 +72,7 @@ FAMILIES = (
         {n: n for n in ("attn_norm", "wq", "wk", "wv", "wo", "mlp_norm", "fc1", "gate", "fc2")},
         {n: n for n in ("wte", "wpe", "embd_norm", "final_norm", "lm_head")},
     ),
-)  # fmt: skip
+)
 GPT2, LLAMA, OURS = FAMILIES
 FAMILY_OF = {"gpt2": GPT2, "llama": LLAMA, "mistral": LLAMA, "qwen2": LLAMA, "qwen3": LLAMA}  # what can be run here
 
@@ -176,7 +178,8 @@ def published(family: Family) -> dict[str, str]:
     """Our names -> theirs as they are published, without their layer: "wq" -> "self_attn.q_proj"."""
     found = {ours: source.name for ours, source in SOURCES[family.name].items() if source.name.endswith(".weight")}
     return {
-        ours: (name.removeprefix(family.layer) if name.startswith(family.layer) else published_name(name, family))
-        .removesuffix(".weight")
+        ours: (
+            name.removeprefix(family.layer) if name.startswith(family.layer) else published_name(name, family)
+        ).removesuffix(".weight")
         for ours, name in found.items()
-    }  # fmt: skip
+    }

@@ -107,14 +107,14 @@ def contents(tensors: Iterable[Tensor]) -> Contents:
         Group("after", (), rows(outside["after"])),
         Group(OTHER, (), rows(outside[OTHER])),
     ]
+    groups = [group for group in groups if group.rows]
     layers = tuple(sorted(inside))
     roles = {k.role for _, k in told if k}
     whole = bool(layers) and layers == tuple(range(len(layers))) and "wte" in roles and bool(roles & set(AFTER))
+    tied = whole and "lm_head" not in roles
     places = [outside["before"], *[inside[i] for i in layers], outside["after"], outside[OTHER]]
-    return Contents(
-        tensors, family, layers, whole, whole and "lm_head" not in roles, [g for g in groups if g.rows],
-        shape_of(told), [by_role(place) for place in places],
-    )  # fmt: skip
+    columns = [by_role(place) for place in places]
+    return Contents(tensors, family, layers, whole, tied, groups, shape_of(told), columns)
 
 
 def rows(told: Sequence[tuple[Tensor, Known | None]], family: str = "") -> list[Row]:

@@ -34,8 +34,11 @@ from microgpt.weights import Model
 CONFIG = "config.json"
 LIMIT = 1_500_000_000  # bytes of parameters; a 32-bit interpreter can have 4 GB in all
 TEXTS = {  # the most bytes that are read of each; tokenizer.json of the models that run here has up to 17 million
-    CONFIG: LONGEST_CONFIG, GENERATION: LONGEST_CONFIG, INDEX: LONGEST_INDEX, TOKENIZER: 20_000_000,
-}  # fmt: skip
+    CONFIG: LONGEST_CONFIG,
+    GENERATION: LONGEST_CONFIG,
+    INDEX: LONGEST_INDEX,
+    TOKENIZER: 20_000_000,
+}
 SAMPLES, SAMPLE = 4, 4096  # places in a file, and bytes at each, that tell it from another of its name and size: few,
 # since a browser takes some milliseconds for each, at every answer
 NEAR = 64

@@ -85,12 +85,14 @@ def numbered(folders: Sequence[str]) -> Iterator[Page]:
 
 
 # What pictures were called before they were called as their pages are: programs and commands that say so go on.
-FORMER = {
-    "stepper": "kv_cache", "loop": "next_token", "compare": "with_and_without", "prefill": "prefill_and_decode",
-    "heads": "fewer_heads", "sharing": "shared_prefixes", "serving": "many_at_once", "guess": "guess_and_check",
-    "dropping": "full_cache", "bits": "fewer_bits", "pieces": "in_pieces", "latent": "latent_row",
-    "limit": "reading_limit", "masks": "no_cache",
-}  # fmt: skip
+FORMER = dict(
+    pair.split("=")
+    for pair in (
+        "stepper=kv_cache loop=next_token compare=with_and_without prefill=prefill_and_decode heads=fewer_heads "
+        "sharing=shared_prefixes serving=many_at_once guess=guess_and_check dropping=full_cache bits=fewer_bits "
+        "pieces=in_pieces latent=latent_row limit=reading_limit masks=no_cache"
+    ).split()
+)
 LESSONS = tuple(numbered([folder for part in PARTS for folder in part.folders]))
 PAGES = (START, *LESSONS, *APPS)
 

@@ -110,7 +110,7 @@ def take_turns(model: Model, texts: Sequence[Sequence[int]], block_size: int, tr
                 [len(one) for one in paged],
                 list(pool.free_queue),
                 difference,
-            )  # fmt: skip
+            )
         )
     return steps
 

@@ -86,9 +86,10 @@ class Engine:
         kept = [getattr(layer, name, None) for layer in self.layers for name in (*ROWS, *PACKED)]
         states = [one for layer in self.layers for name in STATES for one in getattr(layer, name, {}).values()]
         return Held(
-            sum(one.numel() for one in rows), sum(map(size_of, kept)),
+            sum(one.numel() for one in rows),
+            sum(map(size_of, kept)),
             sum(one.numel() for one in states if one is not None),
-        )  # fmt: skip
+        )
 
     def windows(self, n_layer: int) -> list[int]:
         """How many rows a query of each layer sees at most, its own among them; 0: all. The cache keeps one fewer."""

@@ -59,9 +59,15 @@ def vocabulary_of(tokenizer: Any, facts: Facts) -> Sequence[str]:
 
 
 def record(
-    model: Any, tokenizer: Any, prompt: str, new: int = 8, compares: bool = True, last: int = 0,
-    keeps: Callable[[Mapping[str, Any]], Keeps] | None = None, cache: Any = None,
-) -> Trace:  # fmt: skip
+    model: Any,
+    tokenizer: Any,
+    prompt: str,
+    new: int = 8,
+    compares: bool = True,
+    last: int = 0,
+    keeps: Callable[[Mapping[str, Any]], Keeps] | None = None,
+    cache: Any = None,
+) -> Trace:
     """Run `prompt` and up to `new` greedy tokens. Raises UserError for what cannot be recorded.
 
     With `last`, the trace is that of the last so many tokens. Those before them run first; the trace says how many they
@@ -69,14 +75,13 @@ def record(
     says, by what the trace then says of its model: a large one would fill the memory with what no page shows.
     `cache` is an empty one, to be used in place of transformers' own.
     """
-    shape = shape_of(model)
-    ids: list[int] = tokenizer(prompt)["input_ids"]
+    shape, ids = shape_of(model), list[int](tokenizer(prompt)["input_ids"])
     limit = checked(len(ids), new, shape.config.n_ctx)
     before = max(0, min(limit - last, len(ids) - 1)) if last else 0
     trace, stops = begun(model, tokenizer, shape, prompt, ids, before), stops_of(model)
     engine, telling = Engine(model, cache), Telling(trace, before)
-    for stop in [*range(CHUNK, before, CHUNK), before] if before else []:
-        engine.run(ids[:stop], (stop - 1) % CHUNK + 1)
+    for at in range(0, before, CHUNK):
+        engine.run(ids[: min(at + CHUNK, before)], min(CHUNK, before - at))
     with watched(model, telling, last=True):
         for i, pos in enumerate(range(before, limit)):
             telling.begin(i)
@@ -85,20 +90,17 @@ def record(
                 macs = counted(trace, model, shape, engine)
                 telling.keeps = keeps and keeps(trace.about)
             noted(trace, macs, engine, telling)
-            choice = int(logits.argmax())
-            newest = pos + 1 >= len(ids)
+            choice, newest = int(logits.argmax()), pos + 1 >= len(ids)
             ends = pos + 1 == limit or (newest and choice in stops)
             trace.about["tokens"].append(trace.about["vocabulary"][ids[pos]])
             if newest:
                 trace(("sample", choice, i, -1))
                 ids += [] if ends else [choice]
-            _ = trace.events  # copied now, each array is as large as itself, and what it was a part of is free
             if ends:
                 break
     finished(trace, engine, telling)
     if compares:  # afterwards: some models keep their state in themselves, where such a pass would change it
-        for n in range(pos + 1 if before else 1, pos + 2):  # of a long text the last step alone
-            compared(trace, macs, engine, ids[:n], n - before - 1)
+        compared(trace, macs, engine, ids[: pos + 1], before)
     trace.about["ids"] = ids[before : pos + 1]
     return trace
 
@@ -107,11 +109,18 @@ def begun(model: Any, tokenizer: Any, shape: Shape, prompt: str, ids: list[int],
     """An empty trace that says what is run; `before` of the tokens are not told."""
     import transformers
 
-    return Trace(about(model, shape) | {
-        "prompt": prompt, "n_prompt": len(ids) - before, "vocabulary": vocabulary_of(tokenizer, shape.facts),
-        "stops": sorted(stops_of(model)), "started": not before and ids[0] == tokenizer.bos_token_id,
-        "engine": f"transformers {transformers.__version__}",
-    } | ({"before": before} if before else {}))  # fmt: skip
+    return Trace(
+        about(model, shape)
+        | {
+            "prompt": prompt,
+            "n_prompt": len(ids) - before,
+            "vocabulary": vocabulary_of(tokenizer, shape.facts),
+            "stops": sorted(stops_of(model)),
+            "started": not before and ids[0] == tokenizer.bos_token_id,
+            "engine": f"transformers {transformers.__version__}",
+        }
+        | ({"before": before} if before else {})
+    )
 
 
 class Telling:
@@ -176,12 +185,14 @@ def noted(trace: Trace, macs: Macs, engine: Engine, telling: Telling) -> None:
         trace.about["counted"] = [telling.i, engine.counted - own]
     if telling.rows > 1:
         trace.about.setdefault("again", []).append(telling.i)
+    _ = trace.events  # copied now, each array is as large as itself, and what it was a part of is free
 
 
-def compared(trace: Trace, macs: Macs, engine: Engine, ids: list[int], i: int) -> None:
-    """Run all tokens up to step i again, without a cache."""
-    trace(("recompute_logits", numbers(engine.again(ids)), i, -1))
-    trace(("recompute_macs", macs(len(ids), len(ids)), i, -1))
+def compared(trace: Trace, macs: Macs, engine: Engine, ids: list[int], before: int) -> None:
+    """Run all tokens up to each step again, without a cache; of a long text, up to the last step alone."""
+    for n in range(len(ids) if before else 1, len(ids) + 1):
+        trace(("recompute_logits", numbers(engine.again(ids[:n])), n - before - 1, -1))
+        trace(("recompute_macs", macs(n, n), n - before - 1, -1))
 
 
 def finished(trace: Trace, engine: Engine, telling: Telling) -> None:
@@ -216,9 +227,14 @@ def about(model: Any, shape: Shape) -> dict[str, Any]:
     method = packed.get("quant_method") if isinstance(packed, dict) else getattr(packed, "quant_method", None)
     return ({} if method is None else {"quantised": str(getattr(method, "value", method))}) | {
         "model": name_of(Path(str(model.config.name_or_path or type(model).__name__))),
-        "config": fields_of(shape), "temperature": 0.0, "top_k": 0, "seed": 0, "tokens": [],
-        "dtype": str(model.dtype).removeprefix("torch."), "device": ", ".join(spread) or str(model.device),
-    }  # fmt: skip
+        "config": fields_of(shape),
+        "temperature": 0.0,
+        "top_k": 0,
+        "seed": 0,
+        "tokens": [],
+        "dtype": str(model.dtype).removeprefix("torch."),
+        "device": ", ".join(spread) or str(model.device),
+    }
 
 
 def described(trace: Trace, shape: Shape, kept: list[int], engine: Engine) -> dict[str, Any]:

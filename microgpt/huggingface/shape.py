@@ -76,10 +76,16 @@ def config_of(model: Any) -> Config:
     turned = any("Rotary" in type(module).__name__ for module in model.modules())
     of_head = field("qk_head_dim", field("head_dim", width // heads))  # the former where some of it turns, MLA
     return Config(
-        layers, width, heads, field("num_key_value_heads", heads), of_head,
-        n_mlp=field("intermediate_size", 0), n_ctx=field("max_position_embeddings", 2**20), vocab_size=words,
+        layers,
+        width,
+        heads,
+        field("num_key_value_heads", heads),
+        of_head,
+        n_mlp=field("intermediate_size", 0),
+        n_ctx=field("max_position_embeddings", 2**20),
+        vocab_size=words,
         position="rope" if turned else "learned",
-    )  # fmt: skip
+    )
 
 
 def fields_of(shape: Shape) -> dict[str, Any]:

@@ -96,8 +96,9 @@ class Watch:
 _watches: list[Watch] = []  # the innermost is told
 
 
-def attention_function(module: Any, query: Any, key: Any, value: Any, attention_mask: Any, scaling: float | None = None,
-                       **more: Any) -> Any:  # fmt: skip
+def attention_function(
+    module: Any, query: Any, key: Any, value: Any, attention_mask: Any, scaling: float | None = None, **more: Any
+) -> Any:
     """What transformers calls in place of an attention of its own: that of the model, and a report."""
     own = sys.modules[type(module).__module__].eager_attention_forward
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling

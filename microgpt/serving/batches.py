@@ -24,9 +24,12 @@ BUDGET, WHOLE = 8, 16  # tokens of a pass, in chunks and with whole prompts
 PLACES, SMALL = 4, 16  # texts in a pass; blocks of a small pool
 READER = 6  # tokens that the first text is gone on with
 OTHERS = (  # of the model `stories`: prompt, tokens to go on with, the pass in which it comes
-    ("a dog", 9, 0), ("she is happy and so", 9, 0), ("it is", 12, 0),
-    ("when it rains , the girl", 5, 4), ("so the man looks at the", 7, 4),
-)  # fmt: skip
+    ("a dog", 9, 0),
+    ("she is happy and so", 9, 0),
+    ("it is", 12, 0),
+    ("when it rains , the girl", 5, 4),
+    ("so the man looks at the", 7, 4),
+)
 
 
 class Asked(NamedTuple):
@@ -146,15 +149,20 @@ def step(engine: Engine, requests: Mapping[Request, int], clock: int) -> Pass:
     plan = engine.step()
     parts = [
         Part(
-            requests[request], n, request.computed - n, request.written > had[request],
+            requests[request],
+            n,
+            request.computed - n,
+            request.written > had[request],
             request.computed - n < request.prompt,
         )
         for request, n in plan
-    ]  # fmt: skip
+    ]
     return Pass(
-        parts, clock, clock + max(LEAST, sum(part.n for part in parts)),
+        parts,
+        clock,
+        clock + max(LEAST, sum(part.n for part in parts)),
         [requests[request] for request in engine.scheduler.waiting],
         [text for request, text in requests.items() if request.preempted > lost[request]],
         [requests[request] for request, _ in plan if request.ended],
         engine.memory.pool.n_free,
-    )  # fmt: skip
+    )

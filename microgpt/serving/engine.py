@@ -58,9 +58,15 @@ class Engine:
     """
 
     def __init__(
-        self, model: Model, policy: Policy, pool: BlockPool, temperature: float = 0.0, top_k: int = 0, seed: int = 0,
+        self,
+        model: Model,
+        policy: Policy,
+        pool: BlockPool,
+        temperature: float = 0.0,
+        top_k: int = 0,
+        seed: int = 0,
         hooks: Callable[[int], Hook] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         check_sampling(temperature, top_k, seed)
         self.model, self.memory, self.hooks = model, PagedMemory(pool), hooks
         self.scheduler = Scheduler(policy, self.memory, hooks)

@@ -77,9 +77,7 @@ def fleet(kind: type[Blocks], routing: Routing, n: int = REQUESTS) -> Seen:
     """The requests of groups, on all servers."""
     memory: Callable[[], Blocks] = functools.partial(kind, n_rows() // SIZE, SIZE)
     drawn = requests(n, FLEET_RATE, SEED, GROUPS, SHARED)
-    return simulate(
-        drawn, PRESETS[MODEL], PROCESSORS[PROCESSOR], WAYS["chunks"].policy, memory, SERVERS, routing
-    )  # fmt: skip
+    return simulate(drawn, PRESETS[MODEL], PROCESSORS[PROCESSOR], WAYS["chunks"].policy, memory, SERVERS, routing)
 
 
 def measure(n: int = REQUESTS) -> Measured:

@@ -181,9 +181,14 @@ def holds(server: Server, request: Request) -> bool:
 
 
 def simulate(
-    drawn: Sequence[Request], architecture: Architecture, processor: Processor, policy: Policy,
-    memory: Callable[[], Blocks], servers: int = 1, routing: Routing = in_turns,
-) -> Seen:  # fmt: skip
+    drawn: Sequence[Request],
+    architecture: Architecture,
+    processor: Processor,
+    policy: Policy,
+    memory: Callable[[], Blocks],
+    servers: int = 1,
+    routing: Routing = in_turns,
+) -> Seen:
     """Run all requests to their end. Deterministic: nothing is drawn here."""
     fleet = [Server(architecture, processor, Scheduler(policy, memory())) for _ in range(servers)]
     for i, request in enumerate(drawn):

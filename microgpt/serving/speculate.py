@@ -144,9 +144,16 @@ class Speculation:
     """A text that is written by a target and a draft; `cache` has a row for each of its tokens but the newest."""
 
     def __init__(
-        self, target: Model, draft: Draft, token_ids: Sequence[int], gamma: int, temperature: float = 0.0,
-        top_k: int = 0, seed: int = 0, hook: Hook | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        target: Model,
+        draft: Draft,
+        token_ids: Sequence[int],
+        gamma: int,
+        temperature: float = 0.0,
+        top_k: int = 0,
+        seed: int = 0,
+        hook: Hook | None = None,
+    ) -> None:
         check_sampling(temperature, top_k, seed)
         if gamma < 1:
             raise UserError("A draft of %(gamma)s tokens guesses nothing; choose 1 or more.", gamma=gamma)

@@ -45,9 +45,10 @@ def parsed(text: str) -> dict[str, Any]:
 def check_part(about: dict[str, Any], name: str, limit: int = PART) -> None:
     """One part of the work."""
     check(
-        len(json.dumps(about.get(name))), limit,
+        len(json.dumps(about.get(name))),
+        limit,
         N_("tokenizer.json describes its work in %(n)s characters; up to %(limit)s are read here."),
-    )  # fmt: skip
+    )
 
 
 def check_steps(n: int) -> None:
@@ -80,10 +81,13 @@ def check_text(text: str) -> None:
 def check_made(n: int, limit: int = MADE) -> None:
     """What has become of a text."""
     check(
-        n, limit,
-        N_("This tokenizer makes %(n)s characters or tokens of the text; up to %(limit)s are read here. Shorten the "
-           "text, or take another model."),
-    )  # fmt: skip
+        n,
+        limit,
+        N_(
+            "This tokenizer makes %(n)s characters or tokens of the text; up to %(limit)s are read here. Shorten the "
+            "text, or take another model."
+        ),
+    )
 
 
 def growth(*parts: Any) -> tuple[int, float]:

@@ -20,30 +20,22 @@ from tests.support.given.configs import FILES
 EVERY = [*PRESETS.values(), *(from_config_json(json.dumps(fields)) for fields in FILES.values())]
 
 
-@pytest.mark.parametrize(
-    ("name", "total"),
-    [
-        ("GPT-2 124M", 124_439_808), ("SmolLM2-135M", 134_515_008), ("Llama-2-7B", 6_738_415_616),
-        ("Llama-3-8B", 8_030_261_248), ("Llama-3-70B", 70_553_706_496), ("Mistral-7B", 7_241_732_096),
-        ("Gemma-2B", 2_506_172_416), ("DeepSeek-V3", 671_026_419_200),
-    ],
-)  # fmt: skip
-def test_parameters_are_the_published_totals(name: str, total: int) -> None:
-    model = PRESETS[name]
-    assert model.n_params == total == sum(map(math.prod, parameters(model).values()))
-    assert model.latent or n_params(model.config) == total and kv_bytes(model.config, 1, 2) == model.bytes_per_token()
+# parameters, bytes that a token adds to the cache, and how heads come by their keys: as published
+PUBLISHED = (
+    "GPT-2_124M 124_439_808 36_864 MHA, SmolLM2-135M 134_515_008 23_040 GQA, Llama-2-7B 6_738_415_616 524_288 MHA, "
+    "Llama-3-8B 8_030_261_248 131_072 GQA, Llama-3-70B 70_553_706_496 327_680 GQA, Gemma-2B 2_506_172_416 18_432 MQA, "
+    "Mistral-7B 7_241_732_096 131_072 GQA, DeepSeek-V3 671_026_419_200 70_272 MLA"
+).split(", ")
 
 
-@pytest.mark.parametrize(
-    ("name", "per_token", "sharing"),
-    [
-        ("GPT-2 124M", 36_864, "MHA"), ("SmolLM2-135M", 23_040, "GQA"), ("Llama-2-7B", 524_288, "MHA"),
-        ("Llama-3-8B", 131_072, "GQA"), ("DeepSeek-V3", 70_272, "MLA"), ("Gemma-2B", 18_432, "MQA"),
-    ],
-)  # fmt: skip
-def test_bytes_a_token_are_the_published_ones(name: str, per_token: int, sharing: str) -> None:
-    assert PRESETS[name].bytes_per_token() == per_token
-    assert PRESETS[name].sharing == sharing
+@pytest.mark.parametrize("row", PUBLISHED)
+def test_parameters_and_bytes_a_token_are_the_published_ones(row: str) -> None:
+    name, total, per_token, sharing = row.split()
+    model = PRESETS[name.replace("_", " ")]
+    assert model.n_params == int(total) == sum(map(math.prod, parameters(model).values()))
+    if not model.latent:
+        assert n_params(model.config) == int(total) and kv_bytes(model.config, 1, 2) == model.bytes_per_token()
+    assert (model.bytes_per_token(), model.sharing) == (int(per_token), sharing)
 
 
 def test_bytes_without_sharing() -> None:

@@ -113,9 +113,9 @@ class Faults:
 
 
 KINDS = (
-    "missing", "a server's error", "empty", "truncated", "one bit wrong", "a login page", "cut off", "silent",
-    "stalling", "redirected to a login page", "of a wrong type", "slow", "redirected",
-)  # fmt: skip
+    "missing, a server's error, empty, truncated, one bit wrong, a login page, cut off, silent, stalling, "
+    "redirected to a login page, of a wrong type, slow, redirected"
+).split(", ")
 HARMLESS = ("of a wrong type", "slow", "redirected")
 
 

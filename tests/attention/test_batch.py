@@ -72,13 +72,16 @@ def test_reports_of_shared_rows_carry_the_position_of_the_first_row() -> None:
         assert [(pos, layer) for report, _, pos, layer in told if report == name] == expected, name
 
 
-@pytest.mark.parametrize(("counts", "same", "sentence"), [
-    ([1, 1], False, "3 tokens for texts of 1, 1"),
-    ([3, 0], False, "3 tokens for texts of 3, 0"),
-    ([1, 2], True, "a cache of its own"),
-    ([1, 1, 1], False, "3 tokens for texts of 1, 1, 1"),
-    ([], False, "each needs a token or more"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("counts", "same", "sentence"),
+    [
+        ([1, 1], False, "3 tokens for texts of 1, 1"),
+        ([3, 0], False, "3 tokens for texts of 3, 0"),
+        ([1, 2], True, "a cache of its own"),
+        ([1, 1, 1], False, "3 tokens for texts of 1, 1, 1"),
+        ([], False, "each needs a token or more"),
+    ],
+)
 def test_what_is_no_batch(counts: list[int], same: bool, sentence: str) -> None:
     one = KVCache(NAMES.config)
     caches = [one, one if same else KVCache(NAMES.config)] if counts else []
@@ -107,9 +110,12 @@ def test_trees_and_encoders_are_for_one_text(config: Config) -> None:
 
 
 @given(
-    st.integers(1, FEW + 3), st.integers(1, 4 * TILE), st.sampled_from(("C", "F", "every other row")),
-    st.sampled_from((np.float32, np.float64)), st.integers(0, 2**32 - 1),
-)  # fmt: skip
+    st.integers(1, FEW + 3),
+    st.integers(1, 4 * TILE),
+    st.sampled_from(("C", "F", "every other row")),
+    st.sampled_from((np.float32, np.float64)),
+    st.integers(0, 2**32 - 1),
+)
 @settings(max_examples=examples(60))
 def test_a_product_by_tiles_is_the_product(n: int, odd: int, layout: str, dtype: type[np.floating], seed: int) -> None:
     """Matrices just above and below the size from which tiles are used, whole tiles or not."""

@@ -41,12 +41,16 @@ def last_reads(model: Model, text: str) -> list[Read]:
     forward(model.params, model.config, ids, cache, trace)
     return [
         Read(
-            trace["q", 0, layer][-1], cache[layer].keys, cache[layer].values,
-            trace["attn_scores", 0, layer][:, -1], trace["head_out", 0, layer][-1], trace["attn_out", 0, layer][-1],
+            trace["q", 0, layer][-1],
+            cache[layer].keys,
+            cache[layer].values,
+            trace["attn_scores", 0, layer][:, -1],
+            trace["head_out", 0, layer][-1],
+            trace["attn_out", 0, layer][-1],
             model.params[f"layer{layer}.wo"],
         )
         for layer in range(model.config.n_layer)
-    ]  # fmt: skip
+    ]
 
 
 READS = [read for model, text in zip(MODELS, TEXTS, strict=True) for read in last_reads(model, text)]

@@ -152,7 +152,12 @@ def test_a_hook_is_told_what_becomes_of_a_block() -> None:
     first.free()
     names = [(name, value, pos, layer) for name, value, pos, layer in told]
     assert names == [
-        ("block_alloc", 0, 0, -1), ("block_alloc", 1, 2, -1), ("block_alloc", 2, 2, -1), ("block_copy", 2, 2, -1),
-        ("block_free", 2, 2, -1), ("block_free", 1, 2, -1), ("block_free", 0, 0, -1),
-    ]  # fmt: skip
+        ("block_alloc", 0, 0, -1),
+        ("block_alloc", 1, 2, -1),
+        ("block_alloc", 2, 2, -1),
+        ("block_copy", 2, 2, -1),
+        ("block_free", 2, 2, -1),
+        ("block_free", 1, 2, -1),
+        ("block_free", 0, 0, -1),
+    ]
     assert {name for name, *_ in told} == {name for name in EVENTS if name.startswith("block_")}

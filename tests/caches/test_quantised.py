@@ -17,11 +17,16 @@ from tests.support.strategies import Case, assert_close, cases
 
 ANY = st.sampled_from(
     [
-        Rows(Grid(8)), Rows(Grid(8, symmetric=True), recent=2), Rows(Grid(8), group=2), Rows(Float8()),
-        Rows(Grid(8), per_channel=True, group=3), Rows(Grid(8), per_channel=True, group=2, recent=3),
-        Rows(Grid(4), per_channel=True, group=2), Rows(Float8("e5m2"), recent=1),
+        Rows(Grid(8)),
+        Rows(Grid(8, symmetric=True), recent=2),
+        Rows(Grid(8), group=2),
+        Rows(Float8()),
+        Rows(Grid(8), per_channel=True, group=3),
+        Rows(Grid(8), per_channel=True, group=2, recent=3),
+        Rows(Grid(4), per_channel=True, group=2),
+        Rows(Float8("e5m2"), recent=1),
     ]
-)  # fmt: skip
+)
 
 
 def turned_back(rows: Rows, x: Array) -> Array:

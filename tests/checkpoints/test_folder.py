@@ -28,10 +28,16 @@ from tests.support.examples import examples
 RNG = np.random.default_rng(7)
 GPT2_FILE, LLAMA_FILE = gpt2_tensors(RNG), llama_tensors(RNG)
 SEPARATE = {  # ours in layer 1, theirs
-    "attn_norm": "input_layernorm", "wq": "self_attn.q_proj", "wk": "self_attn.k_proj", "wv": "self_attn.v_proj",
-    "wo": "self_attn.o_proj", "mlp_norm": "post_attention_layernorm", "gate": "mlp.gate_proj", "fc1": "mlp.up_proj",
+    "attn_norm": "input_layernorm",
+    "wq": "self_attn.q_proj",
+    "wk": "self_attn.k_proj",
+    "wv": "self_attn.v_proj",
+    "wo": "self_attn.o_proj",
+    "mlp_norm": "post_attention_layernorm",
+    "gate": "mlp.gate_proj",
+    "fc1": "mlp.up_proj",
     "fc2": "mlp.down_proj",
-}  # fmt: skip
+}
 
 
 def same(one: Params, other: Params) -> bool:
@@ -220,10 +226,16 @@ def test_a_text_ends_at_any_of_the_end_tokens(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "size", "start", "stops"),
     [
-        ("llama", 264, 1, {2}), ("mistral", 264, 1, {2}), ("llama", 2, 1, set()), ("llama", 1, -1, set()),
-        ("qwen2", 264, -1, set()), ("qwen3", 264, -1, set()), ("gpt2", 50257, 50256, {50256}), ("gpt2", 264, -1, set()),
+        ("llama", 264, 1, {2}),
+        ("mistral", 264, 1, {2}),
+        ("llama", 2, 1, set()),
+        ("llama", 1, -1, set()),
+        ("qwen2", 264, -1, set()),
+        ("qwen3", 264, -1, set()),
+        ("gpt2", 50257, 50256, {50256}),
+        ("gpt2", 264, -1, set()),
     ],
-)  # fmt: skip
+)
 def test_what_begins_and_ends_a_text_where_the_file_leaves_it_out(
     kind: str, size: int, start: int, stops: set[int]
 ) -> None:
@@ -238,10 +250,12 @@ def test_what_begins_and_ends_a_text_where_the_file_leaves_it_out(
 @pytest.mark.parametrize(
     ("text", "stops"),
     [
-        ('{"eos_token_id": 5}', {5}), ('{"eos_token_id": [5, 261, 999], "top_k": 1}', {5, 261}),
-        ('{"temperature": 0.6}', set()), ('{"eos_token_id": null}', set()),
+        ('{"eos_token_id": 5}', {5}),
+        ('{"eos_token_id": [5, 261, 999], "top_k": 1}', {5, 261}),
+        ('{"temperature": 0.6}', set()),
+        ('{"eos_token_id": null}', set()),
     ],
-)  # fmt: skip
+)
 def test_generation_config_alone_says_what_ends_a_text(text: str, stops: set[int], tmp_path: Path) -> None:
     folder = write(tmp_path, LLAMA, LLAMA_FILE, byte_level())
     assert load_checkpoint(folder).tokenizer.stops == {261, 263}
@@ -331,7 +345,7 @@ BROKEN: dict[str, tuple[Change, str]] = {
     "eps": (config(rms_norm_eps=0), "“rms_norm_eps” is 0"),
     "eps text": (config(rms_norm_eps="a"), '“rms_norm_eps” is "a"'),
     "activation": (config(hidden_act="gelu"), '“hidden_act” is "gelu".*silu'),
-    "rope": (config(rope_scaling={"rope_type": "yarn", "factor": 2.0}), "\"yarn\".*default, linear, llama3, dynamic"),
+    "rope": (config(rope_scaling={"rope_type": "yarn", "factor": 2.0}), '"yarn".*default, linear, llama3, dynamic'),
     "rope list": (config(rope_scaling=[1]), "“rope_scaling” is \\[1\\]; it must be an object"),
     "rope list of 5": (config(rope_parameters=[1]), "“rope_parameters” is \\[1\\]; it must be an object"),
     "rope null": (config(rope_scaling={"rope_type": None}), '“rope_type” is "null"'),
@@ -352,7 +366,8 @@ BROKEN: dict[str, tuple[Change, str]] = {
     "layers none": (config(model_type="qwen3", layer_types=[]), "“layer_types” must name all 2"),
     "layers text": (config(model_type="qwen3", layer_types=FULL), "“layer_types” must name all 2"),
     "window off": (
-        config(**QWEN2, layer_types=[FULL, SLIDING]), "gives layers a window, but “sliding_window”",
+        config(**QWEN2, layer_types=[FULL, SLIDING]),
+        "gives layers a window, but “sliding_window”",
     ),
     "window null": (
         config(model_type="qwen2", layer_types=[SLIDING] * 2, use_sliding_window=True, sliding_window=None),
@@ -389,7 +404,7 @@ BROKEN: dict[str, tuple[Change, str]] = {
     ),
     "no tokenizer": ({"tokenizer.json": None}, "no tokenizer.json.*save_pretrained"),
     "tokenizer": ({"tokenizer.json": b"{}"}, "tokenizer.json cannot be read"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -405,10 +420,14 @@ def test_what_cannot_be_read_gets_a_sentence(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("activation_function", "tanh"), ("scale_attn_by_inverse_layer_idx", True), ("add_cross_attention", True),
-        ("scale_attn_weights", 1), ("layer_norm_epsilon", -1), ("n_head", 3),
+        ("activation_function", "tanh"),
+        ("scale_attn_by_inverse_layer_idx", True),
+        ("add_cross_attention", True),
+        ("scale_attn_weights", 1),
+        ("layer_norm_epsilon", -1),
+        ("n_head", 3),
     ],
-)  # fmt: skip
+)
 def test_a_gpt2_that_computes_otherwise_is_refused_by_the_fields_name(field: str, value: Any, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=f"“{field}”"):
         load_params(write(tmp_path, GPT2 | {field: value}, GPT2_FILE))

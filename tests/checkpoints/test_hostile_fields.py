@@ -21,12 +21,14 @@ from tests.support.hostile import CONFIG, GENERATION, INDEX, READERS, WHOLE, Hel
 
 LIKE_QWEN = {"model_type": "qwen3", "use_sliding_window": True, "sliding_window": 4, "max_window_layers": 1}
 SCALED = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
-MORE = {  # fields that a config.json may have besides, for Llamas and GPT-2
-    "model_type", "_name_or_path", "head_dim", "hidden_act", "attention_bias", "mlp_bias", "rope_scaling",
-    "rope_parameters", "partial_rotary_factor", "original_max_position_embeddings", "sliding_window",
-    "use_sliding_window", "max_window_layers", "layer_types", "quantization_config", "num_experts", "pad_token_id",
-    "n_inner", "activation_function", "scale_attn_weights", "layer_norm_epsilon", "add_cross_attention",
-}  # fmt: skip
+MORE = {
+    *(
+        "model_type _name_or_path head_dim hidden_act attention_bias mlp_bias rope_scaling rope_parameters "
+        "partial_rotary_factor original_max_position_embeddings sliding_window use_sliding_window max_window_layers "
+        "layer_types quantization_config num_experts pad_token_id n_inner activation_function scale_attn_weights "
+        "layer_norm_epsilon add_cross_attention"
+    ).split()
+}
 DIGITS = "@digits@"  # stands for a number that Python itself would neither write nor read
 ODD: st.SearchStrategy[Any] = st.sampled_from(
     [0, -1, 1, 2, 7, 2**31, 2**63, 2**64, 10**23, -(10**30), 10**400, 1e308, -1e308, 5e-324, 1e-40, 1e38, 0.5, 1.0,

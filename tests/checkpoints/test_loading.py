@@ -22,7 +22,7 @@ from microgpt.checkpoints.loading import Loading, mark
 from microgpt.errors import UserError
 from microgpt.record import Recording
 from microgpt.trace import from_json
-from microgpt.viz.large.picture import big_view
+from microgpt.viz.large.picture import picture_of_model
 from microgpt.viz.session import dispatch
 from tests.support.checkpoints import (
     KINDS,
@@ -342,7 +342,7 @@ def test_a_prompt_that_begins_with_token_0_is_no_start(kind: str, tmp_path: Path
     assert model and model.tokenizer.encode("! a day")[0] == 0
     _, found, _ = ask(files, "show", prompt="! a day")
     assert "from the prompt" in found["#widget"] and "starts every text" not in found["#widget"]
-    large = big_view(load_checkpoint(folder), "! a day", 2)
+    large = picture_of_model(load_checkpoint(folder), "! a day", 2)
     assert [large.kind(i) for i in range(2)] == ["prompt", "prompt"]
 
 
@@ -360,9 +360,10 @@ def test_the_reader_opens_heads(tmp_path: Path) -> None:
     assert 'value="1.0"' in found["#widget"] and 'value="1.3" checked' in found["#widget"]
     assert 'value="0.0"' not in found["#widget"] and "heads that you chose" in found["#widget"]
     for fields, sentence in (
-        ({"layers": "2"}, "no layer 2; this model has 0 to 1"), ({"heads": "9"}, "no head 9; this model has 0 to 3"),
+        ({"layers": "2"}, "no layer 2; this model has 0 to 1"),
+        ({"heads": "9"}, "no head 9; this model has 0 to 3"),
         ({"layers": "x"}, "give numbers such as"),
-    ):  # fmt: skip
+    ):
         _, found, _ = ask(files, "show", state, **fields)
         assert sentence in found["#prompt-error"] and "#widget" not in found
 

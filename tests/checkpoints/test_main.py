@@ -80,10 +80,12 @@ def test_a_shard_that_is_missing_or_lacks_a_tensor_is_named(sharded: Path) -> No
 
 def test_a_wrong_file_is_one_sentence_and_exit_code_1(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     for name, data, says in (
-        ("x.safetensors", b"", "has 0 bytes"), ("x.bin", b"PK\x03\x04" + bytes(99), "begins like a zip"),
-        ("x.npz", b"PK\x03\x04" + bytes(99), "not an .npz of weights"), ("x.index.json", b"[" * 10**6, "nested"),
+        ("x.safetensors", b"", "has 0 bytes"),
+        ("x.bin", b"PK\x03\x04" + bytes(99), "begins like a zip"),
+        ("x.npz", b"PK\x03\x04" + bytes(99), "not an .npz of weights"),
+        ("x.index.json", b"[" * 10**6, "nested"),
         ("x.index.json", b"{}", "no weight_map"),
-    ):  # fmt: skip
+    ):
         (tmp_path / name).write_bytes(data)
         assert main([str(tmp_path / name)]) == 1
         out, err = capsys.readouterr()

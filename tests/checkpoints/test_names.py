@@ -48,9 +48,18 @@ def test_a_known_name_says_what_the_tensor_is(name: str, role: str, kind: str, l
 
 @pytest.mark.parametrize(
     "name",
-    ["", "weight", "h.0", "h.x.ln_1.weight", "vision_tower.encoder.layers.0.self_attn.q_proj.weight", "wq",
-     "model.layers.0.self_attn.q_proj.qweight", "model.layers.0.weird.weight", "layers.0.self_attn.q_proj.weight.x"],
-)  # fmt: skip
+    [
+        "",
+        "weight",
+        "h.0",
+        "h.x.ln_1.weight",
+        "vision_tower.encoder.layers.0.self_attn.q_proj.weight",
+        "wq",
+        "model.layers.0.self_attn.q_proj.qweight",
+        "model.layers.0.weird.weight",
+        "layers.0.self_attn.q_proj.weight.x",
+    ],
+)
 def test_nothing_is_guessed(name: str) -> None:
     assert known(name) is None
 
@@ -87,8 +96,11 @@ def test_a_published_file_says_what_the_architecture_says(model: str) -> None:
     found, config = contents(header.tensors), architecture.config
     assert found.size == architecture.n_params
     assert (len(found.layers), found.shape.n_embd, found.shape.n_vocab, found.shape.n_mlp) == (
-        config.n_layer, config.n_embd, config.vocab_size, config.n_mlp,
-    )  # fmt: skip
+        config.n_layer,
+        config.n_embd,
+        config.vocab_size,
+        config.n_mlp,
+    )
     assert 2 * found.shape.cached == architecture.bytes_per_token(2)
     assert found.tied and found.whole
     assert len(text) == header.length
@@ -101,8 +113,10 @@ def test_a_published_file_says_what_the_architecture_says(model: str) -> None:
 
 
 def llama(layer: int, **shapes: tuple[int, ...]) -> list[Tensor]:
-    return [Tensor(f"model.layers.{layer}.{name.replace('__', '.')}.weight", "BF16", shape, 0, 0)
-            for name, shape in shapes.items()]  # fmt: skip
+    return [
+        Tensor(f"model.layers.{layer}.{name.replace('__', '.')}.weight", "BF16", shape, 0, 0)
+        for name, shape in shapes.items()
+    ]
 
 
 ATTENTION = {"self_attn__q_proj": (64, 64), "self_attn__k_proj": (32, 64), "self_attn__v_proj": (32, 64)}
@@ -112,8 +126,9 @@ def test_layers_that_are_alike_are_one_and_exceptions_stand_apart() -> None:
     tensors = [t for i in (0, 1, 2, 4) for t in llama(i, **ATTENTION)] + llama(3, mlp__up_proj=(9, 64), **ATTENTION)
     found = contents(tensors)
     assert [(g.where, g.layers, len(g.rows)) for g in found.groups] == [
-        ("layers", (0, 1, 2, 4), 3), ("layers", (3,), 4),
-    ]  # fmt: skip
+        ("layers", (0, 1, 2, 4), 3),
+        ("layers", (3,), 4),
+    ]
     assert not found.whole and not found.tied  # no embedding: a part of a model
     assert found.shape.kv_width == 32 and found.shape.row == 64 and found.shape.cached == 5 * 64
 

@@ -37,10 +37,23 @@ def test_a_good_file_is_read_as_the_library_reads_it(file: bytes) -> None:
     assert ours.size == len(file) and ours.length == struct.unpack("<Q", file[:8])[0]
 
 
-TOKENS = st.sampled_from([
-    *b'[]{},:"\\-.0123456789eE \0\xff', b"null", b"true", b"NaN", b"-1", b"1e9", b"9" * 30, b'"dtype"', b'"a":',
-    b"\\ud800", b"[[", b'"F4"', b"\xe2\x80\xae",
-])  # fmt: skip
+TOKENS = st.sampled_from(
+    [
+        *b'[]{},:"\\-.0123456789eE \0\xff',
+        b"null",
+        b"true",
+        b"NaN",
+        b"-1",
+        b"1e9",
+        b"9" * 30,
+        b'"dtype"',
+        b'"a":',
+        b"\\ud800",
+        b"[[",
+        b'"F4"',
+        b"\xe2\x80\xae",
+    ]
+)
 
 
 @st.composite
@@ -98,7 +111,7 @@ WRONG = {  # and what tests/support/hostile.py has of headers
     "bidi": (packed({"a\u202eb": 1}), r"a\u202eb"),
     "control": (packed({"a\n\x1b[31m": 1}), r"a\n\x1b[31m"),
     "words": (packed({META: {"a": 1}}), "object of texts"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", WRONG)

@@ -129,8 +129,10 @@ def test_every_lesson_is_made_as_a_new_one_would_be() -> None:
 
 def test_every_table_that_is_added_to_is_there() -> None:
     for name, file in (
-        ("EVENTS", "microgpt/trace.py"), ("HOOKS", "microgpt/course/kv_cache/lesson.py"),
-        ("LANGUAGES", "microgpt/viz/text/language.py"), ("N_", "microgpt/errors.py"),
-    ):  # fmt: skip
+        ("EVENTS", "microgpt/trace.py"),
+        ("HOOKS", "microgpt/course/kv_cache/lesson.py"),
+        ("LANGUAGES", "microgpt/viz/text/language.py"),
+        ("N_", "microgpt/errors.py"),
+    ):
         assert name in SPANS
         assert re.search(rf"^(def )?{name}\b", (ROOT / file).read_text("utf-8"), re.MULTILINE), name

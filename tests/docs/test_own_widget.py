@@ -69,9 +69,13 @@ def test_the_name_of_a_folder_takes_nobodys_place(folder: Path) -> None:
     assert names == {"__init__.py", "widget.html", "more.py"}
 
 
-@pytest.mark.parametrize(("title", "head"), [
-    ("Which 10% of keys are longest?", "share in %"), ("Is <b>k</b> < v?", "<i>v</i> & k"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("title", "head"),
+    [
+        ("Which 10% of keys are longest?", "share in %"),
+        ("Is <b>k</b> < v?", "<i>v</i> & k"),
+    ],
+)
 def test_any_text_is_shown_as_it_is(folder: Path, title: str, head: str) -> None:
     start = folder / "__init__.py"
     text = start.read_text("utf-8").replace("Which key is the longest?", title).replace('"length"]', f'"{head}"]')
@@ -92,9 +96,11 @@ def test_it_costs_two_files_and_no_edit(folder: Path) -> None:
 @pytest.mark.slow("starts a pytest of its own")
 def test_its_own_test_passes(folder: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_loudest.py"], cwd=folder.parent,
-        capture_output=True, text=True,
-    )  # fmt: skip
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_loudest.py"],
+        cwd=folder.parent,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -138,28 +144,35 @@ def test_it_belongs_to_no_page_of_the_course(folder: Path) -> None:
 START = blocks("python")[0]
 
 
-@pytest.mark.parametrize(("file", "text", "said"), [
-    ("widget.html", None, "is no lesson: it has no widget.html"),
-    ("__init__.py", None, "is no lesson: it has no __init__.py"),
-    ("__init__.py", "PAGE = 1", "its __init__.py needs PAGE, a Page, and view"),
-    ("__init__.py", "1 / 0", "fails (ZeroDivisionError: division by zero; __init__.py:1)"),
-    ("__init__.py", "syntax error", "fails (SyntaxError: invalid syntax; __init__.py:1)"),
-    ("more.py", "a = 1\nif a\n", "fails (SyntaxError: expected ':'; more.py:2)"),
-    ("__init__.py", "raise SystemExit(0)", "fails (SystemExit: 0; __init__.py:1)"),
-    ("widget.html", "<p>\n{% include 'none.html' %}", "fails (TemplateNotFound: none.html; widget.html:2)"),
-    ("style.css", "p" * 50_000_001, "holds more than the 2000 files or 50 MB"),
-    ("__init__.py", START.replace('"loudest"', '"kv-cache"'), "take small letters and a name"),
-    ("__init__.py", START.replace('"loudest"', '"../x"'), "take small letters and a name"),
-    ("__init__.py", START.replace('"loudest"', '"loop"'), "take small letters and a name"),
-    ("__init__.py", START.replace("    trace = ", "    1 / 0\n    trace = "), "division by zero; __init__.py:"),
-    ("__init__.py", START.replace('"loudest"', "7"), "take small letters and a name"),
-    ("__init__.py", START.replace('Choice("head"', 'Choice("case"'), "fails (UndefinedError"),
-    ("widget.html", "<p>\n{% nothing %}", "unknown tag 'nothing'.; widget.html:2)"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        ("widget.html", None, "is no lesson: it has no widget.html"),
+        ("__init__.py", None, "is no lesson: it has no __init__.py"),
+        ("__init__.py", "PAGE = 1", "its __init__.py needs PAGE, a Page, and view"),
+        ("__init__.py", "1 / 0", "fails (ZeroDivisionError: division by zero; __init__.py:1)"),
+        ("__init__.py", "syntax error", "fails (SyntaxError: invalid syntax; __init__.py:1)"),
+        ("more.py", "a = 1\nif a\n", "fails (SyntaxError: expected ':'; more.py:2)"),
+        ("__init__.py", "raise SystemExit(0)", "fails (SystemExit: 0; __init__.py:1)"),
+        ("widget.html", "<p>\n{% include 'none.html' %}", "fails (TemplateNotFound: none.html; widget.html:2)"),
+        ("style.css", "p" * 50_000_001, "holds more than the 2000 files or 50 MB"),
+        ("__init__.py", START.replace('"loudest"', '"kv-cache"'), "take small letters and a name"),
+        ("__init__.py", START.replace('"loudest"', '"../x"'), "take small letters and a name"),
+        ("__init__.py", START.replace('"loudest"', '"loop"'), "take small letters and a name"),
+        ("__init__.py", START.replace("    trace = ", "    1 / 0\n    trace = "), "division by zero; __init__.py:"),
+        ("__init__.py", START.replace('"loudest"', "7"), "take small letters and a name"),
+        ("__init__.py", START.replace('Choice("head"', 'Choice("case"'), "fails (UndefinedError"),
+        ("widget.html", "<p>\n{% nothing %}", "unknown tag 'nothing'.; widget.html:2)"),
+    ],
+)
 def test_what_is_no_lesson_gets_one_sentence(
-    folder: Path, file: str, text: str | None, said: str,
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    folder: Path,
+    file: str,
+    text: str | None,
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(bake, "pack_beside", lambda *_: "runtime-0")
     if text is None:
         (folder / file).unlink()
@@ -213,13 +226,16 @@ def test_a_widget_and_a_lesson_are_one_too_many(folder: Path, capsys: pytest.Cap
     assert "--lesson brings its own widget" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("change", "said"), [
-    (("range(heads)),)", "range(heads + 1)),)"), r"has the values \['0', '1', '2', '3', '4'\], and"),
-    (("range(heads)),)", "range(1, heads + 1), 1),)"), r"has the values \['1', '2', '3', '4'\], and"),
-    (("range(heads)),)", "range(heads), 7),)"), r"begins with 7, and \[\] is pressed"),
-    (('(Choice("head", range(heads)),)', "()"), "a lesson has a choice"),
-    (("settings.trace()", "Settings('names', 'zoe').trace()"), "a wrong text must give a sentence"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("range(heads)),)", "range(heads + 1)),)"), r"has the values \['0', '1', '2', '3', '4'\], and"),
+        (("range(heads)),)", "range(1, heads + 1), 1),)"), r"has the values \['1', '2', '3', '4'\], and"),
+        (("range(heads)),)", "range(heads), 7),)"), r"begins with 7, and \[\] is pressed"),
+        (('(Choice("head", range(heads)),)', "()"), "a lesson has a choice"),
+        (("settings.trace()", "Settings('names', 'zoe').trace()"), "a wrong text must give a sentence"),
+    ],
+)
 def test_check_finds_what_does_not_hold(folder: Path, change: tuple[str, str], said: str) -> None:
     start = folder / "__init__.py"
     text = start.read_text("utf-8")

@@ -77,9 +77,12 @@ def test_the_schema_refuses_what_is_no_trace() -> None:
     VALIDATOR.validate(good)
     row = {"name": "q", "pos": 0, "shape": [1], "values": [1.0]}
     events: list[dict[str, Any]] = [
-        {"name": "q", "pos": 0, "values": []}, row | {"name": "qq"}, row | {"pos": -1}, row | {"values": ["1"]},
+        {"name": "q", "pos": 0, "values": []},
+        row | {"name": "qq"},
+        row | {"pos": -1},
+        row | {"values": ["1"]},
         {"name": "sample", "pos": 0, "shape": [], "values": [1.5]},
-    ]  # fmt: skip
+    ]
     VALIDATOR.validate(good | {"events": [row]})
     for change in ({"version": 2}, {"extra": 1}, *({"events": [event]} for event in events)):
         assert not VALIDATOR.is_valid(good | change), change
@@ -142,8 +145,9 @@ def test_a_trace_by_an_engine_that_knows_nothing_of_us_becomes_a_lesson(
         assert pos in (0, 1, 6) or part.number("sample", pos) == part.about["ids"][pos + 1]
     data = json.loads(text)
     for name, pos, said in (
-        ("v", 4, "does not tell v, pos 4, layer 0."), ("logits", 2, "does not tell logits, pos 2."),
-    ):  # fmt: skip
+        ("v", 4, "does not tell v, pos 4, layer 0."),
+        ("logits", 2, "does not tell logits, pos 2."),
+    ):
         kept = [event for event in data["events"] if (event["name"], event["pos"]) != (name, pos)]
         Path("less.json").write_text(json.dumps(data | {"events": kept}), "utf-8")
         assert build.main(["--trace", "less.json", "--out", "none"]) == 1 and said in capsys.readouterr().err

@@ -17,9 +17,11 @@ from tests.support.strategies import Case, cases, parallel
 @settings(max_examples=examples(60))
 def test_right_is_right(case: Case) -> None:
     np.testing.assert_allclose(
-        right(case.params, case.config, case.token_ids), parallel(case.params, case.config, case.token_ids),
-        rtol=1e-9, atol=1e-11,
-    )  # fmt: skip
+        right(case.params, case.config, case.token_ids),
+        parallel(case.params, case.config, case.token_ids),
+        rtol=1e-9,
+        atol=1e-11,
+    )
 
 
 @given(cases())

@@ -46,15 +46,30 @@ def filled(model: Any, seed: int, scale: float = 0.4) -> Any:
     return model
 
 
-SMALL = {"num_hidden_layers": 2, "vocab_size": 17, "max_position_embeddings": 32, "hidden_size": 16,
-         "intermediate_size": 24, "num_attention_heads": 4, "num_key_value_heads": 2}  # fmt: skip
+SMALL = {
+    "num_hidden_layers": 2,
+    "vocab_size": 17,
+    "max_position_embeddings": 32,
+    "hidden_size": 16,
+    "intermediate_size": 24,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+}
 EXPERTS = {"num_experts": 4, "num_local_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 12}
 FAMILIES: dict[str, dict[str, Any]] = {  # that are recorded; of the first five our own code has the formulas
-    "Llama": {}, "Mistral": {"sliding_window": None, "head_dim": 4}, "Qwen2": {}, "Qwen3": {"head_dim": 8},
+    "Llama": {},
+    "Mistral": {"sliding_window": None, "head_dim": 4},
+    "Qwen2": {},
+    "Qwen3": {"head_dim": 8},
     "GPT2": {"n_layer": 2, "n_embd": 16, "n_head": 4, "n_positions": 32, "vocab_size": 17},
-    "Mixtral": EXPERTS | {"head_dim": 4}, "Qwen3Moe": EXPERTS | {"head_dim": 8}, "Gemma": {"head_dim": 8},
-    "Gemma2": {"head_dim": 8, "sliding_window": 8}, "Olmo2": {}, "Granite": {}, "Phi3": {"pad_token_id": 0},
-}  # fmt: skip
+    "Mixtral": EXPERTS | {"head_dim": 4},
+    "Qwen3Moe": EXPERTS | {"head_dim": 8},
+    "Gemma": {"head_dim": 8},
+    "Gemma2": {"head_dim": 8, "sliding_window": 8},
+    "Olmo2": {},
+    "Granite": {},
+    "Phi3": {"pad_token_id": 0},
+}
 
 
 def made(family: str, seed: int = 0, double: bool = False, fields: dict[str, Any] | None = None, **more: Any) -> Any:

@@ -13,9 +13,8 @@ from microgpt.errors import UserError
 from microgpt.huggingface.recorder import record
 from microgpt.huggingface.watch import watched
 from microgpt.trace import READ, Reads, Trace, from_json, to_json
-from microgpt.viz.large.excerpt import excerpt, of_heads
-from microgpt.viz.large.from_trace import picture_from
-from microgpt.viz.large.picture import BigPicture, drawn
+from microgpt.viz.large.from_trace import picture_of_excerpt
+from microgpt.viz.large.picture import BigPicture, picture_of_run
 from tests.references import pytorch
 from tests.references.pytorch import EXPERTS, torch, transformers, words
 from tests.support.strategies import assert_close
@@ -65,8 +64,14 @@ def forgets(k: Any, v: Any, step: int) -> list[int] | None:
 
 
 BROKEN: dict[Way, list[int]] = {  # -> the older rows that step FROM finds changed
-    overwrites: [1], swaps: [0, 2], shifts: [1, 2], rounds: [0, 1, 2], drops: [1], turns: [0], forgets: [0, 1],
-}  # fmt: skip
+    overwrites: [1],
+    swaps: [0, 2],
+    shifts: [1, 2],
+    rounds: [0, 1, 2],
+    drops: [1],
+    turns: [0],
+    forgets: [0, 1],
+}
 
 
 Handed = dict[tuple[int, int], tuple[Array, Array, list[int]]]  # layer, step -> K, V and the positions of their rows
@@ -119,9 +124,9 @@ def test_each_step_shows_the_rows_that_attention_was_given(way: Way, family: str
     model = made(family)
     cache = Broken(model, way)
     trace = record(model, words(), "the day", 4, compares=False, cache=cache)
-    whole = drawn(trace)
-    part = of_heads(excerpt(trace, whole.layers, whole.token_ids()), [(one.layer, one.head, 0) for one in whole.heads])
-    for shown in (whole, picture_from(from_json(to_json(part)))):
+    whole = picture_of_run(trace)
+    part = whole.of_open_heads()
+    for shown in (whole, picture_of_excerpt(from_json(to_json(part)))):
         shows(shown, cache.handed)
         assert [shown.changed(at) for at in range(shown.n)][: FROM + 1] == [[]] * FROM + [BROKEN[way]]
     assert {event.pos for event in trace if event.name in READ} <= {*range(FROM, whole.n)}
@@ -146,7 +151,7 @@ def test_of_a_long_text_the_rows_that_are_told_are_compared(way: Way) -> None:
         broken = Broken(model, lambda k, v, step, late=before: way(k, v, step - late))  # type: ignore[misc]
         trace = record(model, words(), text, 4, compares=False, last=n - before, cache=broken)
         assert trace.about.get("before", 0) == before
-        shows(drawn(trace), broken.handed, before)
+        shows(picture_of_run(trace), broken.handed, before)
         assert {event.name for event in trace} & {*READ}
 
 
@@ -190,8 +195,17 @@ def test_a_quantised_cache_shows_its_rounded_rows_and_what_they_take() -> None:
 
 def test_of_latents_the_rows_that_were_made_of_another_are_told() -> None:
     """In the first layer, and of no other row, though those are made again at every step too."""
-    latent = {"q_lora_rank": 8, "kv_lora_rank": 12, "qk_nope_head_dim": 4, "qk_rope_head_dim": 4, "v_head_dim": 6,
-              "n_routed_experts": 4, "n_group": 2, "topk_group": 1, "num_key_value_heads": 4}  # fmt: skip
+    latent = {
+        "q_lora_rank": 8,
+        "kv_lora_rank": 12,
+        "qk_nope_head_dim": 4,
+        "qk_rope_head_dim": 4,
+        "v_head_dim": 6,
+        "n_routed_experts": 4,
+        "n_group": 2,
+        "topk_group": 1,
+        "num_key_value_heads": 4,
+    }
     model = made("DeepseekV3", **EXPERTS | latent | {"first_k_dense_replace": 1})
 
     class Zero(transformers.DynamicCache):  # type: ignore[misc]

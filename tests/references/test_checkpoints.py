@@ -75,13 +75,19 @@ class Case:
 def gpt2(draw: st.DrawFn) -> Any:
     n_head, head_dim = draw(st.integers(1, 3)), draw(st.integers(1, 5))
     return transformers.GPT2Config(
-        vocab_size=VOCABULARY, n_positions=N_CTX, n_embd=n_head * head_dim, n_head=n_head,
-        n_layer=draw(st.integers(1, 3)), n_inner=draw(st.sampled_from((None, 1, 7))),
+        vocab_size=VOCABULARY,
+        n_positions=N_CTX,
+        n_embd=n_head * head_dim,
+        n_head=n_head,
+        n_layer=draw(st.integers(1, 3)),
+        n_inner=draw(st.sampled_from((None, 1, 7))),
         activation_function=draw(st.sampled_from(("gelu_new", "gelu", "gelu_pytorch_tanh", "relu"))),
         layer_norm_epsilon=draw(st.sampled_from((1e-5, 1e-6, 0.1))),
-        scale_attn_weights=draw(st.booleans()), tie_word_embeddings=draw(st.booleans()),
-        bos_token_id=None, eos_token_id=None,
-    )  # fmt: skip
+        scale_attn_weights=draw(st.booleans()),
+        tie_word_embeddings=draw(st.booleans()),
+        bos_token_id=None,
+        eos_token_id=None,
+    )
 
 
 @st.composite
@@ -113,12 +119,20 @@ def llamas(draw: st.DrawFn, kind: str) -> Any:
     if kind != "Qwen2":
         own[kind]["head_dim"] = head_dim
     return getattr(transformers, kind + "Config")(
-        vocab_size=VOCABULARY, max_position_embeddings=N_CTX, num_hidden_layers=n_layer,
+        vocab_size=VOCABULARY,
+        max_position_embeddings=N_CTX,
+        num_hidden_layers=n_layer,
         hidden_size=n_head * (head_dim if kind == "Qwen2" else draw(st.integers(1, 4))),
-        num_attention_heads=n_head, num_key_value_heads=n_kv_head, intermediate_size=draw(st.integers(1, 12)),
-        rms_norm_eps=draw(st.sampled_from((1e-5, 1e-6, 0.1))), tie_word_embeddings=draw(st.booleans()),
-        rope_parameters=draw(ropes(head_dim)), bos_token_id=None, eos_token_id=None, **own[kind],
-    )  # fmt: skip
+        num_attention_heads=n_head,
+        num_key_value_heads=n_kv_head,
+        intermediate_size=draw(st.integers(1, 12)),
+        rms_norm_eps=draw(st.sampled_from((1e-5, 1e-6, 0.1))),
+        tie_word_embeddings=draw(st.booleans()),
+        rope_parameters=draw(ropes(head_dim)),
+        bos_token_id=None,
+        eos_token_id=None,
+        **own[kind],
+    )
 
 
 FAMILIES: dict[str, Any] = {"gpt2": gpt2}
@@ -209,9 +223,16 @@ def test_other_types_are_read_right(family: str, dtype: str) -> None:
 def test_a_text_longer_than_the_window(tmp_path: Path) -> None:
     """Sliding windows hide rows: without the window the same weights say something else."""
     config = transformers.MistralConfig(
-        vocab_size=VOCABULARY, hidden_size=8, intermediate_size=12, num_hidden_layers=2, num_attention_heads=4,
-        num_key_value_heads=2, head_dim=4, max_position_embeddings=64, sliding_window=5,
-    )  # fmt: skip
+        vocab_size=VOCABULARY,
+        hidden_size=8,
+        intermediate_size=12,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=4,
+        max_position_embeddings=64,
+        sliding_window=5,
+    )
     case = Case(config, 3, "5GB", False, [(5 * i + i * i) % VOCABULARY for i in range(60)])
     model, facts, params = case.loaded()
     expected = run(model, case.ids)
@@ -228,10 +249,16 @@ def test_a_text_longer_than_the_window(tmp_path: Path) -> None:
 # ---- fields that say the same in several ways, or are left out ------------------------------------
 
 SHAPES: dict[str, Any] = {
-    "model_type": "llama", "vocab_size": VOCABULARY, "hidden_size": 32, "num_hidden_layers": 2,
-    "num_attention_heads": 4, "num_key_value_heads": 2, "intermediate_size": 12, "max_position_embeddings": N_CTX,
+    "model_type": "llama",
+    "vocab_size": VOCABULARY,
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "intermediate_size": 12,
+    "max_position_embeddings": N_CTX,
     "rms_norm_eps": 1e-5,
-}  # fmt: skip
+}
 MISTRAL = SHAPES | {"model_type": "mistral", "sliding_window": 4}
 QWEN = SHAPES | {"model_type": "qwen2", "use_sliding_window": True, "sliding_window": 4}
 PLAIN = {"rope_type": "default", "rope_theta": 500.0}

@@ -17,11 +17,11 @@ from microgpt.huggingface.engine import Engine
 from microgpt.huggingface.recorder import give_back_blocks, record
 from microgpt.huggingface.shape import counter, shape_of
 from microgpt.trace import OVER_KEYS, READ, Reads, Trace, from_json, to_json
-from microgpt.viz.large.excerpt import excerpt, needed
+from microgpt.viz.large.excerpt import needed
 from microgpt.viz.large.family import of_family
-from microgpt.viz.large.from_trace import ExcerptPicture, picture_from, picture_of
+from microgpt.viz.large.from_trace import ExcerptPicture, picture_of_excerpt, picture_of_trace
 from microgpt.viz.large.heads import with_rows
-from microgpt.viz.large.picture import drawn
+from microgpt.viz.large.picture import picture_of_run
 from tests.references import pytorch
 from tests.references.pytorch import EXPERTS, folder_of, torch, transformers, words
 from tests.support.strategies import assert_close
@@ -32,21 +32,44 @@ OURS = ("Llama", "Mistral", "Qwen2", "Qwen3", "GPT2")
 FAMILIES: dict[str, dict[str, Any]] = {
     name: fields for name, fields in pytorch.FAMILIES.items() if name not in OURS
 } | {
-    "Phi": {}, "Cohere2": {}, "Starcoder2": {}, "SmolLM3": {}, "Glm4": {"head_dim": 4}, "Exaone4": {}, "Nemotron": {},
-    "GPTNeoX": {"num_key_value_heads": None}, "Olmo": {}, "Olmoe": EXPERTS, "GptOss": EXPERTS | {"head_dim": 4},
-    "Qwen2Moe": EXPERTS | {"shared_expert_intermediate_size": 8}, "Gemma3": {"head_dim": 8},
+    "Phi": {},
+    "Cohere2": {},
+    "Starcoder2": {},
+    "SmolLM3": {},
+    "Glm4": {"head_dim": 4},
+    "Exaone4": {},
+    "Nemotron": {},
+    "GPTNeoX": {"num_key_value_heads": None},
+    "Olmo": {},
+    "Olmoe": EXPERTS,
+    "GptOss": EXPERTS | {"head_dim": 4},
+    "Qwen2Moe": EXPERTS | {"shared_expert_intermediate_size": 8},
+    "Gemma3": {"head_dim": 8},
     "OPT": {"ffn_dim": 24, "word_embed_proj_dim": 16, "num_key_value_heads": None},
-}  # fmt: skip
-LATENT = {"q_lora_rank": 8, "kv_lora_rank": 12, "qk_nope_head_dim": 4, "qk_rope_head_dim": 4, "v_head_dim": 6,
-          "n_routed_experts": 4, "n_group": 2, "topk_group": 1, "num_key_value_heads": 4}  # fmt: skip
+}
+LATENT = {
+    "q_lora_rank": 8,
+    "kv_lora_rank": 12,
+    "qk_nope_head_dim": 4,
+    "qk_rope_head_dim": 4,
+    "v_head_dim": 6,
+    "n_routed_experts": 4,
+    "n_group": 2,
+    "topk_group": 1,
+    "num_key_value_heads": 4,
+}
 FAMILIES |= {"DeepseekV3": EXPERTS | LATENT | {"first_k_dense_replace": 1}, "DeepseekV2": EXPERTS | LATENT}
 MIXED: dict[str, dict[str, Any]] = {  # with layers that keep no rows
-    "Qwen3Next": EXPERTS | LINEAR | {
-        "head_dim": 4, "layer_types": ["linear_attention", "full_attention"], "shared_expert_intermediate_size": 8,
+    "Qwen3Next": EXPERTS
+    | LINEAR
+    | {
+        "head_dim": 4,
+        "layer_types": ["linear_attention", "full_attention"],
+        "shared_expert_intermediate_size": 8,
     },
     "Lfm2": {"layer_types": ["conv", "full_attention"]},
     "RecurrentGemma": {"block_types": ["recurrent", "attention"], "lru_width": 16, "attention_window_size": 30},
-}  # fmt: skip
+}
 STATES = ("Qwen3Next", "Lfm2")  # work on which PyTorch counts
 SCALED = ("Gemma2", "Gemma3", "Granite", "OPT")
 
@@ -63,8 +86,8 @@ def made(family: str, **more: Any) -> Any:
 def recorded(model: Any, **more: Any) -> tuple[Trace, ExcerptPicture]:
     """The trace of four steps and more, and its picture after a way through a file."""
     trace = record(model, words(), "the day", 4, **more)
-    shown = drawn(trace)
-    return trace, picture_from(from_json(to_json(excerpt(shown.trace, shown.layers, shown.token_ids()))))
+    shown = picture_of_run(trace)
+    return trace, picture_of_excerpt(from_json(to_json(shown.excerpt())))
 
 
 def said_of(view: ExcerptPicture) -> str:
@@ -148,8 +171,10 @@ def without_states(counted: Any) -> int:
     """Multiply-adds; of layers that keep a state, those of their matrices alone."""
     found = counted.get_flop_counts()
     linear = [name for name in found if name.endswith(("linear_attn", ".conv", ".conv_1d"))]
-    states = [sum(flops for op, flops in found[name].items() if "mm" not in str(op).split(".")[-1] or "bmm" in str(op))
-              for name in linear]  # fmt: skip
+    states = [
+        sum(flops for op, flops in found[name].items() if "mm" not in str(op).split(".")[-1] or "bmm" in str(op))
+        for name in linear
+    ]
     return int(counted.get_total_flops() - sum(states)) // 2
 
 
@@ -179,7 +204,7 @@ def test_the_last_tokens_of_a_long_text_are_told_as_in_the_whole_of_it(family: s
         told = whole[event.name, event.pos + before, event.layer]
         assert_close(event.value, told[..., before:] if event.name in OVER_KEYS else told, 1e-4)
     layers = [layer for layer in range(2) if ("q", 0, layer) in part]
-    shown, seen = picture_of(part, layers, [0, 3]), drawn(whole, layers, [0, 3])
+    shown, seen = picture_of_trace(part, layers, [0, 3]), picture_of_run(whole, layers, [0, 3])
     last, there = shown.step(9), seen.step(before + 9)
     assert (last.rows, last.number, last.bytes) == (there.rows, there.number, there.bytes)
     counted = whole.about["macs"][before + 9] if "macs" in whole.about else [one.with_cache for one in there.costs[:-1]]
@@ -207,7 +232,7 @@ def test_beyond_a_window_the_ring_is_told_at_its_true_positions(family: str) -> 
     with torch.no_grad():
         told = model(input_ids=torch.tensor([whole.about["ids"]]), output_attentions=True).attentions
     assert not {event.name for event in (*whole, *part)} & {*READ}
-    shown = picture_of(part)
+    shown = picture_of_trace(part)
     for layer, at in product((0, 1), range(before, n)):
         read = min(at + 1, windows[layer] or at + 1)
         weights, scores = (whole[name, at, layer][:, 0] for name in ("attn_weights", "attn_scores"))
@@ -231,8 +256,13 @@ def test_beyond_a_window_the_ring_is_told_at_its_true_positions(family: str) -> 
 
 def test_where_positions_begin_to_turn_in_another_way_the_whole_text_runs_again() -> None:
     """As in `generate`, which drops its cache there; the step costs what a pass over the whole text costs."""
-    rope = {"rope_type": "longrope", "rope_theta": 1e4, "short_factor": [1.0] * 2, "long_factor": [4.0] * 2,
-            "original_max_position_embeddings": 6}  # fmt: skip
+    rope = {
+        "rope_type": "longrope",
+        "rope_theta": 1e4,
+        "short_factor": [1.0] * 2,
+        "long_factor": [4.0] * 2,
+        "original_max_position_embeddings": 6,
+    }
     model = made("Phi3", original_max_position_embeddings=6, rope_parameters=rope, sliding_window=None)
     trace = record(model, words(), "the day", 4)
     last = len(trace.about["ids"]) - 1
@@ -240,7 +270,7 @@ def test_where_positions_begin_to_turn_in_another_way_the_whole_text_runs_again(
         model, trace
     )
     assert trace.about["macs"][6] == trace["recompute_macs", 6].tolist() > trace.about["macs"][7]
-    view, cache = picture_of(trace), transformers.DynamicCache()
+    view, cache = picture_of_trace(trace), transformers.DynamicCache()
     with torch.no_grad():
         model(torch.tensor([trace.about["ids"][:7]]), past_key_values=cache)
     assert {event.pos for event in trace if event.name in READ} == {6}
@@ -263,7 +293,7 @@ def test_a_layer_without_rows_cannot_be_opened() -> None:
     trace, _ = recorded(made("Qwen3Next"))
     assert trace.about["no_rows"] == [0] and ("q", 3, 0) not in trace
     with pytest.raises(UserError, match="Layer 0 of this model keeps no rows"):
-        drawn(trace, layers=[0])
+        picture_of_run(trace, layers=[0])
 
 
 def test_what_cannot_be_drawn_is_said_in_a_sentence() -> None:
@@ -283,19 +313,21 @@ def test_experts_run_in_64_bits_chunks_are_told_and_a_cache_of_its_own_kind_is_a
     """Where PyTorch has no product of all experts in one call; a mask that ends with a chunk; a family's own cache."""
     text = transformers.Llama4TextConfig(
         **pytorch.SMALL | EXPERTS | {"vocab_size": len(words()), "head_dim": 4, "intermediate_size_mlp": 24},
-        attention_chunk_size=4, no_rope_layers=[1, 0], pad_token_id=None,
-    )  # fmt: skip
+        attention_chunk_size=4,
+        no_rope_layers=[1, 0],
+        pad_token_id=None,
+    )
     chunks = pytorch.filled(transformers.Llama4ForCausalLM(text), 4, 0.3)
     for model in (made("Mixtral").double(), chunks, made("MiniMax", **EXPERTS, head_dim=4)):
         model.generation_config.eos_token_id = None
         trace = record(model, words(), "the day", 4)
         last = len(trace.about["ids"]) - 1
         assert trace.about["ids"] + [trace.number("sample", last)] == generated(model, trace)
-        assert (agreed := picture_of(trace).agreement) and agreed.rounding and not agreed.others
+        assert (agreed := picture_of_trace(trace).agreement) and agreed.rounding and not agreed.others
         if model is chunks:
             seen = [int(np.isfinite(trace["attn_scores", i, 0][0]).sum()) for i in range(last + 1)]
             assert seen == [i % 4 + 1 for i in range(last + 1)] and trace.about["windows"] == [4, 0]
-            shown, text = picture_of(trace), " ".join(of_family(picture_of(trace)))
+            shown, text = picture_of_trace(trace), " ".join(of_family(picture_of_trace(trace)))
             assert "experts that the router has not chosen" in text, "PyTorch counts all experts of Llama 4, which run"
             assert "its own chunk of 4 tokens, and none of the chunk before: 0." in text and "window" not in text
             for i in range(last + 1):
@@ -319,7 +351,7 @@ def test_a_model_that_a_library_has_quantised_is_recorded(tmp_path: Path) -> Non
     ids = torch.tensor([eight.about["ids"][:4]])
     with torch.no_grad():
         assert_close(eight["logits", 3][0], packed(input_ids=ids).logits[0, -1].numpy(), 1e-5)
-    assert "Its weights are quantised, by torchao." in of_family(drawn(eight))
+    assert "Its weights are quantised, by torchao." in of_family(picture_of_run(eight))
 
 
 def test_a_recording_keeps_in_memory_what_a_page_shows() -> None:
@@ -333,8 +365,8 @@ def test_a_recording_keeps_in_memory_what_a_page_shows() -> None:
         assert {layer for one, layer in later if one == name} == {*range(5)}
     files = []
     for trace in (whole, part):
-        shown = drawn(trace, [4])
-        files.append(to_json(excerpt(shown.trace, shown.layers, shown.token_ids())))
+        shown = picture_of_run(trace, [4])
+        files.append(to_json(shown.excerpt()))
     assert files[0] == files[1]
 
 

@@ -21,9 +21,8 @@ from microgpt.huggingface.watch import NAME, watched
 from microgpt.model import forward
 from microgpt.record import Recording
 from microgpt.trace import Trace, from_json, to_json
-from microgpt.viz.large.excerpt import excerpt
-from microgpt.viz.large.from_trace import picture_from
-from microgpt.viz.large.picture import drawn
+from microgpt.viz.large.from_trace import picture_of_excerpt
+from microgpt.viz.large.picture import picture_of_run
 from tests.references.pytorch import FAMILIES, folder_of, in_float64, made, torch, transformers
 from tests.support.examples import examples
 from tests.support.strategies import assert_close
@@ -146,7 +145,7 @@ def test_the_command_writes_what_a_page_is_made_of(
     folder, file = folder_of(family, tmp_path / "model"), tmp_path / "trace.json"
     assert main(["record", "--model", str(folder), "--prompt", "the day", "--new", "3", "--out", str(file)]) == 0
     part = from_json(file.read_text("utf-8"))
-    assert picture_from(part).step(4).rows == 5
+    assert picture_of_excerpt(part).step(4).rows == 5
     assert part.about.get("family", "llama") == family.lower() and part.about["config"]["position"] == "rope"
     assert part.about["model"] == "model" and part.about["dtype"] == "float32" and "whole" in part.about
     asked = ["record", "--model", str(folder), "--prompt", "the day", "--new", "3", "--out", str(file)]
@@ -163,12 +162,13 @@ def test_the_command_writes_what_a_page_is_made_of(
     assert main([*asked, "--layers", "1"]) == 0
     assert from_json(file.read_text("utf-8")).about["cut"]["in_layers"]["layers"] == [1]
     assert main([*asked, "--heads", "0,3"]) == 0
-    opened = picture_from(from_json(file.read_text("utf-8"))).heads
+    opened = picture_of_excerpt(from_json(file.read_text("utf-8"))).heads
     assert [(one.layer, one.head) for one in opened] == [(0, 0), (0, 3), (1, 0), (1, 3)]
     before = file.read_bytes()
     for flag, text, said in (
-        ("layers", "9", "layers has 9; this model has 0 to 1."), ("heads", "x", "--heads is “x”; give numbers"),
-    ):  # fmt: skip
+        ("layers", "9", "There is no layer 9; this model has 0 to 1."),
+        ("heads", "x", "--heads is “x”; give numbers"),
+    ):
         assert main([*asked, f"--{flag}", text]) == 1
         assert said in capsys.readouterr().err and file.read_bytes() == before
 
@@ -206,9 +206,13 @@ def test_it_is_recorded_wherever_and_in_whatever_it_runs(where: str, tmp_path: P
     """Layers on the disk, spread by accelerate, the same numbers; in 16 bits, the same tokens, near, and said."""
     folder = folder_of("Llama", tmp_path / "model")
     spread = {
-        "model.embed_tokens": "cpu", "model.rotary_emb": "cpu", "model.layers.0": "cpu", "model.layers.1": "disk",
-        "model.norm": "cpu", "lm_head": "disk",
-    }  # fmt: skip
+        "model.embed_tokens": "cpu",
+        "model.rotary_emb": "cpu",
+        "model.layers.0": "cpu",
+        "model.layers.1": "disk",
+        "model.norm": "cpu",
+        "lm_head": "disk",
+    }
     ways: dict[str, dict[str, Any]] = {
         "offload": {"device_map": spread, "offload_folder": str(tmp_path / "disk")},
         "auto": {"device_map": "auto"},
@@ -226,12 +230,12 @@ def test_it_is_recorded_wherever_and_in_whatever_it_runs(where: str, tmp_path: P
         assert (a.name, a.pos, a.layer) == (b.name, b.pos, b.layer)
         assert np.array_equal(np.isneginf(a.value), np.isneginf(b.value)), "what is hidden is hidden"
         assert_close(np.nan_to_num(a.value), np.nan_to_num(b.value), 0.02 if short else 1e-12)
-    shown = drawn(other)
-    part = from_json(to_json(excerpt(shown.trace, shown.layers, shown.token_ids())))
+    shown = picture_of_run(other)
+    part = from_json(to_json(shown.excerpt()))
     bits = 16 if short else 32
-    assert picture_from(part).step(3).bytes.bits == bits
+    assert picture_of_excerpt(part).step(3).bytes.bits == bits
     assert (
-        picture_from(part).step(3).bytes.here == 4 * 2 * 2 * 2 * 4 * bits // 8
+        picture_of_excerpt(part).step(3).bytes.here == 4 * 2 * 2 * 2 * 4 * bits // 8
     )  # rows, layers, K and V, heads, numbers
 
 

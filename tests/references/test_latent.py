@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from microgpt.architectures.known import LLAMA
 from microgpt.attention.cross import encode
 from microgpt.cache import KVCache
 from microgpt.config import Array, Config, Params, param_shapes
@@ -26,10 +27,17 @@ from tests.support.strategies import assert_close
 
 pytestmark = pytest.mark.references
 LAYER = {
-    "attn_norm": "input_layernorm", "mlp_norm": "post_attention_layernorm", "wq": "self_attn.q_proj",
-    "wq.down": "self_attn.q_a_proj", "wq.down.norm": "self_attn.q_a_layernorm", "wv.norm": "self_attn.kv_a_layernorm",
-    "wo": "self_attn.o_proj", "gate": "mlp.gate_proj", "fc1": "mlp.up_proj", "fc2": "mlp.down_proj",
-}  # fmt: skip
+    "attn_norm": "input_layernorm",
+    "mlp_norm": "post_attention_layernorm",
+    "wq": "self_attn.q_proj",
+    "wq.down": "self_attn.q_a_proj",
+    "wq.down.norm": "self_attn.q_a_layernorm",
+    "wv.norm": "self_attn.kv_a_layernorm",
+    "wo": "self_attn.o_proj",
+    "gate": "mlp.gate_proj",
+    "fc1": "mlp.up_proj",
+    "fc2": "mlp.down_proj",
+}
 OUTSIDE = {"wte": "model.embed_tokens", "final_norm": "model.norm", "lm_head": "lm_head"}
 
 
@@ -52,23 +60,37 @@ def deepseeks(draw: st.DrawFn, kind: str) -> Any:
     more = {"rope_interleave": draw(st.booleans())} if kind == "DeepseekV3" else {}
     n_layer = draw(st.integers(1, 3))
     return getattr(transformers, kind + "Config")(
-        vocab_size=VOCABULARY, max_position_embeddings=N_CTX, num_hidden_layers=n_layer, first_k_dense_replace=n_layer,
-        hidden_size=heads * draw(st.integers(1, 4)), num_attention_heads=heads, num_key_value_heads=heads,
-        intermediate_size=draw(st.integers(1, 12)), rms_norm_eps=1e-6, kv_lora_rank=draw(st.integers(1, 7)),
-        q_lora_rank=draw(st.sampled_from((None, 1, 5))), qk_nope_head_dim=own, v_head_dim=own,
-        qk_rope_head_dim=2 * draw(st.integers(1, 3)), bos_token_id=None, eos_token_id=None,
-        rope_parameters={"rope_type": "default", "rope_theta": draw(st.sampled_from((10_000.0, 7.0)))}, **more,
-    )  # fmt: skip
+        vocab_size=VOCABULARY,
+        max_position_embeddings=N_CTX,
+        num_hidden_layers=n_layer,
+        first_k_dense_replace=n_layer,
+        hidden_size=heads * draw(st.integers(1, 4)),
+        num_attention_heads=heads,
+        num_key_value_heads=heads,
+        intermediate_size=draw(st.integers(1, 12)),
+        rms_norm_eps=1e-6,
+        kv_lora_rank=draw(st.integers(1, 7)),
+        q_lora_rank=draw(st.sampled_from((None, 1, 5))),
+        qk_nope_head_dim=own,
+        v_head_dim=own,
+        qk_rope_head_dim=2 * draw(st.integers(1, 3)),
+        bos_token_id=None,
+        eos_token_id=None,
+        rope_parameters={"rope_type": "default", "rope_theta": draw(st.sampled_from((10_000.0, 7.0)))},
+        **more,
+    )
 
 
 def config_of(theirs: Any) -> Config:
-    return Config(
-        n_layer=theirs.num_hidden_layers, n_embd=theirs.hidden_size, n_head=theirs.num_attention_heads, n_kv_head=1,
-        head_dim=theirs.qk_nope_head_dim + theirs.qk_rope_head_dim, n_mlp=theirs.intermediate_size, n_ctx=N_CTX,
-        vocab_size=VOCABULARY, position="rope", rope_theta=theirs.rope_parameters["rope_theta"],
-        kv_lora_rank=theirs.kv_lora_rank, q_lora_rank=theirs.q_lora_rank or 0, rope_dim=theirs.qk_rope_head_dim,
-        norm="rms", norm_eps=1e-6, embd_norm=False, final_norm=True, mlp="swiglu",
-    )  # fmt: skip
+    width = theirs.qk_nope_head_dim + theirs.qk_rope_head_dim
+    own = Config(theirs.num_hidden_layers, theirs.hidden_size, theirs.num_attention_heads, 1, width)
+    return replace(
+        replace(own, n_mlp=theirs.intermediate_size, n_ctx=N_CTX, vocab_size=VOCABULARY, norm_eps=1e-6, **LLAMA),
+        rope_theta=theirs.rope_parameters["rope_theta"],
+        kv_lora_rank=theirs.kv_lora_rank,
+        q_lora_rank=theirs.q_lora_rank or 0,
+        rope_dim=theirs.qk_rope_head_dim,
+    )
 
 
 def halves(rows: Array, config: Config, theirs: Any) -> Array:
@@ -140,11 +162,19 @@ def test_latent_rows_are_theirs_expanded_or_absorbed(kind: str) -> None:
 @st.composite
 def t5s(draw: st.DrawFn) -> Any:
     return transformers.T5Config(
-        vocab_size=VOCABULARY, d_model=draw(st.integers(1, 10)), d_kv=draw(st.integers(1, 5)),
-        num_heads=draw(st.integers(1, 4)), d_ff=draw(st.integers(1, 12)), num_layers=draw(st.integers(1, 3)),
-        num_decoder_layers=draw(st.integers(1, 3)), feed_forward_proj="relu", tie_word_embeddings=False,
-        layer_norm_epsilon=draw(st.sampled_from((1e-6, 0.1))), pad_token_id=0, decoder_start_token_id=0,
-    )  # fmt: skip
+        vocab_size=VOCABULARY,
+        d_model=draw(st.integers(1, 10)),
+        d_kv=draw(st.integers(1, 5)),
+        num_heads=draw(st.integers(1, 4)),
+        d_ff=draw(st.integers(1, 12)),
+        num_layers=draw(st.integers(1, 3)),
+        num_decoder_layers=draw(st.integers(1, 3)),
+        feed_forward_proj="relu",
+        tie_word_embeddings=False,
+        layer_norm_epsilon=draw(st.sampled_from((1e-6, 0.1))),
+        pad_token_id=0,
+        decoder_start_token_id=0,
+    )
 
 
 def side(model: Any, which: str) -> tuple[Config, Params]:
@@ -152,15 +182,28 @@ def side(model: Any, which: str) -> tuple[Config, Params]:
     found, theirs = arrays(model), model.config
     decoder = which == "decoder"
     config = Config(
-        n_layer=theirs.num_decoder_layers if decoder else theirs.num_layers, n_embd=theirs.d_model,
-        n_head=theirs.num_heads, n_kv_head=theirs.num_heads, head_dim=theirs.d_kv, n_mlp=theirs.d_ff, n_ctx=N_CTX,
-        vocab_size=VOCABULARY, attn_scale=1.0, norm="rms", norm_eps=theirs.layer_norm_epsilon, embd_norm=False,
-        final_norm=True, mask_block=1 if decoder else N_CTX, cross=decoder,
-    )  # fmt: skip
+        n_layer=theirs.num_decoder_layers if decoder else theirs.num_layers,
+        n_embd=theirs.d_model,
+        n_head=theirs.num_heads,
+        n_kv_head=theirs.num_heads,
+        head_dim=theirs.d_kv,
+        n_mlp=theirs.d_ff,
+        n_ctx=N_CTX,
+        vocab_size=VOCABULARY,
+        attn_scale=1.0,
+        norm="rms",
+        norm_eps=theirs.layer_norm_epsilon,
+        embd_norm=False,
+        final_norm=True,
+        mask_block=1 if decoder else N_CTX,
+        cross=decoder,
+    )
     params = {
-        "wte": found["shared.weight"], "wpe": np.zeros((N_CTX, config.n_embd)), "lm_head": found["lm_head.weight"],
+        "wte": found["shared.weight"],
+        "wpe": np.zeros((N_CTX, config.n_embd)),
+        "lm_head": found["lm_head.weight"],
         "final_norm": found[f"{which}.final_layer_norm.weight"],
-    }  # fmt: skip
+    }
     for layer in range(config.n_layer):
         there, here = f"{which}.block.{layer}.layer", f"layer{layer}."
         for ours, name in zip(("wq", "wk", "wv", "wo"), "qkvo", strict=True):
@@ -180,9 +223,11 @@ def side(model: Any, which: str) -> tuple[Config, Params]:
 
 
 @given(
-    t5s(), st.integers(0, 2**32), st.lists(st.integers(1, VOCABULARY - 1), min_size=1, max_size=N_CTX),
+    t5s(),
+    st.integers(0, 2**32),
     st.lists(st.integers(1, VOCABULARY - 1), min_size=1, max_size=N_CTX),
-)  # fmt: skip
+    st.lists(st.integers(1, VOCABULARY - 1), min_size=1, max_size=N_CTX),
+)
 @settings(max_examples=examples(60))
 def test_an_encoder_and_its_decoder_are_theirs(theirs: Any, seed: int, source: list[int], ids: list[int]) -> None:
     """Encoder rows, both caches, and the decoder's logits, in one pass and in steps."""

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from microgpt.architectures.known import GPT2, LLAMA
 from microgpt.backward import Tape, backward
 from microgpt.cache import KVCache
 from microgpt.config import Array, Config, Report
@@ -186,13 +187,11 @@ def test_the_loss_and_its_gradients_agree(case: Case) -> None:
 @pytest.mark.parametrize(
     "config",
     [
-        Config(n_layer=2, n_embd=96, n_head=6, n_kv_head=6, head_dim=16, n_mlp=384, n_ctx=48, vocab_size=80,
-               norm="layer", mlp="gelu", bias=True, tied=True, final_norm=True, embd_norm=False),
-        Config(n_layer=2, n_embd=96, n_head=6, n_kv_head=2, head_dim=24, n_mlp=200, n_ctx=48, vocab_size=80,
-               position="rope", norm="rms", mlp="swiglu", final_norm=True, embd_norm=False),
+        Config(2, 96, 6, 6, 16, 384, 48, 80, **GPT2),
+        Config(2, 96, 6, 2, 24, 200, 48, 80, **LLAMA),
     ],
     ids=["gpt2", "llama"],
-)  # fmt: skip
+)
 def test_wider_models_agree_too(config: Config) -> None:
     """Where BLAS takes other paths than for a handful of numbers."""
     assert_loss_agrees(Scaled(config, 5, [(7 * i) % config.vocab_size for i in range(config.n_ctx)]))

@@ -21,9 +21,15 @@ EVERY = range(DEEP.config.n_layer)
 
 @pytest.mark.parametrize(
     ("name", "keys", "values"),
-    [("wq", False, False), ("wo", False, False), ("fc1", False, False), ("fc2", False, False), ("wk", True, False),
-     ("wv", False, True)],
-)  # fmt: skip
+    [
+        ("wq", False, False),
+        ("wo", False, False),
+        ("fc1", False, False),
+        ("fc2", False, False),
+        ("wk", True, False),
+        ("wv", False, True),
+    ],
+)
 @pytest.mark.parametrize("at", EVERY)
 def test_an_adapter_voids_the_rows_above_it_and_wk_and_wv_their_own(
     name: str, keys: bool, values: bool, at: int

@@ -40,8 +40,11 @@ def alone(ids: list[int], n: int) -> list[int]:
 
 @given(
     st.lists(st.tuples(st.sampled_from(PROMPTS), st.integers(1, 10)), min_size=1, max_size=6),
-    st.integers(1, 24), st.integers(1, 4), st.sampled_from([1, 2, 4]), st.integers(24, 60),
-)  # fmt: skip
+    st.integers(1, 24),
+    st.integers(1, 4),
+    st.sampled_from([1, 2, 4]),
+    st.integers(24, 60),
+)
 @settings(max_examples=examples(30))
 def test_every_request_gets_what_it_would_get_alone(
     drawn: list[tuple[str, int]], budget: int, places: int, size: int, rows: int

@@ -34,8 +34,10 @@ def test_latents_take_more_operations_a_byte_where_they_are_read_as_they_are() -
 
 def test_ridges() -> None:
     assert {name: round(processor.ridge) for name, processor in PROCESSORS.items()} == {
-        "A100": 153, "H100": 295, "H200": 206,
-    }  # fmt: skip
+        "A100": 153,
+        "H100": 295,
+        "H200": 206,
+    }
 
 
 def test_a_token_alone_takes_the_time_to_read_the_weights() -> None:

@@ -94,8 +94,10 @@ def test_a_matrix_in_bfloat16_is_one_of_float32_to_whoever_asks() -> None:
     expected, kept = numbers.reshape(256, 256), simd.Halves(bits)
     assert kept.shape == expected.shape and kept.dtype == expected.dtype and kept.flags.c_contiguous
     for found, same in (
-        (kept.take([3, 200, 3], axis=0), expected[[3, 200, 3]]), (kept[5:7], expected[5:7]), (kept.T, expected.T),
-    ):  # fmt: skip
+        (kept.take([3, 200, 3], axis=0), expected[[3, 200, 3]]),
+        (kept[5:7], expected[5:7]),
+        (kept.T, expected.T),
+    ):
         assert found.dtype == np.float32 and np.array_equal(found, same, equal_nan=True)
 
 

@@ -12,15 +12,30 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 from microgpt.config import Array
 
 GPT2: dict[str, Any] = {
-    "model_type": "gpt2", "n_embd": 8, "n_layer": 2, "n_head": 2, "n_positions": 12, "vocab_size": 264,
-    "bos_token_id": 263, "eos_token_id": 263,
-}  # fmt: skip
+    "model_type": "gpt2",
+    "n_embd": 8,
+    "n_layer": 2,
+    "n_head": 2,
+    "n_positions": 12,
+    "vocab_size": 264,
+    "bos_token_id": 263,
+    "eos_token_id": 263,
+}
 LLAMA: dict[str, Any] = {
-    "model_type": "llama", "hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 4,
-    "num_key_value_heads": 2, "intermediate_size": 10, "vocab_size": 264, "max_position_embeddings": 12,
-    "tie_word_embeddings": False, "bos_token_id": 262, "eos_token_id": [263, 261],
-    "rope_theta": 10000.0, "rms_norm_eps": 1e-5,
-}  # fmt: skip
+    "model_type": "llama",
+    "hidden_size": 8,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "intermediate_size": 10,
+    "vocab_size": 264,
+    "max_position_embeddings": 12,
+    "tie_word_embeddings": False,
+    "bos_token_id": 262,
+    "eos_token_id": [263, 261],
+    "rope_theta": 10000.0,
+    "rms_norm_eps": 1e-5,
+}
 
 
 def gpt2_tensors(rng: np.random.Generator, prefix: str = "") -> dict[str, Array]:
@@ -30,8 +45,11 @@ def gpt2_tensors(rng: np.random.Generator, prefix: str = "") -> dict[str, Array]
         for norm in ("ln_1", "ln_2"):
             shapes |= {f"{h}{norm}.weight": (8,), f"{h}{norm}.bias": (8,)}
         for name, inner, outer in (
-            ("attn.c_attn", 8, 24), ("attn.c_proj", 8, 8), ("mlp.c_fc", 8, 32), ("mlp.c_proj", 32, 8),
-        ):  # fmt: skip
+            ("attn.c_attn", 8, 24),
+            ("attn.c_proj", 8, 8),
+            ("mlp.c_fc", 8, 32),
+            ("mlp.c_proj", 32, 8),
+        ):
             shapes |= {f"{h}{name}.weight": (inner, outer), f"{h}{name}.bias": (outer,)}
     shapes |= {"ln_f.weight": (8,), "ln_f.bias": (8,)}
     return {prefix + name: draw(rng, shape) for name, shape in shapes.items()}
@@ -42,11 +60,16 @@ def llama_tensors(rng: np.random.Generator, prefix: str = "model.") -> dict[str,
     shapes: dict[str, tuple[int, ...]] = {"embed_tokens.weight": (264, 8), "norm.weight": (8,)}
     for h in ("layers.0.", "layers.1."):
         shapes |= {
-            h + "input_layernorm.weight": (8,), h + "post_attention_layernorm.weight": (8,),
-            h + "self_attn.q_proj.weight": (8, 8), h + "self_attn.k_proj.weight": (4, 8),
-            h + "self_attn.v_proj.weight": (4, 8), h + "self_attn.o_proj.weight": (8, 8),
-            h + "mlp.gate_proj.weight": (10, 8), h + "mlp.up_proj.weight": (10, 8), h + "mlp.down_proj.weight": (8, 10),
-        }  # fmt: skip
+            h + "input_layernorm.weight": (8,),
+            h + "post_attention_layernorm.weight": (8,),
+            h + "self_attn.q_proj.weight": (8, 8),
+            h + "self_attn.k_proj.weight": (4, 8),
+            h + "self_attn.v_proj.weight": (4, 8),
+            h + "self_attn.o_proj.weight": (8, 8),
+            h + "mlp.gate_proj.weight": (10, 8),
+            h + "mlp.up_proj.weight": (10, 8),
+            h + "mlp.down_proj.weight": (8, 10),
+        }
     return {prefix + name: draw(rng, shape) for name, shape in shapes.items()} | {"lm_head.weight": draw(rng, (264, 8))}
 
 

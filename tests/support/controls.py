@@ -98,8 +98,11 @@ def differing(html: str, asked: Mapping[str, str]) -> dict[str, str]:
             first, last = control.values[0], control.values[-1]
             raise UserError(
                 N_("%(name)s is %(value)s; this page has %(first)s to %(last)s."),
-                name=name, value=value[:40], first=first, last=last,
-            )  # fmt: skip
+                name=name,
+                value=value[:40],
+                first=first,
+                last=last,
+            )
         if value != control.default:
             chosen[name] = value
     return chosen

@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 from microgpt.record import Recording
 from microgpt.trace import to_json
 from microgpt.viz.large.checked import trace_in
-from microgpt.viz.large.excerpt import of_heads
-from microgpt.viz.large.from_trace import picture_of
+from microgpt.viz.large.from_trace import picture_of_trace
 from microgpt.weights import shipped
 from tools.checkpoint import bake_trace
 
@@ -32,8 +31,8 @@ def good(kind: str) -> str:
     trace = Recording(shipped("names"), "emm").run()
     if kind == "whole":
         return to_json(trace)
-    view = picture_of(trace)
-    return to_json(of_heads(view.trace, [(one.layer, one.head, one.rank) for one in view.heads]))
+    view = picture_of_trace(trace)
+    return to_json(view.of_open_heads())
 
 
 def drawn(path: Path, out: Path) -> None:
@@ -193,10 +192,12 @@ EXCERPT = {
     "layers that are none": within("cut.in_layers.layers", [BIG]),
     "heads of no layer": within("cut.in_layers.heads", [[9, 0, 0]]),
     "a head twice": within("cut.in_layers.heads", [[0, 0, 0]] * 2),
-    **{f"whole.{name}: {value!r}": within(f"whole.{name}", value)
-       for name in ("macs", "chances", "apart", "v_lengths", "k_peaks", "resid_lengths", "likeliest")
-       for value in ([HUGE], 0.5, [["a"]], [[1], [1, 2]])},
-}  # fmt: skip
+    **{
+        f"whole.{name}: {value!r}": within(f"whole.{name}", value)
+        for name in ("macs", "chances", "apart", "v_lengths", "k_peaks", "resid_lengths", "likeliest")
+        for value in ([HUGE], 0.5, [["a"]], [[1], [1, 2]])
+    },
+}
 FILES: dict[str, tuple[Callable[[Path], object], str]] = {
     "a pipe": (lambda path: os.mkfifo(path), "a pipe or a device"),
     "zeros without end": (lambda path: path.symlink_to("/dev/zero"), "a pipe or a device"),
@@ -214,7 +215,7 @@ FILES: dict[str, tuple[Callable[[Path], object], str]] = {
     "events that are a number": text(
         lambda: '{"format": "microgpt-trace", "version": 1, "about": {}, "events": 5}', "not a trace"
     ),
-}  # fmt: skip
+}
 CASES = [
     *(Case(f"{kind}: {name}", kind, *made) for kind in ("whole", "excerpt") for name, made in EITHER.items()),
     *(Case(f"excerpt: {name}", "excerpt", *made) for name, made in EXCERPT.items()),

@@ -13,28 +13,20 @@ from typing import Any
 import numpy as np
 
 from build import say
+from microgpt.architectures.known import GPT2, LLAMA
 from microgpt.config import Config, param_shapes
 from microgpt.errors import N_, UserError
-from microgpt.viz.large.picture import BigPicture, big_view
+from microgpt.viz.large.picture import BigPicture, picture_of_model
 from microgpt.weights import Model
 from tools.checkpoint import bake_checkpoint
 
 WORDS = """the next day is bright and sun shines over all of them a dog ran to its house where he had seen her before
 they went away with two friends who came from far lands beyond sea so it was late when I saw moon rise""".split()
 SHAPES = {
-    "gpt2": Config(
-        n_layer=12, n_embd=768, n_head=12, n_kv_head=12, head_dim=64, n_mlp=256, n_ctx=1024, vocab_size=320,
-        norm="layer", embd_norm=False, final_norm=True, mlp="gelu", bias=True, tied=True,
-    ),
-    "smollm": Config(
-        n_layer=30, n_embd=576, n_head=9, n_kv_head=3, head_dim=64, n_mlp=256, n_ctx=8192, vocab_size=320,
-        position="rope", norm="rms", embd_norm=False, final_norm=True, mlp="swiglu", tied=True,
-    ),
-    "llama": Config(
-        n_layer=32, n_embd=512, n_head=32, n_kv_head=8, head_dim=128, n_mlp=256, n_ctx=131_072, vocab_size=320,
-        position="rope", norm="rms", embd_norm=False, final_norm=True, mlp="swiglu",
-    ),
-}  # fmt: skip
+    "gpt2": Config(12, 768, 12, 12, 64, 256, 1024, 320, **GPT2),
+    "smollm": Config(30, 576, 9, 3, 64, 256, 8192, 320, **LLAMA, tied=True),
+    "llama": Config(32, 512, 32, 8, 128, 256, 131_072, 320, **LLAMA),
+}
 
 
 class Words:
@@ -92,7 +84,7 @@ def small(name: str = "smollm") -> Model:
 @cache
 def view(name: str = "smollm") -> BigPicture:
     """What is drawn of a run of it."""
-    return big_view(small(name), PROMPT, 3)
+    return picture_of_model(small(name), PROMPT, 3)
 
 
 if __name__ == "__main__":

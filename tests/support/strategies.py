@@ -80,10 +80,18 @@ def latents(draw: st.DrawFn, n_ctx: int = 10) -> Config:
     rope_dim = 2 * draw(st.integers(1, 2))
     return replace(
         draw(configs(n_ctx)),
-        n_head=draw(st.integers(1, 4)), n_kv_head=1, rope_dim=rope_dim, head_dim=rope_dim + draw(st.integers(1, 4)),
-        kv_lora_rank=draw(st.integers(1, 6)), q_lora_rank=draw(st.sampled_from((0, 1, 5))), position="rope",
-        qk_norm=False, bias=False, qkv_bias=False, attn_scale=draw(st.sampled_from((0.0, 0.3))),
-    )  # fmt: skip
+        n_head=draw(st.integers(1, 4)),
+        n_kv_head=1,
+        rope_dim=rope_dim,
+        head_dim=rope_dim + draw(st.integers(1, 4)),
+        kv_lora_rank=draw(st.integers(1, 6)),
+        q_lora_rank=draw(st.sampled_from((0, 1, 5))),
+        position="rope",
+        qk_norm=False,
+        bias=False,
+        qkv_bias=False,
+        attn_scale=draw(st.sampled_from((0.0, 0.3))),
+    )
 
 
 @st.composite
@@ -124,6 +132,8 @@ def model_of(case: Case) -> Model:
 
 
 REPORTS = {
-    "embed", "resid_pre", "attn_norm", "q", "k", "v", "cache_append", "attn_scores", "attn_weights", "head_out",
-    "attn_out", "resid_mid", "mlp_norm", "mlp_hidden", "mlp_out", "resid_final", "logits",
-}  # fmt: skip
+    *(
+        "embed resid_pre attn_norm q k v cache_append attn_scores attn_weights head_out attn_out resid_mid mlp_norm "
+        "mlp_hidden mlp_out resid_final logits"
+    ).split()
+}

@@ -25,9 +25,17 @@ from tests.support.memory import at_most
 SECONDS, BYTES = 5, 150_000_000  # of work, on a machine that may be slow; and of memory
 FACTS = facts_of(json.dumps(GPT2 | {"vocab_size": 500}))
 TEXTS = [
-    "", "the next day is bright", " The  day\r\n", "👩‍👩‍👧 e\u0301 ½ ﷺ", "x" * 300, "\ud800a\udfff",
-    "<|endoftext|><s>12345", "\x00\x1c\ufeff\u202e", "Москва 天地", "▁▁Ġ",
-]  # fmt: skip
+    "",
+    "the next day is bright",
+    " The  day\r\n",
+    "👩‍👩‍👧 e\u0301 ½ ﷺ",
+    "x" * 300,
+    "\ud800a\udfff",
+    "<|endoftext|><s>12345",
+    "\x00\x1c\ufeff\u202e",
+    "Москва 天地",
+    "▁▁Ġ",
+]
 
 
 def sentence(call: Any, *values: Any) -> Any:
@@ -80,25 +88,38 @@ ANY = st.recursive(
     LEAF,
     lambda inner: st.one_of(
         st.lists(inner, max_size=3),
-        st.dictionaries(st.sampled_from(["type", "id", "content", "pattern", "String", "Regex", *WORDS[:8]]), inner,
-                        max_size=3),
+        st.dictionaries(
+            st.sampled_from(["type", "id", "content", "pattern", "String", "Regex", *WORDS[:8]]), inner, max_size=3
+        ),
     ),
     max_leaves=5,
-)  # fmt: skip
-FLAG = st.fixed_dictionaries({
-    "id": st.sampled_from([0, 5, 400, 2**33]), "content": st.sampled_from(WORDS),
-    **{name: st.booleans() for name in ("single_word", "lstrip", "rstrip", "normalized", "special")},
-})  # fmt: skip
+)
+FLAG = st.fixed_dictionaries(
+    {
+        "id": st.sampled_from([0, 5, 400, 2**33]),
+        "content": st.sampled_from(WORDS),
+        **{name: st.booleans() for name in ("single_word", "lstrip", "rstrip", "normalized", "special")},
+    }
+)
 STEP = st.one_of(
-    st.sampled_from(["NFC", "NFKC", "Lowercase", "ByteLevel", "Fuse", "ByteFallback", "Whitespace", "Strip",
-                     "Metaspace", "Digits", "Precompiled", "Nmt", "BPEDecoder"]).map(lambda kind: {"type": kind}),
-    st.builds(lambda pattern, content: {"type": "Replace", "pattern": pattern, "content": content},
-              st.builds(lambda kind, text: {kind: text}, st.sampled_from(["String", "Regex"]), st.sampled_from(WORDS)),
-              st.sampled_from(WORDS)),
+    st.sampled_from(
+        (
+            "NFC NFKC Lowercase ByteLevel Fuse ByteFallback Whitespace Strip Metaspace Digits Precompiled Nmt "
+            "BPEDecoder"
+        ).split()
+    ).map(lambda kind: {"type": kind}),
+    st.builds(
+        lambda pattern, content: {"type": "Replace", "pattern": pattern, "content": content},
+        st.builds(lambda kind, text: {kind: text}, st.sampled_from(["String", "Regex"]), st.sampled_from(WORDS)),
+        st.sampled_from(WORDS),
+    ),
     st.sampled_from(WORDS).map(lambda text: {"type": "Prepend", "prepend": text}),
-    st.builds(lambda text, n: {"type": "Strip", "content": text, "start": n, "stop": n}, st.sampled_from(WORDS),
-              st.sampled_from(NUMBERS)),
-)  # fmt: skip
+    st.builds(
+        lambda text, n: {"type": "Strip", "content": text, "start": n, "stop": n},
+        st.sampled_from(WORDS),
+        st.sampled_from(NUMBERS),
+    ),
+)
 
 
 def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

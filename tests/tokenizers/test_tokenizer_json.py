@@ -61,7 +61,7 @@ def test_any_tokens_read_as_they_do_there(kind: str, data: st.DataObject) -> Non
         (change("gpt2", post_processor={"type": "BertProcessing"}), "“BertProcessing”"),
         (change("gpt2", decoder={"type": "CTC"}), "“CTC”"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_followed_is_refused_by_name(text: str, said: str) -> None:
     with pytest.raises(UserError) as caught:
         PlainTokenizer(text)

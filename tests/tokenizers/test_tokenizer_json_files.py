@@ -180,7 +180,7 @@ REFUSED = {
         change("gpt2", decoder={"type": "Strip", "content": "ab", "start": 1, "stop": 0}),
         "cannot be read (ValueError: Strip",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", REFUSED)
@@ -215,22 +215,33 @@ NORMALIZER = st.one_of(
 CUT = st.one_of(
     st.builds(
         lambda space, words: {"type": "ByteLevel", "add_prefix_space": space, "trim_offsets": True, "use_regex": words},
-        st.booleans(), st.booleans(),
+        st.booleans(),
+        st.booleans(),
     ),
-    st.builds(lambda scheme, split: metaspace(scheme, split=split), st.sampled_from(["always", "first", "never"]),
-              st.booleans()),
+    st.builds(
+        lambda scheme, split: metaspace(scheme, split=split),
+        st.sampled_from(["always", "first", "never"]),
+        st.booleans(),
+    ),
     st.booleans().map(lambda each: {"type": "Digits", "individual_digits": each}),
     st.sampled_from([{"type": "Whitespace"}, {"type": "WhitespaceSplit"}]),
     st.builds(
         lambda pattern, how, invert: {"type": "Split", "pattern": pattern, "behavior": how, "invert": invert},
-        PATTERN, st.sampled_from(["Isolated", "Removed"]), st.booleans(),
+        PATTERN,
+        st.sampled_from(["Isolated", "Removed"]),
+        st.booleans(),
     ),
-)  # fmt: skip
+)
 TOKENS = st.lists(
-    st.builds(lambda text, normal, special: token(5, text, normalized=normal, special=special), st.sampled_from(WORDS),
-              st.booleans(), st.booleans()),
-    max_size=3, unique_by=lambda token: token["content"],
-)  # fmt: skip
+    st.builds(
+        lambda text, normal, special: token(5, text, normalized=normal, special=special),
+        st.sampled_from(WORDS),
+        st.booleans(),
+        st.booleans(),
+    ),
+    max_size=3,
+    unique_by=lambda token: token["content"],
+)
 
 
 @given(

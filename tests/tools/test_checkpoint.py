@@ -181,9 +181,9 @@ def test_the_largest_part_is_named_whichever_it_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--layers", "7"], "layers has 7; this model has 0 to 1."),
-        (["--layers", "1", "--heads", "0,4"], "heads has 4; this model has 0 to 3."),
-        (["--heads", "x"], "--heads is “x”; give numbers such as 0,5,11."),
+        (["--layers", "7"], "There is no layer 7; this model has 0 to 1."),
+        (["--layers", "1", "--heads", "0,4"], "There is no head 4; this model has 0 to 3."),
+        (["--heads", "x"], "The heads to open are “x”; give numbers such as 0, 5, 11."),
         (["--new", "99"], "99 new ones are more than the 12 that a page shows"),
         (["--layer", "1", "--heads", "0", "--head", "3"], "Layer 1, head 3 is not open on this page"),
         (["--widget", "memory"], "cannot be made from a checkpoint; these can: stepper, with-and-without, why-q."),

@@ -11,8 +11,8 @@ from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.files import write_whole
 from microgpt.trace import to_json
 from microgpt.viz.figures import figure, of_run
-from microgpt.viz.large.from_trace import picture_of
-from microgpt.viz.large.picture import big_view
+from microgpt.viz.large.from_trace import picture_of_trace
+from microgpt.viz.large.picture import picture_of_model
 from microgpt.viz.settings import Settings
 from tests.support import checkpoints
 from tools import figure as tool
@@ -39,7 +39,7 @@ def test_any_choice_and_language(tmp_path: Path) -> None:
 
 def test_of_a_checkpoint_and_of_its_trace_the_figure_is_the_same(tmp_path: Path) -> None:
     folder, out, traced = checkpoints.llama(tmp_path / "Tiny"), tmp_path / "a.svg", tmp_path / "trace.json"
-    picture = big_view(load_checkpoint(folder), "day day", None, [1], [2])
+    picture = picture_of_model(load_checkpoint(folder), "day day", None, [1], [2])
     at = {"step": 2, "layer": 1, "head": 2}
     chosen = [f"--{name}={value}" for name, value in at.items()]
     run = ["--checkpoint", str(folder), "--prompt", "day day"]
@@ -49,7 +49,7 @@ def test_of_a_checkpoint_and_of_its_trace_the_figure_is_the_same(tmp_path: Path)
     assert tool.main(["kv-cache", "--trace", str(traced), *chosen, "--out", str(out)]) == 0
     assert out.read_text("utf-8") == svg
     assert tool.main(["kv-cache", "--trace", str(traced), "--animate", "--out", str(out)]) == 0
-    assert out.read_text("utf-8") == of_run(picture_of(picture.trace), {}, True)
+    assert out.read_text("utf-8") == of_run(picture_of_trace(picture.trace), {}, True)
 
 
 CHECKPOINT = ["--checkpoint", "Tiny", "--prompt", "day day"]
@@ -71,7 +71,7 @@ REFUSED: list[tuple[list[str], str]] = [
     (["kv-cache", "--trace", "none"], "cannot be read"),
     (["kv-cache", "--new", "3"], "--new is for a checkpoint"),
     (["kv-cache", "--step", "1.5", *CHECKPOINT], "--step is “1.5”; give a whole number."),
-    (["kv-cache", "--layer", "9", *CHECKPOINT], "layers has 9; this model has 0 to 1."),
+    (["kv-cache", "--layer", "9", *CHECKPOINT], "There is no layer 9; this model has 0 to 1."),
     (["kv-cache", "--step", "99", *CHECKPOINT], "step is 99; this page has 0 to"),
     (["kv-cache", "--model", "names", *CHECKPOINT], "--model does not go with"),
     (["kv-cache", "--trace", "trace.json", *CHECKPOINT], "--checkpoint does not go with"),

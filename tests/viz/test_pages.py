@@ -46,9 +46,11 @@ def test_every_drawn_cell_is_the_traces_number(tree: Element, trace: Trace) -> N
             shown_as(numbers_of(x), trace["attn_norm", pos, layer], digits)
             for head in range(config.n_head):
                 for where, kind, at, of in (
-                    (inputs, "q", head, ""), (find(step, "ask-q")[0], "q", head, ""),
-                    (row, "k", head // group, "of-"), (row, "v", head // group, "of-"),
-                ):  # fmt: skip
+                    (inputs, "q", head, ""),
+                    (find(step, "ask-q")[0], "q", head, ""),
+                    (row, "k", head // group, "of-"),
+                    (row, "v", head // group, "of-"),
+                ):
                     (drawn,) = find(where, "strip", kind, f"{of}L{layer}", f"{of}H{head}")
                     shown_as(numbers_of(drawn), trace[kind, pos, layer][0, at], digits)
                     checked += 1
@@ -92,8 +94,9 @@ def test_the_head_on_show_is_the_one_whose_weights_differ_most(trace: Trace) -> 
     config, n = Config(**trace.about["config"]), len(trace.about["tokens"])
     apart = {
         (layer, head): sum(np.abs(trace["attn_weights", i, layer][head, 0] - 1 / (i + 1)).sum() for i in range(n))
-        for layer in range(config.n_layer) for head in range(config.n_head)
-    }  # fmt: skip
+        for layer in range(config.n_layer)
+        for head in range(config.n_head)
+    }
     shown = on_show(Picture(trace))
     assert apart[shown["layer"], shown["head"]] == pytest.approx(max(apart.values()))  # type: ignore[index]
     assert on_show(Picture(trace, head=0))["head"] == 0

@@ -394,8 +394,14 @@ def test_a_choice_that_the_picture_does_not_have_is_said_or_the_next_taken(hook:
 def test_a_number_is_what_a_control_of_a_page_takes() -> None:
     wrong = ["5.", "+5", " 5", "1_000", "٣", "nan", "inf", "1e309", "0x10", "", "-", "e5", "1e"]
     assert [*filter(is_number, [*wrong, "0", "-0", ".5", "1e3", "1E-9", "-1.5e+300", "9" * 30])] == [
-        "0", "-0", ".5", "1e3", "1E-9", "-1.5e+300", "9" * 30,
-    ]  # fmt: skip
+        "0",
+        "-0",
+        ".5",
+        "1e3",
+        "1E-9",
+        "-1.5e+300",
+        "9" * 30,
+    ]
 
 
 @pytest.mark.parametrize(

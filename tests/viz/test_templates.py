@@ -232,9 +232,10 @@ def rounded_bounds(source: str) -> list[str]:
             texts = [arg.value for arg in call.args[:2] if isinstance(arg, nodes.Const)]
             bounds = {name for text in texts for name in BOUND.findall(text)}
             found += [
-                f"{one.key}: {one.value.name}" for one in call.kwargs
+                f"{one.key}: {one.value.name}"
+                for one in call.kwargs
                 if one.key in bounds and isinstance(one.value, nodes.Filter) and one.value.name in NEAREST
-            ]  # fmt: skip
+            ]
     return found
 
 

@@ -16,7 +16,7 @@ from microgpt.apps.records import TRACES
 from microgpt.errors import N_
 from microgpt.trace import from_json
 from microgpt.viz.drawing.counters import facts
-from microgpt.viz.large.from_trace import ExcerptPicture, picture_from
+from microgpt.viz.large.from_trace import ExcerptPicture, picture_of_excerpt
 from microgpt.viz.large.overview import HALF, Kind
 from microgpt.viz.settings import Settings
 
@@ -72,7 +72,7 @@ class Peak(NamedTuple):
 @cache
 def picture(text: Text = DAY) -> ExcerptPicture:
     """A trace of the repository, drawn."""
-    return picture_from(from_json((TRACES / text.file).read_text("utf-8")), text.layers, text.heads)
+    return picture_of_excerpt(from_json((TRACES / text.file).read_text("utf-8")), text.layers, text.heads)
 
 
 def resting() -> ExcerptPicture:

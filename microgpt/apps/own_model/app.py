@@ -7,16 +7,14 @@ The picture in the end depends on the files, the fields and the state alone (dro
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from microgpt.apps.own_model import dropped_model
 from microgpt.architectures.names import FAMILY_OF
 from microgpt.checkpoints.assemble import HALF
 from microgpt.checkpoints.loading import LIMIT, Loading
-from microgpt.config import Config
 from microgpt.course.kv_cache import lesson as stepper
 from microgpt.errors import N_, UserError
 from microgpt.record import Recording
@@ -25,7 +23,7 @@ from microgpt.viz.controls import on_show
 from microgpt.viz.drawing.counters import facts
 from microgpt.viz.drawing.picture import MOST_TOKENS, Picture
 from microgpt.viz.given_files import Files
-from microgpt.viz.large.excerpt import excerpt
+from microgpt.viz.large.heads import check, numbers
 from microgpt.viz.large.picture import BigPicture
 from microgpt.viz.patches import Patch, State, again, file, patch
 from microgpt.viz.rendering import render
@@ -97,12 +95,13 @@ FILE_HOOKS = {"run": run, "next": next_token, "show": show, "compare": compare, 
 
 def go_on(hook: str, files: Files, state: State | None, fields: Mapping[str, str]) -> Answer:
     """A slice of the work that `hook` asks for; once all of it is done, the picture."""
-    layers, heads = (listed(fields, name) for name in ("layers", "heads"))
+    layers, heads = (numbers(name, fields.get(name)) for name in ("layers", "heads"))
     end = time.monotonic() + dropped_model.SLICE
     model, loading = dropped_model.loaded(files.get(FIELD, ()))
     if model is None:
         return state, [reading(loading), again(hook)]
-    check_listed(model.config, layers, heads)
+    check("layers", layers, model.config.n_layer)
+    check("heads", heads, model.config.n_head)
     settings = parse({**fields, "model": dropped_model.current.key})
     same = state is not None and state["settings"] == settings._asdict()
     n, compared = (state["n"], state["compared"]) if state is not None and same else (0, [])
@@ -128,7 +127,7 @@ def go_on(hook: str, files: Files, state: State | None, fields: Mapping[str, str
     stands = frame(shown)
     fresh: State = {"settings": settings._asdict(), "n": done, "compared": compared, "frame": stands}
     if hook == "trace":
-        saved = excerpt(shown.trace, shown.layers, shown.token_ids()) if isinstance(shown, BigPicture) else shown.trace
+        saved = shown.excerpt() if isinstance(shown, BigPicture) else shown.trace
         return fresh, [file("trace-own-model.json", to_json(saved), "application/json"), *STOPPED]
     pressed = {one.name: one.values[0] for one in shown.fields if one.name in BAR and one.name in fields}
     if hook == "next" and state is not None and same and n == done - 1 and stands and state.get("frame") == stands:
@@ -200,31 +199,3 @@ def comparing(i: int, ran: int) -> Patch:
 
 def progress(message: str, **figures: Any) -> Patch:
     return patch("#progress", render.render("live/sentence.html", text=say(message, **figures)))
-
-
-# ---- what is asked for ----------------------------------------------------------------------------
-
-
-LISTS = {
-    "layers": N_("The layers to open are “%(text)s”; give numbers such as 0, 5, 11."),
-    "heads": N_("The heads to open are “%(text)s”; give numbers such as 0, 5, 11."),
-}
-MISSING = {
-    "layers": N_("There is no layer %(value)s; this model has %(first)s to %(last)s."),
-    "heads": N_("There is no head %(value)s; this model has %(first)s to %(last)s."),
-}
-
-
-def listed(fields: Mapping[str, str], name: str) -> list[int]:
-    """The numbers of a field: "0, 5, 11"; none when it is empty."""
-    text = fields.get(name, "").strip()
-    if not re.fullmatch(r"(\d{1,4}([,;\s]+|$))*", text):
-        raise UserError(LISTS[name], text=text[:40])
-    return [int(part) for part in re.findall(r"\d+", text)]
-
-
-def check_listed(config: Config, layers: Sequence[int], heads: Sequence[int]) -> None:
-    for name, numbers, count in (("layers", layers, config.n_layer), ("heads", heads, config.n_head)):
-        for value in numbers:
-            if value >= count:
-                raise UserError(MISSING[name], value=value, first=0, last=count - 1)

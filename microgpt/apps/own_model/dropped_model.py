@@ -15,11 +15,10 @@ from microgpt.checkpoints.loading import Loading, Readable, mark
 from microgpt.config import Config, n_params
 from microgpt.errors import N_, UserError
 from microgpt.record import Recording
-from microgpt.trace import Trace
 from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.drawing.picture import Picture, most_tokens
 from microgpt.viz.large.heads import attention, opened
-from microgpt.viz.large.picture import BigPicture
+from microgpt.viz.large.picture import BigPicture, described
 from microgpt.viz.settings import Settings, radio
 from microgpt.viz.text.formats import megabytes
 from microgpt.weights import Model
@@ -174,14 +173,3 @@ def big_picture(
 
 def stage_of(fields: Mapping[str, str]) -> int:
     return radio(fields, "phase", 1, len(PHASES), len(PHASES))
-
-
-def described(recording: Recording) -> Trace:
-    """The trace of what was run, which knows what a picture of a checkpoint asks for besides."""
-    recording.trace.about |= {
-        "dtype": str(recording.model.params["wte"].dtype),
-        "stops": sorted(recording.stops),
-        "started": recording.ids[0] == recording.model.tokenizer.start,
-        "ids": recording.ids[: len(recording.cache)],
-    }
-    return recording.trace

@@ -96,7 +96,10 @@ def curve(values: list[float], old: int, steps: int) -> str:
 def count(trainer: Trainer) -> Patch:
     done, values = len(trainer.losses), trainer.losses
     text = render.render(
-        "course/training/_trained.html", done=done, of=trainer.run.steps,
-        loss=values[-1] if values else None, mean=float(np.mean(values[-SMOOTH:])) if values else None,
-    )  # fmt: skip
+        "course/training/_trained.html",
+        done=done,
+        of=trainer.run.steps,
+        loss=values[-1] if values else None,
+        mean=float(np.mean(values[-SMOOTH:])) if values else None,
+    )
     return patch("#trained", text)

@@ -93,11 +93,13 @@ def dropped(model: Model, prompt: Sequence[int]) -> dict[str, Any]:
     full = probabilities(model, prompt, then, -1)
     for row in (-1, *range(n)):
         moved = np.abs(probabilities(model, prompt, then, row) - full).sum(axis=1) / 2
-        runs.append({
-            "row": row,
-            "written": [words[token] for token in go_on(model, prompt, row)],
-            "moved": float(moved.mean()),
-        })  # fmt: skip
+        runs.append(
+            {
+                "row": row,
+                "written": [words[token] for token in go_on(model, prompt, row)],
+                "moved": float(moved.mean()),
+            }
+        )
     return {"prompt": [words[token] for token in prompt], "runs": runs}
 
 
@@ -132,13 +134,14 @@ def windowed(model: Model, ids: Sequence[int]) -> dict[str, Any]:
         for name, early in (("first", 0), ("second", 1))
     }
     return {
-        "n": len(ids), "room": ROOM,
+        "n": len(ids),
+        "room": ROOM,
         "all": perplexity(forward(model.params, config, ids, KVCache(config, dtype)), ids),
         "window": perplexity(forward(model.params, window, ids, KVCache(window, dtype)), ids),
     } | {
         name: perplexity(np.array([forward(model.params, config, [token], some)[0] for token in ids]), ids)
         for name, some in beside.items()
-    }  # fmt: skip
+    }
 
 
 def perplexity(logits: Array, ids: Sequence[int]) -> float:
@@ -162,10 +165,17 @@ def coded(model: Model, ids: Sequence[int]) -> dict[str, Any]:
     on_first = np.array(told["attn_weights"])[:, :, 2:, 0].mean(-1)
     lines = [
         {"kind": kind, "bits": bits, **both_ways(rows.astype(np.float64), bits, queries if kind == "k" else None)}
-        for kind, rows in (("k", keys), ("v", values)) for bits in BITS
-    ]  # fmt: skip
-    return {"n": len(ids), "group": GROUP, "heads": int(keys[:, :, 0, 0].size), "lines": lines,
-            "rests": int((on_first > 0.5).sum()), "on_first": float(on_first.mean())}  # fmt: skip
+        for kind, rows in (("k", keys), ("v", values))
+        for bits in BITS
+    ]
+    return {
+        "n": len(ids),
+        "group": GROUP,
+        "heads": int(keys[:, :, 0, 0].size),
+        "lines": lines,
+        "rests": int((on_first > 0.5).sum()),
+        "on_first": float(on_first.mean()),
+    }
 
 
 def both_ways(rows: Array, bits: int, queries: Array | None) -> dict[str, Any]:
@@ -183,10 +193,14 @@ def both_ways(rows: Array, bits: int, queries: Array | None) -> dict[str, Any]:
 def attention_moved(before: Array, after: Array, queries: Array) -> float:
     """The share of the attention of queries [n_layer, n_head, head_dim] that goes to other rows, on average."""
     share = queries.shape[1] // before.shape[1]
-    return float(np.mean([
-        shifted(queries[layer, head], before[layer, head // share], after[layer, head // share]).moved
-        for layer, head in np.ndindex(queries.shape[:2])
-    ]))  # fmt: skip
+    return float(
+        np.mean(
+            [
+                shifted(queries[layer, head], before[layer, head // share], after[layer, head // share]).moved
+                for layer, head in np.ndindex(queries.shape[:2])
+            ]
+        )
+    )
 
 
 @cache

@@ -32,20 +32,27 @@ class Sentence(NamedTuple):
 
 SENTENCES = (
     Sentence(
-        "The boy saw the girl in the garden, and", (" boy", " girl", " garden"),
+        "The boy saw the girl in the garden, and",
+        (" boy", " girl", " garden"),
         {" he": " boy", " she": " girl", " it": " garden", " they": ""},
     ),
-    Sentence("The woman gave the dogs a ball, and", (" woman", " dogs", " ball"),
-             {" she": " woman", " they": " dogs", " it": " ball"}),
-    Sentence("The old man bought a house from two women, and", (" man", " house", " women"),
-             {" he": " man", " they": " women", " it": " house"}),
+    Sentence(
+        "The woman gave the dogs a ball, and",
+        (" woman", " dogs", " ball"),
+        {" she": " woman", " they": " dogs", " it": " ball"},
+    ),
+    Sentence(
+        "The old man bought a house from two women, and",
+        (" man", " house", " women"),
+        {" he": " man", " they": " women", " it": " house"},
+    ),
     Sentence("My mother wrote to my father that", (" mother", " father"), {" she": " mother", " he": " father"}),
     Sentence("The king and the queen were at home when", (" king", " queen"), {" he": " king", " she": " queen"}),
     Sentence("The woman has two dogs, and", (" woman", " dogs"), {" she": " woman", " they": " dogs"}),
     Sentence("The girl lost the keys, so", (" girl", " keys"), {" she": " girl", " they": " keys"}),
     Sentence("Anna told Peter a story while", ("Anna", " Peter"), {" she": "Anna", " he": " Peter"}),
     Sentence("Mary met John at the station, and", ("Mary", " John"), {" she": "Mary", " he": " John"}),
-)  # fmt: skip
+)
 
 
 class Asked(NamedTuple):

@@ -22,7 +22,7 @@ from microgpt.viz.drawing.kit.pieces import Group, Piece, Sheet
 from microgpt.viz.drawing.kit.places import EDGE, WIDTH, Pen, chips
 from microgpt.viz.drawing.kit.svg import Drawing, drawing
 from microgpt.viz.drawing.kit.words import Run, balance, fit, lines, runs
-from microgpt.viz.large.from_checkpoint import page_for, pressed
+from microgpt.viz.large.from_checkpoint import choices_of, page_for
 from microgpt.viz.large.picture import BigPicture
 from microgpt.viz.lesson import added, lesson_named, page_named
 from microgpt.viz.page import Page
@@ -76,7 +76,7 @@ def of_run(picture: BigPicture, asked: Mapping[str, object] | None = None, moves
 
     `asked` names step, layer, head and phase, as the page's options do. Raises UserError for what is not open.
     """
-    return of_case(picture, drawn(picture, pressed(lesson_named("stepper"), picture, asked or {})), moves)
+    return of_case(picture, drawn(picture, choices_of(lesson_named("stepper"), picture, asked or {})), moves)
 
 
 def of_case(picture: BigPicture, at: Mapping[str, Value], moves: bool = False) -> Drawing:

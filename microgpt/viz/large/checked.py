@@ -31,8 +31,8 @@ MOST, HUGE = 2**24, 2**62  # of what is counted in a model; of bytes and multipl
 LARGEST = float(np.finfo(np.float32).max)  # that a number of 32 bits can be
 WEIGHT = 1.01  # a weight of few bits may be a little more than 1
 HEADS = 2**15  # of all layers: the largest models have half as many
-SIZES = {"n_layer": 2**10, "n_embd": 2**17, "n_head": 2**10, "n_kv_head": 2**10, "head_dim": 2**10, "n_ctx": MOST,
-         "vocab_size": MOST}  # fmt: skip
+SIZES = dict.fromkeys(("n_layer", "n_head", "n_kv_head", "head_dim"), 2**10)
+SIZES |= {"n_embd": 2**17, "n_ctx": MOST, "vocab_size": MOST}
 DRAWN = ("attn_norm", "q", "k", "v", "cache_append", "attn_scores", "attn_weights", "head_out")  # of an open layer
 MAPPED = ("attn_weights", "cache_append")  # of every layer
 NAMES = [*EVENTS]
@@ -87,23 +87,25 @@ def numbers(*sizes: int, least: float = 0, most: float = HUGE) -> Kind:
 
 
 OBJECT = Kind("an object", lambda x: isinstance(x, Mapping))
-NEEDED = {
-    "config": OBJECT, "model": text(), "prompt": text(PROMPT), "tokens": some(text(), 2, MOST_TOKENS),
-    "n_prompt": whole(1, MOST_TOKENS), "vocabulary": some(text(), 1),
-}  # fmt: skip
+TOKENS, COUNTED = some(text(), 2, MOST_TOKENS), whole(0, HUGE)
+NEEDED = {"config": OBJECT, "model": text(), "prompt": text(PROMPT), "tokens": TOKENS}
+NEEDED |= {"n_prompt": whole(1, MOST_TOKENS), "vocabulary": some(text(), 1)}
+PRECISIONS = ("bfloat16", "float16", "float32", "float64")
 OPTIONAL = {
-    "ids": some(whole()), "stops": some(whole()), "before": whole(), "no_rows": some(whole()),
-    "started": Kind("true or false", lambda x: type(x) is bool), "temperature": number(0, 1e6), "top_k": whole(),
-    "seed": whole(0, HUGE), "nbytes_reserved": whole(0, HUGE), "v_dim": whole(1, SIZES["head_dim"]),
-    "latent": whole(1), "macs": some(some(whole(0, HUGE))), "macs_without": some(some(whole(0, HUGE))),
-    "dtype": Kind("bfloat16, float16, float32 or float64",
-                  lambda x: x in ("bfloat16", "float16", "float32", "float64")),
+    **dict.fromkeys(("cut", "whole"), OBJECT),
     **dict.fromkeys(("family", "engine", "device", "quantised"), text()),
-    "row": whole(1), "state": whole(0, HUGE), "windows": some(whole()), "again": some(whole()),
-    "chunked": some(whole()), "held": some(some(whole(0, HUGE))), "counted": some(whole(0, HUGE), 2, 2),
+    **dict.fromkeys(("before", "top_k"), whole()),
+    **dict.fromkeys(("latent", "row"), whole(1)),
+    **dict.fromkeys(("seed", "nbytes_reserved", "state"), COUNTED),
+    **dict.fromkeys(("ids", "stops", "no_rows", "windows", "again", "chunked", "vocabulary_ids"), some(whole())),
+    **dict.fromkeys(("macs", "macs_without", "held"), some(some(COUNTED))),
+    "counted": some(COUNTED, 2, 2),
+    "started": Kind("true or false", lambda x: type(x) is bool),
+    "temperature": number(0, 1e6),
+    "v_dim": whole(1, SIZES["head_dim"]),
+    "dtype": Kind("bfloat16, float16, float32 or float64", lambda x: x in PRECISIONS),
     "earlier": some(Kind("lists of numbers", lambda x: type(x) is list)),
-    "vocabulary_ids": some(whole()), "cut": OBJECT, "whole": OBJECT,
-}  # fmt: skip
+}
 ABOUT = NEEDED | OPTIONAL
 OF_EXCERPT = ("ids", "stops", "started", "dtype", "nbytes_reserved", "vocabulary_ids", "cut")  # needed there, too
 
@@ -195,8 +197,12 @@ def related(about: Mapping[str, Any], config: Config) -> Iterator[tuple[str, Kin
     if about.get("before") or "macs" in about:
         yield "macs", numbers(n, len(PARTS))
         yield "macs_without", numbers(n, len(PARTS))
-    engine = {"held": numbers(n, 2), "windows": some(whole(), c.n_layer, c.n_layer), "again": some(whole(0, n - 1)),
-              "earlier": numbers(n, c.n_layer, c.n_head, most=WEIGHT)}  # fmt: skip
+    engine = {
+        "held": numbers(n, 2),
+        "windows": some(whole(), c.n_layer, c.n_layer),
+        "again": some(whole(0, n - 1)),
+        "earlier": numbers(n, c.n_layer, c.n_head, most=WEIGHT),
+    }
     yield from ((name, kind) for name, kind in engine.items() if name in about)
     chunks = Kind(
         "layers with a window",
@@ -314,8 +320,16 @@ def check_place(event: Event, n: int, n_layer: int) -> None:
 def sizes_of(about: Mapping[str, Any], config: Config) -> dict[str, int]:
     """What the letters of the table of events stand for, where they are the same at every step."""
     c = config
-    return {"n": 1, "d": c.n_embd, "H": c.n_head, "G": c.n_kv_head, "h": c.head_dim, "Hh": c.n_head * v_dim(about),
-            "V": len(about["vocabulary"]), "6": len(PARTS)}  # fmt: skip
+    return {
+        "n": 1,
+        "d": c.n_embd,
+        "H": c.n_head,
+        "G": c.n_kv_head,
+        "h": c.head_dim,
+        "Hh": c.n_head * v_dim(about),
+        "V": len(about["vocabulary"]),
+        "6": len(PARTS),
+    }
 
 
 def rows_of(event: Event, trace: Trace) -> int:

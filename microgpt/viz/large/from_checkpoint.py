@@ -9,7 +9,7 @@ from microgpt.course import LESSONS
 from microgpt.errors import N_, UserError
 from microgpt.viz.controls import View
 from microgpt.viz.large.family import of_family
-from microgpt.viz.large.picture import BigPicture, big_view
+from microgpt.viz.large.picture import BigPicture
 from microgpt.viz.lesson import module_of
 from microgpt.viz.page import Page
 from microgpt.viz.text.formats import show, whole
@@ -39,8 +39,13 @@ NOT_ALL = N_(
 )
 
 
-def check_widget(page: Page, asked: str, opened: Sequence[int]) -> None:
-    """Raise UserError unless `page`, which was asked for by that name, can be made, with these layers and heads."""
+def heads_for(
+    page: Page, asked: str, layers: Sequence[int], heads: Sequence[int]
+) -> tuple[Sequence[int], Sequence[int]]:
+    """The layers and the heads to open on `page`, which was asked for by that name; none of them: those of the rule.
+
+    Raises UserError for a page that cannot be made from a checkpoint, or with these.
+    """
     if not page.large:
         known = [one.name for one in LESSONS if one.large and one.widget != "kv_cache"]
         raise UserError(
@@ -48,24 +53,20 @@ def check_widget(page: Page, asked: str, opened: Sequence[int]) -> None:
             widget=asked,
             known=", ".join(["stepper", *known]),
         )
-    if page.widget != "kv_cache" and opened:
+    if page.widget == "kv_cache":
+        return layers, heads
+    if layers or heads:
         raise UserError("layers and heads are for the stepper; leave them out.")
+    return FIRST, FIRST
 
 
-def picture_for(
-    page: Page, model: Model, prompt: str, new: int | None, layers: Sequence[int], heads: Sequence[int]
-) -> BigPicture:
-    """Run `prompt` and what the model adds, and open what the page shows."""
-    return big_view(model, prompt, new, *((layers, heads) if page.widget == "kv_cache" else (FIRST, FIRST)))
-
-
-def drawn_by(page: Page, model: Model, picture: BigPicture) -> View:
+def view_of(page: Page, model: Model, picture: BigPicture) -> View:
     """What the templates of that page place."""
     made: View = module_of(page.widget).of_large(model, picture)
     return made
 
 
-def pressed(page: Page, view: BigPicture, start: Mapping[str, Any]) -> dict[str, Any]:
+def choices_of(page: Page, view: BigPicture, start: Mapping[str, Any]) -> dict[str, Any]:
     """`start` as the page's controls have it: on the stepper, layer and head are one choice."""
     chosen = dict(start)
     if page.widget != "kv_cache":
@@ -92,9 +93,13 @@ def page_for(page: Page, view: BigPicture) -> Page:
 
     def words(message: str) -> str:
         return say(
-            message, model=show(name).replace("␣", " "), layers=whole(c.n_layer), heads=whole(c.n_head),
-            kv_heads=whole(c.n_kv_head), head_dim=whole(c.head_dim),
-        )  # fmt: skip
+            message,
+            model=show(name).replace("␣", " "),
+            layers=whole(c.n_layer),
+            heads=whole(c.n_head),
+            kv_heads=whole(c.n_kv_head),
+            head_dim=whole(c.head_dim),
+        )
 
     summary = words(SUMMARY if c.n_kv_head == c.n_head else SHARED)
     recorded, notice = "", words(NOTICE if view.grows_evenly else NOT_ALL)

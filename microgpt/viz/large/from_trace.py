@@ -21,9 +21,8 @@ from microgpt.errors import UserError
 from microgpt.trace import Trace
 from microgpt.viz.drawing.counters import N_GUESSES, Cost, Guess, Held, candidates, costs
 from microgpt.viz.large.checked import check
-from microgpt.viz.large.excerpt import excerpt
 from microgpt.viz.large.heads import Open, attention, distances, earlier, opened, rule_layers, with_rows
-from microgpt.viz.large.picture import BigPicture, drawn
+from microgpt.viz.large.picture import BigPicture, picture_of_run
 
 
 @dataclass(frozen=True)
@@ -72,6 +71,10 @@ class ExcerptPicture(BigPicture):
     def token_ids(self) -> list[int]:
         return self.ids
 
+    def excerpt(self, digits: int = 0) -> Trace:
+        """It is one."""
+        return self.trace
+
 
 def bytes_of(dtype: str) -> int:
     """Of a number in it. NumPy has no bfloat16, which other engines compute in."""
@@ -90,11 +93,11 @@ def drawable() -> Iterator[None]:
         raise UserError("This trace cannot be drawn (%(why)s); docs/trace.md says what it needs.", why=why) from None
 
 
-def picture_of(trace: Trace, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> ExcerptPicture:
+def picture_of_trace(trace: Trace, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> ExcerptPicture:
     """The picture of a trace or an excerpt, whichever engine has run it. Raises UserError for what cannot be drawn."""
     check(trace)
     with drawable():
-        return picture_from(cut(trace, layers, heads), layers, heads)
+        return picture_of_excerpt(cut(trace, layers, heads), layers, heads)
 
 
 def cut(trace: Trace, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> Trace:
@@ -107,20 +110,26 @@ def cut(trace: Trace, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> 
     for i in range(about["n_prompt"] - 1, n - 1):
         if ("sample", i) not in run:
             run(("sample", about["ids"][i + 1], i, -1))
-    shown = drawn(run, layers, heads)
-    return excerpt(run, shown.layers, shown.token_ids())
+    return picture_of_run(run, layers, heads).excerpt()
 
 
 def described(about: Mapping[str, Any]) -> dict[str, Any]:
     """What a trace says of its run, with what may be left out."""
     config, tokens, dtype = Config(**about["config"]), about["tokens"], about.get("dtype", "float64")
     ids = about.get("ids") or [about["vocabulary"].index(token) for token in tokens]
-    filled = {"temperature": 0.0, "top_k": 0, "seed": 0, "dtype": dtype, "stops": [], "started": False,
-              "nbytes_reserved": kv_bytes(config, len(tokens), bytes_of(dtype))}  # fmt: skip
+    filled = {
+        "temperature": 0.0,
+        "top_k": 0,
+        "seed": 0,
+        "dtype": dtype,
+        "stops": [],
+        "started": False,
+        "nbytes_reserved": kv_bytes(config, len(tokens), bytes_of(dtype)),
+    }
     return {**filled, **about, "ids": ids}
 
 
-def picture_from(part: Trace, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> ExcerptPicture:
+def picture_of_excerpt(part: Trace, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> ExcerptPicture:
     """The picture of an excerpt, with the same heads open as by the rule, or those that are asked for.
 
     Raises UserError for a layer that the excerpt does not hold.

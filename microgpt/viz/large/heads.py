@@ -19,6 +19,14 @@ from microgpt.trace import Reads, Trace
 from microgpt.viz.rendering.style import MOST_OPEN
 
 NUMBERS = 50_000  # its size and its pace depend on what the open heads hold together: heads x head_dim x tokens
+LISTS = {
+    "layers": N_("The layers to open are “%(text)s”; give numbers such as 0, 5, 11."),
+    "heads": N_("The heads to open are “%(text)s”; give numbers such as 0, 5, 11."),
+}
+MISSING = {
+    "layers": N_("There is no layer %(value)s; this model has %(first)s to %(last)s."),
+    "heads": N_("There is no head %(value)s; this model has %(first)s to %(last)s."),
+}
 RANKS = (N_("near"), N_("between"), N_("far"))
 
 
@@ -77,9 +85,13 @@ def distances(weights: Array, before: Array | None = None) -> Array:
 
 
 def opened(
-    weights: Array, head_dim: int, layers: Sequence[int] = (), heads: Sequence[int] = (), kept: Sequence[int] = (),
+    weights: Array,
+    head_dim: int,
+    layers: Sequence[int] = (),
+    heads: Sequence[int] = (),
+    kept: Sequence[int] = (),
     before: Array | None = None,
-) -> list[Open]:  # fmt: skip
+) -> list[Open]:
     """What the page opens. Without `layers` or `heads` the rule decides. Raises UserError for what there is not.
 
     `kept` are the layers that have rows, if those are not all; `before`, see `distances`.
@@ -128,17 +140,15 @@ def rule_layers(kept: Sequence[int]) -> list[int]:
 
 
 def check(name: str, numbers: Sequence[int], count: int) -> None:
+    """Raise UserError for a layer or a head, as `name` says, that a model with so many does not have."""
     for value in numbers:
         if not 0 <= value < count:
-            raise UserError(
-                "%(name)s has %(value)s; this model has 0 to %(last)s.", name=name, value=value, last=count - 1
-            )
+            raise UserError(MISSING[name], value=value, first=0, last=count - 1)
 
 
-def numbers(flag: str, text: str | None) -> list[int]:
-    """What an option names, '0,5,11', as numbers; none when nothing is given."""
-    if text is None:
-        return []
-    if not re.fullmatch(r"\s*\d{1,4}\s*(,\s*\d{1,4}\s*)*", text):
-        raise UserError("%(flag)s is “%(text)s”; give numbers such as 0,5,11.", flag=flag, text=text)
-    return [int(part) for part in text.split(",")]
+def numbers(name: str, text: str | None) -> list[int]:
+    """The layers or heads, as `name` says, that are asked for: "0, 5, 11"; none where nothing is given."""
+    text = (text or "").strip()
+    if not re.fullmatch(r"(\d{1,4}([,;\s]+|$))*", text):
+        raise UserError(LISTS[name], text=text[:40])
+    return [int(part) for part in re.findall(r"\d+", text)]

@@ -22,7 +22,7 @@ from microgpt.viz.drawing.counters import N_GUESSES
 from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.picture import Bars, Listed, Past, Picture, bars, most_tokens
 from microgpt.viz.drawing.strips import SHARE, Thin, ThinScale, folded, run_length, thin_scale
-from microgpt.viz.large.excerpt import KEPT, v_lengths
+from microgpt.viz.large.excerpt import KEPT, excerpt, of_heads, v_lengths
 from microgpt.viz.large.heads import RANKS, Open, attention, check, earlier, opened, with_rows
 from microgpt.viz.large.overview import Overview, overview
 from microgpt.weights import Model
@@ -224,6 +224,14 @@ class BigPicture(Picture):
             found |= {*(self.likeliest(i) or ())}
         return sorted(found)
 
+    def excerpt(self, digits: int = 0) -> Trace:
+        """What is drawn of the trace, and what is said of all of it, see excerpt.py; `digits` 0: as they are."""
+        return excerpt(self.trace, self.layers, self.token_ids(), digits)
+
+    def of_open_heads(self) -> Trace:
+        """The same with the rows of the open heads alone, which is what lies beside a page."""
+        return of_heads(self.excerpt(), [(one.layer, one.head, one.rank) for one in self.heads])
+
 
 def tokens_for(model: Model, prompt: str, new: int | None) -> int:
     """How many tokens the model may add. Raises UserError for a text that is longer than a page shows."""
@@ -247,30 +255,34 @@ def tokens_for(model: Model, prompt: str, new: int | None) -> int:
     return new
 
 
-def big_view(
+def picture_of_model(
     model: Model, prompt: str, new: int | None = None, layers: Sequence[int] = (), heads: Sequence[int] = ()
 ) -> BigPicture:
     """Run `prompt` and what the model adds, and open heads: those that are asked for, or those of the rule."""
     check("layers", layers, model.config.n_layer)  # before the run, which can take minutes
     check("heads", heads, model.config.n_head)
     recording = Recording(model, prompt, max_new=tokens_for(model, prompt, new))
-    trace = recording.run()
+    recording.run()
     if len(recording.cache) < 2:
         raise UserError(
             "The model ends this text at once, and one token has nothing to look back at; give a longer text."
         )
-    tokenizer = model.tokenizer
-    trace.about |= {
-        "dtype": str(model.params["wte"].dtype),
+    return picture_of_run(described(recording), layers, heads)
+
+
+def described(recording: Recording) -> Trace:
+    """The trace of what was run, which knows what a picture of a checkpoint asks for besides."""
+    recording.trace.about |= {
+        "dtype": str(recording.model.params["wte"].dtype),
         "stops": sorted(recording.stops),
-        "started": recording.ids[0] == tokenizer.start,
+        "started": recording.ids[0] == recording.model.tokenizer.start,
         "ids": recording.ids[: len(recording.cache)],
     }
-    return drawn(trace, layers, heads)
+    return recording.trace
 
 
-def drawn(trace: Trace, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> BigPicture:
-    """The picture of a run whose trace is whole, with heads open as in `big_view`."""
+def picture_of_run(trace: Trace, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> BigPicture:
+    """The picture of a run whose trace is whole, with heads open as in `picture_of_model`."""
     config = Config(**trace.about["config"])
     weights = attention(trace, config, len(trace.about["tokens"]))
     found = opened(weights, config.head_dim, layers, heads, with_rows(trace.about), earlier(trace.about, weights))

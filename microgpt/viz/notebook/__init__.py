@@ -21,9 +21,9 @@ from microgpt.trace import Trace, TraceArrays
 from microgpt.viz import figures, views
 from microgpt.viz.controls import View, drawn, on_show
 from microgpt.viz.drawing.picture import Picture
-from microgpt.viz.large.from_checkpoint import check_widget, drawn_by, page_for, picture_for, pressed
-from microgpt.viz.large.from_trace import drawable, picture_of
-from microgpt.viz.large.picture import BigPicture
+from microgpt.viz.large.from_checkpoint import choices_of, heads_for, page_for, view_of
+from microgpt.viz.large.from_trace import drawable, picture_of_trace
+from microgpt.viz.large.picture import BigPicture, picture_of_model
 from microgpt.viz.lesson import Page, lesson_named
 from microgpt.viz.notebook.tables import plain
 from microgpt.viz.rendering.assets import STYLE
@@ -71,16 +71,13 @@ def show(
 
     In place of a prompt, a trace: show(trace) draws the stepper of a run that is over, by whatever engine.
     """
-    check_types(
-        prompt=prompt, model=model, widget=widget, theme=theme, lang=lang, temperature=temperature, top_k=top_k,
-        seed=seed, layers=layers, heads=heads,
-    )  # fmt: skip
+    check_types(locals())
     asked = {"step": step, "layer": layer, "head": head, "phase": phase, **choices}
     layers, heads = (list(at) if isinstance(at, Sequence) else [at] for at in (layers, heads))
     if not isinstance(prompt, str):
         if (model, widget, temperature, top_k, seed, new, dtype) != ("", "stepper", 0.0, 0, 42, None, "float32"):
             raise UserError("A trace is drawn as it is, by the stepper; leave out what a run would need.")
-        run = picture_of(prompt if isinstance(prompt, Trace) else prompt.trace, layers, heads)
+        run = picture_of_trace(prompt if isinstance(prompt, Trace) else prompt.trace, layers, heads)
         settings = Settings(run.about["model"], run.about["prompt"])
         with drawable():
             return large_page(lesson_named("stepper"), run, run, settings, asked, lang, theme, height)
@@ -89,10 +86,10 @@ def show(
             raise UserError("A checkpoint adds the likeliest token; leave temperature, top_k and seed out.")
         check_looks(lang, theme)
         page = lesson_named(widget)
-        check_widget(page, widget, [*layers, *heads])
+        opened = heads_for(page, widget, layers, heads)
         loaded = load_checkpoint(Path(model), dtype)
-        large = picture_for(page, loaded, prompt, new, layers, heads)
-        view = drawn_by(page, loaded, large)
+        large = picture_of_model(loaded, prompt, new, *opened)
+        view = view_of(page, loaded, large)
         return large_page(page, view, large, Settings(loaded.name, prompt), asked, lang, theme, height)
     if (new, layers, heads, dtype) != (None, [], [], "float32"):
         raise UserError("new, layers, heads and dtype are for a checkpoint: give its folder as the model.")
@@ -102,31 +99,40 @@ def show(
 
 
 TAKES: dict[str, tuple[type, ...]] = {
-    "prompt": (str, Trace, TraceArrays), "model": (str, Path), **dict.fromkeys(("widget", "theme", "lang"), (str,)),
+    "prompt": (str, Trace, TraceArrays),
+    "model": (str, Path),
+    **dict.fromkeys(("widget", "theme", "lang"), (str,)),
     **dict.fromkeys(("temperature", "top_k", "seed"), (Real, str)),  # which numbers fit is said where they are used
     **dict.fromkeys(("layers", "heads"), (Integral, Sequence)),
-}  # fmt: skip
+}
 
 
-def check_types(**given: object) -> None:
+def check_types(given: Mapping[str, object]) -> None:
     """Raise UserError for what `show` takes as a text or a number, and is none."""
-    for name, value in given.items():
-        if not isinstance(value, TAKES[name]):
+    for name, kinds in TAKES.items():
+        value = given[name]
+        if not isinstance(value, kinds):
             raise UserError(
                 "%(name)s is of the type %(kind)s; give one of these: %(kinds)s.",
                 name=name,
                 kind=type(value).__name__,
-                kinds=", ".join(kind.__name__ for kind in TAKES[name]),
+                kinds=", ".join(kind.__name__ for kind in kinds),
             )
 
 
 def large_page(
-    page: Page, view: View, picture: BigPicture, settings: Settings, asked: Mapping[str, object], lang: str, theme: str,
+    page: Page,
+    view: View,
+    picture: BigPicture,
+    settings: Settings,
+    asked: Mapping[str, object],
+    lang: str,
+    theme: str,
     height: int,
-) -> Shown:  # fmt: skip
+) -> Shown:
     """A page of a large model, which says its name and opens on what is asked for."""
     check_looks(lang, theme)
-    chosen = pressed(page, picture, given(asked))
+    chosen = choices_of(page, picture, given(asked))
     with language(lang):
         page = page_for(page, picture)
     return Shown(Request(page, settings, chosen, lang, theme), view, picture, height)
@@ -164,19 +170,31 @@ class Shown:
         tables = plain(picture, step, *head_of(order.page, picture, order.chosen))
         with language(order.lang):
             self._html = render(
-                "notebook/output.html", page=order.page, whole=framed, height=height, view=tables,
+                "notebook/output.html",
+                page=order.page,
+                whole=framed,
+                height=height,
+                view=tables,
                 colours=heat_colours(),
-            )  # fmt: skip
+            )
 
     def _text(self, style: str = "", href: str = STYLE) -> str:
         """The page, with its style inside or in a file; without the form for a text of one's own: it needs Python."""
         order, rules = self._order, policy(styles=[style] if style else [], python=False)
         with language(order.lang), by_itself():
             return render(
-                "notebook/page.html", page=order.page._replace(live="", extra=""), view=self._view,
-                at=on_show(self._view, order.chosen), live=False, notebook=True, alone=True, theme=order.theme,
-                style=style, href=href, policy=rules,
-            )  # fmt: skip
+                "notebook/page.html",
+                page=order.page._replace(live="", extra=""),
+                view=self._view,
+                at=on_show(self._view, order.chosen),
+                live=False,
+                notebook=True,
+                alone=True,
+                theme=order.theme,
+                style=style,
+                href=href,
+                policy=rules,
+            )
 
     def _repr_html_(self) -> str:
         return self._html

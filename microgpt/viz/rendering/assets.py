@@ -69,9 +69,14 @@ def self_contained(
     names = [name for name in SCRIPTS if name != BRIDGE or runtime is not None]
     icon = base64.b64encode(text(read("icon.svg")).encode()).decode()
     return Assets(
-        inline(text(read(STYLE)), "style"), "", in_page(read, names), f"data:image/svg+xml;base64,{icon}",
-        runtime is not None, home, elements,
-    )  # fmt: skip
+        inline(text(read(STYLE)), "style"),
+        "",
+        in_page(read, names),
+        f"data:image/svg+xml;base64,{icon}",
+        runtime is not None,
+        home,
+        elements,
+    )
 
 
 def framed(read: Read) -> Assets:

@@ -24,9 +24,14 @@ from tools.runtime.pinned import PYODIDE
 
 OLDER = "https://older.example.org/"  # the address in the site that is there before
 MINE = {
-    "notes.txt": "years of work", "CNAME": "course.example.org", ".git/config": "[core]", "my page.html": "<p>mine",
-    "runtime-notes/mine.js": "mine()", "es/mine.html": "<p>mío", ".htaccess": "Deny from none",
-}  # fmt: skip
+    "notes.txt": "years of work",
+    "CNAME": "course.example.org",
+    ".git/config": "[core]",
+    "my page.html": "<p>mine",
+    "runtime-notes/mine.js": "mine()",
+    "es/mine.html": "<p>mío",
+    ".htaccess": "Deny from none",
+}
 MB = 1_000_000
 
 
@@ -95,7 +100,7 @@ AROUND = {
     "a cache with half of its bytecode": Around(spoil=half_compiled),
     "a cache that is a file": Around(spoil=a_file, fails=True),
     **{f"a disk that is full after {n} MB": Around(largest=round(n * MB), fails=True) for n in (0.01, 0.3, 2)},
-}  # fmt: skip
+}
 KILLS = [f"killed at {share:.2f}" for share in (0.1, 0.3, 0.5, 0.7, 0.8, 0.9)]
 KILLS += [f"killed {ms} ms after the last page" for ms in (0, 5, 10, 20, 30, 40, 60, 90, 150)]
 KILLS += ["interrupted at 0.50", "interrupted 20 ms after the last page", "ended at 0.70"]
@@ -210,9 +215,14 @@ def started(out: Path, place: Path, around: Around, more: dict[str, str]) -> sub
             resource.setrlimit(resource.RLIMIT_FSIZE, (around.largest, around.largest))
 
     return subprocess.Popen(
-        command, cwd=place, env={name: value for name, value in variables.items() if value is not None},
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, umask=around.umask, preexec_fn=bounded,
-    )  # fmt: skip
+        command,
+        cwd=place,
+        env={name: value for name, value in variables.items() if value is not None},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        umask=around.umask,
+        preexec_fn=bounded,
+    )
 
 
 def stop(builder: subprocess.Popen[bytes], name: str, order: Order) -> None:

@@ -21,7 +21,7 @@ CONTROLS = {  # of single pages
     "memory": {"preset": "Llama-3-8B", "size": "bfloat16", "tokens": "9", "batch": "8", "memory": "24", "config": ""},
     "embed-builder": {"embed_page": "kv-cache", "embed_size": "full", "embed_lang": "en", "address": "", "other": ""},
     "own-model": {"layers": "", "heads": ""},
-}  # fmt: skip
+}
 WORDS = ("The next day is bright", "the", "the next", "the " * 23, "the old farmer", "The", "day")
 LETTERS = ("emm", "a", "zoe", "z" * 15, "maria", "ann")
 OTHERS = ("lang", "course", "format", "theme", "lock", "play", "numbers", "check", "name", "__proto__", "html")

@@ -111,9 +111,14 @@ def traced(files: Files, place: Path) -> None:
 
 
 READERS: dict[str, tuple[int, Callable[[Files, Path], None]]] = {  # how often each is chosen
-    "folder": (4, folder), "dropped": (4, dropped), "look": (3, look), "ours": (2, ours), "config": (2, config),
-    "page": (1, page), "trace": (4, traced),
-}  # fmt: skip
+    "folder": (4, folder),
+    "dropped": (4, dropped),
+    "look": (3, look),
+    "ours": (2, ours),
+    "config": (2, config),
+    "page": (1, page),
+    "trace": (4, traced),
+}
 
 
 def run(model: Any) -> None:
@@ -245,9 +250,11 @@ def tried(name: str, order: Order, place: Path) -> None:
     reader = rng.choices([*READERS], [often for often, _ in READERS.values()])[0]
     files = dict(valid(rng.choice(("gpt2", "llama"))))
     choice = {
-        "look": ["model.safetensors"], "ours": ["names.npz"], "config": ["config.json"],
+        "look": ["model.safetensors"],
+        "ours": ["names.npz"],
+        "config": ["config.json"],
         "trace": ["trace.json"],
-    }.get(reader, ["config.json", "model.safetensors", "tokenizer.json"])  # fmt: skip
+    }.get(reader, ["config.json", "model.safetensors", "tokenizer.json"])
     file = rng.choice(choice)
     files[file] = changed(rng, files[file], file.endswith(".json"))
     READERS[reader][1](files, place)

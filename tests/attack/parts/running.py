@@ -79,11 +79,10 @@ from functools import partial as _partial
 HOOKS |= {"wrong-" + _kind.replace(" ", "-"): _partial(_wrong, _kind) for _kind in KINDS}
 '''
 KINDS = (
-    "loops", "fills its memory", "fills its memory with small things", "calls itself", "exits", "raises",
-    "raises without a word", "is interrupted", "kills its worker", "fails in JavaScript", "fails later in JavaScript",
-    "aborts", "answers no number", "answers nothing", "answers what is no JSON", "answers to nowhere",
-    "forgets itself", "sleeps",
-)  # fmt: skip
+    "loops, fills its memory, fills its memory with small things, calls itself, exits, raises, raises without a "
+    "word, is interrupted, kills its worker, fails in JavaScript, fails later in JavaScript, aborts, answers no "
+    "number, answers nothing, answers what is no JSON, answers to nowhere, forgets itself, sleeps"
+).split(", ")
 HARMLESS = ("sleeps",)
 FIELDS = {"page": "kv-cache", "model": "names", "prompt": "emm", "phase": "7", "head": "0"}
 

@@ -250,10 +250,9 @@ ODD = (
     "\\", "%00", "\x00", "a\nb", "\u202e", "\u2028", "__proto__", "x" * 1000,
 )  # fmt: skip
 CONTROLS = (
-    "seed", "top_k", "temperature", "batch", "tokens", "memory", "step", "layer", "head", "phase", "play", "hold",
-    "model", "prompt", "theme", "lang", "format", "preset", "size", "config", "known", "embed_page", "embed_size",
-    "lock", "address", "__proto__", "toString", "viewport", "x[y]",
-)  # fmt: skip
+    "seed top_k temperature batch tokens memory step layer head phase play hold model prompt theme lang format "
+    "preset size config known embed_page embed_size lock address __proto__ toString viewport x[y]"
+).split()
 UNSAID = """(([asked, said]) => Object.entries(asked).filter(([name, value]) => {
   const found = `:is(input, select, textarea)[name="${CSS.escape(name)}"]:not([type=hidden], [type=file])`;
   const all = [...document.querySelectorAll(found)], picked = (e) => e.checked || !/radio|checkbox/.test(e.type);

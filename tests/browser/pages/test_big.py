@@ -2,7 +2,7 @@
 
 import pytest
 
-from microgpt.viz.large.picture import big_view
+from microgpt.viz.large.picture import picture_of_model
 from tests.browser.conftest import Open
 from tests.browser.reading import SEEN, settle
 from tests.support.large import PROMPT, large
@@ -25,7 +25,7 @@ def test_a_press_on_the_overview_opens_that_head(new_tab: Open, engine: str, les
         pytest.skip("only Chromium's driver looks into a page whose scripts are off")
     page = new_tab(javascript=javascript)
     page.open(lesson)
-    opened = big_view(large("smollm", n_embd=48, n_mlp=32), PROMPT, 2).opened
+    opened = picture_of_model(large("smollm", n_embd=48, n_mlp=32), PROMPT, 2).opened
     for index in (5, 0):
         page.click(f".all-heads .pick-{index}")
         shown = page.run(SHOWN)

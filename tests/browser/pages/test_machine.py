@@ -236,8 +236,11 @@ def test_a_cached_row_never_moves(run: Run) -> None:
 def test_q_meets_each_key_once_from_the_newest_to_the_oldest(run: Run) -> None:
     n = run.i + 1
     times = [2.18 + 0.72 * (j + 0.5) / n for j in range(n)]
-    met = tell(run.page, f'click("once", 1); const met = {times}.map((t) => {{ seek(t); return [look(), framed()]; }});'
-                         ' click("once", 1); return met;')  # fmt: skip
+    met = tell(
+        run.page,
+        f'click("once", 1); const met = {times}.map((t) => {{ seek(t); return [look(), framed()]; }});'
+        ' click("once", 1); return met;',
+    )
     for row, (told, framed) in zip(range(run.i, -1, -1), met, strict=True):
         look = boxes(told)
         assert framed == [row]
@@ -248,11 +251,14 @@ def test_q_meets_each_key_once_from_the_newest_to_the_oldest(run: Run) -> None:
 
 def test_the_q_of_the_head_that_shares_falls_one_row_ahead(run: Run) -> None:
     """It leaves its matrix behind the chosen one, meets the same keys, and lies on the door with it."""
-    told = tell(run.page, """click("once", 1); const told = [];
+    told = tell(
+        run.page,
+        """click("once", 1); const told = [];
       for (const t of [0.95, 2.5, 2.7, 5]) { seek(t);
         told.push(all(`.step.S${now} .ask-q .strip`).filter((e) => e.getClientRects().length)
           .map((e) => [e.getBoundingClientRect().top, Number(getComputedStyle(e).opacity)])); }
-      click("once", 1); return told;""")  # fmt: skip
+      click("once", 1); return told;""",
+    )
     if "dial" in run.run[0]:  # the model of words shares and rotates, that of letters does neither
         pitch = run.run[2]["c-k 0"].top - run.run[2]["c-k 1"].top
         for t, strips in zip((0.95, 2.5, 2.7, 5), told, strict=True):
@@ -267,8 +273,11 @@ def test_the_dial_stands_at_the_angle_of_the_position(run: Run) -> None:
     if "dial" not in run.run[0]:
         pytest.skip("positions are learned: nothing turns")
     angle = """(e) => parseFloat(getComputedStyle(e, "::after").rotate)"""
-    told = tell(run.page, f"""click("once", 1); const told = [0.4, 2].map((t) => {{ seek(t);
-      return all(`.step.S${{now}} .dial`).map({angle}); }}); click("once", 1); return told;""")  # fmt: skip
+    told = tell(
+        run.page,
+        f"""click("once", 1); const told = [0.4, 2].map((t) => {{ seek(t);
+      return all(`.step.S${{now}} .dial`).map({angle}); }}); click("once", 1); return told;""",
+    )
     turned = -180 / math.pi * run.i  # one radian a position, against the clock
     assert told == [[0, 0], [pytest.approx(turned, abs=0.1)] * 2]
 
@@ -455,10 +464,13 @@ def test_play_plays_at_every_press_and_moves_nothing_beside(run: Run, before: st
     shown = '.find((e) => getComputedStyle(e).visibility === "visible").click();'
     half = "clocks().forEach((clock) => { clock.currentTime = part(4.5) * step(); });"
     prepared = {
-        "rest": f'click("phase", {LAST}); end();', "a stage": 'click("phase", 3); end();', "the end": "end();",
-        "the middle": half, "held": f'{half} all(".hold > .face"){shown}',
+        "rest": f'click("phase", {LAST}); end();',
+        "a stage": 'click("phase", 3); end();',
+        "the end": "end();",
+        "the middle": half,
+        "held": f'{half} all(".hold > .face"){shown}',
         "an address": f'click("phase", {LAST}); end(); all("[name=once]")[0].checked = true; {half}',
-    }  # fmt: skip
+    }
     page.click(".once")
     for _ in range(2):
         tell(page, prepared[before])

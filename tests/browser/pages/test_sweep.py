@@ -28,9 +28,9 @@ from tests.support.proved import Proof
 from tools.browsers import CHROMIUM_FLAGS, which
 
 EVERYTHING = bool(os.environ.get("EVERYTHING"))
-WIDTHS: Sequence[int] = (
-    320, 344, 360, 390, 480, 640, 690, 768, 800, 960, 970, 1024, 1100, 1152, 1280, 1440, 1600, 1920, 2560,
-)  # fmt: skip
+WIDTHS: Sequence[int] = [
+    *map(int, "320 344 360 390 480 640 690 768 800 960 970 1024 1100 1152 1280 1440 1600 1920 2560".split())
+]
 FEW: Sequence[int] = (320, 1020)  # for every choice
 ENDS: Sequence[int] = (320, 390, 1440)  # of frames, which hold a part of their own page
 COLUMNS: Sequence[int] = (280, 320, 390, 480, 570, 660, 750, 840, 960)

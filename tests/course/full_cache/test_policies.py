@@ -20,8 +20,14 @@ def test_the_text_of_stories_in_eight_rows() -> None:
     """Sinks do not always help a model that has none: it depends on the text."""
     found = outcomes(*MODELS[0])
     assert {name: one.first for name, one in found.items()} == {
-        "all": None, "window": 13, "ring": 13, "sinks": 13, "shift": 8, "h2o": 10, "snapkv": found["snapkv"].first,
-    }  # fmt: skip
+        "all": None,
+        "window": 13,
+        "ring": 13,
+        "sinks": 13,
+        "shift": 8,
+        "h2o": 10,
+        "snapkv": found["snapkv"].first,
+    }
     for name, mean in (("window", 0.198), ("sinks", 0.156), ("shift", 0.227), ("h2o", 0.224)):
         assert found[name].mean == pytest.approx(mean, abs=1e-3)
 

@@ -13,9 +13,14 @@ from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import size_text
 
 FIELDS = {
-    "page": "memory", "preset": "Llama-3-8B", "size": "bfloat16", "batch": "8", "tokens": "4096", "memory": "24",
+    "page": "memory",
+    "preset": "Llama-3-8B",
+    "size": "bfloat16",
+    "batch": "8",
+    "tokens": "4096",
+    "memory": "24",
     "config": "",
-}  # fmt: skip
+}
 
 
 def answer(**fields: str) -> list[dict[str, str]]:
@@ -53,11 +58,17 @@ def test_the_calculator_gives_the_presets_figures() -> None:
 
 
 WRONG: list[tuple[dict[str, str], str]] = [
-        ({"batch": "0"}, "batch"), ({"tokens": "many"}, "many"), ({"memory": "-3"}, "memory"),
-        ({"config": "{"}, "JSON"), ({"config": "{}"}, "num_hidden_layers"), ({"preset": "x"}, "“x”"),
-        ({"size": "x"}, "“x”"), ({"tokens": "10000000000"}, "tokens from 1 to 1,000,000,000."),
-        ({"batch": "٣"}, "sequences from 1 to 1,000,000,000."), ({"memory": "1_0"}, "GB from 1 to 1,000,000,000."),
-]  # fmt: skip
+    ({"batch": "0"}, "batch"),
+    ({"tokens": "many"}, "many"),
+    ({"memory": "-3"}, "memory"),
+    ({"config": "{"}, "JSON"),
+    ({"config": "{}"}, "num_hidden_layers"),
+    ({"preset": "x"}, "“x”"),
+    ({"size": "x"}, "“x”"),
+    ({"tokens": "10000000000"}, "tokens from 1 to 1,000,000,000."),
+    ({"batch": "٣"}, "sequences from 1 to 1,000,000,000."),
+    ({"memory": "1_0"}, "GB from 1 to 1,000,000,000."),
+]
 
 
 def test_what_is_wrong_gets_a_sentence_and_the_last_result_stays() -> None:

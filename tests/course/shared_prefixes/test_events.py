@@ -40,9 +40,15 @@ def test_what_happens_to_four_texts() -> None:
     decode = DEEP.tokenizer.decode
     assert [decode(ids) for ids in texts.there] == ["christon", "christeng", "christena", "christon", "cariston"]
     assert [(e.kind, e.found, e.run) for e in events] == [
-        ("run", 0, 9), ("run", 6, 3), ("fork", 9, 0), ("copy", 0, 1), ("write", 0, 1), ("end", 0, 0), ("again", 8, 1),
+        ("run", 0, 9),
+        ("run", 6, 3),
+        ("fork", 9, 0),
+        ("copy", 0, 1),
+        ("write", 0, 1),
+        ("end", 0, 0),
+        ("again", 8, 1),
         ("changed", 2, 7),
-    ]  # fmt: skip
+    ]
     assert events[-1].tables == [[], [0, 1, 2, 5, 6], [0, 1, 2, 5, 7], [0, 1, 2, 3, 8], [0, 9, 10, 11, 12]]
     assert [e.copied for e in events if e.copied] == [(6, 7)]
 

@@ -63,5 +63,9 @@ def test_a_text_through_a_window_and_through_codes(monkeypatch: pytest.MonkeyPat
     assert len({found[name] for name in ("all", "window", "first", "second")}) == 4
     lines = recorded.coded(MODEL, IDS[:8])["lines"]
     assert [(line["kind"], line["bits"]) for line in lines] == [(kind, bits) for kind in "kv" for bits in (8, 4, 2)]
-    assert all(a < b for line, more in zip(lines, lines[1:], strict=False) if line["kind"] == more["kind"]
-               for a, b in zip(line["off"], more["off"], strict=True))  # fmt: skip
+    assert all(
+        a < b
+        for line, more in zip(lines, lines[1:], strict=False)
+        if line["kind"] == more["kind"]
+        for a, b in zip(line["off"], more["off"], strict=True)
+    )

@@ -16,7 +16,7 @@ from microgpt.experiments.exactness.measure import (
     measured,
     prompts,
     weights,
-)  # fmt: skip
+)
 from microgpt.experiments.exactness.rounded import FORMATS, kind_of
 from microgpt.model import forward
 from microgpt.weights import SHIPPED, shipped

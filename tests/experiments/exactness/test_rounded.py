@@ -50,9 +50,19 @@ def test_every_operation_rounds_and_keeps_its_kind(format: str) -> None:
     for order in ORDERS:
         a = rounded(x, format, order)
         results = [
-            a + 0.1, 0.1 * a, a / 3.0, np.exp(a), np.sqrt(np.maximum(a, 0)), a @ a.T, a.dot(a.T), a.max(axis=-1),
-            a.sum(axis=-1, keepdims=True), np.concatenate([a, a], axis=-1) / 3, a.take([1, 2], axis=0) * 0.3, -a,
-        ]  # fmt: skip
+            a + 0.1,
+            0.1 * a,
+            a / 3.0,
+            np.exp(a),
+            np.sqrt(np.maximum(a, 0)),
+            a @ a.T,
+            a.dot(a.T),
+            a.max(axis=-1),
+            a.sum(axis=-1, keepdims=True),
+            np.concatenate([a, a], axis=-1) / 3,
+            a.take([1, 2], axis=0) * 0.3,
+            -a,
+        ]
         a /= 7.0
         for result in [*results, a]:
             assert type(result) is kind_of(format, order) and isinstance(result, Rounded)

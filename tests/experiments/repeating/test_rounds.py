@@ -92,8 +92,10 @@ def test_looks_are_the_weights_on_what_came_next(drawn: tuple[Model, list[int], 
     for r, turn in enumerate(found.rounds(n)):
         for layer in range(c.n_layer):
             weights = trace["attn_weights", 0, layer]  # [n_head, n, n]
-            earlier = [[found.start + k * found.period + (i + 1 - found.start) % found.period for k in range(r + 1)]
-                       for i in turn]  # fmt: skip
+            earlier = [
+                [found.start + k * found.period + (i + 1 - found.start) % found.period for k in range(r + 1)]
+                for i in turn
+            ]
             total = sum(
                 weights[:, i, j]
                 for i, places in zip(turn, earlier, strict=True)

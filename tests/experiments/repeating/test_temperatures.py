@@ -47,8 +47,7 @@ def test_a_text_can_be_written_again_and_its_chances_found(case: Case, heat: flo
 @pytest.mark.parametrize("seed", [0, 1, 2, 3, 6, 7])
 def test_what_is_measured_is_of_whole_rounds(seed: int) -> None:
     """Most models with random weights come back to their words soon; these do."""
-    config = Config(n_layer=2, n_embd=8, n_head=2, n_kv_head=1, head_dim=4, n_mlp=8, n_ctx=64, vocab_size=6,
-                    position="rope", norm="rms", mlp="gelu")  # fmt: skip
+    config = Config(2, 8, 2, 1, 4, 8, 64, 6, position="rope", norm="rms", mlp="gelu")
     model = model_of(Case(config, seed, []))
     found = measure(model, "02", long=40, short=5)
     ids = found["ids"]

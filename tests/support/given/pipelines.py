@@ -15,10 +15,16 @@ decoders, models, normalizers = tokenizers.decoders, tokenizers.models, tokenize
 pre, processors, trainers = tokenizers.pre_tokenizers, tokenizers.processors, tokenizers.trainers
 
 TEXTS = [
-    "the next day is bright and the sun is warm.", "the next night was dark, and the moon was cold!",
-    "She's 27 years old; they've 1234 apples, 5.5 pears and no (real) plums.", "déjà vu, naïve café — über allen",
-    "Москва слезам не верит", "天地玄黃 宇宙洪荒", "مرحبا بالعالم", "  two  spaces\n\nand\tlines\r\n", "👩‍👩‍👧 ½ ² ①",
-] * 3  # fmt: skip
+    "the next day is bright and the sun is warm.",
+    "the next night was dark, and the moon was cold!",
+    "She's 27 years old; they've 1234 apples, 5.5 pears and no (real) plums.",
+    "déjà vu, naïve café — über allen",
+    "Москва слезам не верит",
+    "天地玄黃 宇宙洪荒",
+    "مرحبا بالعالم",
+    "  two  spaces\n\nand\tlines\r\n",
+    "👩‍👩‍👧 ½ ² ①",
+] * 3
 LLAMA3_WORDS = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -61,9 +67,10 @@ def llama3() -> Any:
     made.add_special_tokens(["<|begin_of_text|>", "<|end_of_text|>"])
     start = made.token_to_id("<|begin_of_text|>")
     template = processors.TemplateProcessing(
-        single="<|begin_of_text|> $A", pair="<|begin_of_text|> $A <|begin_of_text|> $B",
+        single="<|begin_of_text|> $A",
+        pair="<|begin_of_text|> $A <|begin_of_text|> $B",
         special_tokens=[("<|begin_of_text|>", start)],
-    )  # fmt: skip
+    )
     made.post_processor = processors.Sequence([processors.ByteLevel(trim_offsets=False), template])
     return made
 

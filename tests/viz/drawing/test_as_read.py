@@ -27,9 +27,8 @@ from microgpt.record import Recording
 from microgpt.trace import READ, Reads, Trace, from_json, to_json
 from microgpt.viz import controls, figures
 from microgpt.viz.drawing.picture import Picture
-from microgpt.viz.large.excerpt import excerpt, of_heads
-from microgpt.viz.large.from_trace import picture_from, picture_of
-from microgpt.viz.large.picture import drawn
+from microgpt.viz.large.from_trace import picture_of_excerpt, picture_of_trace
+from microgpt.viz.large.picture import picture_of_run
 from microgpt.viz.lesson import lesson_named
 from microgpt.viz.rendering import render
 from microgpt.viz.request import settings_for
@@ -211,9 +210,9 @@ def test_the_excerpt_of_a_large_model_draws_them(ran: Ran) -> None:
     trace, config = ran.recording.run(), MODEL.config
     n = len(trace.about["tokens"])
     trace.about |= {"dtype": "float64", "stops": [], "started": True, "ids": ran.recording.ids[:n]}
-    whole = drawn(trace)
-    part = of_heads(excerpt(trace, whole.layers, whole.token_ids()), [(one.layer, one.head, 0) for one in whole.heads])
-    for shown in (whole, picture_from(from_json(to_json(part)))):
+    whole = picture_of_run(trace)
+    part = whole.of_open_heads()
+    for shown in (whole, picture_of_excerpt(from_json(to_json(part)))):
         for at, i, (index, one) in product(range(n), range(n), enumerate(shown.heads)):
             *rows, positions = ran.handed[at * config.n_layer + one.layer]
             for name, cached in zip("kv", rows, strict=True):
@@ -226,14 +225,14 @@ def test_the_excerpt_of_a_large_model_draws_them(ran: Ran) -> None:
 def test_a_file_is_drawn_and_what_is_wrong_in_it_is_said(ran: Ran) -> None:
     """Whole and as the excerpt that its page has; rows that there are not are refused by event and field."""
     text = to_json(ran.recording.run())
-    shown = picture_of(from_json(text))
-    assert picture_of(from_json(to_json(shown.trace))).changed(FROM) == BROKEN[ran.way] == shown.changed(FROM)
+    shown = picture_of_trace(from_json(text))
+    assert picture_of_trace(from_json(to_json(shown.trace))).changed(FROM) == BROKEN[ran.way] == shown.changed(FROM)
     data = json.loads(text)
     told = next((event for event in data["events"] if event["name"] in READ), data["events"][0])
     for field, change in WRONG.get(told["name"], []):
         other = [event | (change if event is told else {}) for event in data["events"]]
         with pytest.raises(UserError, match=f"{told['name']}, pos [0-9]+, layer 0 cannot be drawn: its “{field}” is"):
-            picture_of(from_json(json.dumps(data | {"events": other})))
+            picture_of_trace(from_json(json.dumps(data | {"events": other})))
 
 
 FAR: list[tuple[str, dict[str, Any]]] = [("pos", {"pos": 99})]

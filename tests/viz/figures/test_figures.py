@@ -21,7 +21,7 @@ from microgpt.viz.drawing.kit.paint import HEAT, INK
 from microgpt.viz.drawing.kit.places import cells
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.figures import figure, figure_file, of_run, turns
-from microgpt.viz.large.picture import BigPicture, big_view
+from microgpt.viz.large.picture import BigPicture, picture_of_model
 from microgpt.viz.page import Page
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import difference, heat, number, percent, shape_text, size_text, whole
@@ -428,7 +428,7 @@ def test_numbers_without_room_are_left_to_their_colour() -> None:
 
 @cache
 def open_head() -> BigPicture:
-    return big_view(small(), PROMPT, 3, [7], [4])
+    return picture_of_model(small(), PROMPT, 3, [7], [4])
 
 
 @pytest.mark.parametrize("step", [0, 4])

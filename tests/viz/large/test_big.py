@@ -20,11 +20,11 @@ from microgpt.record import Recording
 from microgpt.trace import Trace, from_json, to_json
 from microgpt.viz.drawing.picture import MOST_TOKENS, Picture
 from microgpt.viz.drawing.strips import ABOVE, BELOW, Thin, folded, thin_scale
-from microgpt.viz.large.excerpt import EVERYWHERE, OPENED, excerpt, of_heads, shortest
-from microgpt.viz.large.from_trace import picture_from
+from microgpt.viz.large.excerpt import EVERYWHERE, OPENED, of_heads, shortest
+from microgpt.viz.large.from_trace import picture_of_excerpt
 from microgpt.viz.large.heads import attention, distances, opened
 from microgpt.viz.large.overview import LEVELS, again, level_of, short
-from microgpt.viz.large.picture import BigPicture, big_view, drawn
+from microgpt.viz.large.picture import BigPicture, picture_of_model, picture_of_run
 from microgpt.viz.lesson import lesson_named
 from microgpt.viz.rendering.assets import STILL
 from microgpt.viz.rendering.style import MOST_OPEN as MOST
@@ -50,10 +50,6 @@ def both_forms(shown: BigPicture) -> dict[str, str]:
 @cache
 def tree(name: str = "smollm") -> Element:
     return parse(page(name))
-
-
-def cut(shown: BigPicture) -> Trace:
-    return excerpt(shown.trace, shown.layers, shown.token_ids())
 
 
 def told_again(trace: Trace) -> Trace:
@@ -216,8 +212,8 @@ def test_a_page_opens_only_what_it_can_carry() -> None:
     assert len(opened(weights, 64, layers=range(12))) == 12
     with pytest.raises(UserError, match="15 heads would be open; a page with this text opens at most 12"):
         opened(weights, 64, layers=range(5), heads=range(3))
-    for flag, asked in (("layers", {"layers": [32]}), ("heads", {"heads": [-1]})):
-        with pytest.raises(UserError, match=rf"{flag} has -?\d+; this model has 0 to 31\."):
+    for flag, asked in (("layer", {"layers": [32]}), ("head", {"heads": [-1]})):
+        with pytest.raises(UserError, match=rf"There is no {flag} (32|-1); this model has 0 to 31\."):
             opened(weights, 64, asked.get("layers", ()), asked.get("heads", ()))
 
 
@@ -332,7 +328,7 @@ def test_a_page_weighs_less_than_a_megabyte(name: str) -> None:
     model = small(name)
     prompt = " ".join(list(dict.fromkeys(WORDS))[:24])
     c = model.config
-    shown = big_view(model, prompt, 8, [0, c.n_layer // 3, c.n_layer // 2, c.n_layer - 1], [0, 3, 8])
+    shown = picture_of_model(model, prompt, 8, [0, c.n_layer // 3, c.n_layer // 2, c.n_layer - 1], [0, 3, 8])
     assert shown.n == MOST_TOKENS and len(shown.opened) == MOST
     files = both_forms(shown)
     packed = len(gzip.compress((files["index.html"] + style()).encode()))
@@ -357,14 +353,14 @@ def test_nothing_on_the_page_is_inline_or_asks_for_python() -> None:
 )
 def test_a_text_that_does_not_fit_gets_a_sentence(prompt: str, new: int | None, says: str) -> None:
     with pytest.raises(UserError) as error:
-        big_view(large("smollm", **SMALL, n_layer=1), prompt, new)
+        picture_of_model(large("smollm", **SMALL, n_layer=1), prompt, new)
     assert str(error.value) == says
 
 
 def test_a_short_text_has_a_page_too() -> None:
     model = large("gpt2", **SMALL, n_layer=1, n_head=2, n_kv_head=2)
     for new, n in ((1, 2), (2, 3), (None, 9)):
-        shown = big_view(model, "the", new)
+        shown = picture_of_model(model, "the", new)
         assert shown.n == n and len(shown.opened) == 2
         assert both_forms(shown)
         assert (shown.map.first is None) == (n < 3)
@@ -372,7 +368,7 @@ def test_a_short_text_has_a_page_too() -> None:
 
 def test_only_what_is_shown_travels_and_the_trace_says_so() -> None:
     shown = view()
-    part = told_again(cut(shown))
+    part = told_again(shown.excerpt())
     ids = part.about["vocabulary_ids"]
     assert part.about["vocabulary"] == [shown.about["vocabulary"][i] for i in ids]
     assert {*shown.about["ids"]} <= {*ids}
@@ -397,18 +393,18 @@ def test_a_page_out_of_its_excerpt_is_the_page_that_the_model_gave(name: str, la
     What a page says of reads is counted in a layer that its excerpt holds, which need not be the first.
     """
     model = small(name)
-    shown = big_view(model, PROMPT, 3, layers)
-    again = picture_from(told_again(cut(shown)), layers)
+    shown = picture_of_model(model, PROMPT, 3, layers)
+    again = picture_of_excerpt(told_again(shown.excerpt()), layers)
     assert shown.k_reads == again.k_reads == shown.n * (shown.n + 1) // 2
     assert both_forms(again) == both_forms(shown)
     other = again.layers[-1]
-    one, two = big_view(model, PROMPT, 3, [other], [0, 1]), picture_from(again.trace, [other], [0, 1])
+    one, two = picture_of_model(model, PROMPT, 3, [other], [0, 1]), picture_of_excerpt(again.trace, [other], [0, 1])
     assert [one.step(4).meetings[0][0], len(one.heads)] == [two.step(4).meetings[0][0], len(two.heads)]
 
 
 def test_what_an_excerpt_says_of_the_whole_is_what_the_whole_says() -> None:
     shown = view()
-    about = cut(shown).about["whole"]
+    about = shown.excerpt().about["whole"]
     c = shown.config
     for i in range(shown.n):
         assert about["macs"][i] == cached(c, i + 1).tolist()
@@ -433,8 +429,8 @@ def test_an_excerpt_keeps_the_shares_that_the_run_saw() -> None:
     model = small()
     trace = Recording(model, PROMPT, temperature=0.5, top_k=3, max_new=3).run()
     trace.about |= {"dtype": "float32", "stops": [], "started": False, "ids": []}
-    shown = drawn(trace)
-    again = picture_from(from_json(to_json(excerpt(trace, shown.layers, shown.token_ids()))))
+    shown = picture_of_run(trace)
+    again = picture_of_excerpt(from_json(to_json(shown.excerpt())))
     for i in range(shown.n):
         for one, other in zip(shown.step(i).guesses, again.step(i).guesses, strict=True):
             assert (one.token, one.chosen) == (other.token, other.chosen)
@@ -450,7 +446,7 @@ def opened_of(shown: BigPicture) -> list[tuple[int, int, int]]:
 def test_the_trace_beside_a_page_has_the_rows_of_its_open_heads(name: str) -> None:
     """To the last digit; of the others nothing but their weights, in three digits. The same page comes out of it."""
     shown = view(name)
-    alone = of_heads(cut(shown), opened_of(shown))
+    alone = shown.of_open_heads()
     part, c = told_again(alone), shown.config
     group, at = c.n_head // c.n_kv_head, {(one.layer, one.head) for one in shown.heads}
     for layer in range(c.n_layer):
@@ -471,34 +467,34 @@ def test_the_trace_beside_a_page_has_the_rows_of_its_open_heads(name: str) -> No
                 for row in range(rows):
                     same = np.array_equal(kept[row], whole[row]) if row in held else np.isnan(kept[row]).all()
                     assert same, (kind, row)
-    again = picture_from(part)
-    assert again.heads == picture_from(alone).heads and opened_of(again) == opened_of(shown)
+    again = picture_of_excerpt(part)
+    assert again.heads == picture_of_excerpt(alone).heads and opened_of(again) == opened_of(shown)
     assert (again.by_rule, again.layers_by_rule) == (True, True)
-    assert both_forms(again) == both_forms(picture_from(alone))
+    assert both_forms(again) == both_forms(picture_of_excerpt(alone))
 
 
 def test_of_the_trace_beside_a_page_only_open_heads_can_be_opened() -> None:
     shown = view()
-    alone = of_heads(cut(shown), opened_of(shown))
+    alone = shown.of_open_heads()
     (layer, head, _), *_ = opened_of(shown)
-    chosen = picture_from(alone, [layer], [head])
+    chosen = picture_of_excerpt(alone, [layer], [head])
     assert [(one.layer, one.head) for one in chosen.heads] == [(layer, head)] and not chosen.by_rule
     closed = next(one for one in range(shown.config.n_head) if (layer, one) not in {at[:2] for at in opened_of(shown)})
     with pytest.raises(UserError, match=rf"does not hold head {closed} of layer {layer}; it has 0\.\d"):
-        picture_from(alone, [layer], [closed])
+        picture_of_excerpt(alone, [layer], [closed])
     missing = next(layer for layer in range(shown.config.n_layer) if layer not in shown.layers)
     with pytest.raises(UserError, match=f"does not hold layer {missing}; it has"):
-        picture_from(cut(shown), [missing])
+        picture_of_excerpt(shown.excerpt(), [missing])
 
 
 @pytest.mark.slow("runs a text through many layers")
 def test_the_trace_beside_a_page_of_eight_billion_parameters_is_under_3_mb() -> None:
     """The shape of Llama-3-8B in bfloat16, as it is published, with as many tokens as a page shows."""
     words = " ".join(WORDS[:24])
-    shown = big_view(small("llama"), words, MOST_TOKENS - 24)
+    shown = picture_of_model(small("llama"), words, MOST_TOKENS - 24)
     c = shown.config
     assert (shown.n, c.n_layer, c.n_head, c.head_dim) == (MOST_TOKENS, 32, 32, 128)
-    part, rng = cut(shown), np.random.default_rng(3)
+    part, rng = shown.excerpt(), np.random.default_rng(3)
     wide = Trace(part.about)
     for name, value, pos, layer in (event.report for event in part):
         told = rng.normal(size=(1, 4096)) if name == "attn_norm" else value
@@ -513,7 +509,7 @@ def test_the_trace_beside_a_page_of_eight_billion_parameters_is_under_3_mb() -> 
 
 def test_a_rounded_excerpt_says_so_and_is_near() -> None:
     shown = view()
-    part = excerpt(shown.trace, shown.layers, shown.token_ids(), digits=3)
+    part = shown.excerpt(3)
     assert part.about["cut"]["digits"] == 3
     for event in part:
         if isinstance(event.value, int) or "logits" in event.name:

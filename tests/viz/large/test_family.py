@@ -16,11 +16,10 @@ from microgpt.errors import UserError
 from microgpt.record import Recording
 from microgpt.trace import OVER_KEYS, Trace, from_json, to_json
 from microgpt.viz import show
-from microgpt.viz.large.excerpt import excerpt, of_heads
 from microgpt.viz.large.family import of_family
-from microgpt.viz.large.from_trace import ExcerptPicture, picture_of
+from microgpt.viz.large.from_trace import ExcerptPicture, picture_of_trace
 from microgpt.viz.large.heads import distances, with_rows
-from microgpt.viz.large.picture import drawn
+from microgpt.viz.large.picture import picture_of_run
 from microgpt.viz.lesson import lesson_named
 from microgpt.viz.rendering.assets import STILL
 from microgpt.viz.text.formats import bound
@@ -72,8 +71,10 @@ def test_two_ways_are_called_the_same_only_where_they_are(dtype: str, far: float
             value = np.array(source["logits", pos][0])
             value[second] += far if pos == at else 0
         trace((name, value, pos, layer))
-    view = picture_of(trace)
-    assert picture_of(from_json(to_json(view.trace))).agreement == view.agreement, "also after a way through a file"
+    view = picture_of_trace(trace)
+    assert picture_of_trace(from_json(to_json(view.trace))).agreement == view.agreement, (
+        "also after a way through a file"
+    )
     forms = in_both_forms(lesson_named("stepper"), view, view, {}, "en", STILL)
     said, both = text(part_of(forms["index.html"], "same")), view.agreement
     assert both and both.steps == view.n and both.difference == pytest.approx(far, abs=1e-4)
@@ -94,10 +95,15 @@ def late(before: int = 5) -> Trace:
     source, first = run(), before
     costs = [[int(x) for x in cost(source.config, i + 1)] for cost in (cached, naive) for i in range(first, source.n)]
     about = {
-        **source.about, "before": first, "tokens": source.tokens[first:], "ids": source.about["ids"][first:],
-        "n_prompt": source.about["n_prompt"] - first, "engine": "another engine",
-        "macs": costs[: source.n - first], "macs_without": costs[source.n - first :],
-    }  # fmt: skip
+        **source.about,
+        "before": first,
+        "tokens": source.tokens[first:],
+        "ids": source.about["ids"][first:],
+        "n_prompt": source.about["n_prompt"] - first,
+        "engine": "another engine",
+        "macs": costs[: source.n - first],
+        "macs_without": costs[source.n - first :],
+    }
     trace = Trace(about)
     for event in source.trace:
         name, value, pos, layer = event.report
@@ -107,8 +113,8 @@ def late(before: int = 5) -> Trace:
 
 
 def test_of_a_long_text_the_last_tokens_are_drawn_and_the_rows_before_them_stand_as_one_number() -> None:
-    whole, view = run(), picture_of(from_json(to_json(late())), [0, 29], [0, 8])
-    seen = drawn(whole.trace, [0, 29], [0, 8])
+    whole, view = run(), picture_of_trace(from_json(to_json(late())), [0, 29], [0, 8])
+    seen = picture_of_run(whole.trace, [0, 29], [0, 8])
     n = view.n
     assert view.before == 5 and n == whole.n - 5 and view.place(n) == whole.n
     for i in range(n):
@@ -129,7 +135,7 @@ def test_of_a_long_text_the_last_tokens_are_drawn_and_the_rows_before_them_stand
 
 
 def test_the_page_of_a_long_text_says_what_is_left_out_and_counts_in_the_whole_text() -> None:
-    view = picture_of(late())
+    view = picture_of_trace(late())
     html = page(view)
     assert "Before the first token that is shown, 5 others ran." in text(parse(html))
     assert html.count("+ 5 rows") == 2 and f"step {view.place(view.n)} of {view.place(view.n)}" in html
@@ -137,7 +143,7 @@ def test_the_page_of_a_long_text_says_what_is_left_out_and_counts_in_the_whole_t
     assert len(under) == view.n * len(view.heads)
     told = [float(next(e.itertext())) for row in under for e in row.iter() if str(e.tag).rpartition("}")[2] == "b"]
     assert told == [round(view.below(meets), 2) for i in range(view.n) for _, meets in view.step(i).meetings]
-    plain = page(picture_of(excerpt(run().trace, run().layers, run().token_ids())))
+    plain = page(picture_of_trace(run().excerpt()))
     assert "rows before<" not in plain and "+ 5 rows" not in plain
 
 
@@ -150,17 +156,17 @@ def test_of_a_long_text_the_words_say_where_the_work_is() -> None:
         trace = Trace(about)
         for event in late():
             trace(event.report)
-        view = picture_of(trace)
+        view = picture_of_trace(trace)
         html = page(view)
         assert view.attention_saves == is_attention == ("most of the difference is attention:" in html)
         assert ("Most of the difference is not attention." in html) != is_attention
-    assert not picture_of(late()).attention_saves
+    assert not picture_of_trace(late()).attention_saves
     assert 'id="bug"' not in html and "ask-bug" not in html, "its answer is about a cache that was empty"
 
 
 def test_the_plain_form_counts_in_the_whole_text() -> None:
     html = show(late())._repr_html_()
-    assert f"Step {run().n} of {run().n}: " in html and f"of {picture_of(late()).n}: " not in html
+    assert f"Step {run().n} of {run().n}: " in html and f"of {picture_of_trace(late()).n}: " not in html
 
 
 def test_a_head_that_looks_at_rows_before_those_that_are_shown_looks_back_furthest() -> None:
@@ -173,8 +179,8 @@ def test_a_head_that_looks_at_rows_before_those_that_are_shown_looks_back_furthe
 
 def shown(**more: Any) -> ExcerptPicture:
     """What is drawn after a way through a file, as build.py --trace takes it."""
-    view = picture_of(from_json(to_json(told(**more))))
-    return picture_of(from_json(to_json(of_heads(view.trace, [(o.layer, o.head, o.rank) for o in view.heads]))))
+    view = picture_of_trace(from_json(to_json(told(**more))))
+    return picture_of_trace(from_json(to_json(view.of_open_heads())))
 
 
 def page(view: ExcerptPicture) -> str:
@@ -195,7 +201,7 @@ def test_layers_without_rows_are_left_out_and_named() -> None:
         assert not any(thumb.paths for thumb in view.map.layers[layer]), "an empty place in the picture of all heads"
     assert of_family(view)[1].startswith(f"Of its layers, only these are of this kind: {', '.join(map(str, kept))}.")
     with pytest.raises(UserError, match="Layer 4 of this model keeps no rows"):
-        picture_of(told(without=without), layers=[4])
+        picture_of_trace(told(without=without), layers=[4])
 
 
 def test_rows_of_v_may_have_another_width_than_those_of_k() -> None:
@@ -209,8 +215,8 @@ def test_rows_of_v_may_have_another_width_than_those_of_k() -> None:
         if name == "head_out":
             value = value.reshape(1, source.config.n_head, -1)[..., :v].reshape(1, -1)
         trace((name, value, pos, layer))
-    view = picture_of(from_json(to_json(trace)))
-    view = picture_of(from_json(to_json(of_heads(view.trace, [(o.layer, o.head, o.rank) for o in view.heads]))))
+    view = picture_of_trace(from_json(to_json(trace)))
+    view = picture_of_trace(from_json(to_json(view.of_open_heads())))
     c = view.config
     for i in range(view.n):
         for name, width in (("q", 64), ("k", 64), ("v", v), ("head_out", v)):
@@ -223,7 +229,7 @@ def test_rows_of_v_may_have_another_width_than_those_of_k() -> None:
     assert "48 × 64</small>" in html and "48 × 48</small>" in html
     trace.about["v_dim"] = 64
     with pytest.raises(UserError, match=r"v, pos 0, layer 0 .* its “shape” is \[1, 3, 48\], not \[1, 3, 64\]"):
-        picture_of(trace)
+        picture_of_trace(trace)
 
 
 def test_a_layer_that_is_not_named_must_tell_its_rows() -> None:
@@ -231,7 +237,7 @@ def test_a_layer_that_is_not_named_must_tell_its_rows() -> None:
     for event in told(without=(3,)):
         trace(event.report)
     with pytest.raises(UserError, match="does not tell attn_norm, pos 0, layer 3"):
-        picture_of(trace)
+        picture_of_trace(trace)
 
 
 def test_the_counts_are_those_that_the_engine_gave_and_no_formula_stands_beside_them() -> None:
@@ -244,12 +250,12 @@ def test_the_counts_are_those_that_the_engine_gave_and_no_formula_stands_beside_
         assert {part.form_with for part in costs} == {part.form_without for part in costs} == {None}
     html = page(view)
     assert html.count("counted by the size of each matrix") == n and "counted and by formula" not in html
-    assert "counted and by formula" in page(picture_of(drawn(run().trace).trace))
+    assert "counted and by formula" in page(picture_of_trace(picture_of_run(run().trace).trace))
 
 
 @pytest.mark.slow("draws every kind of large model")
 def test_what_the_words_take_for_granted_is_said_where_it_does_not_hold() -> None:
-    ours = picture_of(excerpt(run().trace, run().layers, run().token_ids()))
+    ours = picture_of_trace(run().excerpt())
     assert of_family(ours) == []
     (plain,) = of_family(shown())
     assert plain.startswith("It is a model of the family other.")

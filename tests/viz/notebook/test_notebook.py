@@ -104,8 +104,11 @@ def test_the_frame_hides_the_plain_form_beside_it_and_no_other() -> None:
 def test_what_is_asked_for_is_chosen() -> None:
     page = controls(framed(show("emma", step=2, head=1, phase=3, theme="dark")))
     assert {name: page[name].default for name in ("step", "head", "phase", "theme")} == {
-        "step": "2", "head": "1", "phase": "3", "theme": "dark",
-    }  # fmt: skip
+        "step": "2",
+        "head": "1",
+        "phase": "3",
+        "theme": "dark",
+    }
     assert framed(show("emma", step=2)).count(" checked") == framed(show("emma")).count(" checked")
     assert controls(framed(show(widget="why-q", old=3)))["old"].default == "3"
     assert "la caché" in framed(show("emma", lang="es")).lower()
@@ -132,13 +135,18 @@ def test_what_is_asked_for_is_chosen() -> None:
         ({"head": "x"}, "head is x; this page has 0 to 3."),
         ({"head": 1.5}, "head is 1.5; this page has 0 to 3."),
         ({"layer": [1]}, "layer"),
-        *(({"prompt": x}, f"prompt is of the type {type(x).__name__}; give one of these: str, Trace, TraceArrays.")
-          for x in (None, 5, b"x", ["a"])),
-        *(({name: None}, f"{name} is of the type NoneType; give one of these: str")
-          for name in ("model", "widget", "theme", "lang")),
-        ({"seed": [1]}, "seed is of the type list"), ({"heads": None}, "heads is of the type NoneType"),
+        *(
+            ({"prompt": x}, f"prompt is of the type {type(x).__name__}; give one of these: str, Trace, TraceArrays.")
+            for x in (None, 5, b"x", ["a"])
+        ),
+        *(
+            ({name: None}, f"{name} is of the type NoneType; give one of these: str")
+            for name in ("model", "widget", "theme", "lang")
+        ),
+        ({"seed": [1]}, "seed is of the type list"),
+        ({"heads": None}, "heads is of the type NoneType"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_shown_is_said_in_a_sentence(options: dict[str, object], sentence: str) -> None:
     with pytest.raises(UserError, match=re.escape(sentence)) as raised:
         show(**options)  # type: ignore[arg-type]
@@ -177,8 +185,12 @@ def test_a_saved_page_is_the_framed_one_or_has_its_style_beside_it(tmp_path: Pat
     assert 'href="two_files/style.css"' in page and "<style>" not in page
     assert re.search("<main.*", page, re.S)[0] == re.search("<main.*", inline, re.S)[0]  # type: ignore[index]
     assert sorted(p.name for p in tmp_path.rglob("*")) == [
-        "deep", "emma.html", "style.css", "two.html", "two_files",
-    ]  # fmt: skip
+        "deep",
+        "emma.html",
+        "style.css",
+        "two.html",
+        "two_files",
+    ]
 
 
 def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

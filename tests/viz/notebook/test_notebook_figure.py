@@ -10,8 +10,7 @@ from microgpt.errors import UserError
 from microgpt.trace import from_json, to_json
 from microgpt.viz import show
 from microgpt.viz.figures import figure, of_run
-from microgpt.viz.large.excerpt import excerpt
-from microgpt.viz.large.picture import big_view
+from microgpt.viz.large.picture import picture_of_model
 from microgpt.viz.lesson import lesson_named
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.language import language
@@ -37,12 +36,12 @@ def test_a_figure_is_that_of_the_page(widget: str, chosen: dict[str, Any], tmp_p
 def test_of_a_checkpoint_and_of_a_trace_it_is_that_of_their_run(tmp_path: Path) -> None:
     folder = checkpoints.llama(tmp_path / "Tiny")
     asked: dict[str, Any] = {"step": 1, "layer": 1, "head": 3}
-    run = big_view(load_checkpoint(folder, "float32"), "day day", None, [0, 1], [0, 3])
+    run = picture_of_model(load_checkpoint(folder, "float32"), "day day", None, [0, 1], [0, 3])
     shown = show("day day", model=folder, layers=[0, 1], heads=[0, 3], **asked)
     assert shown.figure(tmp_path / "one.svg").read_text("utf-8") == of_run(run, asked)
     moving = shown.figure(tmp_path / "all.svg", moving=True).read_text("utf-8")
     assert moving == of_run(run, asked, moves=True) and "from a run of Tiny" in moving
-    trace = from_json(to_json(excerpt(run.trace, run.layers, run.token_ids())))
+    trace = from_json(to_json(run.excerpt()))
     again = show(trace, layers=[0, 1], heads=[0, 3], **asked).figure(tmp_path / "trace.svg")
     assert again.read_text("utf-8") == of_run(run, asked)
     with pytest.raises(UserError, match="the figure is that of the stepper"):
