@@ -167,7 +167,7 @@ def test_the_command_writes_what_a_page_is_made_of(
     before = file.read_bytes()
     for flag, text, said in (
         ("layers", "9", "There is no layer 9; this model has 0 to 1."),
-        ("heads", "x", "--heads is “x”; give numbers"),
+        ("heads", "x", "The heads to open are “x”; give numbers"),
     ):
         assert main([*asked, f"--{flag}", text]) == 1
         assert said in capsys.readouterr().err and file.read_bytes() == before
