@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import save
 
 from microgpt.architectures.facts import facts_of
-from microgpt.architectures.names import FAMILY_OF
+from microgpt.architectures.names import FAMILY_OF, table
 from microgpt.checkpoints.assemble import assemble
 from microgpt.checkpoints.files import numbers, open_tensors
 from microgpt.checkpoints.folder import load_checkpoint, load_params
@@ -27,17 +27,10 @@ from tests.support.examples import examples
 
 RNG = np.random.default_rng(7)
 GPT2_FILE, LLAMA_FILE = gpt2_tensors(RNG), llama_tensors(RNG)
-SEPARATE = {  # ours in layer 1, theirs
-    "attn_norm": "input_layernorm",
-    "wq": "self_attn.q_proj",
-    "wk": "self_attn.k_proj",
-    "wv": "self_attn.v_proj",
-    "wo": "self_attn.o_proj",
-    "mlp_norm": "post_attention_layernorm",
-    "gate": "mlp.gate_proj",
-    "fc1": "mlp.up_proj",
-    "fc2": "mlp.down_proj",
-}
+SEPARATE = table(  # ours in layer 1, theirs
+    "attn_norm=input_layernorm wq=self_attn.q_proj wk=self_attn.k_proj wv=self_attn.v_proj wo=self_attn.o_proj "
+    "mlp_norm=post_attention_layernorm gate=mlp.gate_proj fc1=mlp.up_proj fc2=mlp.down_proj"
+)
 
 
 def same(one: Params, other: Params) -> bool:

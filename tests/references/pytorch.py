@@ -13,7 +13,7 @@ from unittest import mock
 
 import pytest
 
-from tests.support.checkpoints import byte_level
+from tests.support.checkpoints import byte_level, counts
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 torch: Any = pytest.importorskip("torch", reason="needs PyTorch, which nothing else here does: make references")
@@ -46,15 +46,14 @@ def filled(model: Any, seed: int, scale: float = 0.4) -> Any:
     return model
 
 
-SMALL = {
-    "num_hidden_layers": 2,
-    "vocab_size": 17,
-    "max_position_embeddings": 32,
-    "hidden_size": 16,
-    "intermediate_size": 24,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-}
+SMALL = counts(
+    "num_hidden_layers=2 vocab_size=17 max_position_embeddings=32 hidden_size=16 intermediate_size=24 "
+    "num_attention_heads=4 num_key_value_heads=2"
+)
+LATENT = counts(
+    "q_lora_rank=8 kv_lora_rank=12 qk_nope_head_dim=4 qk_rope_head_dim=4 v_head_dim=6 n_routed_experts=4 n_group=2 "
+    "topk_group=1 num_key_value_heads=4"
+)
 EXPERTS = {"num_experts": 4, "num_local_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 12}
 FAMILIES: dict[str, dict[str, Any]] = {  # that are recorded; of the first five our own code has the formulas
     "Llama": {},

@@ -16,7 +16,7 @@ from microgpt.trace import READ, Reads, Trace, from_json, to_json
 from microgpt.viz.large.from_trace import picture_of_excerpt
 from microgpt.viz.large.picture import BigPicture, picture_of_run
 from tests.references import pytorch
-from tests.references.pytorch import EXPERTS, torch, transformers, words
+from tests.references.pytorch import EXPERTS, LATENT, torch, transformers, words
 from tests.support.strategies import assert_close
 
 pytestmark = pytest.mark.references
@@ -195,18 +195,7 @@ def test_a_quantised_cache_shows_its_rounded_rows_and_what_they_take() -> None:
 
 def test_of_latents_the_rows_that_were_made_of_another_are_told() -> None:
     """In the first layer, and of no other row, though those are made again at every step too."""
-    latent = {
-        "q_lora_rank": 8,
-        "kv_lora_rank": 12,
-        "qk_nope_head_dim": 4,
-        "qk_rope_head_dim": 4,
-        "v_head_dim": 6,
-        "n_routed_experts": 4,
-        "n_group": 2,
-        "topk_group": 1,
-        "num_key_value_heads": 4,
-    }
-    model = made("DeepseekV3", **EXPERTS | latent | {"first_k_dense_replace": 1})
+    model = made("DeepseekV3", **EXPERTS | LATENT | {"first_k_dense_replace": 1})
 
     class Zero(transformers.DynamicCache):  # type: ignore[misc]
         def update(self, k: Any, v: Any, layer: int, *more: Any) -> Any:

@@ -23,7 +23,7 @@ from microgpt.viz.large.from_trace import ExcerptPicture, picture_of_excerpt, pi
 from microgpt.viz.large.heads import with_rows
 from microgpt.viz.large.picture import picture_of_run
 from tests.references import pytorch
-from tests.references.pytorch import EXPERTS, folder_of, torch, transformers, words
+from tests.references.pytorch import EXPERTS, LATENT, folder_of, torch, transformers, words
 from tests.support.strategies import assert_close
 
 pytestmark = pytest.mark.references
@@ -32,41 +32,19 @@ OURS = ("Llama", "Mistral", "Qwen2", "Qwen3", "GPT2")
 FAMILIES: dict[str, dict[str, Any]] = {
     name: fields for name, fields in pytorch.FAMILIES.items() if name not in OURS
 } | {
-    "Phi": {},
-    "Cohere2": {},
-    "Starcoder2": {},
-    "SmolLM3": {},
+    **dict.fromkeys(("Phi", "Cohere2", "Starcoder2", "SmolLM3", "Exaone4", "Nemotron", "Olmo"), {}),
     "Glm4": {"head_dim": 4},
-    "Exaone4": {},
-    "Nemotron": {},
     "GPTNeoX": {"num_key_value_heads": None},
-    "Olmo": {},
     "Olmoe": EXPERTS,
     "GptOss": EXPERTS | {"head_dim": 4},
     "Qwen2Moe": EXPERTS | {"shared_expert_intermediate_size": 8},
     "Gemma3": {"head_dim": 8},
     "OPT": {"ffn_dim": 24, "word_embed_proj_dim": 16, "num_key_value_heads": None},
 }
-LATENT = {
-    "q_lora_rank": 8,
-    "kv_lora_rank": 12,
-    "qk_nope_head_dim": 4,
-    "qk_rope_head_dim": 4,
-    "v_head_dim": 6,
-    "n_routed_experts": 4,
-    "n_group": 2,
-    "topk_group": 1,
-    "num_key_value_heads": 4,
-}
 FAMILIES |= {"DeepseekV3": EXPERTS | LATENT | {"first_k_dense_replace": 1}, "DeepseekV2": EXPERTS | LATENT}
+MIX = ["linear_attention", "full_attention"]
 MIXED: dict[str, dict[str, Any]] = {  # with layers that keep no rows
-    "Qwen3Next": EXPERTS
-    | LINEAR
-    | {
-        "head_dim": 4,
-        "layer_types": ["linear_attention", "full_attention"],
-        "shared_expert_intermediate_size": 8,
-    },
+    "Qwen3Next": EXPERTS | LINEAR | {"head_dim": 4, "layer_types": MIX, "shared_expert_intermediate_size": 8},
     "Lfm2": {"layer_types": ["conv", "full_attention"]},
     "RecurrentGemma": {"block_types": ["recurrent", "attention"], "lru_width": 16, "attention_window_size": 30},
 }

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microgpt.architectures.known import LLAMA
+from microgpt.architectures.names import table
 from microgpt.attention.cross import encode
 from microgpt.cache import KVCache
 from microgpt.config import Array, Config, Params, param_shapes
@@ -26,18 +27,11 @@ from tests.support.examples import examples
 from tests.support.strategies import assert_close
 
 pytestmark = pytest.mark.references
-LAYER = {
-    "attn_norm": "input_layernorm",
-    "mlp_norm": "post_attention_layernorm",
-    "wq": "self_attn.q_proj",
-    "wq.down": "self_attn.q_a_proj",
-    "wq.down.norm": "self_attn.q_a_layernorm",
-    "wv.norm": "self_attn.kv_a_layernorm",
-    "wo": "self_attn.o_proj",
-    "gate": "mlp.gate_proj",
-    "fc1": "mlp.up_proj",
-    "fc2": "mlp.down_proj",
-}
+LAYER = table(
+    "attn_norm=input_layernorm mlp_norm=post_attention_layernorm wq=self_attn.q_proj wq.down=self_attn.q_a_proj "
+    "wq.down.norm=self_attn.q_a_layernorm wv.norm=self_attn.kv_a_layernorm wo=self_attn.o_proj gate=mlp.gate_proj "
+    "fc1=mlp.up_proj fc2=mlp.down_proj"
+)
 OUTSIDE = {"wte": "model.embed_tokens", "final_norm": "model.norm", "lm_head": "lm_head"}
 
 

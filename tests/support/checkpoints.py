@@ -11,31 +11,20 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 
 from microgpt.config import Array
 
-GPT2: dict[str, Any] = {
-    "model_type": "gpt2",
-    "n_embd": 8,
-    "n_layer": 2,
-    "n_head": 2,
-    "n_positions": 12,
-    "vocab_size": 264,
-    "bos_token_id": 263,
-    "eos_token_id": 263,
-}
-LLAMA: dict[str, Any] = {
-    "model_type": "llama",
-    "hidden_size": 8,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "intermediate_size": 10,
-    "vocab_size": 264,
-    "max_position_embeddings": 12,
-    "tie_word_embeddings": False,
-    "bos_token_id": 262,
-    "eos_token_id": [263, 261],
-    "rope_theta": 10000.0,
-    "rms_norm_eps": 1e-5,
-}
+
+def counts(text: str) -> dict[str, Any]:
+    """Fields that are whole numbers: "n_layer=2 n_head=2"."""
+    return {name: int(number) for name, _, number in (field.partition("=") for field in text.split())}
+
+
+GPT2 = counts("n_embd=8 n_layer=2 n_head=2 n_positions=12 vocab_size=264 bos_token_id=263 eos_token_id=263")
+GPT2["model_type"] = "gpt2"
+LLAMA = counts(
+    "hidden_size=8 num_hidden_layers=2 num_attention_heads=4 num_key_value_heads=2 intermediate_size=10 vocab_size=264 "
+    "max_position_embeddings=12 bos_token_id=262"
+)
+LLAMA |= {"model_type": "llama", "tie_word_embeddings": False, "eos_token_id": [263, 261]}
+LLAMA |= {"rope_theta": 10000.0, "rms_norm_eps": 1e-5}
 
 
 def gpt2_tensors(rng: np.random.Generator, prefix: str = "") -> dict[str, Array]:
@@ -44,12 +33,8 @@ def gpt2_tensors(rng: np.random.Generator, prefix: str = "") -> dict[str, Array]
     for h in ("h.0.", "h.1."):
         for norm in ("ln_1", "ln_2"):
             shapes |= {f"{h}{norm}.weight": (8,), f"{h}{norm}.bias": (8,)}
-        for name, inner, outer in (
-            ("attn.c_attn", 8, 24),
-            ("attn.c_proj", 8, 8),
-            ("mlp.c_fc", 8, 32),
-            ("mlp.c_proj", 32, 8),
-        ):
+        attention, mlp = (("attn.c_attn", 8, 24), ("attn.c_proj", 8, 8)), (("mlp.c_fc", 8, 32), ("mlp.c_proj", 32, 8))
+        for name, inner, outer in (*attention, *mlp):
             shapes |= {f"{h}{name}.weight": (inner, outer), f"{h}{name}.bias": (outer,)}
     shapes |= {"ln_f.weight": (8,), "ln_f.bias": (8,)}
     return {prefix + name: draw(rng, shape) for name, shape in shapes.items()}
@@ -59,17 +44,12 @@ def llama_tensors(rng: np.random.Generator, prefix: str = "model.") -> dict[str,
     """What LlamaForCausalLM saves for LLAMA; matrices are [out, in]."""
     shapes: dict[str, tuple[int, ...]] = {"embed_tokens.weight": (264, 8), "norm.weight": (8,)}
     for h in ("layers.0.", "layers.1."):
-        shapes |= {
-            h + "input_layernorm.weight": (8,),
-            h + "post_attention_layernorm.weight": (8,),
-            h + "self_attn.q_proj.weight": (8, 8),
-            h + "self_attn.k_proj.weight": (4, 8),
-            h + "self_attn.v_proj.weight": (4, 8),
-            h + "self_attn.o_proj.weight": (8, 8),
-            h + "mlp.gate_proj.weight": (10, 8),
-            h + "mlp.up_proj.weight": (10, 8),
-            h + "mlp.down_proj.weight": (8, 10),
-        }
+        for norm in ("input", "post_attention"):
+            shapes[f"{h}{norm}_layernorm.weight"] = (8,)
+        for name, outer, inner in (("q", 8, 8), ("k", 4, 8), ("v", 4, 8), ("o", 8, 8)):
+            shapes[f"{h}self_attn.{name}_proj.weight"] = (outer, inner)
+        for name, outer, inner in (("gate", 10, 8), ("up", 10, 8), ("down", 8, 10)):
+            shapes[f"{h}mlp.{name}_proj.weight"] = (outer, inner)
     return {prefix + name: draw(rng, shape) for name, shape in shapes.items()} | {"lm_head.weight": draw(rng, (264, 8))}
 
 
