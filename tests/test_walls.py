@@ -269,14 +269,7 @@ def test_scripts_are_four_and_small_enough_to_be_read() -> None:
     assert scripts.keys() == {"boot.js", "worker.js", "host.js", "offline.js"}
     assert sum(map(len, scripts.values())) <= 400
     assert max(len(line) for lines in scripts.values() for line in lines) <= 110
-    assert {p.suffix for p in (ROOT / "site").rglob("*") if p.is_file()} <= {
-        ".js",
-        ".css",
-        ".svg",
-        ".png",
-        ".py",
-        ".json",
-    }
+    assert {p.suffix for p in (ROOT / "site").rglob("*") if p.is_file()} <= {*".js .css .svg .png .py .json".split()}
 
 
 SIGHT = {  # what a docstring may say that its module does not know -> what the module then does not import

@@ -46,20 +46,13 @@ def test_a_known_name_says_what_the_tensor_is(name: str, role: str, kind: str, l
     assert known(name, family) == (role, kind, layer, family)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "",
-        "weight",
-        "h.0",
-        "h.x.ln_1.weight",
-        "vision_tower.encoder.layers.0.self_attn.q_proj.weight",
-        "wq",
-        "model.layers.0.self_attn.q_proj.qweight",
-        "model.layers.0.weird.weight",
-        "layers.0.self_attn.q_proj.weight.x",
-    ],
+NONE = (
+    "weight h.0 h.x.ln_1.weight vision_tower.encoder.layers.0.self_attn.q_proj.weight wq "
+    "model.layers.0.self_attn.q_proj.qweight model.layers.0.weird.weight layers.0.self_attn.q_proj.weight.x"
 )
+
+
+@pytest.mark.parametrize("name", ["", *NONE.split()])
 def test_nothing_is_guessed(name: str) -> None:
     assert known(name) is None
 

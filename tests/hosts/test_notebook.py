@@ -190,18 +190,7 @@ def test_a_user_error_is_one_sentence_in_a_notebook(home: Path) -> None:
 def test_an_installed_wheel_shows(tmp_path: Path) -> None:
     """Built and installed as a reader does, outside of the repository."""
     source = tmp_path / "source"
-    names = [
-        "microgpt",
-        "templates",
-        "site",
-        "locale",
-        "pyproject.toml",
-        "setup.py",
-        "README.md",
-        "LICENSE",
-        "NOTICES",
-        "tools",
-    ]
+    names = "microgpt templates site locale pyproject.toml setup.py README.md LICENSE NOTICES tools".split()
     for name in names:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile
         source.mkdir(exist_ok=True)

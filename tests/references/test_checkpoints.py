@@ -26,7 +26,7 @@ from microgpt.decode import decode_step, generate, prefill, recompute
 from microgpt.errors import UserError
 from microgpt.model import forward
 from tests.references.pytorch import N_CTX, VOCABULARY, filled, in_float64, torch, transformers
-from tests.support.checkpoints import byte_level
+from tests.support.checkpoints import byte_level, counts
 from tests.support.examples import examples
 from tests.support.strategies import assert_close
 
@@ -248,17 +248,10 @@ def test_a_text_longer_than_the_window(tmp_path: Path) -> None:
 
 # ---- fields that say the same in several ways, or are left out ------------------------------------
 
-SHAPES: dict[str, Any] = {
-    "model_type": "llama",
-    "vocab_size": VOCABULARY,
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "intermediate_size": 12,
-    "max_position_embeddings": N_CTX,
-    "rms_norm_eps": 1e-5,
-}
+SHAPES = counts(
+    f"vocab_size={VOCABULARY} hidden_size=32 num_hidden_layers=2 num_attention_heads=4 num_key_value_heads=2 "
+    f"intermediate_size=12 max_position_embeddings={N_CTX}"
+) | {"model_type": "llama", "rms_norm_eps": 1e-5}
 MISTRAL = SHAPES | {"model_type": "mistral", "sliding_window": 4}
 QWEN = SHAPES | {"model_type": "qwen2", "use_sliding_window": True, "sliding_window": 4}
 PLAIN = {"rope_type": "default", "rope_theta": 500.0}

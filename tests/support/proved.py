@@ -29,12 +29,8 @@ ROOT = Path(__file__).resolve().parents[2]
 AT_ALL = not (os.environ.get("CI") or os.environ.get("EVERYTHING"))
 # of these no list of bytes is kept: what reads them depends on more than on what it imports
 OPEN = ("microgpt/viz", "microgpt/__main__.py", "tools", "bench", "build.py", "tests/browser", "tests/docs")
-COMMON = (  # besides what pages say of themselves
-    "pyproject.toml",
-    "tests/conftest.py",
-    "microgpt/record.py",
-    "tests/constraints/test.txt",
-    "tests/support/proved.py",
+COMMON = (
+    "pyproject.toml tests/conftest.py microgpt/record.py tests/constraints/test.txt tests/support/proved.py".split()
 )
 
 COURSE = ROOT / "microgpt" / "course"

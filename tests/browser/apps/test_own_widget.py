@@ -14,18 +14,7 @@ from tests.browser.reading import assert_choices_work
 from tests.support.own_widget import ROOT, written
 from tools.server import serving
 
-SOURCES = (
-    "microgpt",
-    "templates",
-    "site",
-    "locale",
-    "pyproject.toml",
-    "setup.py",
-    "README.md",
-    "LICENSE",
-    "NOTICES",
-    "tools",
-)
+SOURCES = "microgpt templates site locale pyproject.toml setup.py README.md LICENSE NOTICES tools".split()
 
 
 @pytest.fixture(scope="module")

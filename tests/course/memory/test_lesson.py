@@ -12,15 +12,10 @@ from microgpt.viz.session import dispatch
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import size_text
 
-FIELDS = {
-    "page": "memory",
-    "preset": "Llama-3-8B",
-    "size": "bfloat16",
-    "batch": "8",
-    "tokens": "4096",
-    "memory": "24",
-    "config": "",
-}
+FIELDS = dict(
+    field.split("=")
+    for field in "page=memory preset=Llama-3-8B size=bfloat16 batch=8 tokens=4096 memory=24 config=".split()
+)
 
 
 def answer(**fields: str) -> list[dict[str, str]]:

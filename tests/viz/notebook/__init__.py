@@ -7,19 +7,10 @@ from microgpt.viz.notebook import Shown
 from tests.support.pages import parse
 
 # What JupyterLab 4 leaves of an output that is not trusted (@jupyterlab/apputils 4.7), as far as it is used here.
-LEFT = {
-    "div": set(),
-    "p": set(),
-    "b": set(),
-    "bdi": set(),
-    "details": {"open"},
-    "summary": set(),
-    "table": {"cellpadding"},
-    "thead": set(),
-    "tbody": set(),
-    "tr": set(),
-    "th": {"colspan"},
-    "td": {"colspan"},
+LEFT: dict[str, set[str]] = {
+    **dict.fromkeys("div p b bdi summary thead tbody tr".split(), set()),
+    **dict.fromkeys(("th", "td"), {"colspan"}),
+    **{"details": {"open"}, "table": {"cellpadding"}},
 }
 LEFT_EVERYWHERE = {"class", "style"}
 LEFT_STYLES = {"background", "color", "text-align", "padding", "white-space", "border-collapse", "margin"}
