@@ -21,7 +21,7 @@ from pathlib import Path
 from microgpt import __version__
 from microgpt.checkpoints.__main__ import main as inspect
 from microgpt.checkpoints.folder import load_checkpoint
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 from microgpt.files import place_of, write_whole
 from microgpt.record import Recording
 from microgpt.trace import to_json
@@ -151,12 +151,10 @@ def write_record(options: argparse.Namespace) -> None:
         raise UserError("The model “%(model)s” cannot be loaded (%(why)s).", model=options.model, why=why) from None
     n = len(tokenizer(options.prompt)["input_ids"])
     if not 0 <= options.new < MOST_TOKENS or n + options.new < 2:
-        raise UserError(
-            "%(n)s tokens and %(new)s new ones; a page shows the last 2 to %(most)s, one of the prompt among them.",
-            n=n,
-            new=options.new,
-            most=MOST_TOKENS,
+        sentence = N_(
+            "%(n)s tokens and %(new)s new ones; a page shows the last 2 to %(most)s, one of the prompt among them."
         )
+        raise UserError(sentence, n=n, new=options.new, most=MOST_TOKENS)
     config = shape_of(model).config
     check("layers", layers, config.n_layer)  # before the run, which can take minutes
     check("heads", heads, config.n_head)

@@ -18,7 +18,7 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 
 from microgpt.config import Array, Config, DType, Hook, row_dims
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 
 L = TypeVar("L", bound=Sized)
 
@@ -102,15 +102,11 @@ class KVLayer:
         n_kv_head, n_ctx, head_dim = self._keys.shape
         v_dim = self._values.shape[2]
         if k.shape[1:] != (n_kv_head, head_dim) or v.shape != (len(k), n_kv_head, v_dim):
-            raise UserError(
+            sentence = N_(
                 "k has shape %(k)s and v %(v)s; this cache takes (n, %(n_kv_head)s, %(head_dim)s) "
-                "and (n, %(n_kv_head)s, %(v_dim)s).",
-                k=k.shape,
-                v=v.shape,
-                n_kv_head=n_kv_head,
-                head_dim=head_dim,
-                v_dim=v_dim,
+                "and (n, %(n_kv_head)s, %(v_dim)s)."
             )
+            raise UserError(sentence, k=k.shape, v=v.shape, n_kv_head=n_kv_head, head_dim=head_dim, v_dim=v_dim)
         old, new = self._len, self._len + len(k)
         if new > n_ctx:
             self.check_room(len(k))
@@ -136,13 +132,11 @@ class KVLayer:
 def check_rows(held: int, n: int, n_ctx: int) -> None:
     """Raise UserError unless a cache of n_ctx rows, of which so many are held, has room for n more."""
     if held + n > n_ctx:
-        raise UserError(
+        sentence = N_(
             "The cache holds %(held)s of %(n_ctx)s rows; %(n)s more do not fit. "
-            "Shorten the text, crop the cache or reset it.",
-            held=held,
-            n_ctx=n_ctx,
-            n=n,
+            "Shorten the text, crop the cache or reset it."
         )
+        raise UserError(sentence, held=held, n_ctx=n_ctx, n=n)
 
 
 def check_crop(held: int, n: int) -> None:
@@ -154,13 +148,11 @@ def check_crop(held: int, n: int) -> None:
 def check_position(config: Config, seen: int, n: int) -> None:
     """Raise UserError where the positions are learned, and n tokens after so many have none."""
     if config.position == "learned" and seen + n > config.n_ctx:
-        raise UserError(
+        sentence = N_(
             "The model has learned %(n_ctx)s positions, and %(seen)s are taken; %(n)s more do not fit. "
-            "Shorten the text.",
-            n_ctx=config.n_ctx,
-            seen=seen,
-            n=n,
+            "Shorten the text."
         )
+        raise UserError(sentence, n_ctx=config.n_ctx, seen=seen, n=n)
 
 
 class Layers(Generic[L]):

@@ -15,7 +15,7 @@ import numpy as np
 
 from microgpt.cache import Cache, KVCache
 from microgpt.config import Array, Config, Hook, Params
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 from microgpt.model import forward, softmax
 
 LAST = slice(-1, None)  # decoding needs the logits of the last position only
@@ -114,27 +114,18 @@ def check_ids(config: Config, token_ids: Sequence[int]) -> None:
     """Raise UserError for a token that the model does not have."""
     wrong = next((i for i in token_ids if not 0 <= i < config.vocab_size), None)
     if wrong is not None:
-        raise UserError(
-            "There is no token %(wrong)s; this model has the tokens 0 to %(last)s.",
-            wrong=wrong,
-            last=config.vocab_size - 1,
-        )
+        sentence = N_("There is no token %(wrong)s; this model has the tokens 0 to %(last)s.")
+        raise UserError(sentence, wrong=wrong, last=config.vocab_size - 1)
 
 
 def check_sampling(temperature: float, top_k: int, seed: int = 0) -> None:
     """Raise UserError for settings that mean nothing."""
     if not between(temperature, Real, HOTTEST):
-        raise UserError(
-            "The temperature is %(value)s; it must be a number from 0 (always the likeliest) to %(most)s.",
-            value=said(temperature),
-            most=HOTTEST,
-        )
+        sentence = N_("The temperature is %(value)s; it must be a number from 0 (always the likeliest) to %(most)s.")
+        raise UserError(sentence, value=said(temperature), most=HOTTEST)
     if not between(top_k, Integral, MOST):
-        raise UserError(
-            "top-k is %(value)s; it must be a whole number from 0 (all tokens) to %(most)s.",
-            value=said(top_k),
-            most=MOST,
-        )
+        sentence = N_("top-k is %(value)s; it must be a whole number from 0 (all tokens) to %(most)s.")
+        raise UserError(sentence, value=said(top_k), most=MOST)
     if not between(seed, Integral, MOST):
         raise UserError(
             "The seed is %(value)s; it must be a whole number from 0 to %(most)s.", value=said(seed), most=MOST

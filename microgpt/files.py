@@ -16,7 +16,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 
 STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.S)  # one that is not closed goes on to the end: each byte is met once
 NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
@@ -85,11 +85,8 @@ def read_text(path: Path, most: int) -> str:
         too_long = os.fstat(file.fileno()).st_size > most
         data = b"" if too_long else file.read(most + 1)  # a file that grows, or has no size, is read no further
     if too_long or len(data) > most:
-        raise UserError(
-            "%(path)s is longer than the %(limit)s MB that are read of such a text.",
-            path=path,
-            limit=megabytes(most),
-        )
+        sentence = N_("%(path)s is longer than the %(limit)s MB that are read of such a text.")
+        raise UserError(sentence, path=path, limit=megabytes(most))
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

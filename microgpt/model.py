@@ -26,7 +26,7 @@ import numpy as np
 
 from microgpt.cache import Batch, Cache
 from microgpt.config import Array, Config, Hook, Params, window_of
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 from microgpt.rope import ROTATIONS
 from microgpt.simd import mean, times
 
@@ -132,11 +132,8 @@ def side_by_side(
         raise UserError("Texts side by side have no tree and no encoder: run this one by itself.")
     caches, counts = cache.caches, cache.counts
     if sum(counts) != n or min(counts, default=0) < 1 or len({id(one) for one in caches}) != len(counts):
-        raise UserError(
-            "%(n)s tokens for texts of %(counts)s: each needs a token or more, and a cache of its own.",
-            n=n,
-            counts=", ".join(map(str, counts)),
-        )
+        sentence = N_("%(n)s tokens for texts of %(counts)s: each needs a token or more, and a cache of its own.")
+        raise UserError(sentence, n=n, counts=", ".join(map(str, counts)))
     texts, end = list[Text](), 0
     for one, count in zip(caches, counts, strict=True):
         one.check_room(count)

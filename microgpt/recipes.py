@@ -17,7 +17,7 @@ from random import Random
 from typing import NamedTuple
 
 from microgpt.config import Array, Config
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 from microgpt.files import megabytes, open_file
 from microgpt.tokenizer import START, CharTokenizer, WordTokenizer
 from microgpt.weights import TRAINED, init
@@ -57,13 +57,8 @@ def names_run(data: Path | None, n_layer: int, steps: int, rate: float) -> Run:
         ) from None
     for at, line in enumerate(lines, 1):
         if strange := set(line) - set(string.ascii_lowercase):
-            raise UserError(
-                "%(path)s, line %(at)s: “%(line)s” has the character “%(first)s”; a name is made of a to z.",
-                path=data,
-                at=at,
-                line=line[:40],
-                first=min(strange, key=line.index),
-            )
+            sentence = N_("%(path)s, line %(at)s: “%(line)s” has the character “%(first)s”; a name is made of a to z.")
+            raise UserError(sentence, path=data, at=at, line=line[:40], first=min(strange, key=line.index))
     names = [line for line in lines if line]
     if not names:
         raise UserError("%(path)s holds no names. Give a text file, one name a line.", path=data)

@@ -208,12 +208,8 @@ def tell_again(trace: Trace, i: int, event: Any) -> None:
     name: Any = fields.get("name") if isinstance(fields.get("name"), str) else None
     for part, fits in FIELDS.items():
         if not fits(fields.get(part)) and (part in fields or part not in ("layer", "seq")):
-            raise UserError(
-                "Event %(i)s of this trace (%(name)s): its “%(field)s” is not what docs/trace.md says.",
-                i=i,
-                name=str(name)[:40],
-                field=part,
-            )
+            sentence = N_("Event %(i)s of this trace (%(name)s): its “%(field)s” is not what docs/trace.md says.")
+            raise UserError(sentence, i=i, name=str(name)[:40], field=part)
     numbers, shape, missing = fields["values"], fields["shape"], -math.inf if name == "attn_scores" else math.nan
     try:
         if len(numbers) != math.prod(shape) or not (shape or isinstance(numbers[0], int)):

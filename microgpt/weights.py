@@ -143,12 +143,8 @@ def check_fields(path: Path | str, config: Config) -> None:
         if right and not isinstance(value, bool):
             right = value in names[key] if key in names else min(default, SMALL) <= value <= LARGE
         if not right:
-            raise UserError(
-                "%(path)s: its config gives %(key)s as %(value)s; no model here can have that.",
-                path=path,
-                key=key,
-                value=textwrap.shorten(repr(value), 40),
-            )
+            sentence = N_("%(path)s: its config gives %(key)s as %(value)s; no model here can have that.")
+            raise UserError(sentence, path=path, key=key, value=textwrap.shorten(repr(value), 40))
     fits = {
         "n_kv_head": config.n_head % config.n_kv_head == 0,  # query heads share key heads in equal groups
         "head_dim": config.position != "rope" or config.head_dim % 2 == 0,  # which turns pairs
@@ -170,12 +166,8 @@ def latent_fits(config: Config) -> bool:
 
 def check_fits(path: Path | str, config: Config, fits: Mapping[str, bool]) -> None:
     for key in (key for key, right in fits.items() if not right):
-        raise UserError(
-            "%(path)s: %(key)s is %(value)s in its config, which does not fit the rest of the file.",
-            path=path,
-            key=key,
-            value=getattr(config, key),
-        )
+        sentence = N_("%(path)s: %(key)s is %(value)s in its config, which does not fit the rest of the file.")
+        raise UserError(sentence, path=path, key=key, value=getattr(config, key))
 
 
 def check(path: Path, config: Config, arrays: Params) -> None:
@@ -186,19 +178,10 @@ def check(path: Path, config: Config, arrays: Params) -> None:
         raise UserError(missing if key in expected else extra, path=path, key=key)
     for key, shape in expected.items():
         if arrays[key].shape != shape:
-            raise UserError(
-                "%(path)s: %(key)s has shape %(shape)s; its config says %(expected)s.",
-                path=path,
-                key=key,
-                shape=arrays[key].shape,
-                expected=shape,
-            )
+            sentence = N_("%(path)s: %(key)s has shape %(shape)s; its config says %(expected)s.")
+            raise UserError(sentence, path=path, key=key, shape=arrays[key].shape, expected=shape)
         if arrays[key].dtype.kind != "f":
-            raise UserError(
-                "%(path)s: %(key)s is of type %(dtype)s; weights are real numbers.",
-                path=path,
-                key=key,
-                dtype=arrays[key].dtype,
-            )
+            sentence = N_("%(path)s: %(key)s is of type %(dtype)s; weights are real numbers.")
+            raise UserError(sentence, path=path, key=key, dtype=arrays[key].dtype)
         if not np.isfinite(arrays[key]).all():
             raise UserError("%(path)s: %(key)s holds NaN or infinity; the training went wrong.", path=path, key=key)

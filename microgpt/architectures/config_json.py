@@ -13,7 +13,7 @@ from microgpt.architectures import Architecture, Experts, Latent
 from microgpt.architectures.fields import Fields, fields_of
 from microgpt.architectures.known import GPT2, LLAMA
 from microgpt.config import Config
-from microgpt.errors import UserError, shown
+from microgpt.errors import N_, UserError, shown
 
 TIED = ("gemma", "gemma2", "gemma3_text")  # where the file may leave out that the output head is the
 # embedding; others say it
@@ -56,11 +56,8 @@ def from_config_json(text: str) -> Architecture:
 def from_fields(fields: Fields) -> Architecture:
     kind = fields.kind
     if kind not in TYPES:
-        raise UserError(
-            "“model_type” is “%(kind)s”; the formulas here cover %(known)s.",
-            kind=shown(kind[:40]),
-            known=", ".join(TYPES),
-        )
+        sentence = N_("“model_type” is “%(kind)s”; the formulas here cover %(known)s.")
+        raise UserError(sentence, kind=shown(kind[:40]), known=", ".join(TYPES))
     name = shown(str(fields.get("_name_or_path") or kind)[-60:])
     if kind in INSIDE:
         kind, fields = INSIDE[kind], inside(fields)
@@ -235,13 +232,8 @@ def plain_layers(fields: Fields, n_layer: int, step: str, with_them: Any, withou
 
 def check_divides(a: int, b: int, name: str, other: str) -> None:
     if a % b:
-        raise UserError(
-            "“%(name)s” is %(a)s and “%(other)s” is %(b)s; the first must be a multiple of the second.",
-            name=name,
-            a=a,
-            other=other,
-            b=b,
-        )
+        sentence = N_("“%(name)s” is %(a)s and “%(other)s” is %(b)s; the first must be a multiple of the second.")
+        raise UserError(sentence, name=name, a=a, other=other, b=b)
 
 
 def check_at_most(value: int, limit: int, name: str) -> None:

@@ -13,7 +13,7 @@ from microgpt.architectures.config_json import from_fields
 from microgpt.architectures.fields import Fields, as_json, fields_of
 from microgpt.architectures.names import FAMILY_OF
 from microgpt.config import Config
-from microgpt.errors import UserError, shown
+from microgpt.errors import N_, UserError, shown
 from microgpt.files import parsed
 
 GENERATION = "generation_config.json"  # its name
@@ -100,11 +100,8 @@ def check_kind(fields: Fields) -> None:
             known=known,
         )
     if kind not in FAMILY_OF:
-        raise UserError(
-            "“model_type” is “%(kind)s”, which cannot be run here. What can: %(known)s.",
-            kind=shown(kind[:40]),
-            known=known,
-        )
+        sentence = N_("“model_type” is “%(kind)s”, which cannot be run here. What can: %(known)s.")
+        raise UserError(sentence, kind=shown(kind[:40]), known=known)
 
 
 def gpt2_arithmetic(fields: Fields) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 from microgpt.files import parsed
 from microgpt.weights import LARGE, SMALL
 
@@ -38,26 +38,16 @@ class Fields(dict[str, Any]):
         if value is None:
             raise UserError("The config has no “%(name)s”. Add it, or paste the whole config.json.", name=name)
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= largest:
-            raise UserError(
-                "“%(name)s” is %(value)s; it must be a whole number from %(least)s to %(largest)s.",
-                name=name,
-                value=as_json(value),
-                least=least,
-                largest=format(largest, ","),
-            )
+            sentence = N_("“%(name)s” is %(value)s; it must be a whole number from %(least)s to %(largest)s.")
+            raise UserError(sentence, name=name, value=as_json(value), least=least, largest=format(largest, ","))
         return value
 
     def number(self, name: str, default: float | None = None) -> float:
         """A number above 0, of a size that can be counted with."""
         value = default if self.get(name) is None else self[name]
         if isinstance(value, bool) or not isinstance(value, int | float) or not SMALL <= value <= LARGE:
-            raise UserError(
-                "“%(name)s” is %(value)s; it must be a number from %(least)s to %(most)s.",
-                name=name,
-                value=as_json(value),
-                least=SMALL,
-                most=LARGE,
-            )
+            sentence = N_("“%(name)s” is %(value)s; it must be a number from %(least)s to %(most)s.")
+            raise UserError(sentence, name=name, value=as_json(value), least=SMALL, most=LARGE)
         return float(value)
 
     def flag(self, name: str, default: bool = False) -> bool:
@@ -71,12 +61,8 @@ class Fields(dict[str, Any]):
         """What `known` says of a field's value."""
         value = default if self.get(name) is None else self[name]
         if not isinstance(value, str) or value not in known:
-            raise UserError(
-                "“%(name)s” is %(value)s, which cannot be run here. What can: %(known)s.",
-                name=name,
-                value=as_json(value),
-                known=", ".join(known),
-            )
+            sentence = N_("“%(name)s” is %(value)s, which cannot be run here. What can: %(known)s.")
+            raise UserError(sentence, name=name, value=as_json(value), known=", ".join(known))
         return known[value]
 
     def token_ids(self, name: str, vocab_size: int, absent: int | None = None) -> frozenset[int]:

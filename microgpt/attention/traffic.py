@@ -7,7 +7,7 @@ stored. For a single query, as in decoding, they were little beside K and V from
 
 from __future__ import annotations
 
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 
 
 def apart(n: int, t: int, d: int) -> int:
@@ -24,11 +24,7 @@ def flash_1(n: int, t: int, d: int, fast: int) -> int:
     """FlashAttention's first form, with a fast memory of `fast` numbers: tiles of K and V are read once, and for each
     of them Q and O are read and O is stored again."""
     if fast < 4 * d:
-        raise UserError(
-            "A fast memory of %(fast)s numbers holds no tile of width %(d)s; it takes %(least)s.",
-            fast=fast,
-            d=d,
-            least=4 * d,
-        )
+        sentence = N_("A fast memory of %(fast)s numbers holds no tile of width %(d)s; it takes %(least)s.")
+        raise UserError(sentence, fast=fast, d=d, least=4 * d)
     keys_a_tile = -(-fast // (4 * d))
     return 2 * t * d + -(-t // keys_a_tile) * 3 * n * d

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from microgpt.config import Array, Config, DType, Hook
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 
 
 class BlockPool:
@@ -83,13 +83,11 @@ class BlockPool:
     def check_free(self, n: int) -> None:
         """Raise UserError unless n blocks are free."""
         if n > self.n_free:
-            raise UserError(
+            sentence = N_(
                 "%(n)s more blocks are needed and %(free)s of %(all)s are free. "
-                "End another text, or make the pool larger.",
-                n=n,
-                free=self.n_free,
-                all=len(self.ref_count),
+                "End another text, or make the pool larger."
             )
+            raise UserError(sentence, n=n, free=self.n_free, all=len(self.ref_count))
 
     def take(self, index: int = 0) -> int:
         """A free block; the caller's table is the first to hold it, at this index."""

@@ -24,7 +24,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from microgpt.config import Array, DType
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 
 BITS = (2, 4, 8)
 
@@ -93,12 +93,8 @@ class Grid:
         """8 / bits codes to a byte."""
         a_byte = 8 // self.bits
         if codes.shape[-1] % a_byte:
-            raise UserError(
-                "Groups of %(group)s codes of %(bits)s bits fill no whole bytes; choose a multiple of %(n)s.",
-                group=codes.shape[-1],
-                bits=self.bits,
-                n=a_byte,
-            )
+            sentence = N_("Groups of %(group)s codes of %(bits)s bits fill no whole bytes; choose a multiple of %(n)s.")
+            raise UserError(sentence, group=codes.shape[-1], bits=self.bits, n=a_byte)
         packed: Array = codes[..., ::a_byte].copy()
         for i in range(1, a_byte):
             packed |= codes[..., i::a_byte] << (i * self.bits)

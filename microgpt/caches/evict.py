@@ -20,7 +20,7 @@ import numpy as np
 
 from microgpt.cache import Layers, check_position
 from microgpt.config import Array, Config, DType, Hook, Report
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 
 
 class ChosenLayer:
@@ -170,11 +170,8 @@ class SnapKVCache(ChoosingCache):
 
     def __init__(self, config: Config, rows: int, voters: int, pool: int = 1, dtype: DType = np.float64) -> None:
         if not 1 <= voters <= rows:
-            raise UserError(
-                "%(voters)s voters and %(rows)s rows: choose 1 or more voters, and as many rows or more.",
-                voters=voters,
-                rows=rows,
-            )
+            sentence = N_("%(voters)s voters and %(rows)s rows: choose 1 or more voters, and as many rows or more.")
+            raise UserError(sentence, voters=voters, rows=rows)
         if pool < 1 or pool % 2 == 0:
             raise UserError("%(pool)s neighbours share their votes: choose an odd number.", pool=pool)
         super().__init__(config, dtype)

@@ -24,7 +24,7 @@ import numpy as np
 from microgpt.cache import Layers, check_rows
 from microgpt.caches.codes import Codes, Float8, Grid
 from microgpt.config import Array, Config, DType
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,8 @@ class Rows:
         if self.group < (1 if self.per_channel else 0):
             raise UserError("A group of %(group)s rows: choose 1 or more.", group=self.group)
         if not self.per_channel and self.group and head_dim % self.group:
-            raise UserError(
-                "A group of %(group)s numbers does not divide a row of %(head_dim)s; choose a divisor of it.",
-                group=self.group,
-                head_dim=head_dim,
-            )
+            sentence = N_("A group of %(group)s numbers does not divide a row of %(head_dim)s; choose a divisor of it.")
+            raise UserError(sentence, group=self.group, head_dim=head_dim)
         self.codes.encode(np.zeros((1, self.length(head_dim))))  # codes that fill no whole bytes
 
     @property

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 
 
 @dataclass(eq=False, slots=True)
@@ -79,11 +79,8 @@ class RadixTree:
         Raises UserError unless there is a slot for each token.
         """
         if len(tokens) != len(slots):
-            raise UserError(
-                "%(tokens)s tokens come with %(slots)s slots; give one for each token.",
-                tokens=len(tokens),
-                slots=len(slots),
-            )
+            sentence = N_("%(tokens)s tokens come with %(slots)s slots; give one for each token.")
+            raise UserError(sentence, tokens=len(tokens), slots=len(slots))
         held, node = self.match(tokens)
         known = len(held)
         if known < len(tokens):
@@ -94,11 +91,8 @@ class RadixTree:
     def lock(self, node: Node, by: int = 1) -> None:
         """Somebody reads what leads to this node; `by` -1: no more. Raises UserError if nobody does."""
         if node is not self.root and node.locks + by < 0:
-            raise UserError(
-                "This text has %(locks)s readers and %(by)s end; lock it before, once for each of them.",
-                locks=node.locks,
-                by=-by,
-            )
+            sentence = N_("This text has %(locks)s readers and %(by)s end; lock it before, once for each of them.")
+            raise UserError(sentence, locks=node.locks, by=-by)
         walk: Node | None = node
         while walk is not None and walk is not self.root:
             walk.locks += by

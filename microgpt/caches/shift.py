@@ -18,7 +18,7 @@ import numpy as np
 
 from microgpt.cache import KVCache, check_rows
 from microgpt.config import Array, Config, DType, Hook
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 from microgpt.rope import rope
 
 
@@ -37,12 +37,8 @@ class ShiftCache(KVCache):
         if not 0 < self.rows <= config.n_ctx:
             raise UserError("A cache of %(rows)s rows: choose 1 to %(n_ctx)s.", rows=self.rows, n_ctx=config.n_ctx)
         if not 0 <= n_keep <= self.rows - 2:
-            raise UserError(
-                "%(n_keep)s rows to keep of %(rows)s: choose 0 to %(most)s, so that some can leave.",
-                n_keep=n_keep,
-                rows=self.rows,
-                most=self.rows - 2,
-            )
+            sentence = N_("%(n_keep)s rows to keep of %(rows)s: choose 0 to %(most)s, so that some can leave.")
+            raise UserError(sentence, n_keep=n_keep, rows=self.rows, most=self.rows - 2)
         self._positions, self._seen = list[int](), 0  # of the rows that have been counted
 
     @property

@@ -21,7 +21,7 @@ import numpy as np
 
 from microgpt.cache import Layers, check_position
 from microgpt.config import Array, Config, DType, Hook
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 from microgpt.rope import ROTATIONS
 
 
@@ -120,12 +120,9 @@ class SinkCache(Layers[SinkLayer]):
         """Raise UserError unless there is room, and a position, for n more tokens."""
         room = self.sinks + self.recent - len(self)
         if n > room:
-            raise UserError(
+            sentence = N_(
                 "%(sinks)s sinks and %(recent)s recent rows have room for %(room)s more; %(n)s do not fit. "
-                "Make room before each step, and run the text in smaller pieces.",
-                sinks=self.sinks,
-                recent=self.recent,
-                room=room,
-                n=n,
+                "Make room before each step, and run the text in smaller pieces."
             )
+            raise UserError(sentence, sinks=self.sinks, recent=self.recent, room=room, n=n)
         check_position(self._config, self.next_position, n)

@@ -20,7 +20,7 @@ from microgpt.architectures.roles import ROLES
 from microgpt.checkpoints.contents import Contents, Group, Row, contents, spans
 from microgpt.checkpoints.files import ENDING, INDEX, by_file, header, shards
 from microgpt.checkpoints.safetensors import Tensor
-from microgpt.errors import UserError, shown
+from microgpt.errors import N_, UserError, shown
 from microgpt.files import open_file
 from microgpt.weights import array_header
 
@@ -69,12 +69,8 @@ def only(folder: Path) -> Path:
         return folder / INDEX
     found = [n for n in inside if n.endswith(ENDING)] or [n for n in inside if n.endswith(".npz")]
     if len(found) != 1:
-        raise UserError(
-            "“%(path)s” has %(n)s weights files and no %(index)s. Name one file.",
-            path=folder,
-            n=len(found),
-            index=INDEX,
-        )
+        sentence = N_("“%(path)s” has %(n)s weights files and no %(index)s. Name one file.")
+        raise UserError(sentence, path=folder, n=len(found), index=INDEX)
     return folder / found[0]
 
 
@@ -84,11 +80,8 @@ def indexed(path: Path) -> list[Tensor]:
     for name, expected in by_file(shards(path)).items():
         here = header(path.with_name(name)).tensors
         if missing := expected - {t.name for t in here}:
-            raise UserError(
-                "“%(path)s” lacks the tensor “%(name)s”, which the index says it has.",
-                path=path.with_name(name),
-                name=shown(min(missing)),
-            )
+            sentence = N_("“%(path)s” lacks the tensor “%(name)s”, which the index says it has.")
+            raise UserError(sentence, path=path.with_name(name), name=shown(min(missing)))
         found += here
     return found
 
@@ -110,11 +103,8 @@ def arrays(path: Path) -> list[Tensor]:
     except OSError as error:
         raise UserError("“%(path)s” cannot be read (%(why)s).", path=path, why=error.strerror) from None
     except Exception as error:  # a damaged file makes zipfile, zlib and NumPy raise nearly anything
-        raise UserError(
-            "“%(path)s” is not an .npz of weights, or it is damaged (%(why)s).",
-            path=path,
-            why=shown(str(error) or type(error).__name__),
-        ) from None
+        sentence = N_("“%(path)s” is not an .npz of weights, or it is damaged (%(why)s).")
+        raise UserError(sentence, path=path, why=shown(str(error) or type(error).__name__)) from None
     return found
 
 

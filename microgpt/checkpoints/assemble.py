@@ -136,24 +136,17 @@ def check_prefix(missing: list[str], found: Mapping[str, str], saved: str, where
         for key in found.values():
             prefix = key.removesuffix(name).removesuffix(saved)
             if key.endswith(f".{name}") and sum(f"{prefix}{saved}{one}" in found.values() for one in missing) > 1:
-                raise UserError(
+                sentence = N_(
                     "%(where)s has tensors whose names begin with “%(prefix)s”, such as %(key)s; without it they "
-                    "would be those that its config.json asks for. Save it again without.",
-                    where=where,
-                    prefix=shown(prefix),
-                    key=shown(key),
+                    "would be those that its config.json asks for. Save it again without."
                 )
+                raise UserError(sentence, where=where, prefix=shown(prefix), key=shown(key))
 
 
 def check_shape(shape: tuple[int, ...], expected: tuple[int, ...], name: str, where: str) -> None:
     if shape != expected:
-        raise UserError(
-            "%(where)s: %(name)s has shape %(shape)s; its config.json says %(expected)s.",
-            where=where,
-            name=name,
-            shape=quoted(shape),
-            expected=expected,
-        )
+        sentence = N_("%(where)s: %(name)s has shape %(shape)s; its config.json says %(expected)s.")
+        raise UserError(sentence, where=where, name=name, shape=quoted(shape), expected=expected)
 
 
 def check_tied(head: Array, embedding: Array, where: str) -> None:

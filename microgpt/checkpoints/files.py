@@ -18,7 +18,7 @@ import numpy as np
 
 from microgpt.checkpoints.safetensors import PREFIX, Header, read_header
 from microgpt.config import Array
-from microgpt.errors import UserError, shown
+from microgpt.errors import N_, UserError, shown
 from microgpt.files import open_file, parsed, read_text
 from microgpt.simd import widened
 
@@ -82,13 +82,8 @@ def numbers(buffer: Any, dtype: str, shape: tuple[int, ...], start: int = 0) -> 
 def check_type(where: str, name: str, dtype: str) -> None:
     """Raise UserError for a tensor whose numbers are not read here. One that no model asks for may have any type."""
     if dtype not in FORMATS:
-        raise UserError(
-            "%(where)s holds %(name)s as %(dtype)s: quantised, or no real numbers. Read here are %(known)s.",
-            where=where,
-            name=shown(name),
-            dtype=dtype,
-            known=", ".join(FORMATS),
-        )
+        sentence = N_("%(where)s holds %(name)s as %(dtype)s: quantised, or no real numbers. Read here are %(known)s.")
+        raise UserError(sentence, where=where, name=shown(name), dtype=dtype, known=", ".join(FORMATS))
 
 
 def open_tensors(folder: Path) -> Tensors:
@@ -103,19 +98,13 @@ def open_tensors(folder: Path) -> Tensors:
         return Tensors(of_shards(folder, shards(folder / INDEX)))
     others = [name for name in inside if name.endswith(OTHERS)]
     if others:
-        raise UserError(
+        sentence = N_(
             "%(folder)s has %(other)s but no %(whole)s. Only .safetensors files are read: others may hold code, "
-            "or are quantised. Convert it, for instance with save_pretrained of transformers.",
-            folder=folder,
-            other=shown(others[0]),
-            whole=WHOLE,
+            "or are quantised. Convert it, for instance with save_pretrained of transformers."
         )
-    raise UserError(
-        "%(folder)s has neither %(whole)s nor %(index)s; one of them must hold the weights.",
-        folder=folder,
-        whole=WHOLE,
-        index=INDEX,
-    )
+        raise UserError(sentence, folder=folder, other=shown(others[0]), whole=WHOLE)
+    sentence = N_("%(folder)s has neither %(whole)s nor %(index)s; one of them must hold the weights.")
+    raise UserError(sentence, folder=folder, whole=WHOLE, index=INDEX)
 
 
 def shards(index: Path) -> dict[str, str]:
@@ -159,12 +148,8 @@ def of_shards(folder: Path, index: Mapping[str, str]) -> dict[str, Place]:
     found: dict[str, Place] = {}
     for file, names in by_file(index).items():
         if not (folder / file).exists():
-            raise UserError(
-                "%(folder)s lacks %(file)s, which %(index)s names. Fetch it too.",
-                folder=folder,
-                file=file,
-                index=INDEX,
-            )
+            sentence = N_("%(folder)s lacks %(file)s, which %(index)s names. Fetch it too.")
+            raise UserError(sentence, folder=folder, file=file, index=INDEX)
         for name, place in places(folder / file).items():
             if name in names or name not in index:  # what the index says of no file is where it is
                 found[name] = place

@@ -27,7 +27,7 @@ from microgpt.checkpoints.files import ENDING, INDEX, LONGEST_INDEX, OTHERS, WHO
 from microgpt.checkpoints.safetensors import PREFIX, check_count, read_header
 from microgpt.checkpoints.tokenizer import TOKENIZER, tokenizer_of
 from microgpt.config import Array, Config, param_shapes
-from microgpt.errors import UserError, shown
+from microgpt.errors import N_, UserError, shown
 from microgpt.files import megabytes
 from microgpt.weights import Model
 
@@ -147,12 +147,8 @@ def text_of(files: Sequence[Readable], name: str) -> str:
             "%(name)s is missing. Choose it together with the other files of the checkpoint’s folder.", name=name
         )
     if found.size > TEXTS[name]:
-        raise UserError(
-            "%(name)s has %(size)s MB; a text of up to %(limit)s MB is read here.",
-            name=name,
-            size=megabytes(found.size),
-            limit=megabytes(TEXTS[name]),
-        )
+        sentence = N_("%(name)s has %(size)s MB; a text of up to %(limit)s MB is read here.")
+        raise UserError(sentence, name=name, size=megabytes(found.size), limit=megabytes(TEXTS[name]))
     try:
         return found.read(0, found.size).decode("utf-8")
     except UnicodeDecodeError:

@@ -21,7 +21,7 @@ from microgpt.architectures.facts import Facts
 from microgpt.checkpoints.folder import name_of
 from microgpt.checkpoints.tokenizer import tokenizer_of
 from microgpt.config import Array, Report
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 from microgpt.huggingface.engine import Engine
 from microgpt.huggingface.reads import numbers
 from microgpt.huggingface.shape import Macs, Shape, chunked, counter, fields_of, shape_of
@@ -211,12 +211,8 @@ def checked(n: int, new: int, n_ctx: int) -> int:
     if not n:
         raise UserError("The prompt is empty; give at least one token.")
     if n + new > n_ctx:
-        raise UserError(
-            "%(n)s tokens and %(new)s new ones are more than the %(n_ctx)s that this model sees.",
-            n=n,
-            new=new,
-            n_ctx=n_ctx,
-        )
+        sentence = N_("%(n)s tokens and %(new)s new ones are more than the %(n_ctx)s that this model sees.")
+        raise UserError(sentence, n=n, new=new, n_ctx=n_ctx)
     return n + new
 
 
@@ -274,14 +270,11 @@ def layers_with_rows(trace: Trace, shape: Shape, engine: Engine) -> list[int]:
     for layer in kept:
         for name, size in wanted.items():
             if (found := np.shape(trace[name, 0, layer])) != size:
-                raise UserError(
+                sentence = N_(
                     "In layer %(layer)s of this model, %(name)s has the shape %(found)s; a page draws rows that are "
-                    "of one shape in all layers, here %(size)s.",
-                    layer=layer,
-                    name=name,
-                    found=found,
-                    size=size,
+                    "of one shape in all layers, here %(size)s."
                 )
+                raise UserError(sentence, layer=layer, name=name, found=found, size=size)
     return kept
 
 

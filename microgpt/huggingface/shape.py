@@ -18,7 +18,7 @@ import numpy as np
 from microgpt import cost
 from microgpt.architectures.facts import Facts, facts_of
 from microgpt.config import Array, Config
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 from microgpt.huggingface.watch import attention_of, layers_of, part
 
 OUT = ("o_proj", "out_proj", "c_proj", "dense", "wo")  # what the attention of a layer ends in
@@ -67,11 +67,8 @@ def config_of(model: Any) -> Config:
     sizes = {name: field(name, 0) for name in ("num_hidden_layers", "hidden_size", "num_attention_heads", "vocab_size")}
     missing = [name for name, size in sizes.items() if size <= 0]
     if missing:
-        raise UserError(
-            "The configuration of this model (%(kind)s) does not say %(fields)s, so it cannot be drawn.",
-            kind=model.config.model_type,
-            fields=", ".join(missing),
-        )
+        sentence = N_("The configuration of this model (%(kind)s) does not say %(fields)s, so it cannot be drawn.")
+        raise UserError(sentence, kind=model.config.model_type, fields=", ".join(missing))
     layers, width, heads, words = sizes.values()
     turned = any("Rotary" in type(module).__name__ for module in model.modules())
     of_head = field("qk_head_dim", field("head_dim", width // heads))  # the former where some of it turns, MLA

@@ -20,7 +20,7 @@ from microgpt.caches.blocks import BlockPool
 from microgpt.caches.paged import PagedCache
 from microgpt.config import Array
 from microgpt.decode import check_length, decode_step, prefill
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 from microgpt.model import softmax
 from microgpt.weights import Model
 
@@ -40,11 +40,8 @@ class BeamSearch:
 
     def __init__(self, model: Model, pool: BlockPool, token_ids: Sequence[int], width: int) -> None:
         if not 1 <= width <= model.config.vocab_size:
-            raise UserError(
-                "%(width)s beams cannot be told apart by one token; choose 1 to %(most)s.",
-                width=width,
-                most=model.config.vocab_size,
-            )
+            sentence = N_("%(width)s beams cannot be told apart by one token; choose 1 to %(most)s.")
+            raise UserError(sentence, width=width, most=model.config.vocab_size)
         self.model, self.width = model, width
         cache = PagedCache(pool)
         self._first: Array | None = prefill(model.params, model.config, token_ids, cache)

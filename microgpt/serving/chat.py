@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 
 
 class Turn(NamedTuple):
@@ -51,12 +51,8 @@ def turns(system: int, asked: Sequence[int], answered: Sequence[int], block_size
 def edited(sent: int, at: int, block_size: int = 1) -> Turn:
     """The same prompt once more, with the token at position `at` changed: rows from there on are of no use."""
     if not 0 <= at < sent:
-        raise UserError(
-            "Token %(at)s cannot be changed in a prompt of %(sent)s tokens; choose 0 to %(last)s.",
-            at=at,
-            sent=sent,
-            last=sent - 1,
-        )
+        sentence = N_("Token %(at)s cannot be changed in a prompt of %(sent)s tokens; choose 0 to %(last)s.")
+        raise UserError(sentence, at=at, sent=sent, last=sent - 1)
     return Turn(sent, at // block_size * block_size)
 
 

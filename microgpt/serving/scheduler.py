@@ -21,7 +21,7 @@ from itertools import islice
 from typing import NamedTuple, Protocol
 
 from microgpt.config import Hook
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 
 
 @dataclass(eq=False, slots=True)
@@ -93,11 +93,8 @@ class Policy:
     def __post_init__(self) -> None:
         for name, value in (("budget", self.budget), ("places", self.places)):
             if value < 1:
-                raise UserError(
-                    "A scheduler with %(name)s %(value)s never runs anything; choose 1 or more.",
-                    name=name,
-                    value=value,
-                )
+                sentence = N_("A scheduler with %(name)s %(value)s never runs anything; choose 1 or more.")
+                raise UserError(sentence, name=name, value=value)
 
 
 @dataclass(slots=True)
@@ -117,28 +114,20 @@ class Scheduler:
         """Let it wait at the end of the line. Raises UserError for a request that could never be run."""
         rows, most = request.prompt + request.answer - 1, self.memory.most()  # the last token needs no row
         if request.prompt < 1 or request.answer < 1:
-            raise UserError(
-                "Request %(name)s has %(prompt)s tokens and asks for %(answer)s; both must be 1 or more.",
-                name=request.name,
-                prompt=request.prompt,
-                answer=request.answer,
-            )
+            sentence = N_("Request %(name)s has %(prompt)s tokens and asks for %(answer)s; both must be 1 or more.")
+            raise UserError(sentence, name=request.name, prompt=request.prompt, answer=request.answer)
         if rows > most:
-            raise UserError(
+            sentence = N_(
                 "Request %(name)s needs %(rows)s rows and the whole memory holds %(most)s. "
-                "Ask for less, or make the memory larger.",
-                name=request.name,
-                rows=rows,
-                most=most,
+                "Ask for less, or make the memory larger."
             )
+            raise UserError(sentence, name=request.name, rows=rows, most=most)
         if not self.policy.chunked and not self.policy.static and rows > self.policy.budget:
-            raise UserError(
+            sentence = N_(
                 "Request %(name)s may need a pass of %(rows)s tokens and the budget is %(budget)s. "
-                "Allow chunks, or choose a larger budget.",
-                name=request.name,
-                rows=rows,
-                budget=self.policy.budget,
+                "Allow chunks, or choose a larger budget."
             )
+            raise UserError(sentence, name=request.name, rows=rows, budget=self.policy.budget)
         request.number, self.added = self.added, self.added + 1
         self.waiting.append(request)
 

@@ -18,7 +18,7 @@ from random import Random
 from typing import NamedTuple
 
 from microgpt.architectures import Architecture
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 from microgpt.serving.hardware import Load, Processor, bound
 from microgpt.serving.scheduler import Blocks, Chunk, Policy, Request, Scheduler
 
@@ -34,11 +34,8 @@ def requests(
     Raises UserError for a rate or a number that draws nothing.
     """
     if n < 1 or per_second <= 0:
-        raise UserError(
-            "%(n)s requests at %(rate)s a second are nothing to simulate; both must be above 0.",
-            n=n,
-            rate=per_second,
-        )
+        sentence = N_("%(n)s requests at %(rate)s a second are nothing to simulate; both must be above 0.")
+        raise UserError(sentence, n=n, rate=per_second)
     draw, now, drawn = Random(seed), 0.0, list[Request]()
     for i in range(n):
         now += draw.expovariate(per_second)

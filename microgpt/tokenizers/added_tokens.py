@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 from microgpt.tokenizers.limits import check_added, check_tokens
 from microgpt.tokenizers.parts import Part, refuse, setting
 
@@ -20,13 +20,11 @@ LARGEST_ID = 2**32 - 1
 def check_id(token: str, value: object) -> None:
     """Raise UserError for what is no id: JSON has fractions, and as Python reads it, infinities."""
     if type(value) is not int or not 0 <= value <= LARGEST_ID:
-        raise UserError(
+        sentence = N_(
             "tokenizer.json gives the token “%(token)s” the id %(id)s; it must be a whole number from 0 to "
-            "%(largest)s. Fetch it anew.",
-            token=token[:40],
-            id=json.dumps(value)[:40],
-            largest=format(LARGEST_ID, ","),
+            "%(largest)s. Fetch it anew."
         )
+        raise UserError(sentence, token=token[:40], id=json.dumps(value)[:40], largest=format(LARGEST_ID, ","))
 
 
 class Added:

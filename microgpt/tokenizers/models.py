@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 from microgpt.tokenizers.added_tokens import check_id
 from microgpt.tokenizers.limits import check_tokens
 from microgpt.tokenizers.parts import Part, refuse, setting
@@ -83,13 +83,11 @@ def merges(listed: list[str | list[str]], vocab: dict[str, int]) -> Iterator[tup
         first, second = pair.split(" ") if isinstance(pair, str) else pair
         if not (first in vocab and second in vocab and first + second in vocab):
             missing = next(token for token in (first, second, first + second) if token not in vocab)
-            raise UserError(
+            sentence = N_(
                 "tokenizer.json joins “%(first)s” and “%(second)s”, but its vocabulary has no “%(missing)s”. "
-                "Fetch it anew.",
-                first=first[:40],
-                second=second[:40],
-                missing=missing[:40],
+                "Fetch it anew."
             )
+            raise UserError(sentence, first=first[:40], second=second[:40], missing=missing[:40])
         yield first, second
 
 
@@ -116,12 +114,10 @@ def vocabulary(model: Part) -> dict[str, int]:
     for token, i in vocab.items():
         check_id(token, i)
         if tokens.setdefault(i, token) is not token:
-            raise UserError(
-                "tokenizer.json gives the id %(id)s to two tokens, “%(first)s” and “%(second)s”. Fetch it anew.",
-                id=i,
-                first=tokens[i][:40],
-                second=token[:40],
+            sentence = N_(
+                "tokenizer.json gives the id %(id)s to two tokens, “%(first)s” and “%(second)s”. Fetch it anew."
             )
+            raise UserError(sentence, id=i, first=tokens[i][:40], second=token[:40])
     return vocab
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn, TypeVar
 
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 
 Part = dict[str, Any]
 T = TypeVar("T")
@@ -43,8 +43,5 @@ def one_of(known: dict[str, Callable[[Part], Any]], part: Part) -> Any:
 
 
 def refuse(what: str, known: Iterable[str]) -> NoReturn:
-    raise UserError(
-        "tokenizer.json asks for “%(what)s”, which cannot be done here. What can: %(known)s.",
-        what=what[:40],
-        known=", ".join(known),
-    )
+    sentence = N_("tokenizer.json asks for “%(what)s”, which cannot be done here. What can: %(known)s.")
+    raise UserError(sentence, what=what[:40], known=", ".join(known))

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 
 Value: TypeAlias = int | str
 
@@ -106,13 +106,8 @@ def checked(control: Control, value: str) -> str:
     else:
         fits, first, last = control.least <= float(value) <= control.most, str(control.least), f"{control.most:.0f}"
     if not fits:
-        raise UserError(
-            "%(name)s is %(value)s; this page has %(first)s to %(last)s.",
-            name=control.name,
-            value=value[:40],
-            first=first,
-            last=last,
-        )
+        sentence = N_("%(name)s is %(value)s; this page has %(first)s to %(last)s.")
+        raise UserError(sentence, name=control.name, value=value[:40], first=first, last=last)
     return value
 
 

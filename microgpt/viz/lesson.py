@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from microgpt.course import FORMER, LESSONS, PAGES, page
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice, Field
 from microgpt.viz.page import Page
@@ -124,12 +124,10 @@ def inside(folder: Path) -> tuple[dict[str, Path], list[str]]:
                 files[path.relative_to(folder).as_posix()] = path
                 size += path.stat().st_size
             if seen > MOST_FILES or size > MOST_BYTES:
-                raise UserError(
-                    "“%(folder)s” holds more than the %(files)s files or %(size)s MB that go along with a lesson.",
-                    folder=folder,
-                    files=MOST_FILES,
-                    size=MOST_BYTES // 10**6,
+                sentence = N_(
+                    "“%(folder)s” holds more than the %(files)s files or %(size)s MB that go along with a lesson."
                 )
+                raise UserError(sentence, folder=folder, files=MOST_FILES, size=MOST_BYTES // 10**6)
     return files, sorted(links)
 
 
@@ -173,11 +171,8 @@ def add(folder: str | Path) -> Page:
     start = folder / "__init__.py"
     for path in (start, folder / "widget.html"):
         if not path.is_file() or path.is_symlink():
-            raise UserError(
-                "“%(folder)s” is no lesson: it has no %(name)s. docs/own-widget.md says what a lesson is.",
-                folder=folder,
-                name=path.name,
-            )
+            sentence = N_("“%(folder)s” is no lesson: it has no %(name)s. docs/own-widget.md says what a lesson is.")
+            raise UserError(sentence, folder=folder, name=path.name)
     files, _ = inside(folder)
     name = f"{TRAVELLED}.{re.sub('[^a-z0-9_]', '_', folder.name.lower())}"  # the package that it is in a browser
     for known in [known for known in sys.modules if known == name or known.startswith(f"{name}.")]:
@@ -205,11 +200,8 @@ def taken(module: object, folder: Path) -> Added:
     name = str(own.name)
     widget = name.replace("-", "_")
     if not re.fullmatch("[a-z][a-z0-9-]{0,40}", name) or {name, widget} & COURSE:
-        raise UserError(
-            "The lesson in “%(folder)s” is called “%(name)s”; take small letters and a name that is free.",
-            folder=folder,
-            name=name[:40],
-        )
+        sentence = N_("The lesson in “%(folder)s” is called “%(name)s”; take small letters and a name that is free.")
+        raise UserError(sentence, folder=folder, name=name[:40])
     found = Added(own._replace(widget=widget), module, folder)
     ADDED[name] = ADDED[widget] = found
     for forget in ON_ADD:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from microgpt.course import prompt_for
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 from microgpt.viz.controls import THEME
 from microgpt.viz.lesson import lesson_named
 from microgpt.viz.page import Page
@@ -63,12 +63,8 @@ def settings_for(
     """A run of a model that the page knows; without a prompt, on one that the model knows."""
     model = model or page.model
     if model not in page.models:
-        raise UserError(
-            "The page “%(page)s” does not know the model “%(model)s”; it has %(models)s.",
-            page=page.name,
-            model=model[:40],
-            models=", ".join(page.models),
-        )
+        sentence = N_("The page “%(page)s” does not know the model “%(model)s”; it has %(models)s.")
+        raise UserError(sentence, page=page.name, model=model[:40], models=", ".join(page.models))
     if prompt is None:
         prompt = page.prompt if model == page.model else prompt_for(model)
     return Settings(model, prompt, temperature, top_k, seed)

@@ -143,12 +143,8 @@ def check(trace: Trace) -> None:
 def check_field(value: Any, name: str, kind: Kind) -> None:
     if not kind.fits(value):
         plain = repr(value) if isinstance(value, (str, int, float)) else f"a {type(value).__name__}"
-        raise UserError(
-            "What this trace says about its run does not fit: %(field)s is %(value)s, not %(wanted)s.",
-            field=name,
-            value="missing" if value is None else short(plain),
-            wanted=kind.wanted,
-        )
+        sentence = N_("What this trace says about its run does not fit: %(field)s is %(value)s, not %(wanted)s.")
+        raise UserError(sentence, field=name, value="missing" if value is None else short(plain), wanted=kind.wanted)
 
 
 def short(said: str) -> str:

@@ -48,11 +48,8 @@ def heads_for(
     """
     if not page.large:
         known = [one.name for one in LESSONS if one.large and one.widget != "kv_cache"]
-        raise UserError(
-            "The widget “%(widget)s” cannot be made from a checkpoint; these can: %(known)s.",
-            widget=asked,
-            known=", ".join(["stepper", *known]),
-        )
+        sentence = N_("The widget “%(widget)s” cannot be made from a checkpoint; these can: %(known)s.")
+        raise UserError(sentence, widget=asked, known=", ".join(["stepper", *known]))
     if page.widget == "kv_cache":
         return layers, heads
     if layers or heads:

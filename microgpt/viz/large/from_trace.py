@@ -17,7 +17,7 @@ import numpy as np
 
 from microgpt.config import Array, Config
 from microgpt.cost import kv_bytes
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 from microgpt.trace import Trace
 from microgpt.viz.drawing.counters import N_GUESSES, Cost, Guess, Held, candidates, costs
 from microgpt.viz.large.checked import check
@@ -137,11 +137,8 @@ def picture_of_excerpt(part: Trace, layers: Sequence[int] = (), heads: Sequence[
     config, kept = Config(**part.about["config"]), part.about["cut"]["in_layers"]["layers"]
     for layer in layers:
         if layer not in kept:
-            raise UserError(
-                "This excerpt does not hold layer %(layer)s; it has %(kept)s.",
-                layer=layer,
-                kept=", ".join(map(str, kept)),
-            )
+            sentence = N_("This excerpt does not hold layer %(layer)s; it has %(kept)s.")
+            raise UserError(sentence, layer=layer, kept=", ".join(map(str, kept)))
     weights = attention(part, config, len(part.about["tokens"]))
     told = part.about["cut"]["in_layers"].get("heads")
     if told is None:
@@ -150,12 +147,8 @@ def picture_of_excerpt(part: Trace, layers: Sequence[int] = (), heads: Sequence[
     far, known = distances(weights, earlier(part.about, weights)), {(layer, head): rank for layer, head, rank in told}
     for layer, head in product(layers or kept, heads):
         if (layer, head) not in known:
-            raise UserError(
-                "This excerpt does not hold head %(head)s of layer %(layer)s; it has %(kept)s.",
-                layer=layer,
-                head=head,
-                kept=", ".join(f"{one}.{other}" for one, other in known),
-            )
+            sentence = N_("This excerpt does not hold head %(head)s of layer %(layer)s; it has %(kept)s.")
+            raise UserError(sentence, layer=layer, head=head, kept=", ".join(f"{one}.{other}" for one, other in known))
     found = [
         Open(layer, head, float(far[layer, head]), rank)
         for (layer, head), rank in known.items()

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from microgpt import cost
 from microgpt.config import Array, Config
 from microgpt.decode import likeliest
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 from microgpt.record import Recording
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
@@ -241,14 +241,11 @@ def tokens_for(model: Model, prompt: str, new: int | None) -> int:
     if n > limit:
         raise UserError("The prompt has %(n)s tokens; a page shows at most %(limit)s. Shorten it.", n=n, limit=limit)
     if new is not None and n + new > limit:
-        raise UserError(
+        sentence = N_(
             "%(n)s tokens and %(new)s new ones are more than the %(limit)s that a page shows; "
-            "there is room for %(room)s.",
-            n=n,
-            new=new,
-            limit=limit,
-            room=limit - n,
+            "there is room for %(room)s."
         )
+        raise UserError(sentence, n=n, new=new, limit=limit, room=limit - n)
     new = min(NEW, limit - n) if new is None else new
     if n and n + new < 2:
         raise UserError("A text of one token has nothing to look back at; give a longer prompt, or more new tokens.")

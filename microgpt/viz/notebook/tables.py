@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from microgpt.errors import UserError
+from microgpt.errors import N_, UserError
 from microgpt.viz.drawing.counters import Guess
 from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.picture import Picture
@@ -56,13 +56,8 @@ def plain(picture: Picture, step: int, layer: int, head: int) -> Plain:
     trace, c = picture.trace, picture.config
     for name, value, count in (("layer", layer, c.n_layer), ("head", head, c.n_head)):
         if not 0 <= value < count:
-            raise UserError(
-                "%(name)s is %(value)s; this page has %(first)s to %(last)s.",
-                name=name,
-                value=value,
-                first=0,
-                last=count - 1,
-            )
+            sentence = N_("%(name)s is %(value)s; this page has %(first)s to %(last)s.")
+            raise UserError(sentence, name=name, value=value, first=0, last=count - 1)
     shared = head * c.n_kv_head // c.n_head  # the key and value head that this query head reads
 
     def strip(name: str, i: int, at: int, reader: int = -1) -> Strip:
