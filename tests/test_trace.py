@@ -22,18 +22,8 @@ from microgpt.weights import shipped
 def letters(config: Config, n: int, t: int) -> dict[str, int]:
     """What the letters in EVENTS' shapes stand for."""
     c = config
-    return {
-        "n": n,
-        "t": t,
-        "d": c.n_embd,
-        "H": c.n_head,
-        "G": c.n_kv_head,
-        "h": c.head_dim,
-        "Hh": c.n_head * c.head_dim,
-        "m": c.n_mlp,
-        "V": c.vocab_size,
-        "6": 6,
-    }
+    own = {"n": n, "t": t, "d": c.n_embd, "H": c.n_head, "G": c.n_kv_head, "h": c.head_dim, "m": c.n_mlp}
+    return own | {"Hh": c.n_head * c.head_dim, "V": c.vocab_size, "6": 6}
 
 
 def equal(a: Event, b: Event) -> bool:

@@ -223,11 +223,7 @@ def about(model: Any, shape: Shape) -> dict[str, Any]:
     method = packed.get("quant_method") if isinstance(packed, dict) else getattr(packed, "quant_method", None)
     return ({} if method is None else {"quantised": str(getattr(method, "value", method))}) | {
         "model": name_of(Path(str(model.config.name_or_path or type(model).__name__))),
-        "config": fields_of(shape),
-        "temperature": 0.0,
-        "top_k": 0,
-        "seed": 0,
-        "tokens": [],
+        **{"config": fields_of(shape), "temperature": 0.0, "top_k": 0, "seed": 0, "tokens": []},
         "dtype": str(model.dtype).removeprefix("torch."),
         "device": ", ".join(spread) or str(model.device),
     }

@@ -316,16 +316,8 @@ def check_place(event: Event, n: int, n_layer: int) -> None:
 def sizes_of(about: Mapping[str, Any], config: Config) -> dict[str, int]:
     """What the letters of the table of events stand for, where they are the same at every step."""
     c = config
-    return {
-        "n": 1,
-        "d": c.n_embd,
-        "H": c.n_head,
-        "G": c.n_kv_head,
-        "h": c.head_dim,
-        "Hh": c.n_head * v_dim(about),
-        "V": len(about["vocabulary"]),
-        "6": len(PARTS),
-    }
+    own = {"n": 1, "d": c.n_embd, "H": c.n_head, "G": c.n_kv_head, "h": c.head_dim, "6": len(PARTS)}
+    return own | {"Hh": c.n_head * v_dim(about), "V": len(about["vocabulary"])}
 
 
 def rows_of(event: Event, trace: Trace) -> int:

@@ -117,16 +117,9 @@ def described(about: Mapping[str, Any]) -> dict[str, Any]:
     """What a trace says of its run, with what may be left out."""
     config, tokens, dtype = Config(**about["config"]), about["tokens"], about.get("dtype", "float64")
     ids = about.get("ids") or [about["vocabulary"].index(token) for token in tokens]
-    filled = {
-        "temperature": 0.0,
-        "top_k": 0,
-        "seed": 0,
-        "dtype": dtype,
-        "stops": [],
-        "started": False,
-        "nbytes_reserved": kv_bytes(config, len(tokens), bytes_of(dtype)),
-    }
-    return {**filled, **about, "ids": ids}
+    filled = {"temperature": 0.0, "top_k": 0, "seed": 0, "dtype": dtype, "stops": [], "started": False}
+    reserved = {"nbytes_reserved": kv_bytes(config, len(tokens), bytes_of(dtype))}
+    return {**filled, **reserved, **about, "ids": ids}
 
 
 def picture_of_excerpt(part: Trace, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> ExcerptPicture:
