@@ -9,11 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from microgpt.experiments.exactness.measure import SHORTEST, Exactness, Found, measured
+from microgpt.experiments.exactness.measure import SHORTEST, Found, measured
 from microgpt.experiments.exactness.rounded import LANES
 from microgpt.viz.text.formats import show
-from microgpt.weights import SHIPPED
 
+__all__ = ["LANES", "Tested"]  # and what the templates read
+
+FORMAT, SUMS = SHORTEST.partition(" ")[0], "float32"  # the shortest, and what sums are kept in where not rounded
 DIGITS = {"bfloat16": 8}  # binary, of a number in that format
 
 
@@ -28,61 +30,26 @@ class Line(NamedTuple):
     flips: int
 
 
-class Contender(NamedTuple):
-    """A token between which and another the choice flips, and its logit in three runs."""
-
-    token: str
-    with_cache: float
-    without: float
-    exact: float
-
-
-class Tested(NamedTuple):
+class Tested:
     """One model, in all formats, and the choice that flips."""
 
-    model: str
-    prompts: int
-    choices: int
-    lines: list[Line]
-    flips: int  # in the shortest format
-    kept: int  # flips in all formats whose sums are kept in more digits
-    text: list[str]
-    contenders: list[Contender]
-    gap: float  # between the two, in float64
-    spacing: float  # between neighbours in the shortest format, at that size
-    format: str  # the shortest
-    lanes: int = LANES
-    sums: str = "float32"  # what sums are kept in where they are not rounded
-
-
-def tested() -> list[Tested]:
-    return [one_model(name, measured(name)) for name in SHIPPED]
+    def __init__(self, model: str) -> None:
+        self.model, self.found = model, measured(model)
+        self.lines = [line(format, one) for format, one in self.found.formats.items()]
+        self.flips = len(self.found.formats[SHORTEST].flipped)  # in the shortest format
+        # flips in all formats whose sums are kept in more digits
+        self.kept = sum(line.flips for line in self.lines if not line.sums)
+        text, tokens, cached, again, exact = self.found.example
+        self.text = [show(token) for token in text]
+        # the tokens between which the choice flips, each with its logit with the cache, without it, and in float64
+        self.contenders = [*zip(map(show, tokens), cached, again, exact, strict=True)]
+        self.gap = abs(exact[0] - exact[1])  # between the two, in float64
+        # between neighbours in the shortest format, at that size
+        self.spacing = float(2.0 ** (np.floor(np.log2(max(exact))) + 1 - DIGITS[FORMAT]))
 
 
 def line(format: str, found: Found) -> Line:
     kind, _, sums = format.partition(" ")
     return Line(
         kind, bool(sums), found.difference, kind == "float64", 6 if kind == "float32" else 4, len(found.flipped)
-    )
-
-
-def one_model(name: str, found: Exactness) -> Tested:
-    lines = [line(format, one) for format, one in found.formats.items()]
-    text, tokens, cached, again, exact = found.example
-    format = SHORTEST.partition(" ")[0]
-    largest = max(exact)
-    return Tested(
-        model=name,
-        prompts=found.prompts,
-        choices=found.choices,
-        lines=lines,
-        flips=len(found.formats[SHORTEST].flipped),
-        kept=sum(line.flips for line in lines if not line.sums),
-        text=[show(token) for token in text],
-        contenders=[
-            Contender(show(token), *logits) for token, *logits in zip(tokens, cached, again, exact, strict=True)
-        ],
-        gap=abs(exact[0] - exact[1]),
-        spacing=float(2.0 ** (np.floor(np.log2(largest)) + 1 - DIGITS[format])),
-        format=format,
     )

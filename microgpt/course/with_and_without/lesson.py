@@ -31,6 +31,7 @@ from microgpt.weights import SHIPPED, Model
 __all__ = ["HOOKS", "POWERS", "view"]  # and what the templates read
 
 GPT2 = PRESETS["GPT-2 124M"].config
+NUMBERS = (0.1, 0.2, 0.3)  # added in two orders
 N_GUESSES = 4  # likeliest next tokens that are shown
 DEPTHS, REFERENCE_N = (1, 2, 4), 16  # the published totals: microgpt with so many layers and its whole context
 
@@ -87,32 +88,6 @@ class Step(NamedTuple):
     totals: list[Total]
 
 
-class Sums(NamedTuple):
-    """A model with so many layers: multiply-adds of a text in each of BASELINES, and how many times the first."""
-
-    n_layer: int
-    ways: list[tuple[int, float]]
-
-
-class Pairs(NamedTuple):
-    """(query, key) pairs a head: of the last step, and of all steps together."""
-
-    cached: int
-    naive: int
-    cached_all: int
-    naive_all: int
-
-
-class Order(NamedTuple):
-    """Three numbers, added in two orders."""
-
-    a: float
-    b: float
-    c: float
-    left: float
-    right: float
-
-
 class View:
     """Everything that the page places. A dict by group is of GROUPS, one by way of BASELINES."""
 
@@ -164,14 +139,16 @@ class View:
         self.ratio_far = far["naive"] / far["cached"]
         self.half_far = FAR // 2
         self.attention_doubled = twice
-        self.pairs = Pairs(n, n * (n + 1) // 2, n * (n + 1) // 2, n * (n + 1) * (n + 2) // 6)
+        # (query, key) pairs a head: of the last step of a rerun, as of all steps with the cache; and of all steps
+        self.pairs, self.all_pairs = n * (n + 1) // 2, n * (n + 1) * (n + 2) // 6
         self.crossing = growth.crossing(config)
         self.gpt2_crossing = growth.crossing(GPT2)
         self.gpt2_n_ctx = GPT2.n_ctx
         self.row_bytes = kv_bytes(config, 1, 2)
         self.cache_bytes = [(t, kv_bytes(config, t, 2)) for t in (1, 10, 100, FAR)]  # (tokens, bytes in 16-bit numbers)
-        self.order = three_numbers(0.1, 0.2, 0.3)
-        self.tested = exact.tested()  # in shorter numbers, model by model
+        a, b, c = NUMBERS
+        self.left, self.right = (a + b) + c, a + (b + c)
+        self.tested = [exact.Tested(name) for name in SHIPPED]  # in shorter numbers, model by model
         self.asks = asks(model, trace.about["tokens"], twice)
 
 
@@ -190,14 +167,11 @@ def ratio(config: Config, baseline: str, n: int) -> float:
     return growth.work(config, baseline, "total", n) / growth.work(config, "cached", "total", n)
 
 
-def reference_sums(n_layer: int) -> Sums:
+def reference_sums(n_layer: int) -> tuple[int, list[tuple[int, float]]]:
+    """A model with so many layers: multiply-adds of a text in each of BASELINES, and how many times the first."""
     config = Config(n_layer=n_layer)
     work = [(growth.work(config, b, "total", REFERENCE_N), ratio(config, b, REFERENCE_N)) for b in BASELINES]
-    return Sums(n_layer, work)
-
-
-def three_numbers(a: float, b: float, c: float) -> Order:
-    return Order(a, b, c, (a + b) + c, a + (b + c))
+    return n_layer, work
 
 
 def difference(trace: Trace, i: int) -> float:
