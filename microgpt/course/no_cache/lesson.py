@@ -43,14 +43,6 @@ class Experiment(NamedTuple):
     rounding: float  # the largest difference of a row that is right
 
 
-class Known(NamedTuple):
-    """A model with an encoder: bytes of both caches of its decoder."""
-
-    name: str
-    source: int  # bytes
-    own: int
-
-
 class Adapted(NamedTuple):
     """What an adapter of these matrices does to the rows of each layer: the largest difference in K and in V."""
 
@@ -101,7 +93,6 @@ class View:
         # passes over an answer, and the tokens that are run in them
         self.rounds = [(rounds, rounds * DENOISED) for rounds in ROUNDS]
         self.asks = asks()
-        self.spoken = (WHISPER_SOURCE, WHISPER_WRITTEN)
         self.first_layer = 0
 
     def of(self, kind: str, what: str) -> Experiment:
@@ -145,14 +136,14 @@ def adapted(model: Model, ids: Sequence[int]) -> list[Adapted]:
 
 
 @cache
-def known() -> list[Known]:
-    """Layers of the decoder, its width, rows of the source, rows that it writes at most; two bytes a number."""
-    shapes = {
+def known() -> list[tuple[str, int, int]]:
+    """Models with an encoder: the bytes of both caches of the decoder, of the source and its own, two a number."""
+    shapes = {  # layers of the decoder, its width, rows of the source, rows that it writes at most
         "Whisper tiny": (4, 384, WHISPER_SOURCE, WHISPER_WRITTEN),
         "Whisper large-v3": (32, 1280, WHISPER_SOURCE, WHISPER_WRITTEN),
         "T5-base": (12, 768, 512, 512),
     }
     return [
-        Known(name, cross.nbytes(n_layer, width, source), cross.nbytes(n_layer, width, own))
+        (name, cross.nbytes(n_layer, width, source), cross.nbytes(n_layer, width, own))
         for name, (n_layer, width, source, own) in shapes.items()
     ]

@@ -59,18 +59,6 @@ class Place(NamedTuple):
     cells: list[Cell]
 
 
-class Edit(NamedTuple):
-    """The middle of the prompt is changed: the rows before it stay; it and what comes after it must be run again."""
-
-    experiment: int
-    at: int
-    token: str
-    now: str
-    kept: int
-    again: int
-    same: int  # of those that are run again, rows that come out as before: they are in the first layer
-
-
 LABELS = {
     "append": N_("append one"),
     "unmasked": N_("append one, no mask"),
@@ -121,21 +109,18 @@ class View:
         # what is said of an experiment: its `at`, `token` and `now` are filled in
         self.labels = [LABELS[e.kind] for e in experiments]
         self.first_change = changes[0]  # which experiment changes the earliest token of the prompt
-        self.edit = edit(changes[(len(changes) - 1) // 2], experiments)
+        # the middle of the prompt is changed: the rows before it stay, it and what comes after it must be run again
+        self.edited = changes[(len(changes) - 1) // 2]
+        middle = experiments[self.edited]
+        self.kept = middle.at * model.config.n_layer  # rows of all layers
+        self.again = middle.n_rows - self.kept
+        self.same = self.again - middle.n_stale  # of these, rows that come out as before: they are in the first layer
         newest, older = (experiments[i] for i in (changes[-1], changes[max(0, len(changes) - 2)]))
         self.asks = asks(len(ids), newest.n_rows, older.at, older.n_stale, newest.n_rows - newest.n_stale)
         self.first_layer = 0
 
 
 view = View
-
-
-def edit(i: int, experiments: list[Experiment]) -> Edit:
-    """Of the experiment that changes the middle: rows of all layers."""
-    one = experiments[i]
-    kept = one.at * len(one.stale_by_layer)
-    again = one.n_rows - kept
-    return Edit(i, one.at, one.token, one.now, kept, again, again - one.n_stale)
 
 
 def place(experiments: list[Experiment], i: int, token: str, layers: Iterable[int]) -> Place:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -36,33 +36,6 @@ class Line(NamedTuple):
     cached: float
 
 
-class Side(NamedTuple):
-    """K or V of a row: the length of its gradient from its own step and from later ones, each also as a share."""
-
-    kind: str
-    own: float
-    later: float
-    own_share: float  # of the longest in the layer
-    later_share: float
-
-
-class Learned(NamedTuple):
-    """What one cached row learns in one layer."""
-
-    i: int
-    token: str
-    sides: list[Side]
-
-
-class Matrix(NamedTuple):
-    """A matrix whose rows are cached: the length of its gradient with live rows and with detached ones."""
-
-    name: str
-    live: float
-    detached: float
-    same: bool
-
-
 class Tried(NamedTuple):
     """The pass with a mistake, or with none: what that did to the logits of this text, and to the loss of many."""
 
@@ -73,18 +46,7 @@ class Tried(NamedTuple):
     lower: int  # of them: so many have a lower loss than without the mistake
 
 
-class Start(NamedTuple):
-    """microgpt's training: how it begins, and where it ends."""
-
-    name: str  # the first text
-    loss: float  # of the first text, before the first step
-    guess: float  # of blind guessing
-    last: int  # so many texts at the end
-    reached: float  # their mean loss under the shipped weights
-    steps: int
-    params: int
-
-
+Sides: TypeAlias = list[tuple[str, float, float, float, float]]  # of K and of V: see learned
 MATRICES = {"wq": "W_Q", "wk": "W_K", "wv": "W_V"}
 MISTAKES = {
     "right": (N_("nothing"), ""),
@@ -111,7 +73,10 @@ class View:
         summed = by_query(params, config, ids).sum(axis=2)
         live, detached = gradients(params, config, ids), gradients(params, config, ids, detached=True)
         n = len(ids) - 1
-        matrices = [matrix(live, detached, short) for short in MATRICES]
+        matrices = [
+            (name, length(live, short), length(detached, short), same(live, detached, short))
+            for short, name in MATRICES.items()
+        ]  # the length of the gradient with live rows and with detached ones, and whether it is the same gradient
         heard = found.later.max(axis=(0, 1)).tolist()  # by each row, from later steps
         trainer, ready = Trainer(), shipped("names")
         broken = [tried(model, ids, name) for name in mistakes.KINDS]
@@ -131,20 +96,17 @@ class View:
         self.live_is_parallel = gap(params, config, ids, summed)
         self.last_later = heard[-1]
         self.first_later = float(found.later[1, 0, 0])
-        self.differs = [one.name for one in matrices if not one.same]
+        self.differs = [name for name, _, _, alike in matrices if not alike]
         self.tried = broken  # the first without a mistake
         self.n_tried = mistakes.N_TEXTS  # texts of a mean
         self.misleads = max(broken, key=lambda one: one.lower)  # the mistake that lowers the loss of most texts
         self.n_layer = config.n_layer
-        self.start = Start(
-            name=trainer.run.tokenizer.decode(first),
-            loss=float(losses(trainer.model().params, trainer.run.config, first).mean()),
-            guess=float(np.log(ready.config.vocab_size)),
-            last=SMOOTH,
-            reached=reached(trainer, ready),
-            steps=trainer.run.steps,
-            params=trainer.run.vector.size,
-        )
+        self.run = trainer.run  # microgpt's training: how it begins, and where it ends
+        self.first_text = trainer.run.tokenizer.decode(first)
+        # before the first step
+        self.first_loss = float(losses(trainer.model().params, trainer.run.config, first).mean())
+        self.guess = float(np.log(ready.config.vocab_size))  # the loss of blind guessing
+        self.reached = reached(trainer, ready)  # the mean loss of the last texts under the shipped weights
         self.asks = asks(n, "last" if heard[-1] <= heard[0] else "first", ready.config.vocab_size)
         self.before = trainer.names(6)
         self.after = samples(trainer.run._replace(vector=flat(ready)), 6)
@@ -170,19 +132,14 @@ def lines(weights: Array, tokens: list[str], parallel: Array, cached: Array) -> 
     ]
 
 
-def learned(own: Array, later: Array, tokens: list[str]) -> list[Learned]:
-    """own and later [2 (K, V), n] of one layer."""
-    largest = float(max(own.max(), later.max()))
-
-    def side(i: int, row: int, kind: str) -> Side:
-        here, behind = float(own[row, i]), float(later[row, i])
-        return Side(kind, here, behind, here / largest, behind / largest)
-
-    return [Learned(i, tokens[i], [side(i, row, kind) for row, kind in enumerate("KV")]) for i in range(own.shape[-1])]
-
-
-def matrix(live: dict[str, Array], detached: dict[str, Array], short: str) -> Matrix:
-    return Matrix(MATRICES[short], length(live, short), length(detached, short), same(live, detached, short))
+def learned(own: Array, later: Array, tokens: list[str]) -> list[tuple[str, Sides]]:
+    """A cached row each, of one layer: its token, and for K and V the length of the gradient from its own step and from
+    later ones, each also as a share of the longest. own and later are [2 (K, V), n]."""
+    pairs, largest = np.stack([own, later], axis=-1), max(own.max(), later.max())  # [2, n, 2]
+    return [
+        (token, [(kind, *pairs[row, i].tolist(), *(pairs[row, i] / largest).tolist()) for row, kind in enumerate("KV")])
+        for i, token in enumerate(tokens[: own.shape[-1]])
+    ]
 
 
 def length(grads: dict[str, Array], short: str) -> float:

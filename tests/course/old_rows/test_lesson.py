@@ -28,11 +28,11 @@ def test_no_two_buttons_have_the_same_face(model: str, prompt: str) -> None:
 @pytest.mark.parametrize("prompt", ["e", "em", "emma", "emmaemmaemma"])
 def test_rows_before_an_edit_are_right_and_those_that_are_run_again_hold_all_stale_ones(prompt: str) -> None:
     shown, _ = drawn("old-rows", "names-deep", prompt)
-    one = shown.experiments[shown.edit.experiment]
-    assert not any(off for row in one.rows[: shown.edit.at] for off, _ in row.off)
-    assert all(off for row in one.rows[shown.edit.at :] for off, _ in row.off[1:])
-    assert shown.edit.kept + shown.edit.again == one.n_rows
-    assert shown.edit.same == sum(not row.off[0][0] for row in one.rows[shown.edit.at :])
+    one = shown.experiments[shown.edited]
+    assert not any(off for row in one.rows[: one.at] for off, _ in row.off)
+    assert all(off for row in one.rows[one.at :] for off, _ in row.off[1:])
+    assert shown.kept + shown.again == one.n_rows
+    assert shown.same == sum(not row.off[0][0] for row in one.rows[one.at :])
 
 
 @pytest.mark.parametrize(("model", "prompt"), [("names-deep", "emma"), ("names", "e"), ("stories", "The next day")])

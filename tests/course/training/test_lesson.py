@@ -71,7 +71,7 @@ def test_what_the_page_says_of_gradients_and_mistakes(model: str) -> None:
     view = training.view(Settings(model, prompt))
     assert view.differs == (["W_K", "W_V"] if view.n_layer == 1 else ["W_Q", "W_K", "W_V"])
     assert view.last_later == pytest.approx(0, abs=1e-12)
-    assert view.start.loss == pytest.approx(3.3660, abs=5e-5)
+    assert view.first_loss == pytest.approx(3.3660, abs=5e-5)
     assert [one.change > 0 for one in view.tried] == [False, True, True, True]
     assert [one.mean > view.tried[0].mean for one in view.tried] == [False, True, True, True]
     assert view.misleads.lower == max(one.lower for one in view.tried) < view.n_tried
