@@ -22,7 +22,8 @@ from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 
 N_KEYS = 3  # as many as one works out on paper
-DIGITS = 2  # of every number on the page
+DIGITS = 2  # of every number on the page,
+FINE = 2 * DIGITS  # and of weights that are next to one, or to zero
 LARGE = ("GPT-2 124M", "Llama-3-8B")
 
 
@@ -53,15 +54,6 @@ class Row(NamedTuple):
     n: int  # scores of this step
     earlier: int  # scores of the steps before
     masked: int  # scores that this row and those above do not have
-
-
-class Spread(NamedTuple):
-    """How far scores spread that are sums of so many products, and the weight of the larger of two so far apart."""
-
-    name: str
-    head_dim: int
-    spread: float
-    weight: float  # without the division
 
 
 class Asked(NamedTuple):
@@ -108,7 +100,6 @@ class View:
         self.head_dim = size
         self.raised = sum(one.raised for one in keys)  # the sum of all e to the score
         self.whole = sum(one.weight for one in keys)  # the sum of all weights
-        self.digits = 2 * DIGITS  # of weights that are next to one, or to zero
         self.answer = picture.scale.strip(made.answer)
         self.slack = slack(made)
         self.most = keys[most]
@@ -187,8 +178,9 @@ def unmasked(picture: Picture) -> Array:
     return np.asarray(k @ row(picture, "q", 0) / math.sqrt(picture.config.head_dim))
 
 
-def spread(name: str, head_dim: int) -> Spread:
-    return Spread(name, head_dim, math.sqrt(head_dim), larger(math.sqrt(head_dim)))
+def spread(name: str, head_dim: int) -> tuple[str, int, float, float]:
+    """How far scores spread that are sums of so many products, and the weight of the larger of two so far apart."""
+    return name, head_dim, math.sqrt(head_dim), larger(math.sqrt(head_dim))
 
 
 def larger(apart: float) -> float:

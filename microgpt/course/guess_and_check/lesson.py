@@ -30,17 +30,7 @@ MOST_ROUNDS, SHOWN = 5, 6  # rounds on show, and tokens of a law
 ALPHAS, COST, LONGEST = (0.9, 0.7, 0.5), 0.1, 12  # of the curves: rates, what a guess costs, and the longest draft
 BY_HAND = ((5, 3, 2), (2, 6, 2))  # tenths that target and draft give to three tokens
 WIDTHS = (2, 2, 1, 1)  # of a tree: guesses for each place
-LOOKED_UP = ("it rains , so the girl takes her umbrella . it rains , so", "the dog sees a cat and the cat")
 PUBLISHED = ((2, 3), 6.5, 64, 1.38)  # of T5-XXL; EAGLE-3 at its best, and at a batch of 64
-
-
-class Share(NamedTuple):
-    """A token, what the target and the draft give it, and what is left for it after a rejection."""
-
-    token: str
-    p_target: float
-    p_draft: float
-    left: float
 
 
 class Guess(NamedTuple):
@@ -60,7 +50,9 @@ class Shown(NamedTuple):
     guesses: list[Guess]
     chosen: str  # "" where a kept one ends the text
     accepted: int
-    shares: list[Share]  # at the first that fell, or where the target adds a token of its own
+    # at the first that fell, or where the target adds a token of its own: a token, what the target and the draft give
+    # it, and what is left for it after a rejection
+    shares: list[tuple[str, float, float, float]]
     before: int  # rows in the target's cache
     rows: int  # that the pass appends
     after: int
@@ -68,23 +60,6 @@ class Shown(NamedTuple):
     @property
     def fell(self) -> Guess | None:
         return next((one for one in self.guesses if one.judged and not one.kept), None)
-
-
-class Three(NamedTuple):
-    """A token of the example with three: what both give it, the chance that it is kept, and what is left."""
-
-    p_target: float
-    p_draft: float
-    chance: float
-    left: float
-
-
-class Looked(NamedTuple):
-    """Lookup in a text: tokens written, and passes."""
-
-    text: str
-    tokens: int
-    passes: int
 
 
 class View:
@@ -123,9 +98,8 @@ class View:
         self.written = len(texts[-1]) - len(ids)  # tokens
         self.passes = len(found)
         self.greedy = same_greedy(target, draft, ids)  # without chance, the text is that of the target alone
-        self.alpha = (
-            alpha  # what both models have in common, the mean over the guesses that were judged; as it is printed
-        )
+        # what both models have in common, the mean over the guesses that were judged; as it is printed
+        self.alpha = alpha
         self.cost = cost  # bytes that the draft's step reads, of the target's; as it is printed
         self.gain = speed_up(alpha, GAMMA, cost)  # times quicker, by the formula, from these two
         self.chart = curves()
@@ -200,7 +174,7 @@ def shown(target: Model, draft: Model, text: Sequence[int], one: Round) -> Shown
     return Shown(
         guesses, vocabulary[one.chosen] if one.chosen >= 0 else "", one.accepted,
         [
-            Share(vocabulary[i], float(p_target[i]), float(p_draft[i]) if fell else 0.0, float(left[i]))
+            (vocabulary[i], float(p_target[i]), float(p_draft[i]) if fell else 0.0, float(left[i]))
             for i in order.tolist()
         ],
         last, 1 + len(one.drafted), len(text) + len(one.tokens) - 1,
@@ -223,6 +197,7 @@ def curves() -> Chart:
     return line_chart(N_("Speed against that without a draft"), series, N_("guesses per round"), N_("times"), digits=2)
 
 
-def by_hand() -> list[Three]:
+def by_hand() -> list[tuple[float, ...]]:
+    """Of each of the three tokens: what both give it, the chance that it is kept, and what is left."""
     both = [np.array(tenths) / sum(tenths) for tenths in BY_HAND]
-    return [Three(*map(float, one)) for one in zip(*both, acceptance(*both), residual(*both), strict=True)]
+    return [tuple(map(float, one)) for one in zip(*both, acceptance(*both), residual(*both), strict=True)]

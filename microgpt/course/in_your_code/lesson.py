@@ -71,14 +71,6 @@ class Pass(NamedTuple):
     shape: str  # of the keys, and of the values, of a layer
 
 
-class Padded(NamedTuple):
-    """One way to run a padded batch: how far the logits are from those of the text alone."""
-
-    rotary: float
-    token: str
-    learned: float
-
-
 class View:
     """One text, with a table a pass."""
 
@@ -166,11 +158,12 @@ def table(config: Config, one: Pass) -> Table:
     return Table(HEAD, rows, 2)
 
 
-def padded() -> list[Padded]:
-    """Both models, way by way, as the listing prints them."""
+def padded() -> list[tuple[float, str, float]]:
+    """Of each way to run a padded batch, as the listing prints it: how far logits are from those of the text alone with
+    rotary positions, what the model then writes, and how far they are with learned positions."""
     rows = [line.split(" | ") for line in record()["printed"]["left_padding"].splitlines()]
     half = len(rows) // 2
     return [
-        Padded(float(apart), token, float(learned[2]))
+        (float(apart), token, float(learned[2]))
         for (*_, apart, token), learned in zip(rows[:half], rows[half:], strict=True)
     ]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from microgpt.config import Array, Config
@@ -18,17 +16,6 @@ HEAD = (N_("key of"), N_("weight received"), N_("steps that read it"), N_("times
 
 ENGINES = 2026, "kvpress"  # what engines do is as of; a library for trying out what they do not
 STANDS_OUT = 3  # the column with the bars: the weight alone would show how old a row is
-
-
-class Place(NamedTuple):
-    """A row of one head, and what it has received."""
-
-    layer: int
-    head: int
-    token: str
-    received: float
-    steps: int  # that have read it
-    share: float  # times an even share
 
 
 class View:
@@ -55,7 +42,8 @@ class View:
         self.n_heads = len(heads)  # of all layers
         self.first = tokens[0]  # the first token of the text
         # the row that stands out most
-        self.most = Place(layer, head, tokens[row], float(total[layer, head, row]), steps[row], float(read.max()))
+        self.layer, self.head, self.token, self.steps = layer, head, tokens[row], steps[row]
+        self.received, self.share = float(total[layer, head, row]), float(read.max())  # times an even share
         # heads in which the first row has received more than any other
         self.first_wins = int((total.argmax(axis=-1) == 0).sum())
         self.above = int((shares > 1).any(axis=(0, 1)).sum())  # rows that have more than an even share in some head

@@ -145,10 +145,10 @@ def test_the_root_keeps_the_spread() -> None:
     generator = np.random.default_rng(1)
     shown = views.of(OURS)
     assert isinstance(shown, View)
-    for one in shown.spreads:
-        q, k = generator.standard_normal((2, 20_000, one.head_dim))
-        assert float((q * k).sum(axis=-1).std()) == pytest.approx(one.spread, rel=0.03)
-        assert one.weight == pytest.approx(1 / (1 + math.exp(-one.spread)))
+    for _, head_dim, spread, weight in shown.spreads:
+        q, k = generator.standard_normal((2, 20_000, head_dim))
+        assert float((q * k).sum(axis=-1).std()) == pytest.approx(spread, rel=0.03)
+        assert weight == pytest.approx(1 / (1 + math.exp(-spread)))
     assert shown.even == pytest.approx(1 / (1 + math.exp(-1)))
     assert shown.undivided == pytest.approx(max(weights_of(shown, shown.last_key, shown.last_key + 1, 1)))
 

@@ -78,9 +78,9 @@ def test_chances_are_those_of_both_models(run: Run) -> None:
                 common.append(np.minimum(p, q).sum())
             if guess.judged and not guess.kept:
                 left = np.maximum(p - q, 0) / np.maximum(p - q, 0).sum()
-                for share in one.shares:
-                    token = MODELS[0].tokenizer.vocabulary.index(share.token)
-                    assert abs(share.left - left[token]) < 1e-12 and abs(share.p_target - p[token]) < 1e-12
+                for word, p_target, _, rest in one.shares:
+                    token = MODELS[0].tokenizer.vocabulary.index(word)
+                    assert abs(rest - left[token]) < 1e-12 and abs(p_target - p[token]) < 1e-12
         assert sum(not g.kept and g.judged for g in one.guesses) <= 1
         at += one.accepted + bool(one.chosen)
     assert made.alpha == round(float(np.mean(common)) if common else 0, 2)
@@ -93,8 +93,8 @@ def test_the_curves_and_the_example() -> None:
     for alpha, n, times in made.best:
         by_n = [(1 - alpha ** (k + 1)) / (1 - alpha) / (0.1 * k + 1) for k in range(65)]
         assert n == int(np.argmax(by_n)) and abs(times - max(by_n)) < 1e-12
-    for one in made.hand:
-        assert abs(one.p_draft * one.chance + (1 - made.common) * one.left - one.p_target) < 1e-12
+    for p_target, p_draft, chance, left in made.hand:
+        assert abs(p_draft * chance + (1 - made.common) * left - p_target) < 1e-12
     assert "A guess is kept in 0.7 of all cases" in prose_of("guess-and-check", "names-deep", "em")
 
 

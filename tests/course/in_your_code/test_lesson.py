@@ -146,8 +146,8 @@ def test_the_page_says_what_was_run(shown: View) -> None:
     last, (neither, masked, right) = shown.passes[-1], shown.padded
     assert f"the cache holds {last.position} rows, so the new id stands at position {last.position}" in said()["feed"]
     assert f"here {last.shape} at the end" in said()["shape"]
-    assert neither.rotary > 1 and neither.token != masked.token == right.token
-    assert masked.rotary == right.rotary == right.learned == 0 < masked.learned
+    assert neither[0] > 1 and neither[1] != masked[1] == right[1]
+    assert masked[0] == right[0] == right[2] == 0 < masked[2]
     assert "same loss: True" in RECORDED["printed"]["checkpointing"]
     assert "cache with checkpointing: None" in RECORDED["printed"]["checkpointing"]
     turns = RECORDED["printed"]["two_turns"].splitlines()

@@ -46,7 +46,7 @@ def test_each_step_gives_one_in_all(run: tuple[str, str], seed: int) -> None:
     total = received(shown.trace, Config(**shown.trace.about["config"]))
     assert np.allclose(total.sum(axis=-1), shown.n) and np.isclose(even_shares(shown.n).sum(), shown.n)
     largest = max(row[3] for table in shown.tables for row in table.rows[: max(1, shown.n - 1)])
-    assert shown.most.share == largest == pytest.approx(shown.most.received / even_shares(shown.n)[-shown.most.steps])
+    assert shown.share == largest == pytest.approx(shown.received / even_shares(shown.n)[-shown.steps])
 
 
 def test_the_page_says_what_was_added_up() -> None:
@@ -54,11 +54,11 @@ def test_the_page_says_what_was_added_up() -> None:
     assert isinstance(shown, View)
     tree, said = tree_of(OURS), {name: folded(e) for name, e in by_id(OURS).items()}
     assert f"read {shown.n} times" in said["all"]
-    got = f"{shown.most.received:.2f} in the {shown.most.steps} steps"
-    assert f"key of {shown.most.token} has received {got}" in said["most"]
-    assert f"That is {shown.most.share:.2f} times an even share" in said["most"]
+    got = f"{shown.received:.2f} in the {shown.steps} steps"
+    assert f"key of {shown.token} has received {got}" in said["most"]
+    assert f"That is {shown.share:.2f} times an even share" in said["most"]
     assert f"In {shown.first_wins} of {shown.n_heads} heads the first one, {shown.first}," in said["first"]
     assert f"{shown.above} of the {shown.n} rows" in said["above"]
     assert "no widely used engine" in said["fused"], "as full-cache says of vLLM and SGLang"
     checked = next(e for e in tree.iter("input") if e.get("name") == "head" and e.get("checked") is not None)
-    assert shown.labels[int(str(checked.get("value")))] == f"{shown.most.layer}.{shown.most.head}"
+    assert shown.labels[int(str(checked.get("value")))] == f"{shown.layer}.{shown.head}"
