@@ -59,23 +59,6 @@ class Case(NamedTuple):
         return max(abs(a - b) for a, b in zip(self.after, self.before, strict=True))
 
 
-class Shared(NamedTuple):
-    """A format: its bits, its group, and what that comes to per number."""
-
-    bits: int
-    group: int
-    low: bool
-    each: float
-
-
-class Float(NamedTuple):
-    """A float of eight bits."""
-
-    name: str
-    largest: float
-    off: float  # the largest share of itself that a number is off by
-
-
 class View:
     """A row, its weights, and the formats."""
 
@@ -107,8 +90,10 @@ class View:
         self.uneven_values = max(unevenness(rows[:, g]) for rows in values for g in range(config.n_kv_head))
         self.trained = recorded()  # data/trained.json
         self.tokens = planted(rows_with(token=True), CASES[FIRST][0], token=True)
-        self.shared = [Shared(bits, size, low, per_number(bits, size, low)) for bits, size, low in SHARED]
-        self.floats = [Float(kind, Float8(kind).largest, 2.0 ** -(MANTISSA[kind] + 1)) for kind in ("e4m3", "e5m2")]
+        # formats: bits, numbers in a group, whether it keeps a minimum, and what that comes to per number
+        self.shared = [(bits, size, low, per_number(bits, size, low)) for bits, size, low in SHARED]
+        # floats of eight bits: the largest, and the largest share of itself that a number is off by
+        self.floats = [(kind, Float8(kind).largest, 2.0 ** -(MANTISSA[kind] + 1)) for kind in ("e4m3", "e5m2")]
         self.asks = asks()
 
     def coded(self, kind: str) -> dict[str, Any]:

@@ -22,7 +22,6 @@ ROWS, CHANNELS, CHANNEL, TOKEN, TIMES = 64, 16, 3, 3, 20.0
 class Planted:
     """How far off the others are (root mean square)."""
 
-    bits: int
     per_token: float
     per_channel: float
 
@@ -37,7 +36,7 @@ def rows_with(times: float = TIMES, seed: int = 0, token: bool = False) -> Array
 def planted(rows: Array, bits: int, token: bool = False) -> Planted:
     """The error of all channels but the planted one, or of all tokens but that, both ways."""
     per_token, per_channel = Rows(Grid(bits)), Rows(Grid(bits), per_channel=True, group=len(rows))
-    return Planted(bits, others_off(rows, per_token, token), others_off(rows, per_channel, token))
+    return Planted(others_off(rows, per_token, token), others_off(rows, per_channel, token))
 
 
 def others_off(rows: Array, kept: Rows, token: bool) -> float:

@@ -23,6 +23,7 @@ ALL, WINDOW, RING = "all", "window", "ring"
 SHIFTED, KEPT = "stories", 1  # the model whose cache is shifted for the table, and the rows that stay at its start
 NO_SINKS, SINKS, N_SINKS, PUBLISHED_ROOM = 5158.07, 5.40, 4, 1024  # perplexities of Llama-2-13B: StreamingLLM's paper
 SHARE_PLANTED, HELD = 0.95, 32  # of the weight that a planted first row gets; rows that may stay
+WINDOWED = ("Mistral-7B", 4096, 32)  # was trained with a window of so many rows, in so many layers
 ENGINES = "2026", "2025", "length"  # as of; llama.cpp's shift is off since; what servers say
 
 
@@ -38,22 +39,6 @@ class Case(NamedTuple):
     first: int | None
     here: str  # what it would write there,
     there: str  # and what the model writes with all rows
-
-
-class Windowed(NamedTuple):
-    """A model that was trained with a window."""
-
-    name: str
-    window: int  # rows that a token sees
-    n_layer: int  # with that window
-
-    @property
-    def reach(self) -> int:
-        """Tokens back that a change can be noticed."""
-        return reach(Config(n_layer=self.n_layer, window=self.window))
-
-
-WINDOWED = Windowed("Mistral-7B", 4096, 32)
 
 
 class Dropped(NamedTuple):
@@ -96,6 +81,8 @@ class View:
         self.planted = sink.planted(SHARE_PLANTED, HELD)
         self.trained = recorded()  # data/trained.json
         self.runs = dropped()
+        # tokens back that a change can be noticed in WINDOWED
+        self.reach = reach(Config(n_layer=WINDOWED[2], window=WINDOWED[1]))
         self.asks = asks()
 
     @property

@@ -21,6 +21,9 @@ LARGE, LARGE_VALUES = (900.0, 1000.0, 999.0), (1.0, 2.0, 3.0)  # scores whose e^
 WIDE, LONG = 128, 4096  # numbers of a head's row, and tokens, of which the traffic is counted
 PROCESSORS = 108  # of an A100
 LOADS = ((8, 1024), (8, 8192), (8, 65536), (32, 8192), (256, 8192))  # texts times heads, keys
+# the attention of GPT-2 medium on the card, forward and backward: table 2 of FlashAttention's paper
+# GFLOPs, GB and milliseconds, step by step and in tiles
+PUBLISHED = ((66.6, 40.3, 41.7), (75.2, 4.4, 7.3))
 CARD, SOFTWARE = "A100", "flash-attention 2"
 
 
@@ -56,14 +59,6 @@ class Tile(NamedTuple):
         return max(key.score for key in self.keys)
 
 
-class Split(NamedTuple):
-    """Some of the keys, worked out apart."""
-
-    tokens: list[str]
-    part: Part
-    weight: float
-
-
 class Moved(NamedTuple):
     """The numbers that a head moves: queries, keys, with scores stored and without."""
 
@@ -80,17 +75,6 @@ class Moved(NamedTuple):
     def shares(self) -> tuple[float, float]:
         """Of the larger of both."""
         return self.apart / self.apart, self.once / self.apart
-
-
-class Published(NamedTuple):
-    """The attention of GPT-2 medium on the card, forward and backward: table 2 of FlashAttention's paper."""
-
-    flops: float  # thousands of millions
-    gb: float
-    ms: float
-
-
-PUBLISHED = (Published(66.6, 40.3, 41.7), Published(75.2, 4.4, 7.3))  # step by step, and in tiles
 
 
 class View:
@@ -138,12 +122,11 @@ class View:
 view = View
 
 
-def halves(words: Sequence[str], parts: Sequence[Part]) -> list[Split]:
+def halves(words: Sequence[str], parts: Sequence[Part]) -> list[tuple[list[str], Part, float]]:
     """The parts with their tokens, and the weight of each among them."""
     whole, cuts = tiles.join(parts), np.array_split(np.arange(len(words)), 2)
     return [
-        Split([words[j] for j in cut], part, math.exp(part.lse - whole.lse))
-        for cut, part in zip(cuts, parts, strict=False)
+        ([words[j] for j in cut], part, math.exp(part.lse - whole.lse)) for cut, part in zip(cuts, parts, strict=False)
     ]
 
 

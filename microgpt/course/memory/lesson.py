@@ -28,6 +28,16 @@ SIZES = {"float32": 4, "bfloat16": 2, "float8": 1}  # bytes a number
 MOST = 10**9  # of tokens, of sequences, of GB
 
 
+FIELDS = (  # of the form: a model, bytes a number, texts, tokens in each, GB, a config.json
+    Choice("preset", tuple(PRESETS), FIRST),
+    Choice("size", tuple(SIZES), "bfloat16"),
+    Field("batch", "8", 1, MOST),
+    Field("tokens", "4096", 1, MOST),
+    Field("memory", str(CARD), 1, MOST),
+    Field("config"),
+)
+
+
 class Known:
     """What the page says of a model; `tokens` 0 stands for its whole context. What it holds and reads is in bytes."""
 
@@ -108,15 +118,7 @@ class View:
         self.activations = 2 * PRESETS[FIRST].config.n_mlp * PRESETS[FIRST].config.n_ctx
         self.more = 2**30 / GB - 1  # of a GiB, than of a GB; as a share
         self.asks = asks(PRESETS[FIRST])
-        # of the form: a model, bytes a number, texts, tokens in each, GB, a config.json
-        self.fields = (
-            Choice("preset", names, FIRST),
-            Choice("size", tuple(SIZES), "bfloat16"),
-            Field("batch", "8", 1, MOST),
-            Field("tokens", "4096", 1, MOST),
-            Field("memory", str(CARD), 1, MOST),
-            Field("config"),
-        )
+        self.fields = FIELDS
 
 
 view = View

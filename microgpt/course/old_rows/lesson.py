@@ -73,8 +73,8 @@ class View:
 
     def __init__(self, settings: Settings) -> None:
         recording = settings.recording()
-        model = recording.model
         recording.run_prompt()
+        model = recording.model
         ids = recording.ids[: recording.n_prompt]
         before = cache_rows(model.params, model.config, ids)
 
@@ -99,8 +99,7 @@ class View:
         experiments.append(tried("weights", 0, ids, cache_rows(trained, model.config, ids)))
         changes = [i for i, e in enumerate(experiments) if e.kind == "change"]
         layers = range(model.config.n_layer)
-        self.experiments = experiments
-        self.trace = recording.trace
+        self.experiments, self.trace = experiments, recording.trace
         self.choices = (Choice("experiment", range(len(experiments)), changes[0]),)
         self.model = model.name
         self.n = len(ids)

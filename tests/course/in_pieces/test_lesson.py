@@ -53,13 +53,13 @@ def test_a_bar_is_what_a_key_counts_beside_the_largest_so_far(run: Run) -> None:
 def test_the_halves_and_the_plain_mean(run: Run) -> None:
     made, tree = run
     scores, values = rows(made)
-    assert abs(sum(one.weight for one in made.splits) - 1) < 1e-12
+    assert abs(sum(weight for _, _, weight in made.splits) - 1) < 1e-12
     at = 0
-    for one in made.splits:
-        part = slice(at, at + len(one.tokens))
+    for tokens, one, weight in made.splits:
+        part = slice(at, at + len(tokens))
         e = np.exp(scores[part])
-        assert np.abs(one.part.out - e @ values[part] / e.sum()).max() < 1e-12
-        assert abs(one.weight - e.sum() / np.exp(scores).sum()) < 1e-12
+        assert np.abs(one.out - e @ values[part] / e.sum()).max() < 1e-12
+        assert abs(weight - e.sum() / np.exp(scores).sum()) < 1e-12
         at = part.stop
     assert at == len(scores)
     if len(made.splits) > 1:
