@@ -119,7 +119,7 @@ def for_lessons(model: Model) -> dict[str, Any]:
 def of_trace() -> dict[str, Any]:
     """Of the first trace: the heads that rest on its first token, and the channel of the keys that stands out most."""
     shown = talks.resting()
-    first, rest = talks.kinds(shown)[0].kind, talks.rest(shown)
+    first, rest = talks.kinds(shown)[0][1], talks.rest(shown)
     return {
         "model": NAME,
         "rest": {"heads": first.heads, "of": shown.map.heads, "half": HALF, **rest._asdict()},

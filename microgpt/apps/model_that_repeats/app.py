@@ -43,18 +43,11 @@ class Turn(NamedTuple):
     held: list[int]  # cases in which its rows are in the cache: the last has those of the last round alone
 
 
-class Piece(NamedTuple):
-    """A token of a text: what is shown of it, and whether it only repeats."""
-
-    text: str
-    again: bool
-
-
 class Shown(NamedTuple):
     """A temperature: the text with SEED, and figures of all its texts."""
 
     temperature: float
-    pieces: list[Piece]
+    pieces: list[tuple[str, bool]]  # what is shown of a token, and whether it only repeats
     texts: int
     again: float  # share of the tokens that only repeat
     mean: float  # of the chances of all tokens
@@ -108,6 +101,6 @@ def heat(temperature: float, texts: list[dict[str, Any]], n: int, words: dict[st
     pieces = zip(texts[shown]["ids"][n:], again[shown], strict=True)
     every = [chance for text in texts for chance in text["chances"]]
     return Shown(
-        temperature, [Piece(words[str(token)], seen) for token, seen in pieces], len(texts),
+        temperature, [(words[str(token)], seen) for token, seen in pieces], len(texts),
         sum(map(sum, again)) / len(every), float(np.mean(every)),
     )  # fmt: skip

@@ -42,13 +42,6 @@ CHAT = Text(
 TEXTS = (DAY, CHAT)
 
 
-class Heads(NamedTuple):
-    """Heads that do one simple thing, by its name."""
-
-    name: str
-    kind: Kind
-
-
 class Rest(NamedTuple):
     """What the token that most heads rest on is like, against the middle one of the others, in the layer where its
     residual stream is longest."""
@@ -92,25 +85,22 @@ class View:
         self.fields = shown.fields
         self.picture = shown
         self.facts = facts(c)
-        self.source = about["source"]
-        self.prompt = about["prompt"]
         self.written = "".join(shown.tokens[about["n_prompt"] :])  # by the model
-        self.n_prompt = about["n_prompt"]
         self.kinds = kinds(shown)
         self.heads = shown.map.heads
         self.rest = rest(shown)
         self.peak = peak(shown)
-        self.digits = about["cut"]["digits"]
+        self.about = about
 
 
 view = View
 
 
-def kinds(shown: ExcerptPicture) -> list[Heads]:
-    """Heads of which one key has more than HALF of the weight on average, from the third step on."""
+def kinds(shown: ExcerptPicture) -> list[tuple[str, Kind]]:
+    """By name, heads of which one key has more than HALF of the weight on average, from the third step on."""
     first, before, own = shown.map.first, shown.map.before, shown.map.own
     assert first and before and own, "the text has three tokens or more"
-    return [Heads(N_("the first token"), first), Heads(N_("the token before"), before), Heads(N_("its own token"), own)]
+    return [(N_("the first token"), first), (N_("the token before"), before), (N_("its own token"), own)]
 
 
 def rest(shown: ExcerptPicture) -> Rest:

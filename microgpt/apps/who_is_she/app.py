@@ -20,14 +20,6 @@ from microgpt.viz.text.formats import show
 REFERS = "smollm2-pronouns.json"
 
 
-class Row(NamedTuple):
-    """A row of the text in the cache: its key, and what each word gives it."""
-
-    token: str
-    key: Thin
-    weights: list[float]
-
-
 class Word(NamedTuple):
     """A word that may come next: its q and its own key in the head, and the row that gets most of its weight."""
 
@@ -50,34 +42,6 @@ class Said(NamedTuple):
     top: bool  # no row gets more than the noun
 
 
-class Told(NamedTuple):
-    """A sentence, and its words that stand for one noun."""
-
-    text: str
-    words: list[Said]
-
-
-class Apart(NamedTuple):
-    """A word that stands for none of the nouns alone, and the two rows that get most of its weight."""
-
-    word: str
-    most: str
-    weight: float
-    next: str
-    next_weight: float
-
-
-class Chance(NamedTuple):
-    """What the choice of the head comes to on sentences that it was not chosen by, and where nothing is to find."""
-
-    held: int  # words of held-out sentences at which the chosen head is right
-    same: int  # of these choices, those that are the head of the page
-    even: float  # words at which a head is right that gives its weights to nouns by chance
-    ways: int  # to deal the nouns out to the words
-    mean: float  # words at which the head chosen then is right
-    as_good: int  # of these ways, those in which it is right at as many as here
-
-
 class View:
     """The page as it is built."""
 
@@ -87,12 +51,13 @@ class View:
         keys, words = np.array(it["keys"]), first["words"]
         scale = thin_scale([keys, *(np.array(word[name]) for word in words for name in ("q", "k"))])
         shown = [show(token) for token in first["tokens"]]
-        rows = [
-            Row(token, scale.strip(keys[i]), [word["weights"][i] for word in words]) for i, token in enumerate(shown)
+        self.layer, self.head, self.scale = layer, head, scale
+        # a row of the cache: its token and key, and what each word gives it
+        self.rows = [
+            (token, scale.strip(keys[i]), [word["weights"][i] for word in words]) for i, token in enumerate(shown)
         ]
-        told = [Told(one["text"], said(one)) for one in it["sentences"]]
-        every, by_head = [word for one in told for word in one.words], margins(it["sentences"])
-        self.layer, self.head, self.rows, self.scale, self.told = layer, head, rows, scale, told
+        self.told = [(one["text"], said(one)) for one in it["sentences"]]  # and its words that stand for one noun
+        every, by_head = [word for _, said_ in self.told for word in said_], margins(it["sentences"])
         self.choices = (Choice("word", range(len(words))),)
         self.model = it["model"]
         self.text = first["text"]
@@ -103,7 +68,16 @@ class View:
         self.heads = by_head[0].size
         self.all_right = int((by_head > 0).all(axis=0).sum())  # heads that are right at all words
         self.margin = float(by_head[:, layer, head].mean())  # the mean, of the chosen head
-        self.chance = chance(it)
+        right_there = int((by_head[:, layer, head] > 0).sum())
+        chosen, self.held = held_out(it["sentences"])  # words of held-out sentences at which the chosen head is right
+        self.same = chosen.count((layer, head))  # of these choices, those that are the head of the page
+        nouns = [len(one["nouns"]) for one in it["sentences"] for word in one["words"] if word["noun"] is not None]
+        self.even = sum(
+            1 / n for n in nouns
+        )  # words at which a head is right that gives its weights to nouns by chance
+        by_chance = dealt(it["sentences"])  # the nouns are dealt out to the words, in all ways
+        self.ways, self.mean = len(by_chance), float(by_chance.mean())  # words at which the head chosen then is right
+        self.as_good = int((by_chance >= right_there).sum())  # ways in which it is right as often as here
         self.apart = [apart(word, shown) for word in words if word["noun"] is None]
         self.source = it["source"]
 
@@ -111,28 +85,11 @@ class View:
 view = View
 
 
-def chance(it: dict[str, Any]) -> Chance:
-    """See `Chance`."""
-    sentences, head = it["sentences"], (it["layer"], it["head"])
-    chosen, held = held_out(sentences)
-    right = int((margins(sentences)[:, head[0], head[1]] > 0).sum())
-    nouns = [len(one["nouns"]) for one in sentences for word in one["words"] if word["noun"] is not None]
-    found = dealt(sentences)
-    return Chance(
-        held,
-        chosen.count(head),
-        sum(1 / n for n in nouns),
-        len(found),
-        float(found.mean()),
-        int((found >= right).sum()),
-    )
-
-
-def apart(word: dict[str, Any], tokens: list[str]) -> Apart:
-    """See `Apart`."""
+def apart(word: dict[str, Any], tokens: list[str]) -> tuple[str, str, float, str, float]:
+    """A word that stands for none of the nouns alone, and the two rows that get most of its weight, each with it."""
     weights = word["weights"][:-1]
     second, most = (int(i) for i in np.argsort(weights)[-2:])
-    return Apart(show(word["word"]), tokens[most], weights[most], tokens[second], weights[second])
+    return show(word["word"]), tokens[most], weights[most], tokens[second], weights[second]
 
 
 def asked(word: dict[str, Any], scale: ThinScale, tokens: list[str]) -> Word:
