@@ -5,8 +5,6 @@ Knows no HTML and no run of a model.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from microgpt.config import Config
 from microgpt.errors import N_
 from microgpt.experiments import growth
@@ -34,13 +32,6 @@ CURVES = {
 POWERS = {1: "O(n)", 2: "O(n²)", 3: "O(n³)"}
 
 
-class Slopes(NamedTuple):
-    """The measured slopes of the three curves of a group at n tokens, each with the power it has come to, if any."""
-
-    n: int
-    slopes: list[tuple[float, str]]
-
-
 def curves(config: Config, group: str, log: bool) -> Chart:
     """Multiply-adds of one group for texts of 1 to FAR tokens, one line a way."""
     lengths = growth.spread(FAR) if log else list(range(0, FAR + 1, 25))
@@ -50,7 +41,7 @@ def curves(config: Config, group: str, log: bool) -> Chart:
     return line_chart(CURVES[group][0], series, N_("tokens"), N_("multiply-adds"), log)
 
 
-def slopes(config: Config, group: str) -> list[Slopes]:
+def slopes(config: Config, group: str) -> list[tuple[int, list[tuple[float, str]]]]:
     """Three slopes measured at three lengths; a power is named where the slope has come close to it."""
     found = []
     for n in (NEAR, FAR, FARTHER):
@@ -58,5 +49,5 @@ def slopes(config: Config, group: str) -> list[Slopes]:
             continue  # there the words beside the table, on rows that all see each other, would not hold
         measured = [growth.exponent(config, b, group, n) for b in BASELINES]
         powers = [POWERS[round(x)] if abs(x - round(x)) < 0.02 else "" for x in measured]
-        found.append(Slopes(n, list(zip(measured, powers, strict=True))))
+        found.append((n, list(zip(measured, powers, strict=True))))
     return found

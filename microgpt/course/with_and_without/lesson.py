@@ -43,49 +43,29 @@ class Row(NamedTuple):
     new: bool
 
 
-class Part(NamedTuple):
-    """Multiply-adds of one part of a step, and shares of the longest bar: one scale for all parts and steps."""
+class Step:
+    """One step of both runs; `most` is the part that the longest bar stands for, `stops` are tokens that end a text.
 
-    part: str
-    with_cache: int
-    without: int
-    share_with: float
-    share_without: float
+    `runs` counts the tokens that a rerun has run in all steps so far, `again` those of them that it had run before.
+    """
 
-
-class Guess(NamedTuple):
-    """A candidate for the next token, and its logit in both runs."""
-
-    token: str
-    with_cache: float
-    without: float
-
-
-class Total(NamedTuple):
-    """Multiply-adds so far, in one of the three ways."""
-
-    name: str
-    kind: str
-    macs: int
-    share: float  # of the longest bar
-
-
-class Step(NamedTuple):
-    """One step of both runs. `follows` is the token that comes next; `chosen` says that the model chose it."""
-
-    number: int
-    runs: int  # tokens that a rerun has run, in all steps so far
-    again: int  # of them not for the first time
-    rows: list[Row]
-    parts: list[Part]
-    total_with: int
-    total_without: int
-    guesses: list[Guess]
-    difference: float
-    follows: str
-    chosen: bool
-    stops: bool
-    totals: list[Total]
+    def __init__(self, trace: Trace, i: int, ours: Array, again: Array, most: float, stops: frozenset[int]) -> None:
+        tokens, vocabulary = trace.about["tokens"], trace.about["vocabulary"]
+        logits, logits_again = trace["logits", i][0], trace["recompute_logits", i]
+        chosen = trace.number("sample", i)
+        self.number, self.runs, self.again = i + 1, (i + 1) * (i + 2) // 2, i * (i + 1) // 2
+        self.rows = [Row(show(token), at == i) for at, token in enumerate(tokens[: i + 1])]
+        # each part of the model, its multiply-adds with the cache and without, and both as shares of the longest bar
+        pairs = zip(PARTS, ours.tolist(), again.tolist(), strict=True)
+        self.parts = [(part, a, b, a / most, b / most) for part, a, b in pairs]
+        self.total_with, self.total_without = int(ours.sum()), int(again.sum())
+        # likeliest next tokens, and their logits in both runs
+        likely = likeliest(logits, N_GUESSES)
+        self.guesses = [(show(vocabulary[t]), float(logits[t]), float(logits_again[t])) for t in likely]
+        self.difference = difference(trace, i)
+        self.follows = show(tokens[i + 1] if chosen is None else vocabulary[chosen])  # the token that comes next
+        self.chosen, self.stops = chosen is not None, chosen in stops  # by the model
+        self.totals = list[tuple[str, str, int, float]]()
 
 
 class View:
@@ -185,44 +165,13 @@ def both_runs(trace: Trace, config: Config, stops: frozenset[int]) -> list[Step]
     ours = [count(config, [e for e in trace if e.pos == i]) for i in range(n)]
     again = [trace["recompute_macs", i] for i in range(n)]
     most, all_again = float(np.max(again)), float(np.sum(again))
-    found: list[Step] = []
-    runs = old = 0
-    for i in range(n):
+    found = [Step(trace, i, ours[i], again[i], most, stops) for i in range(n)]
+    for i, step in enumerate(found):
         so_far = {
             "cached": int(np.sum(ours[: i + 1])),
             "needed": growth.work(config, "needed", "total", i + 1),  # a closed form: nobody runs it here
             "naive": int(np.sum(again[: i + 1])),
         }
-        totals = [Total(WAYS[b], KINDS[b], x, x / all_again) for b, x in so_far.items()]
-        step = one_step(trace, i, ours[i], again[i], most, stops)
-        runs, old = runs + len(step.rows), old + sum(not row.new for row in step.rows)
-        found.append(step._replace(totals=totals, runs=runs, again=old))
+        # multiply-adds so far, in each of the three ways: its name, its kind, and their share of the longest bar too
+        step.totals = [(WAYS[b], KINDS[b], x, x / all_again) for b, x in so_far.items()]
     return found
-
-
-def one_step(trace: Trace, i: int, ours: Array, again: Array, most: float, stops: frozenset[int]) -> Step:
-    """Step i; `most` is the part that the longest bar stands for, `stops` are the tokens that end a text."""
-    tokens, vocabulary = trace.about["tokens"], trace.about["vocabulary"]
-    logits, logits_again = trace["logits", i][0], trace["recompute_logits", i]
-    chosen = trace.number("sample", i)
-    follows = tokens[i + 1] if chosen is None else vocabulary[chosen]
-    return Step(
-        number=i + 1,
-        runs=0,
-        again=0,
-        rows=[Row(show(token), at == i) for at, token in enumerate(tokens[: i + 1])],
-        parts=[
-            Part(part, a, b, a / most, b / most)
-            for part, a, b in zip(PARTS, ours.tolist(), again.tolist(), strict=True)
-        ],
-        total_with=int(ours.sum()),
-        total_without=int(again.sum()),
-        guesses=[
-            Guess(show(vocabulary[t]), float(logits[t]), float(logits_again[t])) for t in likeliest(logits, N_GUESSES)
-        ],
-        difference=difference(trace, i),
-        follows=show(follows),
-        chosen=chosen is not None,
-        stops=chosen in stops,
-        totals=[],
-    )

@@ -11,7 +11,7 @@ MEASURED = ("less than 1e-12, and those of each later step are off by 0.96",)
 
 
 def ask_share(view: View) -> str:
-    work = np.sum([[part.with_cache for part in step.parts] for step in view.steps], axis=0)
+    work = np.sum([[with_cache for _, with_cache, *_ in step.parts] for step in view.steps], axis=0)
     of = dict(zip(PARTS, work.tolist(), strict=True))
     faces = {
         "projections: q, k, v and output": of["qkv"] + of["out"],

@@ -78,11 +78,11 @@ def test_powers_are_read_off_the_curves(model: str, powers: tuple[int, ...]) -> 
     made, _ = drawn("with-and-without", model, "emm")
     orders = {1: "O(n)", 2: "O(n²)", 3: "O(n³)"}
     attention, mlp, total = (made.slopes[made.chart_names.index(name)] for name in ("attention", "MLP", "total"))
-    assert [order for _, order in attention[-1].slopes] == [orders[max(2, p)] for p in powers]
-    assert [order for _, order in mlp[-1].slopes] == [orders[p] for p in (1, 1 if model == "names" else 2, 2)]
-    assert [order for _, order in total[-1].slopes] == [orders[max(2, p)] for p in powers]
-    assert [slope for slope, _ in total[0].slopes] == sorted(slope for slope, _ in total[0].slopes)
-    assert total[0].slopes[0][0] < 1.2 < 1.7 < total[1].slopes[0][0] < 1.95
+    assert [order for _, order in attention[-1][1]] == [orders[max(2, p)] for p in powers]
+    assert [order for _, order in mlp[-1][1]] == [orders[p] for p in (1, 1 if model == "names" else 2, 2)]
+    assert [order for _, order in total[-1][1]] == [orders[max(2, p)] for p in powers]
+    assert [slope for slope, _ in total[0][1]] == sorted(slope for slope, _ in total[0][1])
+    assert total[0][1][0][0] < 1.2 < 1.7 < total[1][1][0][0] < 1.95
 
 
 def test_the_largest_part_is_named() -> None:

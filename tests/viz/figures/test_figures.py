@@ -202,9 +202,9 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         step = view.steps[i]
         kept, again = [["kept", "kept"]] * i, [["again"] * 4] * i
         found = [x for row in (*kept, ["new"] * 4, *again, ["new"] * 4) for x in row]
-        for guess in step.guesses:
-            found += [guess.token, number(guess.with_cache, 4), number(guess.without, 4)]
-        return found + [x for total in step.totals for x in (total.name, whole(total.macs))]
+        for token, with_cache, without in step.guesses:
+            found += [token, number(with_cache, 4), number(without, 4)]
+        return found + [x for name, _, macs, _ in step.totals for x in (name, whole(macs))]
     if widget == "why_q":
         found = [x for life in view.lives for x in (str(life.i), *(f"{count}×" for _, _, count in life.tracks))]
         return found + [x for token, weight in view.olds[i].asked for x in (token, number(weight))]
