@@ -101,9 +101,7 @@ class View:
         layers = range(model.config.n_layer)
         self.experiments, self.trace = experiments, recording.trace
         self.choices = (Choice("experiment", range(len(experiments)), changes[0]),)
-        self.model = model.name
-        self.n = len(ids)
-        self.n_layer = model.config.n_layer
+        self.model, self.n, self.n_layer = model.name, len(ids), model.config.n_layer
         self.places = [place(experiments, i, show(model.tokenizer.vocabulary[ids[i]]), layers) for i in range(len(ids))]
         # what is said of an experiment: its `at`, `token` and `now` are filled in
         self.labels = [LABELS[e.kind] for e in experiments]
