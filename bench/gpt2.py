@@ -35,14 +35,12 @@ from typing import Any
 import numpy as np
 
 from bench.measure import ROOT, Result, at_least, at_most, in_one_thread, interleave, ratios
+from microgpt.architectures.known import PRESETS
 from microgpt.cache import KVCache
-from microgpt.config import Array, Config, Params, n_params, split
+from microgpt.config import Array, Params, n_params, split
 from microgpt.decode import CHUNK, decode_step, generate, prefill
 
-GPT2 = Config(
-    n_layer=12, n_embd=768, n_head=12, n_kv_head=12, head_dim=64, n_mlp=3072, n_ctx=1024, vocab_size=50257,
-    norm="layer", embd_norm=False, final_norm=True, mlp="gelu", bias=True, tied=True,
-)  # fmt: skip
+GPT2 = PRESETS["GPT-2 124M"].config
 CONTEXTS = (16, 64, 256, 1000)  # tokens that the step sees, its own included
 ROUNDS = 15
 CLOSE = 1e-3  # logits here are of the order of 1

@@ -49,13 +49,14 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-HOMES = {  # the public names, and where each is at home
-    "Config": "config", "forward": "model", "KVCache": "cache",
-    "prefill": "decode", "decode_step": "decode", "generate": "decode", "recompute": "decode",
-    "Trace": "trace", "Recording": "record", "UserError": "errors",
-    "Model": "weights", "shipped": "weights", "load": "weights", "save": "weights",
-    "load_checkpoint": "checkpoints.folder", "show": "viz.notebook",
-}  # fmt: skip
+HOMES = dict(  # the public names, and where each is at home
+    pair.split("=")
+    for pair in (
+        "Config=config forward=model KVCache=cache prefill=decode decode_step=decode generate=decode recompute=decode "
+        "Trace=trace Recording=record UserError=errors Model=weights shipped=weights load=weights save=weights "
+        "load_checkpoint=checkpoints.folder show=viz.notebook"
+    ).split()
+)
 __all__ = list(HOMES)
 
 

@@ -245,10 +245,12 @@ def test_templates_do_no_arithmetic_on_values() -> None:
 
 
 LONG = {  # one thing from top to bottom, and lists of all that a lesson shows
-    "microgpt.model.forward", "microgpt.backward.backward", "microgpt.viz.notebook.show",
+    "microgpt.model.forward",
+    "microgpt.backward.backward",
+    "microgpt.viz.notebook.show",
     *(f"microgpt.course.{name}.lesson.__init__" for name in ("fewer_heads", "guess_and_check", "memory", "next_token")),
     *(f"microgpt.course.{name}.lesson.__init__" for name in ("prefill_and_decode", "training", "with_and_without")),
-}  # fmt: skip
+}
 
 
 def test_modules_say_what_they_are_and_functions_are_short() -> None:

@@ -61,8 +61,9 @@ def test_the_heads_that_repeat_are_those_of_the_weights() -> None:
     assert numbers(by_id(PAGE)["opened"]) == [steps[0][0] + 1, head, layer]
     above = sum(
         sum(float(trace()["attn_weights", i, layer][head, 0, j]) for i, j in steps) / 2 > 0.5
-        for layer in range(30) for head in range(9)
-    )  # fmt: skip
+        for layer in range(30)
+        for head in range(9)
+    )
     i = len(TOKENS) - 2
     weight, layer, head = strongest(i, TOKENS.index(" France"))
     assert TOKENS[i] == " is" and numbers(by_id(PAGE)["induction"]) == [above, 0.5, head, layer, round(weight, 2)]

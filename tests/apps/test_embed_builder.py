@@ -91,10 +91,14 @@ def test_the_other_forms_keep_the_address(chosen: dict[str, str], title: str) ->
 
 
 SAME_SITE = [
-        "https://example.org/course", "https://example.org/course/", "  https://example.org/course/kv-cache.html#x",
-        "https://example.org/course/embed/kv-cache.html?step=3", "HTTPS://example.org/course/es/embed/inside.html",
-        "https://example.org/course/es/", "https://example.org/course/embed-builder.html?embed_page=inside",
-]  # fmt: skip
+    "https://example.org/course",
+    "https://example.org/course/",
+    "  https://example.org/course/kv-cache.html#x",
+    "https://example.org/course/embed/kv-cache.html?step=3",
+    "HTTPS://example.org/course/es/embed/inside.html",
+    "https://example.org/course/es/",
+    "https://example.org/course/embed-builder.html?embed_page=inside",
+]
 
 
 def test_the_address_of_any_page_names_the_site() -> None:

@@ -88,8 +88,12 @@ def again(ids: list[int]) -> list[bool]:
 
 
 def test_repetition_by_temperature() -> None:
-    greedy = {"temperature": 0.0, "ids": IDS[: TOLD["n_prompt"] + TOLD["short"]], "seed": SEED,
-              "chances": TOLD["chances"][TOLD["n_prompt"] - 1 :][: TOLD["short"]]}  # fmt: skip
+    greedy = {
+        "temperature": 0.0,
+        "ids": IDS[: TOLD["n_prompt"] + TOLD["short"]],
+        "seed": SEED,
+        "chances": TOLD["chances"][TOLD["n_prompt"] - 1 :][: TOLD["short"]],
+    }
     panels = [e for e in tree_of(PAGE).iter() if "heats" in e.get("class", "")]
     marks = [[text(e) for e in one.iter("mark")] for one in panels[0].iter("p") if one.get("class") == "text"]
     rows = cells("by-heat")

@@ -67,20 +67,27 @@ def test_a_lesson_out_of_a_trace_is_that_of_its_model(files: dict[str, str], tmp
     assert "Recorded from an engine 1.0, in bfloat16, on a card." in (out / "index.html").read_text("utf-8")
 
 
-@pytest.mark.parametrize(("options", "text", "said"), [
-    (["--model", "names"], "{}", "--model is for a model that is run"),
-    (["--prompt", "a"], "{}", "--prompt is for a model that is run"),
-    ([], "{}", "not a trace that this version can read"),
-    ([], None, "cannot be read"),
-    ([], '{"format": "microgpt-trace", "version": 1, "about": {}, "events": []}', "config is missing"),
-    (["--layers", "1"], "the lesson's", "cut.in_layers.heads"),
-    ([], "spoilt", "whole.chances is missing"),
-    (["--new", "0"], "{}", "--new is for a model that is run"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("options", "text", "said"),
+    [
+        (["--model", "names"], "{}", "--model is for a model that is run"),
+        (["--prompt", "a"], "{}", "--prompt is for a model that is run"),
+        ([], "{}", "not a trace that this version can read"),
+        ([], None, "cannot be read"),
+        ([], '{"format": "microgpt-trace", "version": 1, "about": {}, "events": []}', "config is missing"),
+        (["--layers", "1"], "the lesson's", "cut.in_layers.heads"),
+        ([], "spoilt", "whole.chances is missing"),
+        (["--new", "0"], "{}", "--new is for a model that is run"),
+    ],
+)
 def test_what_is_no_trace_for_a_lesson(
-    options: list[str], text: str | None, said: str, files: dict[str, str], tmp_path: Path,
+    options: list[str],
+    text: str | None,
+    said: str,
+    files: dict[str, str],
+    tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     file, out = tmp_path / "trace.json", tmp_path / "lesson"
     if text is not None:
         part = files["trace.json"].replace('"layers": [0, 1]', '"layers": [0]')

@@ -12,9 +12,14 @@ from tools.server import serve, serving
 
 def test_types_and_headers(tmp_path: Path) -> None:
     kinds = {
-        "a.wasm": "application/wasm", "a.js": "text/javascript", "a.mjs": "text/javascript", "a.svg": "image/svg+xml",
-        "a.json": "application/json", "a.html": "text/html", "a.css": "text/css",
-    }  # fmt: skip
+        "a.wasm": "application/wasm",
+        "a.js": "text/javascript",
+        "a.mjs": "text/javascript",
+        "a.svg": "image/svg+xml",
+        "a.json": "application/json",
+        "a.html": "text/html",
+        "a.css": "text/css",
+    }
     for name in kinds:
         (tmp_path / name).write_bytes(b"x")
     with serving(tmp_path) as url:
@@ -100,8 +105,16 @@ def test_what_cannot_be_there_is_not_there(tmp_path: Path, capfd: pytest.Capture
     (tmp_path / "site" / "folder").mkdir(parents=True)
     (tmp_path / "site" / "a.html").write_bytes(b"mine")
     (tmp_path / "secret").write_bytes(b"secret")
-    odd = ("/%00", "/a%00.html", "/%ed%a0%80", "/%ff", "/" + "a" * 5000, "http://[/../../folder", "/a.html/",
-           "/%2e%2e/secret")  # fmt: skip
+    odd = (
+        "/%00",
+        "/a%00.html",
+        "/%ed%a0%80",
+        "/%ff",
+        "/" + "a" * 5000,
+        "http://[/../../folder",
+        "/a.html/",
+        "/%2e%2e/secret",
+    )
     with serving(tmp_path / "site") as url:
         for path in odd:
             assert [asked(url, path, method)[0] for method in ("GET", "HEAD")] == [404, 404], path

@@ -56,9 +56,15 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]
     writer.add_token_merges(["a b", "Ġ a"])
     writer.add_bos_token_id(1)
     writer.add_eos_token_id(2)
-    shapes = {"attn_q": (N_HEAD * HEAD, N_EMBD), "attn_k": (N_KV * HEAD, N_EMBD), "attn_v": (N_KV * HEAD, N_EMBD),
-              "attn_output": (N_EMBD, N_HEAD * HEAD), "ffn_gate": (N_MLP, N_EMBD), "ffn_up": (N_MLP, N_EMBD),
-              "ffn_down": (N_EMBD, N_MLP)}  # fmt: skip
+    shapes = {
+        "attn_q": (N_HEAD * HEAD, N_EMBD),
+        "attn_k": (N_KV * HEAD, N_EMBD),
+        "attn_v": (N_KV * HEAD, N_EMBD),
+        "attn_output": (N_EMBD, N_HEAD * HEAD),
+        "ffn_gate": (N_MLP, N_EMBD),
+        "ffn_up": (N_MLP, N_EMBD),
+        "ffn_down": (N_EMBD, N_MLP),
+    }
     kept = dict[str, Any]()
 
     def add(name: str, array: Any, kind: GGMLQuantizationType, heads: int = 0) -> None:
@@ -74,8 +80,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]
             add(f"blk.{layer}.{norm}.weight", rng.normal(1, 0.1, N_EMBD).astype(np.float32), GGMLQuantizationType.F32)
         for part, shape in shapes.items():
             heads = {"attn_q": N_HEAD, "attn_k": N_KV}.get(part, 0)
-            add(f"blk.{layer}.{part}.weight", rng.normal(0, 0.2, shape).astype(np.float32),
-                GGMLQuantizationType.Q4_1, heads)  # fmt: skip
+            add(
+                f"blk.{layer}.{part}.weight",
+                rng.normal(0, 0.2, shape).astype(np.float32),
+                GGMLQuantizationType.Q4_1,
+                heads,
+            )
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -113,8 +123,9 @@ def test_pairs_side_by_side_turn_as_pairs_half_a_head_apart() -> None:
         assert (a * np.cos(angle), b * np.sin(angle)) == (halves[i] * np.cos(angle), halves[8 + i] * np.sin(angle))
 
 
-def test_another_file_is_refused(made: tuple[Path, dict[str, Any]], capsys: pytest.CaptureFixture[str],
-                                 tmp_path: Path) -> None:  # fmt: skip
+def test_another_file_is_refused(
+    made: tuple[Path, dict[str, Any]], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     out = tmp_path / "traces"
     for file, said in ((made[0], "is not the file that the trace is of"), (tmp_path / "none", "cannot be read")):
         assert trained.main([str(file), "--out", str(out)]) == 1

@@ -146,11 +146,13 @@ def test_why_is_one_sentence_with_the_place() -> None:
     for said, sentence in (
         ("page: index\nbuild.py: Something is missing.\n", "build.py: Something is missing."),
         (TRACEBACK, "/p/templates/live/x.html, line 3: TypeError: unsupported format."),
-        (TRACEBACK.replace("x.html", "x.py"),
-         "/p/microgpt/viz/text/formats.py, line 28: TypeError: unsupported format."),
+        (
+            TRACEBACK.replace("x.html", "x.py"),
+            "/p/microgpt/viz/text/formats.py, line 28: TypeError: unsupported format.",
+        ),
         (TRACEBACK.replace("/p/", "/q/"), "TypeError: unsupported format"),
         ("", "The build has failed."),
-    ):  # fmt: skip
+    ):
         assert why(said, places) == sentence
 
 

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 from microgpt.apps.embed_builder import embed_codes
 from microgpt.apps.embed_builder.embed_codes import HOSTS, Code, Frame
 from microgpt.course import LESSONS, page
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.viz import views
 from microgpt.viz.controls import FORMAT, THEME, Choice, Control, Field, differing, fields_of
 from microgpt.viz.controls import View as Shown
@@ -50,9 +50,11 @@ class Chosen(NamedTuple):
         with language(self.lang):
             title = translated([self.page.title])[0]
         return Frame(
-            embed_codes.address(self.site, *here), embed_codes.address(self.site, *here, alone=False), title,
+            embed_codes.address(self.site, *here),
+            embed_codes.address(self.site, *here, alone=False),
+            title,
             *SIZES[self.size],
-        )  # fmt: skip
+        )
 
     @property
     def codes(self) -> list[Code]:
@@ -81,7 +83,7 @@ def embed(state: State | None, fields: Mapping[str, str]) -> tuple[State | None,
             patch(f"#code-{one.slug}", render.render("apps/embed_builder/_code.html", code=one.code))
             for one in choice.codes
         ],
-    ]  # fmt: skip
+    ]
 
 
 def chosen(fields: Mapping[str, str]) -> Chosen:
@@ -117,7 +119,7 @@ def asked_by(fields: Mapping[str, str]) -> dict[str, str]:
 def lesson(name: str) -> Page:
     """A page that has a frame of its own."""
     if name not in [one.name for one in LESSONS]:
-        raise UserError(N_("There is no page “%(name)s”."), name=name[:40])
+        raise UserError("There is no page “%(name)s”.", name=name[:40])
     return page(name)
 
 
@@ -134,9 +136,7 @@ def locked(text: str) -> str:
     """The first step of a range such as 2-5."""
     found = re.fullmatch("([0-9]{1,9})-([0-9]{1,9})", text)
     if not found or int(found[1]) > int(found[2]):
-        raise UserError(
-            N_("The steps “%(text)s” are no range; give the first and the last, such as 2-5."), text=text[:40]
-        )
+        raise UserError("The steps “%(text)s” are no range; give the first and the last, such as 2-5.", text=text[:40])
     return found[1]
 
 

@@ -58,7 +58,7 @@ def site_address(text: str) -> str:
     found = re.fullmatch(r"(https?)://([\w.-]+(?::\d+)?)(/[^?#]*)?(?:[?#].*)?", text, re.I | re.S)
     if not found:
         raise UserError(
-            N_("The address of the site is “%(text)s”; give one such as https://example.org/course/."), text=text[:80]
+            "The address of the site is “%(text)s”; give one such as https://example.org/course/.", text=text[:80]
         )
     parts = [part for part in (found[3] or "").split("/") if part]
     if parts and parts[-1].endswith(".html"):
@@ -81,9 +81,14 @@ def codes(frame: Frame) -> list[Code]:
 def html(frame: Frame, src: str = "src") -> str:
     """On one line, so that no Markdown sees a paragraph in it."""
     attributes = {
-        "title": frame.title, src: frame.url, "width": frame.width, "height": frame.height,
-        "loading": "lazy", "allow": "clipboard-write", "style": "border:0",
-    }  # fmt: skip
+        "title": frame.title,
+        src: frame.url,
+        "width": frame.width,
+        "height": frame.height,
+        "loading": "lazy",
+        "allow": "clipboard-write",
+        "style": "border:0",
+    }
     written = " ".join(f'{name}="{escape(value)}"' for name, value in attributes.items())
     return f"<iframe {written}></iframe>"
 
@@ -173,4 +178,4 @@ HOSTS = (
         N_("Where frames are not allowed, or in a message: the same view on its page in the course."),
         lambda frame: frame.link,
     ),
-)  # fmt: skip
+)

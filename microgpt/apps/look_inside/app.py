@@ -174,10 +174,14 @@ def figures(found: Contents) -> list[tuple[str, int]]:
     """What the shapes say, each with its name."""
     s = found.shape
     said = [
-        (N_("layers"), len(found.layers)), (N_("numbers in the stream (n_embd)"), s.n_embd),
-        (N_("tokens it knows"), s.n_vocab), (N_("positions"), s.n_ctx), (N_("numbers inside the MLP"), s.n_mlp),
-        (N_("numbers in q, all heads"), s.q_width), (N_("numbers in k, all heads"), s.kv_width),
-    ]  # fmt: skip
+        (N_("layers"), len(found.layers)),
+        (N_("numbers in the stream (n_embd)"), s.n_embd),
+        (N_("tokens it knows"), s.n_vocab),
+        (N_("positions"), s.n_ctx),
+        (N_("numbers inside the MLP"), s.n_mlp),
+        (N_("numbers in q, all heads"), s.q_width),
+        (N_("numbers in k, all heads"), s.kv_width),
+    ]
     return [(name, n) for name, n in said if n and found.family]
 
 

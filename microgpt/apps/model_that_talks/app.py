@@ -36,9 +36,13 @@ class Text(NamedTuple):
 
 DAY = Text("smollm2.json", "The next day is bright", 7, (), (), 4)
 CHAT = Text(
-    "smollm2-chat.json", "<|im_start|>user\nWhat is the capital of France?<|im_end|>\n<|im_start|>assistant\n", 6,
-    (17, 18), (4, 6), 3,
-)  # fmt: skip
+    "smollm2-chat.json",
+    "<|im_start|>user\nWhat is the capital of France?<|im_end|>\n<|im_start|>assistant\n",
+    6,
+    (17, 18),
+    (4, 6),
+    3,
+)
 TEXTS = (DAY, CHAT)
 
 
@@ -115,7 +119,8 @@ def peak(shown: ExcerptPicture) -> Peak:
     """See `Peak`."""
     found = [
         (times, layer, head, channel)
-        for layer, heads in enumerate(shown.about["whole"]["k_peaks"]) for head, (channel, times) in enumerate(heads)
-    ]  # fmt: skip
+        for layer, heads in enumerate(shown.about["whole"]["k_peaks"])
+        for head, (channel, times) in enumerate(heads)
+    ]
     times, layer, head, channel = max(found)
     return Peak(layer, head, channel, times, min(found)[0])

@@ -164,7 +164,7 @@ def ended(recording: Recording) -> Patch:
     """That the model has chosen the end, which is no error. Raises UserError where the picture is full."""
     if len(recording.cache) == recording.limit:
         raise UserError(
-            N_("The picture is full: it has room for %(most)s tokens. Start again with a shorter prompt."),
+            "The picture is full: it has room for %(most)s tokens. Start again with a shorter prompt.",
             most=recording.limit,
         )
     said = N_("The model chose the end: the text is complete. Change the prompt, the seed or the temperature to go on.")
@@ -185,8 +185,11 @@ def reading(loading: Loading | None) -> Patch:
     assert loading is not None
     return progress(
         N_("Reading the numbers: %(read)s of %(total)s MB, %(done)s of %(count)s tensors."),
-        read=megabytes(loading.read), total=megabytes(loading.total), done=loading.done, count=loading.count,
-    )  # fmt: skip
+        read=megabytes(loading.read),
+        total=megabytes(loading.total),
+        done=loading.done,
+        count=loading.count,
+    )
 
 
 def running(recording: Recording, goal: int) -> Patch:

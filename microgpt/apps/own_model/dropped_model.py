@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from microgpt.checkpoints.assemble import Precision
 from microgpt.checkpoints.loading import Loading, Readable, mark
 from microgpt.config import Config, n_params
-from microgpt.errors import N_, UserError
+from microgpt.errors import UserError
 from microgpt.record import Recording
 from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.drawing.picture import Picture, most_tokens
@@ -71,7 +71,7 @@ def loaded(files: Sequence[Readable]) -> tuple[Model | None, Loading | None]:
     """The model of these files, or how far its reading is after one more slice."""
     global current
     if not files:
-        raise UserError(N_("No file is chosen. Choose the files of a checkpoint, or drop them on the field."))
+        raise UserError("No file is chosen. Choose the files of a checkpoint, or drop them on the field.")
     key = mark(files)
     if current.key != key:
         fresh = Loading(files, precision)
@@ -88,10 +88,10 @@ def loaded(files: Sequence[Readable]) -> tuple[Model | None, Loading | None]:
             size = megabytes(current.loading.total)
             forget()
             raise UserError(
-                N_("The browser has no room for this model (%(size)s MB). Close other pages, or use the command "
-                   "line: python build.py --model FOLDER --prompt TEXT --out lesson."),
+                "The browser has no room for this model (%(size)s MB). Close other pages, or use the command "
+                "line: python build.py --model FOLDER --prompt TEXT --out lesson.",
                 size=size,
-            ) from None  # fmt: skip
+            ) from None
         if current.model is not None:  # the page says that all is read before the model runs
             done, current.loading = current.loading, None
             return None, done
@@ -134,13 +134,16 @@ def recorded(settings: Settings, model: Model, anew: bool = False) -> Recording:
     if kept is None:
         n, most = len(model.tokenizer.encode(settings.prompt)), most_tokens(model.config)
         if n > most:
-            raise UserError(
-                N_("The prompt has %(n)s tokens; a page shows at most %(limit)s. Shorten it."), n=n, limit=most
-            )
+            raise UserError("The prompt has %(n)s tokens; a page shows at most %(limit)s. Shorten it.", n=n, limit=most)
         kept = Recording(
-            model, settings.prompt, settings.temperature, settings.top_k, settings.seed, most - n,
+            model,
+            settings.prompt,
+            settings.temperature,
+            settings.top_k,
+            settings.seed,
+            most - n,
             compares=n_params(model.config) <= QUICK,
-        )  # fmt: skip
+        )
         _kept.clear()
         _kept[settings] = kept
     return kept
@@ -166,9 +169,14 @@ def big_picture(
     found = opened(attention(trace, config, recording.n_prompt), config.head_dim, layers, heads)
     same = [index for index, one in enumerate(found) if one.value == fields.get("head")]
     return OwnBigPicture(
-        trace, at, phase=stage_of(fields), heads=tuple(found), at_head=same[0] if same else 0,
-        by_rule=not heads, layers_by_rule=not layers,
-    )  # fmt: skip
+        trace,
+        at,
+        phase=stage_of(fields),
+        heads=tuple(found),
+        at_head=same[0] if same else 0,
+        by_rule=not heads,
+        layers_by_rule=not layers,
+    )
 
 
 def stage_of(fields: Mapping[str, str]) -> int:

@@ -37,7 +37,7 @@ def drawing(words: Sequence[str], reads: Sequence[Array], off: Sequence[Sequence
             [one[i] for one in off],
         )
         for i, word in enumerate(words)
-    ]  # fmt: skip
+    ]
 
 
 def cell(shares: Sequence[float]) -> Cell:

@@ -68,11 +68,11 @@ class View:
     def __init__(self, settings: Settings) -> None:
         target, draft, trace = shipped(settings.model), shipped(DRAFT), Trace()
         if not target.tokenizer.split(settings.prompt):
-            raise UserError(N_("The prompt is empty; give at least one token."))
+            raise UserError("The prompt is empty; give at least one token.")
         ids = target.tokenizer.encode(settings.prompt)
         writer = Speculation(
             target, SmallModel(draft, TEMPERATURE, 0, SEED), ids, GAMMA, TEMPERATURE, 0, SEED, trace.sequence(0)
-        )  # fmt: skip
+        )
         texts, found = [list(ids)], list[Round]()
         for one in writer.run(MOST_ROUNDS * (GAMMA + 1)):
             found.append(one)
@@ -162,23 +162,31 @@ def shown(target: Model, draft: Model, text: Sequence[int], one: Round) -> Shown
             p_target, p_draft = mine, theirs
         guesses.append(
             Guess(
-                vocabulary[token], float(mine[token]), float(theirs[token]), float(acceptance(mine, theirs)[token]),
-                i < one.accepted, judged,
+                vocabulary[token],
+                float(mine[token]),
+                float(theirs[token]),
+                float(acceptance(mine, theirs)[token]),
+                i < one.accepted,
+                judged,
             )
-        )  # fmt: skip
+        )
     fell = one.accepted < len(one.drafted)
     if not fell and one.chosen >= 0:  # all are kept: the next token is drawn from what the target gives
         p_target = p_draft = law_of(target, [*text, *one.drafted])
     left = residual(p_target, p_draft) if fell else p_target
     order = np.argsort(-np.maximum(p_target, p_draft), kind="stable")[:SHOWN]
     return Shown(
-        guesses, vocabulary[one.chosen] if one.chosen >= 0 else "", one.accepted,
+        guesses,
+        vocabulary[one.chosen] if one.chosen >= 0 else "",
+        one.accepted,
         [
             (vocabulary[i], float(p_target[i]), float(p_draft[i]) if fell else 0.0, float(left[i]))
             for i in order.tolist()
         ],
-        last, 1 + len(one.drafted), len(text) + len(one.tokens) - 1,
-    )  # fmt: skip
+        last,
+        1 + len(one.drafted),
+        len(text) + len(one.tokens) - 1,
+    )
 
 
 def same_greedy(target: Model, draft: Model, ids: Sequence[int]) -> bool:

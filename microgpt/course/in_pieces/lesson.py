@@ -160,6 +160,6 @@ def tiles_of(scores: Array, values: Array, words: Sequence[str], size: int) -> l
         keys = [
             Key(words[j], float(scores[j]), [0.0] * i + [float(np.exp(scores[j] - s.m)) for s in states[i:]])
             for j in range(at.start, min(at.stop, len(scores)))
-        ]  # fmt: skip
+        ]
         found.append(Tile(keys, states[i - 1] if i else None, state, float(e.sum()), e @ values[at]))
     return found

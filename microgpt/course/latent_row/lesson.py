@@ -141,11 +141,14 @@ def drawn(recording: Recording, layer: int) -> tuple[list[Row], list[Head]]:
     rows = [Row(words[i], scale.strip(latents[0, i]), scale.strip(short[0, i])) for i in seen]
     heads = [
         Head(
-            [scale.strip(keys[h, i]) for i in seen], [scale.strip(values[h, i]) for i in seen], scale.strip(q[0, h]),
-            scale.strip(turned[0, h]), [round(100 * float(weights[h, i] / weights.max())) for i in seen],
+            [scale.strip(keys[h, i]) for i in seen],
+            [scale.strip(values[h, i]) for i in seen],
+            scale.strip(q[0, h]),
+            scale.strip(turned[0, h]),
+            [round(100 * float(weights[h, i] / weights.max())) for i in seen],
         )
         for h in range(c.n_head)
-    ]  # fmt: skip
+    ]
     return rows, heads
 
 
@@ -183,12 +186,16 @@ def trained() -> list[Kind]:
     most = max(numbers_per_token(c) for c in configs.values())
     return [
         Kind(
-            kind, numbers_per_token(configs[kind]), n_params(configs[kind]), float(np.mean(losses)),
+            kind,
+            numbers_per_token(configs[kind]),
+            n_params(configs[kind]),
+            float(np.mean(losses)),
             None if kind == KINDS[0] else paired(kind, KINDS[0]),
-            [100 * (x - low) / (high - low) for x in losses], numbers_per_token(configs[kind]) / most,
+            [100 * (x - low) / (high - low) for x in losses],
+            numbers_per_token(configs[kind]) / most,
         )
         for kind, losses in measured().items()
-    ]  # fmt: skip
+    ]
 
 
 @cache

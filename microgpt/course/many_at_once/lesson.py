@@ -131,12 +131,15 @@ view = View
 def way(kind: str, run: Run, most: int) -> Way:
     held, again = run.policy.static, list(taken_away(run))
     return Way(
-        kind, run,
+        kind,
+        run,
         [column(run, i, most, held) for i in range(len(run.passes))],
-        0 if held else run.policy.budget, 0.0 if held else min(1.0, run.policy.budget / most),
+        0 if held else run.policy.budget,
+        0.0 if held else min(1.0, run.policy.budget / most),
         len(again),
-        sum(lost for lost, _ in again), sum(found for _, found in again),
-    )  # fmt: skip
+        sum(lost for lost, _ in again),
+        sum(found for _, found in again),
+    )
 
 
 def taken_away(run: Run) -> Iterator[tuple[int, int]]:
@@ -155,10 +158,14 @@ def column(run: Run, i: int, most: int, static: bool) -> Column:
     return Column(
         one.end - one.start,
         [box(run, one, text, parts.get(text), text in kept) for text in range(len(run.ids))],
-        one.tokens, one.tokens / most,
+        one.tokens,
+        one.tokens / most,
         " ".join(LETTERS[part.text] + str(part.n) for part in one.parts),
-        named(one.waiting), named(one.preempted), named(one.ended), one.n_free,
-    )  # fmt: skip
+        named(one.waiting),
+        named(one.preempted),
+        named(one.ended),
+        one.n_free,
+    )
 
 
 def named(texts: Iterable[int]) -> str:

@@ -49,9 +49,11 @@ class Known:
             factors = [(c.n_layer, N_("layers")), (model.row, N_("numbers in the shared row"))]
         else:
             factors = [
-                (len(KINDS), N_("K and V")), (c.n_layer, N_("layers")), (c.n_kv_head, N_("key and value heads")),
+                (len(KINDS), N_("K and V")),
+                (c.n_layer, N_("layers")),
+                (c.n_kv_head, N_("key and value heads")),
                 (c.head_dim, N_("numbers per head")),
-            ]  # fmt: skip
+            ]
         self.model, self.batch, self.card, self.context = model, batch, memory, full
         # number, what it counts; their product is per_token
         self.factors = [*factors, (size, N_("bytes per number"))]
@@ -135,7 +137,7 @@ def calculate(state: State | None, fields: Mapping[str, str]) -> tuple[State | N
     pasted = fields.get("config", "").strip()
     model = from_config_json(pasted) if pasted else preset(fields["preset"])
     if fields["size"] not in SIZES:
-        raise UserError(N_("There is no number format “%(text)s” here."), text=fields["size"][:40])
+        raise UserError("There is no number format “%(text)s” here.", text=fields["size"][:40])
     known = Known(
         model,
         counted(fields["tokens"], N_("The context is “%(text)s”; give a whole number of tokens from 1 to %(most)s.")),
@@ -148,7 +150,7 @@ def calculate(state: State | None, fields: Mapping[str, str]) -> tuple[State | N
 
 def preset(name: str) -> Architecture:
     if name not in PRESETS:
-        raise UserError(N_("There is no model “%(name)s” in the list."), name=name[:40])
+        raise UserError("There is no model “%(name)s” in the list.", name=name[:40])
     return PRESETS[name]
 
 

@@ -115,9 +115,12 @@ def slots_of(entry: Entry, size: int) -> list[tuple[Row, int]]:
 def wires(texts: Sequence[Sequence[Entry]]) -> list[Wire]:
     return [
         Wire(
-            text, (2 * entry.line + 1) * HALF, (2 * entry.block + 3) * HALF, entry.cases,
+            text,
+            (2 * entry.line + 1) * HALF,
+            (2 * entry.block + 3) * HALF,
+            entry.cases,
             [row.written for row in entry.rows if row],
         )
         for text, found in enumerate(texts)
         for entry in found
-    ]  # fmt: skip
+    ]

@@ -142,7 +142,7 @@ def case(length: int) -> Case:
                 batch * length * row / load.read,
                 batch / seconds,
                 batch <= most,
-            )  # fmt: skip
+            )
         )
     return Case(length, intensity_limit(model, length), most, steps)
 
@@ -155,10 +155,13 @@ def over(trace: Trace, wo: Array, n: int, ranks: int) -> Ranks:
     total = np.sum(tensor_parallel(q, keys, values, wo, ranks), axis=0)
     mixed = context_parallel(q, keys, values, ranks)
     return Ranks(
-        ranks, n_head // ranks, len(kv_heads_of(0, ranks, n_head, n_kv_head)), rows_held(ranks, n_head, n_kv_head),
+        ranks,
+        n_head // ranks,
+        len(kv_heads_of(0, ranks, n_head, n_kv_head)),
+        rows_held(ranks, n_head, n_kv_head),
         float(np.abs(total - trace["attn_out", n - 1, 0][0]).max()),
         float(np.abs(mixed - trace["head_out", n - 1, 0][0]).max()),
-    )  # fmt: skip
+    )
 
 
 def travel(n_bytes: int, again: float) -> list[tuple[str, float, float]]:

@@ -132,9 +132,14 @@ class Texts:
         return self.told(kind, text, 0, 1, logits, copied)
 
     def told(
-        self, kind: str, text: int, found: int, run: int, logits: Array | None = None,
+        self,
+        kind: str,
+        text: int,
+        found: int,
+        run: int,
+        logits: Array | None = None,
         copied: tuple[int, int] | None = None,
-    ) -> Event:  # fmt: skip
+    ) -> Event:
         ids = list(self.there[text])
         difference = 0.0 if logits is None else float(np.abs(logits - alone(self.model, ids)[0]).max())
         tables = [list(cache.table) for cache in self.caches]

@@ -22,9 +22,14 @@ from microgpt.viz.text.formats import show
 from microgpt.weights import Model, shipped
 
 HAPPENS = {  # what an event is called in one word, after the letter of its text
-    "run": N_("comes"), "fork": N_("forks"), "copy": N_("writes"), "write": N_("writes"),
-    "end": N_("ends"), "again": N_("returns"), "changed": N_("comes"),
-}  # fmt: skip
+    "run": N_("comes"),
+    "fork": N_("forks"),
+    "copy": N_("writes"),
+    "write": N_("writes"),
+    "end": N_("ends"),
+    "again": N_("returns"),
+    "changed": N_("comes"),
+}
 CHATS = {"same": N_("nothing changes"), "clock": N_("the time stands first"), "tool": N_("a tool is changed")}
 BEAMS = ("ma", 4, 7, 4)  # beginning, width, steps, rows of a block
 SAMPLES = (1000, 200, 4)  # tokens of a prompt, of an answer, answers
@@ -114,19 +119,29 @@ def moment(events: list[Event], words: list[str]) -> Moment:
     alike = next((i for i, (a, b) in enumerate(zip(event.ids, first, strict=False)) if a != b), event.found)
     tables = [
         (
-            LETTERS[one], one, table,
-            sum(e.found for e in events if e.text == one), sum(e.run for e in events if e.text == one),
+            LETTERS[one],
+            one,
+            table,
+            sum(e.found for e in events if e.text == one),
+            sum(e.run for e in events if e.text == one),
         )
-        for one, table in enumerate(event.tables) if any(e.text == one for e in events)
-    ]  # fmt: skip
+        for one, table in enumerate(event.tables)
+        if any(e.text == one for e in events)
+    ]
     keys = [event.keys[number].hex()[:SHORT] for number in event.tables[text] if number in event.keys]
     hashed = (keys[0], [words[i] for i in event.ids[SIZE : 2 * SIZE]], keys[1]) if len(keys) > 1 else None
     return Moment(
-        event, LETTERS[text], event.found // SIZE, hashed if event.kind in COMES else None, words[event.ids[-1]],
+        event,
+        LETTERS[text],
+        event.found // SIZE,
+        hashed if event.kind in COMES else None,
+        words[event.ids[-1]],
         max(0, alike - event.found) if len(events) > 1 else 0,
         event.tables[text][-1] if event.tables[text] else -1,
-        tables, sum(e.found for e in events), sum(e.run for e in events),
-    )  # fmt: skip
+        tables,
+        sum(e.found for e in events),
+        sum(e.run for e in events),
+    )
 
 
 @cache

@@ -100,9 +100,15 @@ def instead(model: str, config: Config, n: int) -> Instead:
     kv = 2 * config.n_kv_head * config.head_dim
     rows = n * config.n_layer
     return Instead(
-        model, n, config.n_embd, kv, (n - 1) * config.n_layer * config.n_embd * kv, int(cached(config, n).sum()),
-        2 * rows * config.n_embd, 2 * rows * kv,
-    )  # fmt: skip
+        model,
+        n,
+        config.n_embd,
+        kv,
+        (n - 1) * config.n_layer * config.n_embd * kv,
+        int(cached(config, n).sum()),
+        2 * rows * config.n_embd,
+        2 * rows * kv,
+    )
 
 
 def old(picture: Picture, config: Config, i: int) -> Old:

@@ -128,8 +128,13 @@ def race(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Pa
         result = Result(naive / cached, work[1] / work[0], fields.get("browser", ""))
     html = render.render(
         "course/with_and_without/_race.html",
-        lanes=lanes, lap=min(len(laps) + 1, LAPS), laps=LAPS, of=LAP, n=n, result=result,
-    )  # fmt: skip
+        lanes=lanes,
+        lap=min(len(laps) + 1, LAPS),
+        laps=LAPS,
+        of=LAP,
+        n=n,
+        result=result,
+    )
     return new, [patch("#race", html), *([] if result else [again("race")])]
 
 

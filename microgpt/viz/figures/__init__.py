@@ -155,9 +155,10 @@ def lesson(shown: str | Page) -> Page:
     page = shown if isinstance(shown, Page) else page_named(shown)
     if not page.widget:
         raise UserError(
-            N_("The page “%(name)s” has no figure; take one of: %(known)s."),
-            name=page.name, known=", ".join(one.name for one in LESSONS),
-        )  # fmt: skip
+            "The page “%(name)s” has no figure; take one of: %(known)s.",
+            name=page.name,
+            known=", ".join(one.name for one in LESSONS),
+        )
     return page
 
 
@@ -172,7 +173,7 @@ def panel(page: Page, view: View, at: Mapping[str, Value], moving: bool = False,
     other = added(page.widget)
     if other and not (at and (hasattr(view, "tables") or other.template("figure.svg"))):
         raise UserError(
-            N_("The lesson “%(name)s” has no figure; it needs a choice, and figure.svg or a view with tables."),
+            "The lesson “%(name)s” has no figure; it needs a choice, and figure.svg or a view with tables.",
             name=page.name,
         )
     pen = Pen()

@@ -45,14 +45,19 @@ def sentence(context: jinja2.runtime.Context, message: str, values: dict[str, ob
 
 
 TOOLS: dict[str, Any] = {
-    **{name: getattr(places, name) for name in (
-        "boxes", "cells", "chips", "full_cells", "grid", "length", "pile", "shade", "standing"
-    )},
+    **{
+        name: getattr(places, name)
+        for name in ("boxes", "cells", "chips", "full_cells", "grid", "length", "pile", "shade", "standing")
+    },
     **{name: getattr(words, name) for name in ("fit", "lines", "roomy")},
-    "L": places.LEFT, "R": places.RIGHT, "RAMP": paint.RAMP, "Box": places.Box,
+    "L": places.LEFT,
+    "R": places.RIGHT,
+    "RAMP": paint.RAMP,
+    "Box": places.Box,
     "m": SimpleNamespace(token=words.token, bold=words.bold, **{one: partial(words.bold, one) for one in "qkv"}),
-    "gettext": gettext, "ngettext": ngettext,
-}  # fmt: skip
+    "gettext": gettext,
+    "ngettext": ngettext,
+}
 
 
 def draw(names: Sequence[str], macro: str, *arguments: object, **context: object) -> tuple[Sheet, Any]:

@@ -199,7 +199,8 @@ def test_a_site_and_a_lesson_of_ones_own_replace_each_other(out: Path, monkeypat
     monkeypatch.setattr(bake, "pack_beside", lambda *_: "runtime-0")
     assert build.main(["--prompt", "emma", "--out", str(out)]) == 0
     assert {"index.html", "embed.html", "boot.js"} <= tree(out).keys() and not OLD.keys() & {*tree(out)} - {
-        "index.html", "style.css",
-    }  # fmt: skip
+        "index.html",
+        "style.css",
+    }
     build.build(out, write=site(OLD))
     assert tree(out) == OLD

@@ -18,13 +18,13 @@ from tools.output import sources as ours
 from tools.output.sources import ROOT
 
 STRAY = (
-    "microgpt/notes-secret.env", "microgpt/data/names.npz~", "microgpt/data/names-1000.txt.orig", "microgpt/.env.py",
-    "microgpt/lists.txt", "templates/.DS_Store", "templates/._base.html", "templates/pages/.draft.html",
-    "templates/.git/x.html", "templates/base.html.bak", "templates/key.pem", "locale/es/LC_MESSAGES/messages.po~",
-    "locale/es/LC_MESSAGES/.messages.po", "locale/es/LC_MESSAGES/older.mo", "site/draft.html", "site/.hidden.js",
-    "site/notes.txt", "site/boot.js~", "site/cards/.DS_Store", "site/cards/secret.txt", "site/private/photo.png",
-    "site/css/._9-print.css", "site/css/mine.css",
-)  # fmt: skip
+    "microgpt/notes-secret.env microgpt/data/names.npz~ microgpt/data/names-1000.txt.orig microgpt/.env.py "
+    "microgpt/lists.txt templates/.DS_Store templates/._base.html templates/pages/.draft.html templates/.git/x.html "
+    "templates/base.html.bak templates/key.pem locale/es/LC_MESSAGES/messages.po~ "
+    "locale/es/LC_MESSAGES/.messages.po locale/es/LC_MESSAGES/older.mo site/draft.html site/.hidden.js "
+    "site/notes.txt site/boot.js~ site/cards/.DS_Store site/cards/secret.txt site/private/photo.png "
+    "site/css/._9-print.css site/css/mine.css"
+).split()
 LINKS = (
     "microgpt/linked.py",
     "templates/linked.html",
@@ -93,8 +93,14 @@ def test_only_what_is_listed_goes_beside_a_lesson(
     monkeypatch.setattr(bake, "ROOT", sources, raising=False)
     bake.bake(bake.Recipe(request(), "directory"), lambda line: None, tmp_path / "out")
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
-        "index.html", "embed.html", "style.css", "boot.js", "host.js", "offline.js", "icon.svg",
-    }  # fmt: skip
+        "index.html",
+        "embed.html",
+        "style.css",
+        "boot.js",
+        "host.js",
+        "offline.js",
+        "icon.svg",
+    }
 
 
 def test_only_what_is_listed_goes_into_the_style(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,11 +50,18 @@ def test_a_lesson_runs_on_the_little_that_it_carries(page: Page, lang: str, tmp_
 def test_what_no_lesson_asks_for_stays_at_home() -> None:
     wanted = needed_by(asked(LESSONS[0]))
     for name in (
-        "microgpt/viz/notebook/__init__.py", "microgpt/checkpoints/loading.py", "microgpt/train.py",
-        "microgpt/serving/engine.py", "microgpt/apps/index/app.py", "microgpt/data/stories-mla.npz",
-        "microgpt_templates/apps_index_page_html.py", "microgpt_templates/course_shared_prefixes_prose_html.py",
-        "locale/es/LC_MESSAGES/messages.mo", "numpy/random/mtrand.so", "numpy/linalg/_umath_linalg.so",
-    ):  # fmt: skip
+        "microgpt/viz/notebook/__init__.py",
+        "microgpt/checkpoints/loading.py",
+        "microgpt/train.py",
+        "microgpt/serving/engine.py",
+        "microgpt/apps/index/app.py",
+        "microgpt/data/stories-mla.npz",
+        "microgpt_templates/apps_index_page_html.py",
+        "microgpt_templates/course_shared_prefixes_prose_html.py",
+        "locale/es/LC_MESSAGES/messages.mo",
+        "numpy/random/mtrand.so",
+        "numpy/linalg/_umath_linalg.so",
+    ):
         assert not wanted(name), name
     for name in ("numpy/linalg/_linalg.py", "microgpt/data/names-deep.npz"):
         assert wanted(name), name

@@ -69,8 +69,13 @@ def forgets(keys: Array, values: Array, n: int) -> Handed:
 
 
 BROKEN: dict[Callable[[Array, Array, int], Handed], list[int]] = {  # -> the older rows that step FROM finds changed
-    overwrites: [0], swaps: [0, 2], shifts: [1, 2], rounds: [0, 1, 2], drops: [1], forgets: [0, 1],
-}  # fmt: skip
+    overwrites: [0],
+    swaps: [0, 2],
+    shifts: [1, 2],
+    rounds: [0, 1, 2],
+    drops: [1],
+    forgets: [0, 1],
+}
 
 
 class Ran(NamedTuple):
@@ -150,8 +155,10 @@ def test_page_and_figure_have_it_and_a_live_page_is_drawn_anew(ran: Ran) -> None
 def caches() -> dict[str, Cache]:
     pool = BlockPool(MODEL.config, 12, 2)
     return {
-        "plain": KVCache(MODEL.config), "paged": PagedCache(pool), "ring": RingCache(replace(MODEL.config, window=4)),
-    }  # fmt: skip
+        "plain": KVCache(MODEL.config),
+        "paged": PagedCache(pool),
+        "ring": RingCache(replace(MODEL.config, window=4)),
+    }
 
 
 @pytest.mark.parametrize("kind", caches())
@@ -238,9 +245,10 @@ def test_a_file_is_drawn_and_what_is_wrong_in_it_is_said(ran: Ran) -> None:
 FAR: list[tuple[str, dict[str, Any]]] = [("pos", {"pos": 99})]
 LONG = [("shape", {"shape": [2, rows, 8], "values": [0.0] * 16 * rows}) for rows in (0, FROM + 2)]
 WRONG = {
-    "k_read": FAR + LONG, "v_read": FAR + LONG,
+    "k_read": FAR + LONG,
+    "v_read": FAR + LONG,
     "key_positions": [*FAR, ("values", {"values": [0, 1, 99]}), ("values", {"values": [0, 2, 2]})],
-}  # fmt: skip
+}
 
 
 def test_a_row_that_one_layer_alone_has_lost_is_said_to_be_so_there() -> None:

@@ -73,8 +73,10 @@ def test_what_is_not_reported_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 COUNT = len(PHASES)
 NUMBER = {phase.name: i for i, phase in enumerate(PHASES, 1)}
-IN_WORDS = {"en": dict(zip(range(5, 10), ("five", "six", "seven", "eight", "nine"), strict=True)),
-            "es": dict(zip(range(5, 10), ("cinco", "seis", "siete", "ocho", "nueve"), strict=True))}  # fmt: skip
+IN_WORDS = {
+    "en": dict(zip(range(5, 10), ("five", "six", "seven", "eight", "nine"), strict=True)),
+    "es": dict(zip(range(5, 10), ("cinco", "seis", "siete", "ocho", "nueve"), strict=True)),
+}
 STEPPER = lesson_named("stepper")
 SHEET = where(f"{STEPPER.folder}/style.css").read_text("utf-8")
 

@@ -25,9 +25,15 @@ HEAT = {  # class of a cell -> its colour and that of its number
 }  # fmt: skip
 RAMP = [HEAT[name][0] for name in (*(f"n{i}" for i in range(12, 0, -1)), "z", *(f"p{i}" for i in range(1, 13)))]
 BARS = {  # what a bar stands for -> its colour, where that is not a name of INK
-    "with": "ink", "wt": "q", "pr": "soft", "own": "soft", "fresh": "new-line", "weights": "soft", "off": "new-line",
+    "with": "ink",
+    "wt": "q",
+    "pr": "soft",
+    "own": "soft",
+    "fresh": "new-line",
+    "weights": "soft",
+    "off": "new-line",
     "needed": "new-line",
-}  # fmt: skip
+}
 TEXT = "'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', Arial, sans-serif"
 MONO = "'Cascadia Mono', 'Roboto Mono', 'Noto Sans Mono', 'DejaVu Sans Mono', Consolas, monospace"
 SMALL = 13  # the size of text that says nothing else, and the smallest there is
@@ -42,7 +48,7 @@ WORDS = {  # one word of a kind of text -> the attributes that it stands for
     "struck": {"text-decoration": "line-through"},
     "faint": {"opacity": "0.55"},
     "white": {"fill": "#ffffff"},
-}  # fmt: skip
+}
 
 
 def attributes(kind: str = "") -> dict[str, str]:
