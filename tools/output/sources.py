@@ -14,10 +14,10 @@ from microgpt.viz.text.po import compiled
 ROOT = Path(__file__).resolve().parents[2]
 OWN = {  # what of the repository runs in the browser
     "microgpt": (
-        "**/*.py", "py.typed", "data/*.npz", "data/*.txt", "simd/*.so", "simd/*.wat",
+        "**/*.py", "**/listings/*.py", "py.typed", "data/*.npz", "data/*.txt", "simd/*.so", "simd/*.wat",
         "**/*.html", "**/*.svg", "**/*.json",
     ),
-    "templates": ("**/*.html", "**/*.svg", "**/*.py", "**/*.json"),
+    "templates": ("**/*.html", "**/*.svg"),
     "locale": ("*/LC_MESSAGES/messages.po",),
 }  # fmt: skip
 CARD = "card.png"  # of a lesson, in its folder; those of other pages lie in site/cards

@@ -53,8 +53,12 @@ class Card(NamedTuple):
 
     page: Page
     others: list[Page]
-    thumb: Sketch
     view: Any
+
+    @property
+    def thumb(self) -> Sketch:
+        """Its small picture, which is drawn as the page is written."""
+        return thumb(self.page, self.view)
 
 
 TRAINED = {
@@ -116,7 +120,6 @@ def parts() -> list[tuple[Part, list[Card]]]:
         cards = []
         for _, pages in groupby(part.lessons, lambda lesson: lesson.number):
             page, *others = pages
-            shown = views.of(page)
-            cards.append(Card(page, others, thumb(page, shown), shown))
+            cards.append(Card(page, others, views.of(page)))
         found.append((part, cards))
     return found
