@@ -60,11 +60,6 @@ class Config:
     mlp_bias: bool = False  # on fc1, fc2 and gate
     tied: bool = False  # the output head is wte
 
-    @property
-    def group(self) -> int:
-        """Query heads that share a key head and a value head."""
-        return self.n_head // self.n_kv_head
-
 
 def row_dims(config: Config) -> tuple[int, int]:
     """How many numbers a head's row of K and of V has in the cache: head_dim each, or the short key and the latent."""

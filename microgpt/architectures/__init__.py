@@ -79,6 +79,11 @@ class Architecture:
         return "MQA" if self.config.n_kv_head == 1 else "GQA"
 
     @property
+    def group(self) -> int:
+        """Query heads that share a key head and a value head."""
+        return self.config.n_head // self.config.n_kv_head
+
+    @property
     def row(self) -> int:
         """Numbers that one token adds to the cache of one layer."""
         if self.latent:

@@ -6,10 +6,9 @@ the page takes back where they break off. It is loaded when a page needs it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache, partial
 from types import ModuleType
-from typing import NamedTuple
 
 from microgpt.viz.controls import Choice, View
 from microgpt.viz.given_files import Files
@@ -18,8 +17,7 @@ from microgpt.viz.page import Page
 from microgpt.viz.patches import Patch, State
 from microgpt.viz.settings import Settings
 
-Hook = Callable[[State | None, Mapping[str, str]], tuple[State | None, list[Patch]]]
-FileHook = Callable[[Files, State | None, Mapping[str, str]], tuple[State | None, list[Patch]]]
+Hook = Callable[..., tuple[State | None, list[Patch]]]  # of a state and the fields of a page; of files before them, too
 
 
 def view(widget: str, settings: Settings) -> View:
@@ -28,7 +26,7 @@ def view(widget: str, settings: Settings) -> View:
     return found
 
 
-class Empty(NamedTuple):
+class Empty:
     """The view of a page that shows nothing but words."""
 
     choices: tuple[Choice, ...] = ()
@@ -57,5 +55,5 @@ def stopped(widget: str) -> list[Patch]:
 def hooks(widget: str, files: Files) -> dict[str, Hook]:
     """The live actions that this widget alone has, or has in its own way; those that take files get them."""
     own: dict[str, Hook] = getattr(module(widget), "HOOKS", {})
-    takes: dict[str, FileHook] = getattr(module(widget), "FILE_HOOKS", {})
+    takes: dict[str, Hook] = getattr(module(widget), "FILE_HOOKS", {})
     return own | {name: partial(hook, files) for name, hook in takes.items()}

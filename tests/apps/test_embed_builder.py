@@ -16,9 +16,10 @@ from microgpt.course import LESSONS, page
 from microgpt.course.kv_cache import lesson as stepper
 from microgpt.errors import UserError
 from microgpt.viz import views
-from microgpt.viz.rendering.render import language, render_embed, render_page
+from microgpt.viz.rendering.render import render_embed, render_page
 from microgpt.viz.session import dispatch
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.language import language
 from microgpt.viz.text.place import ROOT
 from tests.support.controls import controls
 from tests.support.pages import parse, text, tree_of

@@ -9,11 +9,10 @@ from microgpt.course import page
 from microgpt.trace import Trace
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.picture import Picture
-from microgpt.viz.rendering.render import LANGUAGES, language
 from microgpt.viz.settings import Settings
 from microgpt.viz.text import glossary
 from microgpt.viz.text.glossary import GLOSSARY, initials, ordered, places
-from microgpt.viz.text.language import translated
+from microgpt.viz.text.language import LANGUAGES, language, translated
 from tests.support.figures import boxes_of
 from tests.support.pages import find, text, tree_of, view_of
 

@@ -14,7 +14,7 @@ from microgpt.apps.records import TRACES
 from microgpt.config import Array, Config, n_params
 from microgpt.cost import cached, naive
 from microgpt.trace import Trace, from_json
-from microgpt.viz.rendering.render import LANGUAGES
+from microgpt.viz.text.language import LANGUAGES
 from tests.support.pages import by_id, find, numbers, tree_of
 from tests.support.pages import text as text_of
 

@@ -9,7 +9,7 @@ from microgpt.apps.own_model.app import EXAMPLE, NEW, PROMPT
 from microgpt.config import n_params
 from microgpt.course import page
 from microgpt.record import Recording
-from microgpt.viz.rendering.render import LANGUAGES
+from microgpt.viz.text.language import LANGUAGES
 from microgpt.weights import shipped
 from tests.support.checkpoints import made
 from tests.support.given.own_model import ask, files_of

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -248,7 +249,7 @@ def test_check_finds_what_does_not_hold(folder: Path, change: tuple[str, str], s
 def test_a_view_without_tables_needs_a_figure(folder: Path) -> None:
     page = add(folder)
     with pytest.raises(UserError, match="has no figure; it needs a choice, and figure.svg or a view with tables"):
-        of_view(page, Settings("names", "emm"), views.Empty((Choice("head", range(2)),)), {"head": 0})
+        of_view(page, Settings("names", "emm"), SimpleNamespace(choices=(Choice("head", range(2)),)), {"head": 0})
 
 
 @pytest.mark.parametrize("value", ["gone_for_good", "loudest:PAGE", "loudest"])

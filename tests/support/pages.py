@@ -15,8 +15,9 @@ from microgpt.course import page as page_named
 from microgpt.record import Recording
 from microgpt.viz import views
 from microgpt.viz.page import Page
-from microgpt.viz.rendering.render import language, prose, render_page, widget
+from microgpt.viz.rendering.render import prose, render_page, widget
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.language import language
 from microgpt.weights import shipped
 
 Run = tuple[Any, Element]  # a view, and the widget that it makes

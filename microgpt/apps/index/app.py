@@ -6,6 +6,7 @@ All is taken from the views that the lessons' pages are built from.
 from __future__ import annotations
 
 from itertools import groupby
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from microgpt.course import PARTS, Part, page
@@ -15,6 +16,7 @@ from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.kit.sketch import Sketch
 from microgpt.viz.drawing.phases import RUN
 from microgpt.viz.drawing.picture import Meeting, Picture
+from microgpt.viz.lesson import module_of
 from microgpt.viz.page import Page
 from microgpt.viz.rendering.draw import thumb
 from microgpt.viz.settings import Settings
@@ -49,11 +51,12 @@ class Step(NamedTuple):
 
 
 class Card(NamedTuple):
-    """A lesson on the front page; `others` are the pages that share its number, `view` is that of its page."""
+    """A lesson on the front page; `others` are the pages that share its number, `view` and `module` are its own."""
 
     page: Page
     others: list[Page]
     view: Any
+    module: ModuleType
 
     @property
     def thumb(self) -> Sketch:
@@ -120,6 +123,6 @@ def parts() -> list[tuple[Part, list[Card]]]:
         cards = []
         for _, pages in groupby(part.lessons, lambda lesson: lesson.number):
             page, *others = pages
-            cards.append(Card(page, others, views.of(page)))
+            cards.append(Card(page, others, views.of(page), module_of(page.widget)))
         found.append((part, cards))
     return found

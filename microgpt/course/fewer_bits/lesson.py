@@ -74,7 +74,7 @@ class View:
             np.array([[trace[name, i, layer][0] for i in range(n)] for layer in range(config.n_layer)]) for name in "kv"
         )  # [n_layer, n, n_kv_head, head_dim]
         queries = [trace["q", n - 1, layer][0] for layer in range(config.n_layer)]
-        group = config.group
+        group = config.n_head // config.n_kv_head
         layer, head = max(np.ndindex(config.n_layer, config.n_head), key=lambda at: moved(queries, keys, group, *at))
         query, own = queries[layer][head], keys[layer, :, head // group]
         channel = int(np.argmin(np.abs(own[-1])))  # it is small, and will be large

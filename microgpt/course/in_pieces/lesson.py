@@ -85,7 +85,7 @@ class View:
         recording.run_prompt()
         trace, config, n = recording.trace, recording.model.config, recording.n_prompt
         reads = {
-            (layer, head): read(trace, config.group, n, layer, head)
+            (layer, head): read(trace, config.n_head // config.n_kv_head, n, layer, head)
             for layer in range(config.n_layer)
             for head in range(config.n_head)
         }

@@ -108,7 +108,7 @@ def measure(model: Model, sentences: Sequence[Sentence] = SENTENCES) -> dict[str
     for sentence, one in zip(told, every, strict=True):
         for word in sentence["words"]:
             word["weights"] = one.weights[word["word"]][layer, head].round(DIGITS).tolist()
-    first, of_keys = every[0], head // model.config.group
+    first, of_keys = every[0], head // (model.config.n_head // model.config.n_kv_head)
     for word in told[0]["words"]:
         word["q"] = first.q[word["word"]][layer, head].round(DIGITS).tolist()
         word["k"] = first.own[word["word"]][layer, of_keys].round(DIGITS).tolist()

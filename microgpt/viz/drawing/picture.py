@@ -211,7 +211,7 @@ class Picture:
     @property
     def groups(self) -> list[range]:
         """The heads that share one key head and one value head, together."""
-        size = self.config.group
+        size = self.config.n_head // self.config.n_kv_head
         return [range(first, first + size) for first in range(0, self.config.n_head, size)]
 
     @property
@@ -346,7 +346,7 @@ class Picture:
     @property
     def if_mha(self) -> int:
         """Numbers that the cache would hold at the end, if every query head had rows of its own."""
-        return self.step(self.n - 1).bytes.numbers * self.config.group
+        return self.step(self.n - 1).bytes.numbers * self.config.n_head // self.config.n_kv_head
 
     @property
     def token_adds(self) -> int:

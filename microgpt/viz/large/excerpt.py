@@ -78,7 +78,7 @@ def of_heads(part: Trace, heads: Sequence[tuple[int, int, int]]) -> Trace:
     scores minus infinity, in a file null; their weights, which the picture of all heads draws, have CLOSED digits.
     """
     config, opened = Config(**part.about["config"]), {(layer, head) for layer, head, _ in heads}
-    group = config.group
+    group = config.n_head // config.n_kv_head
     cut = part.about["cut"]
     in_layers = {**cut["in_layers"], "heads": [list(one) for one in heads], "others": CLOSED}
     found = Trace({**part.about, "cut": {**cut, "in_layers": in_layers}})

@@ -36,11 +36,9 @@ from microgpt.viz.settings import SAMPLING
 from microgpt.viz.text import place
 from microgpt.viz.text.formats import FILTERS, bound
 from microgpt.viz.text.glossary import GLOSSARY, initials, ordered
-from microgpt.viz.text.language import LANG, LANGUAGES, catalogue, folder, language, translated
+from microgpt.viz.text.language import LANG, LANGUAGES, catalogue, folder, translated
 from microgpt.viz.text.sources import SOURCES, WORK
 from microgpt.weights import SHIPPED, shipped
-
-__all__ = ["LANGUAGES", "SHIPPED", "environment", "language", "prose", "render", "render_page", "sentence", "widget"]
 
 
 class Site(NamedTuple):
@@ -123,7 +121,7 @@ def environment(lang: str = "en") -> jinja2.Environment:
         ADDED=ADDED, FORMAT=FORMAT, SAMPLING=SAMPLING, THEME=THEME, EVENTS=EVENTS, GLOSSARY=GLOSSARY,
         LANGUAGES=LANGUAGES, LESSONS=LESSONS, LEVELS=LEVELS, PAGES=PAGES, PART_NAMES=PART_NAMES, PHASES=PHASES,
         BRIDGE=BRIDGE, MODULE=MODULE, SCRIPTS=SCRIPTS, SOURCES=SOURCES, STYLE=STYLE, WORK=WORK,
-        SHIPPED=SHIPPED, code=code, models=models, module_of=module_of, lang=lang, folder=folder,
+        SHIPPED=SHIPPED, code=code, models=models, lang=lang, folder=folder,
         glossary=ordered, initials=initials, translated=translated, course=True, home="",
         up="../" if folder(lang) else "",
     )  # fmt: skip
@@ -163,16 +161,11 @@ def models() -> list[tuple[str, Facts]]:
 
 
 def render(template: str, **context: Any) -> str:
-    """The text of one template, in the language that is set.
-
-    It finds the module of the lesson that it belongs to as `lesson`, or that of the app as `app`.
-    """
-    kind, _, rest = template.partition("/")
-    of, page = rest.rpartition("/")[0], context.get("page")
-    lesson = of if kind == "course" else context.get("widget") or getattr(page, "widget", "")
-    app = of if kind == "apps" else getattr(page, "app", "")
-    own = {name: module_of(shown) for name, shown in (("lesson", lesson), ("app", app)) if shown}
-    return environment(LANG.get()).get_template(template).render({"course": COURSE.get(), **own, **context})
+    """The text of one template, in the language that is set; `lesson` is the module that it belongs to."""
+    page = context.get("page")
+    if shown := page.shown if page else template.partition("/")[2].rpartition("/")[0]:
+        context["lesson"] = module_of(shown)
+    return environment(LANG.get()).get_template(template).render({"course": COURSE.get(), **context})
 
 
 @contextmanager

@@ -103,7 +103,7 @@ def test_the_kept_rows_are_as_many_as_the_cache_of_that_model_holds(made: Run) -
 def test_what_is_kept_stands_below_those_that_share_it(made: Run) -> None:
     """Each box has its number and its way's heads that share: the style places it by the two, and by the choice's."""
     shown, tree = made
-    of_both = [[one.size for one in shown.ways], [one.config.group for one in shown.variants]]
+    of_both = [[one.size for one in shown.ways], [one.group for one in shown.variants]]
     for drawing, sizes in zip(drawings(tree), of_both, strict=True):
         (lanes,) = find(drawing, "lanes")
         heads = len(find(drawing, "queries")[0])
