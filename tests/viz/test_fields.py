@@ -33,14 +33,13 @@ def read_in(path: Path) -> set[tuple[str, str]]:
 
 
 def listed(tree: ast.AST) -> list[tuple[str, str]]:
-    """Type and field, of a module's tuples and data classes, and of a View that says its numbers as it is made."""
-    found = []
-    for kind in ast.walk(tree):
-        if isinstance(kind, ast.ClassDef) and ("NamedTuple" in map(ast.unparse, kind.bases) or kind.decorator_list):
+    """Type and field, of a module's tuples and data classes, and of what says its numbers as it is made."""
+    kinds, found = [kind for kind in ast.walk(tree) if isinstance(kind, ast.ClassDef)], []
+    for kind in kinds:
+        if "NamedTuple" in map(ast.unparse, kind.bases) or kind.decorator_list:
             found += [(kind.name, ast.unparse(one.target)) for one in kind.body if isinstance(one, ast.AnnAssign)]
-        if isinstance(kind, ast.ClassDef) and kind.name == "View":
-            said = [one for one in ast.walk(kind) if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store)]
-            found += [("View", one.attr) for one in said]
+        said = [one for one in ast.walk(kind) if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store)]
+        found += [(kind.name, one.attr) for one in said if ast.unparse(one.value) == "self"]
     return found
 
 

@@ -77,17 +77,6 @@ class Share(NamedTuple):
     part: bool  # it is one of several that lie side by side in that tensor
 
 
-class Masks(NamedTuple):
-    """What a published file holds beside its parameters: a mask for each layer, n_ctx by n_ctx numbers."""
-
-    model: str
-    tensor: str
-    layers: int
-    n_ctx: int
-    held: int  # bytes of all masks
-    file: int  # bytes of the file with them, but for their few entries in its header
-
-
 class View:
     """The page as it is built."""
 
@@ -97,18 +86,26 @@ class View:
         self.examples = examples
         self.choices = (Choice("file", range(len(examples))),)
         self.labels = list(EXAMPLES)
-        self.masks = masks(examples[0])
+        self.masks = Masks(examples[0])
         self.called = called  # one and the same matrix, in two models and here
 
 
 view = View
 
 
-def masks(found: Looked) -> Masks:
-    """Those in the file that OpenAI published of GPT-2."""
-    config, (dtype, family) = PRESETS[found.name].config, EXAMPLES[found.name]
-    held = config.n_layer * config.n_ctx**2 * BITS[dtype] // 8
-    return Masks(found.name, names_in(family)["mask"], config.n_layer, config.n_ctx, held, found.size + held)
+class Masks:
+    """What a published file holds beside its parameters: a mask for each layer, n_ctx by n_ctx numbers."""
+
+    def __init__(self, found: Looked) -> None:
+        """Those in the file that OpenAI published of GPT-2."""
+        config, (dtype, family) = PRESETS[found.name].config, EXAMPLES[found.name]
+        held = config.n_layer * config.n_ctx**2 * BITS[dtype] // 8
+        self.model = found.name
+        self.tensor = names_in(family)["mask"]
+        self.layers = config.n_layer
+        self.n_ctx = config.n_ctx
+        self.held = held  # bytes of all masks
+        self.file = found.size + held  # bytes of the file with them, but for their few entries in its header
 
 
 def look(files: Files, state: State | None, _: Mapping[str, str]) -> tuple[State | None, list[Patch]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,17 +20,59 @@ STAYS, OWN = Word(N_("stays"), "old"), Word(N_("stale"), "new")  # before the ed
 STALE, SAME = Word(N_("stale"), "again"), Word(N_("same"), "again")  # after it: other numbers, and the same ones
 
 
-class Edit(NamedTuple):
+class View:
+    """An edit a case."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Run the text, and once more for each token that is edited."""
+        recording = settings.recording()
+        recording.run_prompt()
+        ids, words = (
+            recording.ids[: recording.n_prompt],
+            [show(token) for token in recording.model.tokenizer.vocabulary],
+        )
+        edits = [Edit(recording.model, words, ids, recording.cache, at) for at in range(1, len(ids))]
+        self.edits = edits
+        self.trace = recording.trace
+        self.choices = (Choice("edit", range(len(edits)), (len(edits) - 1) // 2),)
+        self.legend = N_("Edited token")
+        self.labels = [f"{one.at} {one.old} → {one.now}" for one in edits]
+        self.tables = [table(one, [words[token] for token in ids]) for one in edits]
+        self.n = len(ids)
+        self.n_rows = edits[0].stale.size
+        # edits after which the stale rows choose another token
+        self.others = sum(one.found != one.right for one in edits)
+        self.asks = asks()
+
+
+view = View
+
+
+class Edit:
     """What the rows of the old cache are worth once the token at `at` is another one. A row is a k and a v."""
 
-    at: int
-    old: str
-    now: str
-    stale: Array  # [n_layer, n], bool: the edited text, run anew, writes other numbers there
-    off: float  # of the last logits, at most, when the edited token and the last one alone are run again
-    right: str  # the likeliest token after the edited text
-    found: str  # and when the stale rows are used
-    alike: int | None  # if `now` is inserted instead: rows behind it that come out the same; None where nothing fits
+    def __init__(self, model: Model, words: Sequence[str], ids: Sequence[int], old: KVCache, at: int) -> None:
+        """Replace the token at `at`, and compare with the edited text run anew, number by number."""
+        now, before = another(model.config, ids[at], model.tokenizer.start), rows_of(old)
+        edited, cache = [*ids[:at], now, *ids[at + 1 :]], KVCache(model.config, model.params["wte"].dtype)
+        for token in edited:
+            right = decode_step(model.params, model.config, token, cache)
+        stale = staleness(before, rows_of(cache)) > 0
+        found = with_stale_rows(model, edited, old, at)
+        alike = None
+        if len(ids) < model.config.n_ctx:
+            inserted = cache_rows(model.params, model.config, [*ids[:at], now, *ids[at:]])
+            alike = int((staleness(before[:, at:], inserted[:, at + 1 :]) == 0).sum())
+        self.at = at
+        self.old = words[ids[at]]
+        self.now = words[now]
+        self.stale = stale  # [n_layer, n], bool: the edited text, run anew, writes other numbers there
+        # of the last logits, at most, when the edited token and the last one alone are run again
+        self.off = float(np.abs(right - found).max())
+        self.right = words[int(right.argmax())]  # the likeliest token after the edited text
+        self.found = words[int(found.argmax())]  # and when the stale rows are used
+        # if `now` is inserted instead: rows behind it that come out the same; None where nothing fits
+        self.alike = alike
 
     @property
     def kept(self) -> int:
@@ -57,50 +98,6 @@ class Edit(NamedTuple):
     def again(self) -> int:
         """Tokens that must run again."""
         return len(self.stale[0]) - self.at
-
-
-class View:
-    """An edit a case."""
-
-    def __init__(self, settings: Settings) -> None:
-        """Run the text, and once more for each token that is edited."""
-        recording = settings.recording()
-        recording.run_prompt()
-        ids, words = (
-            recording.ids[: recording.n_prompt],
-            [show(token) for token in recording.model.tokenizer.vocabulary],
-        )
-        edits = [edit(recording.model, words, ids, recording.cache, at) for at in range(1, len(ids))]
-        self.edits = edits
-        self.trace = recording.trace
-        self.choices = (Choice("edit", range(len(edits)), (len(edits) - 1) // 2),)
-        self.legend = N_("Edited token")
-        self.labels = [f"{one.at} {one.old} → {one.now}" for one in edits]
-        self.tables = [table(one, [words[token] for token in ids]) for one in edits]
-        self.n = len(ids)
-        self.n_rows = edits[0].stale.size
-        # edits after which the stale rows choose another token
-        self.others = sum(one.found != one.right for one in edits)
-        self.asks = asks()
-
-
-view = View
-
-
-def edit(model: Model, words: Sequence[str], ids: Sequence[int], old: KVCache, at: int) -> Edit:
-    """Replace the token at `at`, and compare with the edited text run anew, number by number."""
-    now, before = another(model.config, ids[at], model.tokenizer.start), rows_of(old)
-    edited, cache = [*ids[:at], now, *ids[at + 1 :]], KVCache(model.config, model.params["wte"].dtype)
-    for token in edited:
-        right = decode_step(model.params, model.config, token, cache)
-    stale = staleness(before, rows_of(cache)) > 0
-    found = with_stale_rows(model, edited, old, at)
-    alike = None
-    if len(ids) < model.config.n_ctx:
-        inserted = cache_rows(model.params, model.config, [*ids[:at], now, *ids[at:]])
-        alike = int((staleness(before[:, at:], inserted[:, at + 1 :]) == 0).sum())
-    chosen = words[int(right.argmax())], words[int(found.argmax())]
-    return Edit(at, words[ids[at]], words[now], stale, float(np.abs(right - found).max()), *chosen, alike)
 
 
 def with_stale_rows(model: Model, edited: Sequence[int], old: KVCache, at: int) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -32,33 +32,6 @@ MEMORY, SPEED = 2.6, (2.35, 3.47)  # KIVI in two bits: times less memory at the 
 LONG = (1000, 128, 32)  # rows of a longer text, numbers in each, and rows that share a scale per channel
 
 
-class Case(NamedTuple):
-    """One row in codes, and what the weights of the newest query become when all rows are."""
-
-    bits: int
-    large: bool  # one channel is planted
-    per_channel: bool
-    points: int
-    before: list[float]
-    after: list[float]
-    codes: list[int]
-    scale: float  # the largest of those in use
-    low: list[float]  # of each column
-    scales: list[float]  # of each column
-    others: float  # largest error of the row but for the planted number
-    shift: Shifted
-    row_bytes: float
-    full_bytes: int
-
-    @property
-    def bound(self) -> float:
-        return self.scale / 2
-
-    @property
-    def off(self) -> float:
-        return max(abs(a - b) for a, b in zip(self.after, self.before, strict=True))
-
-
 class View:
     """A row, its weights, and the formats."""
 
@@ -78,7 +51,7 @@ class View:
         layer, head = max(np.ndindex(config.n_layer, config.n_head), key=lambda at: moved(queries, keys, group, *at))
         query, own = queries[layer][head], keys[layer, :, head // group]
         channel = int(np.argmin(np.abs(own[-1])))  # it is small, and will be large
-        cases = [case(query, own, channel, *one) for one in CASES]
+        cases = [Case(query, own, channel, *one) for one in CASES]
         self.trace, self.layer, self.head, self.channel, self.n, self.cases = trace, layer, head, channel, n, cases
         self.choices = (Choice("bits", range(len(cases)), FIRST),)
         self.model = model.name
@@ -125,23 +98,43 @@ def through_codes(query: Array, own: Array, rows: Rows) -> Shifted:
     return shifted(query, kind.before[0, 0], kind.after[0, 0])
 
 
-def case(query: Array, own: Array, channel: int, bits: int, large: bool, per_channel: bool) -> Case:
-    """The newest row, [head_dim], among all rows; per channel, all rows but perhaps the first make a group."""
-    keys = own.copy()
-    if large:  # the same in all tokens: it adds as much to every score, and changes no weight
-        keys[:, channel] += LARGER * np.abs(own).max()
-    odd = len(keys) % 2 if per_channel else 0  # two codes fill a byte
-    rows = Rows(Grid(bits, scales=HALF), per_channel, len(keys) - odd if per_channel else 0)
-    kind = through(rows, keys[None, None, odd:])
-    codes = rows.codes.encode(rows.cut(keys[None, odd:]))
-    d = own.shape[1]
-    scales, low = (np.broadcast_to(part[0, -1, :, 0].astype(float), d) for part in (codes.scale, codes.low))
-    points = np.rint((kind.after[0, 0, -1] - low) / np.where(scales > 0, scales, 1)).astype(int)
-    after = keys.copy()
-    after[odd:] = kind.after[0, 0]
-    off = np.abs(after[-1] - keys[-1])
-    return Case(
-        bits, large, per_channel, 2**bits, keys[-1].tolist(), after[-1].tolist(), points.tolist(), float(scales.max()),
-        low.tolist(), scales.tolist(), float((np.delete(off, channel) if large else off).max()),
-        shifted(query, keys, after), codes.nbytes / (len(keys) - odd), d * np.dtype(HALF).itemsize,
-    )  # fmt: skip
+class Case:
+    """One row in codes, and what the weights of the newest query become when all rows are."""
+
+    def __init__(self, query: Array, own: Array, channel: int, bits: int, large: bool, per_channel: bool) -> None:
+        """The newest row, [head_dim], among all rows; per channel, all rows but perhaps the first make a group."""
+        keys = own.copy()
+        if large:  # the same in all tokens: it adds as much to every score, and changes no weight
+            keys[:, channel] += LARGER * np.abs(own).max()
+        odd = len(keys) % 2 if per_channel else 0  # two codes fill a byte
+        rows = Rows(Grid(bits, scales=HALF), per_channel, len(keys) - odd if per_channel else 0)
+        kind = through(rows, keys[None, None, odd:])
+        codes = rows.codes.encode(rows.cut(keys[None, odd:]))
+        d = own.shape[1]
+        scales, low = (np.broadcast_to(part[0, -1, :, 0].astype(float), d) for part in (codes.scale, codes.low))
+        points = np.rint((kind.after[0, 0, -1] - low) / np.where(scales > 0, scales, 1)).astype(int)
+        after = keys.copy()
+        after[odd:] = kind.after[0, 0]
+        off = np.abs(after[-1] - keys[-1])
+        self.bits, self.per_channel = bits, per_channel
+        self.large = large  # one channel is planted
+        self.points = 2**bits
+        self.before = keys[-1].tolist()
+        self.after = after[-1].tolist()
+        self.codes = points.tolist()
+        self.scale = float(scales.max())  # the largest of those in use
+        self.low = low.tolist()  # of each column
+        self.scales = scales.tolist()  # of each column
+        # largest error of the row but for the planted number
+        self.others = float((np.delete(off, channel) if large else off).max())
+        self.shift = shifted(query, keys, after)
+        self.row_bytes = codes.nbytes / (len(keys) - odd)
+        self.full_bytes = d * np.dtype(HALF).itemsize
+
+    @property
+    def bound(self) -> float:
+        return self.scale / 2
+
+    @property
+    def off(self) -> float:
+        return float(max(abs(a - b) for a, b in zip(self.after, self.before, strict=True)))

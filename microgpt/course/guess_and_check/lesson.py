@@ -44,24 +44,6 @@ class Guess(NamedTuple):
     judged: bool  # those after the first that fell are not
 
 
-class Shown(NamedTuple):
-    """A round: its guesses, and the token that the target adds."""
-
-    guesses: list[Guess]
-    chosen: str  # "" where a kept one ends the text
-    accepted: int
-    # at the first that fell, or where the target adds a token of its own: a token, what the target and the draft give
-    # it, and what is left for it after a rejection
-    shares: list[tuple[str, float, float, float]]
-    before: int  # rows in the target's cache
-    rows: int  # that the pass appends
-    after: int
-
-    @property
-    def fell(self) -> Guess | None:
-        return next((one for one in self.guesses if one.judged and not one.kept), None)
-
-
 class View:
     """Rounds of guesses for one text."""
 
@@ -79,7 +61,7 @@ class View:
             texts.append(list(writer.ids))
             if len(found) == MOST_ROUNDS:
                 break
-        rounds = [shown(target, draft, text, one) for text, one in zip(texts[:-1], found, strict=True)]
+        rounds = [Shown(target, draft, text, one) for text, one in zip(texts[:-1], found, strict=True)]
         words = [show(target.tokenizer.vocabulary[i]) for i in texts[-1]]
         trace.about |= {"model": target.name, "config": asdict(target.config), "prompt": settings.prompt, "text": words}
         both = [(law_of(target, ids), law_of(draft, ids)) for ids in judged(texts, found)]
@@ -151,42 +133,43 @@ def reads(model: Model, n: int) -> int:
     return estimate(model.config, 1, n - 1).bytes_read
 
 
-def shown(target: Model, draft: Model, text: Sequence[int], one: Round) -> Shown:
-    vocabulary, guesses, last = names(target), list[Guess](), len(text) - 1
-    p_target = p_draft = law_of(target, text)
-    for i, token in enumerate(one.drafted):
-        before = [*text, *one.drafted[:i]]
-        mine, theirs = law_of(target, before), law_of(draft, before)
-        judged = i <= one.accepted
-        if i == one.accepted or i < one.accepted:
-            p_target, p_draft = mine, theirs
-        guesses.append(
-            Guess(
-                vocabulary[token],
-                float(mine[token]),
-                float(theirs[token]),
-                float(acceptance(mine, theirs)[token]),
-                i < one.accepted,
-                judged,
-            )
-        )
-    fell = one.accepted < len(one.drafted)
-    if not fell and one.chosen >= 0:  # all are kept: the next token is drawn from what the target gives
-        p_target = p_draft = law_of(target, [*text, *one.drafted])
-    left = residual(p_target, p_draft) if fell else p_target
-    order = np.argsort(-np.maximum(p_target, p_draft), kind="stable")[:SHOWN]
-    return Shown(
-        guesses,
-        vocabulary[one.chosen] if one.chosen >= 0 else "",
-        one.accepted,
-        [
+class Shown:
+    """A round: its guesses, and the token that the target adds."""
+
+    def __init__(self, target: Model, draft: Model, text: Sequence[int], one: Round) -> None:
+        vocabulary, guesses, last = names(target), list[Guess](), len(text) - 1
+        p_target = p_draft = law_of(target, text)
+        for i, token in enumerate(one.drafted):
+            before = [*text, *one.drafted[:i]]
+            mine, theirs = law_of(target, before), law_of(draft, before)
+            judged = i <= one.accepted
+            if i == one.accepted or i < one.accepted:
+                p_target, p_draft = mine, theirs
+            guesses.append(
+                Guess(
+                    vocabulary[token], float(mine[token]), float(theirs[token]), float(acceptance(mine, theirs)[token]),
+                    i < one.accepted, judged,
+                )
+            )  # fmt: skip
+        fell = one.accepted < len(one.drafted)
+        if not fell and one.chosen >= 0:  # all are kept: the next token is drawn from what the target gives
+            p_target = p_draft = law_of(target, [*text, *one.drafted])
+        left = residual(p_target, p_draft) if fell else p_target
+        order = np.argsort(-np.maximum(p_target, p_draft), kind="stable")[:SHOWN]
+        self.guesses = guesses
+        self.chosen = vocabulary[one.chosen] if one.chosen >= 0 else ""  # "" where a kept one ends the text
+        self.accepted = one.accepted
+        self.shares = [
             (vocabulary[i], float(p_target[i]), float(p_draft[i]) if fell else 0.0, float(left[i]))
             for i in order.tolist()
-        ],
-        last,
-        1 + len(one.drafted),
-        len(text) + len(one.tokens) - 1,
-    )
+        ]
+        self.before = last  # rows in the target's cache
+        self.rows = 1 + len(one.drafted)  # that the pass appends
+        self.after = len(text) + len(one.tokens) - 1
+
+    @property
+    def fell(self) -> Guess | None:
+        return next((one for one in self.guesses if one.judged and not one.kept), None)
 
 
 def same_greedy(target: Model, draft: Model, ids: Sequence[int]) -> bool:

@@ -37,52 +37,6 @@ class Box(NamedTuple):
     ends: bool
 
 
-class Column(NamedTuple):
-    """A pass: how long it takes, a box per text, what it runs of its budget, and the passes after which it is there."""
-
-    length: int
-    boxes: list[Box]
-    tokens: int
-    share: float  # of the largest pass of all
-    plan: str
-    waiting: str
-    lost: str
-    ended: str
-    n_free: int
-
-
-class Way(NamedTuple):
-    """A policy, with all passes of the six texts."""
-
-    kind: str  # chunks, whole, static or small
-    run: Run
-    columns: list[Column]
-    budget: int  # 0 where none is kept
-    budget_share: float
-    preempted: int
-    lost: int  # rows that were taken away,
-    found: int  # and of these, those that were found again
-
-    @property
-    def longest(self) -> int:
-        """Between two tokens of a text that writes."""
-        return max(self.run.between)
-
-    @property
-    def end(self) -> int:
-        return sum(column.length for column in self.columns)
-
-
-class Load(NamedTuple):
-    """Ten thousand requests under a policy or a routing."""
-
-    kind: str
-    seen: Seen
-    first: tuple[Time, Time]  # until the first token: the median, and the 99th percentile
-    gap: tuple[Time, Time]  # between two tokens, the same
-    budget: int  # tokens of a pass; 0 where none is kept
-
-
 class View:
     """Six texts, and ten thousand."""
 
@@ -92,7 +46,7 @@ class View:
         policies = batches.ways(asked)
         runs = {kind: batches.serve(model, asked, *one) for kind, one in policies.items()}
         most = max(one.tokens for run in runs.values() for one in run.passes)
-        ways = [way(kind, run, most) for kind, run in runs.items()]
+        ways = [Way(kind, run, most) for kind, run in runs.items()]
         words = [[show(model.tokenizer.vocabulary[i]) for i in one.ids] for one in asked]
         trace.about |= {"model": model.name, "config": asdict(model.config), "prompt": settings.prompt, "texts": words}
         trace.about |= {"passes": {one.kind: [column.plan for column in one.columns] for one in ways}}
@@ -128,18 +82,28 @@ class View:
 view = View
 
 
-def way(kind: str, run: Run, most: int) -> Way:
-    held, again = run.policy.static, list(taken_away(run))
-    return Way(
-        kind,
-        run,
-        [column(run, i, most, held) for i in range(len(run.passes))],
-        0 if held else run.policy.budget,
-        0.0 if held else min(1.0, run.policy.budget / most),
-        len(again),
-        sum(lost for lost, _ in again),
-        sum(found for _, found in again),
-    )
+class Way:
+    """A policy, with all passes of the six texts."""
+
+    def __init__(self, kind: str, run: Run, most: int) -> None:
+        held, again = run.policy.static, list(taken_away(run))
+        self.run = run
+        self.kind = kind  # chunks, whole, static or small
+        self.columns = [Column(run, i, most, held) for i in range(len(run.passes))]
+        self.budget = 0 if held else run.policy.budget  # 0 where none is kept
+        self.budget_share = 0.0 if held else min(1.0, run.policy.budget / most)
+        self.preempted = len(again)
+        self.lost = sum(lost for lost, _ in again)  # rows that were taken away,
+        self.found = sum(found for _, found in again)  # and of these, those that were found again
+
+    @property
+    def longest(self) -> int:
+        """Between two tokens of a text that writes."""
+        return max(self.run.between)
+
+    @property
+    def end(self) -> int:
+        return sum(column.length for column in self.columns)
 
 
 def taken_away(run: Run) -> Iterator[tuple[int, int]]:
@@ -151,21 +115,22 @@ def taken_away(run: Run) -> Iterator[tuple[int, int]]:
             yield last.before + last.n, again.before
 
 
-def column(run: Run, i: int, most: int, static: bool) -> Column:
-    one = run.passes[i]
-    parts = {part.text: part for part in one.parts}
-    kept = places_kept(run, i) if static else set()
-    return Column(
-        one.end - one.start,
-        [box(run, one, text, parts.get(text), text in kept) for text in range(len(run.ids))],
-        one.tokens,
-        one.tokens / most,
-        " ".join(LETTERS[part.text] + str(part.n) for part in one.parts),
-        named(one.waiting),
-        named(one.preempted),
-        named(one.ended),
-        one.n_free,
-    )
+class Column:
+    """A pass: how long it takes, a box per text, what it runs of its budget, and the passes after which it is there."""
+
+    def __init__(self, run: Run, i: int, most: int, static: bool) -> None:
+        one = run.passes[i]
+        parts = {part.text: part for part in one.parts}
+        kept = places_kept(run, i) if static else set()
+        self.length = one.end - one.start
+        self.boxes = [box(run, one, text, parts.get(text), text in kept) for text in range(len(run.ids))]
+        self.tokens = one.tokens
+        self.share = one.tokens / most  # of the largest pass of all
+        self.plan = " ".join(LETTERS[part.text] + str(part.n) for part in one.parts)
+        self.waiting = named(one.waiting)
+        self.lost = named(one.preempted)
+        self.ended = named(one.ended)
+        self.n_free = one.n_free
 
 
 def named(texts: Iterable[int]) -> str:
@@ -195,13 +160,19 @@ def box(run: Run, one: Pass, text: int, part: Part | None, kept: bool) -> Box:
 
 
 def loads(kept: Mapping[str, Seen]) -> dict[str, Load]:
-    return {kind: load(kind, seen) for kind, seen in kept.items()}
+    return {kind: Load(kind, seen) for kind, seen in kept.items()}
 
 
-def load(kind: str, seen: Seen) -> Load:
-    policy = measured.WAYS[kind].policy if kind in measured.WAYS else measured.WAYS["chunks"].policy
-    first, gap = ((time_of(half), time_of(most)) for half, most in (seen.first, seen.between))
-    return Load(kind, seen, first, gap, 0 if policy.static else policy.budget)
+class Load:
+    """Ten thousand requests under a policy or a routing."""
+
+    def __init__(self, kind: str, seen: Seen) -> None:
+        policy = measured.WAYS[kind].policy if kind in measured.WAYS else measured.WAYS["chunks"].policy
+        first, gap = ((time_of(half), time_of(most)) for half, most in (seen.first, seen.between))
+        self.kind, self.seen = kind, seen
+        self.first = first  # until the first token: the median, and the 99th percentile
+        self.gap = gap  # between two tokens, the same
+        self.budget = 0 if policy.static else policy.budget  # tokens of a pass; 0 where none is kept
 
 
 def most_served(policies: dict[str, Load]) -> dict[str, float]:

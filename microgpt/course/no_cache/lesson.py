@@ -27,22 +27,6 @@ WHISPER_SOURCE, WHISPER_WRITTEN, SECONDS = 1500, 448, 30  # rows of the source, 
 FASTER = 27.6  # Fast-dLLM's best figure, against the same model without a cache
 
 
-class Experiment(NamedTuple):
-    """What one mask makes of one change of the text."""
-
-    kind: str  # of the mask: causal, blocks or none
-    what: str  # append or change
-    at: int  # position of the new token
-    token: str  # that was there; "" where one is appended
-    now: str
-    sees: list[list[bool]]  # query by key, of the text as it is now
-    off: list[list[float]]  # layer by position: how far each cached row is from what it would be now, 0 if it is right
-    n_stale: int
-    n_rows: int
-    by_layer: list[int]
-    rounding: float  # the largest difference of a row that is right
-
-
 class Adapted(NamedTuple):
     """What an adapter of these matrices does to the rows of each layer: the largest difference in K and in V."""
 
@@ -71,7 +55,7 @@ class View:
         if n < model.config.n_ctx:
             changes.insert(0, ("append", n, list(recording.ids[: n + 1])))
         experiments = [
-            experiment(
+            Experiment(
                 model, kind, {"causal": 1, "blocks": block, "none": model.config.n_ctx}[kind], ids, what, where, now
             )
             for what, where, now in changes
@@ -102,19 +86,29 @@ class View:
 view = View
 
 
-def experiment(
-    model: Model, kind: str, block: int, ids: Sequence[int], what: str, at: int, now: Sequence[int]
-) -> Experiment:
-    rows = (rows_under(model.params, model.config, text, block) for text in (ids, now))
-    found = staleness(*rows)
-    off = [[x if x > SAME else 0.0 for x in layer] for layer in found.tolist()]
-    by_layer = [sum(x > 0 for x in layer) for layer in off]
-    size, vocabulary = len(now), model.tokenizer.vocabulary
-    return Experiment(
-        kind, what, at, show(vocabulary[ids[at]]) if at < len(ids) else "", show(vocabulary[now[at]]),
-        [[j // block <= i // block for j in range(size)] for i in range(size)],
-        off, sum(by_layer), sum(map(len, off)), by_layer, float(found[found <= SAME].max(initial=0)),
-    )  # fmt: skip
+class Experiment:
+    """What one mask makes of one change of the text."""
+
+    def __init__(
+        self, model: Model, kind: str, block: int, ids: Sequence[int], what: str, at: int, now: Sequence[int]
+    ) -> None:
+        rows = (rows_under(model.params, model.config, text, block) for text in (ids, now))
+        found = staleness(*rows)
+        off = [[x if x > SAME else 0.0 for x in layer] for layer in found.tolist()]
+        by_layer = [sum(x > 0 for x in layer) for layer in off]
+        size, vocabulary = len(now), model.tokenizer.vocabulary
+        self.by_layer = by_layer
+        self.kind = kind  # of the mask: causal, blocks or none
+        self.what = what  # append or change
+        self.at = at  # position of the new token
+        self.token = show(vocabulary[ids[at]]) if at < len(ids) else ""  # that was there; "" where one is appended
+        self.now = show(vocabulary[now[at]])
+        # query by key, of the text as it is now
+        self.sees = [[j // block <= i // block for j in range(size)] for i in range(size)]
+        self.off = off  # layer by position: how far each cached row is from what it would be now, 0 if it is right
+        self.n_stale = sum(by_layer)
+        self.n_rows = sum(map(len, off))
+        self.rounding = float(found[found <= SAME].max(initial=0))  # the largest difference of a row that is right
 
 
 def decoded(model: Model, ids: Sequence[int]) -> list[cross.Step]:

@@ -27,20 +27,6 @@ class Row(NamedTuple):
     off: list[tuple[float, float]]  # 0 where the row is still right; and as a share of the largest
 
 
-class Experiment(NamedTuple):
-    """What was done, and what it did to the rows that were cached before."""
-
-    kind: str  # append, unmasked (append, without a mask), change, move or weights
-    at: int
-    token: str
-    now: str
-    rows: list[Row]
-    n_gone: int  # rows that have no place any more
-    n_stale: int
-    n_rows: int
-    stale_by_layer: list[int]
-
-
 class Cell(NamedTuple):
     """One cached row through all experiments: in which of them it is stale, right or gone, and how far off it is."""
 
@@ -79,7 +65,7 @@ class View:
         before = cache_rows(model.params, model.config, ids)
 
         def tried(kind: str, at: int, new_ids: Sequence[int], rows: Array) -> Experiment:
-            return experiment(model, kind, at, ids, new_ids, staleness(before, rows))
+            return Experiment(model, kind, at, ids, new_ids, staleness(before, rows))
 
         def run(new_ids: Sequence[int]) -> Array:
             return cache_rows(model.params, model.config, new_ids)
@@ -88,7 +74,7 @@ class View:
         if len(ids) < model.config.n_ctx:
             experiments.append(tried("append", len(ids), recording.ids, run(recording.ids)))
             off = staleness(*(unmasked_rows(model.params, model.config, x) for x in (ids, recording.ids)))
-            experiments.append(experiment(model, "unmasked", len(ids), ids, recording.ids, off))
+            experiments.append(Experiment(model, "unmasked", len(ids), ids, recording.ids, off))
         for at in range(1, len(ids)):
             swapped = [*ids[:at], another(model.config, ids[at], model.tokenizer.start), *ids[at + 1 :]]
             experiments.append(tried("change", at, swapped, run(swapped)))
@@ -133,20 +119,29 @@ def place(experiments: list[Experiment], i: int, token: str, layers: Iterable[in
     return Place(i, token, [(*one, cases) for one, cases in now.items()], cells)
 
 
-def experiment(model: Model, kind: str, at: int, ids: Sequence[int], new_ids: Sequence[int], off: Array) -> Experiment:
-    """`off` [n_layer, rows compared] as a table; rows that are gone are left out."""
-    largest = float(off.max()) or 1.0
+class Experiment:
+    """What was done, and what it did to the rows that were cached before."""
 
-    def word(tokens: Sequence[int], i: int) -> str:
-        return show(model.tokenizer.vocabulary[tokens[i]])
+    def __init__(
+        self, model: Model, kind: str, at: int, ids: Sequence[int], new_ids: Sequence[int], off: Array
+    ) -> None:
+        """`off` [n_layer, rows compared] as a table; rows that are gone are left out."""
+        largest = float(off.max()) or 1.0
 
-    rows = [
-        Row(i, word(ids, i), word(new_ids, i), ids[i] != new_ids[i], [(x, x / largest) for x in off[:, i].tolist()])
-        for i in range(off.shape[1])
-    ]
-    stale = off > 0
-    here = min(at, len(ids) - 1)
-    return Experiment(
-        kind, at, word(ids, here), word(new_ids, min(at, len(new_ids) - 1)), rows,
-        len(ids) - len(rows), int(stale.sum()), int(np.size(stale)), stale.sum(axis=-1).tolist(),
-    )  # fmt: skip
+        def word(tokens: Sequence[int], i: int) -> str:
+            return show(model.tokenizer.vocabulary[tokens[i]])
+
+        rows = [
+            Row(i, word(ids, i), word(new_ids, i), ids[i] != new_ids[i], [(x, x / largest) for x in off[:, i].tolist()])
+            for i in range(off.shape[1])
+        ]
+        stale = off > 0
+        here = min(at, len(ids) - 1)
+        self.at, self.rows = at, rows
+        self.kind = kind  # append, unmasked (append, without a mask), change, move or weights
+        self.token = word(ids, here)
+        self.now = word(new_ids, min(at, len(new_ids) - 1))
+        self.n_gone = len(ids) - len(rows)  # rows that have no place any more
+        self.n_stale = int(stale.sum())
+        self.n_rows = int(np.size(stale))
+        self.stale_by_layer = stale.sum(axis=-1).tolist()

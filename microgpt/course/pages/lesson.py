@@ -32,18 +32,6 @@ SHARES = {  # of the memory for K and V, in percent: rows, reservation, internal
 PAGED_SHARE, SLOWER = 96.3, (20, 26)  # its vLLM, in percent; and how much slower its kernel is than others, section 7.1
 
 
-class Moment(NamedTuple):
-    """What is said of a step."""
-
-    letter: str
-    token: str
-    step: Step
-    tables: list[tuple[str, list[int], int, int]]  # of each text: letter, table, rows, empty slots
-    entry: int  # of the table
-    place: int  # in the block
-    block: int
-
-
 class Policy(NamedTuple):
     """A way to reserve memory: its share of rows, reserved and never filled slots over all steps, and at the end."""
 
@@ -77,7 +65,7 @@ class View:
         words = [[show(model.tokenizer.vocabulary[i]) for i in ids] for ids in texts]
         trace.about |= {"model": model.name, "config": asdict(model.config), "prompt": settings.prompt}
         trace.about |= {"texts": words, "block_size": SIZE}
-        moments = [moment(step, words) for step in steps]
+        moments = [Moment(step, words) for step in steps]
         n_blocks = placing.most_blocks([len(ids) for ids in texts], SIZE)
         fullest = next(i for i, step in enumerate(steps) if step.token is None) - 1
         again = reused(steps)
@@ -112,20 +100,21 @@ class View:
 view = View
 
 
-def moment(step: Step, words: list[list[str]]) -> Moment:
-    block, place = divmod(step.slot, SIZE)
-    return Moment(
-        LETTERS[step.text],
-        "" if step.token is None else words[step.text][step.row],
-        step,
-        [
+class Moment:
+    """What is said of a step."""
+
+    def __init__(self, step: Step, words: list[list[str]]) -> None:
+        block, place = divmod(step.slot, SIZE)
+        self.step, self.block = step, block
+        self.letter = LETTERS[step.text]
+        self.token = "" if step.token is None else words[step.text][step.row]
+        # of each text: letter, table, rows, empty slots
+        self.tables = [
             (letter, table, n, len(table) * SIZE - n)
             for letter, table, n in zip(LETTERS, step.tables, step.lengths, strict=True)
-        ],
-        step.row // SIZE,
-        place,
-        block,
-    )
+        ]
+        self.entry = step.row // SIZE  # of the table
+        self.place = place  # in the block
 
 
 def reused(steps: Sequence[Step]) -> tuple[int, int, int] | None:

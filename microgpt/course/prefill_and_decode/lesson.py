@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import NamedTuple
 
 from microgpt.course.prefill_and_decode import passes, reuse
-from microgpt.course.prefill_and_decode.passes import LARGE, SHORT, chart, estimate, large_pass, undone
+from microgpt.course.prefill_and_decode.passes import LARGE, SHORT, Estimate, chart, large_pass, undone
 from microgpt.course.prefill_and_decode.questions import asks
 from microgpt.errors import N_
 from microgpt.experiments import schedule
@@ -36,17 +36,6 @@ class Block(NamedTuple):
     macs_share: float
     weights_share: float
     cache_share: float
-
-
-class Phase(NamedTuple):
-    """All passes of a phase together."""
-
-    name: str
-    passes: int
-    tokens: int
-    macs: int
-    bytes: int
-    intensity: float  # multiply-adds per byte
 
 
 class Way(NamedTuple):
@@ -76,7 +65,7 @@ class View:
         differences = [schedule.largest_difference(run.cache, runs[0].cache, n) for run in runs]
         large = {phase: large_pass(MODEL, phase) for phase in ("prefill", "decode")}
         a_token = {phase: A100.seconds(one) / one.n for phase, one in large.items()}
-        estimates = [estimate(name, phase) for name in LARGE for phase in ("prefill", "chunk", "decode")]
+        estimates = [Estimate(name, phase) for name in LARGE for phase in ("prefill", "chunk", "decode")]
         head = config.n_embd * config.vocab_size
         ends = min(LARGE, key=lambda name: LARGE[name][0].n_ctx)
         enough = schedule.compute_bound_from(LARGE[MODEL][0], A100)
@@ -102,9 +91,9 @@ class View:
         self.head = head  # multiply-adds of the output head, once in each pass
         # of the prompt without it, in any way
         self.bare = sum(one.macs - head for one in runs[0].passes[: runs[0].n_prefill])
-        self.prefill = estimate(MODEL, "prefill")  # of MODEL
-        self.decode = estimate(MODEL, "decode")
-        self.short = estimate(MODEL, "prefill", SHORT)  # of a short prompt
+        self.prefill = Estimate(MODEL, "prefill")  # of MODEL
+        self.decode = Estimate(MODEL, "decode")
+        self.short = Estimate(MODEL, "prefill", SHORT)  # of a short prompt
         # how many tokens of the prompt take as long as one of decode
         self.faster = a_token["decode"] / a_token["prefill"]
         self.operations = PER_MAC * A100.balance  # the same as data sheets count, a multiply-add as two
@@ -112,7 +101,7 @@ class View:
         self.chart = chart()
         # the model whose line in the chart ends first, and where: it sees no more tokens at once
         self.ends = ends, LARGE[ends][0].n_ctx
-        self.asks = asks(estimate(MODEL, "prefill"), estimate(MODEL, "decode"))
+        self.asks = asks(Estimate(MODEL, "prefill"), Estimate(MODEL, "decode"))
         self.speculation = passes.Speculation()
         self.undone = undone(model, ids)
         second = passes.other_end(model, ids)
@@ -150,9 +139,16 @@ def blocks(run: Run, runs: list[Run], names: list[str], n: int) -> list[Block]:
 def phases(run: Run) -> list[Phase]:
     """Prefill and decode, each summed over its passes; decode is missing where the context is full."""
     both = [(N_("prefill"), run.passes[: run.n_prefill]), (N_("decode"), run.passes[run.n_prefill :])]
-    return [summed(name, every) for name, every in both if every]
+    return [Phase(name, every) for name, every in both if every]
 
 
-def summed(name: str, every: list[Pass]) -> Phase:
-    macs, read = sum(p.macs for p in every), sum(p.bytes_read for p in every)
-    return Phase(name, len(every), sum(p.n for p in every), macs, read, macs / read)
+class Phase:
+    """All passes of a phase together."""
+
+    def __init__(self, name: str, every: list[Pass]) -> None:
+        macs, read = sum(p.macs for p in every), sum(p.bytes_read for p in every)
+        self.name, self.macs = name, macs
+        self.passes = len(every)
+        self.tokens = sum(p.n for p in every)
+        self.bytes = read
+        self.intensity = macs / read  # multiply-adds per byte

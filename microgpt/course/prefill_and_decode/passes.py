@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import NamedTuple
 
 import numpy as np
 
@@ -35,16 +34,6 @@ N_BEAMS, NEW = 4, 8  # continuations of one prompt, and the tokens of each
 TARGET, DRAFT, DRAFT_PROMPT, N_DRAFT = "names-deep", "names", "a", 3  # two models with one vocabulary
 
 
-class Estimate(NamedTuple):
-    """A pass of a large model in 16-bit numbers, and the least time that the machine needs for it."""
-
-    model: str
-    phase: str
-    work: Pass
-    bound_by: str
-    milliseconds: float
-
-
 def large_pass(name: str, phase: str) -> Pass:
     """The whole prompt in one pass, a chunk in its middle, or one token behind it."""
     config, n = LARGE[name]
@@ -52,16 +41,17 @@ def large_pass(name: str, phase: str) -> Pass:
     return schedule.estimate(config, tokens, start)
 
 
-def estimate(name: str, phase: str, tokens: int = 0) -> Estimate:
-    """One of its passes; with so many `tokens`, that of another prompt."""
-    work = schedule.estimate(LARGE[name][0], tokens, 0) if tokens else large_pass(name, phase)
-    return Estimate(
-        model=name,
-        phase={"prefill": N_("prefill"), "chunk": N_("a chunk of it"), "decode": N_("decode")}[phase],
-        work=work,
-        bound_by=N_("compute") if work.intensity > A100.balance else N_("memory"),
-        milliseconds=1000 * A100.seconds(work),
-    )
+class Estimate:
+    """A pass of a large model in 16-bit numbers, and the least time that the machine needs for it."""
+
+    def __init__(self, name: str, phase: str, tokens: int = 0) -> None:
+        """One of its passes; with so many `tokens`, that of another prompt."""
+        work = schedule.estimate(LARGE[name][0], tokens, 0) if tokens else large_pass(name, phase)
+        self.work = work
+        self.model = name
+        self.phase = {"prefill": N_("prefill"), "chunk": N_("a chunk of it"), "decode": N_("decode")}[phase]
+        self.bound_by = N_("compute") if work.intensity > A100.balance else N_("memory")
+        self.milliseconds = 1000 * A100.seconds(work)
 
 
 def chart() -> Chart:

@@ -63,17 +63,6 @@ class Case(NamedTuple):
     steps: list[Step]
 
 
-class Ranks(NamedTuple):
-    """The heads of one layer over several processors."""
-
-    ranks: int
-    heads: int
-    kv_heads: int
-    held: float  # rows of all together, in times of those of one
-    by_heads: float  # the largest difference of the sum
-    by_rows: float
-
-
 class View:
     """The limits of a large model, and real tensors over ranks."""
 
@@ -107,7 +96,7 @@ class View:
         self.token = show(str(trace.about["tokens"][n - 1]))
         self.model = recording.model.name
         self.config = config
-        self.ranks = [over(trace, recording.model.params["layer0.wo"], n, ranks) for ranks in RANKS]
+        self.ranks = [Ranks(trace, recording.model.params["layer0.wo"], n, ranks) for ranks in RANKS]
         self.moved = LENGTHS[-1] * row  # bytes of rows of the longest text
         self.longest = LENGTHS[-1]
         self.links = travel(LENGTHS[-1] * row, again)
@@ -147,21 +136,22 @@ def case(length: int) -> Case:
     return Case(length, intensity_limit(model, length), most, steps)
 
 
-def over(trace: Trace, wo: Array, n: int, ranks: int) -> Ranks:
-    """Layer 0 of the newest token: its heads, and its rows, dealt to so many ranks."""
-    q = trace["q", n - 1, 0][0]  # [n_head, head_dim]
-    keys, values = (np.stack([trace[name, i, 0][0] for i in range(n)], axis=1) for name in "kv")
-    n_head, n_kv_head = len(q), len(keys)
-    total = np.sum(tensor_parallel(q, keys, values, wo, ranks), axis=0)
-    mixed = context_parallel(q, keys, values, ranks)
-    return Ranks(
-        ranks,
-        n_head // ranks,
-        len(kv_heads_of(0, ranks, n_head, n_kv_head)),
-        rows_held(ranks, n_head, n_kv_head),
-        float(np.abs(total - trace["attn_out", n - 1, 0][0]).max()),
-        float(np.abs(mixed - trace["head_out", n - 1, 0][0]).max()),
-    )
+class Ranks:
+    """The heads of one layer over several processors."""
+
+    def __init__(self, trace: Trace, wo: Array, n: int, ranks: int) -> None:
+        """Layer 0 of the newest token: its heads, and its rows, dealt to so many ranks."""
+        q = trace["q", n - 1, 0][0]  # [n_head, head_dim]
+        keys, values = (np.stack([trace[name, i, 0][0] for i in range(n)], axis=1) for name in "kv")
+        n_head, n_kv_head = len(q), len(keys)
+        total = np.sum(tensor_parallel(q, keys, values, wo, ranks), axis=0)
+        mixed = context_parallel(q, keys, values, ranks)
+        self.ranks = ranks
+        self.heads = n_head // ranks
+        self.kv_heads = len(kv_heads_of(0, ranks, n_head, n_kv_head))
+        self.held = rows_held(ranks, n_head, n_kv_head)  # rows of all together, in times of those of one
+        self.by_heads = float(np.abs(total - trace["attn_out", n - 1, 0][0]).max())  # the largest difference of the sum
+        self.by_rows = float(np.abs(mixed - trace["head_out", n - 1, 0][0]).max())
 
 
 def travel(n_bytes: int, again: float) -> list[tuple[str, float, float]]:

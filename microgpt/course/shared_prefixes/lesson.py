@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from functools import cache
-from typing import NamedTuple
 
 from microgpt.caches.blocks import BlockPool
 from microgpt.course.shared_prefixes import events as prefixes
@@ -45,23 +44,6 @@ ENGINES = (  # as of which version, and what they do if nobody says otherwise
 __all__ = ["UNASKED", "view"]  # and what the templates read
 
 
-class Moment(NamedTuple):
-    """What is said of an event."""
-
-    event: Event
-    letter: str
-    n_found: int  # blocks
-    hashed: (
-        tuple[str, list[str], str] | None
-    )  # the key before that of its second block, the tokens of that one, its key
-    token: str  # the newest of its text
-    spared: int  # tokens that are run although equal rows exist, before the texts part
-    last: int  # the block with the newest row
-    tables: list[tuple[str, int, list[int], int, int]]  # letter, kind, table, rows taken over, tokens run, up to now
-    found: int  # of all texts, up to now
-    run: int
-
-
 class View:
     """Texts in one pool."""
 
@@ -74,7 +56,7 @@ class View:
         first, other = texts.ids[FIRST], texts.ids[OTHER]
         trace.about |= {"model": model.name, "config": asdict(model.config), "prompt": settings.prompt}
         trace.about |= {"texts": [[words[i] for i in ids] for ids in texts.there], "block_size": SIZE}
-        moments = [moment(events[: i + 1], words) for i in range(len(events))]
+        moments = [Moment(events[: i + 1], words) for i in range(len(events))]
         several = chats()
         apart = prefixes.changed_rows(model, first, other, CHANGED)
         self.trace, self.moments = trace, moments
@@ -112,36 +94,35 @@ class View:
 view = View
 
 
-def moment(events: list[Event], words: list[str]) -> Moment:
-    """What is said of the last of these events."""
-    event = events[-1]
-    text, first = event.text, events[0].ids
-    alike = next((i for i, (a, b) in enumerate(zip(event.ids, first, strict=False)) if a != b), event.found)
-    tables = [
-        (
-            LETTERS[one],
-            one,
-            table,
-            sum(e.found for e in events if e.text == one),
-            sum(e.run for e in events if e.text == one),
-        )
-        for one, table in enumerate(event.tables)
-        if any(e.text == one for e in events)
-    ]
-    keys = [event.keys[number].hex()[:SHORT] for number in event.tables[text] if number in event.keys]
-    hashed = (keys[0], [words[i] for i in event.ids[SIZE : 2 * SIZE]], keys[1]) if len(keys) > 1 else None
-    return Moment(
-        event,
-        LETTERS[text],
-        event.found // SIZE,
-        hashed if event.kind in COMES else None,
-        words[event.ids[-1]],
-        max(0, alike - event.found) if len(events) > 1 else 0,
-        event.tables[text][-1] if event.tables[text] else -1,
-        tables,
-        sum(e.found for e in events),
-        sum(e.run for e in events),
-    )
+class Moment:
+    """What is said of an event."""
+
+    def __init__(self, events: list[Event], words: list[str]) -> None:
+        """What is said of the last of these events."""
+        event = events[-1]
+        text, first = event.text, events[0].ids
+        alike = next((i for i, (a, b) in enumerate(zip(event.ids, first, strict=False)) if a != b), event.found)
+        tables = [
+            (
+                LETTERS[one], one, table,
+                sum(e.found for e in events if e.text == one), sum(e.run for e in events if e.text == one),
+            )
+            for one, table in enumerate(event.tables) if any(e.text == one for e in events)
+        ]  # fmt: skip
+        keys = [event.keys[number].hex()[:SHORT] for number in event.tables[text] if number in event.keys]
+        hashed = (keys[0], [words[i] for i in event.ids[SIZE : 2 * SIZE]], keys[1]) if len(keys) > 1 else None
+        self.event = event
+        self.letter = LETTERS[text]
+        self.n_found = event.found // SIZE  # blocks
+        # the key before that of its second block, the tokens of that one, its key
+        self.hashed = hashed if event.kind in COMES else None
+        self.token = words[event.ids[-1]]  # the newest of its text
+        # tokens that are run although equal rows exist, before the texts part
+        self.spared = max(0, alike - event.found) if len(events) > 1 else 0
+        self.last = event.tables[text][-1] if event.tables[text] else -1  # the block with the newest row
+        self.tables = tables  # letter, kind, table, rows taken over, tokens run, up to now
+        self.found = sum(e.found for e in events)  # of all texts, up to now
+        self.run = sum(e.run for e in events)
 
 
 @cache

@@ -36,16 +36,6 @@ class Line(NamedTuple):
     cached: float
 
 
-class Tried(NamedTuple):
-    """The pass with a mistake, or with none: what that did to the logits of this text, and to the loss of many."""
-
-    name: str
-    what: str
-    change: float
-    mean: float  # loss, over many
-    lower: int  # of them: so many have a lower loss than without the mistake
-
-
 Sides: TypeAlias = list[tuple[str, float, float, float, float]]  # of K and of V: see learned
 MATRICES = {"wq": "W_Q", "wk": "W_K", "wv": "W_V"}
 MISTAKES = {
@@ -79,7 +69,7 @@ class View:
         ]  # the length of the gradient with live rows and with detached ones, and whether it is the same gradient
         heard = found.later.max(axis=(0, 1)).tolist()  # by each row, from later steps
         trainer, ready = Trainer(), shipped("names")
-        broken = [tried(model, ids, name) for name in mistakes.KINDS]
+        broken = [Tried(model, ids, name) for name in mistakes.KINDS]
         first = next(iter(trainer.run.texts))
         self.n, self.tokens, self.matrices = n, tokens, matrices
         self.trace = recording.trace
@@ -151,11 +141,19 @@ def same(a: dict[str, Array], b: dict[str, Array], short: str) -> bool:
     return all(np.abs(a[name] - b[name]).max() < 1e-12 for name in a if name.endswith("." + short))
 
 
-def tried(model: Model, ids: list[int], name: str) -> Tried:
-    """The old text in the cache, where it was not reset, is the text itself."""
-    inputs, mean = ids[:-1], mistakes.measured(model.name)[name]
-    good, bad = (mistakes.made(kind, model, inputs, inputs) for kind in ("right", name))
-    return Tried(*MISTAKES[name], float(np.abs(good - bad).max()), mean.loss, mean.lower)
+class Tried:
+    """The pass with a mistake, or with none: what that did to the logits of this text, and to the loss of many."""
+
+    def __init__(self, model: Model, ids: list[int], name: str) -> None:
+        """The old text in the cache, where it was not reset, is the text itself."""
+        inputs, mean = ids[:-1], mistakes.measured(model.name)[name]
+        good, bad = (mistakes.made(kind, model, inputs, inputs) for kind in ("right", name))
+        called, what = MISTAKES[name]
+        self.what = what
+        self.name = called
+        self.change = float(np.abs(good - bad).max())
+        self.mean = mean.loss  # loss, over many
+        self.lower = mean.lower  # of them: so many have a lower loss than without the mistake
 
 
 def flat(model: Model) -> Array:

@@ -11,7 +11,6 @@ from microgpt.course.why_q.questions import asks
 from microgpt.experiments.afterlife import furthest
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
-from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
@@ -25,31 +24,6 @@ class Life(NamedTuple):
     token: str
     tracks: list[tuple[str, list[bool], int]]  # kind, read at step j or not, reads
     so_far: list[list[int]]  # of each kind: reads up to step j
-
-
-class Old(NamedTuple):
-    """A query after the last step: its numbers, whom it asked, and whether it would now get another answer."""
-
-    i: int
-    token: str
-    q: list[Strip]
-    asked: list[tuple[str, float]]  # token, weight; head 0 of layer 0
-    difference: float
-    later: int  # steps that have come since
-    later_reads: int
-
-
-class Instead(NamedTuple):
-    """A cache of x, from which k and v are computed again at each step, against one of k and v."""
-
-    model: str
-    tokens: int  # of the text
-    x: int  # numbers per token and layer
-    kv: int
-    again: int  # multiply-adds of its last step for the k and v of all older tokens
-    step: int  # those of the whole step with the KV cache
-    x_bytes: int  # of all tokens and layers, in 16-bit numbers
-    kv_bytes: int
 
 
 LARGE, FAR = ("GPT-2 124M", "Llama-3-8B"), 1000  # models in use, one without shared heads and one with; tokens
@@ -75,15 +49,15 @@ class View:
         self.trace, self.n, self.lives = trace, n, lives
         self.choices = (Choice("old", range(n), min(1, n - 1)), Choice("step", range(n), n - 1, in_figure=False))
         self.n_layer = config.n_layer
-        self.olds = [old(picture, config, i) for i in range(n)]
+        self.olds = [Old(picture, config, i) for i in range(n)]
         self.labels = [show(token) for token in picture.tokens]
         self.reads = totals  # of all rows of one layer, by kind
         self.so_far = so_far  # the same up to each step, in the order of q, k and v
         self.asks = asks(picture, so_far)
         # numbers that a cache of q would hold at the end
         self.held_for_nothing = n * config.n_layer * config.n_head * config.head_dim
-        self.instead = instead("", config, n)  # for this model
-        self.large = [instead(name, PRESETS[name].config, FAR) for name in LARGE]  # for LARGE
+        self.instead = Instead("", config, n)  # for this model
+        self.large = [Instead(name, PRESETS[name].config, FAR) for name in LARGE]  # for LARGE
 
 
 def view(settings: Settings) -> View:
@@ -95,30 +69,33 @@ def of_large(model: Model, picture: Picture) -> View:
     return View(picture.trace, picture)
 
 
-def instead(model: str, config: Config, n: int) -> Instead:
-    """By formula: each older x is multiplied by the matrices of k and v, in every layer."""
-    kv = 2 * config.n_kv_head * config.head_dim
-    rows = n * config.n_layer
-    return Instead(
-        model,
-        n,
-        config.n_embd,
-        kv,
-        (n - 1) * config.n_layer * config.n_embd * kv,
-        int(cached(config, n).sum()),
-        2 * rows * config.n_embd,
-        2 * rows * kv,
-    )
+class Instead:
+    """A cache of x, from which k and v are computed again at each step, against one of k and v."""
+
+    def __init__(self, model: str, config: Config, n: int) -> None:
+        """By formula: each older x is multiplied by the matrices of k and v, in every layer."""
+        kv = 2 * config.n_kv_head * config.head_dim
+        rows = n * config.n_layer
+        self.model, self.kv = model, kv
+        self.tokens = n  # of the text
+        self.x = config.n_embd  # numbers per token and layer
+        # multiply-adds of its last step for the k and v of all older tokens
+        self.again = (n - 1) * config.n_layer * config.n_embd * kv
+        self.step = int(cached(config, n).sum())  # those of the whole step with the KV cache
+        self.x_bytes = 2 * rows * config.n_embd  # of all tokens and layers, in 16-bit numbers
+        self.kv_bytes = 2 * rows * kv
 
 
-def old(picture: Picture, config: Config, i: int) -> Old:
-    weights = picture.trace["attn_weights", i, 0][0, 0].tolist()
-    return Old(
-        i,
-        show(picture.tokens[i]),
-        [strip._replace(where="") for strip in picture.per_head("q", i)[:1]],
-        [(show(picture.tokens[j]), weight) for j, weight in enumerate(weights)],
-        furthest(picture.trace, config, i, picture.n),
-        picture.n - 1 - i,
-        sum(step > i for step in picture.reads["q", 0, i]),
-    )
+class Old:
+    """A query after the last step: its numbers, whom it asked, and whether it would now get another answer."""
+
+    def __init__(self, picture: Picture, config: Config, i: int) -> None:
+        weights = picture.trace["attn_weights", i, 0][0, 0].tolist()
+        self.i = i
+        self.token = show(picture.tokens[i])
+        self.q = [strip._replace(where="") for strip in picture.per_head("q", i)[:1]]
+        # token, weight; head 0 of layer 0
+        self.asked = [(show(picture.tokens[j]), weight) for j, weight in enumerate(weights)]
+        self.difference = furthest(picture.trace, config, i, picture.n)
+        self.later = picture.n - 1 - i  # steps that have come since
+        self.later_reads = sum(step > i for step in picture.reads["q", 0, i])
