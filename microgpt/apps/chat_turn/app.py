@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,17 +19,6 @@ from microgpt.viz.text.formats import show
 WORD, SUBJECT = "assistant", " France"
 
 
-class Look(NamedTuple):
-    """Of all heads, the one that gives the most weight to one key at one step."""
-
-    step: int  # from one, as the stepper counts
-    token: str  # of the step
-    key: str
-    layer: int
-    head: int
-    weight: float
-
-
 class View:
     """The page as it is built."""
 
@@ -43,7 +31,7 @@ class View:
         pieces = [show(token) for token in tokens[at : at + 2]]
         weights = attention(shown.trace, shown.config, shown.n)
         steps = repeats(about["ids"], n)
-        looks = [look(shown, weights, i, j) for i, j in steps]
+        looks = [Look(shown, weights, i, j) for i, j in steps]
         heads = int((np.mean([weights[:, :, i, j] for i, j in steps], axis=0) > HALF).sum())
         opened = [(one.layer, one.head) for one in shown.heads].index((looks[0].layer, looks[0].head))
         self.choices = shown.choices
@@ -59,7 +47,7 @@ class View:
         self.looks = looks  # steps whose token has come before, at what came after it then
         self.heads = heads  # of which the weight there is more than half, on average over these steps
         # as the answer is about to come, at what was asked for
-        self.last = look(shown, weights, shown.n - 2, tokens.index(SUBJECT))
+        self.last = Look(shown, weights, shown.n - 2, tokens.index(SUBJECT))
         self.file = CHAT.file
         self.digits = about["cut"]["digits"]
 
@@ -77,8 +65,15 @@ def repeats(ids: Sequence[int], n: int) -> list[tuple[int, int]]:
     ]
 
 
-def look(shown: ExcerptPicture, weights: Array, i: int, j: int) -> Look:
-    """See `Look`; weights [n_layer, n_head, n, n]."""
-    at = weights[:, :, i, j]
-    layer, head = (int(x) for x in np.unravel_index(at.argmax(), at.shape))
-    return Look(i + 1, show(shown.tokens[i]), show(shown.tokens[j]), layer, head, float(at[layer, head]))
+class Look:
+    """Of all heads, the one that gives the most weight to one key at one step."""
+
+    def __init__(self, shown: ExcerptPicture, weights: Array, i: int, j: int) -> None:
+        """See `Look`; weights [n_layer, n_head, n, n]."""
+        at = weights[:, :, i, j]
+        layer, head = (int(x) for x in np.unravel_index(at.argmax(), at.shape))
+        self.layer, self.head = layer, head
+        self.step = i + 1  # from one, as the stepper counts
+        self.token = show(shown.tokens[i])  # of the step
+        self.key = show(shown.tokens[j])
+        self.weight = float(at[layer, head])

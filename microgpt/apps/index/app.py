@@ -15,21 +15,11 @@ from microgpt.viz import views
 from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.kit.sketch import Sketch
 from microgpt.viz.drawing.phases import RUN
-from microgpt.viz.drawing.picture import Meeting, Picture
+from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.lesson import module_of
 from microgpt.viz.page import Page
 from microgpt.viz.rendering.draw import thumb
 from microgpt.viz.settings import Settings
-
-
-class Row(NamedTuple):
-    """A row of the piles, and the step of the run that drops it; -1 where it lies there from the start."""
-
-    i: int
-    run: int
-    token: str
-    k: Strip
-    v: Strip
 
 
 class Chip(NamedTuple):
@@ -38,16 +28,6 @@ class Chip(NamedTuple):
     i: int
     run: int
     token: str
-
-
-class Step(NamedTuple):
-    """A step of the run: what moves in it."""
-
-    run: int
-    i: int
-    q: Strip
-    meetings: list[Meeting]
-    answer: Strip
 
 
 class Card(NamedTuple):
@@ -84,8 +64,8 @@ class View:
         self.choices = ()
         self.n = run.stop  # rows
         self.chips = [Chip(i, max(-1, i - 1 - run.start), picture.row_token(i)) for i in range(run.stop + 1)]
-        self.rows = [one_row(picture, i, max(-1, i - run.start)) for i in range(run.stop)]
-        self.steps = [one_step(picture, i, i - run.start) for i in run]
+        self.rows = [Row(picture, i, max(-1, i - run.start)) for i in range(run.stop)]
+        self.steps = [Step(picture, i, i - run.start) for i in run]
         self.parts = parts()
         self.trained = [page(name) for name in TRAINED]
 
@@ -99,15 +79,25 @@ def last_steps(picture: Picture) -> range:
     return range(end - RUN, end)
 
 
-def one_row(picture: Picture, i: int, run: int) -> Row:
-    row = picture.row(i)
-    return Row(i, run, row.token, of_head(picture, row.k), of_head(picture, row.v))
+class Row:
+    """A row of the piles, and the step of the run that drops it; -1 where it lies there from the start."""
+
+    def __init__(self, picture: Picture, i: int, run: int) -> None:
+        row = picture.row(i)
+        self.i, self.run = i, run
+        self.token = row.token
+        self.k = of_head(picture, row.k)
+        self.v = of_head(picture, row.v)
 
 
-def one_step(picture: Picture, i: int, run: int) -> Step:
-    step = picture.step(i)
-    meetings = picture.of(step.meetings)
-    return Step(run, i, of_head(picture, step.q), meetings, of_head(picture, step.mixed))
+class Step:
+    """A step of the run: what moves in it."""
+
+    def __init__(self, picture: Picture, i: int, run: int) -> None:
+        step = picture.step(i)
+        self.run, self.i, self.meetings = run, i, picture.of(step.meetings)
+        self.q = of_head(picture, step.q)
+        self.answer = of_head(picture, step.mixed)
 
 
 def of_head(picture: Picture, strips: list[Any]) -> Strip:

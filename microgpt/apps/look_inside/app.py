@@ -38,34 +38,6 @@ SAID = {"bias": N_("bias"), "scale": N_("scale")}
 Area: TypeAlias = tuple[float, float, float, float]  # of the picture: x, y, wide, high
 
 
-class Line(NamedTuple):
-    """A tensor, or several that are alike."""
-
-    name: str
-    times: int
-    role: str
-    symbol: str  # "" where the name is not known
-    kind: str  # "" for the matrix itself
-    sentence: str
-    term: str
-    dtype: str
-    shape: tuple[int, ...]
-    size: int  # parameters
-    nbytes: int
-
-
-class Part(NamedTuple):
-    """A group of lines and what is written on it."""
-
-    where: str
-    layers: list[tuple[int, int]]  # runs, from the first to the last
-    n: int
-    total: int  # parameters, of one layer
-    lines: list[Line]
-    more: int  # lines that are not shown
-    open: bool
-
-
 class Share(NamedTuple):
     """What a role holds of the file, and the shape of its tensor: in each layer, where it is in layers."""
 
@@ -153,7 +125,7 @@ class Looked:
         self.cache = beside  # K and V of these tokens, to the same scale; "any" is one row for both
         self.wide = max([WIDTH, *(x + wide for _, (x, _, wide, _) in beside)])  # the picture
         self.shares = shares(found)
-        self.parts = [part(group, group is usual) for group in found.groups[:GROUPS]]
+        self.parts = [Part(group, group is usual) for group in found.groups[:GROUPS]]
         self.more = max(0, len(found.groups) - GROUPS)  # groups that are not shown
         self.metadata = [(shown(key), shown(value)) for key, value in list(header.metadata.items())[:20]]
 
@@ -197,33 +169,35 @@ def factors(found: Contents) -> list[tuple[int, str]]:
     return [(2, N_("K and V")), layers, *heads, size]
 
 
-def part(group: Group, usual: bool) -> Part:
-    return Part(
-        where=group.where,
-        layers=spans(group.layers),
-        n=len(group.layers),
-        total=sum(row.size * row.times for row in group.rows),
-        lines=[line(row) for row in group.rows[:ROWS]],
-        more=max(0, len(group.rows) - ROWS),
-        open=usual and len(group.rows) <= OPEN,
-    )
+class Part:
+    """A group of lines and what is written on it."""
+
+    def __init__(self, group: Group, usual: bool) -> None:
+        self.where = group.where
+        self.layers = spans(group.layers)  # runs, from the first to the last
+        self.n = len(group.layers)
+        self.total = sum(row.size * row.times for row in group.rows)  # parameters, of one layer
+        self.lines = [Line(row) for row in group.rows[:ROWS]]
+        self.more = max(0, len(group.rows) - ROWS)  # lines that are not shown
+        self.open = usual and len(group.rows) <= OPEN
 
 
-def line(row: Row) -> Line:
-    role = ROLES.get(row.role)
-    return Line(
-        name=shown(row.name),
-        times=row.times,
-        role=row.role,
-        symbol=role.symbol if role else "",
-        kind=SAID.get(row.kind, ""),
-        sentence=role.sentence if role and row.kind == "weight" else "",
-        term=role.term if role else "",
-        dtype=row.dtype,
-        shape=row.shape,
-        size=row.size * row.times,
-        nbytes=row.nbytes * row.times,
-    )
+class Line:
+    """A tensor, or several that are alike."""
+
+    def __init__(self, row: Row) -> None:
+        role = ROLES.get(row.role)
+        self.name = shown(row.name)
+        self.times = row.times
+        self.role = row.role
+        self.symbol = role.symbol if role else ""  # "" where the name is not known
+        self.kind = SAID.get(row.kind, "")  # "" for the matrix itself
+        self.sentence = role.sentence if role and row.kind == "weight" else ""
+        self.term = role.term if role else ""
+        self.dtype = row.dtype
+        self.shape = row.shape
+        self.size = row.size * row.times  # parameters
+        self.nbytes = row.nbytes * row.times
 
 
 # ---- the picture ----------------------------------------------------------------------------------

@@ -24,15 +24,6 @@ REPEATS = "smollm2-repeats.json"
 SEED = 8  # of the text that is shown at each temperature
 
 
-class Sure(NamedTuple):
-    """How sure the model was of the tokens of a round."""
-
-    chances: list[float]
-    mean: float
-    least: float
-    token: str  # the one with the least
-
-
 class Turn(NamedTuple):
     """A round; what its heads give to what came next in the rounds before."""
 
@@ -41,16 +32,6 @@ class Turn(NamedTuple):
     look: float  # of the head that gives most in the last round
     heads: int  # that give more than half
     held: list[int]  # cases in which its rows are in the cache: the last has those of the last round alone
-
-
-class Shown(NamedTuple):
-    """A temperature: the text with SEED, and figures of all its texts."""
-
-    temperature: float
-    pieces: list[tuple[str, bool]]  # what is shown of a token, and whether it only repeats
-    texts: int
-    again: float  # share of the tokens that only repeat
-    mean: float  # of the chances of all tokens
 
 
 class View:
@@ -65,14 +46,14 @@ class View:
         self.words = [words[str(ids[i])] for i in turns[0]]  # of a round
         self.turns = list[Turn]()
         for at, (steps, look) in enumerate(zip(turns, looks, strict=True)):
-            round_ = sure([told["chances"][i - 1] for i in steps], self.words)
+            round_ = Sure([told["chances"][i - 1] for i in steps], self.words)
             held = list(range(at, len(turns) + (steps == turns[-1])))
             of_head = float(look[self.layer, self.head])
             self.turns.append(Turn(at + 1, round_, of_head, int((look > HALF).sum()), held))
         self.before_share = self.circle.start / len(ids)  # of all rows at the end, those before the first round
         self.round_share = self.circle.period / len(ids)  # and those of a round
         self.written = len(ids) - told["n_prompt"]  # tokens of the whole text
-        self.without = sure(told["without"], self.words)  # the last round, the rows of the others gone
+        self.without = Sure(told["without"], self.words)  # the last round, the rows of the others gone
         self.heats = heats(told)
         rounds, by_heat = range(len(self.turns) + 1), range(len(self.heats))
         self.choices = (Choice("round", rounds), Choice("temperature", by_heat))
@@ -81,9 +62,15 @@ class View:
 view = View
 
 
-def sure(chances: Sequence[float], words: Sequence[str]) -> Sure:
-    at = int(np.argmin(chances))
-    return Sure(list(chances), float(np.mean(chances)), chances[at], words[at])
+class Sure:
+    """How sure the model was of the tokens of a round."""
+
+    def __init__(self, chances: Sequence[float], words: Sequence[str]) -> None:
+        at = int(np.argmin(chances))
+        self.chances = list(chances)
+        self.mean = float(np.mean(chances))
+        self.least = chances[at]
+        self.token = words[at]  # the one with the least
 
 
 def heats(told: dict[str, Any]) -> list[Shown]:
@@ -91,16 +78,21 @@ def heats(told: dict[str, Any]) -> list[Shown]:
     n, end = told["n_prompt"], told["n_prompt"] + told["short"]
     first = {"temperature": 0.0, "seed": SEED, "ids": told["ids"][:end], "chances": told["chances"][n - 1 : end - 1]}
     by_heat = groupby([first, *told["texts"]], key=lambda text: text["temperature"])
-    return [heat(at, list(texts), n, told["vocabulary"]) for at, texts in by_heat]
+    return [Shown(at, list(texts), n, told["vocabulary"]) for at, texts in by_heat]
 
 
-def heat(temperature: float, texts: list[dict[str, Any]], n: int, words: dict[str, str]) -> Shown:
-    """See `Shown`; the first n tokens of each text were given."""
-    again = [repeated(text["ids"])[n:] for text in texts]
-    shown = next(i for i, text in enumerate(texts) if text["seed"] == SEED)
-    pieces = zip(texts[shown]["ids"][n:], again[shown], strict=True)
-    every = [chance for text in texts for chance in text["chances"]]
-    return Shown(
-        temperature, [(words[str(token)], seen) for token, seen in pieces], len(texts),
-        sum(map(sum, again)) / len(every), float(np.mean(every)),
-    )  # fmt: skip
+class Shown:
+    """A temperature: the text with SEED, and figures of all its texts."""
+
+    def __init__(self, temperature: float, texts: list[dict[str, Any]], n: int, words: dict[str, str]) -> None:
+        """See `Shown`; the first n tokens of each text were given."""
+        again = [repeated(text["ids"])[n:] for text in texts]
+        shown = next(i for i, text in enumerate(texts) if text["seed"] == SEED)
+        pieces = zip(texts[shown]["ids"][n:], again[shown], strict=True)
+        every = [chance for text in texts for chance in text["chances"]]
+        self.temperature = temperature
+        # what is shown of a token, and whether it only repeats
+        self.pieces = [(words[str(token)], seen) for token, seen in pieces]
+        self.texts = len(texts)
+        self.again = sum(map(sum, again)) / len(every)  # share of the tokens that only repeat
+        self.mean = float(np.mean(every))  # of the chances of all tokens

@@ -13,22 +13,11 @@ import numpy as np
 from microgpt.apps.records import record
 from microgpt.experiments.referring import dealt, held_out, margins
 from microgpt.viz.controls import Choice
-from microgpt.viz.drawing.strips import Thin, ThinScale, thin_scale
+from microgpt.viz.drawing.strips import ThinScale, thin_scale
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 
 REFERS = "smollm2-pronouns.json"
-
-
-class Word(NamedTuple):
-    """A word that may come next: its q and its own key in the head, and the row that gets most of its weight."""
-
-    token: str
-    q: Thin
-    key: Thin
-    own: float
-    most: str
-    weight: float
 
 
 class Said(NamedTuple):
@@ -61,7 +50,7 @@ class View:
         self.choices = (Choice("word", range(len(words))),)
         self.model = it["model"]
         self.text = first["text"]
-        self.words = [asked(word, scale, shown) for word in words]
+        self.words = [Word(word, scale, shown) for word in words]
         self.n_words = len(every)
         self.right = sum(word.weight > word.other_weight for word in every)  # words at which no other noun gets more
         self.top = sum(word.top for word in every)  # of these, no other row
@@ -72,9 +61,8 @@ class View:
         chosen, self.held = held_out(it["sentences"])  # words of held-out sentences at which the chosen head is right
         self.same = chosen.count((layer, head))  # of these choices, those that are the head of the page
         nouns = [len(one["nouns"]) for one in it["sentences"] for word in one["words"] if word["noun"] is not None]
-        self.even = sum(
-            1 / n for n in nouns
-        )  # words at which a head is right that gives its weights to nouns by chance
+        # words at which a head is right that gives its weights to nouns by chance
+        self.even = sum(1 / n for n in nouns)
         by_chance = dealt(it["sentences"])  # the nouns are dealt out to the words, in all ways
         self.ways, self.mean = len(by_chance), float(by_chance.mean())  # words at which the head chosen then is right
         self.as_good = int((by_chance >= right_there).sum())  # ways in which it is right as often as here
@@ -92,11 +80,19 @@ def apart(word: dict[str, Any], tokens: list[str]) -> tuple[str, str, float, str
     return show(word["word"]), tokens[most], weights[most], tokens[second], weights[second]
 
 
-def asked(word: dict[str, Any], scale: ThinScale, tokens: list[str]) -> Word:
-    """What is drawn of one of the words."""
-    *weights, own = word["weights"]
-    at, q, key = int(np.argmax(weights)), np.array(word["q"]), np.array(word["k"])
-    return Word(show(word["word"]), scale.strip(q), scale.strip(key), own, tokens[at], weights[at])
+class Word:
+    """A word that may come next: its q and its own key in the head, and the row that gets most of its weight."""
+
+    def __init__(self, word: dict[str, Any], scale: ThinScale, tokens: list[str]) -> None:
+        """What is drawn of one of the words."""
+        *weights, own = word["weights"]
+        at, q, key = int(np.argmax(weights)), np.array(word["q"]), np.array(word["k"])
+        self.own = own
+        self.token = show(word["word"])
+        self.q = scale.strip(q)
+        self.key = scale.strip(key)
+        self.most = tokens[at]
+        self.weight = weights[at]
 
 
 def said(sentence: dict[str, Any]) -> list[Said]:

@@ -27,20 +27,6 @@ WINDOWED = ("Mistral-7B", 4096, 32)  # was trained with a window of so many rows
 ENGINES = "2026", "2025", "length"  # as of; llama.cpp's shift is off since; what servers say
 
 
-class Case(NamedTuple):
-    """A policy, and what becomes of the text."""
-
-    policy: str
-    held: int  # rows at most
-    last: int  # rows that the last step reads
-    off: list[float]  # by step, the share of the chance of the next token that has gone to others
-    mean: float
-    logits: float
-    first: int | None
-    here: str  # what it would write there,
-    there: str  # and what the model writes with all rows
-
-
 class Dropped(NamedTuple):
     """What a trained model writes when one row of the prompt is dropped; `token` is "" where all rows stay."""
 
@@ -62,7 +48,7 @@ class View:
         found = {one.policy: one for one in compare(model, ids, n_prompt, room)}
         window, ring = found[WINDOW], found.pop(RING)
         words = [show(model.tokenizer.vocabulary[i]) for i in ids]
-        cases = [case(model, one, found[ALL]) for one in found.values()]
+        cases = [Case(model, one, found[ALL]) for one in found.values()]
         story, shown = text_of(shipped(SHIFTED), "The next day is bright")[0], shipped(SHIFTED).config.n_ctx
         self.n_prompt, self.room, self.cases = n_prompt, room, cases
         self.trace = recording.trace
@@ -102,13 +88,21 @@ class View:
 view = View
 
 
-def case(model: Model, one: Outcome, full: Outcome) -> Case:
-    words, moved = model.tokenizer.vocabulary, whole(one.variation)
-    here, there = ("", "") if one.first is None else (words[x.likeliest[one.first]] for x in (one, full))
-    return Case(
-        one.policy, max(one.held), one.held[-1], moved, float(np.mean(moved)), max(one.off), one.first,
-        show(here) if here else "", show(there) if there else "",
-    )  # fmt: skip
+class Case:
+    """A policy, and what becomes of the text."""
+
+    def __init__(self, model: Model, one: Outcome, full: Outcome) -> None:
+        words, moved = model.tokenizer.vocabulary, whole(one.variation)
+        here, there = ("", "") if one.first is None else (words[x.likeliest[one.first]] for x in (one, full))
+        self.policy = one.policy
+        self.held = max(one.held)  # rows at most
+        self.last = one.held[-1]  # rows that the last step reads
+        self.off = moved  # by step, the share of the chance of the next token that has gone to others
+        self.mean = float(np.mean(moved))
+        self.logits = max(one.off)
+        self.first = one.first
+        self.here = show(here) if here else ""  # what it would write there,
+        self.there = show(there) if there else ""  # and what the model writes with all rows
 
 
 def dropped() -> list[Dropped]:

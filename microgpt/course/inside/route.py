@@ -60,20 +60,6 @@ WIDENED = N_("The matrix fc1 makes the row wider, and an activation function goe
 TIED = N_("The table wte, used once more, gives each token of the vocabulary one number.")
 
 
-class StopView(NamedTuple):
-    """One stop: what it is, what it is made with, its numbers, and how long they live."""
-
-    event: str
-    name: str
-    how: str
-    layer: int
-    part: str
-    weights: list[tuple[str, tuple[int, ...]]]  # name and shape: what is permanent
-    shape: tuple[int, ...]
-    strip: Strip
-    kept: bool
-
-
 class Journey(NamedTuple):
     """All stops of one token."""
 
@@ -98,7 +84,7 @@ def journeys_of(c: Config, tokens: list[str], ways: list[list[Stop]]) -> list[Jo
         Journey(
             token=token,
             pos=pos,
-            stops=[stop_view(c, stop, scales["head" if stop.part == "head" else "usual"]) for stop in way],
+            stops=[StopView(c, stop, scales["head" if stop.part == "head" else "usual"]) for stop in way],
             made=held(way),
             kept=held(way, "sequence"),
         )
@@ -106,18 +92,19 @@ def journeys_of(c: Config, tokens: list[str], ways: list[list[Stop]]) -> list[Jo
     ]
 
 
-def stop_view(c: Config, stop: Stop, scale: Scale) -> StopView:
-    return StopView(
-        event=stop.name,
-        name=NAMES[stop.name],
-        how=how(c, stop),
-        layer=stop.layer,
-        part=stop.part,
-        weights=weights(c, stop.name),
-        shape=stop.value.shape,
-        strip=strip(scale, stop.value),
-        kept=stop.life == "sequence",
-    )
+class StopView:
+    """One stop: what it is, what it is made with, its numbers, and how long they live."""
+
+    def __init__(self, c: Config, stop: Stop, scale: Scale) -> None:
+        self.event = stop.name
+        self.name = NAMES[stop.name]
+        self.how = how(c, stop)
+        self.layer = stop.layer
+        self.part = stop.part
+        self.weights = weights(c, stop.name)  # name and shape: what is permanent
+        self.shape = stop.value.shape
+        self.strip = strip(scale, stop.value)
+        self.kept = stop.life == "sequence"
 
 
 def how(c: Config, stop: Stop) -> str:

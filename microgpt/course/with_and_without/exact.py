@@ -5,8 +5,6 @@ Knows no HTML and no run of a model.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from microgpt.experiments.exactness.measure import SHORTEST, Found, measured
@@ -19,23 +17,12 @@ FORMAT, SUMS = SHORTEST.partition(" ")[0], "float32"  # the shortest, and what s
 DIGITS = {"bfloat16": 8}  # binary, of a number in that format
 
 
-class Line(NamedTuple):
-    """One format: how far the logits of the two runs were apart, and how many texts went on with another token."""
-
-    format: str
-    sums: bool  # they are rounded too
-    difference: float
-    tiny: bool  # of rounding size: printed as a bound
-    digits: int  # behind the point, where it is printed itself
-    flips: int
-
-
 class Tested:
     """One model, in all formats, and the choice that flips."""
 
     def __init__(self, model: str) -> None:
         self.model, self.found = model, measured(model)
-        self.lines = [line(format, one) for format, one in self.found.formats.items()]
+        self.lines = [Line(format, one) for format, one in self.found.formats.items()]
         self.flips = len(self.found.formats[SHORTEST].flipped)  # in the shortest format
         # flips in all formats whose sums are kept in more digits
         self.kept = sum(line.flips for line in self.lines if not line.sums)
@@ -48,8 +35,14 @@ class Tested:
         self.spacing = float(2.0 ** (np.floor(np.log2(max(exact))) + 1 - DIGITS[FORMAT]))
 
 
-def line(format: str, found: Found) -> Line:
-    kind, _, sums = format.partition(" ")
-    return Line(
-        kind, bool(sums), found.difference, kind == "float64", 6 if kind == "float32" else 4, len(found.flipped)
-    )
+class Line:
+    """One format: how far the logits of the two runs were apart, and how many texts went on with another token."""
+
+    def __init__(self, format: str, found: Found) -> None:
+        kind, _, sums = format.partition(" ")
+        self.format = kind
+        self.sums = bool(sums)  # they are rounded too
+        self.difference = found.difference
+        self.tiny = kind == "float64"  # of rounding size: printed as a bound
+        self.digits = 6 if kind == "float32" else 4  # behind the point, where it is printed itself
+        self.flips = len(found.flipped)
