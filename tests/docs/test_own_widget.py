@@ -44,10 +44,10 @@ def test_a_lesson_that_is_added_anew_is_drawn_anew(folder: Path) -> None:
     add(folder)
     first = dispatch(None, "run", {"page": "loudest", "model": "names", "prompt": "zoe"})
     widget = folder / "widget.html"
-    widget.write_text(f"<p>anew</p>{widget.read_text('utf-8')}", "utf-8")
+    widget.write_text(f"<p>anew: {{{{ lesson.PAGE.label }}}}</p>{widget.read_text('utf-8')}", "utf-8")
     add(folder)
     second = dispatch(None, "run", {"page": "loudest", "model": "names", "prompt": "zoe"})
-    assert "anew" not in str(first) and "anew" in str(second)
+    assert "anew" not in str(first) and "<p>anew: Loudest key</p>" in str(second)
 
 
 def test_the_name_of_a_folder_takes_nobodys_place(folder: Path) -> None:

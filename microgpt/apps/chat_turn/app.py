@@ -69,7 +69,7 @@ class Look:
     """Of all heads, the one that gives the most weight to one key at one step."""
 
     def __init__(self, shown: ExcerptPicture, weights: Array, i: int, j: int) -> None:
-        """See `Look`; weights [n_layer, n_head, n, n]."""
+        """weights [n_layer, n_head, n, n]."""
         at = weights[:, :, i, j]
         layer, head = (int(x) for x in np.unravel_index(at.argmax(), at.shape))
         self.layer, self.head = layer, head

@@ -85,7 +85,7 @@ class Shown:
     """A temperature: the text with SEED, and figures of all its texts."""
 
     def __init__(self, temperature: float, texts: list[dict[str, Any]], n: int, words: dict[str, str]) -> None:
-        """See `Shown`; the first n tokens of each text were given."""
+        """The first n tokens of each text were given."""
         again = [repeated(text["ids"])[n:] for text in texts]
         shown = next(i for i, text in enumerate(texts) if text["seed"] == SEED)
         pieces = zip(texts[shown]["ids"][n:], again[shown], strict=True)
