@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
-from types import ModuleType
 
 from microgpt.viz.controls import Choice, View
 from microgpt.viz.given_files import Files
@@ -41,7 +40,7 @@ def of(page: Page) -> View:
 ON_ADD.append(of.cache_clear)
 
 
-def module(widget: str) -> ModuleType | None:
+def module(widget: str) -> object:
     """The module of a widget; None for a page without one, which has nothing live."""
     return module_of(widget) if widget else None
 
