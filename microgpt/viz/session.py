@@ -34,7 +34,7 @@ def dispatch(
         stopped: list[Patch] = []
         try:
             shown = page_named(fields["page"])
-            stopped = views.stopped(shown.shown)
+            stopped = getattr(views.module(shown.shown), "STOPPED", [])
             hooks = hooks_of(fields, files)
             if hook not in hooks:
                 raise UserError("This page has no “%(hook)s”. Reload it, and try again.", hook=hook[:40])

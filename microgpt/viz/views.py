@@ -45,14 +45,8 @@ def module(widget: str) -> object:
     return module_of(widget) if widget else None
 
 
-def stopped(widget: str) -> list[Patch]:
-    """What the page takes back where its work breaks off with an error."""
-    patches: list[Patch] = getattr(module(widget), "STOPPED", [])
-    return patches
-
-
 def hooks(widget: str, files: Files) -> dict[str, Hook]:
     """The live actions that this widget alone has, or has in its own way; those that take files get them."""
-    own: dict[str, Hook] = getattr(module(widget), "HOOKS", {})
-    takes: dict[str, Hook] = getattr(module(widget), "FILE_HOOKS", {})
-    return own | {name: partial(hook, files) for name, hook in takes.items()}
+    found = module(widget)
+    takes: dict[str, Hook] = getattr(found, "FILE_HOOKS", {})
+    return getattr(found, "HOOKS", {}) | {name: partial(hook, files) for name, hook in takes.items()}
