@@ -43,6 +43,18 @@ def listed(tree: ast.AST) -> list[tuple[str, str]]:
     return found
 
 
+def constant(tree: ast.AST) -> list[str]:
+    """What a View says that no run changes, which templates read from the module; but for what the frame asks for."""
+    views = [kind for kind in ast.walk(tree) if isinstance(kind, ast.ClassDef) and kind.name == "View"]
+    said = [one for kind in views for one in ast.walk(kind) if isinstance(one, ast.Assign)]
+    return [
+        one.targets[0].attr
+        for one in said
+        if isinstance(one.targets[0], ast.Attribute) and one.targets[0].attr not in ("choices", "fields", "legend")
+        if all(part.id.isupper() for part in ast.walk(one.value) if isinstance(part, ast.Name))
+    ]
+
+
 def unread(own: list[Path], frame: list[Path]) -> list[str]:
     """The fields that no file reads: of a View, as one of its own; of others, at least in a file beside them."""
     read = {one for path in own for one in read_in(path)}
@@ -59,6 +71,8 @@ def test_every_field_is_read(shown: str) -> None:
     folders = {shown, *(folder for text in texts for folder in re.findall(r'include "((?:apps|course)/\w+)/', text))}
     own = [path for folder in folders for path in (PACKAGE / folder).rglob("*.*") if path.is_file()]
     assert own and unread(own, [path for path in FRAME if path.is_file()]) in ([], MADE)
+    modules = [path for path in own if path.suffix == ".py"]
+    assert [field for path in modules for field in constant(ast.parse(path.read_text()))] == []
 
 
 def test_a_field_that_nobody_reads_is_found(tmp_path: Path) -> None:
@@ -71,3 +85,4 @@ def test_a_field_that_nobody_reads_is_found(tmp_path: Path) -> None:
         "{% for row in view.rows %}{{ row.k }}{% endfor %}{% for q, _ in view.n %}{{ q }}{% endfor %} .v"
     )
     assert unread([module, template], []) == ["Row.v", "View.k"]
+    assert constant(ast.parse(module.read_text())) == ["k"]

@@ -48,7 +48,6 @@ class View:
         self.heads = heads  # of which the weight there is more than half, on average over these steps
         # as the answer is about to come, at what was asked for
         self.last = Look(shown, weights, shown.n - 2, tokens.index(SUBJECT))
-        self.file = CHAT.file
         self.digits = about["cut"]["digits"]
 
 

@@ -32,7 +32,7 @@ from microgpt.viz.text.formats import megabytes
 from microgpt.viz.text.language import say
 from microgpt.weights import Model, shipped
 
-__all__ = ["LIMIT", "MOST_TOKENS", "view"]  # and what the templates read
+__all__ = ["HALF", "LIMIT", "MOST_TOKENS", "view"]  # and what the templates read
 
 FIELD = "checkpoint"  # the control in which the files are chosen
 SINGLE = 4  # bytes of a number in 32 bits
@@ -55,7 +55,6 @@ class View:
         self.fields = example.fields
         self.facts = facts(recording.model.config)
         self.types = list(FAMILY_OF)
-        self.half = HALF.itemsize  # bytes of a number that stays as its file has it
 
 
 view = View

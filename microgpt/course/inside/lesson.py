@@ -24,6 +24,7 @@ NEIGHBOURS = 4
 GUESSES = 3
 NOTHING = N_("nothing")  # is swapped
 LARGE = {"GPT-2 124M": GPT2, "SmolLM2-135M": LLAMA, "Llama-3-8B": LLAMA}
+FIRST_LAYER = 0
 
 
 class View:
@@ -63,7 +64,6 @@ class View:
         self.embedding_percent = 100 * parameters(self.smol, "embedding") / self.smol.n_params
         self.percent_kept = 100 * held(ways[0], "sequence") / held(ways[0])  # of the numbers that a step makes
         self.asks = asks(model, trace, last)
-        self.first_layer = 0
 
     @property
     def fields(self) -> tuple[Choice, ...]:

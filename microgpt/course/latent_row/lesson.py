@@ -47,6 +47,10 @@ ABLATION = ((110.6, 15.6), (860.2, 34.6))  # thousands of numbers per token: MHA
 STATE, CONVOLVED = 32 * 128 * 128, 24_576  # numbers of a layer of Qwen3-Next that keeps no rows
 GROUPED = 2 * 8 * 128  # numbers per token of a layer with 8 heads of 128
 LONGEST, PAIRS, WIDE, TRIES = 1000, (1, 2, 4, 8, 16, 24, 32), 16, 20
+LAYER = 0
+INTERVAL = (95, 100)  # of so many experiments, those whose interval holds the true mean
+CLAIM = V2_CLAIM / 100
+KEPT_STATE = STATE + CONVOLVED
 
 
 class Head(NamedTuple):
@@ -103,7 +107,6 @@ class View:
         self.one_head = kinds[KINDS.index("mqa")]  # of these, the one that keeps as many numbers as latent rows do
         self.same_size = paired("mla", "mqa")  # latent rows against one key head, which keeps as many numbers
         self.ends = ends()
-        self.claim = V2_CLAIM / 100
         self.fair = 1 - V2_LAYERS * large.row / old  # the same with 16 bits,
         self.own_heads = 1 - large.row / (2 * large.config.n_head * OLD_DIM)  # and against its own heads
         self.times = large.row_if_mha / large.row
@@ -111,13 +114,10 @@ class View:
         self.full = large.row_if_mha * ROWS  # numbers that are made anew
         self.growth = growth(large)
         self.recalled = recalled()
-        self.state = STATE + CONVOLVED
         self.at_once = error(WIDE, False)  # the error of a sum of as many pairs as it is wide
         self.by_delta = error(WIDE, True)
         assert large.latent
         self.asks = asks(large.latent.d_c, large.latent.d_rope, large.config.n_layer, STATE + CONVOLVED, GROUPED)
-        self.layer = 0
-        self.interval = (95, 100)  # of so many experiments, those whose interval holds the true mean
 
     @property
     def row(self) -> int:

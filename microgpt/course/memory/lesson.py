@@ -36,6 +36,9 @@ FIELDS = (  # of the form: a model, bytes a number, texts, tokens in each, GB, a
     Field("memory", str(CARD), 1, MOST),
     Field("config"),
 )
+# bytes of the inside of one MLP of FIRST, when such a text is run in one pass
+ACTIVATIONS = 2 * PRESETS[FIRST].config.n_mlp * PRESETS[FIRST].config.n_ctx
+MORE = 2**30 / GB - 1  # of a GiB, than of a GB; as a share
 
 
 class Known:
@@ -116,9 +119,6 @@ class View:
         self.deepseek = known["DeepSeek-V3"]
         # fewest texts, each as long as FIRST sees, for which a step reads at least as much cache as weights
         self.crowd = crowd(PRESETS[FIRST])
-        # bytes of the inside of one MLP of FIRST, when such a text is run in one pass
-        self.activations = 2 * PRESETS[FIRST].config.n_mlp * PRESETS[FIRST].config.n_ctx
-        self.more = 2**30 / GB - 1  # of a GiB, than of a GB; as a share
         self.asks = asks(PRESETS[FIRST])
         self.fields = FIELDS
 

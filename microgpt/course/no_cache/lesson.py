@@ -25,6 +25,7 @@ RANK = 2
 DENOISED, ROUNDS = 256, (256, 64, 16)  # tokens of an answer, and passes over them
 WHISPER_SOURCE, WHISPER_WRITTEN, SECONDS = 1500, 448, 30  # rows of the source, tokens at most; of speech, padded
 FASTER = 27.6  # Fast-dLLM's best figure, against the same model without a cache
+FIRST_LAYER = 0
 
 
 class Adapted(NamedTuple):
@@ -77,7 +78,6 @@ class View:
         # passes over an answer, and the tokens that are run in them
         self.rounds = [(rounds, rounds * DENOISED) for rounds in ROUNDS]
         self.asks = asks()
-        self.first_layer = 0
 
     def of(self, kind: str, what: str) -> Experiment:
         return next(one for one in self.experiments if (one.kind, one.what) == (kind, what))

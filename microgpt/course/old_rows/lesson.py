@@ -16,6 +16,8 @@ from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model
 
+FIRST_LAYER = 0
+
 
 class Row(NamedTuple):
     """One position: the token that was cached, the one that stands there now, and one entry a layer."""
@@ -100,7 +102,6 @@ class View:
         self.same = self.again - middle.n_stale  # of these, rows that come out as before: they are in the first layer
         newest, older = (experiments[i] for i in (changes[-1], changes[max(0, len(changes) - 2)]))
         self.asks = asks(len(ids), newest.n_rows, older.at, older.n_stale, newest.n_rows - newest.n_stale)
-        self.first_layer = 0
 
 
 view = View

@@ -30,6 +30,8 @@ SHARES = {  # of the memory for K and V, in percent: rows, reservation, internal
     "Orca (Oracle)": (38.2, 25.2, 0.0, 36.6),
 }
 PAGED_SHARE, SLOWER = 96.3, (20, 26)  # its vLLM, in percent; and how much slower its kernel is than others, section 7.1
+FIGURES = (2, 6)  # of the paper: shares, an example
+SECTION = "7.1"
 
 
 class Policy(NamedTuple):
@@ -53,6 +55,7 @@ ENGINES = (  # rows of a block if nobody says otherwise, 0 where there are none;
     ("nano-vllm", 256, "2026-04"),
     ("llama.cpp", 0, "2025-11"),
 )
+PAGED_NAME = ENGINES[0][0]
 
 
 class View:
@@ -92,9 +95,6 @@ class View:
         # mean rows of texts, share of their slots that is empty, a size each
         self.last = [(n, [placing.last_block(n, b) for b in LAST_SIZES]) for n in LAST_ROWS]
         self.asks = asks(steps[fullest], SIZE)
-        self.paged_name = ENGINES[0][0]
-        self.figures = (2, 6)  # of the paper: shares, an example
-        self.section = "7.1"
 
 
 view = View

@@ -24,6 +24,7 @@ from microgpt.weights import shipped
 
 MAX_NEW = 8  # decode passes that are shown
 MODEL = "Llama-3-8B"  # the one that the prose speaks of
+OPERATIONS = PER_MAC * A100.balance  # the same as data sheets count, a multiply-add as two
 
 
 class Block(NamedTuple):
@@ -96,7 +97,6 @@ class View:
         self.short = Estimate(MODEL, "prefill", SHORT)  # of a short prompt
         # how many tokens of the prompt take as long as one of decode
         self.faster = a_token["decode"] / a_token["prefill"]
-        self.operations = PER_MAC * A100.balance  # the same as data sheets count, a multiply-add as two
         self.enough = enough  # tokens in a pass from which computing takes longer than reading
         self.chart = chart()
         # the model whose line in the chart ends first, and where: it sees no more tokens at once

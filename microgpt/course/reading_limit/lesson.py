@@ -11,7 +11,8 @@ import numpy as np
 from microgpt.architectures.known import PRESETS
 from microgpt.attention.ranks import context_parallel, kv_heads_of, rows_held, tensor_parallel
 from microgpt.config import Array
-from microgpt.course.reading_limit.questions import NETWORK, ROWS, asks
+from microgpt.course.reading_limit import questions
+from microgpt.course.reading_limit.questions import asks
 from microgpt.course.reading_limit.roofline import drawing
 from microgpt.serving.hardware import (
     PER_MAC,
@@ -36,6 +37,10 @@ LINKS = {"nvlink": 450e9, "network": 50e9, "pcie": 63e9, "disk": 7e9}  # bytes p
 HALF_SPEED = 0.5  # of the peak, at which a prompt is computed again
 OTHERS = ("Llama-2-7B", "Llama-3-8B", "Llama-3-70B")
 PAPER = (7.4, 12.6)  # DistServe: times the requests, or times as tight a limit
+ALL = 1.0
+NETWORK = f"{questions.NETWORK} * 10**9"
+ROWS = f"{questions.ROWS} * 10**9"
+LONGEST = LENGTHS[-1]
 
 
 class Step(NamedTuple):
@@ -81,8 +86,8 @@ class View:
         self.bandwidth = card.bandwidth / 10**9  # GB per second
         self.memory = card.memory / 10**9  # GB
         self.ridge = card.ridge
-        self.older = than = PROCESSORS[OLDER]  # the card of another lesson: its ridge in both units, and in times of it
-        self.macs = than.ridge / PER_MAC  # what this one does
+        than = PROCESSORS[OLDER]  # the card of another lesson
+        self.macs = than.ridge / PER_MAC  # its ridge in multiply-adds; and in times of it what this card does
         self.quicker = card.operations / than.operations
         self.wider = card.bandwidth / than.bandwidth
         self.weights = weights  # bytes that a step reads
@@ -98,13 +103,9 @@ class View:
         self.config = config
         self.ranks = [Ranks(trace, recording.model.params["layer0.wo"], n, ranks) for ranks in RANKS]
         self.moved = LENGTHS[-1] * row  # bytes of rows of the longest text
-        self.longest = LENGTHS[-1]
         self.links = travel(LENGTHS[-1] * row, again)
         self.again = 1000 * again  # milliseconds
         self.asks = asks()
-        self.all = 1.0
-        self.network = f"{NETWORK} * 10**9"
-        self.rows = f"{ROWS} * 10**9"
 
     @property
     def shown(self) -> Case:

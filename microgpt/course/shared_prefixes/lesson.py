@@ -42,6 +42,9 @@ ENGINES = (  # as of which version, and what they do if nobody says otherwise
 )
 
 __all__ = ["UNASKED", "view"]  # and what the templates read
+SEVERAL = 2  # texts that hold a block, in the key
+MOST_FOUND = (50, 99)  # percent: the range of hit rates that the same paper names
+EDIT = (EDITED + 1, AT)
 
 
 class View:
@@ -76,10 +79,7 @@ class View:
         self.beams = beams()
         self.sampled = rows_of_samples(*SAMPLES)
         self.asks = asks()
-        self.several = 2  # texts that hold a block, in the key
-        self.edit = (EDITED + 1, AT)
         self.pays = pays_from(TERMS.write, TERMS.read)
-        self.most_found = (50, 99)  # percent: the range of hit rates that the same paper names
 
     @property
     def happens(self) -> list[str]:

@@ -23,6 +23,7 @@ from microgpt.viz.text.formats import show
 from microgpt.weights import Model, shipped
 
 __all__ = ["HOOKS", "view"]
+FIRST_LAYER = 0
 
 
 class Line(NamedTuple):
@@ -101,7 +102,6 @@ class View:
         self.before = trainer.names(6)
         self.after = samples(trainer.run._replace(vector=flat(ready)), 6)
         self.chart = frame(trainer, ready)
-        self.first_layer = 0
 
 
 view = View

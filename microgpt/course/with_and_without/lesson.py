@@ -34,6 +34,7 @@ GPT2 = PRESETS["GPT-2 124M"].config
 NUMBERS = (0.1, 0.2, 0.3)  # added in two orders
 N_GUESSES = 4  # likeliest next tokens that are shown
 DEPTHS, REFERENCE_N = (1, 2, 4), 16  # the published totals: microgpt with so many layers and its whole context
+HALF_FAR = FAR // 2
 
 
 class Row(NamedTuple):
@@ -117,13 +118,11 @@ class View:
         self.linear = curves(config, "total", log=False)
         self.totals_far = far
         self.ratio_far = far["naive"] / far["cached"]
-        self.half_far = FAR // 2
         self.attention_doubled = twice
         # (query, key) pairs a head: of the last step of a rerun, as of all steps with the cache; and of all steps
         self.pairs, self.all_pairs = n * (n + 1) // 2, n * (n + 1) * (n + 2) // 6
         self.crossing = growth.crossing(config)
         self.gpt2_crossing = growth.crossing(GPT2)
-        self.gpt2_n_ctx = GPT2.n_ctx
         self.row_bytes = kv_bytes(config, 1, 2)
         self.cache_bytes = [(t, kv_bytes(config, t, 2)) for t in (1, 10, 100, FAR)]  # (tokens, bytes in 16-bit numbers)
         a, b, c = NUMBERS
