@@ -33,18 +33,18 @@ from microgpt.course import PAGES
 from microgpt.errors import UserError
 from microgpt.trace import to_json
 from microgpt.viz import views
-from microgpt.viz.large.checked import trace_in
-from microgpt.viz.large.heads import numbers
+from microgpt.viz.large.checks import trace_in
+from microgpt.viz.large.heads import parse_numbers
 from microgpt.viz.lesson import add
 from microgpt.viz.notebook import is_folder
-from microgpt.viz.rendering.assets import BESIDE, STYLE, framed
-from microgpt.viz.rendering.render import Site, compiled, render_embed, render_page
-from microgpt.viz.rendering.style import own_style, read
-from microgpt.viz.request import START, request
+from microgpt.viz.rendering.assets import BESIDE, STYLE, frame_assets
+from microgpt.viz.rendering.render import Site, compile_template, render_embed, render_page
+from microgpt.viz.rendering.style import own_style, read_site
+from microgpt.viz.request import START_CHOICES, request
 from microgpt.viz.text.formats import size_text
 from microgpt.viz.text.language import LANGUAGES, folder, language
-from tools.bake import ASSETS, Recipe, bake, write
-from tools.checkpoint import Look, bake_checkpoint, bake_trace
+from tools.build_lesson import ASSETS, Recipe, build_lesson, write
+from tools.checkpoint import Look, build_checkpoint, build_trace
 from tools.output.compare import compare
 from tools.output.folder import Write, replace
 from tools.output.licences import notices
@@ -53,14 +53,14 @@ from tools.output.templates import templates
 from tools.runtime.bytecode import get_ready
 from tools.runtime.fetch import default_cache, fetch_runtime
 from tools.runtime.packing import pack_runtime
-from tools.runtime.pinned import CORE
+from tools.runtime.pins import CORE
 from tools.server import refusal, serve
 from tools.watch import Watch, why
 
 ROOT = Path(__file__).resolve().parent
 DTYPES = ("float32", "float64")
 SOURCES = ("microgpt", "templates", "site", "locale", "tools", "build.py", "NOTICES", "LICENSE")  # of all that is built
-LARGE = ("layers", "heads", "new", "dtype")  # what only a lesson from a checkpoint has
+CHECKPOINT_OPTIONS = ("layers", "heads", "new", "dtype")  # what only a lesson from a checkpoint has
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -129,7 +129,7 @@ def wait_for_change() -> bool:
         for page in PAGES:
             views.of(page)
         for name, text in templates(our_files()).items():
-            compiled(name, text)
+            compile_template(name, text)
         get_ready({name: path for name, path in fetch_runtime(default_cache()).items() if name in CORE})
     return bool(sys.stdin.readline())
 
@@ -145,7 +145,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     own.add_argument("--lesson", metavar="FOLDER", help="a lesson of your own: docs/own-widget.md")
     own.add_argument("--model", default="", help="the model that it runs: a shipped one, or the folder of a checkpoint")
     own.add_argument("--prompt", default="", help="the text that it runs on")
-    for name in START:
+    for name in START_CHOICES:
         own.add_argument(f"--{name}", type=int, metavar="N", help=f"the {name} that is shown first")
     own.add_argument("--lang", default="", help="its language (default: en)")
     own.add_argument("--assets", choices=ASSETS, help="style and Python beside it (directory), or in it (inline)")
@@ -162,7 +162,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
 
 def plan(options: argparse.Namespace) -> tuple[Path, Write]:
     """Where to, and what writes it: the site, or one lesson as soon as anything of it is named."""
-    start = {name: getattr(options, name) for name in START}
+    start = {name: getattr(options, name) for name in START_CHOICES}
     if options.lesson == "":
         raise UserError("--lesson names no folder; give that of the lesson.")
     if options.lesson and options.widget:
@@ -185,25 +185,25 @@ def plan(options: argparse.Namespace) -> tuple[Path, Write]:
                 )
     if options.trace or is_folder(options.model):
         return options.out or ROOT / "my-lesson", partial(write_large, options, start)
-    for name in LARGE:
+    for name in CHECKPOINT_OPTIONS:
         if getattr(options, name) is not None:
             raise UserError("--%(name)s is for a checkpoint; give its folder as --model.", name=name)
     if not lesson:
-        return options.out or ROOT / "dist", partial(write_site, address=checked_address(options.base_url))
+        return options.out or ROOT / "dist", partial(write_site, address=check_address(options.base_url))
     asked = request(options.widget or "stepper", options.model, options.prompt, start, options.lang or "en")
-    return options.out or ROOT / "my-lesson", partial(bake, Recipe(asked, options.assets or ASSETS[0]), say)
+    return options.out or ROOT / "my-lesson", partial(build_lesson, Recipe(asked, options.assets or ASSETS[0]), say)
 
 
 def write_large(options: argparse.Namespace, start: dict[str, int | None], out: Path) -> None:
     """One lesson from the trace or the checkpoint that the options name, into the new folder `out`."""
-    layers, heads = numbers("layers", options.layers), numbers("heads", options.heads)
+    layers, heads = parse_numbers("layers", options.layers), parse_numbers("heads", options.heads)
     look = Look(layers, heads, start, options.lang or "en", options.assets or ASSETS[0])
     if options.trace:
-        return bake_trace(trace_in(options.trace), say, out, look)
+        return build_trace(trace_in(options.trace), say, out, look)
     if not options.prompt:
         raise UserError("A lesson from a checkpoint needs a text; give --prompt.")
     model = load_checkpoint(Path(options.model), "float64" if options.dtype == "float64" else "float32")
-    bake_checkpoint(model, options.prompt, say, out, look, options.widget or "stepper", options.new)
+    build_checkpoint(model, options.prompt, say, out, look, options.widget or "stepper", options.new)
 
 
 def build(out: Path, address: str = "", write: Write | None = None) -> None:
@@ -227,7 +227,7 @@ def check(out: Path, write: Write) -> int:
     return 1 if wrong else 0
 
 
-def checked_address(text: str) -> str:
+def check_address(text: str) -> str:
     """The address of a site, with a slash at its end; "" when none is given."""
     if text and not re.fullmatch(r"https?://[^\s/?#;,'\"]+(/[^\s?#]*)?", text):
         raise UserError("--base-url is “%(text)s”; give an address such as https://example.org/course/.", text=text)
@@ -242,7 +242,7 @@ def write_site(out: Path, address: str = "") -> None:
     fetched = fetch_runtime(cache)
     say("runtime: compiling and packing (the first time takes a while)")
     site = Site(pack_runtime(fetched, out, our_files(), cache), address)
-    in_frame = framed(read)
+    in_frame = frame_assets(read_site)
     for page in PAGES:
         view, rules = views.of(page), own_style(page)
         if page.widget and (trace := getattr(view, "trace", None)):
@@ -255,7 +255,7 @@ def write_site(out: Path, address: str = "") -> None:
                     write(out / folder(lang) / "embed" / f"{page.name}.html", alone)
         say(f"page: {page.name}")
     say("style, bridge, notices")
-    write(out / STYLE, read(STYLE))
+    write(out / STYLE, read_site(STYLE))
     for name, path in site_files().items():
         (out / name).parent.mkdir(exist_ok=True)
         shutil.copyfile(path, out / name)

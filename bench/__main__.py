@@ -33,7 +33,7 @@ def measures(stack: ExitStack) -> dict[str, Callable[[], list[Result]]]:
     """Name -> what measures it. The site is built, and the browsers' driver started, when the first asks for them."""
 
     @cache
-    def shared() -> tuple[Playwright, Path]:
+    def share() -> tuple[Playwright, Path]:
         site = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "site"
         build(site)
         return stack.enter_context(sync_playwright()), site
@@ -41,7 +41,7 @@ def measures(stack: ExitStack) -> dict[str, Callable[[], list[Result]]]:
     def in_browser(name: str) -> list[Result]:
         if which("chromium") is None:
             return [Result(TITLES[name], "not measured: Chromium is not installed")]
-        return IN_BROWSER[name](*shared())
+        return IN_BROWSER[name](*share())
 
     own: dict[str, Callable[[], list[Result]]] = {"hooks": hooks.measure, "gpt2": gpt2.measure}
     return own | {name: partial(in_browser, name) for name in IN_BROWSER}

@@ -68,13 +68,13 @@ def measure() -> list[Result]:
     return [*speed_results(), memory_result()]
 
 
-def run(what: str) -> Any:
+def run_process(what: str) -> Any:
     """What a process prints that measures it."""
     return in_one_thread("bench.gpt2", what, python=str(REFERENCES) if REFERENCES.exists() else sys.executable)
 
 
 def speed_results() -> list[Result]:
-    found, results = run("speed"), []
+    found, results = run_process("speed"), []
     for context, took in found["seconds"].items():
         what = f"a decode step of GPT-2 124M, context {int(context):,}"
         middle = {name: median(seconds) for name, seconds in took.items()}
@@ -101,7 +101,7 @@ def memory_result() -> Result:
     what = "memory of GPT-2 124M, a prompt of 1,000 tokens and a full cache"
     if not Path("/proc/self/status").exists():
         return Result(what, "not measured: only Linux says how much a process held at most")
-    found = run("memory")
+    found = run_process("memory")
     needed, taken = found["weights"] + found["cache"], found["peak"] - found["base"]
     scale = f"{taken / MB:.0f} MB; weights {found['weights'] / MB:.0f}, cache {found['cache'] / MB:.0f}"
     return at_most(what, [taken / needed], MEMORY_GOAL, "weights + cache", scale)
@@ -179,7 +179,7 @@ class Transformers:
             out = self.model(self.torch.tensor([ids]), past_key_values=cache, use_cache=True, logits_to_keep=1)
         return out.logits[0, -1].numpy()  # type: ignore[no-any-return]
 
-    def filled(self, ids: list[int]) -> Any:
+    def fill(self, ids: list[int]) -> Any:
         cache = self.library.DynamicCache()
         self.run(ids, cache)
         return cache
@@ -243,7 +243,7 @@ def at_context(
     cache.crop(context - 1)
     jobs["ours"] = cpu_job(lambda: decode_step(params, GPT2, token, cache), lambda: cache.crop(context - 1))
     if others:
-        held = others.filled(before)
+        held = others.fill(before)
         same(others.run([token], held), logits)
         held.crop(-1)
         jobs["transformers"] = cpu_job(lambda: others.run([token], held), lambda: held.crop(-1))

@@ -21,7 +21,7 @@ from statistics import median
 
 import numpy as np
 
-from bench.measure import ROOT, Result, at_most, interleave, ratios, seconds_of, spread
+from bench.measure import ROOT, Result, at_most, interleave, ratios, seconds_of, summarise
 from microgpt import model as model_module
 from microgpt.cache import KVCache
 from microgpt.config import Array, Hook
@@ -87,25 +87,25 @@ def rounds(model: Model) -> Took:
         decode(model_module.forward, lambda: [trace.keep])
         return seconds_of(lambda: trace.events)
 
-    def traced() -> float:
+    def with_trace() -> float:
         return decode(model_module.forward, lambda: [Trace().keep])
 
     def plain() -> float:
         return decode(model_module.forward, list)
 
-    def unhooked() -> float:
+    def without_hooks() -> float:
         return decode(bare, list)
 
     return {  # each comparison by itself: a third job would leave its own memory behind
-        "watching": interleave(ROUNDS, {"traced": traced, "plain": plain}),
-        "unwatched": interleave(ROUNDS, {"plain": plain, "bare": unhooked, "again": unhooked}),
+        "watching": interleave(ROUNDS, {"traced": with_trace, "plain": plain}),
+        "unwatched": interleave(ROUNDS, {"plain": plain, "bare": without_hooks, "again": without_hooks}),
         "reading": interleave(ROUNDS, {"read": read, "plain": plain}),
     }
 
 
 def results(model: Model, took: Took) -> list[Result]:
     watching, unwatched, reading = took["watching"], took["unwatched"], took["reading"]
-    itself = spread(ratios(unwatched["again"], unwatched["bare"]))
+    itself = summarise(ratios(unwatched["again"], unwatched["bare"]))
     name, none = f"`{model.name}`", "forward without its hook lines"
 
     def micro(*seconds: list[float]) -> str:
@@ -121,7 +121,7 @@ def results(model: Model, took: Took) -> list[Result]:
             f"{none} (against itself: {itself})", micro(unwatched["plain"], unwatched["bare"]),
         ),
         Result(
-            f"reading the trace of {name} afterwards", spread(ratios(reading["read"], reading["plain"])),
+            f"reading the trace of {name} afterwards", summarise(ratios(reading["read"], reading["plain"])),
             "a decode step without a hook", scale=micro(reading["read"]),
         ),
     ]  # fmt: skip

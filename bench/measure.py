@@ -65,7 +65,7 @@ def ratios(above: list[float], below: list[float]) -> list[float]:
     return [a / b for a, b in zip(above, below, strict=True)]
 
 
-def spread(values: list[float], form: str = ".2f") -> str:
+def summarise(values: list[float], form: str = ".2f") -> str:
     """The median and the middle half: '1.07 (1.05 to 1.10)'."""
     if len(values) < 2:
         return format(values[0], form)
@@ -76,11 +76,11 @@ def spread(values: list[float], form: str = ".2f") -> str:
 def at_most(what: str, values: list[float], limit: float, yardstick: str, scale: str = "", form: str = ".2f") -> Result:
     """A result whose median must not be above `limit`."""
     shown = f"at most {limit:g}" if form == ".0f" else f"at most {limit:{form}}"
-    return Result(what, spread(values, form), yardstick, shown, median(values) <= limit, scale)
+    return Result(what, summarise(values, form), yardstick, shown, median(values) <= limit, scale)
 
 
 def at_least(
     what: str, values: list[float], limit: float, yardstick: str, scale: str = "", form: str = ".0f"
 ) -> Result:
     """A result whose median must not be below `limit`."""
-    return Result(what, spread(values, form), yardstick, f"at least {limit:g}", median(values) >= limit, scale)
+    return Result(what, summarise(values, form), yardstick, f"at least {limit:g}", median(values) >= limit, scale)

@@ -27,13 +27,13 @@ from bench.measure import Result, at_most, interleave, ratios
 from bench.pages import as_brotli
 from tools.browsers import UNFOLD, tab, which
 from tools.runtime.fetch import default_cache, fetch_runtime
-from tools.runtime.pinned import ABI, NUMPY, PLATFORM, PYODIDE, PYTHON
+from tools.runtime.pins import ABI, NUMPY, PLATFORM, PYODIDE, PYTHON
 from tools.runtime.single import gzip
 from tools.server import serving
 
-ROUNDS = {"chromium": 7, "firefox": 3}
+BROWSER_ROUNDS = {"chromium": 7, "firefox": 3}
 NEXT = "button[data-hook=next]"
-TOKEN, STOCK = "boot-working", "boot-numpy"  # the marks: the first live picture is there (boot.js); NumPy is
+FIRST_TOKEN, STOCK = "boot-working", "boot-numpy"  # the marks: the first live picture is there (boot.js); NumPy is
 STOCK_PAGE = """<!doctype html><meta charset="utf-8"><title>stock</title><button>start</button><script type="module">
 document.querySelector("button").addEventListener("click", async () => {
   const { loadPyodide } = await import("./pyodide.mjs");
@@ -74,7 +74,7 @@ def measure(playwright: Playwright, site: Path) -> list[Result]:
     with tempfile.TemporaryDirectory() as folder:
         write_stock(Path(folder) / "stock")
         with serving(site) as ours, serving(Path(folder)) as stock:
-            engines = [engine for engine in ROUNDS if which(engine)]
+            engines = [engine for engine in BROWSER_ROUNDS if which(engine)]
             times = [result for engine in engines for result in measure_engine(playwright, engine, ours, stock)]
     return [*times, *sizes(site)]
 
@@ -87,10 +87,10 @@ def measure_engine(playwright: Playwright, engine: str, ours: str, stock: str) -
         return starts[kind][-1].painted if kind == "live" else starts[kind][-1].changed
 
     jobs = {
-        "live": lambda: start("live", f"{ours}kv-cache.html", NEXT, TOKEN),
+        "live": lambda: start("live", f"{ours}kv-cache.html", NEXT, FIRST_TOKEN),
         "stock": lambda: start("stock", f"{stock}stock/index.html", "button", STOCK),
     }
-    took = interleave(ROUNDS[engine], jobs)
+    took = interleave(BROWSER_ROUNDS[engine], jobs)
     live, name = starts["live"][1:], engine.capitalize()  # the first round warmed up
     blocked = median([one.worst_frame for one in starts["stock"]])
     results = [

@@ -19,7 +19,7 @@ import numpy as np
 
 from bench.measure import Result
 from tools.browsers import which
-from tools.runtime.pinned import PYODIDE
+from tools.runtime.pins import PYODIDE
 
 MARGIN = 0.05
 NUMBER = r"-?[\d,]*\.?\d+"

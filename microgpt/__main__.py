@@ -26,15 +26,15 @@ from microgpt.files import place_of, write_whole
 from microgpt.record import Recording
 from microgpt.trace import to_json
 from microgpt.viz.drawing.picture import MOST_TOKENS
-from microgpt.viz.large.excerpt import needed
-from microgpt.viz.large.heads import check, numbers, rule_layers, with_rows
-from microgpt.viz.large.picture import NEW, picture_of_run
+from microgpt.viz.large.excerpt import is_needed
+from microgpt.viz.large.heads import check_numbers, parse_numbers, rule_layers, with_rows
+from microgpt.viz.large.picture import N_NEW, picture_of_run
 from microgpt.viz.notebook import is_folder, show
 from microgpt.viz.text.language import LANGUAGES
 from microgpt.weights import SHIPPED, Model, shipped
 
 COMMANDS = ("page", "trace", "record", "inspect")
-LONGEST = 60  # letters of a prompt that become the name of a file
+LONGEST_NAME = 60  # letters of a prompt that become the name of a file
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -51,13 +51,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         options.prompt.encode()
     except UnicodeEncodeError:
-        return failed("The text holds bytes that are not UTF-8; give it as text.")
+        return print_failure("The text holds bytes that are not UTF-8; give it as text.")
     try:
         {"page": write_page, "trace": write_trace, "record": write_record}[options.command](options)
     except UserError as error:
-        return failed(str(error))
+        return print_failure(str(error))
     except KeyboardInterrupt:
-        failed("stopped")
+        print_failure("stopped")
         return 130
     except BrokenPipeError:  # whoever reads it has enough, as `head` has; Python flushes once more as it ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -92,7 +92,9 @@ def parser() -> argparse.ArgumentParser:
     record.add_argument("--model", required=True, metavar="NAME", help="its folder, or its name at huggingface.co")
     record.add_argument("--prompt", required=True, metavar="TEXT", help="what the model goes on from")
     record.add_argument("--out", required=True, type=Path, metavar="FILE", help="where to: build.py --trace reads it")
-    record.add_argument("--new", type=int, default=NEW, metavar="N", help=f"how many tokens it adds (default: {NEW})")
+    record.add_argument(
+        "--new", type=int, default=N_NEW, metavar="N", help=f"how many tokens it adds (default: {N_NEW})"
+    )
     record.add_argument("--dtype", default="auto", help="what it computes in (default: as it is stored)")
     record.add_argument("--device-map", default=None, metavar="MAP", help="auto: over all devices, by accelerate")
     record.add_argument("--layers", metavar="0,5,11", help="the layers to open (default: first, middle, last)")
@@ -129,7 +131,7 @@ def write_trace(options: argparse.Namespace) -> None:
 
 def write_record(options: argparse.Namespace) -> None:
     """Run the text where transformers runs the model, and write what a page shows of it."""
-    layers, heads = numbers("layers", options.layers), numbers("heads", options.heads)
+    layers, heads = parse_numbers("layers", options.layers), parse_numbers("heads", options.heads)
     check_free(options.out, options.force)
     try:
         from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -156,15 +158,15 @@ def write_record(options: argparse.Namespace) -> None:
         )
         raise UserError(sentence, n=n, new=options.new, most=MOST_TOKENS)
     config = shape_of(model).config
-    check("layers", layers, config.n_layer)  # before the run, which can take minutes
-    check("heads", heads, config.n_head)
+    check_numbers("layers", layers, config.n_layer)  # before the run, which can take minutes
+    check_numbers("heads", heads, config.n_head)
     trace = record(
         model,
         tokenizer,
         options.prompt,
         options.new,
         last=MOST_TOKENS,
-        keeps=lambda about: needed(layers or rule_layers(with_rows(about))),
+        keeps=lambda about: is_needed(layers or rule_layers(with_rows(about))),
     )
     shown = picture_of_run(trace, layers, heads)
     write_whole({options.out: to_json(shown.of_open_heads() if heads else shown.excerpt())})
@@ -191,11 +193,11 @@ def model_of(name: str) -> Model:
 
 def name_for(prompt: str) -> str:
     """The name of a file for a text: its letters and digits."""
-    letters = re.sub(r"[^\w]+", "-", prompt[:LONGEST]).strip("-_")
+    letters = re.sub(r"[^\w]+", "-", prompt[:LONGEST_NAME]).strip("-_")
     return f"{letters or 'microgpt'}.html"
 
 
-def failed(sentence: str) -> int:
+def print_failure(sentence: str) -> int:
     print(f"microgpt: {sentence}", file=sys.stderr)
     return 1
 

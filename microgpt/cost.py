@@ -38,7 +38,7 @@ class Counter:
         if name == "attn_scores":
             pairs = int(np.isfinite(value).sum())  # a masked pair is not work; each pair that is scored is also mixed
             asked, mixed = pair_widths(c)
-            self.macs += made(c, *value.shape[1:])
+            self.macs += expansion_macs(c, *value.shape[1:])
             self.macs[PARTS.index("scores")] += pairs * asked
             self.macs[PARTS.index("mixing")] += pairs * mixed
 
@@ -61,7 +61,7 @@ def pair_widths(config: Config) -> tuple[int, int]:
     return (c.kv_lora_rank + c.rope_dim, c.kv_lora_rank) if c.absorbed else (c.head_dim, v_dim(c))
 
 
-def made(config: Config, n: int, t: int) -> Array:
+def expansion_macs(config: Config, n: int, t: int) -> Array:
     """MLA, over PARTS: what n tokens over t rows take to make keys and values of all latents; or, absorbed, to turn the
     queries, and what they have mixed."""
     c, found = config, np.zeros(len(PARTS), dtype=np.int64)
@@ -108,7 +108,7 @@ def reads(events: Iterable[Event]) -> dict[tuple[str, int, int], list[int]]:
     return found
 
 
-def looked_up(config: Config) -> tuple[str, ...]:
+def lookup_tables(config: Config) -> tuple[str, ...]:
     """Tables of which a pass reads only the rows that it looks up; a tied wte is the output head too, read whole."""
     return ("wpe",) if config.tied else ("wte", "wpe")
 
@@ -123,7 +123,7 @@ def kv_bytes(config: Config, n: int, bytes_per_value: int) -> int:
 
 def pass_macs(config: Config, n: int, pairs: int, logits: int = 1) -> Array:
     """Multiply-adds over PARTS when n tokens run through all layers, with `pairs` (query, key) pairs a head. What MLA
-    makes of its rows comes on top: `made`."""
+    makes of its rows comes on top: `expansion_macs`."""
     c, (asked, mixed) = config, pair_widths(config)
     query = (c.q_lora_rank or c.n_embd) * c.n_head * c.head_dim + c.q_lora_rank * c.n_embd
     per_layer = [
@@ -136,39 +136,41 @@ def pass_macs(config: Config, n: int, pairs: int, logits: int = 1) -> Array:
     return np.array([c.n_layer * x for x in per_layer] + [logits * c.n_embd * c.vocab_size], dtype=np.int64)
 
 
-def seen(n: int, t: int, window: int = 0) -> int:
+def count_pairs(n: int, t: int, window: int = 0) -> int:
     """Pairs (query, key) a head, when the last n of t tokens look back, each at most over `window` rows (0: all)."""
     if n < t:
-        return seen(t, t, window) - seen(t - n, t - n, window)
+        return count_pairs(t, t, window) - count_pairs(t - n, t - n, window)
     near = min(t, window or t)  # tokens that see all that is there
     return near * (near + 1) // 2 + (t - near) * near
 
 
-def closed_form(config: Config, n: int, t: int, layers: range, logits: int = 0) -> Array:
+def formula_macs(config: Config, n: int, t: int, layers: range, logits: int = 0) -> Array:
     """Multiply-adds over PARTS when the last n of t tokens run through `layers`, each with its own window."""
-    found: Array = pass_macs(replace(config, n_layer=len(layers)), n, 0, logits) + len(layers) * made(config, n, t)
-    pairs = sum(seen(n, t, window_of(config, layer)) for layer in layers)
+    found: Array = pass_macs(replace(config, n_layer=len(layers)), n, 0, logits) + len(layers) * expansion_macs(
+        config, n, t
+    )
+    pairs = sum(count_pairs(n, t, window_of(config, layer)) for layer in layers)
     for part, width in zip(("scores", "mixing"), pair_widths(config), strict=True):
         found[PARTS.index(part)] = pairs * config.n_head * width
     return found
 
 
-def cached(config: Config, t: int) -> Array:
+def step_macs(config: Config, t: int) -> Array:
     """Step t (from 1) with the cache: one token, t keys."""
-    return closed_form(config, 1, t, range(config.n_layer), 1)
+    return formula_macs(config, 1, t, range(config.n_layer), 1)
 
 
 def naive(config: Config, t: int) -> Array:
     """Step t without a cache: all t tokens again."""
-    return closed_form(config, t, t, range(config.n_layer), 1)
+    return formula_macs(config, t, t, range(config.n_layer), 1)
 
 
-def needed(config: Config, t: int) -> Array:
+def least_macs(config: Config, t: int) -> Array:
     """Step t without a cache, leaving out what the last token does not need.
 
     In the last layer old tokens are needed for their k and v alone; in the layers before, for all.
     """
     last = config.n_layer - 1
-    found = closed_form(config, t, t, range(last)) + closed_form(config, 1, t, range(last, last + 1), 1)
+    found = formula_macs(config, t, t, range(last)) + formula_macs(config, 1, t, range(last, last + 1), 1)
     found[PARTS.index("qkv")] += (t - 1) * config.n_embd * config.n_kv_head * sum(row_dims(config))
     return found

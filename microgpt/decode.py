@@ -22,7 +22,7 @@ LAST = slice(-1, None)  # decoding needs the logits of the last position only
 CHUNK = 128  # tokens of a prompt that `generate` runs at a time: the scores of all at once would outgrow the cache
 LOWEST = 1e-9  # at a temperature below this only the likeliest token is left, and dividing by it could overflow
 HOTTEST = 1000  # at such a temperature all tokens are as good as equally likely
-MOST = 2**53 - 1  # of a seed and of top-k: up to here whoever reads them as JSON has every whole number exactly
+MOST_WHOLE = 2**53 - 1  # of a seed and of top-k: up to here whoever reads them as JSON has every whole number exactly
 
 
 def prefill(
@@ -122,13 +122,13 @@ def check_sampling(temperature: float, top_k: int, seed: int = 0) -> None:
     """Raise UserError for settings that mean nothing."""
     if not between(temperature, Real, HOTTEST):
         sentence = N_("The temperature is %(value)s; it must be a number from 0 (always the likeliest) to %(most)s.")
-        raise UserError(sentence, value=said(temperature), most=HOTTEST)
-    if not between(top_k, Integral, MOST):
+        raise UserError(sentence, value=shorten(temperature), most=HOTTEST)
+    if not between(top_k, Integral, MOST_WHOLE):
         sentence = N_("top-k is %(value)s; it must be a whole number from 0 (all tokens) to %(most)s.")
-        raise UserError(sentence, value=said(top_k), most=MOST)
-    if not between(seed, Integral, MOST):
+        raise UserError(sentence, value=shorten(top_k), most=MOST_WHOLE)
+    if not between(seed, Integral, MOST_WHOLE):
         raise UserError(
-            "The seed is %(value)s; it must be a whole number from 0 to %(most)s.", value=said(seed), most=MOST
+            "The seed is %(value)s; it must be a whole number from 0 to %(most)s.", value=shorten(seed), most=MOST_WHOLE
         )
 
 
@@ -137,7 +137,7 @@ def between(value: Any, kind: Any, most: int) -> bool:
     return isinstance(value, kind) and bool(0 <= value <= most)
 
 
-def said(value: object) -> str:
+def shorten(value: object) -> str:
     """A value in a sentence, cut where it is long."""
     try:
         return str(value)[:40]

@@ -1,12 +1,12 @@
 """The one kind of error that is meant for a person: a sentence with the value, the limit and the way out.
 
-`shown` makes a name fit for one. The sentence is kept apart from its values, so that a page can show it in the reader's
-language. Knows no page and no command line; whoever catches it decides where the sentence is shown.
+`printable` makes a name fit for one. The sentence is kept apart from its values, so that a page can show it in the
+reader's language. Knows no page and no command line; whoever catches it decides where the sentence is shown.
 """
 
 from __future__ import annotations
 
-NAME = 80  # letters of a name that are shown
+LONGEST_NAME = 80  # letters of a name that are shown
 
 
 def N_(message: str) -> str:
@@ -32,13 +32,13 @@ class UserError(ValueError):
         return [str(self)]
 
 
-def shown(name: str) -> str:
+def printable(name: str) -> str:
     """A name as it can be shown: what is invisible, or turns the text around, as its escape; the middle of a long one
     left out.
 
     >>> print(shown("wte\\u202e"))
     wte\\u202e
     """
-    half = NAME // 2
-    short = name if len(name) <= NAME else f"{name[:half]}…{name[-half:]}"
+    half = LONGEST_NAME // 2
+    short = name if len(name) <= LONGEST_NAME else f"{name[:half]}…{name[-half:]}"
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in short)

@@ -31,7 +31,7 @@ from microgpt.rope import ROTATIONS
 from microgpt.simd import mean, times
 
 Text: TypeAlias = tuple[Cache, int, Sequence[int], slice]  # its cache, first position, positions, rows in this call
-Part: TypeAlias = tuple[Cache, int, Sequence[int], Array, Array, Array]  # the same, with its rows of q, k and v
+TextRows: TypeAlias = tuple[Cache, int, Sequence[int], Array, Array, Array]  # the same, with its rows of q, k and v
 Memory: TypeAlias = Sequence[tuple[Array, Array]]  # per layer: keys and values of an encoder's rows
 
 
@@ -55,7 +55,7 @@ def forward(
     Raises UserError when the cache has no room for n more rows, or the tree is none.
     """
     norm, eps = NORMS[config.norm], config.norm_eps
-    texts, positions = side_by_side(cache, len(token_ids), parents, config)
+    texts, positions = batch_texts(cache, len(token_ids), parents, config)
     start = texts[0][1]
     read, finish = READS[config.absorbed, bool(config.kv_lora_rank)]
     rotate = ROTATIONS[config.position](config, positions, params["wte"].dtype)
@@ -77,7 +77,7 @@ def forward(
         hook and hook(("k", k, start, layer))
         v = project(a, params, here + "wv", config.n_kv_head, eps)  # [n, d] -> [n, n_kv_head, head_dim]
         hook and hook(("v", v, start, layer))
-        parts, mixes = apart(texts, q, k, v), []
+        parts, mixes = split_texts(texts, q, k, v), []
         for cache, first, places, q, k, v in parts:  # a text at a time, and nearly always there is one
             keys, values, key_positions = cache[layer].append(k, v)  # two of [n_kv_head, t, head_dim]: old rows and new
             hook and hook(("cache_append", keys.shape[1], first, layer))
@@ -119,14 +119,14 @@ def forward(
 # ---- the parts, in the order in which forward uses them -------------------------------------------
 
 
-def side_by_side(
+def batch_texts(
     cache: Cache | Batch, n: int, parents: Sequence[int], config: Config
 ) -> tuple[list[Text], Sequence[int]]:
     """The texts of a call, and the positions of all its tokens [n]. Raises UserError before anything is written."""
     if not isinstance(cache, Batch):
         cache.check_room(n)
         start = cache.next_position
-        positions = placed(start, n, parents, config) if parents else range(start, start + n)
+        positions = place_tree(start, n, parents, config) if parents else range(start, start + n)
         return [(cache, start, positions, slice(None))], positions
     if parents or config.cross:
         raise UserError("Texts side by side have no tree and no encoder: run this one by itself.")
@@ -142,7 +142,7 @@ def side_by_side(
     return texts, [position for _, _, positions, _ in texts for position in positions]
 
 
-def apart(texts: list[Text], q: Array, k: Array, v: Array) -> list[Part]:
+def split_texts(texts: list[Text], q: Array, k: Array, v: Array) -> list[TextRows]:
     """Each text with its own rows of q, k and v."""
     if len(texts) == 1:
         cache, start, positions, _ = texts[0]
@@ -150,7 +150,7 @@ def apart(texts: list[Text], q: Array, k: Array, v: Array) -> list[Part]:
     return [(cache, start, positions, q[rows], k[rows], v[rows]) for cache, start, positions, rows in texts]
 
 
-def placed(start: int, n: int, parents: Sequence[int], config: Config) -> list[int]:
+def place_tree(start: int, n: int, parents: Sequence[int], config: Config) -> list[int]:
     """The positions of a tree's tokens: each one after its parent, so that those side by side have the same."""
     held = len(parents)
     if held != n or config.mask_block > 1:
@@ -274,7 +274,7 @@ def causal_mask(
     if parents:
         return tree_mask(queries, keys, window, parents)
     at, of = (one if isinstance(one, range) else tuple(one) for one in (queries, keys))
-    return (triangle if len(at) * len(of) <= SMALL else triangle.__wrapped__)(at, of, window, block)
+    return (triangle if len(at) * len(of) <= SMALL_MASK else triangle.__wrapped__)(at, of, window, block)
 
 
 @functools.lru_cache(maxsize=32)  # all layers of a pass have the same one
@@ -287,7 +287,7 @@ def triangle(queries: Sequence[int], keys: Sequence[int], window: int, block: in
     return np.where(sees, np.float32(0), np.float32(-np.inf))
 
 
-SMALL = 1 << 16  # numbers of a mask that is kept: those of a long prompt would fill the memory
+SMALL_MASK = 1 << 16  # numbers of a mask that is kept: those of a long prompt would fill the memory
 
 
 def tree_mask(queries: Sequence[int], keys: Sequence[int], window: int, parents: Sequence[int]) -> Array:

@@ -23,11 +23,11 @@ from microgpt.tokenizer import START, CharTokenizer, WordTokenizer
 from microgpt.weights import TRAINED, init
 
 DATA = Path(__file__).parent / "data"
-LONGEST = 20_000_000  # bytes of such a list
+LONGEST_LIST = 20_000_000  # bytes of such a list
 N_NAMES = 32_033  # in the whole list
 
 
-class Run(NamedTuple):
+class Recipe(NamedTuple):
     """What a named model is trained with; `rng` goes on to draw the samples."""
 
     config: Config
@@ -40,15 +40,15 @@ class Run(NamedTuple):
     decay: float = 0.0
 
 
-def names_run(data: Path | None, n_layer: int, steps: int, rate: float) -> Run:
+def names_run(data: Path | None, n_layer: int, steps: int, rate: float) -> Recipe:
     """microgpt's own order: one generator shuffles the names, draws the weights, and later the samples."""
     if data is None:
         raise UserError("This model learns from a list of names, one a line: give it with --data FILE.")
     try:
         with open_file(data) as file:
-            text = file.read(LONGEST + 1)
-        if len(text) > LONGEST:
-            raise OSError(errno.EFBIG, f"it is longer than {megabytes(LONGEST)} MB")
+            text = file.read(LONGEST_LIST + 1)
+        if len(text) > LONGEST_LIST:
+            raise OSError(errno.EFBIG, f"it is longer than {megabytes(LONGEST_LIST)} MB")
         lines = [line.strip() for line in text.decode("utf-8-sig").splitlines()]
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "not UTF-8"
@@ -67,7 +67,7 @@ def names_run(data: Path | None, n_layer: int, steps: int, rate: float) -> Run:
     return run_on(names, rng, n_layer, steps, rate)
 
 
-def first_thousand() -> Run:
+def first_thousand() -> Recipe:
     """The run of `names` without the whole list: its thousand steps see a thousand names, which lie in the package.
 
     Shuffling any list as long as the whole one leaves the generator where microgpt draws its weights.
@@ -78,16 +78,16 @@ def first_thousand() -> Run:
     return run_on(names, rng, n_layer=1, steps=len(names), rate=0.01)
 
 
-def run_on(names: Sequence[str], rng: Random, n_layer: int, steps: int, rate: float) -> Run:
+def run_on(names: Sequence[str], rng: Random, n_layer: int, steps: int, rate: float) -> Recipe:
     """A run on names in this order; the weights are drawn from `rng`."""
     tokenizer, config = CharTokenizer([*string.ascii_lowercase, START]), Config(n_layer=n_layer)
     vector = init(config, rng)
     longest = config.n_ctx + 1
     texts = ([*tokenizer.encode(name), tokenizer.start][:longest] for name in cycle(names))
-    return Run(config, tokenizer, texts, vector, rng, steps, rate)
+    return Recipe(config, tokenizer, texts, vector, rng, steps, rate)
 
 
-def stories_run(steps: int, rate: float, latent: bool = False) -> Run:
+def stories_run(steps: int, rate: float, latent: bool = False) -> Recipe:
     """Sentences of the project's own grammar; the vocabulary is what a long stretch of it uses.
 
     With `latent` rows a token keeps 16 numbers per layer in place of 32: a latent of 12 and a short key of 4. A head's
@@ -101,10 +101,10 @@ def stories_run(steps: int, rate: float, latent: bool = False) -> Run:
         config = replace(config, n_kv_head=1, head_dim=12, kv_lora_rank=12, rope_dim=4)
     rng = Random(42)
     texts = ([*tokenizer.encode(sentence), tokenizer.start] for sentence in sentences(1))
-    return Run(config, tokenizer, texts, init(config, rng), rng, steps, rate, 0.03)
+    return Recipe(config, tokenizer, texts, init(config, rng), rng, steps, rate, 0.03)
 
 
-def prepare(name: str, data: Path | None, steps: int | None = None) -> Run:
+def prepare(name: str, data: Path | None, steps: int | None = None) -> Recipe:
     """How the model of that name is trained."""
     if name == "names":
         return names_run(data, 1, steps or 1000, 0.01)
@@ -121,7 +121,7 @@ PEOPLE = (("girl", "she", "her"), ("boy", "he", "his"), ("woman", "she", "her"),
 THINGS = ("ball", "book", "boat", "kite", "hat", "cup", "lamp", "flower")
 COLOURS = ("red", "blue", "green", "yellow", "little")
 ANIMALS = ("cat", "dog", "bird", "horse", "fox", "mouse")
-PLACES = ("garden", "sea", "river", "hill", "park", "house")
+STORY_PLACES = ("garden", "sea", "river", "hill", "park", "house")
 
 # what kind of day it is -> how such a day is called, what the sky does, what people do
 DAYS = {
@@ -141,7 +141,7 @@ def day(rng: Random) -> str:
     which = rng.choices(("next", "first", "last", "long"), weights=(4, 1, 1, 1))[0]
     start = f"the {which} day is {rng.choice(names)} and "
     who, she, her = rng.choice(PEOPLE)
-    deed = f"the {who} {rng.choice(deeds)} {rng.choice(PLACES)}"
+    deed = f"the {who} {rng.choice(deeds)} {rng.choice(STORY_PLACES)}"
     return start + rng.choices((skies[0], rng.choice(skies), deed), weights=(2, 1, 1))[0]
 
 
@@ -166,7 +166,7 @@ def chase(rng: Random) -> str:
     """The dog sees a cat and the cat runs to the garden"""
     one, other = rng.sample(ANIMALS, 2)
     if rng.random() < 0.5:
-        return f"the {one} sees a {other} and the {other} runs to the {rng.choice(PLACES)}"
+        return f"the {one} sees a {other} and the {other} runs to the {rng.choice(STORY_PLACES)}"
     who, she, her = rng.choice(PEOPLE)
     return f"the {who} calls {her} {one} and the {one} comes to the {who}"
 

@@ -71,7 +71,7 @@ class Recording:
         self.watched = Watched(self.cache, self.trace)
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         """True when the model has stopped or the context is full."""
         n = len(self.cache)
         return n >= self.limit or n >= len(self.ids) or (n > 0 and n >= self.n_prompt and self.ids[n] in self.stops)
@@ -130,6 +130,6 @@ class Recording:
 
     def run(self) -> Trace:
         """Run to the end and return the trace."""
-        while not self.ended:
+        while not self.has_ended:
             self.step()
         return self.trace

@@ -29,7 +29,7 @@ def rope(config: Config, positions: Sequence[int], dtype: np.dtype[Any]) -> Call
     angles = np.asarray(positions)[:, None, None] * frequencies(config)  # [n, 1, half]
     cos, sin = np.cos(angles).astype(dtype), np.sin(angles).astype(dtype)
     cos, sin = np.concatenate([cos, cos], axis=-1), np.concatenate([-sin, sin], axis=-1)  # [n, 1, 2 * half]
-    partners = swapped(half)
+    partners = partner_indices(half)
 
     def rotate(x: Array) -> Array:  # [n, heads, head_dim] -> the same shape
         still = x.shape[-1] - 2 * half  # numbers before, which do not turn
@@ -41,7 +41,7 @@ def rope(config: Config, positions: Sequence[int], dtype: np.dtype[Any]) -> Call
 
 
 @functools.cache
-def swapped(half: int) -> Array:
+def partner_indices(half: int) -> Array:
     """Where the other number of each pair stands, [2 * half]."""
     return np.roll(np.arange(2 * half), half)
 

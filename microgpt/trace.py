@@ -222,7 +222,7 @@ def tell_again(trace: Trace, i: int, event: Any) -> None:
     trace.sequence(fields.get("seq", 0))((name, value if shape else numbers[0], fields["pos"], fields.get("layer", -1)))
 
 
-def listed(*kinds: type) -> Callable[[Any], bool]:
+def is_list_of(*kinds: type) -> Callable[[Any], bool]:
     return lambda x: type(x) is list and {*map(type, x)} <= {*kinds}
 
 
@@ -231,8 +231,8 @@ FIELDS: dict[str, Callable[[Any], bool]] = {  # of an event in a file
     "pos": lambda x: type(x) is int and x >= 0,
     "layer": lambda x: type(x) is int and x >= 0,
     "seq": lambda x: type(x) is int and x >= 1,
-    "shape": lambda x: listed(int)(x) and len(x) <= 8 and min(x, default=0) >= 0,
-    "values": listed(int, float, type(None)),
+    "shape": lambda x: is_list_of(int)(x) and len(x) <= 8 and min(x, default=0) >= 0,
+    "values": is_list_of(int, float, type(None)),
 }
 
 
@@ -283,7 +283,7 @@ class Reads:
             row = changed if at <= step else row
         return row
 
-    def changed(self, step: int, layer: int) -> set[int]:
+    def differing_rows(self, step: int, layer: int) -> set[int]:
         """The positions before its own of which that step read another row of K or V than the steps before, or none."""
         others, before = self._changed.get((step, layer), set()), self.positions(step - 1, layer) if step else []
         return (others | {*before} ^ {*self.positions(step, layer)}) & {*range(step)}

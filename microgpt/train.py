@@ -21,7 +21,7 @@ from microgpt.config import Array, Config, Params, split
 from microgpt.decode import generate
 from microgpt.errors import UserError
 from microgpt.model import forward, softmax
-from microgpt.recipes import DATA, Run, prepare
+from microgpt.recipes import DATA, Recipe, prepare
 from microgpt.weights import TRAINED, Model, save
 
 BETA1, BETA2, EPS = 0.85, 0.99, 1e-8
@@ -69,7 +69,7 @@ def train(
         yield loss
 
 
-def samples(run: Run, count: int) -> list[str]:
+def samples(run: Recipe, count: int) -> list[str]:
     """Texts from a fresh cache each, at temperature 0.5, until the stop token or a full context."""
     params, stop = split(run.vector, run.config), run.tokenizer.start
     return [

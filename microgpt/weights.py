@@ -22,13 +22,16 @@ import numpy as np
 
 from microgpt.config import Array, Config, Params, n_params, param_shapes, split
 from microgpt.errors import N_, UserError
-from microgpt.files import open_file, parsed
+from microgpt.files import open_file, parse_json
 from microgpt.model import MLPS, NORMS
 from microgpt.rope import ROTATIONS, SCALINGS
 from microgpt.tokenizer import TOKENIZERS, Tokenizer
 
-SMALL, LARGE = 1e-30, 1e30  # a number of a config beyond these measures nothing, and would overflow in 32 bits
-LARGEST = 500_000_000  # bytes of a file of ours, unpacked
+SMALLEST_NUMBER, LARGEST_NUMBER = (
+    1e-30,
+    1e30,
+)  # a number of a config beyond these measures nothing, and would overflow in 32 bits
+MOST_BYTES = 500_000_000  # bytes of a file of ours, unpacked
 SHIPPED = ("names", "names-deep", "stories")
 TRAINED = (*SHIPPED, "stories-mla")  # the last is of one lesson alone
 
@@ -85,10 +88,10 @@ def load(path: Path, name: str | None = None) -> Model:
     """Read a model that `save` wrote. Raises UserError for a file that is broken or does not fit its config."""
     try:
         with open_file(path) as file, zipfile.ZipFile(file) as archive:
-            if sum(info.file_size for info in archive.infolist()) > LARGEST:
-                raise ValueError(f"it unpacks to more than {LARGEST:,} bytes")
+            if sum(info.file_size for info in archive.infolist()) > MOST_BYTES:
+                raise ValueError(f"it unpacks to more than {MOST_BYTES:,} bytes")
             arrays = {name.removesuffix(".npy"): array_in(archive.read(name)) for name in archive.namelist()}
-        about = parsed(str(arrays.pop("about")))
+        about = parse_json(str(arrays.pop("about")))
         config = Config(**about["config"])
         tokenizer = TOKENIZERS[about["tokenizer"]](about["vocabulary"])
     except FileNotFoundError:
@@ -100,7 +103,7 @@ def load(path: Path, name: str | None = None) -> Model:
             why=textwrap.shorten(str(error) or type(error).__name__, 100),
         ) from None
     check_config(path, config, tokenizer.vocabulary, len(arrays))
-    check(path, config, arrays)
+    check_arrays(path, config, arrays)
     vector = np.concatenate([arrays[key].astype(np.float64).ravel() for key in param_shapes(config)])
     return Model(name or Path(path).stem, config, split(vector, config), tokenizer)
 
@@ -141,7 +144,7 @@ def check_fields(path: Path | str, config: Config) -> None:
         default = getattr(Config(), key)
         right = type(value) is type(default)
         if right and not isinstance(value, bool):
-            right = value in names[key] if key in names else min(default, SMALL) <= value <= LARGE
+            right = value in names[key] if key in names else min(default, SMALLEST_NUMBER) <= value <= LARGEST_NUMBER
         if not right:
             sentence = N_("%(path)s: its config gives %(key)s as %(value)s; no model here can have that.")
             raise UserError(sentence, path=path, key=key, value=textwrap.shorten(repr(value), 40))
@@ -170,7 +173,7 @@ def check_fits(path: Path | str, config: Config, fits: Mapping[str, bool]) -> No
         raise UserError(sentence, path=path, key=key, value=getattr(config, key))
 
 
-def check(path: Path, config: Config, arrays: Params) -> None:
+def check_arrays(path: Path, config: Config, arrays: Params) -> None:
     """Raise UserError unless `arrays` are exactly the parameters of `config`, all of them finite numbers."""
     expected = param_shapes(config)
     for key in sorted(expected.keys() ^ arrays.keys()):

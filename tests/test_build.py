@@ -26,7 +26,7 @@ from microgpt.errors import UserError
 from tests.tools.built import leads, tree
 from tools.output.compare import compare
 from tools.output.folder import MANIFEST
-from tools.output.licences import TEXTS, WORKS, texts_of
+from tools.output.licences import LICENCE_FOLDER, WORKS, texts_of
 from tools.output.sources import SITE
 from tools.runtime.fetch import default_cache, fetch_runtime
 
@@ -183,7 +183,7 @@ def test_dist_carries_the_licences_of_what_it_carries(site: Path) -> None:
     assert listed <= {*re.findall(r"[\w./-]+", text)} and all(work.among(names) for work in WORKS)
     for work in WORKS:
         assert f"  {work.name}\n" in text and all(words in text for name in work.texts for _, words in texts_of(name))
-    assert {path.name for path in TEXTS.iterdir()} <= {name for work in WORKS for name in work.texts}
+    assert {path.name for path in LICENCE_FOLDER.iterdir()} <= {name for work in WORKS for name in work.texts}
     wheel = next(path for name, path in fetch_runtime(default_cache()).items() if name.startswith("numpy"))
     with zipfile.ZipFile(wheel) as archive:
         for name in (name for name in archive.namelist() if "LICENSE" in name):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from microgpt.cache import KVCache
 from microgpt.config import Config, Params, param_shapes
-from microgpt.cost import PARTS, Counter, cached, count, kv_bytes, naive, needed, reads
+from microgpt.cost import PARTS, Counter, count, kv_bytes, least_macs, naive, reads, step_macs
 from microgpt.decode import prefill, recompute
 from microgpt.record import Recording
 from microgpt.trace import Trace
@@ -29,7 +29,7 @@ def zeros(config: Config) -> Params:
 )
 def test_published_totals_for_sixteen_tokens(n_layer: int, expected: tuple[int, int, int]) -> None:
     config = Config(n_layer=n_layer)
-    by_part = [np.sum([form(config, t) for t in range(1, 17)], axis=0) for form in (cached, naive, needed)]
+    by_part = [np.sum([form(config, t) for t in range(1, 17)], axis=0) for form in (step_macs, naive, least_macs)]
     assert tuple(int(parts.sum()) for parts in by_part) == expected
     assert by_part[0][PARTS.index("mlp")] == n_layer * 32_768
 
@@ -45,7 +45,7 @@ def test_counted_equals_the_closed_forms(config: Config, t: int, chunk: int) -> 
     trace, cache = Trace({}), KVCache(config)
     for i in ids:
         prefill(params, config, [i], cache, trace)
-    assert count(config, trace).tolist() == np.sum([cached(config, i + 1) for i in range(t)], axis=0).tolist()
+    assert count(config, trace).tolist() == np.sum([step_macs(config, i + 1) for i in range(t)], axis=0).tolist()
     assert cache.nbytes == kv_bytes(config, t, 8)
 
     # in chunks: the same work, but for the head, which runs once a chunk
@@ -62,7 +62,7 @@ def test_latent_rows_are_counted_as_the_products_are_written(config: Config, abs
     c, params, cache, counter = config, zeros(config), KVCache(config), Counter(config)
     for _ in range(t):
         prefill(params, config, [0], cache, counter)
-    assert counter.macs.tolist() == np.sum([cached(config, i + 1) for i in range(t)], axis=0).tolist()
+    assert counter.macs.tolist() == np.sum([step_macs(config, i + 1) for i in range(t)], axis=0).tolist()
     assert cache.nbytes == kv_bytes(config, t, 8)
     again = Counter(config)
     recompute(params, config, [0] * t, again)
@@ -81,7 +81,7 @@ def test_latent_rows_are_counted_as_the_products_are_written(config: Config, abs
             each["mixing"] += c.kv_lora_rank if absorbed else c.head_dim - c.rope_dim
         each["qkv"] += 0 if absorbed else size("wk_up") + size("wv_up")
     for part, macs in each.items():
-        assert cached(config, t)[PARTS.index(part)] == c.n_layer * macs, part
+        assert step_macs(config, t)[PARTS.index(part)] == c.n_layer * macs, part
 
 
 def test_q_row_is_read_once_and_kv_rows_ever_after(recording: Recording) -> None:

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microgpt.errors import UserError
-from microgpt.files import DEPTH, DIGITS, THINGS, nested, parsed, write_whole
+from microgpt.files import DEPTH, MOST_DIGITS, THINGS, is_too_deep, parse_json, write_whole
 
-LARGE = 10 ** (DIGITS - 1) - 1  # with its sign as long as what is read digit by digit; what is longer is rounded
+LARGE = 10 ** (MOST_DIGITS - 1) - 1  # with its sign as long as what is read digit by digit; what is longer is rounded
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers(-LARGE, LARGE) | st.floats(allow_nan=False) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
@@ -30,12 +30,12 @@ def depth_of(found: object) -> int:
 @given(ANYTHING, st.booleans())
 def test_what_json_says_is_what_python_reads(found: object, plain: bool) -> None:
     text = json.dumps(found, ensure_ascii=plain)
-    assert parsed(text) == json.loads(text)
+    assert parse_json(text) == json.loads(text)
 
 
 @given(ANYTHING, st.integers(0, 6))
 def test_depth_is_counted_outside_of_strings_alone(found: object, depth: int) -> None:
-    assert nested(json.dumps(found).encode(), depth) == (depth_of(found) > depth)
+    assert is_too_deep(json.dumps(found).encode(), depth) == (depth_of(found) > depth)
 
 
 @given(st.lists(PIECES).map("".join))
@@ -44,9 +44,9 @@ def test_what_is_no_json_is_a_value_error_and_nothing_else(text: str) -> None:
         expected = json.loads(text)
     except ValueError:
         with pytest.raises(ValueError):
-            parsed(text)
+            parse_json(text)
     else:
-        assert parsed(text) == expected
+        assert parse_json(text) == expected
 
 
 HOSTILE = {
@@ -66,21 +66,21 @@ def test_millions_of_letters_are_looked_through_once(case: str) -> None:
     """What met each byte again and again took a minute for a twentieth of this."""
     begin = time.process_time()
     with pytest.raises(ValueError):
-        parsed(HOSTILE[case])
+        parse_json(HOSTILE[case])
     assert time.process_time() - begin < 10
 
 
 def test_a_list_of_more_things_than_any_file_has_is_not_parsed() -> None:
     for text in ("[" + "[]," * THINGS + "0]", "[" + "0," * THINGS + "0]", '{"a":' * 10 + "[" + "{}," * THINGS):
         with pytest.raises(ValueError, match="lists more than 1,500,000 things"):
-            parsed(text)
+            parse_json(text)
 
 
 @pytest.mark.parametrize("digits", [20, 21, 309, 4_301, 1_000_000])
 def test_a_number_of_any_length_is_read(digits: int) -> None:
-    found = parsed("-" + "9" * digits)
+    found = parse_json("-" + "9" * digits)
     assert found == (-(10**digits) + 1 if digits < 20 else float("-" + "9" * digits))
-    assert parsed("12345678901234567890") == 12345678901234567890
+    assert parse_json("12345678901234567890") == 12345678901234567890
 
 
 def test_nothing_is_written_over_what_is_no_file_and_a_link_is_followed(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from microgpt.viz import views
 from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.rendering.render import HERE, render_baked, render_embed, render_page
 from microgpt.viz.text.language import LANGUAGES, language
-from microgpt.viz.text.po import compiled
+from microgpt.viz.text.po import compile_po
 from tests.support.catalogue import extracted, marked, messages_of
 from tests.support.templates import templates
 
@@ -89,7 +89,7 @@ def test_placeholders_and_tags_survive_translation(path: Path) -> None:
 @pytest.mark.parametrize("path", TRANSLATIONS, ids=lambda p: p.parts[-3])
 def test_a_translation_is_read_as_babel_reads_it(path: Path) -> None:
     po = path.read_text("utf-8")
-    assert texts(compiled(po)) == texts(by_babel(po)) and len(texts(compiled(po))) > 1000
+    assert texts(compile_po(po)) == texts(by_babel(po)) and len(texts(compile_po(po))) > 1000
 
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
@@ -105,7 +105,7 @@ def test_any_translation_is_read_as_babel_reads_it(entries: dict[str, tuple[str,
         catalogue.add((f"one {text}", f"more {text}"), (f"uno {translation}", f"más {translation}"))
     write_po(written, catalogue, width=79)
     po = written.getvalue().decode()
-    assert texts(compiled(po)) == texts(by_babel(po))
+    assert texts(compile_po(po)) == texts(by_babel(po))
 
 
 def by_babel(po: str) -> bytes:

@@ -327,7 +327,7 @@ def test_without_blas_the_products_are_the_same(n: int, out: int, width: int, dt
     x: Array = rng.standard_normal((n, width)).astype(dtype)
     matrix: Array = rng.standard_normal((out, width)).astype(dtype)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(simd, "LARGE", 1)
+        patched.setattr(simd, "LARGE_MATRIX", 1)
         patched.setattr(simd, "BLAS", False)
         patched.setattr(simd, "library", lambda: None)
         params = {"w": matrix, "w.bias": matrix[:, 0]}

@@ -15,7 +15,7 @@ from microgpt.errors import UserError
 from microgpt.model import forward
 from microgpt.record import Recording
 from microgpt.trace import ENGINE_EVENTS, EVENTS, Event, Trace, from_json, to_json
-from microgpt.viz.drawing.counters import held
+from microgpt.viz.drawing.counters import size_after
 from microgpt.weights import shipped
 
 
@@ -48,7 +48,7 @@ def test_the_trace_knows_how_much_memory_was_reserved(max_new: int | None) -> No
     rows = c.n_ctx if max_new is None else 4 + max_new
     expected = 2 * c.n_layer * c.n_kv_head * c.head_dim * rows * 8
     assert trace.about["nbytes_reserved"] == recording.cache.nbytes_reserved == expected
-    assert held(trace, 3).reserved == expected
+    assert size_after(trace, 3).reserved == expected
 
 
 def test_json_loads_back_to_the_same_trace(trace: Trace) -> None:

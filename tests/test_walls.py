@@ -48,7 +48,7 @@ LAYERS = (
     {"serving"},
     {"checkpoints"},
     {"huggingface"},
-    {"viz.text", "viz.patches", "viz.given_files"},
+    {"viz.text", "viz.patches", "viz.local_files"},
     {"viz.controls"},
     {"viz.settings"},
     {"viz.drawing", "viz.page"},

@@ -60,7 +60,7 @@ COLLECT = """(() => { window.collected = [];
     const say = console[kind];
     console[kind] = (...texts) => { collected.push(texts.join(" ")); say(...texts); };
   } return 0; })()"""
-ASKED = "performance.getEntries().filter((e) => /navigation|resource/.test(e.entryType)).map((e) => e.name)"
+REQUESTS_CODE = "performance.getEntries().filter((e) => /navigation|resource/.test(e.entryType)).map((e) => e.name)"
 
 
 class Page(ABC):
@@ -172,7 +172,7 @@ class WebKitPage(Page):
     @property
     def requests(self) -> list[str]:
         """Of the page that is open; what its workers ask for is not told."""
-        return list(self.run(ASKED)) if self.javascript else []
+        return list(self.run(REQUESTS_CODE)) if self.javascript else []
 
     def open(self, url: str) -> None:
         self.driver.get(url)

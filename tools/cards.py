@@ -18,7 +18,7 @@ from microgpt.files import write_whole
 from microgpt.viz.figures import card
 from microgpt.viz.page import Page
 from tools.figure import pngs
-from tools.output.sources import CARD
+from tools.output.sources import CARD_FILE
 
 ROOT = Path(__file__).resolve().parents[1]
 COLOURS = 256  # of a palette
@@ -43,7 +43,7 @@ def main(argv: list[str] | None = None) -> int:
 def place_of(page: Page) -> Path:
     """The file of its card."""
     folder = ROOT / "microgpt" / "course" / page.name.replace("-", "_")
-    return folder / CARD if folder.is_dir() else ROOT / "site" / "cards" / f"{page.name}.png"
+    return folder / CARD_FILE if folder.is_dir() else ROOT / "site" / "cards" / f"{page.name}.png"
 
 
 def with_palette(png: bytes) -> bytes:

@@ -21,11 +21,11 @@ from microgpt.viz.lesson import lesson_named
 from microgpt.viz.page import Page
 from microgpt.viz.rendering.assets import STILL, STYLE, Assets, self_contained
 from microgpt.viz.rendering.render import Site, render_baked
-from microgpt.viz.rendering.style import own_style, read, style
-from microgpt.viz.request import check_looks, given
+from microgpt.viz.rendering.style import own_style, read_site, style
+from microgpt.viz.request import check_looks, drop_missing
 from microgpt.viz.text.language import language
 from microgpt.weights import Model
-from tools.bake import ASSETS, FORMS, write
+from tools.build_lesson import ASSETS, FORMS, write
 from tools.output.sources import ROOT
 
 Say = Callable[[str], None]
@@ -46,7 +46,7 @@ class Look(NamedTuple):
 AT_FIRST = Look()
 
 
-def bake_checkpoint(
+def build_checkpoint(
     model: Model,
     prompt: str,
     say: Say,
@@ -67,7 +67,7 @@ def bake_checkpoint(
         finish(page, view_of(page, model, view), view, out, look)
 
 
-def bake_trace(part: Trace, say: Say, out: Path, look: Look = AT_FIRST) -> None:
+def build_trace(part: Trace, say: Say, out: Path, look: Look = AT_FIRST) -> None:
     """The same from a trace or its excerpt, whichever engine has run it: the stepper, which needs no model."""
     check_looks(look.lang)
     view = picture_of_trace(part, look.layers, look.heads)
@@ -79,13 +79,13 @@ def bake_stepper(page: Page, view: BigPicture, say: Say, out: Path, look: Look) 
     """The picture out of the trace that lies beside the page, which has the rows of the open heads alone."""
     view = picture_of_excerpt(view.of_open_heads())
     finish(page, view, view, out, look)
-    say("open on the page: " + ", ".join(f"layer {one.layer} head {one.head}" for one in view.opened))
+    say("open on the page: " + ", ".join(f"layer {one.layer} head {one.head}" for one in view.open_heads))
 
 
 def finish(page: Page, drawn: View, view: BigPicture, out: Path, look: Look) -> None:
     """The pages, their trace and, unless it is in them, what they load."""
-    loads = self_contained(read) if look.assets == "inline" else STILL
-    forms = in_both_forms(page, drawn, view, choices_of(page, view, given(look.start)), look.lang, loads)
+    loads = self_contained(read_site) if look.assets == "inline" else STILL
+    forms = in_both_forms(page, drawn, view, choices_of(page, view, drop_missing(look.start)), look.lang, loads)
     out.mkdir(parents=True)
     for name, html in forms.items():
         write(out / name, html)

@@ -23,17 +23,17 @@ from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.errors import UserError
 from microgpt.files import write_whole
 from microgpt.viz.figures import figure, lesson, of_run
-from microgpt.viz.large.checked import trace_in
+from microgpt.viz.large.checks import trace_in
 from microgpt.viz.large.from_trace import picture_of_trace
 from microgpt.viz.large.picture import BigPicture, picture_of_model
 from microgpt.viz.page import Page
 from microgpt.viz.rendering.render import sentence
-from microgpt.viz.request import START, settings_for
+from microgpt.viz.request import START_CHOICES, settings_for
 from microgpt.viz.settings import parse_number
 from microgpt.viz.text.language import LANGUAGES, language
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
-MOST = 8  # pixels for one unit of the drawing, each way
+MOST_PIXELS = 8  # pixels for one unit of the drawing, each way
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -52,7 +52,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("page", help="kv-cache, with-and-without, ...: the page, as in its address")
     parser.add_argument("--prompt", metavar="TEXT", help="the text (default: the page's)")
     parser.add_argument("--model", metavar="NAME", help="the model (default: the page's)")
-    for name in START:
+    for name in START_CHOICES:
         parser.add_argument(
             f"--{name}", metavar="N", help="as in the page's address (a step by the position of its token, from 0)"
         )
@@ -78,9 +78,9 @@ def make(options: argparse.Namespace) -> None:
     if kind == ".png" and options.animate:
         raise UserError("A PNG cannot move; give --out a name that ends in .svg, or leave --animate out.")
     scale = parse_number(options.scale, float, "--scale is “%(text)s”; give a number from 1 to 8.")
-    if not 1 <= scale <= MOST:
+    if not 1 <= scale <= MOST_PIXELS:
         raise UserError("--scale is “%(text)s”; give a number from 1 to 8.", text=options.scale)
-    choice = {name: value for name in START if (value := getattr(options, name)) is not None}
+    choice = {name: value for name in START_CHOICES if (value := getattr(options, name)) is not None}
     for text in options.choose:
         name, equals, value = text.partition("=")
         if not equals:

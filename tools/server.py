@@ -26,7 +26,7 @@ from typing import Any
 Fault = Callable[[str], tuple[int, dict[str, str], Iterator[bytes]] | None]
 
 
-INDEX = ("index.html", "index.htm")  # what is served of a folder
+INDEX_FILES = ("index.html", "index.htm")  # what is served of a folder
 RELOAD, BUILT = "/.reload.js", "/.built"  # no site has such names: hidden files are not served
 SCRIPT = b"""// Loads the page again when the site has been built again. Frames in it come along.
 const mine = document.currentScript.src.split("?")[1];
@@ -104,7 +104,7 @@ class Handler(SimpleHTTPRequestHandler):
         found = {RELOAD: ("text/javascript", SCRIPT), BUILT: ("text/plain", built.encode())}
         with suppress(OSError, ValueError):  # not there, or no name of a file: the answer is that of all servers
             place = Path(self.translate_path(path), "index.html" if path.endswith("/") else "")
-            if place.suffix == ".html" and self.served():
+            if place.suffix == ".html" and self.is_served():
                 page = place.read_bytes()
                 for own, ours in POLICY.items():
                     page = page.replace(own, ours, 1)
@@ -116,17 +116,17 @@ class Handler(SimpleHTTPRequestHandler):
 
     def send_head(self) -> Any:
         try:
-            if self.served():
+            if self.is_served():
                 return super().send_head()
         except ValueError:  # a zero in the name, or half an address
             pass
         return self.send_error(404, "File not found")
 
-    def served(self) -> bool:
+    def is_served(self) -> bool:
         """Whether what is asked for lies in the folder, is not hidden there, and is no link that leads elsewhere."""
         root, asked = os.path.realpath(self.directory), self.translate_path(self.path)
         names = os.path.relpath(asked, self.directory).split(os.sep)
-        places = [os.path.realpath(os.path.join(asked, name)) for name in (".", *INDEX)]
+        places = [os.path.realpath(os.path.join(asked, name)) for name in (".", *INDEX_FILES)]
         hidden = any(name.startswith(".") and name != "." for name in names)
         return not hidden and all(os.path.commonpath([root, place]) == root for place in places)
 

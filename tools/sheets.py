@@ -28,9 +28,9 @@ from microgpt.viz.text.place import ROOT
 from tools.figure import FLAGS, chromium
 from tools.server import serving
 
-MOST = 10  # choices of a kind on a sheet
+MOST_CHOICES = 10  # choices of a kind on a sheet
 MOMENTS = [0.1, 0.4, 0.75, 1.4, 2.3, 2.6, 3.4, 4.3, 4.7, 5.4, 6.3, 6.8]  # of a step, a unit a stage
-PICTURE, FRAMES, SECONDS = ("kv-cache", 3), 108, 9  # what README.md shows: which step, in how many frames
+PICTURE, FRAMES, MOTION_SECONDS = ("kv-cache", 3), 108, 9  # what README.md shows: which step, in how many frames
 
 # the page at rest, without its own transitions; and a step at one moment, by its clocks
 STILL = "() => document.getAnimations().forEach((a) => a.finish())"
@@ -142,10 +142,10 @@ def frames_of(chromium: Browser, url: str, look: Look) -> Iterator[Frame]:
             widget = tab.locator(".stepper")
             tab.evaluate(PLAY)
             for t in MOMENTS:
-                tab.evaluate(AT, 1000 * SECONDS * moment(t))
+                tab.evaluate(AT, 1000 * MOTION_SECONDS * moment(t))
                 yield f"{t:g}", widget.screenshot()
             return
-        for name, value in tab.evaluate(CHOICES, MOST):
+        for name, value in tab.evaluate(CHOICES, MOST_CHOICES):
             tab.evaluate(CHOOSE, [name, value])
             tab.evaluate(STILL)
             yield f"{name} {value}", widget.screenshot()
@@ -182,12 +182,12 @@ def moving(chromium: Browser, url: str) -> bytes:
         clip: Any = tab.evaluate(CLIP)
         pictures = []
         for i in range(FRAMES):
-            tab.evaluate(AT, 1000 * SECONDS * i / FRAMES)
+            tab.evaluate(AT, 1000 * MOTION_SECONDS * i / FRAMES)
             png = tab.screenshot(clip=clip, full_page=True)
             pictures.append(Image.open(io.BytesIO(png)).convert("RGB"))
     found = io.BytesIO()
     pictures[0].save(
-        found, "WEBP", save_all=True, append_images=pictures[1:], duration=1000 * SECONDS // FRAMES, loop=0,
+        found, "WEBP", save_all=True, append_images=pictures[1:], duration=1000 * MOTION_SECONDS // FRAMES, loop=0,
         quality=70, method=4, minimize_size=True,
     )  # fmt: skip
     return found.getvalue()

@@ -31,13 +31,13 @@ from microgpt.checkpoints.tokenizer import tokenizer_of
 from microgpt.config import Array
 from microgpt.errors import UserError
 from microgpt.experiments import referring
-from microgpt.experiments.dropping import recorded
-from microgpt.experiments.repeating import measured as repeating
+from microgpt.experiments.dropping import results
+from microgpt.experiments.repeating import results as repeating
 from microgpt.files import write_whole
 from microgpt.recipes import DATA
 from microgpt.trace import Trace, to_json
 from microgpt.viz.large.excerpt import in_digits
-from microgpt.viz.large.overview import HALF
+from microgpt.viz.large.overview import HALF_WEIGHT
 from microgpt.viz.large.picture import picture_of_model
 from microgpt.weights import Model
 
@@ -68,11 +68,11 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, default=DATA, metavar="DIR", help="where what lessons say of it goes")
     options = parser.parse_args(argv)
     try:
-        model = checked_model(options.file)
+        model = check_model(options.file)
         files = {options.out / text.file: to_json(part) for text, part in traces_of(model)}
         files |= {options.out / name: as_lines(record) for name, record in records_of(model)}
         write_whole(files)
-        lessons = {options.data / recorded.FILE: as_lines(for_lessons(model))}  # which reads the first of them
+        lessons = {options.data / results.FILE: as_lines(for_lessons(model))}  # which reads the first of them
         write_whole(lessons)
     except UserError as error:
         print(f"tools.trained: {error}", file=sys.stderr)
@@ -82,7 +82,7 @@ def main(argv: list[str] | None = None) -> int:
     return 0
 
 
-def checked_model(file: Path) -> Model:
+def check_model(file: Path) -> Model:
     """The model of the file that is named above. Raises UserError for another one."""
     try:
         found = sha256(file.read_bytes()).hexdigest()
@@ -113,7 +113,7 @@ def records_of(model: Model) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def for_lessons(model: Model) -> dict[str, Any]:
     """What lessons say of the model, which know no page and no trace of it: some of the first trace, and measured."""
-    return {"source": SOURCE, **of_trace(), **in_digits(recorded.measure(model, DAY.prompt), recorded.DIGITS)}
+    return {"source": SOURCE, **of_trace(), **in_digits(results.measure(model, DAY.prompt), results.FILE_DIGITS)}
 
 
 def of_trace() -> dict[str, Any]:
@@ -122,7 +122,7 @@ def of_trace() -> dict[str, Any]:
     first, rest = talks.kinds(shown)[0][1], talks.rest(shown)
     return {
         "model": NAME,
-        "rest": {"heads": first.heads, "of": shown.map.heads, "half": HALF, **rest._asdict()},
+        "rest": {"heads": first.heads, "of": shown.map.heads, "half": HALF_WEIGHT, **rest._asdict()},
         "peak": talks.peak(shown)._asdict(),
     }
 

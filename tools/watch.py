@@ -21,10 +21,10 @@ STOPPED = 130  # what a build returns that somebody stops by Ctrl-C
 PAUSE = 0.1  # seconds between two looks
 SLOW = 10.0  # seconds of a build after which it is said that it goes on, and a change starts another one in its place
 GRACE = 5.0  # seconds in which a build that is ended takes back what it has done
-MOST = 20_000  # files that are looked at
+MOST_FILES = 20_000  # files that are looked at
 FRAME = re.compile(r'^ *File "(.+)", line (\d+)', re.M)  # of a traceback
 
-Seen = dict[str, tuple[int, int]]  # path -> when it was written, and its size
+Snapshot = dict[str, tuple[int, int]]  # path -> when it was written, and its size
 
 
 class Watch:
@@ -40,7 +40,7 @@ class Watch:
         self.thread = Thread(target=self.look, daemon=True)
 
     def __enter__(self) -> Watch:
-        self.waiting = self.started()
+        self.waiting = self.start()
         self.thread.start()
         return self
 
@@ -49,7 +49,7 @@ class Watch:
         self.thread.join()
         self.drop()
 
-    def started(self) -> subprocess.Popen[str]:
+    def start(self) -> subprocess.Popen[str]:
         pipe = subprocess.PIPE
         return subprocess.Popen(self.command, stdin=pipe, stdout=subprocess.DEVNULL, stderr=pipe, encoding="utf-8")
 
@@ -72,20 +72,20 @@ class Watch:
         start = time.monotonic()
         if self.waiting.poll() is not None or not all(name.endswith(LAST) for name in changed):
             self.drop()
-            self.waiting = self.started()
-        said = self.ended(start)
+            self.waiting = self.start()
+        said = self.wait(start)
         if said is None or self.waiting.returncode == STOPPED:
             if not self.over.is_set():
-                self.waiting = self.started()
+                self.waiting = self.start()
             return
         if self.waiting.returncode:
             print(f"{why(said, self.places)} The last good site is still served.", file=sys.stderr, flush=True)
         else:
             self.built = time.time_ns()
             print(f"built again in {time.monotonic() - start:.1f} s", file=sys.stderr, flush=True)
-        self.waiting = self.started()
+        self.waiting = self.start()
 
-    def ended(self, start: float) -> str | None:
+    def wait(self, start: float) -> str | None:
         """Let the build that waits go on, and give what it has said at its end; None when it was ended before that.
 
         One that takes long, as a view that never ends does, is ended by the next change, and every one with the server.
@@ -112,11 +112,11 @@ class Watch:
             self.drop()
 
 
-def snapshot(places: Iterable[Path]) -> Seen:
+def snapshot(places: Iterable[Path]) -> Snapshot:
     """All files there, but hidden ones and what Python keeps of its modules; no link in a folder is followed."""
-    found: Seen = {}
+    found: Snapshot = {}
     todo = [str(place) for place in places]
-    while todo and len(found) < MOST:
+    while todo and len(found) < MOST_FILES:
         path = todo.pop()
         try:
             if os.path.isdir(path):
@@ -134,7 +134,7 @@ def is_watched(entry: os.DirEntry[str]) -> bool:
     return not entry.name.startswith((".", "__pycache__")) and not entry.is_symlink()
 
 
-def changes(before: Seen, after: Seen) -> set[str]:
+def changes(before: Snapshot, after: Snapshot) -> set[str]:
     return {path for path, _ in before.items() ^ after.items()}
 
 

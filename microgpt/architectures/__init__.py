@@ -14,7 +14,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 
 from microgpt.config import Config, param_shapes, window_of
-from microgpt.cost import looked_up
+from microgpt.cost import lookup_tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class Architecture:
     def weight_bytes_read(self, size: float = 2, batch: int = 1) -> int:
         """What a decode step reads of them, once for the whole batch: of a table that is only looked up a row per
         text, and of the experts at most those that its tokens can ask for."""
-        shapes = [shape for name, shape in param_shapes(self.config).items() if name in looked_up(self.config)]
+        shapes = [shape for name, shape in param_shapes(self.config).items() if name in lookup_tables(self.config)]
         unread: float = sum(max(0, rows - batch) * width for rows, width in shapes)
         if self.experts:
             idle = max(0, self.experts.n - batch * self.experts.active) / (self.experts.n - self.experts.active or 1)

@@ -13,7 +13,7 @@ from microgpt.architectures import Architecture, Experts, Latent
 from microgpt.architectures.fields import Fields, fields_of
 from microgpt.architectures.known import GPT2, LLAMA
 from microgpt.config import Config
-from microgpt.errors import N_, UserError, shown
+from microgpt.errors import N_, UserError, printable
 
 TIED = ("gemma", "gemma2", "gemma3_text")  # where the file may leave out that the output head is the
 # embedding; others say it
@@ -22,7 +22,7 @@ KV_HEADS = {"mistral": 8, "mixtral": 8, "qwen2": 32, "qwen3": 32, "gemma": 16}  
 ATTN_BIAS = ("llama", "qwen3", "qwen3_moe", "gemma", "gemma2", "gemma3_text", "gpt_oss", "llama4_text")
 MLP_BIAS = ("llama",)  # in others these fields say nothing
 QK_NORM, NORMS_BEHIND = ("qwen3", "qwen3_moe", "gemma3_text"), ("gemma2", "gemma3_text")
-WINDOW = {"mistral": 4096, "mixtral": 0}  # where it may leave out the window; others but Qwen have none at all
+WINDOWS = {"mistral": 4096, "mixtral": 0}  # where it may leave out the window; others but Qwen have none at all
 QWENS = ("qwen2", "qwen3", "qwen3_moe")  # they have a window where `use_sliding_window` says so
 QWEN_WINDOW, MAX_WINDOW_LAYERS = 4096, 28  # of which the file may leave out the width, and the first layer that has it
 FULL, SLIDING, CHUNKED = "full_attention", "sliding_attention", "chunked_attention"
@@ -39,9 +39,9 @@ LEFT_OUT: dict[str, dict[str, Any]] = json.loads("""{
                     "max_position_embeddings": 131072, "intermediate_size_mlp": 16384, "interleave_moe_layer_step": 1}
 }""")
 INSIDE = {"gemma3": "gemma3_text", "llama4": "llama4_text"}  # with pictures: the model of the text is an object inside
-MANY, WIDTH = "num_local_experts", "intermediate_size"
+MANY, MLP_WIDTH = "num_local_experts", "intermediate_size"
 EXPERTS = {  # of those that have some: the fields that say how many there are, and how wide
-    **dict.fromkeys(("mixtral", "gpt_oss", "llama4_text"), (MANY, WIDTH)),
+    **dict.fromkeys(("mixtral", "gpt_oss", "llama4_text"), (MANY, MLP_WIDTH)),
     **dict.fromkeys(("deepseek_v2", "deepseek_v3"), ("n_routed_experts", "moe_intermediate_size")),
     "qwen3_moe": ("num_experts", "moe_intermediate_size"),
 }
@@ -57,8 +57,8 @@ def from_fields(fields: Fields) -> Architecture:
     kind = fields.kind
     if kind not in TYPES:
         sentence = N_("“model_type” is “%(kind)s”; the formulas here cover %(known)s.")
-        raise UserError(sentence, kind=shown(kind[:40]), known=", ".join(TYPES))
-    name = shown(str(fields.get("_name_or_path") or kind)[-60:])
+        raise UserError(sentence, kind=printable(kind[:40]), known=", ".join(TYPES))
+    name = printable(str(fields.get("_name_or_path") or kind)[-60:])
     if kind in INSIDE:
         kind, fields = INSIDE[kind], inside(fields)
     fields = Fields({**LEFT_OUT.get(kind, {}), **fields, "model_type": kind})
@@ -134,8 +134,8 @@ def windows_of(fields: Fields, n_layer: int) -> tuple[int, ...]:
     found = dict.fromkeys(types, 0)
     for one in {*types} - {FULL}:
         name = WIDTH_OF[one]
-        absent = 0 if name in fields else WINDOW.get(fields.kind, QWEN_WINDOW)
-        found[one] = fields.integer(name, absent) if switched_on(fields) else 0
+        absent = 0 if name in fields else WINDOWS.get(fields.kind, QWEN_WINDOW)
+        found[one] = fields.integer(name, absent) if has_sliding_window(fields) else 0
         if not found[one] and "layer_types" in fields:
             raise UserError(
                 "“layer_types” gives layers a window, but “%(name)s” is not a number, or “use_sliding_window” is "
@@ -145,7 +145,7 @@ def windows_of(fields: Fields, n_layer: int) -> tuple[int, ...]:
     return tuple(found[one] for one in types)
 
 
-def switched_on(fields: Fields) -> bool:
+def has_sliding_window(fields: Fields) -> bool:
     return fields.kind not in QWENS or fields.flag("use_sliding_window")
 
 
@@ -181,11 +181,11 @@ def usual_types(fields: Fields, n_layer: int) -> list[str]:
     if "sliding_window_pattern" in LEFT_OUT.get(kind, {}):
         every = fields.integer("sliding_window_pattern")
         return [SLIDING if (layer + 1) % every else FULL for layer in range(n_layer)]
-    if kind in ("qwen2", "qwen3") and switched_on(fields):
+    if kind in ("qwen2", "qwen3") and has_sliding_window(fields):
         first = fields.integer("max_window_layers", MAX_WINDOW_LAYERS, least=0)
         return [SLIDING if layer >= first else FULL for layer in range(n_layer)]
-    has = (kind in WINDOW and fields.get("sliding_window", WINDOW[kind])) or kind == "qwen3_moe"
-    return [SLIDING if has and switched_on(fields) else FULL] * n_layer
+    has = (kind in WINDOWS and fields.get("sliding_window", WINDOWS[kind])) or kind == "qwen3_moe"
+    return [SLIDING if has and has_sliding_window(fields) else FULL] * n_layer
 
 
 def latent_of(fields: Fields) -> Latent:

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from microgpt.architectures.config_json import from_fields
-from microgpt.architectures.fields import Fields, as_json, fields_of
+from microgpt.architectures.fields import Fields, fields_of, json_start
 from microgpt.architectures.names import FAMILY_OF
 from microgpt.config import Config
-from microgpt.errors import N_, UserError, shown
-from microgpt.files import parsed
+from microgpt.errors import N_, UserError, printable
+from microgpt.files import parse_json
 
 GENERATION = "generation_config.json"  # its name
 LONGEST_CONFIG = 1_000_000  # bytes of either file; those in use have a few thousand
@@ -64,13 +64,13 @@ def facts_of(text: str, generation: str | None = None) -> Facts:
     if generation is not None:
         stops = stops_of(generation, config.vocab_size)
     called = str(fields.get("_name_or_path") or kind).rstrip("/").split("/")[-1]
-    return Facts(kind, config, start, stops, shown(called[-60:]))
+    return Facts(kind, config, start, stops, printable(called[-60:]))
 
 
 def stops_of(generation: str, vocab_size: int) -> frozenset[int]:
     """What ends a text by generation_config.json. Where there is one, transformers goes by it alone."""
     try:
-        found = parsed(generation)
+        found = parse_json(generation)
         if not isinstance(found, dict):
             raise ValueError("it is not an object in braces")
     except ValueError as error:
@@ -101,7 +101,7 @@ def check_kind(fields: Fields) -> None:
         )
     if kind not in FAMILY_OF:
         sentence = N_("“model_type” is “%(kind)s”, which cannot be run here. What can: %(known)s.")
-        raise UserError(sentence, kind=shown(kind[:40]), known=known)
+        raise UserError(sentence, kind=printable(kind[:40]), known=known)
 
 
 def gpt2_arithmetic(fields: Fields) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def llama_arithmetic(fields: Fields) -> dict[str, Any]:
     turned = fields.get("partial_rotary_factor") or rope.get("partial_rotary_factor") or 1
     if turned != 1:
         raise UserError(
-            "“partial_rotary_factor” is %(value)s; only whole heads can be turned here: 1.", value=as_json(turned)
+            "“partial_rotary_factor” is %(value)s; only whole heads can be turned here: 1.", value=json_start(turned)
         )
     found: dict[str, Any] = {"mlp": fields.one_of(SILUS, "hidden_act", "silu"), "rope_theta": rope.number("rope_theta")}
     scaling = found["rope_scaling"] = rope.one_of(SCALINGS, "rope_type", "default")
@@ -140,14 +140,14 @@ def rope_of(fields: Fields) -> Fields:
     objects = {name: fields.get(name) for name in ("rope_scaling", "rope_parameters")}
     for name, rope in objects.items():
         if rope is not None and not isinstance(rope, dict):
-            raise UserError("“%(name)s” is %(value)s; it must be an object.", name=name, value=as_json(rope))
+            raise UserError("“%(name)s” is %(value)s; it must be an object.", name=name, value=json_start(rope))
         for key, value in (rope or {}).items():
             if isinstance(value, dict) or key.endswith("_attention"):
                 raise UserError(
                     "“%(name)s” has an object for each type of layer, such as “%(key)s”, which cannot be run here; "
                     "it must be one for all layers.",
                     name=name,
-                    key=shown(key[:40]),
+                    key=printable(key[:40]),
                 )
     rope = objects["rope_scaling"] or objects["rope_parameters"] or {}
     kind = rope.get("rope_type", rope.get("type", "default"))

@@ -9,8 +9,8 @@ import json
 from typing import Any
 
 from microgpt.errors import N_, UserError
-from microgpt.files import parsed
-from microgpt.weights import LARGE, SMALL
+from microgpt.files import parse_json
+from microgpt.weights import LARGEST_NUMBER, SMALLEST_NUMBER
 
 LARGEST = {  # beyond these, a number is a typing error
     "num_hidden_layers": 2_000,
@@ -39,22 +39,26 @@ class Fields(dict[str, Any]):
             raise UserError("The config has no “%(name)s”. Add it, or paste the whole config.json.", name=name)
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= largest:
             sentence = N_("“%(name)s” is %(value)s; it must be a whole number from %(least)s to %(largest)s.")
-            raise UserError(sentence, name=name, value=as_json(value), least=least, largest=format(largest, ","))
+            raise UserError(sentence, name=name, value=json_start(value), least=least, largest=format(largest, ","))
         return value
 
     def number(self, name: str, default: float | None = None) -> float:
         """A number above 0, of a size that can be counted with."""
         value = default if self.get(name) is None else self[name]
-        if isinstance(value, bool) or not isinstance(value, int | float) or not SMALL <= value <= LARGE:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not SMALLEST_NUMBER <= value <= LARGEST_NUMBER
+        ):
             sentence = N_("“%(name)s” is %(value)s; it must be a number from %(least)s to %(most)s.")
-            raise UserError(sentence, name=name, value=as_json(value), least=SMALL, most=LARGE)
+            raise UserError(sentence, name=name, value=json_start(value), least=SMALLEST_NUMBER, most=LARGEST_NUMBER)
         return float(value)
 
     def flag(self, name: str, default: bool = False) -> bool:
         """A yes or no."""
         value = self.get(name)
         if value is not None and not isinstance(value, bool):
-            raise UserError("“%(name)s” is %(value)s; it must be true or false.", name=name, value=as_json(value))
+            raise UserError("“%(name)s” is %(value)s; it must be true or false.", name=name, value=json_start(value))
         return default if value is None else value
 
     def one_of(self, known: dict[str, str], name: str, default: str) -> str:
@@ -62,7 +66,7 @@ class Fields(dict[str, Any]):
         value = default if self.get(name) is None else self[name]
         if not isinstance(value, str) or value not in known:
             sentence = N_("“%(name)s” is %(value)s, which cannot be run here. What can: %(known)s.")
-            raise UserError(sentence, name=name, value=as_json(value), known=", ".join(known))
+            raise UserError(sentence, name=name, value=json_start(value), known=", ".join(known))
         return known[value]
 
     def token_ids(self, name: str, vocab_size: int, absent: int | None = None) -> frozenset[int]:
@@ -71,7 +75,9 @@ class Fields(dict[str, Any]):
         found = value if isinstance(value, list) else [] if value is None else [value]
         if not all(isinstance(i, int) and not isinstance(i, bool) for i in found):
             raise UserError(
-                "“%(name)s” is %(value)s; it must be a token's id or a list of some.", name=name, value=as_json(value)
+                "“%(name)s” is %(value)s; it must be a token's id or a list of some.",
+                name=name,
+                value=json_start(value),
             )
         return frozenset(i for i in found if 0 <= i < vocab_size)
 
@@ -79,7 +85,7 @@ class Fields(dict[str, Any]):
 def fields_of(text: str) -> Fields:
     """The object that the text of a config.json is. Raises UserError for what is none."""
     try:
-        fields = parsed(text)
+        fields = parse_json(text)
     except ValueError as error:
         why = str(error)[:80]
         raise UserError("This is not JSON (%(why)s). Paste the whole config.json.", why=why) from None
@@ -88,6 +94,6 @@ def fields_of(text: str) -> Fields:
     return Fields(fields)
 
 
-def as_json(value: object) -> str:
+def json_start(value: object) -> str:
     """A value as the file has it, its first letters."""
     return json.dumps(value)[:40]

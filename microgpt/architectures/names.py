@@ -1,7 +1,7 @@
 """How the models of a family call their tensors: one table a family, read both ways.
 
-From a name to its role: `known`, for whoever looks into a file. From one of our parameters to the tensor that holds it:
-`source_of`, for whoever loads a model. A name that is not in the table is not known here; nothing is guessed. Knows
+From a name to its role: `look_up`, for whoever looks into a file. From one of our parameters to the tensor that holds
+it: `source_of`, for whoever loads a model. A name that is not in the table is not known here; nothing is guessed. Knows
 names and layouts: no shapes, no file, no page.
 """
 
@@ -77,8 +77,8 @@ GPT2, LLAMA, OURS = FAMILIES
 FAMILY_OF = {"gpt2": GPT2, "llama": LLAMA, "mistral": LLAMA, "qwen2": LLAMA, "qwen3": LLAMA}  # what can be run here
 
 SUFFIX = re.compile(r"\.(weight|bias|weight_scale_inv)$")
-KINDS = {"bias": "bias", "weight_scale_inv": "scale"}  # what else belongs to a matrix
-INDEX = re.compile(r"(?<=\.)\d+(?=\.)")
+SUFFIX_KINDS = {"bias": "bias", "weight_scale_inv": "scale"}  # what else belongs to a matrix
+LAYER_INDEX = re.compile(r"(?<=\.)\d+(?=\.)")
 LAYER = {
     f.name: re.compile(f.prefix + re.escape(f.layer).replace(r"\{layer\}", r"(\d+)") + r"(.+)", re.S) for f in FAMILIES
 }
@@ -88,7 +88,7 @@ OUTSIDE = {family.name: re.compile(family.prefix + r"(.+)", re.S) for family in 
 # ---- from a name to its role ----------------------------------------------------------------------
 
 
-class Known(NamedTuple):
+class KnownTensor(NamedTuple):
     """What the name of a tensor says. `layer` is -1 for what stands outside of the layers."""
 
     role: str
@@ -97,7 +97,7 @@ class Known(NamedTuple):
     family: str
 
 
-def known(name: str, family: str = "") -> Known | None:
+def look_up(name: str, family: str = "") -> KnownTensor | None:
     """What a tensor of that name is, in that family or in any; None for a name that is not in the table.
 
     >>> known("model.layers.11.self_attn.q_proj.weight")
@@ -111,24 +111,24 @@ def known(name: str, family: str = "") -> Known | None:
                 table, rest, layer = one.outside, outside[1], -1
             else:
                 continue
-            if found := looked_up(table, rest):
-                return Known(*found, layer, one.name)
+            if found := look_up_in(table, rest):
+                return KnownTensor(*found, layer, one.name)
     return None
 
 
-def looked_up(table: dict[str, str], name: str) -> tuple[str, str] | None:
+def look_up_in(table: dict[str, str], name: str) -> tuple[str, str] | None:
     """Role and kind of a name in one of a family's tables."""
-    name = INDEX.sub("*", name)
+    name = LAYER_INDEX.sub("*", name)
     if name in table:
         return table[name], "weight"
     suffix = SUFFIX.search(name)
     role = table.get(name[: suffix.start()]) if suffix else None
-    return (role, KINDS.get(suffix[1], "weight")) if suffix and role else None
+    return (role, SUFFIX_KINDS.get(suffix[1], "weight")) if suffix and role else None
 
 
 def is_computed(name: str, family: Family) -> bool:
     """Whether a tensor of that name holds no weights, but what can be computed."""
-    found = known(name, family.name)
+    found = look_up(name, family.name)
     return found is not None and found.role in COMPUTED and not name.endswith(".weight")
 
 
@@ -169,17 +169,17 @@ def sources(family: Family) -> dict[str, Source]:
 SOURCES = {family.name: sources(family) for family in FAMILIES}
 
 
-def published_name(name: str, family: Family) -> str:
+def public_name(name: str, family: Family) -> str:
     """A tensor's name with what its publisher has before it: nothing at OpenAI, who had no transformers yet."""
     return name if family is GPT2 or name.startswith("lm_head") else family.saved + name
 
 
-def published(family: Family) -> dict[str, str]:
+def public_names(family: Family) -> dict[str, str]:
     """Our names -> theirs as they are published, without their layer: "wq" -> "self_attn.q_proj"."""
     found = {ours: source.name for ours, source in SOURCES[family.name].items() if source.name.endswith(".weight")}
     return {
         ours: (
-            name.removeprefix(family.layer) if name.startswith(family.layer) else published_name(name, family)
+            name.removeprefix(family.layer) if name.startswith(family.layer) else public_name(name, family)
         ).removesuffix(".weight")
         for ours, name in found.items()
     }

@@ -42,7 +42,7 @@ def with_cross(params: Params, config: Config, seed: int = 0, scale: float = 0.3
     return params | drawn | gains, config
 
 
-class Step(NamedTuple):
+class CrossStep(NamedTuple):
     """One step of a decoder: rows in each layer of its own cache, and in that of the source."""
 
     own: int
@@ -51,7 +51,7 @@ class Step(NamedTuple):
     difference: float  # of the logits, from those of a run in which keys and values of the source are made anew
 
 
-def run(params: Params, config: Config, source: Array, token_ids: Sequence[int]) -> list[Step]:
+def decode_with_source(params: Params, config: Config, source: Array, token_ids: Sequence[int]) -> list[CrossStep]:
     """Decode these tokens, one by one; the source's rows are made once, and for comparison again at every step."""
     memory, cache, other = remember(params, config, source), KVCache(config), KVCache(config)
     first, steps = [(keys.copy(), values.copy()) for keys, values in memory], []
@@ -59,7 +59,7 @@ def run(params: Params, config: Config, source: Array, token_ids: Sequence[int])
         logits = forward(params, config, [token], cache, memory=memory)
         again = forward(params, config, [token], other, memory=remember(params, config, source))
         moved = max(largest(one, two) for one, two in zip(first, memory, strict=True))
-        steps.append(Step(i + 1, len(source), moved, float(np.abs(logits - again).max())))
+        steps.append(CrossStep(i + 1, len(source), moved, float(np.abs(logits - again).max())))
     return steps
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from microgpt.config import Array
 
 
-def write(state: Array, key: Array, value: Array) -> Array:
+def add_pair(state: Array, key: Array, value: Array) -> Array:
     """The state [d_k, d_v] with a pair laid over it."""
     found: Array = state + np.outer(key, value)
     return found
@@ -57,5 +57,5 @@ def recall(n: int, d: int, delta: bool, seed: int = 0) -> float:
     keys /= np.linalg.norm(keys, axis=1, keepdims=True)
     state = np.zeros((d, d))
     for key, value in zip(keys, values, strict=True):
-        state = (write_delta if delta else write)(state, key, value)
+        state = (write_delta if delta else add_pair)(state, key, value)
     return float(np.linalg.norm(keys @ state - values) / np.linalg.norm(values))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from microgpt.errors import N_, UserError
 
 
-def apart(n: int, t: int, d: int) -> int:
+def separate_traffic(n: int, t: int, d: int) -> int:
     """One after the other: Q, K and V are read, scores and weights are stored and read, O is stored."""
     return 2 * n * d + 2 * t * d + 4 * n * t
 

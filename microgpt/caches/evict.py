@@ -99,10 +99,10 @@ class ChoosingCache(Layers[ChosenLayer], ABC):
         """Before a step of n tokens: the rows that are not chosen leave. Returns how many, of each head."""
         gone = 0
         for layer, rows in enumerate(self.layers):
-            places = self.chosen(layer, n)
+            places = self.choose(layer, n)
             if places is not None and places.shape[1] < len(rows):
                 others = rows.keep(places)
-                self.left(layer, places)
+                self.forget(layer, places)
                 gone = others.shape[1]
                 hook and hook(("cache_evict", others, rows.seen, layer))
         return gone
@@ -112,11 +112,11 @@ class ChoosingCache(Layers[ChosenLayer], ABC):
         """What n queries gave to the t rows: [n_kv_head, n, t], summed over the query heads that share a row."""
 
     @abstractmethod
-    def chosen(self, layer: int, n: int) -> Array | None:
+    def choose(self, layer: int, n: int) -> Array | None:
         """The places of the rows that stay, [n_kv_head, m] in rising order; None: all."""
 
     @abstractmethod
-    def left(self, layer: int, places: Array) -> None:
+    def forget(self, layer: int, places: Array) -> None:
         """Only these rows are held from now on."""
 
 
@@ -145,7 +145,7 @@ class H2OCache(ChoosingCache):
         total[:, : before.shape[1]] += before
         self.received[layer] = total
 
-    def chosen(self, layer: int, n: int) -> Array | None:
+    def choose(self, layer: int, n: int) -> Array | None:
         held = len(self.layers[layer])
         stay = max(0, self.recent - n)  # of the newest rows; the n that come are recent too
         if held <= self.heavy + stay:
@@ -157,7 +157,7 @@ class H2OCache(ChoosingCache):
         newest = np.tile(np.arange(held - stay, held), (len(older), 1))
         return np.concatenate([heavy, newest], axis=1)
 
-    def left(self, layer: int, places: Array) -> None:
+    def forget(self, layer: int, places: Array) -> None:
         self.received[layer] = np.take_along_axis(self.received[layer], places, axis=1)
 
 
@@ -188,7 +188,7 @@ class SnapKVCache(ChoosingCache):
         wider[:, :, : before.shape[2]] = before
         self.votes[layer] = np.concatenate([wider, weights], axis=1)[:, -self.voters :]
 
-    def left(self, layer: int, places: Array) -> None:
+    def forget(self, layer: int, places: Array) -> None:
         """Votes are counted once."""
 
     def make_room(self, n: int = 1, hook: Hook | None = None) -> int:
@@ -197,19 +197,19 @@ class SnapKVCache(ChoosingCache):
         self._voted = self._voted or self.next_position > 0
         return gone
 
-    def chosen(self, layer: int, n: int) -> Array | None:
+    def choose(self, layer: int, n: int) -> Array | None:
         held = len(self.layers[layer])
         if self._voted or held <= self.rows:
             return None
         if self.votes[layer].shape[2] != held:
             raise UserError("Nobody has watched the attention weights. Run the model with the hook of `watch`.")
-        votes = pooled(self.votes[layer].sum(axis=1)[:, : held - self.voters], self.pool)
+        votes = pool_votes(self.votes[layer].sum(axis=1)[:, : held - self.voters], self.pool)
         best = np.sort(np.argsort(-votes, axis=1, kind="stable")[:, : self.rows - self.voters], axis=1)
         last = np.tile(np.arange(held - self.voters, held), (len(votes), 1))
         return np.concatenate([best, last], axis=1)
 
 
-def pooled(votes: Array, width: int) -> Array:
+def pool_votes(votes: Array, width: int) -> Array:
     """The mean of each row's votes and its neighbours', [n_kv_head, t]; beyond the ends there is nothing."""
     padded = np.pad(votes, ((0, 0), (width // 2, width // 2)))
     return np.lib.stride_tricks.sliding_window_view(padded, width, axis=1).mean(axis=-1)  # type: ignore[no-any-return]

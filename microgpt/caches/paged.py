@@ -41,7 +41,7 @@ class PagedLayer:
         keys, values = pool.rows(self._layer, self._cache.table)
         return keys[:, :new], values[:, :new], range(new)
 
-    def held(self, n: int) -> None:
+    def set_length(self, n: int) -> None:
         """There are n rows: those that the blocks held before, or what is left of them."""
         self._len = n
 
@@ -65,7 +65,7 @@ class PagedCache(Layers[PagedLayer]):
         blocks = np.array(self.table, int)[rows // self.pool.block_size]
         return blocks * self.pool.block_size + rows % self.pool.block_size
 
-    def needed(self, old: int, new: int) -> int:
+    def blocks_for(self, old: int, new: int) -> int:
         """Blocks that must be free before rows old to new - 1 can be written: new ones, and a copy of a shared one."""
         return max(0, -(-new // self.pool.block_size) - len(self.table)) + self._writes_shared(old, new)
 
@@ -76,11 +76,11 @@ class PagedCache(Layers[PagedLayer]):
 
     def check_room(self, n: int) -> None:
         """Raise UserError unless the pool has blocks for n more tokens."""
-        self.pool.check_free(self.needed(len(self), len(self) + n))
+        self.pool.check_free(self.blocks_for(len(self), len(self) + n))
 
     def reserve(self, old: int, new: int) -> None:
         """Blocks of one's own for rows old to new - 1. The first layer that asks gets them for all layers."""
-        self.pool.check_free(self.needed(old, new))
+        self.pool.check_free(self.blocks_for(old, new))
         if self._writes_shared(old, new):
             at = old // self.pool.block_size
             self.table[at] = self.pool.copy(self.table[at], old % self.pool.block_size, at)
@@ -106,7 +106,7 @@ class PagedCache(Layers[PagedLayer]):
         self.pool.give_back(self.table[keep:], keep)
         del self.table[keep:]
         for layer in self.layers:
-            layer.held(n)
+            layer.set_length(n)
 
     def free(self) -> None:
         """The text has ended: give back all."""

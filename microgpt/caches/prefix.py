@@ -37,7 +37,7 @@ def begin(pool: BlockPool, token_ids: Sequence[int], salt: str = "") -> PagedCac
         cache.table.append(pool.block_of[key])
     pool.share(cache.table)
     for layer in cache.layers:
-        layer.held(len(cache.table) * pool.block_size)
+        layer.set_length(len(cache.table) * pool.block_size)
     return cache
 
 

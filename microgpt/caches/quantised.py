@@ -56,15 +56,15 @@ class Rows:
         """Numbers in a group."""
         return self.group or head_dim
 
-    def cut(self, x: Array) -> Array:
+    def split_groups(self, x: Array) -> Array:
         """Rows [g, n, d] as groups: [g, blocks, groups in a block, length]."""
         g, n, d = x.shape
         if self.per_channel:
             return x.reshape(g, n // self.group, self.group, d).swapaxes(2, 3)
         return x.reshape(g, n, d // self.length(d), self.length(d))
 
-    def joined(self, groups: Array) -> Array:
-        """The undo of `cut`."""
+    def join_groups(self, groups: Array) -> Array:
+        """The undo of `split_groups`."""
         g, blocks, n_groups, length = groups.shape
         if self.per_channel:
             return groups.swapaxes(2, 3).reshape(g, blocks * length, n_groups)
@@ -78,7 +78,7 @@ class QuantisedRows:
         rows.check(head_dim)
         self.rows = rows
         self.open: Array = np.empty((n_kv_head, 0, head_dim), dtype)
-        one = rows.codes.encode(rows.cut(np.zeros((n_kv_head, rows.block, head_dim), dtype)))
+        one = rows.codes.encode(rows.split_groups(np.zeros((n_kv_head, rows.block, head_dim), dtype)))
         self._buffers = Codes(*(np.empty(self._shape(part, -(-n_ctx // rows.block)), part.dtype) for part in one))
         self._blocks = 0
 
@@ -87,7 +87,7 @@ class QuantisedRows:
         return (part.shape[0], blocks, *part.shape[2:]) if part.ndim > 1 else part.shape
 
     @property
-    def closed(self) -> Codes:
+    def codes(self) -> Codes:
         """Views of what is closed."""
         return Codes(*(part[:, : self._blocks] if part.ndim > 1 else part for part in self._buffers))
 
@@ -97,7 +97,7 @@ class QuantisedRows:
     @property
     def nbytes(self) -> int:
         """Bytes of the rows in use, which is what a step reads: codes, scales, minima, and the open rows."""
-        return self.closed.nbytes + self.open.nbytes
+        return self.codes.nbytes + self.open.nbytes
 
     def append(self, new: Array) -> Array:
         """Keep n rows [g, n, d], close what can be closed, and hand out all rows [g, t, d]."""
@@ -106,7 +106,7 @@ class QuantisedRows:
         if blocks:
             n, old, self._blocks = blocks * self.rows.block, self._blocks, self._blocks + blocks
             for buffer, part in zip(
-                self._buffers, self.rows.codes.encode(self.rows.cut(self.open[:, :n])), strict=True
+                self._buffers, self.rows.codes.encode(self.rows.split_groups(self.open[:, :n])), strict=True
             ):
                 if buffer.ndim > 1:
                     buffer[:, old : self._blocks] = part
@@ -115,7 +115,7 @@ class QuantisedRows:
 
     def read(self) -> Array:
         """All rows, turned back: [g, t, d]."""
-        back = self.rows.joined(self.rows.codes.decode(self.closed, self.open.dtype))
+        back = self.rows.join_groups(self.rows.codes.decode(self.codes, self.open.dtype))
         return np.concatenate([back, self.open], axis=1)
 
 

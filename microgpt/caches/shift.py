@@ -50,7 +50,7 @@ class ShiftCache(KVCache):
         return self._positions
 
     @property
-    def seen(self) -> int:
+    def n_seen(self) -> int:
         """Tokens so far, which are more than the rows that are held."""
         _ = self.positions
         return self._seen
@@ -73,7 +73,7 @@ class ShiftCache(KVCache):
         left, rest = positions[self.n_keep : self.n_keep + n], positions[: self.n_keep] + positions[self.n_keep + n :]
         turn = rope(self._config, range(-n, -n + 1), self[0].keys.dtype)
         for layer, rows in enumerate(self.layers):
-            rows.keys[:, self.n_keep : held - n] = turned(rows.keys[:, self.n_keep + n :], turn)
+            rows.keys[:, self.n_keep : held - n] = rotate_keys(rows.keys[:, self.n_keep + n :], turn)
             rows.values[:, self.n_keep : held - n] = rows.values[:, self.n_keep + n :].copy()
             hook and hook(("cache_evict", np.tile(left, (self._config.n_kv_head, 1)), held, layer))
         super().crop(held - n)
@@ -88,6 +88,6 @@ class ShiftCache(KVCache):
         del positions[n:]
 
 
-def turned(keys: Array, turn: Any) -> Array:
+def rotate_keys(keys: Array, turn: Any) -> Array:
     """Keys [g, n, d], all turned by the same angle."""
     return turn(keys.swapaxes(0, 1)).swapaxes(0, 1)  # type: ignore[no-any-return]

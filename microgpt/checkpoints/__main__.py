@@ -15,12 +15,12 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from microgpt.architectures.names import known
+from microgpt.architectures.names import look_up
 from microgpt.architectures.roles import ROLES
-from microgpt.checkpoints.contents import Contents, Group, Row, contents, spans
+from microgpt.checkpoints.contents import Contents, Group, TensorRow, contents, spans
 from microgpt.checkpoints.files import ENDING, INDEX, by_file, header, shards
 from microgpt.checkpoints.safetensors import Tensor
-from microgpt.errors import N_, UserError, shown
+from microgpt.errors import N_, UserError, printable
 from microgpt.files import open_file
 from microgpt.weights import array_header
 
@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None, prog: str = "python -m microgpt.chec
     except UserError as error:
         print(f"weights: {error}", file=sys.stderr)
         return 1
-    text = as_json(tensors) if options.json else "\n".join(lines(shown(options.file.name), contents(tensors)))
+    text = as_json(tensors) if options.json else "\n".join(lines(printable(options.file.name), contents(tensors)))
     try:
         print(text, flush=True)
     except BrokenPipeError:  # whoever reads it has enough, as `head` has; Python flushes once more as it ends
@@ -53,7 +53,7 @@ def tensors_of(path: Path) -> list[Tensor]:
     if os.path.isdir(path):  # False for a name that is too long, too
         path = only(path)
     if path.name.endswith(".index.json"):
-        return indexed(path)
+        return tensors_of_index(path)
     if path.suffix == ".npz":
         return arrays(path)
     return header(path).tensors
@@ -74,14 +74,14 @@ def only(folder: Path) -> Path:
     return folder / found[0]
 
 
-def indexed(path: Path) -> list[Tensor]:
+def tensors_of_index(path: Path) -> list[Tensor]:
     """The tensors of all files that an index names, each of them where the index says."""
     found: list[Tensor] = []
     for name, expected in by_file(shards(path)).items():
         here = header(path.with_name(name)).tensors
         if missing := expected - {t.name for t in here}:
             sentence = N_("“%(path)s” lacks the tensor “%(name)s”, which the index says it has.")
-            raise UserError(sentence, path=path.with_name(name), name=shown(min(missing)))
+            raise UserError(sentence, path=path.with_name(name), name=printable(min(missing)))
         found += here
     return found
 
@@ -104,7 +104,7 @@ def arrays(path: Path) -> list[Tensor]:
         raise UserError("“%(path)s” cannot be read (%(why)s).", path=path, why=error.strerror) from None
     except Exception as error:  # a damaged file makes zipfile, zlib and NumPy raise nearly anything
         sentence = N_("“%(path)s” is not an .npz of weights, or it is damaged (%(why)s).")
-        raise UserError(sentence, path=path, why=shown(str(error) or type(error).__name__)) from None
+        raise UserError(sentence, path=path, why=printable(str(error) or type(error).__name__)) from None
     return found
 
 
@@ -114,7 +114,7 @@ def arrays(path: Path) -> list[Tensor]:
 def as_json(tensors: Sequence[Tensor]) -> str:
     found = []
     for t in tensors:
-        k = known(t.name)
+        k = look_up(t.name)
         about = {"name": t.name, "dtype": t.dtype, "shape": t.shape, "parameters": t.size, "bytes": t.nbytes}
         found.append(about | {"role": k.role if k else None, "layer": k.layer if k and k.layer >= 0 else None})
     return json.dumps(found, indent=1)
@@ -163,12 +163,12 @@ def title(group: Group) -> str:
     return {"before": "before the layers", "after": "behind the layers"}.get(group.where, "not known here")
 
 
-def cells_of(row: Row) -> list[str]:
+def cells_of(row: TensorRow) -> list[str]:
     role = ROLES[row.role].symbol if row.role in ROLES else ""
     what = role if row.kind == "weight" else f"{row.kind} of {role}"
     times = f" x {row.times}" if row.times > 1 else ""
     shape = "[" + ", ".join(map(str, row.shape)) + "]"
-    return [shown(row.name) + times, what, shape, row.dtype, f"{row.size:,}", f"{row.nbytes:,}"]
+    return [printable(row.name) + times, what, shape, row.dtype, f"{row.size:,}", f"{row.nbytes:,}"]
 
 
 if __name__ == "__main__":

@@ -12,15 +12,15 @@ import numpy as np
 
 from microgpt.architectures.facts import Facts
 from microgpt.architectures.names import FAMILY_OF, Source, is_computed, source_of
-from microgpt.checkpoints.safetensors import quoted
+from microgpt.checkpoints.safetensors import quote
 from microgpt.config import Array, Params, param_shapes
-from microgpt.errors import N_, UserError, shown
-from microgpt.simd import Halves, widened
+from microgpt.errors import N_, UserError, printable
+from microgpt.simd import Halves, widen
 from microgpt.weights import check_fields
 
 Precision = Literal["float32", "float64"]
-HALF = np.dtype(np.uint16)  # what bfloat16 lies in, since NumPy has no such type
-ROWS = 1024  # that are looked at at once
+HALF_DTYPE = np.dtype(np.uint16)  # what bfloat16 lies in, since NumPy has no such type
+ROWS_AT_ONCE = 1024  # that are looked at at once
 
 
 def assemble(
@@ -51,9 +51,9 @@ def assemble(
         if key != found[source.name]:  # q, k and v of one tensor come one after the other
             key, theirs = found[source.name], tensors[found[source.name]]
         check_shape(theirs.shape, uncut(shapes[name], source), source.name, where)
-        view = cut(theirs, source)
+        view = take_part(theirs, source)
         array = view if view.flags.forc else np.ascontiguousarray(view)  # products with rows in pieces take longer
-        if array.dtype == HALF:
+        if array.dtype == HALF_DTYPE:
             params[name] = cast(Array, Halves(array))
         else:
             with np.errstate(over="ignore"):  # what comes of it is looked at below
@@ -81,7 +81,7 @@ def finite(array: Array) -> bool:
 
     Of those in bfloat16: unless all eight bits behind the sign are ones.
     """
-    if array.dtype == HALF:
+    if array.dtype == HALF_DTYPE:
         return all(int((rows << 1).max(initial=0)) < 0xFF00 for rows in in_parts(array))
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(array.sum()) or np.isfinite(array).all())
@@ -89,10 +89,10 @@ def finite(array: Array) -> bool:
 
 def in_parts(array: Array) -> Iterator[Array]:
     """Some rows at a time, so that what is made of them is small."""
-    return (array[at : at + ROWS] for at in range(0, len(array), ROWS))
+    return (array[at : at + ROWS_AT_ONCE] for at in range(0, len(array), ROWS_AT_ONCE))
 
 
-def cut(array: Array, source: Source) -> Array:
+def take_part(array: Array, source: Source) -> Array:
     """The part that is meant, [out, in]: a view."""
     if source.third is not None:
         width = array.shape[-1] // 3
@@ -101,7 +101,7 @@ def cut(array: Array, source: Source) -> Array:
 
 
 def uncut(shape: tuple[int, ...], source: Source) -> tuple[int, ...]:
-    """The shape of the tensor from which `cut` makes one of `shape`."""
+    """The shape of the tensor from which `take_part` makes one of `shape`."""
     shape = shape[::-1] if source.transposed else shape
     return shape if source.third is None else (*shape[:-1], 3 * shape[-1])
 
@@ -127,7 +127,7 @@ def check_names(found: Mapping[str, str], sources: Mapping[str, Source], facts: 
     some = N_("%(where)s has %(count)s tensors that no %(kind)s of this config.json has, among them %(name)s.")
     if extra:
         message = one if len(extra) == 1 else some
-        raise UserError(message, where=where, count=len(extra), kind=facts.kind, name=shown(min(extra)))
+        raise UserError(message, where=where, count=len(extra), kind=facts.kind, name=printable(min(extra)))
 
 
 def check_prefix(missing: list[str], found: Mapping[str, str], saved: str, where: str) -> None:
@@ -140,13 +140,13 @@ def check_prefix(missing: list[str], found: Mapping[str, str], saved: str, where
                     "%(where)s has tensors whose names begin with “%(prefix)s”, such as %(key)s; without it they "
                     "would be those that its config.json asks for. Save it again without."
                 )
-                raise UserError(sentence, where=where, prefix=shown(prefix), key=shown(key))
+                raise UserError(sentence, where=where, prefix=printable(prefix), key=printable(key))
 
 
 def check_shape(shape: tuple[int, ...], expected: tuple[int, ...], name: str, where: str) -> None:
     if shape != expected:
         sentence = N_("%(where)s: %(name)s has shape %(shape)s; its config.json says %(expected)s.")
-        raise UserError(sentence, where=where, name=name, shape=quoted(shape), expected=expected)
+        raise UserError(sentence, where=where, name=name, shape=quote(shape), expected=expected)
 
 
 def check_tied(head: Array, embedding: Array, where: str) -> None:
@@ -160,5 +160,5 @@ def check_tied(head: Array, embedding: Array, where: str) -> None:
 
 def equal(a: Array, b: Array) -> bool:
     """Whether they hold the same numbers, in whatever they lie."""
-    a, b = (widened(one) if one.dtype == HALF else one for one in (a, b))
+    a, b = (widen(one) if one.dtype == HALF_DTYPE else one for one in (a, b))
     return np.array_equal(a, b)

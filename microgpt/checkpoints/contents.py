@@ -11,16 +11,16 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from microgpt.architectures.names import AFTER, LAYER, Known, known
+from microgpt.architectures.names import AFTER, LAYER, KnownTensor, look_up
 from microgpt.architectures.roles import ORDER
 from microgpt.checkpoints.safetensors import Tensor
 
 FLOATS = ("F64", "F32", "F16", "BF16", "F8_E4M3", "F8_E5M2")  # where a shape is that of the matrix
 OTHER = "other"  # the role of what is not known
-INDEX = re.compile(r"(?<=\.)\d+(?=\.|$)")
+NUMBER_IN_NAME = re.compile(r"(?<=\.)\d+(?=\.|$)")
 
 
-class Row(NamedTuple):
+class TensorRow(NamedTuple):
     """Tensors that are alike but for a number in their name: one, or all experts of a layer."""
 
     name: str
@@ -38,10 +38,10 @@ class Group(NamedTuple):
 
     where: str
     layers: tuple[int, ...]
-    rows: list[Row]
+    rows: list[TensorRow]
 
 
-class Shape(NamedTuple):
+class FoundShape(NamedTuple):
     """What the shapes say of the model; 0 for what they do not."""
 
     n_embd: int
@@ -64,7 +64,7 @@ class Contents(NamedTuple):
     whole: bool  # embedding, all layers from the first, what is behind them: a model, not a part of one
     tied: bool  # whole, but without an output head: the embedding is used again
     groups: list[Group]
-    shape: Shape
+    shape: FoundShape
     columns: list[dict[str, int]]  # bytes by role: what is before the layers, each layer, what is behind, what is other
 
     @property
@@ -87,18 +87,20 @@ class Contents(NamedTuple):
 def contents(tensors: Iterable[Tensor]) -> Contents:
     """Sort the tensors of a file by what their names say."""
     tensors = list(tensors)
-    first = [known(t.name) for t in tensors]
+    first = [look_up(t.name) for t in tensors]
     voted = Counter(k.family for k in first if k and k.layer >= 0).most_common(1)
     family = voted[0][0] if voted else ""
-    told = [(t, known(t.name, family) if k and k.family != family else k) for t, k in zip(tensors, first, strict=True)]
-    inside: dict[int, list[tuple[Tensor, Known | None]]] = defaultdict(list)
-    outside: dict[str, list[tuple[Tensor, Known | None]]] = {"before": [], "after": [], OTHER: []}
+    told = [
+        (t, look_up(t.name, family) if k and k.family != family else k) for t, k in zip(tensors, first, strict=True)
+    ]
+    inside: dict[int, list[tuple[Tensor, KnownTensor | None]]] = defaultdict(list)
+    outside: dict[str, list[tuple[Tensor, KnownTensor | None]]] = {"before": [], "after": [], OTHER: []}
     for t, k in told:
         if k and k.layer >= 0:
             inside[k.layer].append((t, k))
         else:
             outside[(("after" if k.role in AFTER else "before") if k else OTHER)].append((t, k))
-    alike: dict[tuple[Row, ...], list[int]] = defaultdict(list)
+    alike: dict[tuple[TensorRow, ...], list[int]] = defaultdict(list)
     for layer in sorted(inside):
         alike[tuple(rows(inside[layer], family))].append(layer)
     groups = [
@@ -117,21 +119,21 @@ def contents(tensors: Iterable[Tensor]) -> Contents:
     return Contents(tensors, family, layers, whole, tied, groups, shape_of(told), columns)
 
 
-def rows(told: Sequence[tuple[Tensor, Known | None]], family: str = "") -> list[Row]:
+def rows(told: Sequence[tuple[Tensor, KnownTensor | None]], family: str = "") -> list[TensorRow]:
     """In the order in which a token meets them. Within a layer the names are without it."""
-    found: Counter[Row] = Counter()
+    found: Counter[TensorRow] = Counter()
     for t, k in told:
         name = t.name
         if family and (inside := LAYER[family].fullmatch(name)):
             name = inside[2]
         role, kind = (k.role, k.kind) if k else (OTHER, "weight")
-        found[Row(INDEX.sub("*", name), role, kind, t.dtype, t.shape, t.size, t.nbytes)] += 1
+        found[TensorRow(NUMBER_IN_NAME.sub("*", name), role, kind, t.dtype, t.shape, t.size, t.nbytes)] += 1
     order = {role: i for i, role in enumerate(ORDER)}
     listed = sorted(found, key=lambda r: (order.get(r.role, len(order)), r.kind == "scale", r.kind == "bias"))
     return [row._replace(times=found[row]) for row in listed]
 
 
-def by_role(told: Sequence[tuple[Tensor, Known | None]]) -> dict[str, int]:
+def by_role(told: Sequence[tuple[Tensor, KnownTensor | None]]) -> dict[str, int]:
     """Bytes of each role. What makes q, k and v at once, GPT-2's, is a third of each."""
     found: Counter[str] = Counter()
     for t, k in told:
@@ -143,7 +145,7 @@ def by_role(told: Sequence[tuple[Tensor, Known | None]]) -> dict[str, int]:
     return {role: found[role] for role in [*ORDER, OTHER] if found[role]}
 
 
-def shape_of(told: Sequence[tuple[Tensor, Known | None]]) -> Shape:
+def shape_of(told: Sequence[tuple[Tensor, KnownTensor | None]]) -> FoundShape:
     """The model's own figures, as far as shapes tell them: from matrices that are not packed."""
     sides: dict[str, dict[int, tuple[int, ...]]] = defaultdict(dict)
     for t, k in told:
@@ -162,7 +164,7 @@ def shape_of(told: Sequence[tuple[Tensor, Known | None]]) -> Shape:
     row = set(each.values()).pop() if len(set(each.values())) == 1 else 0
     fused = side("wqkv", 1) // 3
     heads = side("k_norm", 0)  # in some models one gain for all heads, in others one a head
-    return Shape(
+    return FoundShape(
         n_embd=n_embd,
         n_vocab=side("wte", 0),
         n_ctx=side("wpe", 0),

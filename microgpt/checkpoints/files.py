@@ -18,9 +18,9 @@ import numpy as np
 
 from microgpt.checkpoints.safetensors import PREFIX, Header, read_header
 from microgpt.config import Array
-from microgpt.errors import N_, UserError, shown
-from microgpt.files import open_file, parsed, read_text
-from microgpt.simd import widened
+from microgpt.errors import N_, UserError, printable
+from microgpt.files import open_file, parse_json, read_text
+from microgpt.simd import widen
 
 WHOLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 ENDING = ".safetensors"
@@ -50,7 +50,7 @@ class Tensors(Mapping[str, Array]):
         path, file, start, dtype, shape = self._places[name]
         check_type(str(path), name, dtype)
         if file.size() < len(file):  # reading what is not there any more would end the interpreter
-            raise UserError("The file of %(name)s was cut short as it was read. Fetch it anew.", name=shown(name))
+            raise UserError("The file of %(name)s was cut short as it was read. Fetch it anew.", name=printable(name))
         array = numbers(file, dtype, shape, start)
         if dtype in ("F16", "BF16"):  # a copy
             self.release(name)
@@ -75,7 +75,7 @@ def numbers(buffer: Any, dtype: str, shape: tuple[int, ...], start: int = 0) -> 
     """The array of `shape` that begins at byte `start`. F64 and F32 are views; F16 and BF16 become float32."""
     raw = np.frombuffer(buffer, FORMATS[dtype], math.prod(shape), start).reshape(shape)
     if dtype == "BF16":
-        return widened(raw)
+        return widen(raw)
     return raw.astype(np.float32) if dtype == "F16" else raw
 
 
@@ -83,7 +83,7 @@ def check_type(where: str, name: str, dtype: str) -> None:
     """Raise UserError for a tensor whose numbers are not read here. One that no model asks for may have any type."""
     if dtype not in FORMATS:
         sentence = N_("%(where)s holds %(name)s as %(dtype)s: quantised, or no real numbers. Read here are %(known)s.")
-        raise UserError(sentence, where=where, name=shown(name), dtype=dtype, known=", ".join(FORMATS))
+        raise UserError(sentence, where=where, name=printable(name), dtype=dtype, known=", ".join(FORMATS))
 
 
 def open_tensors(folder: Path) -> Tensors:
@@ -102,7 +102,7 @@ def open_tensors(folder: Path) -> Tensors:
             "%(folder)s has %(other)s but no %(whole)s. Only .safetensors files are read: others may hold code, "
             "or are quantised. Convert it, for instance with save_pretrained of transformers."
         )
-        raise UserError(sentence, folder=folder, other=shown(others[0]), whole=WHOLE)
+        raise UserError(sentence, folder=folder, other=printable(others[0]), whole=WHOLE)
     sentence = N_("%(folder)s has neither %(whole)s nor %(index)s; one of them must hold the weights.")
     raise UserError(sentence, folder=folder, whole=WHOLE, index=INDEX)
 
@@ -120,7 +120,7 @@ def shards(index: Path) -> dict[str, str]:
 
 def weight_map(text: str) -> dict[str, str]:
     """Which file holds which tensor, by the text of an index. Raises ValueError for anything else."""
-    found = parsed(text)
+    found = parse_json(text)
     where = found.get("weight_map") if isinstance(found, dict) else None
     if not isinstance(where, dict) or not where:
         raise ValueError("it has no weight_map")

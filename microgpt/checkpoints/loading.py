@@ -22,18 +22,18 @@ import numpy as np
 from microgpt import simd
 from microgpt.architectures.facts import GENERATION, LONGEST_CONFIG, Facts, facts_of
 from microgpt.architectures.names import FAMILY_OF, is_computed, source_of
-from microgpt.checkpoints.assemble import HALF, Precision, assemble, by_bare_name, check_names, check_shape, uncut
+from microgpt.checkpoints.assemble import HALF_DTYPE, Precision, assemble, by_bare_name, check_names, check_shape, uncut
 from microgpt.checkpoints.files import ENDING, INDEX, LONGEST_INDEX, OTHERS, WHOLE, check_type, numbers, weight_map
 from microgpt.checkpoints.safetensors import PREFIX, check_count, read_header
 from microgpt.checkpoints.tokenizer import TOKENIZER, tokenizer_of
 from microgpt.config import Array, Config, param_shapes
-from microgpt.errors import N_, UserError, shown
+from microgpt.errors import N_, UserError, printable
 from microgpt.files import megabytes
 from microgpt.weights import Model
 
 CONFIG = "config.json"
 LIMIT = 1_500_000_000  # bytes of parameters; a 32-bit interpreter can have 4 GB in all
-TEXTS = {  # the most bytes that are read of each; tokenizer.json of the models that run here has up to 17 million
+MOST_BYTES = {  # the most bytes that are read of each; tokenizer.json of the models that run here has up to 17 million
     CONFIG: LONGEST_CONFIG,
     GENERATION: LONGEST_CONFIG,
     INDEX: LONGEST_INDEX,
@@ -70,13 +70,13 @@ def single(config: Config) -> Precision:
 
 
 class Loading:
-    """A model on its way: `read` of `total` bytes, `done` of `count` tensors."""
+    """A model on its way: `read` of `total` bytes, `n_done` of `count` tensors."""
 
     def __init__(self, files: Sequence[Readable], dtype: Callable[[Config], Precision] = single) -> None:
         optional = any(file.name == GENERATION for file in files)
         self.facts = facts_of(text_of(files, CONFIG), text_of(files, GENERATION) if optional else None)
         self.dtype = dtype(self.facts.config)
-        self.places = places(weights_of(files))
+        self.places = tensor_places(weights_of(files))
         self.wanted, self.turned = plan(self.places, self.facts)
         check_room([self.places[name] for name in self.wanted], self.dtype)
         vocabulary = text_of(files, TOKENIZER)
@@ -85,7 +85,7 @@ class Loading:
         self.read, self.total = 0, sum(self.places[name].stop - self.places[name].start for name in self.wanted)
 
     @property
-    def done(self) -> int:
+    def n_done(self) -> int:
         return len(self.arrays)
 
     @property
@@ -95,14 +95,16 @@ class Loading:
     def go_on(self, seconds: float = math.inf) -> Model | None:
         """Read for about so long; the model, once all is read."""
         end = time.monotonic() + seconds
-        while self.done < self.count:
-            name = self.wanted[self.done]
+        while self.n_done < self.count:
+            name = self.wanted[self.n_done]
             self.arrays[name] = self.tensor(name)
             self.read += self.places[name].stop - self.places[name].start
             if time.monotonic() > end:
                 return None
         where = self.places[self.wanted[0]].file.name
-        params = assemble(self.arrays, self.facts, self.dtype, shown(where), lambda name: self.arrays.pop(name, None))
+        params = assemble(
+            self.arrays, self.facts, self.dtype, printable(where), lambda name: self.arrays.pop(name, None)
+        )
         return Model(self.facts.name, self.facts.config, params, self.tokenizer)
 
     def tensor(self, name: str) -> Array:
@@ -113,13 +115,13 @@ class Loading:
         file, start, stop, dtype, shape = self.places[name]
         data = file.read(start, stop)
         if len(data) < stop - start:
-            raise UserError("%(name)s was cut short as it was read. Choose it again.", name=shown(file.name))
+            raise UserError("%(name)s was cut short as it was read. Choose it again.", name=printable(file.name))
         if stays(self.places[name], self.dtype):
-            array = np.frombuffer(data, HALF).reshape(shape)
+            array = np.frombuffer(data, HALF_DTYPE).reshape(shape)
         else:
             with np.errstate(over="ignore"):  # `assemble` looks at what comes of it
                 array = numbers(data, dtype, shape).astype(self.dtype, copy=False)
-        return turned(array).T if name in self.turned else array
+        return transpose(array).T if name in self.turned else array
 
 
 # ---- which files ----------------------------------------------------------------------------------
@@ -146,9 +148,9 @@ def text_of(files: Sequence[Readable], name: str) -> str:
         raise UserError(
             "%(name)s is missing. Choose it together with the other files of the checkpoint’s folder.", name=name
         )
-    if found.size > TEXTS[name]:
+    if found.size > MOST_BYTES[name]:
         sentence = N_("%(name)s has %(size)s MB; a text of up to %(limit)s MB is read here.")
-        raise UserError(sentence, name=name, size=megabytes(found.size), limit=megabytes(TEXTS[name]))
+        raise UserError(sentence, name=name, size=megabytes(found.size), limit=megabytes(MOST_BYTES[name]))
     try:
         return found.read(0, found.size).decode("utf-8")
     except UnicodeDecodeError:
@@ -164,7 +166,7 @@ def weights_of(files: Sequence[Readable]) -> dict[str, Readable]:
             raise UserError(
                 "%(other)s is not read here, since such files may hold code. Convert it to .safetensors, for "
                 "instance with save_pretrained of transformers.",
-                other=shown(other),
+                other=printable(other),
             )
         raise UserError(
             "%(name)s is missing: choose the .safetensors file together with the other files of the folder.",
@@ -187,11 +189,13 @@ def weights_of(files: Sequence[Readable]) -> dict[str, Readable]:
         raise UserError("%(path)s cannot be read (%(why)s). Fetch it anew.", path=INDEX, why=error) from None
     for name in named:
         if name not in found:
-            raise UserError("%(name)s is missing, which %(index)s names. Choose it too.", name=shown(name), index=INDEX)
+            raise UserError(
+                "%(name)s is missing, which %(index)s names. Choose it too.", name=printable(name), index=INDEX
+            )
     return {name: found[name] for name in named}
 
 
-def places(files: dict[str, Readable]) -> dict[str, Piece]:
+def tensor_places(files: dict[str, Readable]) -> dict[str, Piece]:
     """Every tensor of the files, by the headers alone."""
     found: dict[str, Piece] = {}
     for file in files.values():
@@ -199,7 +203,7 @@ def places(files: dict[str, Readable]) -> dict[str, Piece]:
         at = PREFIX + header.length
         for one in header.tensors:
             if one.name in found:
-                raise UserError("Two files hold the tensor %(name)s. Choose one model’s.", name=shown(one.name))
+                raise UserError("Two files hold the tensor %(name)s. Choose one model’s.", name=printable(one.name))
             found[one.name] = Piece(file, at + one.start, at + one.stop, one.dtype, one.shape)
         check_count(len(found))
     return found
@@ -213,11 +217,11 @@ def plan(places: dict[str, Piece], facts: Facts) -> tuple[list[str], set[str]]:
     family, shapes = FAMILY_OF[facts.kind], param_shapes(facts.config)
     sources = {name: source_of(name, family) for name in shapes}
     bare = by_bare_name(places, sources, facts)
-    where = shown(next(iter(places.values())).file.name) if places else ENDING
+    where = printable(next(iter(places.values())).file.name) if places else ENDING
     check_names(bare, sources, facts, where)
     wanted = [key for key in dict.fromkeys(bare.values()) if not is_computed(key, family)]
     for key in wanted:
-        check_type(shown(places[key].file.name), key, places[key].dtype)
+        check_type(printable(places[key].file.name), key, places[key].dtype)
     for name, source in sources.items():
         check_shape(places[bare[source.name]].shape, uncut(shapes[name], source), source.name, where)
     if facts.config.tied and "lm_head.weight" in bare:
@@ -231,7 +235,7 @@ def stays(tensor: Piece, dtype: Precision) -> bool:
     return not simd.BLAS and dtype == "float32" and tensor.dtype == "BF16" and len(tensor.shape) == 2
 
 
-def turned(array: Array) -> Array:
+def transpose(array: Array) -> Array:
     """The transpose, its rows in one piece; made of so many rows as stay near, which takes a quarter of the time."""
     found = np.empty(array.shape[::-1], array.dtype)
     for at in range(0, len(array), NEAR):
@@ -242,7 +246,7 @@ def turned(array: Array) -> Array:
 def check_room(tensors: Sequence[Piece], dtype: Precision) -> None:
     """Raise UserError for a model that this place is too small for."""
     full = np.dtype(dtype).itemsize
-    needed = sum(math.prod(one.shape) * (HALF.itemsize if stays(one, dtype) else full) for one in tensors)
+    needed = sum(math.prod(one.shape) * (HALF_DTYPE.itemsize if stays(one, dtype) else full) for one in tensors)
     if needed > LIMIT:
         raise UserError(
             "This model needs %(size)s MB of memory; there is room for %(limit)s MB in a page. At the command line "

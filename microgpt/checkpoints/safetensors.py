@@ -15,8 +15,8 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from microgpt.errors import N_, UserError, shown
-from microgpt.files import nested
+from microgpt.errors import N_, UserError, printable
+from microgpt.files import is_too_deep
 
 BITS = {  # of one number; all types that safetensors 0.8 knows
     dtype: bits
@@ -32,14 +32,14 @@ BITS = {  # of one number; all types that safetensors 0.8 knows
 }
 PREFIX = 8  # bytes that hold the length
 ALLOWED = 100_000_000  # the longest header that the format allows
-LONGEST = 10_000_000  # the longest that is read here
+LONGEST_HEADER = 10_000_000  # the longest that is read here
 TENSORS = 20_000  # the most that are read here. DeepSeek-V3 has 91,991, in 163 files; 128 experts in 48 layers: 18,867
 COMMAS = 200_000  # the most values in it, about: of a tensor, six or seven
 DEPTH = 4  # an object of objects of lists has three levels
 SIDES = 32  # the most sides of one tensor
-LETTERS = 1_000  # the most of a tensor's name; those in use have a hundred
+MOST_LETTERS = 1_000  # the most of a tensor's name; those in use have a hundred
 META = "__metadata__"
-HALF = re.compile("[\ud800-\udfff]")  # of a character
+SURROGATE = re.compile("[\ud800-\udfff]")  # of a character
 FOREIGN = {  # how other files begin that are taken for one of these
     b"PK\x03\x04": N_("a zip archive, as .npz, .bin and .pt files are"),
     b"GGUF": N_("a GGUF file"),
@@ -100,11 +100,11 @@ def read_header(read: Read, size: int) -> Header:
         )
     for limit, message in (
         (ALLOWED, N_("The header is %(length)s bytes long; the format allows %(limit)s.")),
-        (LONGEST, N_("The header is %(length)s bytes long; headers of up to %(limit)s are read here.")),
+        (LONGEST_HEADER, N_("The header is %(length)s bytes long; headers of up to %(limit)s are read here.")),
     ):
         if length > limit:
             raise UserError(message, length=format(length, ","), limit=format(limit, ","))
-    found = parsed(read(PREFIX, PREFIX + length))
+    found = parse_header(read(PREFIX, PREFIX + length))
     metadata = texts(found.pop(META, None))
     check_count(len(found))
     tensors = sorted((tensor(name, about) for name, about in found.items()), key=lambda t: (t.start, t.stop))
@@ -115,17 +115,17 @@ def read_header(read: Read, size: int) -> Header:
 # ---- JSON that may be hostile ---------------------------------------------------------------------
 
 
-def parsed(data: bytes) -> dict[str, Any]:
+def parse_header(data: bytes) -> dict[str, Any]:
     """The object that `data` is in JSON; what would cost much time or memory is refused before it is parsed."""
     check_count(data.count(b'"data_offsets"'))
     if max(data.count(b","), data.count(b"[")) > COMMAS or data.count(b'"') > 3 * COMMAS:
         raise UserError(
             "The header lists more than %(limit)s things; no more are read here.", limit=format(COMMAS, ",")
         )
-    if nested(data, DEPTH):
+    if is_too_deep(data, DEPTH):
         raise UserError("The header is not an object of tensors: its brackets are nested too deep.")
     try:
-        found = json.loads(data.decode("utf-8"), object_pairs_hook=unique, parse_int=whole)
+        found = json.loads(data.decode("utf-8"), object_pairs_hook=unique, parse_int=parse_whole)
     except UnicodeDecodeError as error:
         raise UserError("The header is not UTF-8 text: byte %(at)s is wrong.", at=error.start) from None
     except json.JSONDecodeError as error:
@@ -141,11 +141,11 @@ def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         seen: set[str] = set()
         twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise UserError("The header names “%(name)s” twice; each name may stand once.", name=shown(twice))
+        raise UserError("The header names “%(name)s” twice; each name may stand once.", name=printable(twice))
     return found
 
 
-def whole(text: str) -> float:
+def parse_whole(text: str) -> float:
     """A number without a point. A long one costs much time to read, and is no size of anything: it stays infinite."""
     return math.inf if len(text) > 20 else -0.0 if text == "-0" else int(text)
 
@@ -160,7 +160,7 @@ def texts(found: Any) -> dict[str, str]:
     if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
         raise UserError("“%(name)s” must be an object of texts.", name=META)
     for text in [*found, *found.values()]:
-        if HALF.search(text):
+        if SURROGATE.search(text):
             raise UserError("“%(name)s” holds half of a character.", name=META)
     return found
 
@@ -177,9 +177,9 @@ def check_count(n: int) -> None:
 
 def tensor(name: str, about: Any) -> Tensor:
     """One entry of the header, checked by itself."""
-    if len(name) > LETTERS:
+    if len(name) > MOST_LETTERS:
         raise wrong(N_("The name “%(name)s” has %(n)s letters; a tensor’s name may have up to %(limit)s."), name)
-    if HALF.search(name):
+    if SURROGATE.search(name):
         raise wrong(N_("The name “%(name)s” holds half of a character."), name)
     if not isinstance(about, dict) or not {"dtype", "shape", "data_offsets"} <= about.keys():
         raise wrong(N_("“%(name)s” must be an object with dtype, shape and data_offsets."), name)
@@ -200,8 +200,8 @@ def tensor(name: str, about: Any) -> Tensor:
         raise UserError(
             "“%(name)s” has the shape %(shape)s in %(dtype)s, which is %(bits)s bits, but its range has "
             "%(nbytes)s bytes.",
-            name=shown(name),
-            shape=quoted(shape),
+            name=printable(name),
+            shape=quote(shape),
             dtype=dtype,
             bits=format(bits, ",") if bits < 2**67 else "2^67…",
             nbytes=format(stop - start, ","),
@@ -211,9 +211,9 @@ def tensor(name: str, about: Any) -> Tensor:
 
 def wrong(message: str, name: str, dtype: Any = "", shape: Any = "", place: Any = "") -> UserError:
     """What is said of an entry of the header, its values as they stand there."""
-    values = {"dtype": quoted(dtype), "shape": quoted(shape), "range": quoted(place), "known": ", ".join(BITS)}
-    n, limit = format(len(name), ","), format(LETTERS, ",")
-    return UserError(message, name=shown(name), n=n, limit=limit, most=SIDES, **values)
+    values = {"dtype": quote(dtype), "shape": quote(shape), "range": quote(place), "known": ", ".join(BITS)}
+    n, limit = format(len(name), ","), format(MOST_LETTERS, ",")
+    return UserError(message, name=printable(name), n=n, limit=limit, most=SIDES, **values)
 
 
 def counts(found: Any) -> bool:
@@ -223,12 +223,12 @@ def counts(found: Any) -> bool:
     return not found or (min(found) >= 0 and max(found) < 2**64)
 
 
-def quoted(found: Any) -> str:
+def quote(found: Any) -> str:
     """What stands there, short enough for a sentence."""
     if isinstance(found, list):
         found = found[:SIDES]
     text = str(found)
-    return shown(text if len(text) <= 60 else text[:60] + "…")
+    return printable(text if len(text) <= 60 else text[:60] + "…")
 
 
 def check_cover(tensors: list[Tensor], room: int) -> None:
@@ -240,10 +240,10 @@ def check_cover(tensors: list[Tensor], room: int) -> None:
             lap = N_("“%(name)s” begins at byte %(start)s of the numbers, but “%(before)s” ends at %(at)s: an overlap.")
             raise UserError(
                 gap if one.start > at else lap,
-                name=shown(one.name),
+                name=printable(one.name),
                 start=format(one.start, ","),
                 at=format(at, ","),
-                before=shown(before),
+                before=printable(before),
             )
         at, before = one.stop, one.name
     if at != room:

@@ -9,7 +9,7 @@ from microgpt.errors import UserError
 from microgpt.files import read_text
 from microgpt.tokenizers.checkpoint_tokenizer import CheckpointTokenizer
 from microgpt.tokenizers.library import Failed, Library, shortly
-from microgpt.tokenizers.limits import LARGEST, parsed
+from microgpt.tokenizers.limits import LARGEST_FILE, parse_object
 from microgpt.tokenizers.tokenizer_json import PlainTokenizer
 
 TOKENIZER = "tokenizer.json"
@@ -23,8 +23,8 @@ def read_tokenizer(folder: Path, facts: Facts) -> CheckpointTokenizer:
     except ImportError:
         raise UserError("To read %(path)s, install tokenizers: pip install '.[checkpoints]'", path=path) from None
     try:
-        text = read_text(path, LARGEST)
-        about = parsed(text)
+        text = read_text(path, LARGEST_FILE)
+        about = parse_object(text)
         library = Library(tokenizers, text, about)
     except FileNotFoundError:
         raise UserError(

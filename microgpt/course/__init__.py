@@ -15,7 +15,7 @@ from microgpt.errors import N_, UserError
 from microgpt.viz.page import Page
 
 
-class Part(NamedTuple):
+class CoursePart(NamedTuple):
     """A part of the course: its title, what it is about, the page of its exercises, and the folders of its lessons."""
 
     title: str
@@ -29,32 +29,32 @@ class Part(NamedTuple):
         return [one for one in LESSONS if one.name.replace("-", "_") in self.folders]
 
 
-PARTS = (
-    Part(
+COURSE_PARTS = (
+    CoursePart(
         N_("The idea"),
         N_("One token goes in. What is made, what stays, and what that saves."),
         "exercises-idea",
         ("next_token", "attention", "kv_cache", "kv_cache_words", "with_and_without"),
     ),
-    Part(
+    CoursePart(
         N_("Why it is right"),
         N_("Why q goes, why old rows may stay, and what training has to do with it."),
         "exercises-right",
         ("why_q", "inside", "old_rows", "edited_text", "training"),
     ),
-    Part(
+    CoursePart(
         N_("What it costs"),
         N_("The cache is paid for in memory and in reading. How much, and what helps?"),
         "exercises-cost",
         ("prefill_and_decode", "memory", "fewer_heads", "most_read"),
     ),
-    Part(
+    CoursePart(
         N_("In your code"),
         N_("One loop, and the libraries that you write it with."),
         "exercises-code",
         ("in_your_code",),
     ),
-    Part(
+    CoursePart(
         N_("What engines do"),
         N_("One memory and one processor serve many texts. What do engines do with the rows?"),
         "exercises-engines",
@@ -74,7 +74,7 @@ PARTS = (
 )
 
 
-def numbered(folders: Sequence[str]) -> Iterator[Page]:
+def number_pages(folders: Sequence[str]) -> Iterator[Page]:
     """The pages in these folders, with their numbers; one with the picture of the one before shares its number."""
     number, before = 0, ""
     for folder in folders:
@@ -93,7 +93,7 @@ FORMER = dict(
         "pieces=in_pieces latent=latent_row limit=reading_limit masks=no_cache"
     ).split()
 )
-LESSONS = tuple(numbered([folder for part in PARTS for folder in part.folders]))
+LESSONS = tuple(number_pages([folder for part in COURSE_PARTS for folder in part.folders]))
 PAGES = (START, *LESSONS, *APPS)
 
 
@@ -110,6 +110,6 @@ def prompt_for(model: str) -> str:
     return next((p.prompt for p in LESSONS if p.widget == "kv_cache" and model.startswith(p.model)), "")
 
 
-def part_of(lesson: Page) -> Part:
+def part_of(lesson: Page) -> CoursePart:
     """The part of the course that the lesson belongs to."""
-    return next(part for part in PARTS if lesson in part.lessons)
+    return next(part for part in COURSE_PARTS if lesson in part.lessons)

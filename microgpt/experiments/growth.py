@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from microgpt.config import Array, Config, window_of
-from microgpt.cost import PARTS, pass_macs, seen
+from microgpt.cost import PARTS, count_pairs, pass_macs
 
 BASELINES = ("cached", "needed", "naive")  # with the cache; only what the last token needs; all tokens again
 GROUPS = {
@@ -27,15 +27,15 @@ GROUPS = {
 }
 
 
-def summed(config: Config, baseline: str, n: int) -> Array:
+def sum_macs(config: Config, baseline: str, n: int) -> Array:
     """Multiply-adds over PARTS of the steps 1 to n together, one token written a step."""
     tokens, layers = n * (n + 1) // 2, range(config.n_layer)  # tokens of all steps, when step t runs t
     if baseline == "cached":
-        return through(config, layers, n, n, cached_pairs, n)  # step t: one token, t keys
+        return through(config, layers, n, n, pairs_with_cache, n)  # step t: one token, t keys
     if baseline == "naive":
         return through(config, layers, tokens, n, naive_pairs, n)
     # needed: the layers below the last run all tokens; in the last one an old token is run for its k and v alone
-    last = through(config, layers[-1:], n, n, cached_pairs, n)
+    last = through(config, layers[-1:], n, n, pairs_with_cache, n)
     last[PARTS.index("qkv")] += (tokens - n) * 2 * config.n_embd * config.n_kv_head * config.head_dim
     return through(config, layers[:-1], tokens, n, naive_pairs) + last
 
@@ -50,9 +50,9 @@ def through(
     return found
 
 
-def cached_pairs(n: int, window: int = 0) -> int:
+def pairs_with_cache(n: int, window: int = 0) -> int:
     """Pairs (query, key) a head of n steps of one token: step t sees t keys, or the window."""
-    return seen(n, n, window)
+    return count_pairs(n, n, window)
 
 
 def naive_pairs(n: int, window: int = 0) -> int:
@@ -62,14 +62,16 @@ def naive_pairs(n: int, window: int = 0) -> int:
     return near * (near + 1) * (near + 2) // 6 + far * near * (near + 1) // 2 + near * far * (far + 1) // 2
 
 
-def work(config: Config, baseline: str, group: str, n: int) -> int:
+def group_macs(config: Config, baseline: str, group: str, n: int) -> int:
     """The same sum over one of GROUPS."""
-    return int(summed(config, baseline, n)[[PARTS.index(part) for part in GROUPS[group]]].sum())
+    return int(sum_macs(config, baseline, n)[[PARTS.index(part) for part in GROUPS[group]]].sum())
 
 
 def exponent(config: Config, baseline: str, group: str, n: int) -> float:
     """The slope of the curve on logarithmic axes between n / 2 and n: 1 is O(n), 2 is O(n^2), 3 is O(n^3)."""
-    return math.log(work(config, baseline, group, n) / work(config, baseline, group, n // 2)) / math.log(n / (n // 2))
+    return math.log(group_macs(config, baseline, group, n) / group_macs(config, baseline, group, n // 2)) / math.log(
+        n / (n // 2)
+    )
 
 
 def crossing(config: Config) -> float:
@@ -81,6 +83,6 @@ def crossing(config: Config) -> float:
     return float(one / (two - one))
 
 
-def spread(n: int, points: int = 25) -> list[int]:
+def log_spaced(n: int, points: int = 25) -> list[int]:
     """Text lengths from 1 to n for a curve: even on a logarithmic axis, no length twice."""
     return sorted({round(x) for x in np.geomspace(1, n, points).tolist()})

@@ -21,7 +21,7 @@ from microgpt.trace import Trace
 from microgpt.weights import Model
 
 
-class Pass(NamedTuple):
+class LoopPass(NamedTuple):
     """One pass of the loop: all tokens so far went through the model, and one token was chosen."""
 
     token_ids: list[int]  # what ran
@@ -33,9 +33,9 @@ class Pass(NamedTuple):
     trace: Trace
 
 
-def run(
+def run_loop(
     model: Model, prompt: str, temperature: float = 0.0, top_k: int = 0, seed: int = 42, hook: Hook | None = None
-) -> list[Pass]:
+) -> list[LoopPass]:
     """Write on from `prompt` until the model stops or its context is full; one Pass a token.
 
     `hook` gets what every pass reports, and each choice as "sample". Raises UserError for a prompt or a setting
@@ -47,7 +47,7 @@ def run(
     ids, config = model.tokenizer.encode(prompt), model.config
     check_length(config, len(ids))
     chooser, drawer = Random(int(seed)), Random(int(seed))
-    passes: list[Pass] = []
+    passes: list[LoopPass] = []
     while len(ids) <= config.n_ctx and (not passes or ids[-1] != model.tokenizer.start):
         trace = Trace()
         logits = recompute(model.params, config, ids, both(trace.keep, hook) if hook else trace.keep)
@@ -56,9 +56,9 @@ def run(
         if hook:
             hook(("sample", choice, len(ids) - 1, -1))
         passes.append(
-            Pass(
+            LoopPass(
                 token_ids=list(ids),
-                again=repeated(before, trace) if before else 0,
+                again=count_repeats(before, trace) if before else 0,
                 difference=furthest(config, before, trace) if before else 0.0,
                 logits=logits,
                 choice=choice,
@@ -80,7 +80,7 @@ def both(one: Hook, other: Hook) -> Hook:
     return tell
 
 
-def repeated(before: Trace, after: Trace) -> int:
+def count_repeats(before: Trace, after: Trace) -> int:
     """How many rows enter both passes with the same numbers, to the last bit."""
     old, new = before["embed", 0], after["embed", 0]
     n = min(len(old), len(new))
@@ -93,16 +93,16 @@ def furthest(config: Config, before: Trace, after: Trace) -> float:
     return max(float(np.abs(new[: len(old)] - old).max()) for old, new in pairs)
 
 
-def token_passes(passes: Iterable[Pass]) -> tuple[int, int]:
+def token_passes(passes: Iterable[LoopPass]) -> tuple[int, int]:
     """(rows that ran through the model, how many of them had run before), summed over the passes."""
     counts = [(len(one.trace["embed", 0]), one.again) for one in passes]
     return sum(n for n, _ in counts), sum(again for _, again in counts)
 
 
-def most_open(passes: list[Pass]) -> int:
+def most_open(passes: list[LoopPass]) -> int:
     """The pass whose choice was the most open: the one with the largest entropy."""
 
-    def entropy(one: Pass) -> float:
+    def entropy(one: LoopPass) -> float:
         p = np.exp(one.logits - one.logits.max())
         p /= p.sum()
         return float(-(p * np.log(p)).sum())
@@ -110,7 +110,7 @@ def most_open(passes: list[Pass]) -> int:
     return max(range(len(passes)), key=lambda i: entropy(passes[i]))
 
 
-def continued(model: Model, token_ids: list[int], temperature: float = 0.0, seed: int = 42) -> list[int]:
+def complete(model: Model, token_ids: list[int], temperature: float = 0.0, seed: int = 42) -> list[int]:
     """`token_ids` and what the model writes behind them, until it stops or its context is full."""
     ids, room = list(token_ids), model.config.n_ctx - len(token_ids)
     if room < 1 or ids[-1] == model.tokenizer.start:
@@ -128,7 +128,7 @@ def stuck(model: Model, token_ids: list[int], n: int) -> list[int]:
     return ids[len(token_ids) :]
 
 
-def turns(config: Config, pos: int) -> list[float]:
+def rotary_angles(config: Config, pos: int) -> list[float]:
     """By which angle, in radians, rotary positions turn each pair of numbers of q and k at `pos`."""
     half = config.head_dim // 2
     return [float(pos * config.rope_theta ** (-i / half)) for i in range(half)]

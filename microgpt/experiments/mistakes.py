@@ -25,8 +25,8 @@ from microgpt.model import softmax
 from microgpt.recipes import DATA, sentences
 from microgpt.weights import SHIPPED, Model, shipped
 
-N_TEXTS, SEED = 200, 42  # of a mean
-KINDS = ("right", "no_mask", "no_offset", "no_reset")
+N_TEXTS, TEXT_SEED = 200, 42  # of a mean
+MISTAKE_KINDS = ("right", "no_mask", "no_offset", "no_reset")
 
 
 def right(params: Params, config: Config, token_ids: Sequence[int]) -> Array:
@@ -122,7 +122,7 @@ def loss(logits: Array, token_ids: Sequence[int]) -> float:
     return float(-np.log(softmax(logits)[np.arange(len(logits)), token_ids[1:]]).mean())
 
 
-def made(kind: str, model: Model, token_ids: Sequence[int], before: Sequence[int]) -> Array:
+def logits_of(kind: str, model: Model, token_ids: Sequence[int], before: Sequence[int]) -> Array:
     """The logits [n, vocab_size] of a text run with that mistake, or "right"; `before` is the text that went before."""
     params, config, room = model.params, model.config, model.config.n_ctx - len(token_ids)
     if kind == "no_reset":
@@ -131,28 +131,28 @@ def made(kind: str, model: Model, token_ids: Sequence[int], before: Sequence[int
     return without[kind](params, config, token_ids)
 
 
-def sampled(model: Model) -> list[list[int]]:
+def sample_texts(model: Model) -> list[list[int]]:
     """Texts such as the model was trained on: names out of a thousand, or sentences of the grammar, with their end."""
     if model.name == "stories":
-        texts = list(islice(sentences(SEED), N_TEXTS))
+        texts = list(islice(sentences(TEXT_SEED), N_TEXTS))
     else:
-        texts = Random(SEED).sample((DATA / "names-1000.txt").read_text("utf-8").split(), N_TEXTS)
+        texts = Random(TEXT_SEED).sample((DATA / "names-1000.txt").read_text("utf-8").split(), N_TEXTS)
     stop = model.tokenizer.start
     return [[*model.tokenizer.encode(text), stop][: model.config.n_ctx + 1] for text in texts]
 
 
 def means(model: Model) -> dict[str, Mean]:
     """Each mistake, and none, over N_TEXTS texts. The text before each is the one before it in the sample."""
-    texts = sampled(model)
+    texts = sample_texts(model)
     losses = {
-        kind: [loss(made(kind, model, ids[:-1], texts[i - 1][:-1]), ids) for i, ids in enumerate(texts)]
-        for kind in KINDS
+        kind: [loss(logits_of(kind, model, ids[:-1], texts[i - 1][:-1]), ids) for i, ids in enumerate(texts)]
+        for kind in MISTAKE_KINDS
     }
-    lower = {kind: sum(a < b for a, b in zip(losses[kind], losses["right"], strict=True)) for kind in KINDS}
-    return {kind: Mean(float(np.mean(losses[kind])), lower[kind]) for kind in KINDS}
+    lower = {kind: sum(a < b for a, b in zip(losses[kind], losses["right"], strict=True)) for kind in MISTAKE_KINDS}
+    return {kind: Mean(float(np.mean(losses[kind])), lower[kind]) for kind in MISTAKE_KINDS}
 
 
-def measured(name: str) -> dict[str, Mean]:
+def load_means(name: str) -> dict[str, Mean]:
     """What `means` has found for the model of that name, one of those that ship."""
     found = json.loads((DATA / "mistakes.json").read_text("utf-8"))[name]
     return {kind: Mean(*mean) for kind, mean in found.items()}

@@ -16,13 +16,13 @@ import numpy as np
 
 from microgpt.cache import KVCache
 from microgpt.config import Config, Hook, Report, param_shapes
-from microgpt.cost import Counter, closed_form, kv_bytes, looked_up
+from microgpt.cost import Counter, formula_macs, kv_bytes, lookup_tables
 from microgpt.decode import decode_step, prefill
 from microgpt.errors import N_, UserError
 from microgpt.weights import Model
 
 
-class Pass(NamedTuple):
+class SchedulePass(NamedTuple):
     """One forward pass: `n` tokens run behind `start` cached rows."""
 
     n: int
@@ -59,7 +59,7 @@ class Machine(NamedTuple):
         """Multiply-adds that it does in the time in which it reads a byte: below, reading is what takes the time."""
         return self.macs / self.bytes
 
-    def seconds(self, one: Pass) -> float:
+    def seconds(self, one: SchedulePass) -> float:
         """No pass can be quicker: it must do its multiply-adds, and read its bytes."""
         return max(one.macs / self.macs, one.bytes_read / self.bytes)
 
@@ -77,7 +77,7 @@ class Passes:
 
     def __init__(self, config: Config, bytes_per_value: int, then: Hook | None = None) -> None:
         self.config, self.bytes_per_value, self.then = config, bytes_per_value, then
-        self.found: list[Pass] = []
+        self.found: list[SchedulePass] = []
         self._counter = Counter(config)
 
     def __call__(self, report: Report) -> None:
@@ -94,18 +94,18 @@ class Passes:
             self.found.append(pass_of(self.config, self._n, self._t - self._n, macs, self.bytes_per_value))
 
 
-class Run(NamedTuple):
+class ScheduleRun(NamedTuple):
     """A prompt and what follows, run by some schedule."""
 
-    passes: list[Pass]
+    passes: list[SchedulePass]
     n_prefill: int  # of the passes
     cache: KVCache
     token_ids: list[int]  # the prompt and what the model added, greedily
 
 
-def run(
+def run_schedule(
     model: Model, token_ids: Sequence[int], chunk: int, max_new: int, bytes_per_value: int = 2, hook: Hook | None = None
-) -> Run:
+) -> ScheduleRun:
     """Run the prompt in passes of `chunk` tokens, then decode up to `max_new` tokens while there is room."""
     config, ids = model.config, list(token_ids)
     cache, passes = KVCache(config), Passes(config, bytes_per_value, hook)
@@ -116,7 +116,7 @@ def run(
         if ids[-1] == model.tokenizer.start or len(cache) == config.n_ctx:
             break
         logits = decode_step(model.params, config, ids[-1], cache, passes)
-    return Run(passes.found, n_prefill, cache, ids)
+    return ScheduleRun(passes.found, n_prefill, cache, ids)
 
 
 def largest_difference(one: KVCache, other: KVCache, rows: int) -> float:
@@ -142,13 +142,13 @@ def full(model: Model) -> UserError:
 
 def weights_read(config: Config, n: int) -> int:
     """Numbers of weights that a pass of n tokens reads: all, but of a table that is only looked up, n rows."""
-    tables, shapes = looked_up(config), param_shapes(config)
+    tables, shapes = lookup_tables(config), param_shapes(config)
     return sum(n * shape[1] if name in tables else math.prod(shape) for name, shape in shapes.items())
 
 
-def pass_of(config: Config, n: int, start: int, macs: int, bytes_per_value: int) -> Pass:
+def pass_of(config: Config, n: int, start: int, macs: int, bytes_per_value: int) -> SchedulePass:
     """The pass of n tokens behind `start` rows: every weight is read once, and so is every old row of K and V."""
-    return Pass(
+    return SchedulePass(
         n,
         start,
         macs,
@@ -158,9 +158,9 @@ def pass_of(config: Config, n: int, start: int, macs: int, bytes_per_value: int)
     )
 
 
-def estimate(config: Config, n: int, start: int, bytes_per_value: int = 2) -> Pass:
+def estimate(config: Config, n: int, start: int, bytes_per_value: int = 2) -> SchedulePass:
     """The same for a model that is not run: multiply-adds by the closed form."""
-    macs = closed_form(config, n, start + n, range(config.n_layer), 1)
+    macs = formula_macs(config, n, start + n, range(config.n_layer), 1)
     return pass_of(config, n, start, int(macs.sum()), bytes_per_value)
 
 

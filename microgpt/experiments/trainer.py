@@ -26,7 +26,7 @@ class Trainer:
         )
 
     @property
-    def done(self) -> bool:
+    def is_done(self) -> bool:
         return len(self.losses) >= self.run.steps
 
     def advance(self, steps: int) -> list[float]:
@@ -38,7 +38,7 @@ class Trainer:
     def names(self, n: int) -> list[str]:
         """What the model writes now: after the last step, the first of microgpt's own samples."""
         rng = Random(len(self.losses))
-        if self.done:
+        if self.is_done:
             rng.setstate(self.run.rng.getstate())
         return samples(self.run._replace(rng=rng), n)
 

@@ -28,7 +28,7 @@ def cache_rows(params: Params, config: Config, token_ids: Sequence[int]) -> Arra
     return rows_of(cache)
 
 
-def unmasked_rows(params: Params, config: Config, token_ids: Sequence[int]) -> Array:
+def rows_without_mask(params: Params, config: Config, token_ids: Sequence[int]) -> Array:
     """The rows that the same text would have if every token read every other, as in an encoder."""
     return rows_of(see_all(params, config, token_ids)[1])
 

@@ -16,7 +16,7 @@ from microgpt.errors import UserError
 EXPERTS_IN = ("float32", "bfloat16", "float16")  # in others PyTorch has no product of all experts in one call
 
 
-class Held(NamedTuple):
+class CacheSize(NamedTuple):
     """What a cache object holds, all layers together."""
 
     numbers: int  # of rows, one a token
@@ -54,7 +54,7 @@ class Engine:
         given: dict[str, Any] = {self.name: self.cache, "attention_mask": torch.ones_like(whole), "use_cache": True}
         if "position_ids" in self.given:
             given["position_ids"] = torch.arange(len(ids), device=self.model.device)[None]
-        with said(), torch.no_grad(), counter() if counts else nullcontext() as found:
+        with translate_errors(), torch.no_grad(), counter() if counts else nullcontext() as found:
             inputs = self.model.prepare_inputs_for_generation(
                 whole, next_sequence_length=new, is_first_iteration=len(ids) == new, **given
             )
@@ -67,7 +67,7 @@ class Engine:
         """The same in one pass, without a cache. Some keep their state in the model: run no step after this."""
         import torch
 
-        with said(), torch.no_grad():
+        with translate_errors(), torch.no_grad():
             whole = torch.tensor([ids], device=self.model.device)
             return self.model(input_ids=whole, use_cache=False, **self.last_alone()).logits[0, -1]
 
@@ -80,12 +80,12 @@ class Engine:
         """Those of the cache."""
         return list(getattr(self.cache, "layers", ()))
 
-    def held(self) -> Held:
+    def measure(self) -> CacheSize:
         """What the cache holds now."""
-        rows = [one for layer in self.layers for name in ROWS for one in rows_of(layer, name)]
+        rows = [one for layer in self.layers for name in ROWS for one in row_tensors(layer, name)]
         kept = [getattr(layer, name, None) for layer in self.layers for name in (*ROWS, *PACKED)]
         states = [one for layer in self.layers for name in STATES for one in getattr(layer, name, {}).values()]
-        return Held(
+        return CacheSize(
             sum(one.numel() for one in rows),
             sum(map(size_of, kept)),
             sum(one.numel() for one in states if one is not None),
@@ -98,7 +98,7 @@ class Engine:
 
     def row(self, layer: int) -> int:
         """Numbers that one token adds to the cache in this layer."""
-        rows = [rows_of(self.layers[layer], name)[0] for name in ("keys", "values")]
+        rows = [row_tensors(self.layers[layer], name)[0] for name in ("keys", "values")]
         return sum(int(one.shape[1] * one.shape[3]) for one in rows)
 
 
@@ -106,7 +106,7 @@ ROWS, STATES = ("keys", "values", "indexer_keys"), ("conv_states", "recurrent_st
 PACKED = ("_quantized_keys", "_quantized_values")  # beside those that are not quantised yet
 
 
-def rows_of(layer: Any, name: str) -> list[Any]:
+def row_tensors(layer: Any, name: str) -> list[Any]:
     """Tensors of rows of one layer of a cache; of what is quantised the numbers that it stands for."""
     plain, packed = getattr(layer, name, None), getattr(layer, f"_quantized_{name}", None)
     found = [plain] if plain is not None and plain.numel() else []
@@ -135,7 +135,7 @@ def counter() -> Any:
 
 
 @contextmanager
-def said() -> Iterator[None]:
+def translate_errors() -> Iterator[None]:
     """Around a pass: what transformers and PyTorch raise for a model that they cannot run so becomes a sentence."""
     try:
         yield

@@ -70,7 +70,7 @@ class Rows:
         cache.update = update
         return ends
 
-    def joined(self, layer: int, read: Pair) -> Pair:
+    def newest(self, layer: int, read: Pair) -> Pair:
         """The new rows of this pass as they joined the cache; where attention gets others, the newest of those."""
         n = self._end - self._start
         newest = read[0][:, :, -n:].clone(), read[1][:, :, -n:].clone()
@@ -78,7 +78,7 @@ class Rows:
         return update.joined if update.gave(read) else newest
 
     def compare(self, layer: int, read: Pair) -> None:
-        """Tell the hook which rows attention got otherwise than was told, or that it got others. After `joined`."""
+        """Tell the hook which rows attention got otherwise than was told, or that it got others. After `newest`."""
         update, t, end = self._updates.pop(layer), int(read[0].shape[2]), self._end - self._first
         watched = self._layers.setdefault(layer, WatchedLayer(layer, self._reports.append))
         new = 1 if self._last else self._end - self._start
@@ -88,7 +88,7 @@ class Rows:
         if t < self._end:  # some have left
             old = [told.rows[:, : end - new] for told in watched.told.values()] if end > new else [k[:, :0], v[:, :0]]
             told = [np.concatenate(pair, axis=1) for pair in zip(old, (k, v), strict=True)]
-            at = places(flat(keys, values), flat(*told), self._end - t)
+            at = row_places(flat(keys, values), flat(*told), self._end - t)
         if any(b - a != 1 for a, b in pairwise(at)) or at[-1] != end - 1:
             older = range(at[0] - t + len(at), at[0])  # that were there before
             self._hook(("key_positions", np.array([*older, *at], int) + self._first, self._start, layer))
@@ -96,7 +96,7 @@ class Rows:
         keys, values, at = keys[:, unknown:], values[:, unknown:], at[unknown:]
         watched.compare(k.swapaxes(0, 1), v.swapaxes(0, 1), keys, values, at, end - new)
         reports = [report for report in self._reports if report[0] != "key_positions"]
-        for name, value, *_ in reports if update.gave(read) else made_of(reports, read):
+        for name, value, *_ in reports if update.gave(read) else latent_reports(reports, read):
             self._hook((name, value, self._start, layer))
         self._reports.clear()
 
@@ -106,7 +106,7 @@ def flat(keys: Array, values: Array) -> Array:
     return np.concatenate([one.swapaxes(0, 1).reshape(one.shape[1], -1) for one in (keys, values)], axis=1)
 
 
-def places(rows: Array, told: Array, left: int) -> list[int]:
+def row_places(rows: Array, told: Array, left: int) -> list[int]:
     """Which of the rows that were `told` [c, x] the newest that a cache has handed out, [m, x], are; below 0 are rows
     before the first. `left` rows are no longer there.
 
@@ -135,7 +135,7 @@ def places(rows: Array, told: Array, left: int) -> list[int]:
     return found
 
 
-def made_of(reports: list[Report], read: Pair) -> Iterator[Report]:
+def latent_reports(reports: list[Report], read: Pair) -> Iterator[Report]:
     """What was told of latents, told of the rows that attention got: those that were made of latents that changed."""
     found = [np.asarray(value) for _, value, *_ in reports]
     changed = np.zeros(max((rows.shape[1] for rows in found), default=0), bool)

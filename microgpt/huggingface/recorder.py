@@ -24,7 +24,7 @@ from microgpt.config import Array, Report
 from microgpt.errors import N_, UserError
 from microgpt.huggingface.engine import Engine
 from microgpt.huggingface.reads import numbers
-from microgpt.huggingface.shape import Macs, Shape, chunked, counter, fields_of, shape_of
+from microgpt.huggingface.shape import Macs, Shape, chunk_layers, config_fields, counter, shape_of
 from microgpt.huggingface.watch import watched
 from microgpt.trace import OVER_KEYS, READ, Trace
 
@@ -76,7 +76,7 @@ def record(
     `cache` is an empty one, to be used in place of transformers' own.
     """
     shape, ids = shape_of(model), list[int](tokenizer(prompt)["input_ids"])
-    limit = checked(len(ids), new, shape.config.n_ctx)
+    limit = check_length(len(ids), new, shape.config.n_ctx)
     before = max(0, min(limit - last, len(ids) - 1)) if last else 0
     trace, stops = begun(model, tokenizer, shape, prompt, ids, before), stops_of(model)
     engine, telling = Engine(model, cache), Telling(trace, before)
@@ -87,9 +87,9 @@ def record(
             telling.begin(i)
             logits = engine.run(ids[: pos + 1], 1, counts=i + 1 == trace.about["n_prompt"])
             if i == 0:
-                macs = counted(trace, model, shape, engine)
+                macs = start_counting(trace, model, shape, engine)
                 telling.keeps = keeps and keeps(trace.about)
-            noted(trace, macs, engine, telling)
+            note(trace, macs, engine, telling)
             choice, newest = int(logits.argmax()), pos + 1 >= len(ids)
             ends = pos + 1 == limit or (newest and choice in stops)
             trace.about["tokens"].append(trace.about["vocabulary"][ids[pos]])
@@ -98,9 +98,9 @@ def record(
                 ids += [] if ends else [choice]
             if ends:
                 break
-    finished(trace, engine, telling)
+    finish(trace, engine, telling)
     if compares:  # afterwards: some models keep their state in themselves, where such a pass would change it
-        compared(trace, macs, engine, ids[: pos + 1], before)
+        compare_without_cache(trace, macs, engine, ids[: pos + 1], before)
     trace.about["ids"] = ids[before : pos + 1]
     return trace
 
@@ -141,7 +141,7 @@ class Telling:
     def __call__(self, report: Report) -> None:
         name, value, _, layer = report
         if name in OVER_KEYS:
-            value = self.placed(name, value, layer)
+            value = self.place(name, value, layer)
         elif name == "key_positions":
             told = self.columns[layer] = value >= self.before
             value = value[told] - self.before
@@ -151,7 +151,7 @@ class Telling:
         if not self.keeps or self.keeps(name, layer):
             self.trace((name, value, self.i, layer))
 
-    def placed(self, name: str, value: Array, layer: int) -> Array:
+    def place(self, name: str, value: Array, layer: int) -> Array:
         """Of scores or weights [H, n, t] over the newest t rows, those of the last token over what is told of them."""
         if name == "attn_scores":
             self.pairs += int(np.isfinite(value).sum())
@@ -164,18 +164,18 @@ class Telling:
         return last[..., ours]
 
 
-def counted(trace: Trace, model: Any, shape: Shape, engine: Engine) -> Macs:
+def start_counting(trace: Trace, model: Any, shape: Shape, engine: Engine) -> Macs:
     """After the first step that is told: completes what the trace says of its model. What is returned gives the
     multiply-adds over cost.PARTS of a pass over the last n of t tokens."""
     kept = layers_with_rows(trace, shape, engine)
-    trace.about |= described(trace, shape, kept, engine)
+    trace.about |= describe(trace, shape, kept, engine)
     return counter(model, shape, kept, engine.windows(shape.config.n_layer), "row" in trace.about)
 
 
-def noted(trace: Trace, macs: Macs, engine: Engine, telling: Telling) -> None:
+def note(trace: Trace, macs: Macs, engine: Engine, telling: Telling) -> None:
     """After each step: what the cache holds, and the multiply-adds where they cannot be counted from what is told, or
     where PyTorch has counted them."""
-    t, held = telling.before + telling.i + 1, engine.held()
+    t, held = telling.before + telling.i + 1, engine.measure()
     trace.about["held"].append([held.numbers, held.bytes])
     if "macs" in trace.about:
         trace.about["macs"].append(macs(telling.rows, t, telling.pairs).tolist())
@@ -188,25 +188,25 @@ def noted(trace: Trace, macs: Macs, engine: Engine, telling: Telling) -> None:
     _ = trace.events  # copied now, each array is as large as itself, and what it was a part of is free
 
 
-def compared(trace: Trace, macs: Macs, engine: Engine, ids: list[int], before: int) -> None:
+def compare_without_cache(trace: Trace, macs: Macs, engine: Engine, ids: list[int], before: int) -> None:
     """Run all tokens up to each step again, without a cache; of a long text, up to the last step alone."""
     for n in range(len(ids) if before else 1, len(ids) + 1):
         trace(("recompute_logits", numbers(engine.again(ids[:n])), n - before - 1, -1))
         trace(("recompute_macs", macs(n, n), n - before - 1, -1))
 
 
-def finished(trace: Trace, engine: Engine, telling: Telling) -> None:
+def finish(trace: Trace, engine: Engine, telling: Telling) -> None:
     """After the last step. A cache that grows with its text has reserved what it holds."""
     about, n_layer = trace.about, trace.about["config"]["n_layer"]
     about["nbytes_reserved"] = about["held"][-1][1]
-    if state := engine.held().state:
+    if state := engine.measure().state:
         about["state"] = state
     if telling.before and telling.least < 1 - SINK:
         none = [0.0] * about["config"]["n_head"]
         about["earlier"] = [[step.get(layer, none) for layer in range(n_layer)] for step in telling.earlier]
 
 
-def checked(n: int, new: int, n_ctx: int) -> int:
+def check_length(n: int, new: int, n_ctx: int) -> int:
     """How many tokens there will be. Raises UserError for none, or more than the model sees."""
     if not n:
         raise UserError("The prompt is empty; give at least one token.")
@@ -223,13 +223,13 @@ def about(model: Any, shape: Shape) -> dict[str, Any]:
     method = packed.get("quant_method") if isinstance(packed, dict) else getattr(packed, "quant_method", None)
     return ({} if method is None else {"quantised": str(getattr(method, "value", method))}) | {
         "model": name_of(Path(str(model.config.name_or_path or type(model).__name__))),
-        **{"config": fields_of(shape), "temperature": 0.0, "top_k": 0, "seed": 0, "tokens": []},
+        **{"config": config_fields(shape), "temperature": 0.0, "top_k": 0, "seed": 0, "tokens": []},
         "dtype": str(model.dtype).removeprefix("torch."),
         "device": ", ".join(spread) or str(model.device),
     }
 
 
-def described(trace: Trace, shape: Shape, kept: list[int], engine: Engine) -> dict[str, Any]:
+def describe(trace: Trace, shape: Shape, kept: list[int], engine: Engine) -> dict[str, Any]:
     """What is known after its first step: which layers keep rows, and in what form."""
     c, found = shape.config, dict[str, Any](held=[])
     if shape.v_dim != c.head_dim:
@@ -240,7 +240,7 @@ def described(trace: Trace, shape: Shape, kept: list[int], engine: Engine) -> di
         found["row"] = row
     if any(windows := engine.windows(c.n_layer)):
         found["windows"] = windows
-    if chunks := chunked(engine.model):
+    if chunks := chunk_layers(engine.model):
         found["chunked"] = chunks
     if not shape.ours:
         found["family"] = shape.facts.kind
@@ -255,7 +255,7 @@ def layers_with_rows(trace: Trace, shape: Shape, engine: Engine) -> list[int]:
     """The layers that have told of a row in the first step. Raises UserError for rows that a page does not draw."""
     c = shape.config
     kept = sorted({event.layer for event in trace if event.name == "cache_append"})
-    if not kept and not engine.held().numbers:
+    if not kept and not engine.measure().numbers:
         raise UserError("No layer of this model keeps a row for each token, so there is nothing to tell.")
     if not kept:
         raise UserError(

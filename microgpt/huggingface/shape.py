@@ -19,7 +19,7 @@ from microgpt import cost
 from microgpt.architectures.facts import Facts, facts_of
 from microgpt.config import Array, Config
 from microgpt.errors import N_, UserError
-from microgpt.huggingface.watch import attention_of, layers_of, part
+from microgpt.huggingface.watch import attention_of, layers_of, module_part
 
 OUT = ("o_proj", "out_proj", "c_proj", "dense", "wo")  # what the attention of a layer ends in
 EXPERTS, CHOSEN = ("num_local_experts", "num_experts", "n_routed_experts"), ("num_experts_per_tok", "moe_topk", "top_k")
@@ -85,7 +85,7 @@ def config_of(model: Any) -> Config:
     )
 
 
-def fields_of(shape: Shape) -> dict[str, Any]:
+def config_fields(shape: Shape) -> dict[str, Any]:
     """What a trace says of the model's config: all of it, or what is known of another family."""
     return {name: getattr(shape.config, name) for name in (Config.__slots__ if shape.ours else SHAPE)}
 
@@ -107,16 +107,16 @@ def counter(model: Any, shape: Shape, kept: list[int], windows: list[int], laten
     """
     config = shape.config
     if shape.ours:
-        return lambda n, t, pairs=None: cost.closed_form(config, n, t, range(config.n_layer), 1)
+        return lambda n, t, pairs=None: cost.formula_macs(config, n, t, range(config.n_layer), 1)
     token, head = by_matrices(model), matrices(model.get_output_embeddings())
-    chunks = chunked(model)
+    chunks = chunk_layers(model)
     up = sum(matrices(module) for name, module in model.named_modules() if latents and name.endswith(UP))
 
     def of_pass(n: int, t: int, pairs: int | None = None) -> Array:
         found: Array = n * token
         found[cost.PARTS.index("qkv")] += (t - n) * up
         if pairs is None:
-            sees = [in_chunks if layer in chunks else cost.seen for layer in kept]
+            sees = [in_chunks if layer in chunks else cost.count_pairs for layer in kept]
             pairs = config.n_head * sum(see(n, t, windows[layer]) for see, layer in zip(sees, kept, strict=True))
         for name, width in (("scores", config.head_dim), ("mixing", shape.v_dim)):
             found[cost.PARTS.index(name)] = pairs * width
@@ -126,7 +126,7 @@ def counter(model: Any, shape: Shape, kept: list[int], windows: list[int], laten
     return of_pass
 
 
-def chunked(model: Any) -> list[int]:
+def chunk_layers(model: Any) -> list[int]:
     """The layers whose queries see the rows of their own chunk alone."""
     types = getattr(model.config.get_text_config(), "layer_types", None) or []
     return [layer for layer, kind in enumerate(types) if kind == CHUNKED]
@@ -145,7 +145,7 @@ def by_matrices(model: Any) -> Array:
     )
     for layer in layers_of(model):
         attention = attention_of(layer)
-        last = None if attention is None else part(attention, OUT)
+        last = None if attention is None else module_part(attention, OUT)
         inside = set() if attention is None else set(attention.modules())
         for name, module in layer.named_modules():
             kind = "out" if module is last else "qkv" if module in inside else "mlp"

@@ -27,7 +27,7 @@ from microgpt.config import Hook
 from microgpt.errors import UserError
 from microgpt.huggingface.reads import Rows, numbers
 
-NAME = "microgpt"  # of the attention function, among those of transformers
+ATTENTION_NAME = "microgpt"  # of the attention function, among those of transformers
 SECOND_NORM = ("pre_feedforward_layernorm", "post_attention_layernorm", "channel_pre_norm", "ln_2")
 ATTENTION = ("self_attn", "attn", "attention", "temporal_block")
 MLP, DOWN = ("mlp", "feed_forward", "mlp_block"), ("down_proj", "c_proj", "fc2")
@@ -62,7 +62,7 @@ class Watch:
         if cache is not None:
             self.ends = self.rows.listen(cache)
 
-    def ended(self) -> None:
+    def end(self) -> None:
         """The pass is over, come what may."""
         self.ends()
         self.ends = bool
@@ -79,7 +79,7 @@ class Watch:
                 n=self.start + n,
             )
         self.tell("q", query.transpose(1, 2), layer)
-        for name, joined in zip("kv", self.rows.joined(layer, (key, value)), strict=True):
+        for name, joined in zip("kv", self.rows.newest(layer, (key, value)), strict=True):
             self.tell(name, joined.transpose(1, 2), layer)
         self.rows.compare(layer, (key, value))
         self.hook(("cache_append", t, self.start, layer))
@@ -126,15 +126,15 @@ def watched(model: Any, hook: Hook, last: bool = False) -> Iterator[Watch]:
     from transformers import AttentionInterface
     from transformers.masking_utils import AttentionMaskInterface, eager_mask
 
-    AttentionInterface.register(NAME, attention_function)
-    AttentionMaskInterface.register(NAME, eager_mask)
+    AttentionInterface.register(ATTENTION_NAME, attention_function)
+    AttentionMaskInterface.register(ATTENTION_NAME, eager_mask)
     watch, before = Watch(hook, last), model.config._attn_implementation
-    model.set_attn_implementation(NAME)
+    model.set_attn_implementation(ATTENTION_NAME)
     _watches.append(watch)
     with ExitStack() as stack:
         stack.callback(model.set_attn_implementation, before)
         stack.callback(_watches.pop)
-        for handle in hooked(model, watch):
+        for handle in add_hooks(model, watch):
             stack.callback(handle.remove)
         yield watch
 
@@ -148,18 +148,18 @@ def layers_of(model: Any) -> Any:
     raise UserError("The layers of this model were not found: it has no list of %(n)s.", n=n)
 
 
-def part(layer: Any, names: tuple[str, ...]) -> Any:
+def module_part(layer: Any, names: tuple[str, ...]) -> Any:
     """The module of a layer that has one of these names; None where there is none."""
     return next((found for name in names if (found := getattr(layer, name, None)) is not None), None)
 
 
 def attention_of(layer: Any) -> Any:
     """The attention of a layer; None where something else stands in its place, as in most of Recurrent Gemma's."""
-    found = part(layer, ATTENTION)
+    found = module_part(layer, ATTENTION)
     return None if "Recurrent" in type(found).__name__.removeprefix("RecurrentGemma") else found
 
 
-def hooked(model: Any, watch: Watch) -> Iterator[Any]:
+def add_hooks(model: Any, watch: Watch) -> Iterator[Any]:
     """Hooks on all modules whose work is reported, in the order in which they run."""
 
     def enters(module: Any, args: Any, kwargs: Any) -> None:
@@ -175,20 +175,20 @@ def hooked(model: Any, watch: Watch) -> Iterator[Any]:
         return lambda module, args, out: watch.tell(name, out[0] if isinstance(out, tuple) else out, layer)
 
     yield model.register_forward_pre_hook(enters, with_kwargs=True)
-    yield model.register_forward_hook(lambda *_: watch.ended(), always_call=True)
+    yield model.register_forward_hook(lambda *_: watch.end(), always_call=True)
     layers = layers_of(model)
     for i, layer in enumerate(layers):
         if i == 0:
             yield layer.register_forward_pre_hook(went_in("embed", -1), with_kwargs=True)
         yield layer.register_forward_pre_hook(went_in("resid_pre", i), with_kwargs=True)
-        two, attention, mlp = part(layer, SECOND_NORM), attention_of(layer), part(layer, MLP)
+        two, attention, mlp = module_part(layer, SECOND_NORM), attention_of(layer), module_part(layer, MLP)
         if attention is not None:
             yield attention.register_forward_pre_hook(went_in("attn_norm", i), with_kwargs=True)
             yield attention.register_forward_hook(came_out("attn_out", i))
         if two is not None:
             yield two.register_forward_pre_hook(went_in("resid_mid", i), with_kwargs=True)
             yield two.register_forward_hook(came_out("mlp_norm", i))
-        down = mlp is not None and part(mlp, DOWN)
+        down = mlp is not None and module_part(mlp, DOWN)
         if down:
             yield down.register_forward_pre_hook(went_in("mlp_hidden", i), with_kwargs=True)
         if mlp is not None:

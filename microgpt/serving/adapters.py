@@ -31,14 +31,14 @@ class Adapter(NamedTuple):
     matrices: Mapping[str, tuple[Array, Array]]
     alpha: float = 1.0
 
-    def added(self, name: str) -> Array:
+    def delta(self, name: str) -> Array:
         """What is added to that matrix [out, in]."""
         a, b = self.matrices[name]
         delta: Array = (self.alpha / len(a)) * (b @ a)
         return delta
 
 
-def drawn(config: Config, names: Sequence[str], r: int, seed: int = 0, scale: float = 0.1) -> Adapter:
+def draw_adapter(config: Config, names: Sequence[str], r: int, seed: int = 0, scale: float = 0.1) -> Adapter:
     """An adapter with random numbers for the matrices named so: "wk" in all layers, "layer0.wk" in one. A trained one
     begins with B = 0, and so with no change at all; `scale` 0 is that. Raises UserError for what is no matrix."""
     shapes = param_shapes(config)
@@ -66,9 +66,9 @@ def matrices(shapes: Mapping[str, tuple[int, ...]]) -> list[str]:
     return [name for name in shapes if name.rpartition(".")[2] in MATRICES]
 
 
-def merged(params: Params, adapter: Adapter) -> Params:
+def merge(params: Params, adapter: Adapter) -> Params:
     """The parameters with the adapter added; those of the base are not written to."""
-    return params | {name: params[name] + adapter.added(name) for name in adapter.matrices}
+    return params | {name: params[name] + adapter.delta(name) for name in adapter.matrices}
 
 
 def beside(x: Array, params: Params, name: str, adapter: Adapter) -> Array:
@@ -80,11 +80,11 @@ def beside(x: Array, params: Params, name: str, adapter: Adapter) -> Array:
     return y
 
 
-def voided(params: Params, config: Config, adapter: Adapter, token_ids: Sequence[int]) -> Array:
+def void(params: Params, config: Config, adapter: Adapter, token_ids: Sequence[int]) -> Array:
     """How far the adapter moves the rows of this text: the largest difference in K and in V, [n_layer, 2]."""
     base, ours = KVCache(config), KVCache(config)
     prefill(params, config, token_ids, base)
-    prefill(merged(params, adapter), config, token_ids, ours)
+    prefill(merge(params, adapter), config, token_ids, ours)
     return np.array(
         [
             [np.abs(one.keys - other.keys).max(), np.abs(one.values - other.values).max()]

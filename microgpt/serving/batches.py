@@ -19,11 +19,11 @@ from microgpt.serving.scheduler import Policy, Request
 from microgpt.weights import Model
 
 LEAST = 4  # as long as a pass of so many tokens takes every pass
-SIZE = 2  # rows of a block
+BLOCK_ROWS = 2  # rows of a block
 BUDGET, WHOLE = 8, 16  # tokens of a pass, in chunks and with whole prompts
-PLACES, SMALL = 4, 16  # texts in a pass; blocks of a small pool
+PASS_TEXTS, SMALL_POOL = 4, 16  # texts in a pass; blocks of a small pool
 READER = 6  # tokens that the first text is gone on with
-OTHERS = (  # of the model `stories`: prompt, tokens to go on with, the pass in which it comes
+OTHER_TEXTS = (  # of the model `stories`: prompt, tokens to go on with, the pass in which it comes
     ("a dog", 9, 0),
     ("she is happy and so", 9, 0),
     ("it is", 12, 0),
@@ -40,7 +40,7 @@ class Asked(NamedTuple):
     arrival: int = 0
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """What a pass runs of a text."""
 
     text: int
@@ -50,10 +50,10 @@ class Part(NamedTuple):
     prompt: bool  # at least one of the tokens is of the prompt
 
 
-class Pass(NamedTuple):
+class BatchPass(NamedTuple):
     """One pass, and the texts as they are after it."""
 
-    parts: list[Part]
+    parts: list[TextPart]
     start: int
     end: int
     waiting: list[int]  # texts that have come and do not run
@@ -66,12 +66,12 @@ class Pass(NamedTuple):
         return sum(part.n for part in self.parts)
 
 
-class Run(NamedTuple):
+class BatchRun(NamedTuple):
     """All passes under one policy."""
 
     policy: Policy
     n_blocks: int
-    passes: list[Pass]
+    passes: list[BatchPass]
     ids: list[list[int]]  # of each text, prompt and answer
     came: list[int]  # when each came
     written: list[list[int]]  # when each of its tokens was written
@@ -87,7 +87,7 @@ class Run(NamedTuple):
         return [max((b - a for a, b in pairwise(times)), default=0) for times in self.written]
 
     @property
-    def used(self) -> float:
+    def usage(self) -> float:
         """Of the places of all passes, the share that wrote a token."""
         return sum(map(len, self.written)) / (self.policy.places * len(self.passes))
 
@@ -99,19 +99,19 @@ def six(model: Model, prompt: str) -> list[Asked]:
     ids, n_ctx = model.tokenizer.encode(prompt), model.config.n_ctx
     check_length(model.config, len(ids))
     first = Asked(ids, min(READER, n_ctx - len(ids) + 1))
-    return [first, *(Asked(model.tokenizer.encode(text), n, arrival) for text, n, arrival in OTHERS)]
+    return [first, *(Asked(model.tokenizer.encode(text), n, arrival) for text, n, arrival in OTHER_TEXTS)]
 
 
 def ways(asked: Sequence[Asked]) -> dict[str, tuple[Policy, int]]:
     """Policies and the blocks of their pools. Where a text is longer, its pass or its rows are let in all the same."""
     rows = [len(one.ids) + one.answer - 1 for one in asked]
-    blocks = [-(-n // SIZE) for n in rows]
-    chunks, most = Policy(BUDGET, PLACES), sum(blocks)
+    blocks = [-(-n // BLOCK_ROWS) for n in rows]
+    chunks, most = Policy(BUDGET, PASS_TEXTS), sum(blocks)
     return {
         "chunks": (chunks, most),
-        "whole": (Policy(max(WHOLE, *rows), PLACES, chunked=False), most),
-        "static": (Policy(WHOLE, PLACES, static=True), most),
-        "small": (chunks, max(SMALL, *blocks)),
+        "whole": (Policy(max(WHOLE, *rows), PASS_TEXTS, chunked=False), most),
+        "static": (Policy(WHOLE, PASS_TEXTS, static=True), most),
+        "small": (chunks, max(SMALL_POOL, *blocks)),
     }
 
 
@@ -121,17 +121,17 @@ def alone(model: Model, asked: Asked) -> list[int]:
     return asked.ids + list(generate(model.params, model.config, asked.ids, asked.answer, stop=stops))
 
 
-def serve(model: Model, asked: Sequence[Asked], policy: Policy, n_blocks: int) -> Run:
+def serve(model: Model, asked: Sequence[Asked], policy: Policy, n_blocks: int) -> BatchRun:
     """Run all texts to their end. Raises UserError for one that could never run."""
-    engine = Engine(model, policy, BlockPool(model.config, n_blocks, SIZE))
+    engine = Engine(model, policy, BlockPool(model.config, n_blocks, BLOCK_ROWS))
     requests, came, clock = dict[Request, int](), dict[int, int](), 0
-    passes, written = list[Pass](), [list[int]() for _ in asked]
+    passes, written = list[BatchPass](), [list[int]() for _ in asked]
     while len(requests) < len(asked) or engine.scheduler.waiting or engine.scheduler.running:
         for text, one in enumerate(asked):
             if text not in came and one.arrival <= len(passes):
                 came[text] = clock
                 requests[engine.add(str(text), one.ids, one.answer)] = text
-        one_pass = step(engine, requests, clock)
+        one_pass = run_pass(engine, requests, clock)
         passes.append(one_pass)
         clock = one_pass.end
         for part in one_pass.parts:
@@ -139,16 +139,16 @@ def serve(model: Model, asked: Sequence[Asked], policy: Policy, n_blocks: int) -
                 written[part.text].append(clock)
     ids = {text: engine.ids[request] for request, text in requests.items()}
     texts = range(len(asked))
-    return Run(policy, n_blocks, passes, [ids[i] for i in texts], [came[i] for i in texts], written)
+    return BatchRun(policy, n_blocks, passes, [ids[i] for i in texts], [came[i] for i in texts], written)
 
 
-def step(engine: Engine, requests: Mapping[Request, int], clock: int) -> Pass:
+def run_pass(engine: Engine, requests: Mapping[Request, int], clock: int) -> BatchPass:
     """One pass of the engine."""
     lost = {request: request.preempted for request in requests}
     had = {request: request.written for request in requests}
     plan = engine.step()
     parts = [
-        Part(
+        TextPart(
             requests[request],
             n,
             request.computed - n,
@@ -157,12 +157,12 @@ def step(engine: Engine, requests: Mapping[Request, int], clock: int) -> Pass:
         )
         for request, n in plan
     ]
-    return Pass(
+    return BatchPass(
         parts,
         clock,
         clock + max(LEAST, sum(part.n for part in parts)),
         [requests[request] for request in engine.scheduler.waiting],
         [text for request, text in requests.items() if request.preempted > lost[request]],
-        [requests[request] for request, _ in plan if request.ended],
+        [requests[request] for request, _ in plan if request.has_ended],
         engine.memory.pool.n_free,
     )

@@ -30,7 +30,7 @@ class Turn(NamedTuple):
         return self.sent - self.found
 
 
-def turns(system: int, asked: Sequence[int], answered: Sequence[int], block_size: int = 1) -> list[Turn]:
+def chat_turns(system: int, asked: Sequence[int], answered: Sequence[int], block_size: int = 1) -> list[Turn]:
     """A conversation after a system prompt of `system` tokens: a question and an answer a turn, in tokens.
 
     Only full blocks of `block_size` rows are found, and the last token of a prompt is run in any case.
@@ -48,7 +48,7 @@ def turns(system: int, asked: Sequence[int], answered: Sequence[int], block_size
     return found
 
 
-def edited(sent: int, at: int, block_size: int = 1) -> Turn:
+def edit(sent: int, at: int, block_size: int = 1) -> Turn:
     """The same prompt once more, with the token at position `at` changed: rows from there on are of no use."""
     if not 0 <= at < sent:
         sentence = N_("Token %(at)s cannot be changed in a prompt of %(sent)s tokens; choose 0 to %(last)s.")

@@ -40,7 +40,7 @@ class PagedMemory:
 
     def grow(self, request: Request, rows: int) -> bool:
         cache = self.caches[request]
-        if cache.needed(len(cache), rows) > self.pool.n_free:
+        if cache.blocks_for(len(cache), rows) > self.pool.n_free:
             return False
         cache.reserve(len(cache), rows)
         return True
@@ -96,16 +96,16 @@ class Engine:
         caches, counts = [self.memory.caches[request] for request, _ in plan], [n for _, n in plan]
         ends = list(accumulate(counts))
         chunks = [id for one, n in plan for id in self.memory.ids[one][one.computed : one.computed + n]]
-        hook = self.hooks and told_apart([self.hooks(request.number) for request, _ in plan], caches, ends)
+        hook = self.hooks and split_hook([self.hooks(request.number) for request, _ in plan], caches, ends)
         last = [end - 1 for end in ends]  # the row of each text whose logits are needed
         logits = forward(self.model.params, self.model.config, chunks, Batch(caches, counts), hook, last)
         for (request, n), row in zip(plan, logits, strict=True):
-            if n == request.wanted:  # all its tokens have rows now: the next one can be sampled
+            if n == request.n_waiting:  # all its tokens have rows now: the next one can be sampled
                 token = sample(row, *self._sampling, self._chance[request])
                 self.memory.ids[request].append(token)
                 if token in self.model.tokenizer.stops:
                     request.answer = request.written + 1
-        self.scheduler.done(plan)
+        self.scheduler.finish_step(plan)
         return plan
 
     def run(self) -> list[list[Chunk]]:
@@ -116,7 +116,7 @@ class Engine:
         return plans
 
 
-def told_apart(hooks: Sequence[Hook], caches: Sequence[Cache], ends: Sequence[int]) -> Hook:
+def split_hook(hooks: Sequence[Hook], caches: Sequence[Cache], ends: Sequence[int]) -> Hook:
     """The hook of a batch: it tells each text's hook of that text's rows only, at its own position."""
     starts = [cache.next_position for cache in caches]
     rows = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]

@@ -77,13 +77,13 @@ def prefilling(tokens: int, before: int = 0) -> Load:
     return Load(tokens, tokens * before + tokens * (tokens + 1) // 2, before + tokens, 1)
 
 
-def bound(architecture: Architecture, load: Load) -> Bound:
+def lower_bound(architecture: Architecture, load: Load) -> Bound:
     """Two operations a weight and token, and those of each pair; weights once, each row once. Latents are read as they
     are, or old ones are made keys and values first, whichever is less work."""
     layers, head, pair, row = shape(architecture)
     pairs: int = pair * load.pairs
     if architecture.latent:
-        old = (load.rows - load.tokens) * made_of(architecture)
+        old = (load.rows - load.tokens) * expansion(architecture)
         pairs = min(pairs, per_pair(architecture, absorbed=False) * load.pairs + old)
     operations = PER_MAC * (layers * load.tokens + head * load.logits) + pairs
     return Bound(operations, SIZE * (layers + head) + row * load.rows)
@@ -108,7 +108,7 @@ def per_pair(architecture: Architecture, absorbed: bool = True) -> int:
     return PER_MAC * config.n_layer * config.n_head * widths
 
 
-def made_of(architecture: Architecture) -> int:
+def expansion(architecture: Architecture) -> int:
     """Operations that make the keys and values of all heads and layers of one latent; 0 where there is none."""
     config, latent = architecture.config, architecture.latent
     return PER_MAC * config.n_layer * config.n_head * latent.d_c * (latent.d_nope + latent.d_v) if latent else 0

@@ -45,12 +45,12 @@ class Request:
         return self.prompt + self.written
 
     @property
-    def wanted(self) -> int:
+    def n_waiting(self) -> int:
         """Tokens to run before the next one can be sampled."""
         return self.prompt + self.written - self.computed
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         return self.written >= self.answer
 
 
@@ -99,7 +99,8 @@ class Policy:
 
 @dataclass(slots=True)
 class Scheduler:
-    """Requests that wait and requests that run; `schedule` plans a step, `done` takes note that it has been run."""
+    """Requests that wait and requests that run; `schedule` plans a step, `finish_step` takes note that it has been
+    run."""
 
     policy: Policy
     memory: Memory
@@ -137,7 +138,7 @@ class Scheduler:
         before, turn = self.preemptions, 0
         while turn < len(self.running) and budget:  # the list may lose its end under way
             request = self.running[turn]
-            n = min(request.wanted, budget)
+            n = min(request.n_waiting, budget)
             if self._room_for(request, request.computed + n):
                 plan.append(Chunk(request, n))
                 budget -= n
@@ -150,25 +151,25 @@ class Scheduler:
                 self.hooks(request.number)(("schedule", n, request.computed, -1))
         return plan
 
-    def done(self, plan: Iterable[Chunk]) -> list[Request]:
+    def finish_step(self, plan: Iterable[Chunk]) -> list[Request]:
         """The step has been run. Returns the requests that have one more token; those that have ended are gone."""
         wrote = list[Request]()
         for request, n in plan:
             request.computed += n
-            if not request.wanted:
+            if not request.n_waiting:
                 request.written += 1
                 wrote.append(request)
-                if request.ended:
+                if request.has_ended:
                     self.memory.free(request)
-        if any(request.ended for request in wrote):
-            self.running = [request for request in self.running if not request.ended]
+        if any(request.has_ended for request in wrote):
+            self.running = [request for request in self.running if not request.has_ended]
         return wrote
 
     def _budget(self) -> int:
         """A static batch runs its prompts whole; of those that wait, it has places for the first ones."""
         if not self.policy.static:
             return self.policy.budget
-        return sum(request.wanted for request in (*self.running, *islice(self.waiting, self.policy.places)))
+        return sum(request.n_waiting for request in (*self.running, *islice(self.waiting, self.policy.places)))
 
     def _room_for(self, request: Request, rows: int) -> bool:
         """Whether it has got room, for which the last ones may have had to go; False if it was the last itself."""
@@ -191,8 +192,8 @@ class Scheduler:
         while self.waiting and budget and len(self.running) < self.policy.places:
             request = self.waiting[0]
             request.computed = self.memory.find(request)
-            n = min(request.wanted, budget)
-            whole = self.policy.chunked or n == request.wanted
+            n = min(request.n_waiting, budget)
+            whole = self.policy.chunked or n == request.n_waiting
             if not whole or not self.memory.grow(request, request.computed + n):
                 self.memory.free(request)
                 request.computed = 0
@@ -202,7 +203,9 @@ class Scheduler:
             budget -= n
 
 
-def run(scheduler: Scheduler, requests: Iterable[Request], each: Callable[[list[Chunk]], object] | None = None) -> int:
+def run_all(
+    scheduler: Scheduler, requests: Iterable[Request], each: Callable[[list[Chunk]], object] | None = None
+) -> int:
     """Run requests to their end, each from the step of its arrival on (the first step is 0). Returns the steps."""
     coming = deque(sorted(requests, key=lambda request: request.arrival))
     while coming or scheduler.waiting or scheduler.running:
@@ -211,7 +214,7 @@ def run(scheduler: Scheduler, requests: Iterable[Request], each: Callable[[list[
         plan = scheduler.schedule()
         if each:
             each(plan)
-        scheduler.done(plan)
+        scheduler.finish_step(plan)
     return scheduler.steps
 
 
@@ -244,7 +247,7 @@ class Blocks:
     def free(self, request: Request) -> None:
         self.n_free += self._taken.pop(request, 0)
 
-    def filled(self, running: Sequence[Request]) -> int:
+    def count_rows(self, running: Sequence[Request]) -> int:
         """Rows that are there; `running` are the requests that have some."""
         return sum(request.computed for request in running)
 

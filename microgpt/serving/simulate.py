@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from microgpt.architectures import Architecture
 from microgpt.errors import N_, UserError
-from microgpt.serving.hardware import Load, Processor, bound
+from microgpt.serving.hardware import Load, Processor, lower_bound
 from microgpt.serving.scheduler import Blocks, Chunk, Policy, Request, Scheduler
 
 MEDIAN_PROMPT, MEDIAN_ANSWER, SPREAD = 300, 150, 0.9  # tokens; the spread is that of the logarithm
@@ -83,8 +83,8 @@ class GroupBlocks(Blocks):
                 own -= whole
         self.n_free += own
 
-    def filled(self, running: Sequence[Request]) -> int:
-        own = super().filled(running) - sum(self._lent.get(request, 0) for request in running) * self.block_size
+    def count_rows(self, running: Sequence[Request]) -> int:
+        own = super().count_rows(running) - sum(self._lent.get(request, 0) for request in running) * self.block_size
         return own + sum(self.kept.values()) * self.block_size
 
 
@@ -117,21 +117,21 @@ class Server:
             tokens += n
             rows += computed + n
             pairs += n * computed + n * (n + 1) // 2
-            logits += n == request.wanted
-        least = bound(self.architecture, Load(tokens, pairs, rows, logits))
+            logits += n == request.n_waiting
+        least = lower_bound(self.architecture, Load(tokens, pairs, rows, logits))
         seconds = least.seconds(self.processor)
         memory = self.scheduler.memory
         assert isinstance(memory, Blocks)
         self.held += seconds * (memory.n_blocks - memory.n_free) * memory.block_size
-        self.used += seconds * (memory.filled(self.scheduler.running) + tokens)
+        self.used += seconds * (memory.count_rows(self.scheduler.running) + tokens)
         self.clock += seconds
         self.busy += seconds
         self.operations += least.operations
-        for request in self.scheduler.done(plan):
+        for request in self.scheduler.finish_step(plan):
             self.times[request].append(self.clock)
 
 
-class Seen(NamedTuple):
+class RunSummary(NamedTuple):
     """What a run has shown. Times in seconds; shares from 0 to 1."""
 
     seconds: float  # from the first request to the last token
@@ -185,7 +185,7 @@ def simulate(
     memory: Callable[[], Blocks],
     servers: int = 1,
     routing: Routing = in_turns,
-) -> Seen:
+) -> RunSummary:
     """Run all requests to their end. Deterministic: nothing is drawn here."""
     fleet = [Server(architecture, processor, Scheduler(policy, memory())) for _ in range(servers)]
     for i, request in enumerate(drawn):
@@ -198,14 +198,14 @@ def simulate(
         chosen.scheduler.add(request)
     for server in fleet:
         server.advance(float("inf"))
-    return seen(fleet, drawn)
+    return summarise(fleet, drawn)
 
 
-def seen(fleet: Sequence[Server], drawn: Sequence[Request]) -> Seen:
+def summarise(fleet: Sequence[Server], drawn: Sequence[Request]) -> RunSummary:
     times = [(request, at) for server in fleet for request, at in server.times.items()]
     end, busy = max(server.clock for server in fleet), sum(server.busy for server in fleet)
     seconds, held = end - drawn[0].arrival, sum(server.held for server in fleet)
-    return Seen(
+    return RunSummary(
         seconds,
         sum(len(at) for _, at in times),
         percentiles([at[0] - request.arrival for request, at in times]),

@@ -92,7 +92,7 @@ def speculate(
     cache.crop(len(ids) - 1)
     end, going = len(ids) + max_tokens, True
     while going and len(ids) < min(end, config.n_ctx + 1):
-        tree = cut(grow(draft, ids, widths), config.n_ctx - len(ids), end - len(ids) - 1)
+        tree = trim(grow(draft, ids, widths), config.n_ctx - len(ids), end - len(ids) - 1)
         up = [-1, *(place + 1 for place in tree.parents)]  # the newest token is run with them
         logits = forward(target.params, config, [ids[-1], *tree.tokens], cache, parents=up)
         path, chosen = follow(tree, logits[0], logits[1:])
@@ -106,7 +106,7 @@ def speculate(
         yield found
 
 
-def cut(tree: Tree, room: int, depth: int) -> Tree:
+def trim(tree: Tree, room: int, depth: int) -> Tree:
     """The first `room` tokens, and none that is deeper than `depth`. Parents come first, so it is a tree again."""
     tokens, parents, places, deep = list[int](), list[int](), dict[int, int]({-1: -1}), {-1: 0}
     for i, (token, up) in enumerate(zip(*tree, strict=True)):

@@ -20,8 +20,8 @@ import numpy as np
 Array: TypeAlias = np.ndarray[Any, Any]
 BLAS = "emscripten" not in sys.platform
 TURN = 16  # numbers that times.wat takes at once: of rows that are no multiple of it, it computes nothing
-BLOCK = 256  # rows that are widened at once where times.wat does not do it
-TILE, FEW, LARGE = 16, 16, 1 << 16  # rows of a matrix, rows of x, numbers of a matrix: see `times`
+WIDEN_ROWS = 256  # rows that are widened at once where times.wat does not do it
+TILE, FEW, LARGE_MATRIX = 16, 16, 1 << 16  # rows of a matrix, rows of x, numbers of a matrix: see `times`
 
 
 class Halves:
@@ -37,17 +37,17 @@ class Halves:
 
     def take(self, rows: Sequence[int], axis: int) -> Array:
         """As NumPy's."""
-        return widened(self.bits.take(rows, axis))
+        return widen(self.bits.take(rows, axis))
 
     def __getitem__(self, rows: slice) -> Array:
-        return widened(self.bits[rows])
+        return widen(self.bits[rows])
 
     @property
     def T(self) -> Array:
-        return widened(self.bits).T
+        return widen(self.bits).T
 
 
-def widened(bits: Array) -> Array:
+def widen(bits: Array) -> Array:
     """Numbers in bfloat16, given as uint16, as float32: the same numbers."""
     wide = bits.astype(np.uint32)
     wide <<= 16
@@ -86,7 +86,7 @@ def times(x: Array, matrix: Array | Halves) -> Array:
     if BLAS and not 1 < n <= FEW:
         return x.dot(matrix.T)  # type: ignore[no-any-return]
     out, width = matrix.shape
-    if out * width < LARGE or not matrix.flags.c_contiguous:
+    if out * width < LARGE_MATRIX or not matrix.flags.c_contiguous:
         return x.dot(matrix.T)  # type: ignore[no-any-return]
     if not BLAS:
         return without_blas(x, matrix)
@@ -102,8 +102,8 @@ def without_blas(x: Array, matrix: Array | Halves) -> Array:
     found = library() if width % TURN == 0 and x.dtype == matrix.dtype == np.float32 else None
     if found is None:
         y = np.empty((n, out), np.result_type(x.dtype, matrix.dtype))
-        for at in range(0, out, BLOCK):
-            np.einsum("ij,kj->ik", matrix[at : at + BLOCK], x, out=y.T[at : at + BLOCK])
+        for at in range(0, out, WIDEN_ROWS):
+            np.einsum("ij,kj->ik", matrix[at : at + WIDEN_ROWS], x, out=y.T[at : at + WIDEN_ROWS])
         return y
     half = isinstance(matrix, Halves)
     x, y = np.ascontiguousarray(x), np.empty((n, out), np.float32)

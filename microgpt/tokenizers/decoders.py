@@ -41,7 +41,7 @@ def byte_fallback(part: Part) -> Decoder:
             if match:
                 run.append(int(match[1], 16))
                 continue
-            out += spelled(bytes(run))
+            out += spell(bytes(run))
             run = []
             out.append(piece)
         return out[:-1]
@@ -49,7 +49,7 @@ def byte_fallback(part: Part) -> Decoder:
     return decode
 
 
-def spelled(raw: bytes) -> list[str]:
+def spell(raw: bytes) -> list[str]:
     try:
         return [raw.decode()] if raw else []
     except UnicodeDecodeError:
@@ -74,7 +74,7 @@ def metaspace(part: Part) -> Decoder:
     return lambda pieces: [piece.replace(mark, " " if i else first) for i, piece in enumerate(pieces)]
 
 
-def replaced(part: Part) -> Decoder:
+def replacer(part: Part) -> Decoder:
     change = replace(part)
     return lambda pieces: [change(piece) for piece in pieces]
 
@@ -83,7 +83,7 @@ DECODERS: dict[str, Callable[[Part], Decoder]] = {
     "ByteLevel": byte_level,
     "ByteFallback": byte_fallback,
     "Metaspace": metaspace,
-    "Replace": replaced,
+    "Replace": replacer,
     "Strip": strip,
     "Fuse": lambda part: lambda pieces: ["".join(pieces)],
 }

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from microgpt.errors import UserError
-from microgpt.tokenizers.limits import TOKEN, check_growth, check_library, growth
+from microgpt.tokenizers.limits import TOKEN, check_growth, check_library, most_growth
 
 
 class Failed(Exception):
@@ -21,13 +21,13 @@ class Library:
 
     def __init__(self, tokenizers: Any, text: str, about: dict[str, Any]) -> None:
         check_library(about)
-        self._tokenizer = asked(tokenizers.Tokenizer.from_str, text)
+        self._tokenizer = ask(tokenizers.Tokenizer.from_str, text)
         if getattr(self._tokenizer.model, "dropout", None) is not None:
             self._tokenizer.model.dropout = None  # for training: it leaves out merges by chance
-        asked(self._tokenizer.no_truncation)
-        asked(self._tokenizer.no_padding)
-        self._there = growth(about.get("normalizer"), about.get("pre_tokenizer"))
-        self._back = growth(about.get("decoder"))
+        ask(self._tokenizer.no_truncation)
+        ask(self._tokenizer.no_padding)
+        self._there = most_growth(about.get("normalizer"), about.get("pre_tokenizer"))
+        self._back = most_growth(about.get("decoder"))
 
     def get_vocab(self, with_added_tokens: bool) -> dict[str, int]:
         found: dict[str, int] = self._tokenizer.get_vocab(with_added_tokens=with_added_tokens)
@@ -37,7 +37,7 @@ class Library:
         text = text.encode("utf-8", "replace").decode()  # halves of characters, which the library does not take
         check_growth(len(text), self._there)
         try:
-            return asked(self._tokenizer.encode, text, add_special_tokens=add_special_tokens)
+            return ask(self._tokenizer.encode, text, add_special_tokens=add_special_tokens)
         except Failed as error:
             raise UserError(
                 "The tokenizer fails on this text (%(why)s). Change the text, or fetch tokenizer.json anew.",
@@ -47,14 +47,14 @@ class Library:
     def decode(self, ids: list[int], skip_special_tokens: bool) -> str:
         check_growth(TOKEN * len(ids), self._back)
         try:
-            return str(asked(self._tokenizer.decode, ids, skip_special_tokens=skip_special_tokens))
+            return str(ask(self._tokenizer.decode, ids, skip_special_tokens=skip_special_tokens))
         except Failed as error:
             raise UserError(
                 "The tokenizer fails to read its tokens (%(why)s). Fetch tokenizer.json anew.", why=shortly(error)
             ) from None
 
 
-def asked(call: Callable[..., Any], *values: Any, **named: Any) -> Any:
+def ask(call: Callable[..., Any], *values: Any, **named: Any) -> Any:
     """What the library answers. Raises Failed for all that it raises; where it panics, that is no Exception."""
     try:
         with quiet():

@@ -12,31 +12,31 @@ from typing import Any
 from microgpt import files
 from microgpt.errors import N_, UserError
 
-LARGEST = 40_000_000  # characters of a file; Llama 3's has 17 million
+LARGEST_FILE = 40_000_000  # characters of a file; Llama 3's has 17 million
 VALUES = 1_000_000  # in a file; Llama 3's has 700,000
 OBJECTS = 50_000  # with names: one for each token that is added; Llama 3's has 300
 PART = 10_000  # characters of what a file says of one part of the work; o200k's pattern has 500
-STEPS = 40  # in one part; those in use have up to ten
+MOST_STEPS = 40  # in one part; those in use have up to ten
 TOKEN = 1000  # characters of a token; the longest in use are 256 spaces
 ADDED, ADDED_IN_ALL = 5000, 100_000  # tokens that are added, and their characters
 MORE_ADDED, MORE_IN_ALL = 40_000, 2_000_000  # the same in the library
 MAP = 1_000_000  # characters of a normaliser there: one may hold a table
-TEXT = 4000  # characters of a text; a page shows 32 tokens
+MOST_TEXT = 4000  # characters of a text; a page shows 32 tokens
 MADE = 50_000  # characters, or tokens, that become of it on the way
 GROWN = 50_000_000  # the same in the library, which computes them in no time, and then holds them
 
 
-def check(n: int, limit: int, sentence: str) -> None:
+def check_limit(n: int, limit: int, sentence: str) -> None:
     if n > limit:
         raise UserError(sentence, n=format(n, ","), limit=format(limit, ","))
 
 
-def parsed(text: str) -> dict[str, Any]:
+def parse_object(text: str) -> dict[str, Any]:
     """What the file says. Raises UserError for too much of it, ValueError or TypeError for what is none."""
-    check(len(text), LARGEST, N_("tokenizer.json has %(n)s characters; up to %(limit)s are read here."))
-    check(text.count(","), VALUES, N_("tokenizer.json lists %(n)s things; up to %(limit)s are read here."))
-    check(text.count("{"), OBJECTS, N_("tokenizer.json holds %(n)s objects; up to %(limit)s are read here."))
-    about = files.parsed(text)
+    check_limit(len(text), LARGEST_FILE, N_("tokenizer.json has %(n)s characters; up to %(limit)s are read here."))
+    check_limit(text.count(","), VALUES, N_("tokenizer.json lists %(n)s things; up to %(limit)s are read here."))
+    check_limit(text.count("{"), OBJECTS, N_("tokenizer.json holds %(n)s objects; up to %(limit)s are read here."))
+    about = files.parse_json(text)
     if not isinstance(about, dict):
         raise TypeError("it is no object")
     return about
@@ -44,7 +44,7 @@ def parsed(text: str) -> dict[str, Any]:
 
 def check_part(about: dict[str, Any], name: str, limit: int = PART) -> None:
     """One part of the work."""
-    check(
+    check_limit(
         len(json.dumps(about.get(name))),
         limit,
         N_("tokenizer.json describes its work in %(n)s characters; up to %(limit)s are read here."),
@@ -52,17 +52,21 @@ def check_part(about: dict[str, Any], name: str, limit: int = PART) -> None:
 
 
 def check_steps(n: int) -> None:
-    check(n, STEPS, N_("tokenizer.json has %(n)s steps of work, one after the other; up to %(limit)s are done here."))
+    check_limit(
+        n, MOST_STEPS, N_("tokenizer.json has %(n)s steps of work, one after the other; up to %(limit)s are done here.")
+    )
 
 
 def check_tokens(tokens: Iterable[str]) -> None:
     longest = max(map(len, tokens), default=0)
-    check(longest, TOKEN, N_("tokenizer.json has a token of %(n)s characters; up to %(limit)s are read here."))
+    check_limit(longest, TOKEN, N_("tokenizer.json has a token of %(n)s characters; up to %(limit)s are read here."))
 
 
 def check_added(n: int, characters: int, most: int = ADDED, in_all: int = ADDED_IN_ALL) -> None:
-    check(n, most, N_("tokenizer.json adds %(n)s tokens to those of its model; up to %(limit)s are read here."))
-    check(characters, in_all, N_("tokenizer.json adds tokens of %(n)s characters; up to %(limit)s are read here."))
+    check_limit(n, most, N_("tokenizer.json adds %(n)s tokens to those of its model; up to %(limit)s are read here."))
+    check_limit(
+        characters, in_all, N_("tokenizer.json adds tokens of %(n)s characters; up to %(limit)s are read here.")
+    )
 
 
 def check_library(about: dict[str, Any]) -> None:
@@ -75,12 +79,12 @@ def check_library(about: dict[str, Any]) -> None:
 
 
 def check_text(text: str) -> None:
-    check(len(text), TEXT, N_("The text has %(n)s characters; up to %(limit)s are read here. Shorten it."))
+    check_limit(len(text), MOST_TEXT, N_("The text has %(n)s characters; up to %(limit)s are read here. Shorten it."))
 
 
 def check_made(n: int, limit: int = MADE) -> None:
     """What has become of a text."""
-    check(
+    check_limit(
         n,
         limit,
         N_(
@@ -90,7 +94,7 @@ def check_made(n: int, limit: int = MADE) -> None:
     )
 
 
-def growth(*parts: Any) -> tuple[int, float]:
+def most_growth(*parts: Any) -> tuple[int, float]:
     """The most that these parts of the work can make of a text: characters that are added, and how often there is each.
 
     A text of n characters becomes (n + first) * second at most.
@@ -105,7 +109,7 @@ def growth(*parts: Any) -> tuple[int, float]:
 
 
 def check_growth(n: int, grown: tuple[int, float]) -> None:
-    """Raise UserError where `growth` could make too much of n characters."""
+    """Raise UserError where `most_growth` could make too much of n characters."""
     if grown[1] > 1 and (n + grown[0]) * grown[1] > GROWN:
         raise UserError(
             "tokenizer.json describes work that could make more than %(limit)s characters of this text. Shorten the "

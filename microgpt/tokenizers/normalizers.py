@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 
 from microgpt.tokenizers.limits import check_made
-from microgpt.tokenizers.oniguruma.finding import looked_for, spans
+from microgpt.tokenizers.oniguruma.finding import pattern_of, spans
 from microgpt.tokenizers.parts import Part, refuse, setting
 
 Normalizer = Callable[[str], str]
@@ -22,7 +22,7 @@ def lowercase(text: str) -> str:
 
 
 def replace(part: Part) -> Normalizer:
-    pattern, content = looked_for(part), setting(part, "content", str)
+    pattern, content = pattern_of(part), setting(part, "content", str)
 
     def change(text: str) -> str:
         found = list(spans(pattern, text))

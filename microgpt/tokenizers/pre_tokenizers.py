@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from microgpt.tokenizers.byte_alphabet import LETTERS
-from microgpt.tokenizers.oniguruma.finding import Looked, OfRe, looked_for, spans
-from microgpt.tokenizers.oniguruma.patterns import translated
-from microgpt.tokenizers.oniguruma.unicode_classes import SPACE, category, letters, written
+from microgpt.tokenizers.oniguruma.finding import Looked, OfRe, pattern_of, spans
+from microgpt.tokenizers.oniguruma.patterns import translate
+from microgpt.tokenizers.oniguruma.unicode_classes import SPACE, category, letters, write_class
 from microgpt.tokenizers.parts import Part, refuse, setting
 
 PreTokenizer = Callable[[str, bool], Iterable[tuple[str, bool]]]  # (piece, is_first) -> [(piece, is_first), ...]
@@ -21,7 +21,7 @@ PreTokenizer = Callable[[str, bool], Iterable[tuple[str, bool]]]  # (piece, is_f
 GPT2_WORDS = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
 
-def isolated(pattern: Looked) -> PreTokenizer:
+def isolate(pattern: Looked) -> PreTokenizer:
     """What the pattern finds, and what stands between."""
     return lambda text, is_first: [(text[a:b], is_first and a == 0) for a, b, _ in spans(pattern, text)]
 
@@ -35,16 +35,16 @@ def only(pattern: Looked, found: bool) -> PreTokenizer:
 
 def split(part: Part) -> PreTokenizer:
     ways: dict[str, Callable[[Looked], PreTokenizer]] = {
-        "Isolated": isolated,
+        "Isolated": isolate,
         "Removed": partial(only, found=setting(part, "invert", bool)),
     }
     behavior = setting(part, "behavior", str)
-    return ways[behavior](looked_for(part)) if behavior in ways else refuse(behavior, ways)
+    return ways[behavior](pattern_of(part)) if behavior in ways else refuse(behavior, ways)
 
 
 def byte_level(part: Part) -> PreTokenizer:
     """Every byte becomes a letter that can be seen."""
-    words = isolated(translated(GPT2_WORDS)) if setting(part, "use_regex", bool, True) else None
+    words = isolate(translate(GPT2_WORDS)) if setting(part, "use_regex", bool, True) else None
     spaced = setting(part, "add_prefix_space", bool)
 
     def pre_tokenize(text: str, is_first: bool) -> list[tuple[str, bool]]:
@@ -91,11 +91,11 @@ PRE_TOKENIZERS: dict[str, Callable[[Part], PreTokenizer]] = {
     "ByteLevel": byte_level,
     "Split": split,
     "Metaspace": metaspace,
-    "Digits": lambda part: isolated(
-        OfRe(re.compile(f"[{written(category('N'))}]" + "+" * (not setting(part, "individual_digits", bool))))
+    "Digits": lambda part: isolate(
+        OfRe(re.compile(f"[{write_class(category('N'))}]" + "+" * (not setting(part, "individual_digits", bool))))
     ),
     "Whitespace": lambda part: only(
-        OfRe(re.compile(f"[{written(letters())}]+|[^{written((*letters(), *SPACE))}]+")), found=True
+        OfRe(re.compile(f"[{write_class(letters())}]+|[^{write_class((*letters(), *SPACE))}]+")), found=True
     ),
-    "WhitespaceSplit": lambda part: only(OfRe(re.compile(f"[{written(SPACE)}]+")), found=False),
+    "WhitespaceSplit": lambda part: only(OfRe(re.compile(f"[{write_class(SPACE)}]+")), found=False),
 }

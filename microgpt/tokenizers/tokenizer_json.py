@@ -15,7 +15,7 @@ from typing import NamedTuple
 from microgpt.errors import UserError
 from microgpt.tokenizers.added_tokens import Added, check_id
 from microgpt.tokenizers.decoders import DECODERS
-from microgpt.tokenizers.limits import check_made, check_part, check_steps, check_text, parsed
+from microgpt.tokenizers.limits import check_made, check_part, check_steps, check_text, parse_object
 from microgpt.tokenizers.models import MODELS, Encode
 from microgpt.tokenizers.normalizers import NORMALIZERS
 from microgpt.tokenizers.oniguruma.matching import allow
@@ -35,14 +35,14 @@ class PlainTokenizer:
     def __init__(self, text: str) -> None:
         try:
             allow()
-            about = parsed(text)
+            about = parse_object(text)
             model = about["model"]
             model.setdefault("type", "BPE" if "merges" in model else "WordLevel")
-            check_first(work(about, "normalizer"), work(about, "pre_tokenizer"))
-            self._normalizers = [one_of(NORMALIZERS, part) for part in work(about, "normalizer")]
-            self._pre_tokenizers = [one_of(PRE_TOKENIZERS, part) for part in work(about, "pre_tokenizer")]
-            self._around = [one_of(AROUND, part) for part in work(about, "post_processor")]
-            self._decoders = [one_of(DECODERS, part) for part in work(about, "decoder")]
+            check_first(work_steps(about, "normalizer"), work_steps(about, "pre_tokenizer"))
+            self._normalizers = [one_of(NORMALIZERS, part) for part in work_steps(about, "normalizer")]
+            self._pre_tokenizers = [one_of(PRE_TOKENIZERS, part) for part in work_steps(about, "pre_tokenizer")]
+            self._around = [one_of(AROUND, part) for part in work_steps(about, "post_processor")]
+            self._decoders = [one_of(DECODERS, part) for part in work_steps(about, "decoder")]
             self.about = {name: about.get(name) for name in ("decoder", "added_tokens")}  # in its own words
             self._joiner = " " if about.get("decoder") is None else ""
             self._encode: Encode = one_of(MODELS, model)
@@ -102,7 +102,7 @@ class PlainTokenizer:
         return self._joiner.join(pieces)
 
 
-def work(about: Part, name: str) -> list[Part]:
+def work_steps(about: Part, name: str) -> list[Part]:
     """The steps of one part of the work."""
     check_part(about, name)
     found = steps(about.get(name))

@@ -10,8 +10,8 @@ import base64
 import json
 from typing import Any
 
-from microgpt.errors import UserError, shown
-from microgpt.viz.given_files import UNREADABLE
+from microgpt.errors import UserError, printable
+from microgpt.viz.local_files import UNREADABLE
 from microgpt.viz.session import dispatch
 
 SCALE = 2  # pixels of a picture to one of the figure
@@ -59,7 +59,7 @@ async def in_pixels(state: Any, patches: list[dict[str, str]]) -> str:
 
 
 class Handle:
-    """A file that the reader chose (see given_files.py). It stays where it is: each read takes a slice of it."""
+    """A file that the reader chose (see local_files.py). It stays where it is: each read takes a slice of it."""
 
     def __init__(self, file: Any) -> None:
         self.name, self.size, self.changed = str(file.name), int(file.size), float(file.lastModified)
@@ -72,7 +72,7 @@ class Handle:
         try:
             return bytes(FileReaderSync.new().readAsArrayBuffer(self.file.slice(start, stop)).to_bytes())
         except JsException as error:
-            raise UserError(UNREADABLE, name=shown(self.name), why=str(error.name)) from None
+            raise UserError(UNREADABLE, name=printable(self.name), why=str(error.name)) from None
 
 
 class Context:

@@ -10,7 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from microgpt.viz import views
-from microgpt.viz.controls import Choice, drawn
+from microgpt.viz.controls import Choice, figure_values
 from microgpt.viz.figures import figure
 from microgpt.viz.lesson import add, lesson_named
 from microgpt.viz.page import Page
@@ -26,7 +26,7 @@ def check(lesson: str | Path) -> None:
     page = add(lesson) if isinstance(lesson, Path) else lesson_named(lesson)
     settings = Settings(page.model, page.prompt)
     view = views.view(page.widget, settings)
-    assert drawn(view), "a lesson has a choice, and it changes the figure"
+    assert figure_values(view), "a lesson has a choice, and it changes the figure"
     for lang in LANGUAGES:
         with language(lang):
             for alone in (True, False):

@@ -63,30 +63,30 @@ def on_show(view: View, asked: Mapping[str, object] | None = None) -> dict[str, 
     Raises UserError for a name or a value that the page does not have.
     """
     known = [one for one in (*view.choices, *fields_of(view)) if isinstance(one, Choice)]
-    return chosen(known, asked or {})
+    return values_of(known, asked or {})
 
 
-def drawn(view: View, asked: Mapping[str, object] | None = None) -> dict[str, Value]:
+def figure_values(view: View, asked: Mapping[str, object] | None = None) -> dict[str, Value]:
     """The same for a figure, which shows less than the page."""
-    return chosen([choice for choice in view.choices if choice.in_figure], asked or {})
+    return values_of([choice for choice in view.choices if choice.in_figure], asked or {})
 
 
-def chosen(choices: Sequence[Choice], asked: Mapping[str, object]) -> dict[str, Value]:
+def values_of(choices: Sequence[Choice], asked: Mapping[str, object]) -> dict[str, Value]:
     found = {choice.name: choice.at for choice in choices}
     for name, value in asked.items():
-        choice = named(name, choices)
-        found[name] = {str(one): one for one in choice.values}[checked(choice, str(value).strip())]
+        choice = control_named(name, choices)
+        found[name] = {str(one): one for one in choice.values}[check_value(choice, str(value).strip())]
     return found
 
 
 def differing(controls: Iterable[Control], asked: Mapping[str, str]) -> dict[str, str]:
     """Of what is asked, that which the page does not show by itself. Raises UserError for what it cannot show."""
     known = tuple(controls)
-    chosen = {name: checked(named(name, known), value) for name, value in asked.items()}
-    return {name: value for name, value in chosen.items() if value != named(name, known).default}
+    chosen = {name: check_value(control_named(name, known), value) for name, value in asked.items()}
+    return {name: value for name, value in chosen.items() if value != control_named(name, known).default}
 
 
-def named(name: str, controls: Iterable[AnyControl]) -> AnyControl:
+def control_named(name: str, controls: Iterable[AnyControl]) -> AnyControl:
     """The control of that name; of two, the first."""
     for control in controls:
         if control.name == name:
@@ -94,7 +94,7 @@ def named(name: str, controls: Iterable[AnyControl]) -> AnyControl:
     raise UserError("This page has no “%(name)s” to choose; leave it out.", name=str(name)[:40])
 
 
-def checked(control: Control, value: str) -> str:
+def check_value(control: Control, value: str) -> str:
     """`value`, if the control can be set to it."""
     if isinstance(control, Choice):
         known = [str(one) for one in control.values]

@@ -187,10 +187,10 @@ def add(folder: str | Path) -> Page:
             if path.suffix == ".py":  # also one that is imported later, or in a browser alone
                 compile(path.read_bytes(), path, "exec", dont_inherit=True)
         spec.loader.exec_module(module)
-    return taken(module, folder).page
+    return register(module, folder).page
 
 
-def taken(module: object, folder: Path) -> Added:
+def register(module: object, folder: Path) -> Added:
     """The lesson that is this module, from now on found by its name."""
     own = getattr(module, "PAGE", None)
     if not (isinstance(module, ModuleType) and isinstance(own, Page) and callable(getattr(module, "view", None))):
@@ -209,17 +209,17 @@ def taken(module: object, folder: Path) -> Added:
     return found
 
 
-def added(name: str) -> Added | None:
+def find_added(name: str) -> Added | None:
     """The lesson of others of that name, None where there is none."""
     if name in ADDED or name in COURSE or not re.fullmatch("[a-z][a-z0-9_-]{0,40}", name):
         return ADDED.get(name)
-    module = travelled(name.replace("-", "_"))
+    module = find_bundled(name.replace("-", "_"))
     if module is None and sys.platform != "emscripten":
-        module = installed(name)
-    return taken(module, Path(module.__file__ or "").parent) if module else None
+        module = find_installed(name)
+    return register(module, Path(module.__file__ or "").parent) if module else None
 
 
-def installed(name: str) -> ModuleType | None:
+def find_installed(name: str) -> ModuleType | None:
     """The lesson that an installed package has by that name."""
     from importlib import metadata  # no browser needs it, and it is slow to load
 
@@ -233,7 +233,7 @@ def installed(name: str) -> ModuleType | None:
     return None
 
 
-def travelled(widget: str) -> ModuleType | None:
+def find_bundled(widget: str) -> ModuleType | None:
     try:
         return import_module(f"{TRAVELLED}.{widget}")
     except ModuleNotFoundError as error:
@@ -244,14 +244,14 @@ def travelled(widget: str) -> ModuleType | None:
 
 def page_named(name: str) -> Page:
     """The page of that name, ours or of others."""
-    found = None if any(one.name == name for one in PAGES) else added(name)
+    found = None if any(one.name == name for one in PAGES) else find_added(name)
     return found.page if found else page(name)
 
 
 def lesson_named(name: str, model: str = "") -> Page:
     """The lesson of that name or with that widget; of two with one widget, the one with that model."""
     fitting = [page for page in LESSONS if FORMER.get(name, name) in (page.name, page.widget)]
-    if not fitting and (found := added(name)):
+    if not fitting and (found := find_added(name)):
         return found.page
     if not fitting:
         names = ", ".join(["stepper", *(page.name for page in LESSONS)])
@@ -265,6 +265,6 @@ def module_of(shown: str) -> ModuleType:
         return import_module(f"microgpt.apps.{shown}.app")
     if any(page.widget == shown for page in LESSONS):
         return import_module(f"microgpt.course.{shown}.lesson")
-    found = added(shown)
+    found = find_added(shown)
     assert found is not None, shown
     return found.module

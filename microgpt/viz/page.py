@@ -47,6 +47,6 @@ class Page(NamedTuple):
         return f"course/{self.widget}" if self.widget else f"apps/{self.app}"
 
     @property
-    def shown(self) -> str:
+    def view_name(self) -> str:
         """The lesson or app whose view the page shows; "" where it needs none."""
         return self.widget or self.app

@@ -15,7 +15,12 @@ from microgpt.viz.page import Page
 from microgpt.viz.settings import Settings, parse
 from microgpt.viz.text.language import LANGUAGES
 
-START = ("step", "layer", "head", "phase")  # what is first on show: choices that have a name of their own everywhere
+START_CHOICES = (
+    "step",
+    "layer",
+    "head",
+    "phase",
+)  # what is first on show: choices that have a name of their own everywhere
 
 
 class Request(NamedTuple):
@@ -44,10 +49,10 @@ def request(
     check_looks(lang, theme)
     settings = settings_for(page, model, prompt or None, temperature, top_k, seed)
     page = page._replace(model=settings.model, prompt=settings.prompt)
-    return Request(page, settings, given(chosen or {}), lang, theme)
+    return Request(page, settings, drop_missing(chosen or {}), lang, theme)
 
 
-def given(chosen: Mapping[str, object | None]) -> dict[str, object]:
+def drop_missing(chosen: Mapping[str, object | None]) -> dict[str, object]:
     """What is chosen indeed."""
     return {name: value for name, value in chosen.items() if value is not None}
 

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 
 from microgpt.errors import UserError
 from microgpt.viz import figures, views
-from microgpt.viz.given_files import Files
 from microgpt.viz.lesson import page_named
+from microgpt.viz.local_files import Files
 from microgpt.viz.patches import Patch, State, optional, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.request import settings_for, settings_from
@@ -34,7 +34,7 @@ def dispatch(
         stopped: list[Patch] = []
         try:
             shown = page_named(fields["page"])
-            stopped = getattr(views.module(shown.shown), "STOPPED", [])
+            stopped = getattr(views.module(shown.view_name), "STOPPED", [])
             hooks = hooks_of(fields, files)
             if hook not in hooks:
                 raise UserError("This page has no “%(hook)s”. Reload it, and try again.", hook=hook[:40])
@@ -49,7 +49,7 @@ def hooks_of(fields: Mapping[str, str], files: Files | None = None) -> dict[str,
     """What can be asked of the page that the fields name."""
     shown = page_named(fields["page"])
     own: dict[str, views.Hook] = {"run": run, "model": change_model, "figure": save_figure} if shown.widget else {}
-    return own | views.hooks(shown.shown, files or {})
+    return own | views.hooks(shown.view_name, files or {})
 
 
 def run(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:

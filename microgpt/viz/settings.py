@@ -8,7 +8,7 @@ from copy import copy, deepcopy
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from microgpt.decode import HOTTEST, MOST
+from microgpt.decode import HOTTEST, MOST_WHOLE
 from microgpt.errors import N_, UserError
 from microgpt.record import Recording
 from microgpt.trace import Trace
@@ -43,8 +43,8 @@ class Settings(NamedTuple):
 DEFAULTS = Settings("", "")
 SAMPLING = (
     Field("temperature", str(DEFAULTS.temperature), 0, HOTTEST),
-    Field("top_k", str(DEFAULTS.top_k), 0, MOST),
-    Field("seed", str(DEFAULTS.seed), 0, MOST),
+    Field("top_k", str(DEFAULTS.top_k), 0, MOST_WHOLE),
+    Field("seed", str(DEFAULTS.seed), 0, MOST_WHOLE),
 )
 
 

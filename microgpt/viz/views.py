@@ -10,8 +10,8 @@ from collections.abc import Callable
 from functools import cache, partial
 
 from microgpt.viz.controls import Choice, View
-from microgpt.viz.given_files import Files
 from microgpt.viz.lesson import ON_ADD, module_of
+from microgpt.viz.local_files import Files
 from microgpt.viz.page import Page
 from microgpt.viz.patches import Patch, State
 from microgpt.viz.settings import Settings
@@ -34,7 +34,7 @@ class Empty:
 @cache
 def of(page: Page) -> View:
     """The view that a page is built from. The front page shows something of each lesson's."""
-    return view(page.shown, Settings(page.model, page.prompt)) if page.shown else Empty()
+    return view(page.view_name, Settings(page.model, page.prompt)) if page.view_name else Empty()
 
 
 ON_ADD.append(of.cache_clear)

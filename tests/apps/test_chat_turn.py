@@ -5,7 +5,7 @@ That the trace itself holds together is in test_talks.py, for both texts.
 
 from functools import cache
 
-from microgpt.apps.model_that_talks.app import CHAT
+from microgpt.apps.model_that_talks.app import CHAT_TEXT
 from microgpt.apps.records import TRACES
 from microgpt.trace import Trace, from_json
 from tests.support.pages import by_id, numbers, text, tree_of, view_of
@@ -15,7 +15,7 @@ PAGE = "chat-turn"
 
 @cache
 def trace() -> Trace:
-    return from_json((TRACES / CHAT.file).read_text("utf-8"))
+    return from_json((TRACES / CHAT_TEXT.file).read_text("utf-8"))
 
 
 TOKENS: list[str] = trace().about["tokens"]
@@ -55,7 +55,7 @@ def test_the_heads_that_repeat_are_those_of_the_weights() -> None:
     for line, (i, j) in zip(lines, steps, strict=True):
         weight, layer, head = strongest(i, j)
         assert numbers(line) == [round(weight, 2), layer, head]
-    opened = {(one.layer, one.head) for one in view_of(PAGE).picture.opened}
+    opened = {(one.layer, one.head) for one in view_of(PAGE).picture.open_heads}
     assert opened >= {strongest(i, j)[1:] for i, j in steps}, "what the table names can be looked into"
     weight, layer, head = strongest(*steps[0])
     assert numbers(by_id(PAGE)["opened"]) == [steps[0][0] + 1, head, layer]

@@ -11,8 +11,8 @@ from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.settings import Settings
 from microgpt.viz.text import glossary
-from microgpt.viz.text.glossary import GLOSSARY, initials, ordered, places
-from microgpt.viz.text.language import LANGUAGES, language, translated
+from microgpt.viz.text.glossary import GLOSSARY, initials, places, sort_terms
+from microgpt.viz.text.language import LANGUAGES, language, translate
 from tests.support.figures import boxes_of
 from tests.support.pages import find, text, tree_of, view_of
 
@@ -48,8 +48,8 @@ def test_a_letter_leads_to_its_first_word_and_no_letter_is_left_out(lang: str) -
     (letters,) = find(tree_of(PAGE, lang), "letters")
     found = {text(e): (e[0].get("href") or "").removeprefix("#") for e in letters.iter("li")}
     with language(lang):
-        assert list(found) == list(translated([glossary.ALPHABET])[0])
-        shown = [translated([GLOSSARY[slug].word])[0] for slug in slugs if slug]
+        assert list(found) == list(translate([glossary.ALPHABET])[0])
+        shown = [translate([GLOSSARY[slug].word])[0] for slug in slugs if slug]
     assert len(shown) == len(GLOSSARY)
     for letter, slug in found.items():
         begun = [one for one, word in zip(slugs, shown, strict=True) if word.lower()[0] == letter]
@@ -64,7 +64,7 @@ def test_words_stand_as_in_a_dictionary_of_their_language() -> None:
     assert sorted(words, key=lambda word: places(word, SPANISH)) == right
     with language("es"):
         assert [one.letter for one in initials()] == list(SPANISH)
-        assert [translated([term.word])[0] for term in ordered()][0] == "atención"
+        assert [translate([term.word])[0] for term in sort_terms()][0] == "atención"
 
 
 def test_weights_are_as_thick_as_they_are() -> None:

@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 import pytest
 
-from microgpt.course import LESSONS, PARTS, page
+from microgpt.course import COURSE_PARTS, LESSONS, page
 from microgpt.trace import Trace
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.picture import Picture
@@ -31,7 +31,7 @@ def head() -> tuple[int, int]:
 
 
 def test_every_lesson_is_in_one_part_in_the_order_of_the_numbers() -> None:
-    assert [one for part in PARTS for one in part.lessons] == [*LESSONS]
+    assert [one for part in COURSE_PARTS for one in part.lessons] == [*LESSONS]
     numbered = sorted({lesson.number for lesson in LESSONS})
     links = [e.get("href") for part in find(tree_of(FRONT), "chapter") for e in part.iter("a")]
     assert {f"{lesson.name}.html" for lesson in LESSONS} <= set(links)

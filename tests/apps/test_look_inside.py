@@ -9,14 +9,23 @@ import pytest
 from hypothesis import given, settings
 from safetensors.numpy import save_file
 
-from microgpt.apps.look_inside.app import COLUMNS, FIELD, GROUPS, HEIGHT, ROWS, TOKENS, WIDTH, Looked
-from microgpt.apps.look_inside.examples import EXAMPLES, published
+from microgpt.apps.look_inside.app import (
+    COLUMNS,
+    FIELD,
+    GROUPS,
+    MOST_ROWS,
+    PICTURE_HEIGHT,
+    PICTURE_WIDTH,
+    TOKENS,
+    Looked,
+)
+from microgpt.apps.look_inside.examples import EXAMPLES, example_file
 from microgpt.architectures.known import PRESETS
 from microgpt.checkpoints.safetensors import Header, Tensor, read_header
 from microgpt.course import page
 from microgpt.errors import UserError
 from microgpt.viz import views
-from microgpt.viz.given_files import only
+from microgpt.viz.local_files import only
 from microgpt.viz.rendering.render import render, render_page
 from microgpt.viz.session import dispatch
 from tests.support.given.headers import good_files
@@ -50,7 +59,7 @@ def on_page(header: Header, name: str = "x") -> str:
 
 @pytest.mark.parametrize("model", EXAMPLES)
 def test_a_file_of_the_reader_is_shown_as_the_example_is(model: str) -> None:
-    header, start = published(model)
+    header, start = example_file(model)
     data = struct.pack("<Q", header.length) + start.encode()
     file = OnDisk(data, model, header.size)  # the numbers are not even there
     target, html = sent(file)
@@ -70,13 +79,13 @@ def test_any_good_file_is_shown(file: bytes) -> None:
 
 @pytest.mark.parametrize("model", EXAMPLES)
 def test_the_picture_covers_the_file_and_a_role_its_share_of_it(model: str) -> None:
-    found = Looked(model, published(model)[0], "")
+    found = Looked(model, example_file(model)[0], "")
     area: dict[str, float] = {}
     for role, rectangles in found.areas:
-        area[role] = sum(wide * high for _, _, wide, high in rectangles) / (WIDTH * HEIGHT)
+        area[role] = sum(wide * high for _, _, wide, high in rectangles) / (PICTURE_WIDTH * PICTURE_HEIGHT)
     assert sum(area.values()) == pytest.approx(1)
     ends = sorted({(x, x + wide) for _, rectangles in found.areas for x, _, wide, _ in rectangles})
-    assert ends[0][0] == 0 and ends[-1][1] == pytest.approx(WIDTH)
+    assert ends[0][0] == 0 and ends[-1][1] == pytest.approx(PICTURE_WIDTH)
     assert all(a[1] == pytest.approx(b[0]) for a, b in zip(ends, ends[1:], strict=False))  # side by side
     by_name = {share.role: share for share in found.shares}
     for role in ("wte", "wq", "wk", "fc1", "fc2"):
@@ -85,20 +94,20 @@ def test_the_picture_covers_the_file_and_a_role_its_share_of_it(model: str) -> N
 
 @pytest.mark.parametrize("model", EXAMPLES)
 def test_the_cache_is_drawn_to_the_scale_of_the_file(model: str) -> None:
-    header = published(model)[0]
+    header = example_file(model)[0]
     found, config = Looked(model, header, ""), PRESETS[model].config
     bytes_in_file = sum(tensor.stop - tensor.start for tensor in header.tensors)
     kept = TOKENS * 2 * config.n_layer * config.n_kv_head * config.head_dim * 2  # K and V, two bytes a number
     for kind, (x, _, wide, high) in found.cache:
-        assert wide * high / (WIDTH * HEIGHT) == pytest.approx(kept / 2 / bytes_in_file), kind
-        assert x > WIDTH and x + wide <= found.wide
+        assert wide * high / (PICTURE_WIDTH * PICTURE_HEIGHT) == pytest.approx(kept / 2 / bytes_in_file), kind
+        assert x > PICTURE_WIDTH and x + wide <= found.wide
     assert [kind for kind, _ in found.cache] == ["k", "v"] and found.kept == kept
     assert f"{kept / 1e6:.1f} MB" in text(find(parse(on_page(header)), "beside")[0])
 
 
 @pytest.mark.parametrize("model", EXAMPLES)
 def test_a_role_is_named_with_the_shape_of_its_tensor(model: str) -> None:
-    header = published(model)[0]
+    header = example_file(model)[0]
     shapes = {tensor.shape for tensor in header.tensors}
     named = {share.role: share.shape for share in Looked(model, header, "").shares}
     assert all(shape in shapes for shape in named.values())
@@ -107,7 +116,7 @@ def test_a_role_is_named_with_the_shape_of_its_tensor(model: str) -> None:
 
 def test_a_file_without_a_known_cache_has_none_beside_it() -> None:
     found = Looked("x", Header(2, 9, [Tensor("x", "U8", (1,), 0, 1)], {}), "")
-    assert (found.cache, found.kept, found.wide) == ([], 0, WIDTH)
+    assert (found.cache, found.kept, found.wide) == ([], 0, PICTURE_WIDTH)
 
 
 def test_the_published_file_of_gpt2_holds_masks_too_and_the_page_says_so() -> None:
@@ -130,7 +139,7 @@ def test_a_visitor_sees_a_file_before_the_control_that_chooses_one() -> None:
 
 @pytest.mark.parametrize("model", EXAMPLES)
 def test_the_product_is_the_product_of_its_factors(model: str) -> None:
-    tree = parse(on_page(published(model)[0]))
+    tree = parse(on_page(example_file(model)[0]))
     *factors, result = [numbers(e)[0] for e in find(tree, "factor")]
     product = 1.0
     for factor in factors:
@@ -149,9 +158,9 @@ def test_names_are_text_and_cannot_turn_the_page_around() -> None:
 def test_a_file_of_many_kinds_of_layers_stays_a_page() -> None:
     names = [f"model.layers.{i}.mlp.up_proj.weight" for i in range(COLUMNS + 100)]
     many = [Tensor(name, "U8", (i + 1,), 0, i + 1) for i, name in enumerate(names)]
-    many += [Tensor(f"x{i}", "U8", (1,), 0, 1) for i in range(ROWS + 50)]
+    many += [Tensor(f"x{i}", "U8", (1,), 0, 1) for i in range(MOST_ROWS + 50)]
     html = on_page(Header(2, 10**7, many, {}))
-    assert html.count("<details") <= GROUPS + 1 and html.count("<tr>") < ROWS + 2 * GROUPS + 10
+    assert html.count("<details") <= GROUPS + 1 and html.count("<tr>") < MOST_ROWS + 2 * GROUPS + 10
     assert len(html) < 300_000
 
 
@@ -169,7 +178,7 @@ def test_nothing_chosen_and_a_wrong_file_are_said_in_a_sentence() -> None:
 def test_the_example_on_the_page_is_a_header_that_can_be_read() -> None:
     """The text that the page shows is the beginning of what was read."""
     for name in EXAMPLES:
-        header, start = published(name)
+        header, start = example_file(name)
         data = struct.pack("<Q", header.length) + start.encode()
         assert read_header(lambda a, b, data=data: data[a:b], header.size) == header  # type: ignore[misc]
         assert Looked(name, header, start).start == start[:240] + "…"

@@ -5,7 +5,7 @@ import re
 from statistics import mean
 from typing import Any
 
-from microgpt.apps.model_that_repeats.app import REPEATS, SEED
+from microgpt.apps.model_that_repeats.app import REPEATS, TEXT_SEED
 from microgpt.apps.records import TRACES
 from tests.support.pages import by_id, numbers, text, tree_of
 
@@ -91,7 +91,7 @@ def test_repetition_by_temperature() -> None:
     greedy = {
         "temperature": 0.0,
         "ids": IDS[: TOLD["n_prompt"] + TOLD["short"]],
-        "seed": SEED,
+        "seed": TEXT_SEED,
         "chances": TOLD["chances"][TOLD["n_prompt"] - 1 :][: TOLD["short"]],
     }
     panels = [e for e in tree_of(PAGE).iter() if "heats" in e.get("class", "")]
@@ -102,7 +102,7 @@ def test_repetition_by_temperature() -> None:
         seen = [flag for one in some for flag in again(one["ids"])]
         mean_of = mean(chance for one in some for chance in one["chances"])
         assert rows[at] == [f"{heat:.1f}", str(len(some)), f"{round(100 * mean(seen))} %", f"{mean_of:.2f}"]
-        shown = next(one for one in some if one["seed"] == SEED)
+        shown = next(one for one in some if one["seed"] == TEXT_SEED)
         words = [TOLD["vocabulary"][str(token)].strip() or "↵" for token in shown["ids"][TOLD["n_prompt"] :]]
         assert marks[at] == [word for word, flag in zip(words, again(shown["ids"]), strict=True) if flag]
     likely = [float(row[3]) for row in rows]

@@ -12,7 +12,7 @@ import pytest
 from microgpt.apps.model_that_talks.app import DAY, TEXTS, Text, view
 from microgpt.apps.records import TRACES
 from microgpt.config import Array, Config, n_params
-from microgpt.cost import cached, naive
+from microgpt.cost import naive, step_macs
 from microgpt.trace import Trace, from_json
 from microgpt.viz.text.language import LANGUAGES
 from tests.support.pages import by_id, find, numbers, tree_of
@@ -108,7 +108,7 @@ def test_it_chose_the_likeliest_token_and_went_on_with_it(text: Text) -> None:
 def test_counts_and_lengths_are_what_they_must_come_to(text: Text) -> None:
     whole = trace(text).about["whole"]
     for i in range(length(text)):
-        assert whole["macs"][i] == cached(CONFIG, i + 1).tolist()
+        assert whole["macs"][i] == step_macs(CONFIG, i + 1).tolist()
         assert trace(text)["recompute_macs", i].tolist() == naive(CONFIG, i + 1).tolist()
     for layer in opened(text):
         lengths = np.sqrt((rows(text, "v", layer) ** 2).sum(-1))
@@ -157,9 +157,9 @@ def test_the_stepper_is_the_course_s_own_and_asks_for_no_python() -> None:
     found = view(None)  # type: ignore[arg-type]
     (pressed,) = (e for e in tree_of(PAGE).iter("input") if e.get("name") == "head" and e.get("checked") is not None)
     layer, head = map(int, pressed.get("value", "").split("."))
-    resting = {one.value: trace()["attn_weights", N - 1, one.layer][one.head, 0, 0] for one in found.picture.opened}
+    resting = {one.value: trace()["attn_weights", N - 1, one.layer][one.head, 0, 0] for one in found.picture.open_heads}
     assert resting[f"{layer}.{head}"] == max(resting.values()) > 0.5
-    assert found.picture.n == N and len(found.picture.opened) == 9
+    assert found.picture.n == N and len(found.picture.open_heads) == 9
     assert [text_of(e) for e in tree_of(PAGE).iter("q")] == [PROMPT, found.written.strip()]
     for lang in LANGUAGES:
         assert len([e for e in tree_of(PAGE, lang).iter("input") if e.get("name") == "step"]) == N

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microgpt.attention.cross import encode, nbytes, run, with_cross
+from microgpt.attention.cross import decode_with_source, encode, nbytes, with_cross
 from microgpt.cache import KVCache
 from microgpt.config import Config, n_params, param_shapes, split
 from microgpt.model import forward, remember
@@ -30,7 +30,7 @@ def test_the_sources_rows_are_made_once(case: Case, m: int) -> None:
     params, config = with_cross(case.params, case.config, seed=case.seed)
     assert {name: value.shape for name, value in params.items()} == param_shapes(config)
     source = case.rng.normal(size=(m, config.n_embd))
-    steps = run(params, config, source, case.token_ids)
+    steps = decode_with_source(params, config, source, case.token_ids)
     assert [step.own for step in steps] == [i + 1 for i in range(len(case.token_ids))]
     assert all((step.cross, step.moved, step.difference) == (m, 0.0, 0.0) for step in steps)
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microgpt.attention.states import recall, run_delta, write, write_delta
+from microgpt.attention.states import add_pair, recall, run_delta, write_delta
 
 
 @given(st.integers(1, 12), st.integers(1, 6), st.integers(1, 6), st.integers(0, 1000))
@@ -14,7 +14,7 @@ def test_the_sum_is_the_triangle_without_softmax(n: int, d_k: int, d_v: int, see
     q, k, v = rng.normal(size=(n, d_k)), rng.normal(size=(n, d_k)), rng.normal(size=(n, d_v))
     state, out = np.zeros((d_k, d_v)), np.empty((n, d_v))
     for i in range(n):
-        state = write(state, k[i], v[i])
+        state = add_pair(state, k[i], v[i])
         out[i] = q[i] @ state
     assert np.abs(out - np.tril(q @ k.T) @ v).max() < 1e-10
 

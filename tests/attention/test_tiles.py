@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from microgpt.attention.ranks import context_parallel, kv_heads_of, rows_held, tensor_parallel
 from microgpt.attention.tiles import Part, attend, attend_blocks, join, n_splits, online, split
-from microgpt.attention.traffic import apart, flash_1, once
+from microgpt.attention.traffic import flash_1, once, separate_traffic
 from microgpt.cache import KVCache
 from microgpt.caches.blocks import BlockPool
 from microgpt.caches.paged import PagedCache
@@ -165,10 +165,10 @@ def test_fewer_shared_heads_than_ranks_are_kept_more_than_once() -> None:
 
 def test_numbers_moved_by_a_head_of_width_128() -> None:
     prefill, decode = (4096, 4096, 128), (1, 4096, 128)
-    assert round(apart(*prefill) / 1e6, 1) == 69.2 and round(once(*prefill) / 1e6, 1) == 2.1
-    assert round(apart(*prefill) / once(*prefill)) == 33
-    assert (apart(*decode), once(*decode)) == (1_065_216, 1_048_832)
-    assert round(apart(*decode) / once(*decode), 2) == 1.02
+    assert round(separate_traffic(*prefill) / 1e6, 1) == 69.2 and round(once(*prefill) / 1e6, 1) == 2.1
+    assert round(separate_traffic(*prefill) / once(*prefill)) == 33
+    assert (separate_traffic(*decode), once(*decode)) == (1_065_216, 1_048_832)
+    assert round(separate_traffic(*decode) / once(*decode), 2) == 1.02
     assert [round(flash_1(*prefill, fast) / 1e6) for fast in (50_000, 100_000)] == [67, 34]
 
 

@@ -31,7 +31,7 @@ ANY = st.sampled_from(
 
 def turned_back(rows: Rows, x: Array) -> Array:
     """Rows [g, n, d] through their codes, all at once."""
-    return rows.joined(rows.codes.decode(rows.codes.encode(rows.cut(x)), x.dtype))
+    return rows.join_groups(rows.codes.decode(rows.codes.encode(rows.split_groups(x)), x.dtype))
 
 
 @given(ANY, st.lists(st.integers(1, 5), min_size=1, max_size=6), st.integers(0, 2**32 - 1))

@@ -212,7 +212,7 @@ def test_a_text_ends_at_any_of_the_end_tokens(tmp_path: Path) -> None:
         recording = Recording(model, "a day", max_new=8)
         recording.run_prompt()
         recording.ids[-1] = stop
-        ends.append(recording.ended)
+        ends.append(recording.has_ended)
     assert ends == [True, True, False]
 
 

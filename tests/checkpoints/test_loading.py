@@ -37,7 +37,7 @@ from tests.support.checkpoints import (
     write,
 )
 from tests.support.given.own_model import PROMPT, ask, expected_trace, files_of, trace_of
-from tools.runtime import used
+from tools.runtime import usage
 
 
 @pytest.fixture(params=KINDS)
@@ -105,7 +105,7 @@ def test_rows_of_a_matrix_lie_in_one_piece(tmp_path: Path) -> None:
 @given(st.lists(st.integers(1, 200), min_size=1, max_size=2))
 def test_what_is_turned_is_the_transpose_with_its_rows_in_one_piece(sides: list[int]) -> None:
     array = np.arange(math.prod(sides), dtype=np.uint16).reshape(sides)
-    found = dropped.turned(array)
+    found = dropped.transpose(array)
     assert np.array_equal(found, array.T) and found.dtype == array.dtype and found.flags.c_contiguous
 
 
@@ -118,7 +118,7 @@ def test_it_is_read_in_slices_and_each_tensor_once(tmp_path: Path) -> None:
     slices = 0
     while loading.go_on(0) is None:
         slices += 1
-        assert loading.done == slices and loading.read <= loading.total
+        assert loading.n_done == slices and loading.read <= loading.total
     assert slices == loading.count - 1 or slices == loading.count
     assert sum(sum(file.asked) for file in weights) - headers == loading.read == loading.total
 
@@ -135,7 +135,7 @@ def no_blas(monkeypatch: pytest.MonkeyPatch) -> None:
     """Products as a browser makes them, without the library for them."""
     monkeypatch.setattr(simd, "BLAS", False)
     monkeypatch.setattr(simd, "library", lambda: None)
-    monkeypatch.setattr(simd, "LARGE", 1)
+    monkeypatch.setattr(simd, "LARGE_MATRIX", 1)
 
 
 @pytest.mark.usefixtures("no_blas")
@@ -239,7 +239,7 @@ def test_in_a_browser_the_picture_is_the_same_of_bfloat16_and_without_the_librar
         path.name: base64.b64encode(zlib.compress(path.read_bytes(), 9)).decode() for path in sorted(folder.iterdir())
     }
     code = f"FILES_GIVEN = {json.dumps(json.dumps(given))}\n" + IN_PYODIDE
-    said = used.run(tmp_path / "site", code)["answers"]
+    said = usage.run_in_pyodide(tmp_path / "site", code)["answers"]
     pictures, kept = said[::2], said[1::2]
     assert kept == ["16", "0", "16", "0"]
     assert len(set(pictures)) == 1 and pictures[0].count('class="strip thin') > 100

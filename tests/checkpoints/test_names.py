@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microgpt.apps.look_inside.examples import EXAMPLES, published
+from microgpt.apps.look_inside.examples import EXAMPLES, example_file
 from microgpt.architectures.inventory import PARTS, totals
 from microgpt.architectures.known import PRESETS
-from microgpt.architectures.names import FAMILIES, known
+from microgpt.architectures.names import FAMILIES, look_up
 from microgpt.architectures.roles import ROLES
 from microgpt.checkpoints.contents import contents, spans
 from microgpt.checkpoints.safetensors import Tensor
@@ -43,7 +43,7 @@ LLAMA = "model.layers.7."
     ],
 )
 def test_a_known_name_says_what_the_tensor_is(name: str, role: str, kind: str, layer: int, family: str) -> None:
-    assert known(name, family) == (role, kind, layer, family)
+    assert look_up(name, family) == (role, kind, layer, family)
 
 
 NONE = (
@@ -54,12 +54,12 @@ NONE = (
 
 @pytest.mark.parametrize("name", ["", *NONE.split()])
 def test_nothing_is_guessed(name: str) -> None:
-    assert known(name) is None
+    assert look_up(name) is None
 
 
 @given(st.text(max_size=60))
 def test_any_text_may_be_a_name(name: str) -> None:
-    found = known(name)
+    found = look_up(name)
     assert found is None or found.role in ROLES
     assert contents([Tensor(name, "U8", (1,), 0, 1)]).size == 1
 
@@ -85,7 +85,7 @@ def test_our_own_models_are_told_by_their_names(model: str) -> None:
 @pytest.mark.parametrize("model", EXAMPLES)
 def test_a_published_file_says_what_the_architecture_says(model: str) -> None:
     """Header -> shapes -> figures comes out where the closed forms are, without a config."""
-    architecture, (header, text) = PRESETS[model], published(model)
+    architecture, (header, text) = PRESETS[model], example_file(model)
     found, config = contents(header.tensors), architecture.config
     assert found.size == architecture.n_params
     assert (len(found.layers), found.shape.n_embd, found.shape.n_vocab, found.shape.n_mlp) == (

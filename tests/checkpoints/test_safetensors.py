@@ -11,7 +11,7 @@ from safetensors import SafetensorError
 from safetensors import deserialize as untyped
 
 from microgpt.checkpoints.safetensors import ALLOWED, META, Header, read_header
-from microgpt.errors import UserError, shown
+from microgpt.errors import UserError, printable
 from tests.support.examples import examples
 from tests.support.given.headers import entry, good_files, packed
 
@@ -152,6 +152,6 @@ def test_only_the_header_is_read() -> None:
 
 
 def test_names_are_shown_so_that_they_cannot_deceive() -> None:
-    assert shown("h.0.attn.c_attn.weight") == "h.0.attn.c_attn.weight"
-    assert shown("a\u202e\u2066\0\x1b\ud800 b") == "a\\u202e\\u2066\\x00\\x1b\\ud800 b"
-    assert len(shown("x" * 10**6)) == 81
+    assert printable("h.0.attn.c_attn.weight") == "h.0.attn.c_attn.weight"
+    assert printable("a\u202e\u2066\0\x1b\ud800 b") == "a\\u202e\\u2066\\x00\\x1b\\ud800 b"
+    assert len(printable("x" * 10**6)) == 81

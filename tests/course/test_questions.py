@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from microgpt.apps.exercises.app import sheets
-from microgpt.course import LESSONS, PAGES, PARTS
+from microgpt.course import COURSE_PARTS, LESSONS, PAGES
 from microgpt.course.many_at_once import questions as many_at_once
 from microgpt.viz.page import Page
 from microgpt.viz.text.answers import answers
@@ -23,7 +23,7 @@ from microgpt.viz.text.tasks import Calc
 from tests.support.pages import by_id, find, folded, prose_without, text, tree_of, view_of
 from tests.support.questions import facts_of, module_of
 
-SHEETS = [part.sheet for part in PARTS]
+SHEETS = [part.sheet for part in COURSE_PARTS]
 BEGIN = ("Compute", "Predict", "Find the bug")
 each_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda one: one.name)
 each_sheet = pytest.mark.parametrize("sheet", SHEETS)
@@ -125,7 +125,7 @@ def test_a_page_answers_what_a_learner_should_be_able_to_answer(lesson: Page) ->
 def test_each_part_has_a_sheet_which_its_last_lesson_and_the_front_page_lead_to() -> None:
     assert [one.name for one in PAGES if one.app == "exercises"] == SHEETS == list(sheets())
     front = [e.get("href") for e in tree_of("index").iter("a")]
-    for part in PARTS:
+    for part in COURSE_PARTS:
         assert front.count(f"{part.sheet}.html") == 1
         linked = [e.get("href") for e in find(tree_of(part.lessons[-1].name), "onward")[0].iter("a")]
         assert f"{part.sheet}.html" in linked

@@ -25,7 +25,7 @@ from microgpt.viz.session import dispatch
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.language import language
 from tests.support.own_widget import ROOT, blocks, written
-from tools import bake
+from tools import build_lesson
 from tools.watch import snapshot
 
 
@@ -174,7 +174,7 @@ def test_what_is_no_lesson_gets_one_sentence(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(bake, "pack_beside", lambda *_: "runtime-0")
+    monkeypatch.setattr(build_lesson, "pack_beside", lambda *_: "runtime-0")
     if text is None:
         (folder / file).unlink()
     else:
@@ -190,7 +190,7 @@ def test_no_link_is_followed_and_nothing_is_built_into_the_lesson_itself(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Links to itself, twice, and to the whole disk: all that looks through the folder leaves them out, and says so."""
-    monkeypatch.setattr(bake, "pack_beside", lambda *_: "runtime-0")
+    monkeypatch.setattr(build_lesson, "pack_beside", lambda *_: "runtime-0")
     for name, target in {"a": ".", "b": ".", "disk": "/", "style.css": __file__}.items():
         (folder / name).symlink_to(target)
     assert {Path(path).name for path in snapshot([folder])} == {"__init__.py", "widget.html"}
@@ -216,7 +216,7 @@ def test_a_full_disk_is_no_lessons_fault(
     def full(*_: object) -> str:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(bake, "pack_beside", full)
+    monkeypatch.setattr(build_lesson, "pack_beside", full)
     assert build.main(["--lesson", str(folder), "--out", str(folder.parent / "out")]) == 1
     said = capsys.readouterr().err.splitlines()[-1]
     assert "No space left on device" in said and "lesson" not in said.replace(str(folder), "").split("(")[0]

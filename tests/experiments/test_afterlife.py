@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from microgpt.config import Config
-from microgpt.experiments.afterlife import asked_again, cached, furthest
+from microgpt.experiments.lifetimes import ask_again, furthest, rows_after
 from microgpt.trace import Trace
 
 
@@ -12,7 +12,7 @@ def test_an_old_query_gives_nothing_new(trace: Trace) -> None:
     config, n = Config(**trace.about["config"]), len(trace.about["tokens"])
     for row in range(n):
         assert furthest(trace, config, row, n) < 1e-12
-        weights, mixed = asked_again(trace, config, row, 0, n)
+        weights, mixed = ask_again(trace, config, row, 0, n)
         assert weights.shape == (config.n_head, 1, row + 1)
         assert mixed.shape == (1, config.n_head * config.head_dim)
         np.testing.assert_allclose(weights.sum(axis=-1), 1.0, rtol=1e-12)
@@ -32,7 +32,7 @@ def test_it_would_show_if_a_row_had_changed(trace: Trace) -> None:
 
 def test_rows_stand_in_the_order_of_the_cache(trace: Trace) -> None:
     config = Config(**trace.about["config"])
-    assert cached(trace, "k", 0, 3).shape == (config.n_kv_head, 3, config.head_dim)
-    assert np.array_equal(cached(trace, "v", 0, 3)[:, 2], trace["v", 2, 0][0])
+    assert rows_after(trace, "k", 0, 3).shape == (config.n_kv_head, 3, config.head_dim)
+    assert np.array_equal(rows_after(trace, "v", 0, 3)[:, 2], trace["v", 2, 0][0])
     with pytest.raises(ValueError, match="row 3"):
-        asked_again(trace, config, 3, 0, 3)
+        ask_again(trace, config, 3, 0, 3)

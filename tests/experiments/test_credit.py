@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from microgpt.cache import KVCache, KVLayer
 from microgpt.config import Array, Config, Params
 from microgpt.decode import decode_step
-from microgpt.experiments.credit import arrivals, by_query, gradients, losses
+from microgpt.experiments.gradient import arrivals, by_query, gradients, losses
 from microgpt.weights import shipped
 from tests.support.examples import examples
 from tests.support.strategies import Case, cases, normal_like

@@ -6,23 +6,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microgpt.config import Config
-from microgpt.cost import PARTS, cached, naive, needed
-from microgpt.experiments.growth import BASELINES, GROUPS, crossing, exponent, spread, summed, work
+from microgpt.cost import PARTS, least_macs, naive, step_macs
+from microgpt.experiments.growth import BASELINES, GROUPS, crossing, exponent, group_macs, log_spaced, sum_macs
 from tests.support.given.published import GPT2
 from tests.support.strategies import configs
 
-FORMS = {"cached": cached, "naive": naive, "needed": needed}
+FORMS = {"cached": step_macs, "naive": naive, "needed": least_macs}
 
 
 @given(configs(), st.integers(1, 40), st.sampled_from(BASELINES))
 def test_a_sum_is_the_sum_of_its_steps(config: Config, n: int, baseline: str) -> None:
     steps = np.sum([FORMS[baseline](config, t) for t in range(1, n + 1)], axis=0)
-    assert summed(config, baseline, n).tolist() == steps.tolist()
+    assert sum_macs(config, baseline, n).tolist() == steps.tolist()
 
 
 @given(configs(), st.integers(1, 500))
 def test_the_cache_never_costs_more_and_groups_make_up_the_total(config: Config, n: int) -> None:
-    with_cache, needed_only, again = (summed(config, baseline, n) for baseline in BASELINES)
+    with_cache, needed_only, again = (sum_macs(config, baseline, n) for baseline in BASELINES)
     assert (with_cache <= needed_only).all() and (needed_only <= again).all()
     parts = [part for group in GROUPS if group != "total" for part in GROUPS[group]]
     assert sorted(parts) == sorted(PARTS)
@@ -35,7 +35,7 @@ def test_the_formulas_of_the_reference(config: Config, n: int) -> None:
     gpt2 = Config(config.n_layer, d * heads, heads, heads, d, 4 * d * heads, vocab_size=config.vocab_size)
     d, layers = gpt2.n_embd, gpt2.n_layer
     linear = n * (12 * d * d * layers + gpt2.vocab_size * d)
-    assert work(gpt2, "cached", "total", n) == linear + layers * d * n * (n + 1)
+    assert group_macs(gpt2, "cached", "total", n) == linear + layers * d * n * (n + 1)
     assert crossing(gpt2) == pytest.approx(6 * d)
 
 
@@ -61,6 +61,6 @@ def test_attention_equals_the_rest_at_the_published_lengths() -> None:
 
 
 def test_a_curve_goes_from_one_to_n() -> None:
-    points = spread(1000)
+    points = log_spaced(1000)
     assert points[0] == 1 and points[-1] == 1000
     assert points == sorted(set(points)) and len(points) > 20

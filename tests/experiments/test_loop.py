@@ -19,7 +19,7 @@ def model(request: pytest.FixtureRequest) -> Model:
 
 
 def test_it_writes_what_the_cached_run_writes(model: Model) -> None:
-    passes = loop.run(model, PROMPTS[model.name])
+    passes = loop.run_loop(model, PROMPTS[model.name])
     cached = Recording(model, PROMPTS[model.name])
     trace = cached.run()
     assert [*passes[-1].token_ids, passes[-1].choice] == cached.ids
@@ -28,7 +28,7 @@ def test_it_writes_what_the_cached_run_writes(model: Model) -> None:
 
 
 def test_every_pass_runs_all_tokens_and_repeats_all_but_the_newest(model: Model) -> None:
-    passes = loop.run(model, PROMPTS[model.name])
+    passes = loop.run_loop(model, PROMPTS[model.name])
     first = len(passes[0].token_ids)
     assert [len(one.trace["embed", 0]) for one in passes] == list(range(first, first + len(passes)))
     assert [one.again for one in passes] == [0, *range(first, first + len(passes) - 1)]
@@ -38,9 +38,9 @@ def test_every_pass_runs_all_tokens_and_repeats_all_but_the_newest(model: Model)
 
 
 def test_a_changed_row_is_not_counted_as_a_repeat(model: Model) -> None:
-    one, other = (loop.run(model, prompt)[0].trace for prompt in PAIR[model.name])
+    one, other = (loop.run_loop(model, prompt)[0].trace for prompt in PAIR[model.name])
     n = len(one["embed", 0])
-    assert loop.repeated(one, other) == n - 1
+    assert loop.count_repeats(one, other) == n - 1
     assert loop.furthest(model.config, one, other) > 1e-3
 
 
@@ -49,35 +49,35 @@ PAIR = {"names": ("emm", "amm"), "names-deep": ("emm", "amm"), "stories": ("the 
 
 def test_the_hook_hears_every_pass(model: Model) -> None:
     counter, heard = Counter(model.config), []
-    loop.run(model, PROMPTS[model.name], hook=lambda report: heard.append(report[0]))
-    passes = loop.run(model, PROMPTS[model.name], hook=counter)
+    loop.run_loop(model, PROMPTS[model.name], hook=lambda report: heard.append(report[0]))
+    passes = loop.run_loop(model, PROMPTS[model.name], hook=counter)
     assert heard.count("sample") == heard.count("logits") == len(passes)
     assert counter.macs[-1] == len(passes) * model.config.n_embd * model.config.vocab_size  # the last row's logits only
 
 
 def test_a_full_context_ends_the_loop(model: Model) -> None:
     word = "the " if model.name == "stories" else "z"
-    passes = loop.run(model, word * (model.config.n_ctx - 1))
+    passes = loop.run_loop(model, word * (model.config.n_ctx - 1))
     assert len(passes) == 1 and len(passes[0].token_ids) == model.config.n_ctx
-    assert loop.continued(model, passes[0].token_ids) == passes[0].token_ids
+    assert loop.complete(model, passes[0].token_ids) == passes[0].token_ids
 
 
 def test_a_seed_repeats_a_drawn_text_and_temperature_zero_never_draws(model: Model) -> None:
     def written(**settings: float) -> list[int]:
-        return [one.choice for one in loop.run(model, PROMPTS[model.name], **settings)]  # type: ignore[arg-type]
+        return [one.choice for one in loop.run_loop(model, PROMPTS[model.name], **settings)]  # type: ignore[arg-type]
 
     assert written(temperature=1.0, seed=3) == written(temperature=1.0, seed=3)
     assert written(seed=1) == written(seed=2)
-    drawn = loop.run(model, PROMPTS[model.name], temperature=1.0, seed=3)
+    drawn = loop.run_loop(model, PROMPTS[model.name], temperature=1.0, seed=3)
     assert [one.choice for one in drawn] == [one.draw for one in drawn]
 
 
 def test_the_most_open_choice() -> None:
     model = shipped("stories")
-    passes = loop.run(model, "the next day")
+    passes = loop.run_loop(model, "the next day")
     at = loop.most_open(passes)
     assert model.tokenizer.decode(passes[at].token_ids) == "the next day is"
-    branch = loop.continued(model, [*passes[at].token_ids, model.tokenizer.vocabulary.index("bright")])
+    branch = loop.complete(model, [*passes[at].token_ids, model.tokenizer.vocabulary.index("bright")])
     assert model.tokenizer.decode(branch).startswith("the next day is bright and")
 
 
@@ -85,11 +85,11 @@ def test_turns_are_those_of_rope() -> None:
     config, pos = shipped("stories").config, 3
     half = config.head_dim // 2
     turned = rope(config, range(pos, pos + 1), np.dtype(np.float64))(np.eye(config.head_dim)[None, :half])
-    for i, angle in enumerate(loop.turns(config, pos)):
+    for i, angle in enumerate(loop.rotary_angles(config, pos)):
         assert np.allclose(turned[0, i, [i, i + half]], [np.cos(angle), np.sin(angle)])
 
 
 @pytest.mark.parametrize(("prompt", "settings"), [("", {}), ("?", {}), ("a" * 40, {}), ("a", {"temperature": -1.0})])
 def test_what_cannot_run_is_a_sentence(prompt: str, settings: dict[str, float]) -> None:
     with pytest.raises(UserError):
-        loop.run(shipped("names"), prompt, **settings)  # type: ignore[arg-type]
+        loop.run_loop(shipped("names"), prompt, **settings)  # type: ignore[arg-type]

@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from microgpt.experiments.mistakes import N_TEXTS, loss, means, measured, no_mask, no_offset, no_reset, right, sampled
+from microgpt.experiments.mistakes import (
+    N_TEXTS,
+    load_means,
+    loss,
+    means,
+    no_mask,
+    no_offset,
+    no_reset,
+    right,
+    sample_texts,
+)
 from microgpt.model import softmax
 from microgpt.record import Recording
 from microgpt.train import loss_and_grads
@@ -67,7 +77,7 @@ def test_without_a_reset_the_text_goes_on_from_the_old_one(case: Case) -> None:
 
 def check_means(name: str) -> None:
     """What is kept comes out again; every mistake makes the mean worse, though the loss of some texts lower."""
-    kept, made = measured(name), means(shipped(name))
+    kept, made = load_means(name), means(shipped(name))
     assert kept.keys() == made.keys()
     for kind, mean in kept.items():
         assert mean.loss == pytest.approx(made[kind].loss, abs=1e-6) and mean.lower == made[kind].lower
@@ -89,9 +99,9 @@ def test_the_means_that_are_kept_are_those_of_the_others(name: str) -> None:
 def test_the_right_mean_is_the_loss_of_training(name: str) -> None:
     """By the parallel pass, which shares no code with the cached one but the model."""
     model = shipped(name)
-    texts = sampled(model)
+    texts = sample_texts(model)
     grads = {key: np.zeros_like(value) for key, value in model.params.items()}
     losses = [loss_and_grads(model.params, model.config, ids, grads) for ids in texts]
     assert len(texts) == N_TEXTS
-    assert measured(name)["right"].loss == pytest.approx(float(np.mean(losses)), abs=1e-6)
+    assert load_means(name)["right"].loss == pytest.approx(float(np.mean(losses)), abs=1e-6)
     assert loss(right(model.params, model.config, texts[0][:-1]), texts[0]) == pytest.approx(losses[0])

@@ -3,8 +3,8 @@
 import pytest
 
 from microgpt.errors import UserError
-from microgpt.experiments import placing
-from microgpt.experiments.placing import Reserve, blocks, last_block, power_of_two, whole
+from microgpt.experiments import allocation
+from microgpt.experiments.allocation import Reserve, blocks, last_block, longest_text, power_of_two
 from microgpt.trace import Trace
 from microgpt.weights import shipped
 from tests.support.given.published import NAMES
@@ -13,26 +13,33 @@ LENGTHS = [1 + len(name) for name in NAMES]
 
 
 def test_the_names_are_those_that_microgpt_prints() -> None:
-    assert placing.twenty(shipped("names")) == LENGTHS
+    assert allocation.twenty(shipped("names")) == LENGTHS
 
 
 @pytest.mark.parametrize(
     ("reserve", "slots"),
-    [(whole(16), 320), (power_of_two, 156), (blocks(16), 320), (blocks(4), 156), (blocks(2), 124), (blocks(1), 118)],
+    [
+        (longest_text(16), 320),
+        (power_of_two, 156),
+        (blocks(16), 320),
+        (blocks(4), 156),
+        (blocks(2), 124),
+        (blocks(1), 118),
+    ],
 )
 def test_waste_is_what_a_walk_over_the_slots_counts(reserve: Reserve, slots: int) -> None:
-    assert placing.at_end(LENGTHS, reserve) == (118, slots)
+    assert allocation.at_end(LENGTHS, reserve) == (118, slots)
     counted = {"rows": 0, "reserved": 0, "internal": 0}
     for end in LENGTHS:
         for now in range(1, end + 1):
             for slot in range(reserve(now, end)):
                 counted["rows" if slot < now else "reserved" if slot < end else "internal"] += 1
-    assert placing.waste(LENGTHS, reserve)._asdict() == counted
+    assert allocation.waste(LENGTHS, reserve)._asdict() == counted
 
 
 def test_the_shares_are_those_of_the_reference() -> None:
-    assert [round(100 * x, 1) for x in placing.waste(LENGTHS, whole(16)).shares] == [21.8, 15.6, 62.6]
-    assert round(100 * placing.waste(LENGTHS, blocks(4)).shares[0], 1) == 66.0
+    assert [round(100 * x, 1) for x in allocation.waste(LENGTHS, longest_text(16)).shares] == [21.8, 15.6, 62.6]
+    assert round(100 * allocation.waste(LENGTHS, blocks(4)).shares[0], 1) == 66.0
 
 
 @pytest.mark.parametrize(("lengths", "size"), [([5, 8], 2), ([16, 8], 2), ([1, 3], 4), ([3, 3], 1)])
@@ -40,8 +47,8 @@ def test_turns_fit_exactly_and_each_row_lies_where_its_table_says(lengths: list[
     model = shipped("names-deep")
     texts = [[(3 * i + text) % 27 for i in range(n)] for text, n in enumerate(lengths)]
     trace = Trace()
-    steps = placing.take_turns(model, texts, size, trace)
-    n_blocks, rows = placing.most_blocks(lengths, size), {text: 0 for text in range(len(texts))}
+    steps = allocation.take_turns(model, texts, size, trace)
+    n_blocks, rows = allocation.most_blocks(lengths, size), {text: 0 for text in range(len(texts))}
     for step in steps:
         held = [block for table in step.tables for block in table]
         assert sorted(held + step.free) == list(range(n_blocks))  # each block is somewhere, and once
@@ -61,18 +68,18 @@ def test_turns_fit_exactly_and_each_row_lies_where_its_table_says(lengths: list[
 
 def test_a_text_is_what_the_model_writes_and_no_longer_than_its_context() -> None:
     model = shipped("names-deep")
-    assert model.tokenizer.decode(placing.written(model, "li")) == "lina"
-    assert len(placing.written(model, "z" * 15)) == 16
+    assert model.tokenizer.decode(allocation.complete_text(model, "li")) == "lina"
+    assert len(allocation.complete_text(model, "z" * 15)) == 16
     for prompt in ("", "z" * 16):
         with pytest.raises(UserError):
-            placing.written(model, prompt)
+            allocation.complete_text(model, prompt)
 
 
 def test_free_slots_between_texts_may_fit_nobody() -> None:
     """14 slots are free, and a text of 8 fits nowhere; whole blocks of two are enough for it."""
-    owners = placing.laid_out([6, 5, 6, 5, 6, 4], [1, 3, 5], 32)
-    assert placing.holes(owners) == [5, 5, 4] and placing.whole_blocks(owners, 2) == 6
-    assert placing.holes([0, -1, 1]) == [1] and placing.holes([0, 1]) == []
+    owners = allocation.owner_of_slots([6, 5, 6, 5, 6, 4], [1, 3, 5], 32)
+    assert allocation.holes(owners) == [5, 5, 4] and allocation.whole_blocks(owners, 2) == 6
+    assert allocation.holes([0, -1, 1]) == [1] and allocation.holes([0, 1]) == []
 
 
 def test_what_last_blocks_leave_empty() -> None:

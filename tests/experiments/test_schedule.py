@@ -19,7 +19,7 @@ from microgpt.experiments.schedule import (
     estimate,
     full,
     largest_difference,
-    run,
+    run_schedule,
     weights_read,
 )
 from microgpt.trace import Trace
@@ -31,7 +31,7 @@ from tests.support.strategies import Case, cases, model_of
 @given(cases(min_tokens=2), st.integers(1, 10), st.integers(0, 4))
 def test_chunks_leave_the_same_rows_and_say_the_same(case: Case, chunk: int, max_new: int) -> None:
     model, n = model_of(case), len(case.token_ids)
-    whole, parts = (run(model, case.token_ids, size, max_new) for size in (0, chunk))
+    whole, parts = (run_schedule(model, case.token_ids, size, max_new) for size in (0, chunk))
     assert largest_difference(whole.cache, parts.cache, n) < 1e-9
     said = [prefill(case.params, case.config, case.token_ids, KVCache(case.config), chunk=size) for size in (0, chunk)]
     assert np.abs(said[0] - said[1]).max() < 1e-9
@@ -40,7 +40,7 @@ def test_chunks_leave_the_same_rows_and_say_the_same(case: Case, chunk: int, max
 
 @given(cases(min_tokens=2), st.integers(1, 10), st.integers(0, 4))
 def test_passes_follow_each_other_and_cost_what_the_closed_form_says(case: Case, chunk: int, max_new: int) -> None:
-    done = run(model_of(case), case.token_ids, chunk, max_new)
+    done = run_schedule(model_of(case), case.token_ids, chunk, max_new)
     assert [p.start for p in done.passes] == [0, *(p.end for p in done.passes[:-1])]
     assert done.passes[-1].end == len(done.cache)
     assert [p.n for p in done.passes[done.n_prefill :]] == [1] * (len(done.passes) - done.n_prefill)
@@ -55,7 +55,7 @@ def test_what_follows_is_what_greedy_generation_says(name: str) -> None:
     model = shipped(name)
     ids = [model.tokenizer.start, 0, 1]
     trace = Trace({})
-    done = run(model, ids, 2, 6, hook=trace)
+    done = run_schedule(model, ids, 2, 6, hook=trace)
     expected = generate(model.params, model.config, ids, 6, stop=model.tokenizer.start)
     assert done.token_ids[len(ids) :] == list(expected)
     assert len([e for e in trace if e.name == "logits"]) == len(done.passes)
@@ -106,6 +106,6 @@ def test_a_full_context_says_so(name: str) -> None:
 
 def test_differences_are_seen() -> None:
     model = shipped("names")
-    one, other = (run(model, [26, 3, last], 0, 0).cache for last in (4, 5))
+    one, other = (run_schedule(model, [26, 3, last], 0, 0).cache for last in (4, 5))
     assert largest_difference(one, other, 2) == 0 < largest_difference(one, other, 3)
     assert largest_difference(KVCache(model.config), one, 0) == 0

@@ -16,7 +16,7 @@ WRITTEN = (
 
 def test_in_pieces_of_any_size_it_gives_the_published_losses_and_names() -> None:
     trainer, rng = Trainer(), Random(0)
-    while not trainer.done:
+    while not trainer.is_done:
         trainer.advance(rng.randint(1, 60))
         trainer.names(2)  # looking does not disturb
     np.testing.assert_allclose(trainer.losses[:13], PUBLISHED, atol=5e-5)

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 
 from microgpt.decode import recompute
-from microgpt.experiments.validity import after_one_training_step, another, cache_rows, staleness, unmasked_rows
+from microgpt.experiments.validity import after_one_training_step, another, cache_rows, rows_without_mask, staleness
 from microgpt.weights import shipped
 from tests.support.examples import examples
 from tests.support.strategies import Case, cases
@@ -57,6 +57,6 @@ def test_another_token_is_another_and_not_the_one_to_avoid() -> None:
 def test_without_a_mask_an_appended_token_spoils_every_row_above_the_first_layer() -> None:
     model = shipped("names-deep")
     ids = model.tokenizer.encode("emma")
-    off = staleness(*(unmasked_rows(model.params, model.config, x) for x in (ids, [*ids, 0])))
+    off = staleness(*(rows_without_mask(model.params, model.config, x) for x in (ids, [*ids, 0])))
     assert not off[0].any()
     assert (off[1:] > 1e-3).all()

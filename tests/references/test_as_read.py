@@ -128,7 +128,7 @@ def test_each_step_shows_the_rows_that_attention_was_given(way: Way, family: str
     part = whole.of_open_heads()
     for shown in (whole, picture_of_excerpt(from_json(to_json(part)))):
         shows(shown, cache.handed)
-        assert [shown.changed(at) for at in range(shown.n)][: FROM + 1] == [[]] * FROM + [BROKEN[way]]
+        assert [shown.differing_rows(at) for at in range(shown.n)][: FROM + 1] == [[]] * FROM + [BROKEN[way]]
     assert {event.pos for event in trace if event.name in READ} <= {*range(FROM, whole.n)}
     last = whole.n - 1
     for layer in range(2):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from microgpt.experiments.exactness.rounded import to_bfloat16, to_float16
+from microgpt.experiments.exactness.rounding import to_bfloat16, to_float16
 from tests.references.pytorch import torch
 
 pytestmark = pytest.mark.references

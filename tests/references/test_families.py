@@ -17,7 +17,7 @@ from microgpt.huggingface.engine import Engine
 from microgpt.huggingface.recorder import give_back_blocks, record
 from microgpt.huggingface.shape import counter, shape_of
 from microgpt.trace import OVER_KEYS, READ, Reads, Trace, from_json, to_json
-from microgpt.viz.large.excerpt import needed
+from microgpt.viz.large.excerpt import is_needed
 from microgpt.viz.large.family import of_family
 from microgpt.viz.large.from_trace import ExcerptPicture, picture_of_excerpt, picture_of_trace
 from microgpt.viz.large.heads import with_rows
@@ -130,7 +130,7 @@ def check_counted(family: str, model: Any, trace: Trace, view: ExcerptPicture) -
             engine.run(ids, 1)
         with FlopCounterMode(display=False) as whole:
             engine.again(ids)
-    hidden = len(kept) * n * n - sum(cost.seen(n, n, windows[layer]) for layer in kept)
+    hidden = len(kept) * n * n - sum(cost.count_pairs(n, n, windows[layer]) for layer in kept)
     hidden *= c.n_head * (c.head_dim + shape.v_dim)
     assert not shape.ours and macs(1, n).sum() == without_states(step)
     assert macs(n, n).sum() + hidden == without_states(whole)
@@ -138,7 +138,7 @@ def check_counted(family: str, model: Any, trace: Trace, view: ExcerptPicture) -
     rows = [min(n, window - 1 if window else n) for layer, window in enumerate(windows) if layer in kept]
     assert [layer.keys.shape[2] for layer in held] == rows
     token = 16 if family.startswith("Deepseek") else c.n_kv_head * (c.head_dim + shape.v_dim)
-    assert engine.held().numbers == token * sum(rows) and engine.held().bytes == 4 * engine.held().numbers
+    assert engine.measure().numbers == token * sum(rows) and engine.measure().bytes == 4 * engine.measure().numbers
     for i, (numbers, size) in enumerate(trace.about["held"], 1):
         assert numbers == token * sum(min(i, windows[at] - 1 if windows[at] else i) for at in kept) == size / 4
         shown = view.step(i - 1).bytes
@@ -336,7 +336,7 @@ def test_a_recording_keeps_in_memory_what_a_page_shows() -> None:
     """Of the layers that stay closed no rows of q and no MLP; the picture is the same."""
     model, text = made("Olmo2", num_hidden_layers=5), "the day"
     whole = record(model, words(), text, 4)
-    part = record(model, words(), text, 4, keeps=lambda about: needed([4]))
+    part = record(model, words(), text, 4, keeps=lambda about: is_needed([4]))
     later = {(event.name, event.layer) for event in part if event.pos > 0}
     assert {layer for name, layer in later if name == "q"} == {4} and ("mlp_hidden", 4) not in later
     for name in ("k", "v", "attn_weights", "cache_append"):

@@ -17,7 +17,7 @@ from microgpt.cache import KVCache
 from microgpt.checkpoints.folder import load_checkpoint, load_params
 from microgpt.errors import UserError
 from microgpt.huggingface.recorder import record
-from microgpt.huggingface.watch import NAME, watched
+from microgpt.huggingface.watch import ATTENTION_NAME, watched
 from microgpt.model import forward
 from microgpt.record import Recording
 from microgpt.trace import Trace, from_json, to_json
@@ -101,7 +101,7 @@ def test_generate_gives_the_same_tokens_while_it_is_watched() -> None:
     asked: dict[str, Any] = {"max_new_tokens": 12, "do_sample": False, "eos_token_id": 16, "pad_token_id": 16}
     alone, before, trace = model.generate(ids, **asked), model.config._attn_implementation, Trace()
     with watched(model, trace.keep):
-        assert model.config._attn_implementation == NAME
+        assert model.config._attn_implementation == ATTENTION_NAME
         watching = model.generate(ids, **asked)
     assert torch.equal(alone, watching) and model.config._attn_implementation == before
     assert trace.number("cache_append", alone.shape[1] - 2, 0) == alone.shape[1] - 1

@@ -11,7 +11,7 @@ from microgpt.config import param_shapes
 from microgpt.decode import recompute
 from microgpt.errors import UserError
 from microgpt.model import forward
-from microgpt.serving.adapters import beside, drawn, matrices, merged, voided
+from microgpt.serving.adapters import beside, draw_adapter, matrices, merge, void
 from microgpt.weights import shipped
 
 DEEP, NAMES = shipped("names-deep"), shipped("names")
@@ -34,7 +34,7 @@ EVERY = range(DEEP.config.n_layer)
 def test_an_adapter_voids_the_rows_above_it_and_wk_and_wv_their_own(
     name: str, keys: bool, values: bool, at: int
 ) -> None:
-    moved = voided(DEEP.params, DEEP.config, drawn(DEEP.config, [f"layer{at}.{name}"], 2), IDS)
+    moved = void(DEEP.params, DEEP.config, draw_adapter(DEEP.config, [f"layer{at}.{name}"], 2), IDS)
     for layer in EVERY:
         expected = (False, False) if layer < at else (keys, values) if layer == at else (True, True)
         assert tuple(moved[layer] > 1e-6) == expected
@@ -43,24 +43,24 @@ def test_an_adapter_voids_the_rows_above_it_and_wk_and_wv_their_own(
 
 def test_an_adapter_whose_b_is_zero_voids_nothing() -> None:
     """And in a model of one layer an adapter of q leaves all rows as they are."""
-    assert not voided(DEEP.params, DEEP.config, drawn(DEEP.config, ["wk", "wv"], 2, scale=0), IDS).any()
-    assert not voided(NAMES.params, NAMES.config, drawn(NAMES.config, ["wq", "wo", "fc1"], 2), IDS).any()
+    assert not void(DEEP.params, DEEP.config, draw_adapter(DEEP.config, ["wk", "wv"], 2, scale=0), IDS).any()
+    assert not void(NAMES.params, NAMES.config, draw_adapter(NAMES.config, ["wq", "wo", "fc1"], 2), IDS).any()
 
 
 @given(st.integers(0, 99), st.integers(1, 4), st.sampled_from(["wq", "wk", "wo", "fc1", "fc2"]))
 def test_beside_the_weights_is_merged_into_them(seed: int, r: int, name: str) -> None:
-    adapter = drawn(DEEP.config, [name], r, seed)._replace(alpha=2.0)
+    adapter = draw_adapter(DEEP.config, [name], r, seed)._replace(alpha=2.0)
     for full in adapter.matrices:
         x = np.random.default_rng(seed).normal(0, 1, (3, DEEP.params[full].shape[1]))
-        assert np.abs(beside(x, DEEP.params, full, adapter) - x @ merged(DEEP.params, adapter)[full].T).max() <= 1e-13
+        assert np.abs(beside(x, DEEP.params, full, adapter) - x @ merge(DEEP.params, adapter)[full].T).max() <= 1e-13
     untouched = next(other for other in matrices(param_shapes(DEEP.config)) if other not in adapter.matrices)
     x = np.ones((1, DEEP.params[untouched].shape[1]))
     assert (beside(x, DEEP.params, untouched, adapter) == x @ DEEP.params[untouched].T).all()
 
 
 def test_rows_of_another_adapter_give_wrong_logits_and_a_salt_keeps_them_apart() -> None:
-    adapter = drawn(DEEP.config, ["wk", "wv"], 2)
-    ours, pool = merged(DEEP.params, adapter), BlockPool(DEEP.config, 20, 2)
+    adapter = draw_adapter(DEEP.config, ["wk", "wv"], 2)
+    ours, pool = merge(DEEP.params, adapter), BlockPool(DEEP.config, 20, 2)
     cache = begin(pool, IDS, salt="base")
     forward(DEEP.params, DEEP.config, IDS, cache)
     publish(cache, IDS, salt="base")
@@ -76,10 +76,10 @@ def test_rows_of_another_adapter_give_wrong_logits_and_a_salt_keeps_them_apart()
 def test_what_fits_no_matrix_is_refused() -> None:
     for names, r in ((["wte"], 2), (["layer9.wk"], 2), (["wk"], 0), ([], 1)):
         with pytest.raises(UserError, match="choose a rank of 1 or more and some of fc1, fc2, wk, wo"):
-            drawn(DEEP.config, names, r)
+            draw_adapter(DEEP.config, names, r)
 
 
 def test_the_base_is_not_written_to() -> None:
     before = DEEP.params["layer0.wk"].copy()
-    merged(DEEP.params, drawn(DEEP.config, ["wk"], 1))
+    merge(DEEP.params, draw_adapter(DEEP.config, ["wk"], 1))
     assert (DEEP.params["layer0.wk"] == before).all()

@@ -3,7 +3,7 @@
 import pytest
 
 from microgpt.errors import UserError
-from microgpt.serving.batches import LEAST, Run, alone, serve, six, ways
+from microgpt.serving.batches import LEAST, BatchRun, alone, serve, six, ways
 from microgpt.weights import shipped
 
 MODEL = shipped("stories")
@@ -12,11 +12,11 @@ POLICIES = ways(SIX)
 
 
 @pytest.fixture(scope="module", params=POLICIES)
-def run(request: pytest.FixtureRequest) -> Run:
+def run(request: pytest.FixtureRequest) -> BatchRun:
     return serve(MODEL, SIX, *POLICIES[request.param])
 
 
-def test_each_text_is_what_it_is_alone(run: Run) -> None:
+def test_each_text_is_what_it_is_alone(run: BatchRun) -> None:
     assert [len(one.ids) for one in SIX] == [7, 3, 6, 3, 7, 7]
     assert run.ids == [alone(MODEL, one) for one in SIX]
     assert [len(times) for times in run.written] == [
@@ -24,7 +24,7 @@ def test_each_text_is_what_it_is_alone(run: Run) -> None:
     ]
 
 
-def test_the_clock_goes_from_pass_to_pass_and_no_row_is_missing(run: Run) -> None:
+def test_the_clock_goes_from_pass_to_pass_and_no_row_is_missing(run: BatchRun) -> None:
     rows, clock = dict.fromkeys(range(len(SIX)), 0), 0
     for one in run.passes:
         for text in one.preempted:
@@ -49,7 +49,7 @@ def test_who_waits_for_whom() -> None:
     assert runs["chunks"].first[0] < runs["whole"].first[0] < runs["static"].first[0]
     assert max(runs["chunks"].between) < max(runs["whole"].between)
     assert runs["static"].first[4] > 1.5 * runs["chunks"].first[4]
-    assert runs["static"].used < runs["whole"].used
+    assert runs["static"].usage < runs["whole"].usage
     assert any(one.preempted for one in runs["small"].passes) and runs["small"].n_blocks < runs["chunks"].n_blocks
     assert not any(one.preempted for one in runs["chunks"].passes)
 

@@ -13,7 +13,7 @@ from microgpt.caches.prefix import begin, publish
 from microgpt.config import Config, split
 from microgpt.errors import UserError
 from microgpt.model import forward
-from microgpt.serving.chat import edited, pays_from, price, turns
+from microgpt.serving.chat import chat_turns, edit, pays_from, price
 from microgpt.weights import init
 
 LENGTHS = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=1, max_size=4)
@@ -25,7 +25,7 @@ def test_turns_are_what_a_pool_finds(system: int, lengths: list[tuple[int, int]]
     config = Config(n_layer=2, n_ctx=48)
     params, rng = split(init(config, Random(0)), config), np.random.default_rng(0)
     pool, ids = BlockPool(config, 100, size), rng.integers(0, 27, system).tolist()
-    chat = turns(system, [asked for asked, _ in lengths], [answered for _, answered in lengths], size)
+    chat = chat_turns(system, [asked for asked, _ in lengths], [answered for _, answered in lengths], size)
     for turn, (asked, answered) in zip(chat, lengths, strict=True):
         ids += rng.integers(0, 27, asked).tolist()
         cache = begin(pool, ids)
@@ -42,14 +42,14 @@ def test_turns_are_what_a_pool_finds(system: int, lengths: list[tuple[int, int]]
 
 
 def test_six_turns_send_ten_thousand_tokens_and_run_thirteen_hundred() -> None:
-    chat = turns(1000, [50] * 6, [200] * 6)
+    chat = chat_turns(1000, [50] * 6, [200] * 6)
     assert sum(turn.sent for turn in chat) == 10_050
     assert sum(turn.run for turn in chat) == 1_305
     assert round(100 * sum(turn.found for turn in chat) / 10_050, 1) == 87.0
     assert round(price(chat, 1.25, 0.1)) == 2_506
     assert price(chat, 1, 1) == 10_050
     assert price(chat, 1.25, 0.1, 1050) == price(chat, 1.25, 0.1) and price(chat, 1.25, 0.1, 10**6) == 10_050
-    few = [edited(1800, 500), edited(900, 600)]  # of the first too little is found, and the second is too short
+    few = [edit(1800, 500), edit(900, 600)]  # of the first too little is found, and the second is too short
     assert price(few, 1.25, 0.1, 1024) == 1800 * 1.25 + 900 and price(few, 1.25, 0.1, 500) == 1600 * 1.25 + 1100 * 0.1
 
 
@@ -60,14 +60,14 @@ def test_when_a_cached_prompt_pays(write: float, uses: int, ten: float) -> None:
 
 
 def test_an_edit_leaves_the_rows_before_it() -> None:
-    assert [edited(15, at).found for at in (0, 7, 14)] == [0, 7, 14]
-    assert edited(15, 7, 4).found == 4
+    assert [edit(15, at).found for at in (0, 7, 14)] == [0, 7, 14]
+    assert edit(15, 7, 4).found == 4
 
 
 def test_what_makes_no_chat_is_refused() -> None:
     with pytest.raises(UserError, match="A chat needs a question and an answer"):
-        turns(10, [1, 0], [1, 1])
+        chat_turns(10, [1, 0], [1, 1])
     with pytest.raises(UserError, match="Token 15 cannot be changed in a prompt of 15 tokens; choose 0 to 14"):
-        edited(15, 15)
+        edit(15, 15)
     with pytest.raises(UserError, match="At 1.5 times the price a found token is no cheaper"):
         pays_from(1, 1.5)

@@ -84,13 +84,13 @@ class Served:
         for request, n in self.plan:
             cache, rows = self.memory.caches[request], request.computed + n
             for layer in cache.layers:
-                layer.held(rows)
+                layer.set_length(rows)
             first, keys = request.computed // 2, block_keys(self.memory.ids[request][:rows], 2)
             self.written |= dict(zip(cache.table[first:], keys[first:], strict=False))
-            if n == request.wanted:
+            if n == request.n_waiting:
                 self.memory.ids[request].append(token)
-        for request in self.scheduler.done(self.plan):
-            if request.ended:
+        for request in self.scheduler.finish_step(self.plan):
+            if request.has_ended:
                 del self.memory.ids[request]
         self.plan = []
 

@@ -5,35 +5,49 @@ import json
 import pytest
 
 from microgpt.recipes import DATA
-from microgpt.serving.measured import RATES, REQUESTS, ROUTES, WAYS, as_json, fields, fleet, kept, measure
+from microgpt.serving.measured import (
+    POLICIES,
+    RATES,
+    REQUESTS,
+    ROUTES,
+    fields,
+    fleet,
+    load_measures,
+    measure,
+    results_json,
+)
 
 
 @pytest.mark.timeout(900)
 @pytest.mark.thorough("runs all ten thousand requests under each policy and load, some minutes")
 def test_the_file_is_what_the_command_gives() -> None:
-    assert (DATA / "requests.json").read_text("utf-8") == as_json(measure()) + "\n"
+    assert (DATA / "requests.json").read_text("utf-8") == results_json(measure()) + "\n"
 
 
 def test_the_file_has_every_way_and_reads_back_as_it_was_written() -> None:
-    assert tuple(kept().policies) == RATES and len(RATES) >= 3 and kept().fleet.keys() == ROUTES.keys()
-    assert all(ways.keys() == WAYS.keys() for ways in kept().policies.values())
-    assert as_json(kept()) == json.dumps(json.loads((DATA / "requests.json").read_text("utf-8")), separators=(",", ":"))
+    assert (
+        tuple(load_measures().policies) == RATES and len(RATES) >= 3 and load_measures().fleet.keys() == ROUTES.keys()
+    )
+    assert all(ways.keys() == POLICIES.keys() for ways in load_measures().policies.values())
+    assert results_json(load_measures()) == json.dumps(
+        json.loads((DATA / "requests.json").read_text("utf-8")), separators=(",", ":")
+    )
     few = fleet(*ROUTES["prefix"], 100)
-    assert fields(few).keys() == fields(kept().fleet["prefix"]).keys()
+    assert fields(few).keys() == fields(load_measures().fleet["prefix"]).keys()
 
 
 def test_what_is_compared_differs_in_what_is_named_alone() -> None:
     """All policies have the same places, and all write the same tokens; whole prompts have room for the longest."""
-    assert len({way.policy.places for way in WAYS.values()}) == 1 and REQUESTS == 10_000
-    assert len({seen.tokens for ways in kept().policies.values() for seen in ways.values()}) == 1
-    one, same = WAYS["reserved"].policy, WAYS["large"].policy
-    assert one == same and WAYS["tight"].policy.budget == same.budget < WAYS["whole"].policy.budget
+    assert len({way.policy.places for way in POLICIES.values()}) == 1 and REQUESTS == 10_000
+    assert len({seen.tokens for ways in load_measures().policies.values() for seen in ways.values()}) == 1
+    one, same = POLICIES["reserved"].policy, POLICIES["large"].policy
+    assert one == same and POLICIES["tight"].policy.budget == same.budget < POLICIES["whole"].policy.budget
 
 
 def test_what_the_policies_show_at_each_load() -> None:
     """Static batches let everybody wait. Chunks do nothing for the first token while the server keeps up, and a smaller
     budget keeps the gaps short; where it is larger than what passes run, it does nothing."""
-    for rate, ways in kept().policies.items():
+    for rate, ways in load_measures().policies.items():
         assert ways["static"].first[0] > 15 * ways["whole"].first[0]
         behind = {kind: seen.seconds - REQUESTS / rate for kind, seen in ways.items()}  # what is left at the end
         assert (behind["static"] > 30) == (behind["reserved"] > 30) == (rate > 20)
@@ -46,14 +60,14 @@ def test_what_the_policies_show_at_each_load() -> None:
         assert ways["large"].between[1] == pytest.approx(ways["whole"].between[1], rel=0.03)
         assert ways["tight"].first[1] > 1.8 * ways["whole"].first[1]  # three prompts of ten thousand
         assert ways["reserved"].empty > 0.9 > 0.02 > ways["whole"].empty
-    most = kept().policies[100]  # none keeps up: who serves most has the shortest queue
+    most = load_measures().policies[100]  # none keeps up: who serves most has the shortest queue
     assert most["chunks"].arithmetic > 1.05 * most["whole"].arithmetic
     assert most["chunks"].first[0] < most["whole"].first[0] < most["small"].first[0]
 
 
 def test_what_the_routes_show() -> None:
     """Where the rows of a beginning are kept, less is run; where requests go to them, still less."""
-    anew, turns, prefix = kept().fleet.values()
+    anew, turns, prefix = load_measures().fleet.values()
     assert anew.tokens == turns.tokens == prefix.tokens
     assert anew.first[0] > 3 * turns.first[0] > 9 * prefix.first[0]
     assert anew.arithmetic > turns.arithmetic > prefix.arithmetic

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from microgpt.config import Report
 from microgpt.errors import UserError
-from microgpt.serving.scheduler import Blocks, Chunk, Policy, Request, Reserved, Scheduler, run
+from microgpt.serving.scheduler import Blocks, Chunk, Policy, Request, Reserved, Scheduler, run_all
 
 SIX = tuple(zip("ABCDEF", (7, 3, 6, 3, 7, 7), (6, 9, 9, 12, 5, 7), (0, 0, 0, 0, 4, 4), strict=True))
 TOKENS = 75  # of all six: each token but the last of an answer is run once
@@ -17,7 +17,7 @@ TOKENS = 75  # of all six: each token but the last of an answer is run once
 
 def steps_of(policy: Policy) -> list[list[Chunk]]:
     plans = list[list[Chunk]]()
-    run(Scheduler(policy, Blocks(100)), [Request(*one) for one in SIX], plans.append)
+    run_all(Scheduler(policy, Blocks(100)), [Request(*one) for one in SIX], plans.append)
     return plans
 
 
@@ -51,13 +51,13 @@ def test_a_long_prompt_stalls_others_unless_it_is_cut(budget: int, first: int, w
     for name in "abc":
         scheduler.add(Request(name, 1, 13))
     clock += len(scheduler.schedule()) and 4
-    scheduler.done([Chunk(request, 1) for request in scheduler.running])
+    scheduler.finish_step([Chunk(request, 1) for request in scheduler.running])
     scheduler.add(Request("long", 20, 1))
     start = clock
     while scheduler.running or scheduler.waiting:
         plan = scheduler.schedule()
         clock += max(4, sum(n for _, n in plan))
-        for request in scheduler.done(plan):
+        for request in scheduler.finish_step(plan):
             times.setdefault(request.name, [start]).append(clock)
     assert times["long"][1] - start == first
     assert max(b - a for name in "abc" for a, b in pairwise(times[name])) == worst
@@ -83,10 +83,10 @@ def test_laws_of_every_step(
         held = sum(-(-(r.computed + dict(plan).get(r, 0)) // size) for r in scheduler.running)
         assert memory.n_blocks - memory.n_free == held
         for request, n in plan:
-            assert 1 <= n <= request.wanted
+            assert 1 <= n <= request.n_waiting
             ran[request] += n
 
-    run(scheduler, requests, check)
+    run_all(scheduler, requests, check)
     assert all(request.written == request.answer for request in requests)
     assert memory.n_free == memory.n_blocks
     again = Counter(name for name, *_ in told)["preempt"]
@@ -103,13 +103,13 @@ def test_the_one_that_came_last_is_preempted_and_comes_back_first() -> None:
     first, last, later = Request("first", 4, 4), Request("last", 4, 4), Request("later", 1, 1)
     for request in (first, last):
         scheduler.add(request)
-    scheduler.done(scheduler.schedule())
+    scheduler.finish_step(scheduler.schedule())
     scheduler.add(later)
     scheduler.policy = Policy(2, 4)  # there would be budget and memory to take it in again at once, for one token
     plan = scheduler.schedule()
     assert [(request.name, n) for request, n in plan] == [("first", 1)]
     assert [request.name for request in scheduler.waiting] == ["last", "later"]
-    assert (last.computed, last.wanted, last.preempted) == (0, 5, 1)  # its written token stays written
+    assert (last.computed, last.n_waiting, last.preempted) == (0, 5, 1)  # its written token stays written
 
 
 def test_who_reserves_runs_fewer_at_a_time() -> None:

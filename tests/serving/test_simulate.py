@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 
 from microgpt.architectures.known import PRESETS
 from microgpt.errors import UserError
-from microgpt.serving.hardware import PROCESSORS, Processor, bound, decoding, prefilling
+from microgpt.serving.hardware import PROCESSORS, Processor, decoding, lower_bound, prefilling
 from microgpt.serving.scheduler import Blocks, Policy, Request, Reserved
-from microgpt.serving.simulate import GroupBlocks, Seen, by_prefix, in_turns, percentiles, requests, simulate
+from microgpt.serving.simulate import GroupBlocks, RunSummary, by_prefix, in_turns, percentiles, requests, simulate
 from tests.support.examples import examples
 
 LLAMA, H100 = PRESETS["Llama-3-8B"], PROCESSORS["H100"]
 ROWS = (int(0.9 * H100.memory) - LLAMA.weight_bytes()) // LLAMA.bytes_per_token()
 
 
-def run(n: int, rate: float, policy: Policy, memory: type[Blocks] = Blocks) -> Seen:
+def run(n: int, rate: float, policy: Policy, memory: type[Blocks] = Blocks) -> RunSummary:
     size = 8192 if memory is Reserved else 16
     kept = Reserved(ROWS, size) if memory is Reserved else memory(ROWS // size, size)
     return simulate(requests(n, rate), LLAMA, H100, policy, lambda: kept)
@@ -26,7 +26,7 @@ def run(n: int, rate: float, policy: Policy, memory: type[Blocks] = Blocks) -> S
 def test_one_request_alone_takes_what_its_passes_take() -> None:
     found = simulate([Request("a", 1000, 3)], LLAMA, H100, Policy(), lambda: Blocks(200))
     passes = [prefilling(1000), decoding(1, 1001), decoding(1, 1002)]
-    seconds = [bound(LLAMA, one).seconds(H100) for one in passes]
+    seconds = [lower_bound(LLAMA, one).seconds(H100) for one in passes]
     assert found.first == pytest.approx((seconds[0],) * 2)
     assert found.between == pytest.approx((seconds[1],) * 2, rel=1e-4)
     assert (found.seconds, found.busy) == pytest.approx((sum(seconds), 1.0)) and found.tokens == 3

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from microgpt.decode import generate
 from microgpt.errors import UserError
-from microgpt.serving.trees import Tree, cut, grow, speculate
+from microgpt.serving.trees import Tree, grow, speculate, trim
 from microgpt.weights import shipped
 from tests.support.examples import examples
 
@@ -50,9 +50,9 @@ def test_a_tree_has_the_likeliest_tokens_of_each_place() -> None:
 
 def test_cut_keeps_a_tree() -> None:
     tree = Tree([5, 6, 7, 8], [-1, 0, -1, 1])
-    assert cut(tree, 3, 9) == Tree([5, 6, 7], [-1, 0, -1])
-    assert cut(tree, 9, 1) == Tree([5, 7], [-1, -1])
-    assert cut(tree, 9, 0) == Tree([], [])
+    assert trim(tree, 3, 9) == Tree([5, 6, 7], [-1, 0, -1])
+    assert trim(tree, 9, 1) == Tree([5, 7], [-1, -1])
+    assert trim(tree, 9, 0) == Tree([], [])
 
 
 def test_what_cannot_be() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from microgpt import simd
 from microgpt.config import Array
-from tools.runtime import used
+from tools.runtime import usage
 
 PLACE = Path(simd.__file__).parent
 EDGE = 64  # bytes before and behind the answer
@@ -72,7 +72,7 @@ def test_bfloat16_gives_what_float32_gives_to_the_last_bit(n: int, out: int, tur
     x = rng.standard_normal((n, simd.TURN * turns), np.float32)
     bits = drawn(rng, out, simd.TURN * turns)
     bits.flat[:4] = (0x8000, 0x0001, 0x7F7F, 0x8080)  # minus zero, the least, the largest, the least normal one
-    found, expected = product(x, bits, 2 * shift), product(x, simd.widened(bits), 4 * shift)
+    found, expected = product(x, bits, 2 * shift), product(x, simd.widen(bits), 4 * shift)
     assert np.array_equal(found.view(np.uint32), expected.view(np.uint32))
 
 
@@ -82,9 +82,9 @@ def test_without_the_library_it_does_too(n: int, out: int, width: int) -> None:
     x, bits = rng.standard_normal((n, width), np.float32), drawn(rng, out, width)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(simd, "library", lambda: None)
-        found, expected = (simd.without_blas(x, one) for one in (simd.Halves(bits), simd.widened(bits)))
+        found, expected = (simd.without_blas(x, one) for one in (simd.Halves(bits), simd.widen(bits)))
     assert np.array_equal(found.view(np.uint32), expected.view(np.uint32))
-    exact = x.astype(np.float64) @ simd.widened(bits).T.astype(np.float64)
+    exact = x.astype(np.float64) @ simd.widen(bits).T.astype(np.float64)
     assert found.shape == (n, out) and np.abs(found - exact).max() <= width * np.finfo(np.float32).eps * 40
 
 
@@ -123,5 +123,5 @@ for n, out, width, dtype in [(1, 300, 256, "f4"), (5, 300, 256, "f4"), (2, 300, 
 @pytest.mark.slow("packs the browser's Python")
 def test_it_is_loaded_where_there_is_no_blas(tmp_path: Path) -> None:
     """And where it cannot be, or does not fit, NumPy gives the same."""
-    apart = used.run(tmp_path / "site", IN_PYODIDE)["answers"]
+    apart = usage.run_in_pyodide(tmp_path / "site", IN_PYODIDE)["answers"]
     assert len(apart) == 32 + 6 and max(map(float, apart)) < 1e-4

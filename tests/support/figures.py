@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 
 from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.kit.paint import MONO, SMALL
-from microgpt.viz.drawing.kit.places import WIDTH
+from microgpt.viz.drawing.kit.places import FIGURE_WIDTH
 from microgpt.viz.drawing.kit.sketch import Sketch
 from microgpt.viz.drawing.kit.svg import Drawing
 from microgpt.viz.drawing.kit.words import extent
@@ -51,7 +51,7 @@ def texts(tree: Element) -> list[str]:
 
 def check_whole(tree: Element) -> None:
     """Only what may be drawn; nothing that runs or is fetched; all text in the frame, none too small."""
-    assert tree.tag == f"{SVG}svg" and tree.get("width") == str(WIDTH)
+    assert tree.tag == f"{SVG}svg" and tree.get("width") == str(FIGURE_WIDTH)
     for element in tree.iter():
         assert element.tag.removeprefix(SVG) in DRAWN
         assert not [name for name in element.attrib if name.startswith("on") or "href" in name]
@@ -70,7 +70,7 @@ def walk(element: Element, bottom: float, dy: float, font: str, size: int) -> No
     if element.tag == f"{SVG}text":
         assert 0 < dy + float(element.get("y", 0)) <= bottom
         left, right = across(element, font, size)
-        assert left >= 0 and right <= WIDTH, ("".join(element.itertext()), left, right)
+        assert left >= 0 and right <= FIGURE_WIDTH, ("".join(element.itertext()), left, right)
     for child in element:
         walk(child, bottom, dy, font, size)
 

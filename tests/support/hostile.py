@@ -26,7 +26,7 @@ from microgpt.architectures.config_json import from_config_json
 from microgpt.checkpoints.__main__ import tensors_of
 from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.checkpoints.loading import Loading
-from microgpt.viz.given_files import Files
+from microgpt.viz.local_files import Files
 from microgpt.weights import load
 from tests.support.checkpoints import llama
 
@@ -94,7 +94,7 @@ def in_page(files: Mapping[str, bytes], folder: Path) -> object:
     chosen: Files = {own_model.FIELD: held(files)}
     model = None
     while model is None:
-        model, _ = dropped_model.loaded(chosen[own_model.FIELD])
+        model, _ = dropped_model.load_slice(chosen[own_model.FIELD])
     return model
 
 

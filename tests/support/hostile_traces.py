@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 from microgpt.record import Recording
 from microgpt.trace import to_json
-from microgpt.viz.large.checked import trace_in
+from microgpt.viz.large.checks import trace_in
 from microgpt.viz.large.from_trace import picture_of_trace
 from microgpt.weights import shipped
-from tools.checkpoint import bake_trace
+from tools.checkpoint import build_trace
 
 HUGE, BIG = 1e308, 10**9
 Data = dict[str, Any]
@@ -37,7 +37,7 @@ def good(kind: str) -> str:
 
 def drawn(path: Path, out: Path) -> None:
     """What build.py --trace does with it."""
-    bake_trace(trace_in(path), lambda line: None, out)
+    build_trace(trace_in(path), lambda line: None, out)
 
 
 class Case(NamedTuple):

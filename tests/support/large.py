@@ -18,7 +18,7 @@ from microgpt.config import Config, param_shapes
 from microgpt.errors import N_, UserError
 from microgpt.viz.large.picture import BigPicture, picture_of_model
 from microgpt.weights import Model
-from tools.checkpoint import bake_checkpoint
+from tools.checkpoint import build_checkpoint
 
 WORDS = """the next day is bright and sun shines over all of them a dog ran to its house where he had seen her before
 they went away with two friends who came from far lands beyond sea so it was late when I saw moon rise""".split()
@@ -88,4 +88,4 @@ def view(name: str = "smollm") -> BigPicture:
 
 
 if __name__ == "__main__":
-    bake_checkpoint(large(sys.argv[1]), PROMPT, say, Path(sys.argv[2]), widget=(sys.argv[3:] or ["stepper"])[0])
+    build_checkpoint(large(sys.argv[1]), PROMPT, say, Path(sys.argv[2]), widget=(sys.argv[3:] or ["stepper"])[0])

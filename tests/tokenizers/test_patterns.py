@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microgpt.errors import UserError
-from microgpt.tokenizers.limits import TEXT as TEXT_LIMIT
-from microgpt.tokenizers.oniguruma.matching import STEPS, allow
-from microgpt.tokenizers.oniguruma.patterns import translated
-from microgpt.tokenizers.oniguruma.unicode_classes import SPACE, category, others, written
-from microgpt.tokenizers.pre_tokenizers import GPT2_WORDS, isolated, only
+from microgpt.tokenizers.limits import MOST_TEXT as TEXT_LIMIT
+from microgpt.tokenizers.oniguruma.matching import MOST_STEPS, allow
+from microgpt.tokenizers.oniguruma.patterns import translate
+from microgpt.tokenizers.oniguruma.unicode_classes import SPACE, category, others, write_class
+from microgpt.tokenizers.pre_tokenizers import GPT2_WORDS, isolate, only
 from tests.support.examples import examples
 from tests.support.given.pipelines import LLAMA3_WORDS, QWEN_WORDS, tokenizers
 
@@ -52,11 +52,11 @@ GROUP = st.tuples(
 PATTERN = st.lists(st.one_of(ATOM, ATOM, GROUP, st.sampled_from(PLACE)), min_size=1, max_size=4).map("".join)
 
 
-def compare(pattern: str, text: str, steps: int = STEPS) -> None:
+def compare(pattern: str, text: str, steps: int = MOST_STEPS) -> None:
     allow(steps)
-    ours = translated(pattern)
+    ours = translate(pattern)
     for behavior, inverted, cut in (
-        ("isolated", False, isolated(ours)),
+        ("isolated", False, isolate(ours)),
         ("removed", False, only(ours, False)),
         ("removed", True, only(ours, True)),
     ):
@@ -78,7 +78,7 @@ def test_steps_are_enough_for_what_is_in_use() -> None:
         text = (part * TEXT_LIMIT)[:TEXT_LIMIT]
         for pattern in (GPT2_WORDS, LLAMA3_WORDS, QWEN_WORDS, CL100K, O200K):
             allow()
-            found = isolated(translated(pattern))(text, True)
+            found = isolate(translate(pattern))(text, True)
             assert "".join(piece for piece, _ in found) == text, (pattern, part)
 
 
@@ -107,7 +107,7 @@ def test_any_pattern_that_is_let_through_cuts_as_it_does_there(patterns: list[st
 )
 def test_what_python_reads_otherwise(pattern: str, text: str, pieces: list[str]) -> None:
     compare(pattern, text)
-    assert [piece for piece, _ in isolated(translated(pattern))(text, True) if piece] == pieces
+    assert [piece for piece, _ in isolate(translate(pattern))(text, True) if piece] == pieces
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_what_python_reads_otherwise(pattern: str, text: str, pieces: list[str])
 )
 def test_what_may_mean_something_else_is_refused(pattern: str, part: str) -> None:
     with pytest.raises(UserError) as caught:
-        translated(pattern)
+        translate(pattern)
     assert f"a pattern with “{part}”, which cannot be followed here. Try it at the command line" in str(caught.value)
 
 
@@ -153,7 +153,7 @@ def everything() -> str:
 
 def findall(pattern: str, text: str) -> list[str]:
     allow(10**8)
-    return [piece for piece, _ in only(translated(pattern), True)(text, True)]
+    return [piece for piece, _ in only(translate(pattern), True)(text, True)]
 
 
 @pytest.mark.slow("looks at all letters there are")
@@ -180,6 +180,6 @@ def test_sets_of_characters() -> None:
     assert category("Nd")[0] == (0x30, 0x39) and category("Zl", "Zp") == ((0x2028, 0x2029),) and category("Xx") == ()
     assert others(()) == ((0, 0x10FFFF),) and others(others(SPACE)) == SPACE
     assert others(((0, 5), (3, 8), (9, 9), (0x10FFFF, 0x10FFFF))) == ((10, 0x10FFFE),)
-    assert written(((0x62, 0x63), (0x61, 0x61))) == r"\U00000061-\U00000063"
-    spaces = translated(r"\s")
+    assert write_class(((0x62, 0x63), (0x61, 0x61))) == r"\U00000061-\U00000063"
+    spaces = translate(r"\s")
     assert not spaces.search("\x1c") and spaces.search("\x85")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microgpt.errors import UserError
-from microgpt.files import parsed
+from microgpt.files import parse_json
 from microgpt.tokenizers.tokenizer_json import PlainTokenizer
 from tests.support.examples import examples
 from tests.support.given.pipelines import KINDS, LLAMA3_WORDS, SOME, both, change, tokenizers
@@ -92,7 +92,7 @@ def test_an_id_is_a_whole_number(i: Any) -> None:
     ):
         with pytest.raises(UserError) as caught:
             PlainTokenizer(file)
-        read = json.dumps(parsed(json.dumps(i)))[:40]  # a number of 401 digits is read as a rounded one
+        read = json.dumps(parse_json(json.dumps(i)))[:40]  # a number of 401 digits is read as a rounded one
         assert said in str(caught.value) and f"the token “{name}” the id {read};" in str(caught.value)
 
 

@@ -15,15 +15,15 @@ from microgpt.errors import UserError
 from microgpt.viz import views
 from microgpt.viz.controls import View
 from microgpt.viz.rendering.assets import STILL, Assets, self_contained
-from microgpt.viz.rendering.policy import hashed
+from microgpt.viz.rendering.policy import hash_source
 from microgpt.viz.rendering.render import Site, render_baked
-from microgpt.viz.rendering.style import read
+from microgpt.viz.rendering.style import read_site
 from microgpt.viz.request import request
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.language import LANGUAGES
 from tests.support.markup import inward
 from tests.tools.built import leads, tree
-from tools import bake
+from tools import build_lesson
 from tools.output.folder import MANIFEST
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -124,8 +124,12 @@ def test_no_lesson_leads_out_of_its_file() -> None:
         f"{page.name}, {lang}, {form}: {found}"
         for page in LESSONS
         for lang in LANGUAGES
-        for form, html in bake.both_forms(
-            request(page.name, page.model, page.prompt, lang=lang), views.of(page), Site(), "", self_contained(read)
+        for form, html in build_lesson.both_forms(
+            request(page.name, page.model, page.prompt, lang=lang),
+            views.of(page),
+            Site(),
+            "",
+            self_contained(read_site),
         ).items()
         if (found := leads(html))
     ] == []
@@ -137,8 +141,8 @@ def test_the_policy_names_each_text_and_allows_no_other(inline: Path) -> None:
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', html)
     assert policy
     rules = dict(rule.split(" ", 1) for rule in policy[1].replace("&#39;", "'").split("; "))
-    scripts = [hashed(text) for text in re.findall(r"<script[^>]*>(.*?)</script>", html, re.S)]
-    styles = [hashed(text) for text in re.findall(r"<style[^>]*>(.*?)</style>", html, re.S)]
+    scripts = [hash_source(text) for text in re.findall(r"<script[^>]*>(.*?)</script>", html, re.S)]
+    styles = [hash_source(text) for text in re.findall(r"<style[^>]*>(.*?)</style>", html, re.S)]
     assert rules["script-src"].split() == ["'wasm-unsafe-eval'", *scripts] and len(scripts) == 2
     assert rules["style-src"].split() == styles and len(styles) == 2  # of the site, and of the lesson
     assert rules["default-src"] == rules["base-uri"] == rules["connect-src"] == "'none'"
@@ -168,10 +172,10 @@ def test_a_lesson_is_checked_and_replaced_like_a_site(inline: Path, capsys: pyte
     assert (inline / "embed.html").read_bytes() == before
 
 
-@pytest.mark.parametrize("assets", [self_contained(read), STILL], ids=["whole", "beside"])
+@pytest.mark.parametrize("assets", [self_contained(read_site), STILL], ids=["whole", "beside"])
 def test_without_python_nothing_asks_for_it(assets: Assets) -> None:
     asked = request("why-q")
-    html = bake.both_forms(asked, views.of(asked.page), Site(), "", assets)["embed.html"]
+    html = build_lesson.both_forms(asked, views.of(asked.page), Site(), "", assets)["embed.html"]
     assert "<html data-no-python " in html
     assert "data-module" not in html and "wasm-unsafe-eval" not in html
 
@@ -181,10 +185,10 @@ def test_without_python_nothing_asks_for_it(assets: Assets) -> None:
 )
 def test_what_would_end_its_element_does_not_go_into_a_page(name: str, text: str) -> None:
     with pytest.raises(ValueError, match="would end the"):
-        self_contained(lambda asked: text if asked == name else read(asked))
+        self_contained(lambda asked: text if asked == name else read_site(asked))
 
 
-@pytest.mark.parametrize("assets", bake.ASSETS)
+@pytest.mark.parametrize("assets", build_lesson.ASSETS)
 def test_nothing_is_computed_or_rendered_twice(assets: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     viewed, drawn, view, render = list[str](), list[bool](), views.view, render_baked
 
@@ -197,8 +201,8 @@ def test_nothing_is_computed_or_rendered_twice(assets: str, monkeypatch: pytest.
         return render(*args)
 
     monkeypatch.setattr(views, "view", seen)
-    monkeypatch.setattr(bake, "render_baked", rendered)
-    monkeypatch.setattr(bake, "pack_beside", lambda *_: "runtime-0")
-    monkeypatch.setattr(bake, "runtime", lambda *_: {"runtime.json": b'{"files": []}'})
-    bake.bake(bake.Recipe(request("memory"), assets), lambda line: None, tmp_path / "out")
+    monkeypatch.setattr(build_lesson, "render_baked", rendered)
+    monkeypatch.setattr(build_lesson, "pack_beside", lambda *_: "runtime-0")
+    monkeypatch.setattr(build_lesson, "runtime", lambda *_: {"runtime.json": b'{"files": []}'})
+    build_lesson.build_lesson(build_lesson.Recipe(request("memory"), assets), lambda line: None, tmp_path / "out")
     assert viewed == ["memory"] and drawn == [False, True]

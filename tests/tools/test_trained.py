@@ -13,8 +13,8 @@ from gguf import GGMLQuantizationType, GGUFReader, GGUFWriter, dequantize, quant
 from microgpt.apps.records import TRACES
 from microgpt.cache import KVCache
 from microgpt.errors import UserError
-from microgpt.experiments.dropping.recorded import recorded
-from microgpt.experiments.repeating.measured import DIGITS
+from microgpt.experiments.dropping.results import load_results
+from microgpt.experiments.repeating.results import FILE_DIGITS
 from microgpt.model import forward
 from microgpt.trace import to_json
 from tools import trained
@@ -131,26 +131,26 @@ def test_another_file_is_refused(
         assert trained.main([str(file), "--out", str(out)]) == 1
         assert said in capsys.readouterr().err and not out.exists()
     with pytest.raises(UserError, match="SHA-256"):
-        trained.checked_model(made[0])
+        trained.check_model(made[0])
 
 
 @pytest.mark.skipif(not REAL, reason="needs the weights: set SMOLLM2_GGUF to the file that tools/trained.py names")
 @pytest.mark.timeout(900)  # a hundred texts of a hundred tokens and more
 def test_the_trace_of_the_repository_is_what_the_weights_give() -> None:
     """To the digits that are kept: the last ones depend on the order in which a machine sums."""
-    model = trained.checked_model(Path(REAL))
+    model = trained.check_model(Path(REAL))
     for text, part in trained.traces_of(model):
         kept = json.loads((TRACES / text.file).read_text("utf-8"))
         same(json.loads(to_json(part)), kept, text.digits)
-    same(json.loads(trained.as_lines(trained.for_lessons(model))), recorded(), DIGITS - 1)
+    same(json.loads(trained.as_lines(trained.for_lessons(model))), load_results(), FILE_DIGITS - 1)
     for name, record in trained.records_of(model):
-        same(json.loads(trained.as_lines(record)), json.loads((TRACES / name).read_text("utf-8")), DIGITS - 1)
+        same(json.loads(trained.as_lines(record)), json.loads((TRACES / name).read_text("utf-8")), FILE_DIGITS - 1)
     assert GGUFReader(REAL).fields["general.license"].contents() == "apache-2.0"
 
 
 def test_what_lessons_say_of_the_trace_is_what_the_trace_says() -> None:
-    assert {name: recorded()[name] for name in ("model", "rest", "peak")} == trained.of_trace()
-    assert recorded()["source"] == trained.SOURCE
+    assert {name: load_results()[name] for name in ("model", "rest", "peak")} == trained.of_trace()
+    assert load_results()["source"] == trained.SOURCE
 
 
 def same(found: Any, kept: Any, digits: int) -> None:

@@ -10,7 +10,7 @@ import pytest
 from microgpt.course import PAGES
 from microgpt.viz.text.place import PACKAGE, ROOT
 
-SHOWN = sorted({page.folder for page in PAGES if page.shown and page.app != "exercises"})
+SHOWN = sorted({page.folder for page in PAGES if page.view_name and page.app != "exercises"})
 FRAME = [path for folder in ("templates", "microgpt/viz") for path in (ROOT / folder).rglob("*.*")]
 CODE = re.compile(r"{[{%].*?[}%]}", re.DOTALL)  # of a template
 MADE = ["Text.new"]  # with what tools/trained.py makes the trace of a page

@@ -13,7 +13,6 @@ from microgpt.viz.text.formats import (
     areas,
     at_least,
     at_most,
-    bound,
     coordinate,
     difference,
     heat,
@@ -28,6 +27,7 @@ from microgpt.viz.text.formats import (
     show,
     size_text,
     span,
+    upper_bound,
     whole,
 )
 from microgpt.viz.text.language import language
@@ -78,8 +78,8 @@ def test_bounds_of_the_lessons() -> None:
 @given(st.floats(-15, -0.001))
 def test_a_bound_is_above_what_it_bounds(exponent: float) -> None:
     """As many of each size: of values drawn evenly few lie where a bound could be too small."""
-    assert 10**exponent < float(bound(10**exponent))
-    assert [bound(value) for value in (5e-4, 0.0605, 0.605, 1.2, 123, math.inf)] == (
+    assert 10**exponent < float(upper_bound(10**exponent))
+    assert [upper_bound(value) for value in (5e-4, 0.0605, 0.605, 1.2, 123, math.inf)] == (
         "1e-3 0.061 0.61 1.3 130 ∞"
     ).split()
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from microgpt.config import Config
-from microgpt.cost import PARTS, cached, count, kv_bytes, naive, reads
+from microgpt.cost import PARTS, count, kv_bytes, naive, reads, step_macs
 from microgpt.course import LESSONS, PAGES
 from microgpt.course import page as page_named
 from microgpt.decode import probabilities
@@ -133,7 +133,7 @@ def test_every_count_in_the_check_is_the_traces(tree: Element, trace: Trace) -> 
         (limit,) = re.findall(r"less than (1e-\d+)\.", text(differ))
         assert np.abs(trace["logits", pos][0] - trace["recompute_logits", pos]).max() < float(limit) <= 1e-9
         ours, again = count(config, [e for e in trace if e.pos == pos]), trace["recompute_macs", pos]
-        assert numbers(macs) == [ours.sum(), sum(cached(config, pos + 1)), again.sum(), sum(naive(config, pos + 1))]
+        assert numbers(macs) == [ours.sum(), sum(step_macs(config, pos + 1)), again.sum(), sum(naive(config, pos + 1))]
         assert numbers(read) == [len(found["q", 0, pos]), 0, sum(at <= pos for at in found["k", 0, 0])]
 
 

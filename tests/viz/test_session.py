@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microgpt.course import LESSONS
-from microgpt.decode import HOTTEST, MOST, check_sampling
+from microgpt.decode import HOTTEST, MOST_WHOLE, check_sampling
 from microgpt.errors import UserError
 from microgpt.record import Recording
 from microgpt.trace import from_json
@@ -215,7 +215,7 @@ def test_the_prose_follows_a_token_and_is_that_of_the_whole_text() -> None:
     shown = Picture(made.trace, selected=state["n"] - 1, head=0)
     assert html(patches, "#prose") == prose("kv_cache", shown, page=page, live=True)
     assert {"ahead": "next"} in patches
-    while not made.ended:
+    while not made.has_ended:
         state, patches = dispatch(state, "next", FIELDS)
         made.step()
     assert {"ahead": "next"} not in dispatch(state, "prose", FIELDS)[1]  # nothing comes next
@@ -230,8 +230,8 @@ BAD = [
         ("temperature", "1.2345678901234567e20", "1.2345678901234567e+20"), ("temperature", "٣", "“٣”"),
         ("temperature", "1_0", "“1_0”"), ("temperature", "", "“”"),
         ("top_k", "-2", "-2"), ("top_k", "1.5", "1.5"), ("seed", "x", "“x”"), ("model", "gpt-5", "gpt-5"),
-        ("top_k", "1000000000000000001", f"to {MOST}"), ("top_k", "1e3", "“1e3”"), ("top_k", "+1", "“+1”"),
-        ("seed", "9007199254740993", f"from 0 to {MOST}"), ("seed", "-1", f"from 0 to {MOST}"),
+        ("top_k", "1000000000000000001", f"to {MOST_WHOLE}"), ("top_k", "1e3", "“1e3”"), ("top_k", "+1", "“+1”"),
+        ("seed", "9007199254740993", f"from 0 to {MOST_WHOLE}"), ("seed", "-1", f"from 0 to {MOST_WHOLE}"),
         ("seed", "٤٢", "“٤٢”"), ("seed", "4_2", "“4_2”"), ("seed", " 42", "“ 42”"), ("seed", "9" * 5000, "99999"),
 ]  # fmt: skip
 
@@ -315,7 +315,9 @@ def test_a_figure_shows_the_run_on_show_and_not_what_is_being_typed() -> None:
 NUMBERS = st.one_of(
     st.integers(-(10**20), 10**20).map(str),
     st.floats().map(repr),
-    st.sampled_from(["-0", "1e-320", "5e-324", "0.1", ".5", "5.", "1e3", str(MOST), str(MOST + 1), f"{HOTTEST}"]),
+    st.sampled_from(
+        ["-0", "1e-320", "5e-324", "0.1", ".5", "5.", "1e3", str(MOST_WHOLE), str(MOST_WHOLE + 1), f"{HOTTEST}"]
+    ),
     st.text("0123456789.-+eE_ ٣nax", max_size=12),
 )
 
@@ -347,7 +349,7 @@ def test_settings_that_are_taken_come_back_from_a_page_as_they_were(temperature:
 
 def test_with_every_number_that_is_taken_one_token_goes_on() -> None:
     heats = [("temperature", heat) for heat in ("1e-320", "-0", str(HOTTEST), ".1")]
-    for field, value in [("seed", str(MOST)), ("seed", "-0"), ("top_k", str(MOST)), *heats]:
+    for field, value in [("seed", str(MOST_WHOLE)), ("seed", "-0"), ("top_k", str(MOST_WHOLE)), *heats]:
         fields, state = {**FIELDS, "prompt": "a", field: value}, None
         for n in (2, 3):
             state = through_a_page(receive(json.dumps({"state": state, "hook": "next", "fields": fields})))["state"]
@@ -364,8 +366,8 @@ def test_what_a_page_keeps_between_two_presses_survives_the_page(page: Any) -> N
 
 def test_a_recording_says_what_is_wrong_with_a_setting_of_any_kind() -> None:
     wrong: dict[str, list[Any]] = {
-        "seed": [MOST + 1, -1, 1.0, "x", None, 10**5000],
-        "top_k": [MOST + 1, 1.5, "3", None],
+        "seed": [MOST_WHOLE + 1, -1, 1.0, "x", None, 10**5000],
+        "top_k": [MOST_WHOLE + 1, 1.5, "3", None],
         "temperature": ["warm", None, 10**5000, float("nan"), 1e308],
     }
     for name, value in ((name, value) for name, values in wrong.items() for value in values):

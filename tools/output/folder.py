@@ -26,7 +26,7 @@ if sys.platform != "win32":
 
 MANIFEST = "microgpt-kv-sha256.txt"
 LITTER = {".DS_Store", "Thumbs.db", "desktop.ini"}  # what systems leave in folders that are looked at
-SHOWN = 3  # of what is in the way, so many are named
+NAMES_SHOWN = 3  # of what is in the way, so many are named
 
 Write = Callable[[Path], object]  # fills a new folder
 
@@ -115,7 +115,7 @@ def refuse_others(place: Path) -> None:
             "%(out)s holds what no build wrote, or what was changed since: %(files)s. Nothing was changed. Move it "
             "away and copy it back after the build, or choose another --out.",
             out=place,
-            files=", ".join(others[:SHOWN]) + (" ..." if len(others) > SHOWN else ""),
+            files=", ".join(others[:NAMES_SHOWN]) + (" ..." if len(others) > NAMES_SHOWN else ""),
         )
 
 

@@ -12,20 +12,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tools.output.sources import ROOT
-from tools.runtime.pinned import MINOR, NUMPY, PYODIDE
+from tools.runtime.pins import MINOR, NUMPY, PYODIDE
 
-TEXTS = ROOT / "tools" / "licences"
+LICENCE_FOLDER = ROOT / "tools" / "licences"
 PYTHON = ("first.wasm", "more.wasm")  # the two archives: see tools/runtime/packing.py
 CORE = ("pyodide.asm.wasm", "worker.js")
 RUNTIME = tuple(f"runtime-*/{name}" for name in (*CORE, "numpy.wasm", *PYTHON))  # of a page that carries it, too
-HEAD = """\
+NOTICE_HEAD = """\
 What lies beside this text, or in this page, carries software of others. What the pages do not use of it is left out,
 and Python's sources are replaced by their bytecode without docstrings; nothing else is changed. The originals lie
 where “source” says. All texts of licences follow below.
 """
 
 
-class Work(NamedTuple):
+class LicenceWork(NamedTuple):
     """Somebody's, by the names of the files that it is in; a name that ends in / is that of a folder."""
 
     name: str
@@ -40,18 +40,18 @@ class Work(NamedTuple):
 
 
 WORKS = (
-    Work(f"Pyodide {PYODIDE}", CORE, "Mozilla Public License 2.0", "https://github.com/pyodide/pyodide",
+    LicenceWork(f"Pyodide {PYODIDE}", CORE, "Mozilla Public License 2.0", "https://github.com/pyodide/pyodide",
          ("MPL-2.0.txt",)),
-    Work(f"CPython {MINOR}", ("pyodide.asm.wasm", *PYTHON), "Python Software Foundation License 2",
+    LicenceWork(f"CPython {MINOR}", ("pyodide.asm.wasm", *PYTHON), "Python Software Foundation License 2",
          "https://github.com/python/cpython", (f"CPython-{MINOR}.txt",)),
-    Work("Emscripten, musl, zlib, bzip2, libffi, Expat, libmpdec, HACL*", CORE, "MIT, zlib, BSD",
+    LicenceWork("Emscripten, musl, zlib, bzip2, libffi, Expat, libmpdec, HACL*", CORE, "MIT, zlib, BSD",
          "https://github.com/emscripten-core/emscripten and those of the others", ("compiled-in.txt",)),
-    Work(f"NumPy {NUMPY}", ("numpy.wasm", *PYTHON), "BSD 3-Clause, and those of what it carries",
+    LicenceWork(f"NumPy {NUMPY}", ("numpy.wasm", *PYTHON), "BSD 3-Clause, and those of what it carries",
          "https://github.com/numpy/numpy", ("NumPy.txt",)),
-    Work(f"Jinja2 {version('jinja2')}", PYTHON, "BSD 3-Clause", "https://github.com/pallets/jinja", ("jinja2",)),
-    Work(f"MarkupSafe {version('markupsafe')}", PYTHON, "BSD 3-Clause", "https://github.com/pallets/markupsafe",
+    LicenceWork(f"Jinja2 {version('jinja2')}", PYTHON, "BSD 3-Clause", "https://github.com/pallets/jinja", ("jinja2",)),
+    LicenceWork(f"MarkupSafe {version('markupsafe')}", PYTHON, "BSD 3-Clause", "https://github.com/pallets/markupsafe",
          ("markupsafe",)),
-    Work("SmolLM2-135M-Instruct, numbers that it computed", ("traces/",), "Apache License 2.0",
+    LicenceWork("SmolLM2-135M-Instruct, numbers that it computed", ("traces/",), "Apache License 2.0",
          "https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct", ("Apache-2.0.txt",)),
 )  # fmt: skip
 
@@ -66,7 +66,7 @@ def notices(names: Iterable[str] = RUNTIME) -> str:
     ]
     texts = {title: text for work, _ in held for name in work.texts for title, text in texts_of(name)}
     parts = [
-        "\n".join([HEAD, *listed]) if held else "",
+        "\n".join([NOTICE_HEAD, *listed]) if held else "",
         *((ROOT / name).read_text("utf-8") for name in ("NOTICES", "LICENSE")),
     ]
     parts += [f"{title}\n\n{text}" for title, text in texts.items()]
@@ -76,6 +76,6 @@ def notices(names: Iterable[str] = RUNTIME) -> str:
 def texts_of(name: str) -> list[tuple[str, str]]:
     """Titles and texts: one of ours, or those of a package."""
     if name.endswith(".txt"):
-        return [(name.removesuffix(".txt"), (TEXTS / name).read_text("utf-8"))]
+        return [(name.removesuffix(".txt"), (LICENCE_FOLDER / name).read_text("utf-8"))]
     found = sorted((f for f in distribution(name).files or [] if "licenses/" in str(f)), key=str)
     return [(f"{name}, {f.name}", Path(str(f.locate())).read_text("utf-8")) for f in found]

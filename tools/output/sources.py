@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from microgpt.viz.text.po import compiled
+from microgpt.viz.text.po import compile_po
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN = {  # what of the repository runs in the browser
@@ -20,9 +20,9 @@ OWN = {  # what of the repository runs in the browser
     "templates": ("**/*.html", "**/*.svg"),
     "locale": ("*/LC_MESSAGES/messages.po",),
 }  # fmt: skip
-CARD = "card.png"  # of a lesson, in its folder; those of other pages lie in site/cards
+CARD_FILE = "card.png"  # of a lesson, in its folder; those of other pages lie in site/cards
 PAGES_ALONE = {  # what pages need, and no Python in a browser: rules, and what links to them show
-    "microgpt": ("**/*.css", f"course/*/{CARD}"),
+    "microgpt": ("**/*.css", f"course/*/{CARD_FILE}"),
     "templates": ("**/*.css",),
 }
 LISTINGS = "/listings/"  # whose Python is shown, and not run
@@ -46,7 +46,7 @@ def our_files() -> dict[str, bytes]:
 def as_sent(path: Path) -> tuple[Path, bytes]:
     """A file as it goes out: a translation as the .mo that gettext reads fastest."""
     if path.suffix == ".po":
-        return path.with_suffix(".mo"), compiled(path.read_text("utf-8"))
+        return path.with_suffix(".mo"), compile_po(path.read_text("utf-8"))
     return path, path.read_bytes()
 
 
@@ -54,7 +54,7 @@ def site_files() -> dict[str, Path]:
     """Name -> file of what a page loads from site/, besides its style and what the runtime holds."""
     folder, course = ROOT / "site", ROOT / "microgpt" / "course"
     found = [path for path in files_in(folder, SITE) if path.suffix != ".css" and path.name != WORKER]
-    cards = {f"cards/{path.parent.name.replace('_', '-')}.png": path for path in files_in(course, [f"*/{CARD}"])}
+    cards = {f"cards/{path.parent.name.replace('_', '-')}.png": path for path in files_in(course, [f"*/{CARD_FILE}"])}
     return {path.relative_to(folder).as_posix(): path for path in found} | cards
 
 

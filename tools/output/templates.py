@@ -11,19 +11,19 @@ from collections.abc import Mapping
 from microgpt.viz.rendering import render
 from microgpt.viz.rendering.render import BESIDE_IT, COMPILED, key
 
-PLACES = ("templates/", *(f"microgpt/{name}" for name in BESIDE_IT))
+TEMPLATE_PATHS = ("templates/", *(f"microgpt/{name}" for name in BESIDE_IT))
 TEMPLATES = (".html", ".svg")
 
 
 def name_of(path: str) -> str:
     """The name of our template in that file, "" where there is none."""
-    ours = path.startswith(PLACES) and path.endswith(TEMPLATES)
-    return path.removeprefix(PLACES[0]).removeprefix("microgpt/") if ours else ""
+    ours = path.startswith(TEMPLATE_PATHS) and path.endswith(TEMPLATES)
+    return path.removeprefix(TEMPLATE_PATHS[0]).removeprefix("microgpt/") if ours else ""
 
 
 def file_of(name: str) -> str:
     """The file that the template of that name lies in."""
-    return f"microgpt/{name}" if name.startswith(BESIDE_IT) else PLACES[0] + name
+    return f"microgpt/{name}" if name.startswith(BESIDE_IT) else TEMPLATE_PATHS[0] + name
 
 
 def templates(files: Mapping[str, bytes]) -> dict[str, str]:

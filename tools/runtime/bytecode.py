@@ -16,10 +16,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from microgpt.errors import UserError
-from tools.runtime.pinned import ABI, PLATFORM, PYTHON
+from tools.runtime.pins import ABI, PLATFORM, PYTHON
 from tools.runtime.process import finish, start
 
-SECONDS = 900  # after which a compilation is given up; it takes some ten
+COMPILE_SECONDS = 900  # after which a compilation is given up; it takes some ten
 
 # Runs in Node: start Pyodide from its folder, wait for the name of a work folder, run the Python below on it.
 NODE = """
@@ -97,7 +97,7 @@ def compile_files(files: Mapping[str, bytes], core: Mapping[str, Path], cache: P
         kept.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=kept) as work:
             folder = Path(work)
-            run(new, core, folder)
+            compile_in_node(new, core, folder)
             for name in new:
                 fresh = folder / "out" / f"{name}c"
                 if not fresh.is_file():
@@ -129,7 +129,7 @@ def key(name: str, source: bytes) -> str:
     return hashlib.sha256(f"{name}\0".encode() + source).hexdigest()
 
 
-def run(sources: Mapping[str, bytes], core: Mapping[str, Path], folder: Path) -> None:
+def compile_in_node(sources: Mapping[str, bytes], core: Mapping[str, Path], folder: Path) -> None:
     """Fill folder/out with the bytecode of `sources`."""
     for name, data in sources.items():
         for tree in ("in", "out"):
@@ -139,9 +139,11 @@ def run(sources: Mapping[str, bytes], core: Mapping[str, Path], folder: Path) ->
     if not WAITING:
         get_ready(core)
     try:
-        done = finish(WAITING.pop(), SECONDS, str(folder.resolve()))
+        done = finish(WAITING.pop(), COMPILE_SECONDS, str(folder.resolve()))
     except subprocess.TimeoutExpired:
-        raise UserError("Compiling for the browser failed: %(why)s", why=f"no end in {SECONDS} seconds") from None
+        raise UserError(
+            "Compiling for the browser failed: %(why)s", why=f"no end in {COMPILE_SECONDS} seconds"
+        ) from None
     if (wrong := folder / "wrong").is_file():
         raise UserError("Compiling for the browser failed: %(why)s", why=wrong.read_text("utf-8"))
     if done.returncode:
@@ -150,7 +152,7 @@ def run(sources: Mapping[str, bytes], core: Mapping[str, Path], folder: Path) ->
 
 
 def get_ready(core: Mapping[str, Path]) -> None:
-    """Start a compiler, which waits until `run` has work for it."""
+    """Start a compiler, which waits until `compile_in_node` has work for it."""
     argument = json.dumps([str(core[WASM].parent.resolve()), json.dumps(LOCK)])
     WAITING.append(start([node(), "--input-type=module", "--eval", IMPORTS + NODE, argument]))
 

@@ -1,6 +1,6 @@
 """Press everything: every hook of every page, with good fields and bad ones, in CPython and in Pyodide alike.
 
-`answers()` is what the pages would be told, or those of some names; `answers_of(fields)` what one would be. used.py
+`answers()` is what the pages would be told, or those of some names; `answers_of(fields)` what one would be. usage.py
 learns from it which modules a reader's browser needs.
 """
 
@@ -60,7 +60,7 @@ def ticks() -> Iterator[None]:
         timing.clock = kept
 
 
-def fields_of(page: Page, lang: str = "en") -> dict[str, str]:
+def initial_fields(page: Page, lang: str = "en") -> dict[str, str]:
     """What the controls of a page say when nobody has touched them."""
     from microgpt.apps.embed_builder.app import controls_of  # a page that stands by itself has no builder
 
@@ -76,7 +76,7 @@ def press_all(names: Sequence[str]) -> list[str]:
     for page in (one for one in (map(page_named, names) if names else PAGES) if not one.still):
         render_page(page, views.of(page))
         for lang in LANGUAGES:
-            said += press(page, fields_of(page, lang))
+            said += press(page, initial_fields(page, lang))
     said += step_checkpoint()
     quarrel()
     return said
@@ -111,8 +111,8 @@ def ask(hook: str, fields: dict[str, str], state: Any = None) -> tuple[Any, str]
     return answer["state"], "".join(patch.get("html", "") for patch in answer["patches"])
 
 
-class Held:
-    """A file that is not on a disk; see microgpt/viz/given_files.py."""
+class MemoryFile:
+    """A file that is not on a disk; see microgpt/viz/local_files.py."""
 
     def __init__(self, name: str, data: bytes) -> None:
         self.name, self.size, self.changed, self.data = name, len(data), 0.0, data
@@ -144,8 +144,8 @@ def step_checkpoint() -> list[str]:
         "model": {"type": "WordLevel", "vocab": words, "unk_token": "a"},
     }  # fmt: skip
     texts = {"config.json": config, "tokenizer.json": tokenizer}
-    files = [Held(name, json.dumps(text).encode()) for name, text in texts.items()]
-    files.append(Held("model.safetensors", len(start).to_bytes(8, "little") + start + data))
+    files = [MemoryFile(name, json.dumps(text).encode()) for name, text in texts.items()]
+    files.append(MemoryFile("model.safetensors", len(start).to_bytes(8, "little") + start + data))
     state, said = None, []
     for hook in ("show", "next", "compare", "trace", "run"):
         again = True

@@ -1,4 +1,4 @@
-"""The browser runtime: Pyodide and NumPy, pinned by hash (pinned.py), fetched once into a cache folder.
+"""The browser runtime: Pyodide and NumPy, pinned by hash (pins.py), fetched once into a cache folder.
 
 Three sources, the first that answers: a folder that the user names ($MICROGPT_RUNTIME_DIR), npm packages
 by the npm client, and Pyodide's own release on its public CDN ($MICROGPT_RUNTIME_URL for a mirror). Every
@@ -19,7 +19,7 @@ from microgpt.errors import UserError
 from tools.output.folder import digest
 from tools.runtime import npm
 from tools.runtime.npm import Unavailable
-from tools.runtime.pinned import CDN, CDN_NUMPY, CORE, NPM, PYODIDE, WHEELS
+from tools.runtime.pins import CDN, CDN_NUMPY, CORE, NPM, PYODIDE, WHEELS
 
 Source = Callable[[Path], None]  # puts the files into a folder, or raises Unavailable
 
@@ -36,7 +36,7 @@ def fetch_runtime(cache: Path) -> dict[str, Path]:
     Raises UserError when no source answers, or when a file is not the pinned one.
     """
     home = cache / f"pyodide-{PYODIDE}"
-    found = cached_files(home)
+    found = files_in_cache(home)
     reasons = []
     for source in [] if found else sources():
         home.mkdir(parents=True, exist_ok=True)
@@ -47,10 +47,10 @@ def fetch_runtime(cache: Path) -> dict[str, Path]:
             except Unavailable as reason:
                 reasons.append(str(reason))
                 continue
-            for name in expected_names(folder):
+            for name in core_names(folder):
                 verify(folder / name)
                 os.replace(folder / name, home / name)
-        found = cached_files(home)
+        found = files_in_cache(home)
         break
     if not found:
         raise UserError(
@@ -62,32 +62,32 @@ def fetch_runtime(cache: Path) -> dict[str, Path]:
     return found
 
 
-def cached_files(home: Path) -> dict[str, Path]:
+def files_in_cache(home: Path) -> dict[str, Path]:
     """The cached files, checked again; empty when one is missing or no longer what it was."""
-    names = expected_names(home)
-    good = [name for name in names if (home / name).exists() and digest(home / name) == pinned_sha256(name)]
+    names = core_names(home)
+    good = [name for name in names if (home / name).exists() and digest(home / name) == sha256_of(name)]
     return {name: home / name for name in names} if len(good) == len(names) == len(CORE) + 1 else {}
 
 
-def expected_names(folder: Path) -> list[str]:
+def core_names(folder: Path) -> list[str]:
     """The core files and whichever NumPy is there."""
     return [*CORE, *(name for name in WHEELS if (folder / name).exists())][: len(CORE) + 1]
 
 
-def pinned_sha256(name: str) -> str:
+def sha256_of(name: str) -> str:
     return CORE.get(name) or WHEELS[name]
 
 
 def verify(path: Path) -> None:
     """Raise UserError unless `path` is the pinned file of its name."""
     got = digest(path) if path.exists() else "missing"
-    if got != pinned_sha256(path.name):
+    if got != sha256_of(path.name):
         raise UserError(
             "%(file)s is not the file that this version is made for: its sha256 is %(got)s, it must be %(want)s. "
             "Nothing was built. Try another network, or another MICROGPT_RUNTIME_DIR.",
             file=path.name,
             got=got,
-            want=pinned_sha256(path.name),
+            want=sha256_of(path.name),
         )
 
 
@@ -104,11 +104,11 @@ def sources() -> Iterable[Source]:
 def from_folder(out: Path) -> None:
     """A folder that the user names in MICROGPT_RUNTIME_DIR."""
     folder = Path(os.environ["MICROGPT_RUNTIME_DIR"])
-    for name in expected_names(folder):
+    for name in core_names(folder):
         if not (folder / name).is_file():
             raise Unavailable(f"{folder} holds no {name}")
         shutil.copyfile(folder / name, out / name)
-    if len(expected_names(folder)) == len(CORE):
+    if len(core_names(folder)) == len(CORE):
         raise Unavailable(f"{folder} holds neither {' nor '.join(WHEELS)}")
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tools.runtime.process import run_to_end
 
-SECONDS = 900  # for one package
+FETCH_SECONDS = 900  # for one package
 
 
 class Unavailable(Exception):
@@ -27,7 +27,7 @@ def fetch(package: str, members: Iterable[str], out: Path) -> None:
     box = Path(tempfile.mkdtemp(dir=out))  # whatever is in it afterwards has come from npm
     try:
         command = [npm, "pack", package, "--silent", "--pack-destination", str(box)]
-        if run_to_end(command, SECONDS, box).returncode:
+        if run_to_end(command, FETCH_SECONDS, box).returncode:
             raise Unavailable(f"npm pack {package} failed")
         (archive,) = box.glob("*.tgz")
         with tarfile.open(archive) as tar:
@@ -37,7 +37,7 @@ def fetch(package: str, members: Iterable[str], out: Path) -> None:
                     raise tarfile.TarError(f"{member} is no file in it")
                 (out / Path(member).name).write_bytes(data.read())
     except subprocess.TimeoutExpired:
-        raise Unavailable(f"npm pack {package} came to no end in {SECONDS} seconds") from None
+        raise Unavailable(f"npm pack {package} came to no end in {FETCH_SECONDS} seconds") from None
     except (OSError, EOFError, tarfile.TarError, zlib.error, LookupError, ValueError) as error:
         raise Unavailable(f"npm pack {package} gave nothing that can be used ({error})") from None
     finally:

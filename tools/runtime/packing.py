@@ -23,13 +23,13 @@ from pathlib import Path, PurePosixPath
 
 from microgpt.viz.drawing.phases import of_forward
 from microgpt.viz.lesson import TRAVELLED
-from microgpt.viz.rendering.style import read
+from microgpt.viz.rendering.style import read_site
 from tools.output.sources import LISTINGS
 from tools.output.templates import as_python
 from tools.runtime import finder
 from tools.runtime.bytecode import HEADER, LOCK, compile_files
 from tools.runtime.finder import FILES, MODULES
-from tools.runtime.pinned import CORE, MINOR, TAG
+from tools.runtime.pins import CORE, MINOR, TAG
 
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the date of every file in every archive
 SCRIPTS = ("pyodide.mjs", "pyodide.asm.js")  # of the core: they become part of the worker
@@ -37,14 +37,14 @@ WASM = "pyodide.asm.wasm"
 FIRST, MORE = "first.wasm", "more.wasm"  # the two archives
 NUMPY = "numpy.wasm"  # its library, which the browser compiles while the archives still arrive
 # What Python imports before it finds modules in them.
-START = ("__future__", "encodings/__init__", "encodings/aliases", "encodings/utf_8", "sitecustomize")
+START_FILES = ("__future__", "encodings/__init__", "encodings/aliases", "encodings/utf_8", "sitecustomize")
 SAID = "microgpt/viz/drawing/forward.json"  # phases.KEPT: what the pages show of model.py, whose source stays here
 LATE = ["numpy.linalg._umath_linalg"]  # which NumPy imports at its start, and a first step does not use: see finder.py
 LIBRARY = f"numpy/_core/_multiarray_umath.cpython-{TAG}-wasm32-emscripten.so"
 PLACE = f"/lib/python{MINOR}/site-packages"  # in the browser
 
 # What of NumPy and of the standard library the pages load, and what of that, and of the rest, a first step loads;
-# `python -m tools.runtime.used` finds both, tests run on them.
+# `python -m tools.runtime.usage` finds both, tests run on them.
 USED, USED_FIRST = (Path(__file__).with_name(name) for name in ("used.txt", "first.txt"))
 
 
@@ -71,10 +71,10 @@ def pack_runtime(
     files[LIBRARY] = b""  # Python looks whether it is there, and finds it loaded
     first = set(USED_FIRST.read_text("utf-8").split())
     in_first = {name for name in files if all_of_it or stem(name) in first or name.startswith(f"{TRAVELLED}/")}
-    start = {f"{name}.pyc": code[f"{name}.pyc"] for name in START}
-    (out / FIRST).write_bytes(as_wasm(archive_of(part(in_first, files, code, LATE) | start)))
+    start = {f"{name}.pyc": code[f"{name}.pyc"] for name in START_FILES}
+    (out / FIRST).write_bytes(as_wasm(archive_of(index_part(in_first, files, code, LATE) | start)))
     in_more = {*filter(wanted, files)} - in_first
-    (out / MORE).write_bytes(as_wasm(archive_of(part(in_more, files, code, []))))
+    (out / MORE).write_bytes(as_wasm(archive_of(index_part(in_more, files, code, []))))
     (out / "worker.js").write_bytes(worker(*(fetched[name].read_text("utf-8") for name in SCRIPTS)).encode())
     shutil.copyfile(fetched[WASM], out / WASM)
     told = {}
@@ -102,7 +102,7 @@ def worker(main: str, core: str) -> str:
     if exports != 1:
         raise ValueError("pyodide.mjs exports no loadPyodide")
     told = f"const LOCK = {json.dumps(json.dumps(LOCK))}, LIBRARY = {json.dumps(f'{PLACE}/{LIBRARY}')};"
-    return f"{told}\n{read('worker.js')}\n{core}\n(() => {{ {main}\n}})();\n"
+    return f"{told}\n{read_site('worker.js')}\n{core}\n(() => {{ {main}\n}})();\n"
 
 
 def all_files(fetched: Mapping[str, Path], own: Mapping[str, bytes], all_of_it: bool) -> dict[str, bytes]:
@@ -127,7 +127,7 @@ def stem(name: str) -> str:
     return name.split(".")[0] if name.endswith((".py", ".so")) else name
 
 
-def part(
+def index_part(
     names: Iterable[str], files: Mapping[str, bytes], code: Mapping[str, bytes], late: Sequence[str]
 ) -> dict[str, bytes]:
     """The entries that finder.py reads; the same for the same files."""

@@ -12,12 +12,12 @@ from functools import cache
 import deflate
 
 from microgpt.viz.rendering.assets import Assets, self_contained
-from microgpt.viz.rendering.style import read
+from microgpt.viz.rendering.style import read_site
 
 
 def single(runtime: Mapping[str, bytes]) -> Assets:
     """What a page loads, with everything in it."""
-    return self_contained(read, runtime, gzip)
+    return self_contained(read_site, runtime, gzip)
 
 
 @cache

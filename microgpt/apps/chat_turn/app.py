@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from microgpt.apps.model_that_talks.app import CHAT, picture
+from microgpt.apps.model_that_talks.app import CHAT_TEXT, picture
 from microgpt.config import Array
 from microgpt.viz.drawing.counters import facts
 from microgpt.viz.large.from_trace import ExcerptPicture
 from microgpt.viz.large.heads import attention
-from microgpt.viz.large.overview import HALF
+from microgpt.viz.large.overview import HALF_WEIGHT
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 
@@ -23,7 +23,7 @@ class View:
     """The page as it is built."""
 
     def __init__(self, _: Settings) -> None:
-        shown = picture(CHAT)
+        shown = picture(CHAT_TEXT)
         about, tokens, own, n = shown.about, shown.tokens, facts(shown.config), shown.about["n_prompt"]
         start, end = (token for token in dict.fromkeys(tokens[:n]) if token.startswith("<|"))
         question = tokens[tokens.index("\n") + 1 : tokens.index(end)]
@@ -32,7 +32,7 @@ class View:
         weights = attention(shown.trace, shown.config, shown.n)
         steps = repeats(about["ids"], n)
         looks = [Look(shown, weights, i, j) for i, j in steps]
-        heads = int((np.mean([weights[:, :, i, j] for i, j in steps], axis=0) > HALF).sum())
+        heads = int((np.mean([weights[:, :, i, j] for i, j in steps], axis=0) > HALF_WEIGHT).sum())
         opened = [(one.layer, one.head) for one in shown.heads].index((looks[0].layer, looks[0].head))
         self.choices = shown.choices
         self.fields = shown.fields

@@ -20,14 +20,14 @@ from microgpt.viz.controls import View as Shown
 from microgpt.viz.page import Page
 from microgpt.viz.patches import Patch, State, patch
 from microgpt.viz.rendering import render
-from microgpt.viz.request import START, check_looks, one_of, settings_from
+from microgpt.viz.request import START_CHOICES, check_looks, one_of, settings_from
 from microgpt.viz.settings import SAMPLING, Settings
-from microgpt.viz.text.language import language, translated
+from microgpt.viz.text.language import language, translate
 
-FIRST = "kv-cache"
-SIZES = {"320x480": ("320", "480"), "500x300": ("500", "300"), "750x450": ("750", "450"), "full": ("100%", "700")}
+FIRST_PAGE = "kv-cache"
+FRAME_SIZES = {"320x480": ("320", "480"), "500x300": ("500", "300"), "750x450": ("750", "450"), "full": ("100%", "700")}
 USUAL = "750x450"
-NAMED = ("model", "prompt", *START, "lock", "play", "theme")  # have a field of their own
+NAMED = ("model", "prompt", *START_CHOICES, "lock", "play", "theme")  # have a field of their own
 
 
 class Chosen(NamedTuple):
@@ -48,12 +48,12 @@ class Chosen(NamedTuple):
     def frame(self) -> Frame:
         here = self.page.name, self.chosen, self.lang
         with language(self.lang):
-            title = translated([self.page.title])[0]
+            title = translate([self.page.title])[0]
         return Frame(
             embed_codes.address(self.site, *here),
             embed_codes.address(self.site, *here, alone=False),
             title,
-            *SIZES[self.size],
+            *FRAME_SIZES[self.size],
         )
 
     @property
@@ -68,7 +68,7 @@ class View:
         self.choices = (Choice("host", range(len(HOSTS))),)
 
     def choice(self, lang: str, site: str) -> Chosen:
-        return Chosen(page(FIRST), {}, USUAL, lang, site)
+        return Chosen(page(FIRST_PAGE), {}, USUAL, lang, site)
 
 
 view = View
@@ -76,7 +76,7 @@ view = View
 
 def embed(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
     """The preview and every code for what the fields say."""
-    choice = chosen(fields)
+    choice = check_fields(fields)
     return state, [
         patch("#preview", render.render("apps/embed_builder/_preview.html", choice=choice)),
         *[
@@ -86,13 +86,13 @@ def embed(state: State | None, fields: Mapping[str, str]) -> tuple[State | None,
     ]
 
 
-def chosen(fields: Mapping[str, str]) -> Chosen:
+def check_fields(fields: Mapping[str, str]) -> Chosen:
     """The fields of the form, checked."""
     size, lang = fields.get("embed_size", USUAL), fields.get("embed_lang", "en")
-    one_of("size", size, SIZES)
+    one_of("size", size, FRAME_SIZES)
     check_looks(lang)
     shown = lesson(fields.get("embed_page", ""))
-    asked = asked_by(fields)
+    asked = choices_of(fields)
     settings = settings_from(shown, {name: asked[name] for name in Settings._fields if name in asked})
     order = ["model", "prompt", *asked]
     lock = asked.pop("lock", "")
@@ -101,13 +101,13 @@ def chosen(fields: Mapping[str, str]) -> Chosen:
         asked["prompt"] = settings.prompt  # of the model's own page, where none is given
     differs = differing(known, asked)
     if lock:
-        differing(known, {"step": locked(lock)})
+        differing(known, {"step": first_step(lock)})
         differs["lock"] = lock
     site = embed_codes.site_address(fields.get("address", ""))
     return Chosen(shown, {name: differs[name] for name in order if name in differs}, size, lang, site)
 
 
-def asked_by(fields: Mapping[str, str]) -> dict[str, str]:
+def choices_of(fields: Mapping[str, str]) -> dict[str, str]:
     """Name -> value as in an address: what is typed in fields of their own, then the other choices."""
     typed = {name: fields[name] for name in NAMED if fields.get(name)}
     for name, value in parse_qsl(fields.get("other", "").strip().lstrip("?"), keep_blank_values=True):
@@ -132,7 +132,7 @@ def controls_of(shown: Page, view: Shown) -> tuple[Control, ...]:
     return *view.choices, *fields_of(view), *form, *sampling, FORMAT, THEME
 
 
-def locked(text: str) -> str:
+def first_step(text: str) -> str:
     """The first step of a range such as 2-5."""
     found = re.fullmatch("([0-9]{1,9})-([0-9]{1,9})", text)
     if not found or int(found[1]) > int(found[2]):

@@ -42,11 +42,11 @@ class Code(NamedTuple):
 
 def address(site: str, name: str, chosen: Mapping[str, str], lang: str = "en", alone: bool = True) -> str:
     """The address of a page of the site at `site` ("": seen from the site's root), alone or in the course."""
-    query = "&".join(f"{encoded(key)}={encoded(value)}" for key, value in chosen.items())
+    query = "&".join(f"{encode(key)}={encode(value)}" for key, value in chosen.items())
     return f"{site}{folder(lang)}{'embed/' if alone else ''}{name}.html{'?' if query else ''}{query}"
 
 
-def encoded(text: str) -> str:
+def encode(text: str) -> str:
     return quote(text, safe="", errors="replace")
 
 
@@ -93,7 +93,7 @@ def html(frame: Frame, src: str = "src") -> str:
     return f"<iframe {written}></iframe>"
 
 
-def fenced(frame: Frame, kind: str) -> str:
+def fence(frame: Frame, kind: str) -> str:
     """A block of raw HTML in the Markdown of `kind`."""
     return f"```{kind}\n{html(frame)}\n```"
 
@@ -138,7 +138,7 @@ HOSTS = (
         "jupyter-book-1",
         N_("Jupyter Book 1"),
         N_("For books that are built with Sphinx, in a Markdown page or a Markdown cell."),
-        lambda frame: fenced(frame, "{raw} html"),
+        lambda frame: fence(frame, "{raw} html"),
     ),
     Host(
         "myst",
@@ -146,7 +146,7 @@ HOSTS = (
         N_("MyST has a directive of its own for frames. It takes a width; the theme chooses the height."),
         directive,
     ),
-    Host("quarto", N_("Quarto"), N_("For all HTML formats, slides among them."), lambda f: fenced(f, "{=html}")),
+    Host("quarto", N_("Quarto"), N_("For all HTML formats, slides among them."), lambda f: fence(f, "{=html}")),
     Host("mkdocs", N_("MkDocs"), N_("A line of its own in a Markdown page, an empty line before and after it."), html),
     Host(
         "sphinx",

@@ -9,13 +9,13 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from microgpt.course import LESSONS, PARTS, Part, page
+from microgpt.course import COURSE_PARTS, LESSONS, CoursePart, page
 from microgpt.viz.controls import Choice
 from microgpt.viz.page import Page
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.tasks import Task
 
-SHOWN = Choice("sheet", ("exercises", "answers", "both"), "exercises")
+SHEET_CHOICE = Choice("sheet", ("exercises", "answers", "both"), "exercises")
 
 
 class Exercise(NamedTuple):
@@ -30,7 +30,7 @@ class Exercise(NamedTuple):
 class Sheet(NamedTuple):
     """The exercises of one part of the course."""
 
-    part: Part
+    part: CoursePart
     exercises: list[Exercise]
 
     @property
@@ -46,7 +46,7 @@ class View(NamedTuple):
 
 
 def view(settings: Settings) -> View:
-    return View((SHOWN,), sheets())
+    return View((SHEET_CHOICE,), sheets())
 
 
 @cache
@@ -54,7 +54,7 @@ def sheets() -> dict[str, Sheet]:
     """The sheet of each part, by the name of its page."""
     every = [one for folder in dict.fromkeys(lesson.widget for lesson in LESSONS) for one in exercises_of(folder)]
     every.sort(key=lambda one: one.task.place)
-    return {part.sheet: Sheet(part, [one for one in every if one.lessons[-1] in part.lessons]) for part in PARTS}
+    return {part.sheet: Sheet(part, [one for one in every if one.lessons[-1] in part.lessons]) for part in COURSE_PARTS}
 
 
 def exercises_of(folder: str) -> list[Exercise]:

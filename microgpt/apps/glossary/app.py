@@ -15,9 +15,9 @@ from microgpt.caches.blocks import BlockPool
 from microgpt.caches.prefix import begin, publish
 from microgpt.config import Array, Config, param_shapes
 from microgpt.decode import prefill
-from microgpt.experiments import placing
-from microgpt.experiments.credit import gradients, losses
-from microgpt.experiments.loop import turns
+from microgpt.experiments import allocation
+from microgpt.experiments.gradient import gradients, losses
+from microgpt.experiments.loop import rotary_angles
 from microgpt.experiments.trainer import Trainer
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
@@ -26,46 +26,46 @@ from microgpt.viz.drawing.heat import Strip, scale_for
 from microgpt.viz.drawing.kit.places import SMALL_WIDTH
 from microgpt.viz.drawing.kit.sketch import Sketch, sketch
 from microgpt.viz.drawing.picture import Meeting, Picture
-from microgpt.viz.rendering.draw import draw
+from microgpt.viz.rendering.draw import draw_figure
 from microgpt.viz.settings import Settings
 from microgpt.weights import shipped
 
-ROWS = 4  # of a pile: the prompt's
-STEPS = 5  # of what grows step by step
+PILE_ROWS = 4  # of a pile: the prompt's
+N_STEPS = 5  # of what grows step by step
 
 
 class View(NamedTuple):
     """The page as it is built."""
 
     choices: tuple[Choice, ...]
-    run: Run
+    run: GlossaryRun
 
     def picture(self, slug: str) -> Sketch:
         """That of a word, in the language that is set."""
-        sheet, _ = draw(["apps/glossary/pictures.svg"], slug.replace("-", "_"), run=self.run)
+        sheet, _ = draw_figure(["apps/glossary/pictures.svg"], slug.replace("-", "_"), run=self.run)
         return sketch(sheet.pieces)._replace(width=SMALL_WIDTH)
 
 
 def view(settings: Settings) -> View:
-    return View((), Run(settings))
+    return View((), GlossaryRun(settings))
 
 
-class Run:
+class GlossaryRun:
     """What the pictures are drawn from: the prompt's last step, in the head whose weights differ most."""
 
     def __init__(self, settings: Settings) -> None:
         self.recording = settings.run()
         self.picture = Picture(self.recording.trace)
         self.i = self.recording.n_prompt - 1
-        self.rows = range(max(0, self.i + 1 - ROWS), self.i + 1)  # the newest of the pile
+        self.rows = range(max(0, self.i + 1 - PILE_ROWS), self.i + 1)  # the newest of the pile
         self.with_start = [self.picture.row_token(i) for i in range(self.picture.n)]
         self.tokens = self.with_start[1:]
         self.n_prompt, self.n = self.recording.n_prompt, self.picture.n
         self.n_ctx, self.n_head = self.picture.config.n_ctx, self.picture.config.n_head
         self.own = self.picture.clearest[1]
-        self.ids = self.recording.ids[:ROWS]
+        self.ids = self.recording.ids[:PILE_ROWS]
         self.target = [*self.recording.ids[: self.n_prompt], self.recording.stop]  # the prompt, as a text to learn
-        self.guesses: list[Guess] = self.picture.step(self.i).guesses[:ROWS]
+        self.guesses: list[Guess] = self.picture.step(self.i).guesses[:PILE_ROWS]
 
     def value(self, name: str, i: int | None = None) -> Array:
         """What was reported at a step: one row of numbers."""
@@ -123,7 +123,7 @@ class Run:
     @property
     def tables(self) -> tuple[list[int], list[int]]:
         """The blocks of the text and of another one that takes turns with it, when both hold the most."""
-        steps = placing.take_turns(self.recording.model, [self.ids, self.ids], 1, Trace())
+        steps = allocation.take_turns(self.recording.model, [self.ids, self.ids], 1, Trace())
         mine, other = max((step.tables for step in steps), key=lambda tables: sum(map(len, tables)))
         return list(mine), list(other)
 
@@ -131,7 +131,7 @@ class Run:
     def hits(self) -> list[int]:
         """The rows that are found when the same text comes for the first time, and for the second."""
         model, counts = self.recording.model, []
-        pool = BlockPool(model.config, 2 * ROWS, 1)
+        pool = BlockPool(model.config, 2 * PILE_ROWS, 1)
         for _ in range(2):
             counts.append(len(cache := begin(pool, self.ids)))
             prefill(model.params, model.config, self.ids[counts[-1] :], cache)
@@ -145,7 +145,7 @@ class Run:
     @property
     def rays(self) -> list[list[tuple[float, float]]]:
         """Where the first two pairs of a key point to at the first positions: to the right, and up."""
-        angles = [turns(self.stories, at)[:2] for at in range(STEPS)]
+        angles = [rotary_angles(self.stories, at)[:2] for at in range(N_STEPS)]
         return [[(math.cos(one[pair]), math.sin(one[pair])) for one in angles] for pair in range(2)]
 
     @property

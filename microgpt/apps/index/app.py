@@ -9,7 +9,7 @@ from itertools import groupby
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from microgpt.course import PARTS, Part, page
+from microgpt.course import COURSE_PARTS, CoursePart, page
 from microgpt.errors import N_
 from microgpt.viz import views
 from microgpt.viz.drawing.heat import Strip
@@ -64,9 +64,9 @@ class View:
         self.choices = ()
         self.n = run.stop  # rows
         self.chips = [Chip(i, max(-1, i - 1 - run.start), picture.row_token(i)) for i in range(run.stop + 1)]
-        self.rows = [Row(picture, i, max(-1, i - run.start)) for i in range(run.stop)]
-        self.steps = [Step(picture, i, i - run.start) for i in run]
-        self.parts = parts()
+        self.rows = [PileRow(picture, i, max(-1, i - run.start)) for i in range(run.stop)]
+        self.steps = [RunStep(picture, i, i - run.start) for i in run]
+        self.parts = card_parts()
         self.trained = [page(name) for name in TRAINED]
 
 
@@ -79,7 +79,7 @@ def last_steps(picture: Picture) -> range:
     return range(end - RUN, end)
 
 
-class Row:
+class PileRow:
     """A row of the piles, and the step of the run that drops it; -1 where it lies there from the start."""
 
     def __init__(self, picture: Picture, i: int, run: int) -> None:
@@ -90,7 +90,7 @@ class Row:
         self.v = of_head(picture, row.v)
 
 
-class Step:
+class RunStep:
     """A step of the run: what moves in it."""
 
     def __init__(self, picture: Picture, i: int, run: int) -> None:
@@ -106,10 +106,10 @@ def of_head(picture: Picture, strips: list[Any]) -> Strip:
     return found._replace(where="", digits=None)
 
 
-def parts() -> list[tuple[Part, list[Card]]]:
+def card_parts() -> list[tuple[CoursePart, list[Card]]]:
     """The course; a card for each number."""
     found = []
-    for part in PARTS:
+    for part in COURSE_PARTS:
         cards = []
         for _, pages in groupby(part.lessons, lambda lesson: lesson.number):
             page, *others = pages

@@ -10,28 +10,28 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
-from microgpt.apps.look_inside.examples import EXAMPLES, published
+from microgpt.apps.look_inside.examples import EXAMPLES, example_file
 from microgpt.architectures.known import PRESETS
 from microgpt.architectures.names import GPT2, LLAMA
-from microgpt.architectures.names import published as names_in
+from microgpt.architectures.names import public_names as names_in
 from microgpt.architectures.roles import ORDER, ROLES
-from microgpt.checkpoints.contents import OTHER, Contents, Group, Row, contents, spans
+from microgpt.checkpoints.contents import OTHER, Contents, Group, TensorRow, contents, spans
 from microgpt.checkpoints.safetensors import BITS, PREFIX, Header, read_header
-from microgpt.errors import N_, shown
+from microgpt.errors import N_, printable
 from microgpt.viz.controls import Choice
-from microgpt.viz.given_files import Files, only
+from microgpt.viz.local_files import Files, only
 from microgpt.viz.patches import Patch, State, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings
 
 FIELD = "weights"  # the control in which the file is chosen
-WIDTH, HEIGHT = 1000, 240  # of the picture, in its own units
-COLUMNS, GROUPS, ROWS = 400, 60, 400  # the most that a page shows
+PICTURE_WIDTH, PICTURE_HEIGHT = 1000, 240  # of the picture, in its own units
+COLUMNS, GROUPS, MOST_ROWS = 400, 60, 400  # the most that a page shows
 OPEN = 24  # the most lines that are shown unfolded
-HALF = 2  # bytes of a 16-bit number
+HALF_BYTES = 2  # bytes of a 16-bit number
 TOKENS = 1000  # of the text whose cache is drawn beside the file
 GAP = 24  # between the two
-START = 240  # characters of a header that are shown
+START_SHOWN = 240  # characters of a header that are shown
 SAID = {"bias": N_("bias"), "scale": N_("scale")}
 
 
@@ -53,7 +53,7 @@ class View:
     """The page as it is built."""
 
     def __init__(self, _: Settings) -> None:
-        examples = [Looked(name, *published(name)) for name in EXAMPLES]
+        examples = [Looked(name, *example_file(name)) for name in EXAMPLES]
         called = {"gpt2": names_in(GPT2)["fc1"], "llama": names_in(LLAMA)["fc1"], "ours": "fc1"}
         self.examples = examples
         self.choices = (Choice("file", range(len(examples))),)
@@ -84,7 +84,7 @@ def look(files: Files, state: State | None, _: Mapping[str, str]) -> tuple[State
     """The reader's own file."""
     file = only(files, FIELD)
     header = read_header(file.read, file.size)
-    start = file.read(PREFIX, PREFIX + min(header.length, 4 * START)).decode("utf-8", "ignore")
+    start = file.read(PREFIX, PREFIX + min(header.length, 4 * START_SHOWN)).decode("utf-8", "ignore")
     found = Looked(file.name, header, start)
     return state, [patch("#looked", render.render("apps/look_inside/_looked.html", looked=found))]
 
@@ -102,13 +102,13 @@ class Looked:
         """Everything that the page says of a file."""
         found = contents(header.tensors)
         usual = max(found.groups, key=lambda group: len(group.layers), default=None)
-        kept = TOKENS * HALF * found.shape.cached
+        kept = TOKENS * HALF_BYTES * found.shape.cached
         beside = cache_areas(found, kept)
-        self.name = shown(name)
+        self.name = printable(name)
         self.size = header.size  # bytes
         self.length = header.length  # of its header
         self.header_share = header.length / header.size
-        self.start = shown_start(start)
+        self.start = show_start(start)
         self.n_tensors = len(header.tensors)
         self.params = found.size
         self.types = list(found.dtypes.items())
@@ -118,21 +118,21 @@ class Looked:
         self.tied = found.tied
         self.figures = figures(found)
         self.factors = factors(found)
-        self.per_token = HALF * found.shape.cached  # bytes; 0 where the shapes do not say
+        self.per_token = HALF_BYTES * found.shape.cached  # bytes; 0 where the shapes do not say
         self.kept = kept  # bytes of cache, in numbers of so many bits
-        self.bits = 8 * HALF
+        self.bits = 8 * HALF_BYTES
         self.areas = areas(found.columns)  # by role, in the picture, WIDTH wide in all
         self.cache = beside  # K and V of these tokens, to the same scale; "any" is one row for both
-        self.wide = max([WIDTH, *(x + wide for _, (x, _, wide, _) in beside)])  # the picture
+        self.wide = max([PICTURE_WIDTH, *(x + wide for _, (x, _, wide, _) in beside)])  # the picture
         self.shares = shares(found)
-        self.parts = [Part(group, group is usual) for group in found.groups[:GROUPS]]
+        self.parts = [LineGroup(group, group is usual) for group in found.groups[:GROUPS]]
         self.more = max(0, len(found.groups) - GROUPS)  # groups that are not shown
-        self.metadata = [(shown(key), shown(value)) for key, value in list(header.metadata.items())[:20]]
+        self.metadata = [(printable(key), printable(value)) for key, value in list(header.metadata.items())[:20]]
 
 
-def shown_start(text: str) -> str:
-    short = text[:START]
-    return "".join(shown(c) for c in short) + ("…" if len(text) > START else "")
+def show_start(text: str) -> str:
+    short = text[:START_SHOWN]
+    return "".join(printable(c) for c in short) + ("…" if len(text) > START_SHOWN else "")
 
 
 def symbol(role: str) -> str:
@@ -159,7 +159,7 @@ def factors(found: Contents) -> list[tuple[int, str]]:
     s = found.shape
     if not s.row:
         return []
-    layers, size = (len(found.layers), N_("layers")), (HALF, N_("bytes per number"))
+    layers, size = (len(found.layers), N_("layers")), (HALF_BYTES, N_("bytes per number"))
     if not s.kv_width:
         return [layers, (s.row, N_("numbers in the shared row")), size]
     if s.head_dim and s.kv_width % s.head_dim == 0:
@@ -169,7 +169,7 @@ def factors(found: Contents) -> list[tuple[int, str]]:
     return [(2, N_("K and V")), layers, *heads, size]
 
 
-class Part:
+class LineGroup:
     """A group of lines and what is written on it."""
 
     def __init__(self, group: Group, usual: bool) -> None:
@@ -177,17 +177,17 @@ class Part:
         self.layers = spans(group.layers)  # runs, from the first to the last
         self.n = len(group.layers)
         self.total = sum(row.size * row.times for row in group.rows)  # parameters, of one layer
-        self.lines = [Line(row) for row in group.rows[:ROWS]]
-        self.more = max(0, len(group.rows) - ROWS)  # lines that are not shown
+        self.lines = [TensorLine(row) for row in group.rows[:MOST_ROWS]]
+        self.more = max(0, len(group.rows) - MOST_ROWS)  # lines that are not shown
         self.open = usual and len(group.rows) <= OPEN
 
 
-class Line:
+class TensorLine:
     """A tensor, or several that are alike."""
 
-    def __init__(self, row: Row) -> None:
+    def __init__(self, row: TensorRow) -> None:
         role = ROLES.get(row.role)
-        self.name = shown(row.name)
+        self.name = printable(row.name)
         self.times = row.times
         self.role = row.role
         self.symbol = role.symbol if role else ""  # "" where the name is not known
@@ -212,13 +212,13 @@ def shares(found: Contents) -> list[Share]:
             held["attn_norm" if norm else role] += nbytes
     total = sum(held.values())
     return [
-        Share(role, symbol(role), held[role] / total, held[role], *shape_of(found, role))
+        Share(role, symbol(role), held[role] / total, held[role], *shape_facts(found, role))
         for role in [*ORDER, OTHER]
         if held[role]
     ]
 
 
-def shape_of(found: Contents, role: str) -> tuple[tuple[int, ...], bool]:
+def shape_facts(found: Contents, role: str) -> tuple[tuple[int, ...], bool]:
     """The shape of the tensor with that role, if there is one, and whether q, k and v lie side by side in it."""
     rows = [row for group in found.groups for row in group.rows if row.kind == "weight"]
     own, joint = ({row.shape for row in rows if row.role == name} for name in (role, "wqkv"))
@@ -232,9 +232,9 @@ def cache_areas(found: Contents, kept: int) -> list[tuple[str, Area]]:
     total = sum(sum(column.values()) for column in found.columns[:COLUMNS])
     if not kept or not total:
         return []
-    wide, kinds = WIDTH * kept / total, ("k", "v") if found.shape.kv_width else ("any",)
-    high = HEIGHT / len(kinds)
-    return [(kind, (WIDTH + GAP, i * high, wide, high)) for i, kind in enumerate(kinds)]
+    wide, kinds = PICTURE_WIDTH * kept / total, ("k", "v") if found.shape.kv_width else ("any",)
+    high = PICTURE_HEIGHT / len(kinds)
+    return [(kind, (PICTURE_WIDTH + GAP, i * high, wide, high)) for i, kind in enumerate(kinds)]
 
 
 def areas(columns: list[dict[str, int]]) -> list[tuple[str, list[Area]]]:
@@ -245,9 +245,9 @@ def areas(columns: list[dict[str, int]]) -> list[tuple[str, list[Area]]]:
     x = 0.0
     for column in columns:
         here, y = sum(column.values()), 0.0
-        wide = WIDTH * here / total
+        wide = PICTURE_WIDTH * here / total
         for role, nbytes in column.items():
-            high = HEIGHT * nbytes / here
+            high = PICTURE_HEIGHT * nbytes / here
             found.setdefault(role, []).append((x, y, wide, high))
             y += high
         x += wide

@@ -10,14 +10,14 @@ import math
 
 from microgpt.architectures import parameters as parameters
 from microgpt.architectures.known import PRESETS
-from microgpt.architectures.names import GPT2, LLAMA, Family, published_name, source_of
+from microgpt.architectures.names import GPT2, LLAMA, Family, public_name, source_of
 from microgpt.checkpoints.assemble import uncut
 from microgpt.checkpoints.safetensors import BITS, PREFIX, Header, read_header
 
 EXAMPLES = {"GPT-2 124M": ("F32", GPT2), "SmolLM2-135M": ("BF16", LLAMA)}
 
 
-def published(name: str) -> tuple[Header, str]:
+def example_file(name: str) -> tuple[Header, str]:
     """The header of that model's file, as it is read, and its text."""
     dtype, family = EXAMPLES[name]
     text = header_text(name, dtype, family)
@@ -40,4 +40,4 @@ def header_text(name: str, dtype: str, family: Family) -> bytes:
 def shapes_as_published(name: str, family: Family) -> dict[str, list[int]]:
     """The tensors of the file: GPT-2 writes a matrix [in, out], and q, k and v side by side in one."""
     sources = {source_of(ours, family): shape for ours, shape in parameters(PRESETS[name]).items()}
-    return {published_name(source.name, family): list(uncut(shape, source)) for source, shape in sources.items()}
+    return {public_name(source.name, family): list(uncut(shape, source)) for source, shape in sources.items()}

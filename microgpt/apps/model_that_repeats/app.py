@@ -13,15 +13,15 @@ import numpy as np
 
 from microgpt.apps.records import record
 from microgpt.experiments.repeating.rounds import circle
-from microgpt.experiments.repeating.temperatures import RUN, repeated
+from microgpt.experiments.repeating.temperatures import RUN, mark_repeats
 from microgpt.viz.controls import Choice
-from microgpt.viz.large.overview import HALF
+from microgpt.viz.large.overview import HALF_WEIGHT
 from microgpt.viz.settings import Settings
 
 __all__ = ["RUN", "view"]  # and what the templates read
 
 REPEATS = "smollm2-repeats.json"
-SEED = 8  # of the text that is shown at each temperature
+TEXT_SEED = 8  # of the text that is shown at each temperature
 
 
 class Turn(NamedTuple):
@@ -49,7 +49,7 @@ class View:
             round_ = Sure([told["chances"][i - 1] for i in steps], self.words)
             held = list(range(at, len(turns) + (steps == turns[-1])))
             of_head = float(look[self.layer, self.head])
-            self.turns.append(Turn(at + 1, round_, of_head, int((look > HALF).sum()), held))
+            self.turns.append(Turn(at + 1, round_, of_head, int((look > HALF_WEIGHT).sum()), held))
         self.before_share = self.circle.start / len(ids)  # of all rows at the end, those before the first round
         self.round_share = self.circle.period / len(ids)  # and those of a round
         self.written = len(ids) - told["n_prompt"]  # tokens of the whole text
@@ -73,21 +73,26 @@ class Sure:
         self.token = words[at]  # the one with the least
 
 
-def heats(told: dict[str, Any]) -> list[Shown]:
+def heats(told: dict[str, Any]) -> list[TemperatureRow]:
     """The likeliest tokens first, as many as the other texts have at most; then each temperature."""
     n, end = told["n_prompt"], told["n_prompt"] + told["short"]
-    first = {"temperature": 0.0, "seed": SEED, "ids": told["ids"][:end], "chances": told["chances"][n - 1 : end - 1]}
+    first = {
+        "temperature": 0.0,
+        "seed": TEXT_SEED,
+        "ids": told["ids"][:end],
+        "chances": told["chances"][n - 1 : end - 1],
+    }
     by_heat = groupby([first, *told["texts"]], key=lambda text: text["temperature"])
-    return [Shown(at, list(texts), n, told["vocabulary"]) for at, texts in by_heat]
+    return [TemperatureRow(at, list(texts), n, told["vocabulary"]) for at, texts in by_heat]
 
 
-class Shown:
+class TemperatureRow:
     """A temperature: the text with SEED, and figures of all its texts."""
 
     def __init__(self, temperature: float, texts: list[dict[str, Any]], n: int, words: dict[str, str]) -> None:
         """The first n tokens of each text were given."""
-        again = [repeated(text["ids"])[n:] for text in texts]
-        shown = next(i for i, text in enumerate(texts) if text["seed"] == SEED)
+        again = [mark_repeats(text["ids"])[n:] for text in texts]
+        shown = next(i for i, text in enumerate(texts) if text["seed"] == TEXT_SEED)
         pieces = zip(texts[shown]["ids"][n:], again[shown], strict=True)
         every = [chance for text in texts for chance in text["chances"]]
         self.temperature = temperature

@@ -17,10 +17,10 @@ from microgpt.errors import N_
 from microgpt.trace import from_json
 from microgpt.viz.drawing.counters import facts
 from microgpt.viz.large.from_trace import ExcerptPicture, picture_of_excerpt
-from microgpt.viz.large.overview import HALF, Kind
+from microgpt.viz.large.overview import HALF_WEIGHT, HeadKind
 from microgpt.viz.settings import Settings
 
-__all__ = ["HALF", "view"]  # and what the templates read
+__all__ = ["HALF_WEIGHT", "view"]  # and what the templates read
 
 
 class Text(NamedTuple):
@@ -35,7 +35,7 @@ class Text(NamedTuple):
 
 
 DAY = Text("smollm2.json", "The next day is bright", 7, (), (), 4)
-CHAT = Text(
+CHAT_TEXT = Text(
     "smollm2-chat.json",
     "<|im_start|>user\nWhat is the capital of France?<|im_end|>\n<|im_start|>assistant\n",
     6,
@@ -43,7 +43,7 @@ CHAT = Text(
     (4, 6),
     3,
 )
-TEXTS = (DAY, CHAT)
+TEXTS = (DAY, CHAT_TEXT)
 
 
 class Rest(NamedTuple):
@@ -100,7 +100,7 @@ class View:
 view = View
 
 
-def kinds(shown: ExcerptPicture) -> list[tuple[str, Kind]]:
+def kinds(shown: ExcerptPicture) -> list[tuple[str, HeadKind]]:
     """By name, heads of which one key has more than HALF of the weight on average, from the third step on."""
     first, before, own = shown.map.first, shown.map.before, shown.map.own
     assert first and before and own, "the text has three tokens or more"

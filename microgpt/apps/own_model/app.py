@@ -13,7 +13,7 @@ from typing import Any
 
 from microgpt.apps.own_model import dropped_model
 from microgpt.architectures.names import FAMILY_OF
-from microgpt.checkpoints.assemble import HALF
+from microgpt.checkpoints.assemble import HALF_DTYPE
 from microgpt.checkpoints.loading import LIMIT, Loading
 from microgpt.course.kv_cache import lesson as stepper
 from microgpt.errors import N_, UserError
@@ -22,9 +22,9 @@ from microgpt.trace import to_json
 from microgpt.viz.controls import on_show
 from microgpt.viz.drawing.counters import facts
 from microgpt.viz.drawing.picture import MOST_TOKENS, Picture
-from microgpt.viz.given_files import Files
-from microgpt.viz.large.heads import check, numbers
+from microgpt.viz.large.heads import check_numbers, parse_numbers
 from microgpt.viz.large.picture import BigPicture
+from microgpt.viz.local_files import Files
 from microgpt.viz.patches import Patch, State, again, file, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings, parse, radio
@@ -32,12 +32,12 @@ from microgpt.viz.text.formats import megabytes
 from microgpt.viz.text.language import say
 from microgpt.weights import Model, shipped
 
-__all__ = ["HALF", "LIMIT", "MOST_TOKENS", "view"]  # and what the templates read
+__all__ = ["HALF_DTYPE", "LIMIT", "MOST_TOKENS", "view"]  # and what the templates read
 
 FIELD = "checkpoint"  # the control in which the files are chosen
 SINGLE = 4  # bytes of a number in 32 bits
-PROMPT = "The next day is bright"
-EXAMPLE, NEW = "stories", 2  # the model that is drawn before there are files; so many tokens are its own
+EXAMPLE_PROMPT = "The next day is bright"
+EXAMPLE, N_ADDED = "stories", 2  # the model that is drawn before there are files; so many tokens are its own
 BAR = ("numbers", "check")  # what the reader has switched on in the picture
 
 Answer = tuple[State | None, list[Patch]]
@@ -47,7 +47,7 @@ class View:
     """The page as it is built."""
 
     def __init__(self, _: Settings) -> None:
-        recording = Recording(shipped(EXAMPLE), PROMPT, max_new=NEW)
+        recording = Recording(shipped(EXAMPLE), EXAMPLE_PROMPT, max_new=N_ADDED)
         recording.run()
         example = dropped_model.big_picture(recording, {}, (), (), recording.n_prompt)
         self.example = example
@@ -94,33 +94,33 @@ FILE_HOOKS = {"run": run, "next": next_token, "show": show, "compare": compare, 
 
 def go_on(hook: str, files: Files, state: State | None, fields: Mapping[str, str]) -> Answer:
     """A slice of the work that `hook` asks for; once all of it is done, the picture."""
-    layers, heads = (numbers(name, fields.get(name)) for name in ("layers", "heads"))
+    layers, heads = (parse_numbers(name, fields.get(name)) for name in ("layers", "heads"))
     end = time.monotonic() + dropped_model.SLICE
-    model, loading = dropped_model.loaded(files.get(FIELD, ()))
+    model, loading = dropped_model.load_slice(files.get(FIELD, ()))
     if model is None:
         return state, [reading(loading), again(hook)]
-    check("layers", layers, model.config.n_layer)
-    check("heads", heads, model.config.n_head)
+    check_numbers("layers", layers, model.config.n_layer)
+    check_numbers("heads", heads, model.config.n_head)
     settings = parse({**fields, "model": dropped_model.current.key})
     same = state is not None and state["settings"] == settings._asdict()
     n, compared = (state["n"], state["compared"]) if state is not None and same else (0, [])
-    recording = dropped_model.recorded(settings, model)
+    recording = dropped_model.recording_of(settings, model)
     goal = recording.limit if hook == "run" else n + (hook == "next") if n else recording.n_prompt
     if len(recording.cache) > goal:  # it was on its way to more, and the reader has thought better of it
-        recording = dropped_model.recorded(settings, model, anew=True)
+        recording = dropped_model.recording_of(settings, model, anew=True)
     before = len(recording.cache)
-    while len(recording.cache) < goal and not recording.ended:
-        dropped_model.step(recording)
+    while len(recording.cache) < goal and not recording.has_ended:
+        dropped_model.run_step(recording)
         if time.monotonic() > end:
             return state, [running(recording, goal), again(hook)]
     done = len(recording.cache)
     if hook == "next" and done < goal:
-        return state, [ended(recording)]
-    at = chosen_step(hook, recording, n, fields)
+        return state, [end_patch(recording)]
+    at = pick_step(hook, recording, n, fields)
     compared = sorted({*compared, at}) if hook == "compare" else compared
     for i in compared:
         if ("recompute_logits", i) not in recording.trace:
-            if done > before or (ran := dropped_model.compared(recording, i)):
+            if done > before or (ran := dropped_model.compare_slice(recording, i)):
                 return state, [comparing(i, 0 if done > before else ran), again(hook)]
     shown = dropped_model.picture(recording, fields, layers, heads, at)
     stands = frame(shown)
@@ -151,7 +151,7 @@ def over_all(shown: Picture, pressed: Mapping[str, object]) -> list[Patch]:
     return [patch(target, render.render(name, view=shown, at=at), "outer") for target, name in parts.items()]
 
 
-def chosen_step(hook: str, recording: Recording, n: int, fields: Mapping[str, str]) -> int:
+def pick_step(hook: str, recording: Recording, n: int, fields: Mapping[str, str]) -> int:
     """The step that is shown: the last of the prompt, the newest, or the one that was shown before."""
     if hook == "run" or not n:
         return recording.n_prompt - 1
@@ -159,7 +159,7 @@ def chosen_step(hook: str, recording: Recording, n: int, fields: Mapping[str, st
     return newest if hook == "next" else radio(fields, "step", 0, newest, newest)
 
 
-def ended(recording: Recording) -> Patch:
+def end_patch(recording: Recording) -> Patch:
     """That the model has chosen the end, which is no error. Raises UserError where the picture is full."""
     if len(recording.cache) == recording.limit:
         raise UserError(
@@ -186,7 +186,7 @@ def reading(loading: Loading | None) -> Patch:
         N_("Reading the numbers: %(read)s of %(total)s MB, %(done)s of %(count)s tensors."),
         read=megabytes(loading.read),
         total=megabytes(loading.total),
-        done=loading.done,
+        done=loading.n_done,
         count=loading.count,
     )
 

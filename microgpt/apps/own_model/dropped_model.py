@@ -17,14 +17,18 @@ from microgpt.errors import UserError
 from microgpt.record import Recording
 from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.drawing.picture import Picture, most_tokens
-from microgpt.viz.large.heads import attention, opened
-from microgpt.viz.large.picture import BigPicture, described
+from microgpt.viz.large.heads import attention, choose_heads
+from microgpt.viz.large.picture import BigPicture, complete_trace
 from microgpt.viz.settings import Settings, radio
 from microgpt.viz.text.formats import megabytes
 from microgpt.weights import Model
 
 SLICE = 1.0  # seconds of work between two signs of life
-SMALL = {"n_layer": 4, "n_head": 4, "head_dim": 8}  # up to here a model is drawn with all its numbers, as ours are
+SMALL_MODEL = {
+    "n_layer": 4,
+    "n_head": 4,
+    "head_dim": 8,
+}  # up to here a model is drawn with all its numbers, as ours are
 PART = 4  # tokens in a pass of such a run
 QUICK = 2_000_000  # parameters up to which each step is run again without the cache
 
@@ -55,7 +59,7 @@ class Loaded:
 
 
 current = Loaded()
-_kept: dict[Settings, Recording] = {}
+_recordings: dict[Settings, Recording] = {}
 _comparing: dict[tuple[int, int], Iterator[int]] = {}  # by the recording and the step
 
 
@@ -63,11 +67,11 @@ def forget() -> None:
     """As after a new start."""
     global current
     current = Loaded()
-    _kept.clear()
+    _recordings.clear()
     _comparing.clear()
 
 
-def loaded(files: Sequence[Readable]) -> tuple[Model | None, Loading | None]:
+def load_slice(files: Sequence[Readable]) -> tuple[Model | None, Loading | None]:
     """The model of these files, or how far its reading is after one more slice."""
     global current
     if not files:
@@ -104,19 +108,19 @@ def precision(config: Config) -> Precision:
 
 
 def small(config: Config) -> bool:
-    return all(getattr(config, name) <= most for name, most in SMALL.items())
+    return all(getattr(config, name) <= most for name, most in SMALL_MODEL.items())
 
 
-def step(recording: Recording) -> None:
+def run_step(recording: Recording) -> None:
     """One step; a recording that has broken off is not kept."""
     try:
         recording.step()
     except UserError:
-        _kept.clear()
+        _recordings.clear()
         raise
 
 
-def compared(recording: Recording, i: int) -> int:
+def compare_slice(recording: Recording, i: int) -> int:
     """Run step i again without the cache, for one slice: how many of its tokens have run, or 0 when all is done."""
     going = _comparing.pop((id(recording), i), None) or recording.compare_in_parts(i, PART)
     _comparing.clear()
@@ -128,9 +132,9 @@ def compared(recording: Recording, i: int) -> int:
     return 0
 
 
-def recorded(settings: Settings, model: Model, anew: bool = False) -> Recording:
+def recording_of(settings: Settings, model: Model, anew: bool = False) -> Recording:
     """The recording that is kept, however far it has run; else a new one."""
-    kept = None if anew else _kept.get(settings)
+    kept = None if anew else _recordings.get(settings)
     if kept is None:
         n, most = len(model.tokenizer.encode(settings.prompt)), most_tokens(model.config)
         if n > most:
@@ -144,8 +148,8 @@ def recorded(settings: Settings, model: Model, anew: bool = False) -> Recording:
             most - n,
             compares=n_params(model.config) <= QUICK,
         )
-        _kept.clear()
-        _kept[settings] = kept
+        _recordings.clear()
+        _recordings[settings] = kept
     return kept
 
 
@@ -153,7 +157,7 @@ def picture(
     recording: Recording, fields: Mapping[str, str], layers: Sequence[int], heads: Sequence[int], at: int
 ) -> Picture:
     """The picture of what was run; `at` is the step that is shown."""
-    trace, config = described(recording), recording.model.config
+    trace, config = complete_trace(recording), recording.model.config
     if small(config):
         layer, head = radio(fields, "layer", 0, config.n_layer - 1), radio(fields, "head", 0, config.n_head - 1)
         return OwnPicture(trace, at, layer, head, stage_of(fields))
@@ -165,8 +169,8 @@ def big_picture(
 ) -> OwnBigPicture:
     """The same, of a model of any size, as a large one is drawn: a few heads are open, and all heads at once."""
     # by the prompt alone: other heads at every new token would be hard to follow
-    trace, config = described(recording), recording.model.config
-    found = opened(attention(trace, config, recording.n_prompt), config.head_dim, layers, heads)
+    trace, config = complete_trace(recording), recording.model.config
+    found = choose_heads(attention(trace, config, recording.n_prompt), config.head_dim, layers, heads)
     same = [index for index, one in enumerate(found) if one.value == fields.get("head")]
     return OwnBigPicture(
         trace,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from microgpt.apps.records import record
-from microgpt.experiments.referring import dealt, held_out, margins
+from microgpt.experiments.referring import cross_validate, dealt, margins
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.strips import ThinScale, thin_scale
 from microgpt.viz.settings import Settings
@@ -45,7 +45,7 @@ class View:
         self.rows = [
             (token, scale.strip(keys[i]), [word["weights"][i] for word in words]) for i, token in enumerate(shown)
         ]
-        self.told = [(one["text"], said(one)) for one in it["sentences"]]  # and its words that stand for one noun
+        self.told = [(one["text"], meanings(one)) for one in it["sentences"]]  # and its words that stand for one noun
         every, by_head = [word for _, said_ in self.told for word in said_], margins(it["sentences"])
         self.choices = (Choice("word", range(len(words))),)
         self.model = it["model"]
@@ -58,7 +58,9 @@ class View:
         self.all_right = int((by_head > 0).all(axis=0).sum())  # heads that are right at all words
         self.margin = float(by_head[:, layer, head].mean())  # the mean, of the chosen head
         right_there = int((by_head[:, layer, head] > 0).sum())
-        chosen, self.held = held_out(it["sentences"])  # words of held-out sentences at which the chosen head is right
+        chosen, self.held = cross_validate(
+            it["sentences"]
+        )  # words of held-out sentences at which the chosen head is right
         self.same = chosen.count((layer, head))  # of these choices, those that are the head of the page
         nouns = [len(one["nouns"]) for one in it["sentences"] for word in one["words"] if word["noun"] is not None]
         # words at which a head is right that gives its weights to nouns by chance
@@ -66,14 +68,14 @@ class View:
         by_chance = dealt(it["sentences"])  # the nouns are dealt out to the words, in all ways
         self.ways, self.mean = len(by_chance), float(by_chance.mean())  # words at which the head chosen then is right
         self.as_good = int((by_chance >= right_there).sum())  # ways in which it is right as often as here
-        self.apart = [apart(word, shown) for word in words if word["noun"] is None]
+        self.apart = [tell_apart(word, shown) for word in words if word["noun"] is None]
         self.source = it["source"]
 
 
 view = View
 
 
-def apart(word: dict[str, Any], tokens: list[str]) -> tuple[str, str, float, str, float]:
+def tell_apart(word: dict[str, Any], tokens: list[str]) -> tuple[str, str, float, str, float]:
     """A word that stands for none of the nouns alone, and the two rows that get most of its weight, each with it."""
     weights = word["weights"][:-1]
     second, most = (int(i) for i in np.argsort(weights)[-2:])
@@ -95,7 +97,7 @@ class Word:
         self.weight = weights[at]
 
 
-def said(sentence: dict[str, Any]) -> list[Said]:
+def meanings(sentence: dict[str, Any]) -> list[Said]:
     """See `Said`."""
     found, tokens = list[Said](), sentence["tokens"]
     for word in sentence["words"]:

@@ -22,12 +22,12 @@ from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 
 N_KEYS = 3  # as many as one works out on paper
-DIGITS = 2  # of every number on the page,
-FINE = 2 * DIGITS  # and of weights that are next to one, or to zero
-LARGE = ("GPT-2 124M", "Llama-3-8B")
+PAGE_DIGITS = 2  # of every number on the page,
+FINE = 2 * PAGE_DIGITS  # and of weights that are next to one, or to zero
+LARGE_MODELS = ("GPT-2 124M", "Llama-3-8B")
 
 
-class Key(NamedTuple):
+class MetKey(NamedTuple):
     """A key that the query meets, and its part of the answer."""
 
     i: int
@@ -44,7 +44,7 @@ class Key(NamedTuple):
     slices: Strip  # the weight times v
 
 
-class Row(NamedTuple):
+class TriangleRow(NamedTuple):
     """A row of the triangle: one step, its query and all keys; those that are later are masked."""
 
     i: int
@@ -85,7 +85,7 @@ class View:
         picture = Picture(trace)
         (layer, head), size = picture.clearest, picture.config.head_dim
         step, root = min(N_KEYS, picture.n) - 1, math.sqrt(size)
-        made = asked(picture, step)
+        made = query_of(picture, step)
         keys, rows, most = keys_of(picture, made), triangle(picture), int(made.weights.argmax())
         self.trace, self.layer, self.head, self.keys, self.root, self.rows = trace, layer, head, keys, root, rows
         self.choices = (
@@ -105,11 +105,14 @@ class View:
         self.most = keys[most]
         # the largest weight, without the division by the root
         self.undivided = float(softmax(made.scores * root).max())
-        self.spreads = [spread(settings.model, size), *(spread(name, PRESETS[name].config.head_dim) for name in LARGE)]
+        self.spreads = [
+            make_spread(settings.model, size),
+            *(make_spread(name, PRESETS[name].config.head_dim) for name in LARGE_MODELS),
+        ]
         self.even = larger(1)  # the weight of the larger of two scores, with the division
         self.labels = [row.token for row in rows]
         self.total = sum(row.n for row in rows)  # scores in the triangle
-        self.asks = asks(made.scores, made.weights, unmasked(picture))
+        self.asks = asks(made.scores, made.weights, late_mask_sum(picture))
 
 
 view = View
@@ -122,18 +125,18 @@ def row(picture: Picture, name: str, i: int, at: int = -1) -> Array:
     return np.asarray(rows[head * len(rows) // config.n_head])
 
 
-def asked(picture: Picture, step: int) -> Asked:
+def query_of(picture: Picture, step: int) -> Asked:
     layer, head = picture.clearest
     k, v = (np.stack([row(picture, name, i, step) for i in range(step + 1)]) for name in "kv")
     scores, weights = (picture.trace[f"attn_{name}", step, layer][head, 0] for name in ("scores", "weights"))
     return Asked(row(picture, "q", step), k, v, scores, weights, row(picture, "head_out", step))
 
 
-def keys_of(picture: Picture, made: Asked) -> list[Key]:
+def keys_of(picture: Picture, made: Asked) -> list[MetKey]:
     heat, raised = scale_for(made.products), np.exp(made.scores)
     ends = [0, *np.rint(100 * np.cumsum(made.weights)).astype(int).tolist()]
     return [
-        Key(
+        MetKey(
             i,
             show(picture.tokens[i]),
             picture.scale.strip(made.k[i]),
@@ -151,15 +154,15 @@ def keys_of(picture: Picture, made: Asked) -> list[Key]:
     ]
 
 
-def triangle(picture: Picture) -> list[Row]:
+def triangle(picture: Picture) -> list[TriangleRow]:
     """A row a step, of the head whose weights differ most."""
     n, (layer, head) = picture.n, picture.clearest
-    found: list[Row] = []
+    found: list[TriangleRow] = []
     for i in range(n):
         scores, weights = (picture.trace[f"attn_{name}", i, layer][head, 0].tolist() for name in ("scores", "weights"))
         later = n - len(weights)
         found.append(
-            Row(
+            TriangleRow(
                 i,
                 show(picture.tokens[i]),
                 scores,
@@ -172,13 +175,13 @@ def triangle(picture: Picture) -> list[Row]:
     return found
 
 
-def unmasked(picture: Picture) -> Array:
+def late_mask_sum(picture: Picture) -> Array:
     """[n]: the scores of the first query and all keys, without the mask."""
     k = np.stack([row(picture, "k", i) for i in range(picture.n)])
     return np.asarray(k @ row(picture, "q", 0) / math.sqrt(picture.config.head_dim))
 
 
-def spread(name: str, head_dim: int) -> tuple[str, int, float, float]:
+def make_spread(name: str, head_dim: int) -> tuple[str, int, float, float]:
     """How far scores spread that are sums of so many products, and the weight of the larger of two so far apart."""
     return name, head_dim, math.sqrt(head_dim), larger(math.sqrt(head_dim))
 
@@ -206,4 +209,4 @@ def slack(made: Asked) -> float:
 
 
 def as_printed(x: float) -> float:
-    return float(f"{x:.{DIGITS}f}")
+    return float(f"{x:.{PAGE_DIGITS}f}")

@@ -17,7 +17,7 @@ from microgpt.viz.text.formats import show
 from microgpt.weights import Model
 
 STAYS, OWN = Word(N_("stays"), "old"), Word(N_("stale"), "new")  # before the edited token, and its own row
-STALE, SAME = Word(N_("stale"), "again"), Word(N_("same"), "again")  # after it: other numbers, and the same ones
+STALE, SAME_WORD = Word(N_("stale"), "again"), Word(N_("same"), "again")  # after it: other numbers, and the same ones
 
 
 class View:
@@ -75,7 +75,7 @@ class Edit:
         self.alike = alike
 
     @property
-    def kept(self) -> int:
+    def n_same(self) -> int:
         """Rows before the edit, in all layers, that are those of the edited text."""
         return int((~self.stale[:, : self.at]).sum())
 
@@ -85,7 +85,7 @@ class Edit:
         return int((~self.stale[:, self.at :]).sum())
 
     @property
-    def moved(self) -> int:
+    def n_shifted(self) -> int:
         """Rows of the tokens that an insertion there moves, in all layers."""
         return self.stale[:, self.at :].size
 
@@ -117,7 +117,7 @@ def table(one: Edit, tokens: Sequence[str]) -> Table:
     rows: list[Sequence[str | float]] = []
     for i, token in enumerate(tokens):
         if i == one.at:
-            rows.append([one.now, *(OWN if stale else SAME for stale in one.stale[:, i])])
+            rows.append([one.now, *(OWN if stale else SAME_WORD for stale in one.stale[:, i])])
         else:
-            rows.append([token, *(STALE if stale else STAYS if i < one.at else SAME for stale in one.stale[:, i])])
+            rows.append([token, *(STALE if stale else STAYS if i < one.at else SAME_WORD for stale in one.stale[:, i])])
     return Table([N_("token, by layer"), *(f"{layer}" for layer in range(len(one.stale)))], rows)

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 from microgpt.config import Array
 
 SEEN = 64  # lines that can be told apart
-FOOT, HEAD = 0.04, 0.96  # the lowest and the highest that anything is drawn, as shares of the height
+LOWEST, HIGHEST = 0.04, 0.96  # the lowest and the highest that anything is drawn, as shares of the height
 
 
 class Weights(Protocol):
@@ -22,7 +22,7 @@ class Weights(Protocol):
     def after(self) -> Array: ...
 
 
-class Shown(Protocol):
+class CaseShown(Protocol):
     """What of a case is drawn."""
 
     @property
@@ -41,7 +41,7 @@ class Shown(Protocol):
     def shift(self) -> Weights: ...
 
 
-class Column(NamedTuple):
+class NumberColumn(NamedTuple):
     """A number of the row: its height in each case, as it was and on the grid."""
 
     before: list[float]
@@ -56,7 +56,7 @@ class Lines(NamedTuple):
     lines: list[list[float]]
 
 
-class Key(NamedTuple):
+class KeyBar(NamedTuple):
     """A key: the weight that it gets in each case, before and after, as shares of the largest of all."""
 
     position: int
@@ -65,34 +65,36 @@ class Key(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    columns: list[Column]
+    columns: list[NumberColumn]
     grids: list[Lines]
-    keys: list[Key]
+    keys: list[KeyBar]
     most: float  # the largest weight, which has full height
 
 
-def drawing(cases: Sequence[Shown]) -> Drawing:
+def drawing(cases: Sequence[CaseShown]) -> Drawing:
     axes = [axis(case) for case in cases]
     weights = [(case.shift.before, case.shift.after) for case in cases]
     most = max(float(x.max()) for pair in weights for x in pair)
     return Drawing(
         [
-            Column(
+            NumberColumn(
                 [at(axis, case.before[j]) for axis, case in zip(axes, cases, strict=True)],
                 [at(axis, case.after[j]) for axis, case in zip(axes, cases, strict=True)],
             )
             for j in range(len(cases[0].before))
         ],
-        [lines(axis, case) for axis, case in zip(axes, cases, strict=True)],
+        [visible_points(axis, case) for axis, case in zip(axes, cases, strict=True)],
         [
-            Key(j, [float(before[j]) / most for before, _ in weights], [float(after[j]) / most for _, after in weights])
+            KeyBar(
+                j, [float(before[j]) / most for before, _ in weights], [float(after[j]) / most for _, after in weights]
+            )
             for j in range(len(weights[0][0]))
         ],
         most,
     )
 
 
-def axis(case: Shown) -> tuple[float, float]:
+def axis(case: CaseShown) -> tuple[float, float]:
     """The smallest and the largest of the row, before and after."""
     found = [*case.before, *case.after]
     return min(found), max(found)
@@ -101,10 +103,10 @@ def axis(case: Shown) -> tuple[float, float]:
 def at(axis: tuple[float, float], x: float) -> float:
     """Its height as a share of the picture's."""
     low, high = axis
-    return FOOT + (HEAD - FOOT) * (x - low) / (high - low or 1)
+    return LOWEST + (HIGHEST - LOWEST) * (x - low) / (high - low or 1)
 
 
-def lines(axis: tuple[float, float], case: Shown) -> Lines:
+def visible_points(axis: tuple[float, float], case: CaseShown) -> Lines:
     """The points that can be seen; a column's grid may reach beyond what its row shows."""
     columns = range(len(case.low) if case.per_channel else 1)
     heights = [[at(axis, case.low[j] + i * case.scales[j]) for i in range(case.points)] for j in columns]

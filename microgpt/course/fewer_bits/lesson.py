@@ -10,26 +10,31 @@ from microgpt.caches.codes import MANTISSA, Float8, Grid
 from microgpt.caches.quantised import Rows
 from microgpt.config import Array
 from microgpt.course.fewer_bits.grid import drawing
-from microgpt.course.fewer_bits.planted import TIMES, planted, rows_with, unevenness
+from microgpt.course.fewer_bits.outlier import TIMES, plant, rows_with, unevenness
 from microgpt.course.fewer_bits.questions import FULL as FULL  # for the templates
 from microgpt.course.fewer_bits.questions import asks, per_number
-from microgpt.experiments.dropping.bits import HALF, Fewer, compare, shares, through
-from microgpt.experiments.dropping.recorded import recorded
-from microgpt.experiments.dropping.shifted import Shifted, shifted
+from microgpt.experiments.dropping.bits import HALF, Fewer, compare_formats, shares, through
+from microgpt.experiments.dropping.results import load_results
+from microgpt.experiments.dropping.shift import Shifted, shift_of
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
 
 __all__ = ["TIMES", "view"]  # and what the templates read
 
 CASES = ((8, False, False), (4, False, False), (2, False, False), (4, True, False), (4, True, True))
-FIRST = 1  # the case on show
+FIRST_CASE = 1  # the case on show
 LARGER = 4.0  # times the largest number of all keys, which is added to the planted channel
 SHARED = ((8, 32, False), (4, 64, True), (4, 32, True), (2, 32, True))  # bits, numbers in a group, with a minimum
 RECENT, YEAR = 128, 2026  # KIVI's newest rows; what engines do
-ENGINES = ("--kv-cache-dtype", "fp8", "q8_0", "QuantizedCache")  # vLLM's option and a value; llama.cpp's; transformers'
+ENGINE_OPTIONS = (
+    "--kv-cache-dtype",
+    "fp8",
+    "q8_0",
+    "QuantizedCache",
+)  # vLLM's option and a value; llama.cpp's; transformers'
 FORMULA = "tanh(e ÷ 2)"  # by the largest error of a score
 MEMORY, SPEED = 2.6, (2.35, 3.47)  # KIVI in two bits: times less memory at the peak, times the throughput
-LONG = (1000, 128, 32)  # rows of a longer text, numbers in each, and rows that share a scale per channel
+LONG_ROWS = (1000, 128, 32)  # rows of a longer text, numbers in each, and rows that share a scale per channel
 
 
 class View:
@@ -48,28 +53,30 @@ class View:
         )  # [n_layer, n, n_kv_head, head_dim]
         queries = [trace["q", n - 1, layer][0] for layer in range(config.n_layer)]
         group = config.n_head // config.n_kv_head
-        layer, head = max(np.ndindex(config.n_layer, config.n_head), key=lambda at: moved(queries, keys, group, *at))
+        layer, head = max(
+            np.ndindex(config.n_layer, config.n_head), key=lambda at: weight_shift(queries, keys, group, *at)
+        )
         query, own = queries[layer][head], keys[layer, :, head // group]
         channel = int(np.argmin(np.abs(own[-1])))  # it is small, and will be large
         cases = [Case(query, own, channel, *one) for one in CASES]
         self.trace, self.layer, self.head, self.channel, self.n, self.cases = trace, layer, head, channel, n, cases
-        self.choices = (Choice("bits", range(len(cases)), FIRST),)
+        self.choices = (Choice("bits", range(len(cases)), FIRST_CASE),)
         self.model = model.name
         self.drawing = drawing(cases)
-        self.long = shares(*LONG, RECENT)  # of these, what a longer text of a larger model takes of sixteen bits
-        self.formats = compare(model, [int(i) for i in recording.ids[:n]])
+        self.long = shares(*LONG_ROWS, RECENT)  # of these, what a longer text of a larger model takes of sixteen bits
+        self.formats = compare_formats(model, [int(i) for i in recording.ids[:n]])
         # of the keys of this model, the most of all heads
         self.uneven = max(unevenness(rows[:, g]) for rows in keys for g in range(config.n_kv_head))
         self.uneven_values = max(unevenness(rows[:, g]) for rows in values for g in range(config.n_kv_head))
-        self.trained = recorded()  # data/trained.json
-        self.tokens = planted(rows_with(token=True), CASES[FIRST][0], token=True)
+        self.trained = load_results()  # data/trained.json
+        self.tokens = plant(rows_with(token=True), CASES[FIRST_CASE][0], token=True)
         # formats: bits, numbers in a group, whether it keeps a minimum, and what that comes to per number
         self.shared = [(bits, size, low, per_number(bits, size, low)) for bits, size, low in SHARED]
         # floats of eight bits: the largest, and the largest share of itself that a number is off by
         self.floats = [(kind, Float8(kind).largest, 2.0 ** -(MANTISSA[kind] + 1)) for kind in ("e4m3", "e5m2")]
         self.asks = asks()
 
-    def coded(self, kind: str) -> dict[str, Any]:
+    def codes_of(self, kind: str) -> dict[str, Any]:
         """Of the trained model, the line of k or v with so many bits as on show."""
         lines: list[dict[str, Any]] = self.trained["coded"]["lines"]
         return next(one for one in lines if (one["kind"], one["bits"]) == (kind, self.half_bits))
@@ -81,21 +88,21 @@ class View:
 
     @property
     def half_bits(self) -> int:
-        return self.cases[FIRST].bits
+        return self.cases[FIRST_CASE].bits
 
 
 view = View
 
 
-def moved(queries: list[Array], keys: Array, group: int, layer: int, head: int) -> float:
+def weight_shift(queries: list[Array], keys: Array, group: int, layer: int, head: int) -> float:
     """How far two bits move the weights of this head."""
-    return through_codes(queries[layer][head], keys[layer, :, head // group], Rows(Grid(2, scales=HALF))).moved
+    return through_codes(queries[layer][head], keys[layer, :, head // group], Rows(Grid(2, scales=HALF))).distance
 
 
 def through_codes(query: Array, own: Array, rows: Rows) -> Shifted:
     """The weights of a query over keys [n, head_dim], before and after codes."""
     kind = through(rows, own[None, None])
-    return shifted(query, kind.before[0, 0], kind.after[0, 0])
+    return shift_of(query, kind.before[0, 0], kind.after[0, 0])
 
 
 class Case:
@@ -109,7 +116,7 @@ class Case:
         odd = len(keys) % 2 if per_channel else 0  # two codes fill a byte
         rows = Rows(Grid(bits, scales=HALF), per_channel, len(keys) - odd if per_channel else 0)
         kind = through(rows, keys[None, None, odd:])
-        codes = rows.codes.encode(rows.cut(keys[None, odd:]))
+        codes = rows.codes.encode(rows.split_groups(keys[None, odd:]))
         d = own.shape[1]
         scales, low = (np.broadcast_to(part[0, -1, :, 0].astype(float), d) for part in (codes.scale, codes.low))
         points = np.rint((kind.after[0, 0, -1] - low) / np.where(scales > 0, scales, 1)).astype(int)
@@ -127,12 +134,12 @@ class Case:
         self.scales = scales.tolist()  # of each column
         # largest error of the row but for the planted number
         self.others = float((np.delete(off, channel) if large else off).max())
-        self.shift = shifted(query, keys, after)
+        self.shift = shift_of(query, keys, after)
         self.row_bytes = codes.nbytes / (len(keys) - odd)
         self.full_bytes = d * np.dtype(HALF).itemsize
 
     @property
-    def bound(self) -> float:
+    def limit(self) -> float:
         return self.scale / 2
 
     @property

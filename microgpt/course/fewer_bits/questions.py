@@ -12,7 +12,7 @@ from microgpt.errors import N_
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.tasks import Task, calc, unlike
 
-BITS, GROUP, LOW, HIGH, TIMES = 4, 32, -1.0, 2.0, 10
+ASKED_BITS, GROUP, LOW, HIGH, TIMES = 4, 32, -1.0, 2.0, 10
 FULL = 16  # bits of a number as it is, and of a scale
 DRIFT = (64, 16, 4)  # rows, numbers, and rows that come at once
 CODED, WIDER = (-1.0, 0.15, 0.45, 2.0), 5.0  # numbers of a group, the last of which becomes another
@@ -38,14 +38,16 @@ def drift() -> tuple[float, float]:
 
 
 def asks() -> Numbers:
-    step = (HIGH - LOW) / (2**BITS - 1)
-    each = answers(per_number(BITS, GROUP, True), code=float(BITS), scale=per_number(BITS, GROUP, False))
+    step = (HIGH - LOW) / (2**ASKED_BITS - 1)
+    each = answers(
+        per_number(ASKED_BITS, GROUP, True), code=float(ASKED_BITS), scale=per_number(ASKED_BITS, GROUP, False)
+    )
     return Numbers(
-        bits=BITS,
+        bits=ASKED_BITS,
         group=GROUP,
         each=each,
         range=(LOW, HIGH),
-        off=answers(step / 2, step=step, bits=(HIGH - LOW) / BITS / 2),
+        off=answers(step / 2, step=step, bits=(HIGH - LOW) / ASKED_BITS / 2),
         times=TIMES,
         drift=drift(),
     )
@@ -53,25 +55,25 @@ def asks() -> Numbers:
 
 def codes() -> Numbers:
     """A group of numbers on a grid, and the same with a larger last one."""
-    points, low, high, larger = 2**BITS - 1, CODED[0], CODED[-1], (*CODED[:-1], WIDER)
+    points, low, high, larger = 2**ASKED_BITS - 1, CODED[0], CODED[-1], (*CODED[:-1], WIDER)
     scale, wide = (high - low) / points, (WIDER - low) / points
     unlike(scale, wide)
     back, moved = ([low + gap * round((x - low) / gap) for x in xs] for xs, gap in ((CODED, scale), (larger, wide)))
     n, form = len(CODED), "({} + {}) ÷ {} = {}"
     return Numbers(
         numbers=CODED,
-        bits=BITS,
+        bits=ASKED_BITS,
         full=FULL,
         scale=calc(form, high, -low, points, scale),
         codes=[calc(form, x, -low, scale, (x - low) / scale) for x in CODED],  # each is rounded
         back=back,
         off=max(abs(a - b) for a, b in zip(back, CODED, strict=True)),
-        size=calc("({} × {} + 2 × {}) ÷ {} = {}", n, BITS, FULL, n, per_number(BITS, n, True)),
+        size=calc("({} × {} + 2 × {}) ÷ {} = {}", n, ASKED_BITS, FULL, n, per_number(ASKED_BITS, n, True)),
         larger=WIDER,
         wide=calc(form, WIDER, -low, points, wide),
         moved=moved,
         further=max(abs(a - b) for a, b in zip(moved, larger, strict=True)),
-        symmetric=calc("{} ÷ ({} − 1) = {}", high, 2 ** (BITS - 1), high / (2 ** (BITS - 1) - 1)),
+        symmetric=calc("{} ÷ ({} − 1) = {}", high, 2 ** (ASKED_BITS - 1), high / (2 ** (ASKED_BITS - 1) - 1)),
     )
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from microgpt.architectures import Architecture
 from microgpt.architectures.known import PRESETS
 from microgpt.config import param_shapes
-from microgpt.cost import PARTS, cached
-from microgpt.course.fewer_heads import trained
+from microgpt.cost import PARTS, step_macs
+from microgpt.course.fewer_heads import training
 from microgpt.course.fewer_heads.questions import asks
-from microgpt.course.fewer_heads.ways import ORIGINS, Trial
+from microgpt.course.fewer_heads.variants import ORIGINS, Trial
 from microgpt.experiments.shared_heads import choices, in_turn, quality
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
@@ -19,8 +19,8 @@ from microgpt.viz.text.formats import show
 __all__ = ["ORIGINS", "quality", "view"]  # and what the templates read
 
 SHORTEST = 4  # the short rows that are tried: this many widths, up to n_embd
-SIZE = 2  # bytes a number: 16 bits
-KINDS = ("k", "v")  # what is kept
+BYTES_A_NUMBER = 2  # bytes a number: 16 bits
+ROW_KINDS = ("k", "v")  # what is kept
 MATRICES = ("wq", "wk", "wv")
 
 
@@ -36,7 +36,7 @@ class View:
         trial = Trial(model, recording.ids[:n], recording.n_prompt)
         counts = choices(config)
         short = [trial.short(max(1, config.n_embd * i // SHORTEST)) for i in range(1, SHORTEST + 1)]
-        ways = [*(trial.shared(m) for m in counts), short[SHORTEST // 2 - 1]]
+        ways = [*(trial.share(m) for m in counts), short[SHORTEST // 2 - 1]]
         own = ways[counts.index(config.n_kv_head)]
         smol, llama, latent = PRESETS["SmolLM2-135M"], PRESETS["Llama-3-8B"], PRESETS["DeepSeek-V3"]
         c = smol.config
@@ -62,7 +62,7 @@ class View:
         # K and V are wider than what they are computed from
         self.free = config.n_embd < 2 * config.n_kv_head * config.head_dim
         # multiply-adds of the last step's scores, in every way
-        self.pairs = int(cached(config, n)[PARTS.index("scores")])
+        self.pairs = int(step_macs(config, n)[PARTS.index("scores")])
         self.variants = variants  # SmolLM2 with its heads shared in every way, from MHA to MQA
         self.variant_labels = [(one.sharing, one.config.n_kv_head) for one in variants]
         self.shares = [one.row / variants[0].row for one in variants]  # of what the largest holds
@@ -78,7 +78,7 @@ class View:
         self.pair = 2 * latent.config.head_dim  # numbers of one key head and one value head
         self.groups = latent.row / self.pair  # so many of them are as long as the row
         self.asks = asks(llama, latent, in_turn(trace, config, n))
-        self.trained, self.ticks = trained.models()
+        self.trained, self.ticks = training.models()
         self.most, *self.fewer = self.trained  # heads
         self.spread = self.most.found[0][2]
         # most of what a single head costs stays when it has as many weights

@@ -11,20 +11,20 @@ from microgpt.course.full_cache import sink
 from microgpt.course.full_cache.policies import Outcome, after_shift, compare, text_of
 from microgpt.course.full_cache.questions import asks
 from microgpt.course.full_cache.timeline import drawing
-from microgpt.experiments.dropping.recorded import recorded
+from microgpt.experiments.dropping.results import load_results
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model, shipped
 
-SAME = 1e-9  # a share of the prediction that is less has not moved
-SHARE, LEAST = 3, 4  # the room is so small a part of what the model can see, and so many rows at least
+SAME_SHARE = 1e-9  # a share of the prediction that is less has not moved
+ROOM_SHARE, LEAST = 3, 4  # the room is so small a part of what the model can see, and so many rows at least
 ALL, WINDOW, RING = "all", "window", "ring"
-SHIFTED, KEPT = "stories", 1  # the model whose cache is shifted for the table, and the rows that stay at its start
+SHIFTED, ROWS_KEPT = "stories", 1  # the model whose cache is shifted for the table, and the rows that stay at its start
 NO_SINKS, SINKS, N_SINKS, PUBLISHED_ROOM = 5158.07, 5.40, 4, 1024  # perplexities of Llama-2-13B: StreamingLLM's paper
 SHARE_PLANTED, HELD = 0.95, 32  # of the weight that a planted first row gets; rows that may stay
 WINDOWED = ("Mistral-7B", 4096, 32)  # was trained with a window of so many rows, in so many layers
-ENGINES = "2026", "2025", "length"  # as of; llama.cpp's shift is off since; what servers say
+ENGINE_FACTS = "2026", "2025", "length"  # as of; llama.cpp's shift is off since; what servers say
 
 
 class Dropped(NamedTuple):
@@ -44,7 +44,7 @@ class View:
         recording.run_prompt()
         model = recording.model
         ids, n_prompt = text_of(model, settings.prompt)
-        room = max(LEAST, model.config.n_ctx // SHARE)
+        room = max(LEAST, model.config.n_ctx // ROOM_SHARE)
         found = {one.policy: one for one in compare(model, ids, n_prompt, room)}
         window, ring = found[WINDOW], found.pop(RING)
         words = [show(model.tokenizer.vocabulary[i]) for i in ids]
@@ -56,17 +56,17 @@ class View:
         self.model = model.name
         self.n = len(ids)
         self.lines = drawing(
-            words, [one.reads for one in found.values()], [whole(one.variation) for one in found.values()]
+            words, [one.reads for one in found.values()], [drop_rounding(one.variation) for one in found.values()]
         )
         # the largest difference between ring and window
         self.ring = float(np.abs(np.array(window.off) - np.array(ring.off)).max())
-        self.shifted = after_shift(shipped(SHIFTED), story[:shown], KEPT)  # by layer: K and V
+        self.shifted = after_shift(shipped(SHIFTED), story[:shown], ROWS_KEPT)  # by layer: K and V
         self.shifted_text = shown
-        self.dropped = (shown - KEPT) // 2
+        self.dropped = (shown - ROWS_KEPT) // 2
         self.learned = shipped("names").config.n_ctx  # positions that microgpt has
-        self.planted = sink.planted(SHARE_PLANTED, HELD)
-        self.trained = recorded()  # data/trained.json
-        self.runs = dropped()
+        self.planted = sink.plant(SHARE_PLANTED, HELD)
+        self.trained = load_results()  # data/trained.json
+        self.runs = runs_without_rows()
         # tokens back that a change can be noticed in WINDOWED
         self.reach = reach(Config(n_layer=WINDOWED[2], window=WINDOWED[1]))
         self.asks = asks()
@@ -92,7 +92,7 @@ class Case:
     """A policy, and what becomes of the text."""
 
     def __init__(self, model: Model, one: Outcome, full: Outcome) -> None:
-        words, moved = model.tokenizer.vocabulary, whole(one.variation)
+        words, moved = model.tokenizer.vocabulary, drop_rounding(one.variation)
         here, there = ("", "") if one.first is None else (words[x.likeliest[one.first]] for x in (one, full))
         self.policy = one.policy
         self.held = max(one.held)  # rows at most
@@ -105,9 +105,9 @@ class Case:
         self.there = show(there) if there else ""  # and what the model writes with all rows
 
 
-def dropped() -> list[Dropped]:
+def runs_without_rows() -> list[Dropped]:
     """With all rows, then without each."""
-    told = recorded()["dropped"]
+    told = load_results()["dropped"]
     texts = ["".join(run["written"]).strip() for run in told["runs"]]
     return [
         Dropped(show(told["prompt"][run["row"]]) if run["row"] >= 0 else "", text, run["moved"], text == texts[0])
@@ -115,9 +115,9 @@ def dropped() -> list[Dropped]:
     ]
 
 
-def whole(variation: list[float]) -> list[float]:
+def drop_rounding(variation: list[float]) -> list[float]:
     """What is only rounding is nothing: a bar of it would stand in one browser and not in another."""
-    return [x if x > SAME else 0.0 for x in variation]
+    return [x if x > SAME_SHARE else 0.0 for x in variation]
 
 
 def reach(config: Config) -> int:

@@ -78,12 +78,12 @@ def compare(model: Model, token_ids: Sequence[int], n_prompt: int, room: int) ->
         raise UserError("Room for %(room)s rows: choose 3 to %(n_ctx)s.", room=room, n_ctx=model.config.n_ctx)
     full = forward(model.params, model.config, token_ids, KVCache(model.config))
     return [
-        outcome(name, full, *run(model, *make(), token_ids, n_prompt), n_prompt)
+        outcome(name, full, *run_policy(model, *make(), token_ids, n_prompt), n_prompt)
         for name, make in policies(model.config, room, n_prompt).items()
     ]
 
 
-def run(
+def run_policy(
     model: Model, config: Config, cache: Cache, token_ids: Sequence[int], n_prompt: int
 ) -> tuple[Array, list[int], Array]:
     """Logits [n, vocab_size], how many rows each step reads, and which. SnapKV gives up rows when the prompt ends."""
@@ -94,13 +94,13 @@ def run(
         hook = cache.watch() if isinstance(cache, ChoosingCache) else None
         logits.append(forward(model.params, config, [token], cache, hook)[0])
         held.append(min(at + 1, config.window) if config.window else len(cache))  # type: ignore[arg-type]
-        for positions in read(config, cache, at):
+        for positions in rows_read(config, cache, at):
             reads[at, positions] += 1
         reads[at] /= reads[at, at]  # every head holds the newest
     return np.array(logits), held, reads
 
 
-def read(config: Config, cache: Cache, at: int) -> list[list[int]]:
+def rows_read(config: Config, cache: Cache, at: int) -> list[list[int]]:
     """The positions of the rows that the step of the newest token, at `at`, has read: one list a head that chooses."""
     if isinstance(cache, ChoosingCache):
         return [head.tolist() for layer in cache.layers for head in layer.positions]

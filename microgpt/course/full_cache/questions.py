@@ -6,15 +6,15 @@ from types import SimpleNamespace as Numbers
 
 from microgpt.viz.text.answers import answers
 
-WINDOW, TEXT = 1024, 10_000
+ASKED_WINDOW, TEXT = 1024, 10_000
 LAYERS, SMALL = 4, 3
 
 
 def asks() -> Numbers:
     return Numbers(
-        window=WINDOW,
+        window=ASKED_WINDOW,
         text=TEXT,
-        held=answers(WINDOW - 1, window=WINDOW, text=TEXT),
+        held=answers(ASKED_WINDOW - 1, window=ASKED_WINDOW, text=TEXT),
         layers=LAYERS,
         small=SMALL,
         reach=answers(LAYERS * (SMALL - 1), one=SMALL - 1, product=LAYERS * SMALL),

@@ -14,7 +14,7 @@ import numpy as np
 from microgpt.config import Array
 from microgpt.model import softmax
 
-ROWS, WIDTH, SHORT, SEED = 64, 16, 0.05, 0  # rows, numbers of a row, length of the sink's value
+N_ROWS, ROW_WIDTH, SINK_LENGTH, SINK_SEED = 64, 16, 0.05, 0  # rows, numbers of a row, length of the sink's value
 
 
 @dataclass(frozen=True)
@@ -26,17 +26,17 @@ class Planted:
     sink: float  # the first row, and the newest
 
 
-def planted(share: float, kept: int) -> Planted:
+def plant(share: float, kept: int) -> Planted:
     """A head of ROWS rows, of which `kept` may stay."""
-    rng = np.random.default_rng(SEED)
-    keys, values = rng.normal(size=(2, ROWS, WIDTH))
-    query = rng.normal(size=WIDTH)
+    rng = np.random.default_rng(SINK_SEED)
+    keys, values = rng.normal(size=(2, N_ROWS, ROW_WIDTH))
+    query = rng.normal(size=ROW_WIDTH)
     values /= np.linalg.norm(values, axis=1, keepdims=True)
-    values[0] *= SHORT
-    scores = keys @ query / np.sqrt(WIDTH)
+    values[0] *= SINK_LENGTH
+    scores = keys @ query / np.sqrt(ROW_WIDTH)
     scores[0] = np.log(share / (1 - share)) + np.log(np.exp(scores[1:]).sum())
     full = softmax(scores) @ values
-    newest = np.arange(ROWS - kept, ROWS)
+    newest = np.arange(N_ROWS - kept, N_ROWS)
     return Planted(share, off(scores, values, newest, full), off(scores, values, np.r_[0, newest[1:]], full))
 
 

@@ -11,26 +11,26 @@ from typing import NamedTuple
 from microgpt.config import Array
 
 
-class Cell(NamedTuple):
+class StepCell(NamedTuple):
     """A step and a row: under which policies all heads hold it, and under which some do."""
 
     held: list[int]
     part: list[int]
 
 
-class Line(NamedTuple):
+class StepLine(NamedTuple):
     """A step: its token, the rows up to its own, and how far off its answer is, policy by policy."""
 
     token: str
-    cells: list[Cell]
+    cells: list[StepCell]
     rest: int  # columns after its own
     off: list[float]
 
 
-def drawing(words: Sequence[str], reads: Sequence[Array], off: Sequence[Sequence[float]]) -> list[Line]:
+def drawing(words: Sequence[str], reads: Sequence[Array], off: Sequence[Sequence[float]]) -> list[StepLine]:
     """`reads` of each policy is [n, n], step by row: the share of the heads that hold it."""
     return [
-        Line(
+        StepLine(
             word,
             [cell([float(one[i, j]) for one in reads]) for j in range(i + 1)],
             len(words) - i - 1,
@@ -40,5 +40,5 @@ def drawing(words: Sequence[str], reads: Sequence[Array], off: Sequence[Sequence
     ]
 
 
-def cell(shares: Sequence[float]) -> Cell:
-    return Cell([i for i, x in enumerate(shares) if x == 1], [i for i, x in enumerate(shares) if 0 < x < 1])
+def cell(shares: Sequence[float]) -> StepCell:
+    return StepCell([i for i, x in enumerate(shares) if x == 1], [i for i, x in enumerate(shares) if 0 < x < 1])

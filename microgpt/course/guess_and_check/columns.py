@@ -22,7 +22,7 @@ class Box(NamedTuple):
     cases: list[int]
 
 
-class Column(NamedTuple):
+class PositionColumn(NamedTuple):
     """A position: what stands there, and the cases in which the target has a row for it."""
 
     boxes: list[Box]
@@ -30,7 +30,7 @@ class Column(NamedTuple):
     written: list[int]  # cases in which the pass has just made that row
 
 
-def columns(words: Sequence[Sequence[str]], rounds: Sequence[Round], vocabulary: Sequence[str]) -> list[Column]:
+def columns(words: Sequence[Sequence[str]], rounds: Sequence[Round], vocabulary: Sequence[str]) -> list[PositionColumn]:
     """`words` is the text before each round, and after the last."""
     width = max(len(before) + len(one.drafted) for before, one in zip(words, rounds, strict=False)) if rounds else 0
     width = max(width, len(words[-1]))
@@ -49,7 +49,7 @@ def columns(words: Sequence[Sequence[str]], rounds: Sequence[Round], vocabulary:
                 if stage == 1 and at >= len(before) - 1:
                     written[at].append(case)
     return [
-        Column([Box(*what, cases) for what, cases in boxes.items()], held, new)
+        PositionColumn([Box(*what, cases) for what, cases in boxes.items()], held, new)
         for boxes, held, new in zip(there, rows, written, strict=True)
     ]
 

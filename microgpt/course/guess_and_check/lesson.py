@@ -25,15 +25,19 @@ from microgpt.weights import Model, shipped
 
 DRAFT = "names"  # the model that guesses
 GAMMA, SEED, TEMPERATURE = 4, 1, 1.0
-DIGITS = 2  # of the figures that the speed follows from
-MOST_ROUNDS, SHOWN = 5, 6  # rounds on show, and tokens of a law
-ALPHAS, COST, LONGEST = (0.9, 0.7, 0.5), 0.1, 12  # of the curves: rates, what a guess costs, and the longest draft
+SPEED_DIGITS = 2  # of the figures that the speed follows from
+MOST_ROUNDS, TOKENS_SHOWN = 5, 6  # rounds on show, and tokens of a law
+ALPHAS, COST, LONGEST_DRAFT = (
+    (0.9, 0.7, 0.5),
+    0.1,
+    12,
+)  # of the curves: rates, what a guess costs, and the longest draft
 BY_HAND = ((5, 3, 2), (2, 6, 2))  # tenths that target and draft give to three tokens
 WIDTHS = (2, 2, 1, 1)  # of a tree: guesses for each place
 PUBLISHED = ((2, 3), 6.5, 64, 1.38)  # of T5-XXL; EAGLE-3 at its best, and at a batch of 64
 
 
-class Guess(NamedTuple):
+class GuessCase(NamedTuple):
     """A guessed token, and what becomes of it."""
 
     token: str
@@ -61,12 +65,12 @@ class View:
             texts.append(list(writer.ids))
             if len(found) == MOST_ROUNDS:
                 break
-        rounds = [Shown(target, draft, text, one) for text, one in zip(texts[:-1], found, strict=True)]
+        rounds = [RoundShown(target, draft, text, one) for text, one in zip(texts[:-1], found, strict=True)]
         words = [show(target.tokenizer.vocabulary[i]) for i in texts[-1]]
         trace.about |= {"model": target.name, "config": asdict(target.config), "prompt": settings.prompt, "text": words}
-        both = [(law_of(target, ids), law_of(draft, ids)) for ids in judged(texts, found)]
-        alpha = round(float(np.mean([np.minimum(*laws).sum() for laws in both])), DIGITS) if both else 0.0
-        cost = round(reads(draft, len(ids)) / reads(target, len(ids)), DIGITS)
+        both = [(law_of(target, ids), law_of(draft, ids)) for ids in texts_before_guesses(texts, found)]
+        alpha = round(float(np.mean([np.minimum(*laws).sum() for laws in both])), SPEED_DIGITS) if both else 0.0
+        cost = round(reads(draft, len(ids)) / reads(target, len(ids)), SPEED_DIGITS)
         self.trace, self.rounds = trace, rounds
         self.choices = (Choice("stage", range(len(STAGES) * len(rounds)), 1),)
         self.target = target.name
@@ -97,7 +101,7 @@ class View:
         self.asks = asks()
 
     @property
-    def round_of(self) -> list[Shown]:
+    def round_of(self) -> list[RoundShown]:
         """Of each case."""
         return [one for one in self.rounds for _ in STAGES]
 
@@ -119,7 +123,7 @@ def law_of(model: Model, ids: Sequence[int]) -> Array:
     return found
 
 
-def judged(texts: Sequence[Sequence[int]], rounds: Sequence[Round]) -> list[list[int]]:
+def texts_before_guesses(texts: Sequence[Sequence[int]], rounds: Sequence[Round]) -> list[list[int]]:
     """The text before each guess that the target has judged: those after the first that fell are none of the text."""
     return [
         [*text, *one.drafted[:i]]
@@ -133,11 +137,11 @@ def reads(model: Model, n: int) -> int:
     return estimate(model.config, 1, n - 1).bytes_read
 
 
-class Shown:
+class RoundShown:
     """A round: its guesses, and the token that the target adds."""
 
     def __init__(self, target: Model, draft: Model, text: Sequence[int], one: Round) -> None:
-        vocabulary, guesses, last = names(target), list[Guess](), len(text) - 1
+        vocabulary, guesses, last = names(target), list[GuessCase](), len(text) - 1
         p_target = p_draft = law_of(target, text)
         for i, token in enumerate(one.drafted):
             before = [*text, *one.drafted[:i]]
@@ -146,7 +150,7 @@ class Shown:
             if i == one.accepted or i < one.accepted:
                 p_target, p_draft = mine, theirs
             guesses.append(
-                Guess(
+                GuessCase(
                     vocabulary[token], float(mine[token]), float(theirs[token]), float(acceptance(mine, theirs)[token]),
                     i < one.accepted, judged,
                 )
@@ -155,7 +159,7 @@ class Shown:
         if not fell and one.chosen >= 0:  # all are kept: the next token is drawn from what the target gives
             p_target = p_draft = law_of(target, [*text, *one.drafted])
         left = residual(p_target, p_draft) if fell else p_target
-        order = np.argsort(-np.maximum(p_target, p_draft), kind="stable")[:SHOWN]
+        order = np.argsort(-np.maximum(p_target, p_draft), kind="stable")[:TOKENS_SHOWN]
         self.guesses = guesses
         self.chosen = vocabulary[one.chosen] if one.chosen >= 0 else ""  # "" where a kept one ends the text
         self.accepted = one.accepted
@@ -168,7 +172,7 @@ class Shown:
         self.after = len(text) + len(one.tokens) - 1
 
     @property
-    def fell(self) -> Guess | None:
+    def fell(self) -> GuessCase | None:
         return next((one for one in self.guesses if one.judged and not one.kept), None)
 
 
@@ -182,7 +186,7 @@ def same_greedy(target: Model, draft: Model, ids: Sequence[int]) -> bool:
 
 def curves() -> Chart:
     series = [
-        Series(f"{alpha:g}", kind, [(n, speed_up(alpha, n, COST)) for n in range(LONGEST + 1)])
+        Series(f"{alpha:g}", kind, [(n, speed_up(alpha, n, COST)) for n in range(LONGEST_DRAFT + 1)])
         for alpha, kind in zip(ALPHAS, ("cached", "naive", "needed"), strict=True)
     ]
     return line_chart(N_("Speed against that without a draft"), series, N_("guesses per round"), N_("times"), digits=2)

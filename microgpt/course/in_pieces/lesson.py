@@ -17,17 +17,17 @@ from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
 
 MOST_TILES = 6
-LARGE, LARGE_VALUES = (900.0, 1000.0, 999.0), (1.0, 2.0, 3.0)  # scores whose e^s no computer can hold
-WIDE, LONG = 128, 4096  # numbers of a head's row, and tokens, of which the traffic is counted
+LARGE_SCORES, LARGE_VALUES = (900.0, 1000.0, 999.0), (1.0, 2.0, 3.0)  # scores whose e^s no computer can hold
+HEAD_WIDTH, LONG_TEXT = 128, 4096  # numbers of a head's row, and tokens, of which the traffic is counted
 PROCESSORS = 108  # of an A100
 LOADS = ((8, 1024), (8, 8192), (8, 65536), (32, 8192), (256, 8192))  # texts times heads, keys
 # the attention of GPT-2 medium on the card, forward and backward: table 2 of FlashAttention's paper
 # GFLOPs, GB and milliseconds, step by step and in tiles
 PUBLISHED = ((66.6, 40.3, 41.7), (75.2, 4.4, 7.3))
-CARD, SOFTWARE = "A100", "flash-attention 2"
+GPU, SOFTWARE = "A100", "flash-attention 2"
 
 
-class Key(NamedTuple):
+class TiledKey(NamedTuple):
     """A key: its token, its score, and after each tile e^(score - m), 0 where it has not been seen yet."""
 
     token: str
@@ -43,7 +43,7 @@ class Key(NamedTuple):
 class Tile(NamedTuple):
     """A tile of keys, and what is known after it."""
 
-    keys: list[Key]
+    keys: list[TiledKey]
     before: State | None
     state: State
     added: float  # to l
@@ -85,7 +85,7 @@ class View:
         recording.run_prompt()
         trace, config, n = recording.trace, recording.model.config, recording.n_prompt
         reads = {
-            (layer, head): read(trace, config.n_head // config.n_kv_head, n, layer, head)
+            (layer, head): read_head(trace, config.n_head // config.n_kv_head, n, layer, head)
             for layer in range(config.n_layer)
             for head in range(config.n_head)
         }
@@ -107,8 +107,13 @@ class View:
         self.splits = halves(words, parts)
         self.joined = tiles.join(parts)
         self.off = float(np.abs(mean - found[-1].state.part.out).max())  # of the plain mean of the parts
-        self.large_out = float(tiles.attend(np.array(LARGE), np.array(LARGE_VALUES)[:, None], 1).out[0])
-        self.moved = [Moved(q, LONG, traffic.apart(q, LONG, WIDE), traffic.once(q, LONG, WIDE)) for q in (LONG, 1)]
+        self.large_out = float(tiles.attend(np.array(LARGE_SCORES), np.array(LARGE_VALUES)[:, None], 1).out[0])
+        self.moved = [
+            Moved(
+                q, LONG_TEXT, traffic.separate_traffic(q, LONG_TEXT, HEAD_WIDTH), traffic.once(q, LONG_TEXT, HEAD_WIDTH)
+            )
+            for q in (LONG_TEXT, 1)
+        ]
         # texts times heads, keys, splits
         self.loads = [(heads, keys, tiles.n_splits(heads, keys, PROCESSORS)) for heads, keys in LOADS]
         self.asks = asks(scores, size)
@@ -130,7 +135,7 @@ def halves(words: Sequence[str], parts: Sequence[Part]) -> list[tuple[list[str],
     ]
 
 
-def read(trace: Trace, group: int, n: int, layer: int, head: int) -> tuple[Array, Array]:
+def read_head(trace: Trace, group: int, n: int, layer: int, head: int) -> tuple[Array, Array]:
     """The scores of the last query over all keys [n], and their values [n, head_dim]."""
     reads = Reads(trace)
     values = np.stack([reads.row("v", i, layer, n - 1)[head // group] for i in range(n)])
@@ -158,7 +163,7 @@ def tiles_of(scores: Array, values: Array, words: Sequence[str], size: int) -> l
         at = slice(i * size, (i + 1) * size)
         e = np.exp(scores[at] - state.m)
         keys = [
-            Key(words[j], float(scores[j]), [0.0] * i + [float(np.exp(scores[j] - s.m)) for s in states[i:]])
+            TiledKey(words[j], float(scores[j]), [0.0] * i + [float(np.exp(scores[j] - s.m)) for s in states[i:]])
             for j in range(at.start, min(at.stop, len(scores)))
         ]
         found.append(Tile(keys, states[i - 1] if i else None, state, float(e.sum()), e @ values[at]))

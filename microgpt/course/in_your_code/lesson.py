@@ -14,7 +14,7 @@ from typing import NamedTuple
 from microgpt.architectures.known import PRESETS
 from microgpt.config import Config
 from microgpt.cost import kv_bytes
-from microgpt.course.in_your_code.grown import HOOKS, LARGE, LONG
+from microgpt.course.in_your_code.growth import HOOKS, LARGE_MODEL, N_LONG
 from microgpt.course.in_your_code.questions import asks
 from microgpt.errors import N_
 from microgpt.viz.controls import Choice
@@ -26,8 +26,8 @@ __all__ = ["HOOKS", "view"]
 
 FOLDER = Path(__file__).with_name("listings")
 N_NEW = 5  # tokens that each listing adds
-FIRST = "with_cache"  # of the listings that is on show
-HEAD = (N_("layer"), N_("shape"), N_("numbers"))
+FIRST_LISTING = "with_cache"  # of the listings that is on show
+TABLE_HEAD = (N_("layer"), N_("shape"), N_("numbers"))
 
 LOOPS = {  # the listings of the widget -> their name, and what its lines have that matter
     "plain": (N_("plain NumPy"), ("K[i].append", "V[i].append", "step(ids[position]")),
@@ -38,7 +38,7 @@ LOOPS = {  # the listings of the widget -> their name, and what its lines have t
 }
 
 
-class Line(NamedTuple):
+class CodeLine(NamedTuple):
     """A line of a listing, and whether it matters here."""
 
     text: str
@@ -55,11 +55,11 @@ class Listing(NamedTuple):
 
     name: str  # of the file
     label: str
-    lines: list[Line]
+    lines: list[CodeLine]
     printed: str
 
 
-class Pass(NamedTuple):
+class LoopRow(NamedTuple):
     """One pass of the loop with a cache, and what the same pass would be without one."""
 
     i: int
@@ -77,13 +77,13 @@ class View:
     def __init__(self, settings: Settings) -> None:
         trace = settings.trace()
         config, tokens = Config(**trace.about["config"]), [show(token) for token in trace.about["tokens"]]
-        made, rows = passes(config, tokens, trace.about["n_prompt"]), kv_bytes(PRESETS[LARGE].config, 1, 2)
+        made, rows = passes(config, tokens, trace.about["n_prompt"]), kv_bytes(PRESETS[LARGE_MODEL].config, 1, 2)
         names = list(LOOPS)
         bug = [line.split() for line in record()["printed"]["bug"].splitlines()]
         self.trace, self.config, self.asks = trace, config, asks()
         self.choices = (
             Choice("pass", range(len(made)), min(2, len(made) - 1)),
-            Choice("listing", range(len(names)), names.index(FIRST), in_figure=False),
+            Choice("listing", range(len(names)), names.index(FIRST_LISTING), in_figure=False),
         )
         self.legend = N_("Pass")
         self.labels = [str(one.i + 1) for one in made]  # of the passes
@@ -96,10 +96,10 @@ class View:
         self.heads = list(range(config.n_kv_head))  # of keys and values
         self.more = {name: listing(name) for name in others()}  # listings of the prose, by their names
         self.versions = record()["versions"]
-        self.padded = padded()
+        self.padded = padding_runs()
         # bytes written for such a text, if the cache is a new array at every step
-        self.grown = rows * LONG * (LONG + 1) // 2
-        self.reserved = rows * LONG  # if the room is there from the start
+        self.grown = rows * N_LONG * (N_LONG + 1) // 2
+        self.reserved = rows * N_LONG  # if the room is there from the start
         self.bug = listing("bug")._replace(printed="")  # without what it prints, which would tell
         self.bug_lengths = [int(length) for length, _ in bug]  # of its cache, pass by pass
         self.bug_words = [word for _, word in bug]
@@ -126,18 +126,18 @@ def listing(name: str, label: str = "", lit: tuple[str, ...] = ()) -> Listing:
     return Listing(
         f"{name}.py",
         label,
-        [Line(line, any(piece in line for piece in lit)) for line in lines],
+        [CodeLine(line, any(piece in line for piece in lit)) for line in lines],
         record()["printed"].get(name, "").rstrip("\n"),
     )
 
 
-def passes(config: Config, tokens: list[str], n_prompt: int) -> list[Pass]:
+def passes(config: Config, tokens: list[str], n_prompt: int) -> list[LoopRow]:
     """The prompt in one pass, then a token a pass, until N_NEW tokens are chosen or the text ends."""
     ends = [end for end in range(n_prompt, n_prompt + N_NEW) if end < len(tokens)] or [len(tokens)]
-    found, start = list[Pass](), 0
+    found, start = list[LoopRow](), 0
     for i, end in enumerate(ends):
         found.append(
-            Pass(
+            LoopRow(
                 i,
                 tokens[start:end],
                 end - start,
@@ -151,14 +151,14 @@ def passes(config: Config, tokens: list[str], n_prompt: int) -> list[Pass]:
     return found
 
 
-def table(config: Config, one: Pass) -> Table:
+def table(config: Config, one: LoopRow) -> Table:
     """The arrays that are kept after a pass."""
     kept = config.n_kv_head * one.length * config.head_dim
     rows = [(f"{part} {layer}", one.shape, kept) for layer in range(config.n_layer) for part in "KV"]
-    return Table(HEAD, rows, 2)
+    return Table(TABLE_HEAD, rows, 2)
 
 
-def padded() -> list[tuple[float, str, float]]:
+def padding_runs() -> list[tuple[float, str, float]]:
     """Of each way to run a padded batch, as the listing prints it: how far logits are from those of the text alone with
     rotary positions, what the model then writes, and how far they are with learned positions."""
     rows = [line.split(" | ") for line in record()["printed"]["left_padding"].splitlines()]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from microgpt.config import Array
-from microgpt.course.inside.journey import Stop
+from microgpt.course.inside.path import Stop
 from microgpt.course.inside.route import StopView
 from microgpt.course.inside.swaps import Swap
 from microgpt.viz.drawing.heat import Scale, scale_for
@@ -31,7 +31,7 @@ class Value(NamedTuple):
     zeros: int
 
 
-class Place(NamedTuple):
+class StopPlace(NamedTuple):
     """A stop in all its states; `bars` are in groups, by head where there are heads."""
 
     stop: StopView
@@ -47,7 +47,7 @@ class Place(NamedTuple):
         return next(value for value in self.values if value.state == state)
 
 
-class Row(NamedTuple):
+class CacheRow(NamedTuple):
     """One position in one layer: what the cache holds of it, and how each head of the followed token meets it."""
 
     pos: int
@@ -61,14 +61,14 @@ class Row(NamedTuple):
     later: bool  # than the token that is followed when one is swapped
 
 
-class Part(NamedTuple):
+class Stage(NamedTuple):
     """Stops that belong together: a place of the stream, a branch of one layer, or the end."""
 
     name: str  # stream, attention, mlp or head
     layer: int
-    places: list[Place]
+    places: list[StopPlace]
     joins: bool  # something is added here
-    rows: list[Row]  # of K and V, where the stops are those of attention
+    rows: list[CacheRow]  # of K and V, where the stops are those of attention
 
 
 def at(state: str, groups: list[list[Levels]]) -> list[list[int]]:
@@ -76,13 +76,13 @@ def at(state: str, groups: list[list[Levels]]) -> list[list[int]]:
     return [[dict(levels).get(state, 0) for levels in group] for group in groups]
 
 
-def drawing(tokens: Sequence[str], stops: list[StopView], ways: Ways, swaps: list[Swap]) -> list[Part]:
+def drawing(tokens: Sequence[str], stops: list[StopView], ways: Ways, swaps: list[Swap]) -> list[Stage]:
     """The whole way; `stops` are those of the token that is followed first, `ways` those of every state."""
     scales = bar_scales(ways)
-    rows: dict[int, list[Row]] = {}
+    rows: dict[int, list[CacheRow]] = {}
     for layer in {stop.layer for stop in stops if stop.part == "attention"}:
-        rows[layer] = rows_of(tokens, ways, swaps, layer, scales)
-    return parts(places(stops, ways, {one.state: one.off for one in swaps}, scales), rows)
+        rows[layer] = layer_rows(tokens, ways, swaps, layer, scales)
+    return stages(stop_places(stops, ways, {one.state: one.off for one in swaps}, scales), rows)
 
 
 def bar_scales(ways: Ways) -> dict[str, Scale]:
@@ -98,13 +98,15 @@ def bar_scales(ways: Ways) -> dict[str, Scale]:
     return found
 
 
-def places(stops: list[StopView], ways: Ways, off: dict[str, list[float]], scales: dict[str, Scale]) -> list[Place]:
+def stop_places(
+    stops: list[StopView], ways: Ways, off: dict[str, list[float]], scales: dict[str, Scale]
+) -> list[StopPlace]:
     """Every stop; `off` is, by swap, the largest difference at each."""
     found = []
     for at, (stop, values) in enumerate(zip(stops, zip(*ways.values(), strict=True), strict=True)):
         by_state = {state: one.value for state, one in zip(ways, values, strict=True)}
         found.append(
-            Place(
+            StopPlace(
                 stop=stop,
                 order=at + 1,
                 kind=stop.event if stop.event in QKV else "x",
@@ -117,16 +119,16 @@ def places(stops: list[StopView], ways: Ways, off: dict[str, list[float]], scale
     return found
 
 
-def parts(places: list[Place], rows: dict[int, list[Row]]) -> list[Part]:
+def stages(places: list[StopPlace], rows: dict[int, list[CacheRow]]) -> list[Stage]:
     """The way in parts; `rows` of K and V by layer. Each place of the stream is a part of its own."""
-    found: list[Part] = []
+    found: list[Stage] = []
     for place in places:
         stop = place.stop
         if found and found[-1].name == stop.part and stop.part != "stream":
             found[-1].places.append(place)
             continue
         joins = stop.part == "stream" and bool(found) and found[-1].name != "stream"
-        found.append(Part(stop.part, stop.layer, [place], joins, rows[stop.layer] if stop.part == "attention" else []))
+        found.append(Stage(stop.part, stop.layer, [place], joins, rows[stop.layer] if stop.part == "attention" else []))
     return found
 
 
@@ -148,7 +150,9 @@ def levels(values: dict[str, float], scale: Scale) -> Levels:
     return [(state, level) for state, level in found if level]
 
 
-def rows_of(tokens: Sequence[str], ways: Ways, swaps: list[Swap], layer: int, scales: dict[str, Scale]) -> list[Row]:
+def layer_rows(
+    tokens: Sequence[str], ways: Ways, swaps: list[Swap], layer: int, scales: dict[str, Scale]
+) -> list[CacheRow]:
     """The rows of K and V in one layer."""
     found = []
     for pos, token in enumerate(tokens):
@@ -156,10 +160,10 @@ def rows_of(tokens: Sequence[str], ways: Ways, swaps: list[Swap], layer: int, sc
         cached = {here: ways[here]} | {one.state: one.ways[pos] for one in known}
         k, v = ({state: value_at(way, name, layer) for state, way in cached.items()} for name in "kv")
         scores, weights = (
-            [met(ways, name, layer, head, pos, scales[name]) for head in heads(ways, layer)] for name in MET
+            [levels_at(ways, name, layer, head, pos, scales[name]) for head in heads(ways, layer)] for name in MET
         )
         found.append(
-            Row(
+            CacheRow(
                 pos=pos,
                 token=token,
                 instead=[(one.state, one.new) for one in known if one.at == pos],
@@ -174,7 +178,7 @@ def rows_of(tokens: Sequence[str], ways: Ways, swaps: list[Swap], layer: int, sc
     return found
 
 
-def met(ways: Ways, name: str, layer: int, head: int, pos: int, scale: Scale) -> Levels:
+def levels_at(ways: Ways, name: str, layer: int, head: int, pos: int, scale: Scale) -> Levels:
     """What one head has for the row at `pos`, in each state that has the row."""
     values = {state: value_at(way, name, layer)[head, 0] for state, way in ways.items()}  # of [t]
     return levels({state: float(row[pos]) for state, row in values.items() if pos < len(row)}, scale)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from microgpt.architectures import Architecture, inventory
 from microgpt.architectures.known import PRESETS
-from microgpt.architectures.names import GPT2, LLAMA, published
+from microgpt.architectures.names import GPT2, LLAMA, public_names
 from microgpt.config import Array
-from microgpt.course.inside import journey
+from microgpt.course.inside import path
 from microgpt.course.inside.bars import Levels, at, drawing
 from microgpt.course.inside.questions import asks
-from microgpt.course.inside.route import held, journeys_of
+from microgpt.course.inside.route import count_numbers, token_paths
 from microgpt.course.inside.swaps import swaps_of
 from microgpt.errors import N_
 from microgpt.model import softmax
@@ -23,7 +23,7 @@ from microgpt.weights import Model
 NEIGHBOURS = 4
 GUESSES = 3
 NOTHING = N_("nothing")  # is swapped
-LARGE = {"GPT-2 124M": GPT2, "SmolLM2-135M": LLAMA, "Llama-3-8B": LLAMA}
+MODELS_IN_USE = {"GPT-2 124M": GPT2, "SmolLM2-135M": LLAMA, "Llama-3-8B": LLAMA}
 FIRST_LAYER = 0
 
 
@@ -34,12 +34,12 @@ class View:
         recording = settings.run()
         model, trace, c, n_prompt = recording.model, recording.trace, recording.model.config, recording.n_prompt
         tokens = [show(token) for token in trace.about["tokens"]]
-        ways = [journey.stops(trace, c, pos) for pos in range(len(tokens))]
-        journeys = journeys_of(c, tokens, ways)
+        ways = [path.stops(trace, c, pos) for pos in range(len(tokens))]
+        journeys = token_paths(c, tokens, ways)
         ids, last = recording.ids[:n_prompt], n_prompt - 1
         swaps = swaps_of(model, ids)
         states = {f"t{pos}": way for pos, way in enumerate(ways)} | {one.state: one.ways[last] for one in swaps}
-        alone = journey.mlp_alone(model.params, c, ids)
+        alone = path.mlp_alone(model.params, c, ids)
         inventories = [inventory_of(model.name, c), *large_inventories()]
         self.trace, self.journeys, self.swaps, self.inventories = trace, journeys, swaps, inventories
         self.choices = choices(len(tokens), last, len(swaps), len(inventories))
@@ -47,13 +47,13 @@ class View:
         self.labels = list(enumerate(tokens))
         self.at = last  # the token whose way the prose tells
         self.parts = drawing(tokens, journeys[last].stops, states, swaps)  # of the drawing, in all its states
-        self.guesses = [(state, guessed(model, way[-1].value[0])) for state, way in states.items()]
+        self.guesses = [(state, guesses_of(model, way[-1].value[0])) for state, way in states.items()]
         self.config = c
         self.last = tokens[last]
         self.swap_labels = [*(f"{s.at} {s.old} → {s.new}" for s in swaps), NOTHING]
         self.same = max(alone.moved, alone.replaced)  # rows of the MLP by itself that were only moved, or not touched
         self.others = alone.others  # and those that were replaced
-        self.adds_up = max(journey.adds_up(trace, c, pos) for pos in range(len(tokens)))
+        self.adds_up = max(path.adds_up(trace, c, pos) for pos in range(len(tokens)))
         self.near = [near(model, token_id) for token_id in dict.fromkeys(ids[1:])]
         self.smol, self.llama = PRESETS["SmolLM2-135M"], PRESETS["Llama-3-8B"]
         self.q_width = self.smol.config.n_head * self.smol.config.head_dim
@@ -62,7 +62,9 @@ class View:
         self.without_head = self.llama.n_params - self.head
         self.mlp_percent = 100 * parameters(self.llama, "mlp") / self.llama.n_params
         self.embedding_percent = 100 * parameters(self.smol, "embedding") / self.smol.n_params
-        self.percent_kept = 100 * held(ways[0], "sequence") / held(ways[0])  # of the numbers that a step makes
+        self.percent_kept = (
+            100 * count_numbers(ways[0], "sequence") / count_numbers(ways[0])
+        )  # of the numbers that a step makes
         self.asks = asks(model, trace, last)
 
     @property
@@ -90,7 +92,7 @@ def choices(tokens: int, at: int, swaps: int, inventories: int) -> tuple[Choice,
 # ---- the experiment -------------------------------------------------------------------------------
 
 
-def guessed(model: Model, logits: Array) -> list[Guess]:
+def guesses_of(model: Model, logits: Array) -> list[Guess]:
     """The likeliest next tokens by logits [vocab_size]."""
     return candidates(logits, softmax(logits), None, GUESSES, lambda i: show(model.tokenizer.vocabulary[i]))
 
@@ -98,12 +100,12 @@ def guessed(model: Model, logits: Array) -> list[Guess]:
 def near(model: Model, token_id: int) -> tuple[str, list[str]]:
     """A token and those whose embeddings are most like its own."""
     vocabulary = model.tokenizer.vocabulary
-    found = journey.neighbours(model.params, token_id, NEIGHBOURS)
+    found = path.neighbours(model.params, token_id, NEIGHBOURS)
     return show(vocabulary[token_id]), [show(vocabulary[i]) for i in found]
 
 
 def large_inventories() -> list[Inventory]:
-    return [inventory_of(name, PRESETS[name].config, published(family)) for name, family in LARGE.items()]
+    return [inventory_of(name, PRESETS[name].config, public_names(family)) for name, family in MODELS_IN_USE.items()]
 
 
 def parameters(model: Architecture, part: str) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 
 from microgpt.architectures import inventory
 from microgpt.config import Config, n_params, param_shapes
-from microgpt.course.inside import journey
+from microgpt.course.inside import path
 from microgpt.errors import N_
 from microgpt.trace import Trace
 from microgpt.viz.settings import Settings
@@ -32,12 +32,12 @@ def asks(model: Model, trace: Trace, pos: int) -> Numbers:
         matrices=matrices,
         parameters=answers(made, one=c.n_embd * c.n_mlp, added=matrices * (c.n_embd + c.n_mlp)),
         louder=LOUDER,
-        steady=journey.steady(model.params, c, trace, pos, LOUDER),  # how far the norm is then off
-        replaced=journey.replaced(model.params, c, trace, pos),  # and logits, if the last MLP replaces the stream
+        steady=path.steady(model.params, c, trace, pos, LOUDER),  # how far the norm is then off
+        replaced=path.replacer_error(model.params, c, trace, pos),  # and logits, if the last MLP replaces the stream
     )
 
 
-def count() -> Numbers:
+def count_parameters() -> Numbers:
     """The parameters of a small model, by their tensors."""
     sizes = {name: math.prod(shape) for name, shape in param_shapes(SMALL).items()}
     layer = [size for name, size in sizes.items() if name.startswith("layer0.")]
@@ -67,6 +67,6 @@ def swap() -> Numbers:
 
 
 TASKS = (
-    Task("count", N_("Count the parameters"), 3, "compute", 15, 10, count),
+    Task("count", N_("Count the parameters"), 3, "compute", 15, 10, count_parameters),
     Task("swap", N_("What the last token notices"), 4, "predict", 10, 5, swap, also=("old-rows",)),
 )

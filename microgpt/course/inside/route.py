@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from microgpt.architectures import inventory
 from microgpt.config import Array, Config
-from microgpt.course.inside.journey import MADE_WITH, Stop
+from microgpt.course.inside.path import MADE_WITH, Stop
 from microgpt.errors import N_
 from microgpt.viz.drawing.heat import Scale, Strip, scale_for
 
@@ -60,7 +60,7 @@ WIDENED = N_("The matrix fc1 makes the row wider, and an activation function goe
 TIED = N_("The table wte, used once more, gives each token of the vocabulary one number.")
 
 
-class Journey(NamedTuple):
+class TokenPath(NamedTuple):
     """All stops of one token."""
 
     token: str
@@ -77,16 +77,16 @@ def scales_for(ways: list[list[Stop]]) -> dict[str, Scale]:
     return {"usual": scale_for(*usual), "head": scale_for(*head)}
 
 
-def journeys_of(c: Config, tokens: list[str], ways: list[list[Stop]]) -> list[Journey]:
+def token_paths(c: Config, tokens: list[str], ways: list[list[Stop]]) -> list[TokenPath]:
     """The way of each token."""
     scales = scales_for(ways)
     return [
-        Journey(
+        TokenPath(
             token=token,
             pos=pos,
             stops=[StopView(c, stop, scales["head" if stop.part == "head" else "usual"]) for stop in way],
-            made=held(way),
-            kept=held(way, "sequence"),
+            made=count_numbers(way),
+            kept=count_numbers(way, "sequence"),
         )
         for pos, (token, way) in enumerate(zip(tokens, ways, strict=True))
     ]
@@ -134,6 +134,6 @@ def strip(scale: Scale, value: Array) -> Strip:
     return Strip("fine", found.cells, None) if value.size > LEGIBLE else found
 
 
-def held(way: list[Stop], life: str = "") -> int:
+def count_numbers(way: list[Stop], life: str = "") -> int:
     """Numbers made on the way, or those of one lifetime."""
     return sum(stop.value.size for stop in way if not life or stop.life == life)

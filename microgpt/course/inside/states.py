@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from microgpt.course.inside.journey import MOST_SWAPS
+from microgpt.course.inside.path import MOST_SWAPS
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.weights import SHIPPED, shipped
 

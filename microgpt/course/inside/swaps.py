@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from microgpt.course.inside import journey
+from microgpt.course.inside import path
 from microgpt.experiments.validity import another
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model
@@ -18,19 +18,19 @@ class Swap(NamedTuple):
     old: str
     new: str
     text: list[str]  # up to the last token of the prompt
-    ways: list[list[journey.Stop]]  # of each of them
+    ways: list[list[path.Stop]]  # of each of them
     off: list[float]  # at each stop of the last one the largest difference, exactly 0 where it is the same
     noticed: int  # stops that differ
 
 
 def swaps_of(model: Model, ids: list[int]) -> list[Swap]:
-    plain = journey.step_by_step(model.params, model.config, ids)
-    places = range(1 if len(ids) > 2 else 0, len(ids) - 1)[: journey.MOST_SWAPS]  # of a longer prompt, its first
+    plain = path.step_by_step(model.params, model.config, ids)
+    places = range(1 if len(ids) > 2 else 0, len(ids) - 1)[: path.MOST_SWAPS]  # of a longer prompt, its first
     found = []
     for i, at in enumerate(places):
-        new = journey.swapped(ids, at, another(model.config, ids[at], model.tokenizer.start))
-        trace = journey.step_by_step(model.params, model.config, new)
-        off = journey.compared(plain, trace, model.config, len(ids) - 1)
+        new = path.swap_token(ids, at, another(model.config, ids[at], model.tokenizer.start))
+        trace = path.step_by_step(model.params, model.config, new)
+        off = path.compare_stops(plain, trace, model.config, len(ids) - 1)
         text = [show(model.tokenizer.vocabulary[token_id]) for token_id in new]
         found.append(
             Swap(
@@ -39,7 +39,7 @@ def swaps_of(model: Model, ids: list[int]) -> list[Swap]:
                 old=show(model.tokenizer.vocabulary[ids[at]]),
                 new=text[at],
                 text=text,
-                ways=[journey.stops(trace, model.config, pos) for pos in range(len(ids))],
+                ways=[path.stops(trace, model.config, pos) for pos in range(len(ids))],
                 off=off,
                 noticed=sum(x > 0 for x in off),
             )

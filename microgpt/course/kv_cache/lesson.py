@@ -37,11 +37,11 @@ def of_large(model: Model, picture: Picture) -> Picture:
 def run(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Patch]]:
     """The reader's text to its end, from the start: its prompt, then what follows token by token (`go_on`)."""
     settings = parse(fields)
-    recording = recorded(settings, 0)
+    recording = recording_after(settings, 0)
     recording.run_prompt()
     chosen = {name: fields[name] for name in CHOSEN if name in fields}
     shown = picture(recording, fields, selected=-1)
-    return going_on(remember(settings, recording), chosen, recording, shown, [drawn_anew(shown)], fields)
+    return going_on(remember(settings, recording), chosen, recording, shown, [redraw(shown)], fields)
 
 
 def go_on(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
@@ -53,11 +53,11 @@ def go_on(state: State | None, fields: Mapping[str, str]) -> tuple[State | None,
     settings = settings_of(state)
     if state is None or settings is None:
         return state, []
-    recording, chosen = recorded(settings, state["n"]), state.get("chosen", {})
+    recording, chosen = recording_after(settings, state["n"]), state.get("chosen", {})
     pieces: list[Patch] = []
-    if not recording.ended:
+    if not recording.has_ended:
         shown, stretched = one_step(recording, {**fields, **chosen}, selected=-1)
-        pieces = [drawn_anew(shown)] if stretched else one_more(shown)
+        pieces = [redraw(shown)] if stretched else one_more(shown)
     else:
         shown = picture(recording, {**fields, **chosen}, selected=-1)
     return going_on(remember(settings, recording), chosen, recording, shown, pieces, fields)
@@ -67,9 +67,9 @@ def going_on(
     state: State, chosen: State, recording: Recording, shown: Picture, pieces: list[Patch], fields: Mapping[str, str]
 ) -> tuple[State, list[Patch]]:
     """The answer of a run: `pieces`, and the prose once, at its end."""
-    if recording.ended:
-        return state, [*pieces, prose(shown, fields), ended(recording)]
-    return {**state, "chosen": chosen}, [*pieces, ended(recording), again("on")]
+    if recording.has_ended:
+        return state, [*pieces, prose(shown, fields), end_patch(recording)]
+    return {**state, "chosen": chosen}, [*pieces, end_patch(recording), again("on")]
 
 
 def next_token(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Patch]]:
@@ -77,17 +77,17 @@ def next_token(state: State | None, fields: Mapping[str, str]) -> tuple[State, l
     settings = parse(fields)
     state = begun(state)
     if state is None or state["settings"] != settings._asdict():
-        recording = recorded(settings, 0)
+        recording = recording_after(settings, 0)
         recording.run_prompt()
         shown = picture(recording, fields, selected=recording.n_prompt - 1)
-        return remember(settings, recording), [drawn_anew(shown), again("prose")]
-    recording = recorded(settings, state["n"])
-    if recording.ended:
+        return remember(settings, recording), [redraw(shown), again("prose")]
+    recording = recording_after(settings, state["n"])
+    if recording.has_ended:
         check_room(recording)
-        return state, [ended(recording)]
+        return state, [end_patch(recording)]
     shown, stretched = one_step(recording, fields, selected=state["n"])
     if stretched:
-        return remember(settings, recording), [drawn_anew(shown), again("prose")]
+        return remember(settings, recording), [redraw(shown), again("prose")]
     said = state.get("said", state["n"])
     return {**remember(settings, recording), "said": said}, [*one_more(shown, ledger=False), again("prose")]
 
@@ -99,12 +99,12 @@ def say(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, l
     settings = settings_of(state)
     if state is None or settings is None:
         return state, []
-    recording = recorded(settings, state["n"])
+    recording = recording_after(settings, state["n"])
     shown = picture(recording, fields, selected=state["n"] - 1)
     at, late = on_show(shown), range(state.get("said", shown.n), shown.n)
-    ledgers = [patch("#ledgers", part(shown, "ledger", i, at), "append") for i in late]
-    likely = [] if recording.ended else [ahead("next")]
-    return remember(settings, recording), [*ledgers, prose(shown, fields), ended(recording), *likely]
+    ledgers = [patch("#ledgers", piece(shown, "ledger", i, at), "append") for i in late]
+    likely = [] if recording.has_ended else [ahead("next")]
+    return remember(settings, recording), [*ledgers, prose(shown, fields), end_patch(recording), *likely]
 
 
 def go_past(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
@@ -112,8 +112,8 @@ def go_past(state: State | None, fields: Mapping[str, str]) -> tuple[State | Non
     settings = settings_of(begun(state))
     if state is None or settings is None:
         return state, []
-    recording = recorded(settings, state["n"])
-    if not recording.ended:
+    recording = recording_after(settings, state["n"])
+    if not recording.has_ended:
         return next_token(state, fields)
     check_room(recording)
     prompt = recording.model.tokenizer.decode([*recording.ids[: state["n"]], second(recording)])
@@ -130,7 +130,7 @@ def save_trace(state: State | None, fields: Mapping[str, str]) -> tuple[State | 
     """The trace of what is on the page, as a file."""
     state = begun(state)
     settings = settings_of(state) or parse(fields)
-    recording = recorded(settings, state["n"] if state else 0)
+    recording = recording_after(settings, state["n"] if state else 0)
     if not state:
         recording.run()
     saved = file(f"trace-{settings.model}.json", to_json(recording.trace), "application/json")
@@ -146,7 +146,7 @@ CHOSEN = ("layer", "head", "phase")  # what a picture that is drawn anew while a
 _kept: dict[Settings, Recording] = {}
 
 
-def recorded(settings: Settings, n: int) -> Recording:
+def recording_after(settings: Settings, n: int) -> Recording:
     """A recording that has run exactly n steps: the kept one if it has, else a new one."""
     kept = _kept.pop(settings, None)
     if kept is None or len(kept.cache) != n:
@@ -169,7 +169,7 @@ def one_step(recording: Recording, fields: Mapping[str, str], selected: int) -> 
     scales = before.scale, before.x_scale
     recording.step()
     shown = picture(recording, fields, selected)
-    return shown, scales != (shown.scale, shown.x_scale) or bool(shown.changed(shown.n - 1))
+    return shown, scales != (shown.scale, shown.x_scale) or bool(shown.differing_rows(shown.n - 1))
 
 
 def check_room(recording: Recording) -> None:
@@ -197,15 +197,15 @@ def picture(recording: Recording, fields: Mapping[str, str], selected: int) -> P
     return Picture(recording.trace, selected, layer, head, radio(fields, "phase", 1, last, last))
 
 
-def ended(recording: Recording) -> Patch:
+def end_patch(recording: Recording) -> Patch:
     """What is said beside the buttons where the model has chosen the end, with a way to go on; else nothing."""
-    chosen = recording.ended and len(recording.cache) < recording.model.config.n_ctx
+    chosen = recording.has_ended and len(recording.cache) < recording.model.config.n_ctx
     token = recording.model.tokenizer.vocabulary[second(recording)] if chosen else ""
     said = render.render("live/ended.html", model=recording.model.name, token=token) if chosen else ""
     return optional(patch("#ended", said))
 
 
-def drawn_anew(shown: Picture) -> Patch:
+def redraw(shown: Picture) -> Patch:
     return patch("#stepper", render.widget("kv_cache", shown), "outer")
 
 
@@ -213,11 +213,11 @@ def one_more(shown: Picture, asked: Mapping[str, object] | None = None, ledger: 
     """The newest step alone: a token, a row, what belongs to the step; nothing that stands is drawn again."""
     i, at = shown.n - 1, on_show(shown, asked)
     pieces = {"#tokens": "token", "#rows": "row", "#steps": "step", **({"#ledgers": "ledger"} if ledger else {})}
-    appended = [patch(target, part(shown, name, i, at), "append") for target, name in pieces.items()]
-    return [*appended, patch("#nav", part(shown, "nav", i, at), "outer")]
+    appended = [patch(target, piece(shown, name, i, at), "append") for target, name in pieces.items()]
+    return [*appended, patch("#nav", piece(shown, "nav", i, at), "outer")]
 
 
-def part(shown: Picture, name: str, i: int, at: Mapping[str, object]) -> str:
+def piece(shown: Picture, name: str, i: int, at: Mapping[str, object]) -> str:
     """A piece of step i."""
     return render.render(f"course/kv_cache/_{name}.html", view=shown, at=at, i=i)
 

@@ -14,7 +14,7 @@ from microgpt.architectures.known import PRESETS
 from microgpt.attention.states import recall
 from microgpt.cache import KVCache
 from microgpt.config import Array, Config, n_params, v_dim
-from microgpt.cost import made, pair_widths
+from microgpt.cost import expansion_macs, pair_widths
 from microgpt.course.latent_row.questions import asks
 from microgpt.errors import N_
 from microgpt.experiments.shared_heads.widths import (
@@ -22,10 +22,10 @@ from microgpt.experiments.shared_heads.widths import (
     N_HELD,
     SEEDS,
     Paired,
+    compare_pairs,
     config_of,
-    measured,
+    load_losses,
     numbers_per_token,
-    paired,
 )
 from microgpt.model import absorb, expand, forward
 from microgpt.record import Recording
@@ -38,16 +38,16 @@ from microgpt.weights import shipped
 
 __all__ = ["N_HELD", "SEEDS", "view"]  # and what the templates read
 
-MODEL = "stories-mla"
+MLA_MODEL = "stories-mla"
 SEEN = 6  # rows that are drawn, the newest
-LARGE, ROWS, HALF = "DeepSeek-V3", 1024, 2  # bytes of a number
+LATENT_MODEL, ROWS_READ, BYTES = "DeepSeek-V3", 1024, 2  # bytes of a number
 V2_LAYERS, V2_CLAIM = 60, 93.3  # per cent less, as its paper says, against DeepSeek-67B:
 OLD_LAYERS, OLD_HEADS, OLD_DIM, OLD_BITS, NEW_BITS = 95, 8, 128, 16, 6
 ABLATION = ((110.6, 15.6), (860.2, 34.6))  # thousands of numbers per token: MHA and MLA, in a small and a large model
 STATE, CONVOLVED = 32 * 128 * 128, 24_576  # numbers of a layer of Qwen3-Next that keeps no rows
 GROUPED = 2 * 8 * 128  # numbers per token of a layer with 8 heads of 128
-LONGEST, PAIRS, WIDE, TRIES = 1000, (1, 2, 4, 8, 16, 24, 32), 16, 20
-LAYER = 0
+LONGEST_TEXT, PAIRS, PAIR_WIDTH, TRIES = 1000, (1, 2, 4, 8, 16, 24, 32), 16, 20
+SHOWN_LAYER = 0
 INTERVAL = (95, 100)  # of so many experiments, those whose interval holds the true mean
 CLAIM = V2_CLAIM / 100
 KEPT_STATE = STATE + CONVOLVED
@@ -63,7 +63,7 @@ class Head(NamedTuple):
     weights: list[int]  # by drawn row, percent
 
 
-class Row(NamedTuple):
+class LatentRow(NamedTuple):
     """What is kept of a token, in one layer."""
 
     token: str
@@ -71,7 +71,7 @@ class Row(NamedTuple):
     short: Strip
 
 
-class Kind(NamedTuple):
+class TrainedKind(NamedTuple):
     """A trained kind: numbers per token, weights, and its losses."""
 
     name: str
@@ -87,13 +87,13 @@ class View:
     """The newest step of a model with latent rows."""
 
     def __init__(self, settings: Settings) -> None:
-        recording = Recording(shipped(MODEL), settings.prompt)
+        recording = Recording(shipped(MLA_MODEL), settings.prompt)
         recording.run_prompt()
         n, layer = recording.n_prompt, 0
         c, ids = recording.model.config, list(recording.ids[: recording.n_prompt])
-        rows, heads = drawn(recording, layer)
-        kinds = trained()
-        large = PRESETS[LARGE]
+        rows, heads = rows_and_heads(recording, layer)
+        kinds = all_kinds()
+        large = PRESETS[LATENT_MODEL]
         old = OLD_LAYERS * 2 * OLD_HEADS * OLD_DIM
         self.n, self.rows, self.heads, self.kinds, self.large = n, rows, heads, kinds, large
         self.trace = recording.trace
@@ -105,17 +105,17 @@ class View:
         self.as_gqa = numbers_per_token(config_of("gqa"))  # numbers per token of stories
         self.difference = both_ways(ids)  # of the logits, both ways
         self.one_head = kinds[KINDS.index("mqa")]  # of these, the one that keeps as many numbers as latent rows do
-        self.same_size = paired("mla", "mqa")  # latent rows against one key head, which keeps as many numbers
+        self.same_size = compare_pairs("mla", "mqa")  # latent rows against one key head, which keeps as many numbers
         self.ends = ends()
         self.fair = 1 - V2_LAYERS * large.row / old  # the same with 16 bits,
         self.own_heads = 1 - large.row / (2 * large.config.n_head * OLD_DIM)  # and against its own heads
         self.times = large.row_if_mha / large.row
         self.expanded, self.absorbed = work(large)
-        self.full = large.row_if_mha * ROWS  # numbers that are made anew
-        self.growth = growth(large)
-        self.recalled = recalled()
-        self.at_once = error(WIDE, False)  # the error of a sum of as many pairs as it is wide
-        self.by_delta = error(WIDE, True)
+        self.full = large.row_if_mha * ROWS_READ  # numbers that are made anew
+        self.growth = growth_chart(large)
+        self.recalled = recall_chart()
+        self.at_once = error(PAIR_WIDTH, False)  # the error of a sum of as many pairs as it is wide
+        self.by_delta = error(PAIR_WIDTH, True)
         assert large.latent
         self.asks = asks(large.latent.d_c, large.latent.d_rope, large.config.n_layer, STATE + CONVOLVED, GROUPED)
 
@@ -128,7 +128,7 @@ class View:
 view = View
 
 
-def drawn(recording: Recording, layer: int) -> tuple[list[Row], list[Head]]:
+def rows_and_heads(recording: Recording, layer: int) -> tuple[list[LatentRow], list[Head]]:
     """The newest rows, and what each head makes of them."""
     c, n, params = recording.model.config, recording.n_prompt, recording.model.params
     short, latents = (np.array([recording.trace[name, i, layer][0, 0] for i in range(n)])[None] for name in "kv")
@@ -138,7 +138,7 @@ def drawn(recording: Recording, layer: int) -> tuple[list[Row], list[Head]]:
     weights = recording.trace["attn_weights", n - 1, layer][:, 0]
     scale, seen = scale_for(keys, values, latents, turned), range(max(0, n - SEEN), n)
     words = [show(str(token)) for token in recording.trace.about["tokens"][:n]]
-    rows = [Row(words[i], scale.strip(latents[0, i]), scale.strip(short[0, i])) for i in seen]
+    rows = [LatentRow(words[i], scale.strip(latents[0, i]), scale.strip(short[0, i])) for i in seen]
     heads = [
         Head(
             [scale.strip(keys[h, i]) for i in seen],
@@ -161,12 +161,12 @@ def ways(c: Config, n: int) -> list[tuple[int, int]]:
 
 def attention(c: Config, n: int) -> int:
     """Multiply-adds of the newest step over n rows in one layer, from query and rows to what the heads have mixed."""
-    return int(made(c, 1, n).sum()) + n * c.n_head * sum(pair_widths(c))
+    return int(expansion_macs(c, 1, n).sum()) + n * c.n_head * sum(pair_widths(c))
 
 
 def both_ways(ids: list[int]) -> float:
     """The largest difference of a logit over the whole text."""
-    model = shipped(MODEL)
+    model = shipped(MLA_MODEL)
     found: list[Array] = []
     for config in (model.config, replace(model.config, absorbed=True)):
         found.append(forward(model.params, config, ids, KVCache(config)))
@@ -175,26 +175,26 @@ def both_ways(ids: list[int]) -> float:
 
 def ends() -> tuple[float, float]:
     """Of the scale of losses: hundredths around all of them."""
-    losses = [x for kind in measured().values() for x in kind]
+    losses = [x for kind in load_losses().values() for x in kind]
     return math.floor(100 * min(losses)) / 100, math.ceil(100 * max(losses)) / 100
 
 
 @cache
-def trained() -> list[Kind]:
+def all_kinds() -> list[TrainedKind]:
     low, high = ends()
     configs = {kind: config_of(kind) for kind in KINDS}
     most = max(numbers_per_token(c) for c in configs.values())
     return [
-        Kind(
+        TrainedKind(
             kind,
             numbers_per_token(configs[kind]),
             n_params(configs[kind]),
             float(np.mean(losses)),
-            None if kind == KINDS[0] else paired(kind, KINDS[0]),
+            None if kind == KINDS[0] else compare_pairs(kind, KINDS[0]),
             [100 * (x - low) / (high - low) for x in losses],
             numbers_per_token(configs[kind]) / most,
         )
-        for kind, losses in measured().items()
+        for kind, losses in load_losses().items()
     ]
 
 
@@ -207,12 +207,12 @@ def work(model: Architecture) -> tuple[int, int]:
     shape = Config(
         n_head=c.n_head, n_kv_head=1, head_dim=key, kv_lora_rank=latent.d_c, rope_dim=latent.d_rope, position="rope"
     )
-    return attention(shape, ROWS), attention(replace(shape, absorbed=True), ROWS)
+    return attention(shape, ROWS_READ), attention(replace(shape, absorbed=True), ROWS_READ)
 
 
-def growth(large: Architecture) -> Chart:
+def growth_chart(large: Architecture) -> Chart:
     """Thousands of numbers that a layer keeps, by tokens."""
-    ns = range(0, LONGEST + 1, 100)
+    ns = range(0, LONGEST_TEXT + 1, 100)
     return line_chart(
         N_("Numbers that a layer keeps"),
         [
@@ -227,10 +227,10 @@ def growth(large: Architecture) -> Chart:
 
 @cache
 def error(n: int, delta: bool) -> float:
-    return float(np.mean([recall(n, WIDE, delta, seed) for seed in range(TRIES)]))
+    return float(np.mean([recall(n, PAIR_WIDTH, delta, seed) for seed in range(TRIES)]))
 
 
-def recalled() -> Chart:
+def recall_chart() -> Chart:
     """The error of what comes back, by pairs that were written."""
     return line_chart(
         N_("Error of what comes back"),

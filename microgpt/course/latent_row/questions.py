@@ -11,7 +11,7 @@ from microgpt.viz.text.tasks import Task, calc, ratio
 
 WEIGHTS, KEPT, SHORT = 5 * 10**9, 100_000, 5_000  # of a model; bytes per token, and with latent rows
 READS, DOES = 2 * 10**12, 400 * 10**12  # of a card, per second: bytes and operations
-TEXTS, LONG = 50, 1000  # texts, and tokens of each
+TEXTS, N_LONG = 50, 1000  # texts, and tokens of each
 
 
 def asks(latent: int, turned: int, layers: int, state: int, grouped: int) -> Numbers:
@@ -33,18 +33,23 @@ def asks(latent: int, turned: int, layers: int, state: int, grouped: int) -> Num
 def roof() -> Numbers:
     """A model on a card: what a step takes at least, and when rows take over."""
     gb, tb, million, two = 10**9, 10**12, 10**6, 2  # two bytes and two operations per weight
-    weights, rows, reads, does = two * WEIGHTS / gb, TEXTS * LONG * KEPT / gb, READS // tb, DOES // tb
-    step, each, short, work = (weights + rows) / reads, LONG * KEPT / million, LONG * SHORT / million, weights / does
+    weights, rows, reads, does = two * WEIGHTS / gb, TEXTS * N_LONG * KEPT / gb, READS // tb, DOES // tb
+    step, each, short, work = (
+        (weights + rows) / reads,
+        N_LONG * KEPT / million,
+        N_LONG * SHORT / million,
+        weights / does,
+    )
     return Numbers(
         weights=WEIGHTS,
         per_token=KEPT,
         reads=READS,
         does=DOES,
         texts=TEXTS,
-        long=LONG,
+        long=N_LONG,
         short=SHORT,
         alone=ratio(weights, reads),  # ms, as the next but one and `work`
-        rows=calc("{} × {} × {} ÷ {} = {}", TEXTS, LONG, KEPT, gb, rows),
+        rows=calc("{} × {} × {} ÷ {} = {}", TEXTS, N_LONG, KEPT, gb, rows),
         step=calc("({} + {}) ÷ {} = {}", weights, rows, reads, step),
         per_second=calc("{} ÷ {} × {} = {}", TEXTS, step, 1000, 1000 * TEXTS / step),
         equal=calc("{} ÷ {} × {} = {}", weights, each, 1000, 1000 * weights / each),  # texts

@@ -11,15 +11,15 @@ from typing import NamedTuple, TypeAlias
 
 from microgpt.course.many_at_once.questions import asks
 from microgpt.serving import batches, measured
-from microgpt.serving.batches import Part, Pass, Run
-from microgpt.serving.simulate import Seen, requests
+from microgpt.serving.batches import BatchPass, BatchRun, TextPart
+from microgpt.serving.simulate import RunSummary, requests
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 from microgpt.weights import shipped
 
-LETTERS = "ABCDEF"
+TEXT_LETTERS = "ABCDEF"
 Time: TypeAlias = tuple[float, int, bool]  # as it is written: with so many decimals, and whether in milliseconds
 LEFT_OUT = ("tight", "wide")  # other budgets of whole prompts, which the text alone speaks of
 OTHERS = (2048, 256)  # tokens and texts of a pass in vLLM on a card of less than LARGE_CARD, or an A100
@@ -27,7 +27,7 @@ MOST = 99  # the percentile beside each median
 LARGE_CARD, SMALL_CARD, AS_OF = 70 * 2**30, "A100", "2026"  # bytes, a card that is not for all that; of vLLM's defaults
 
 
-class Box(NamedTuple):
+class TextBox(NamedTuple):
     """A text in a pass."""
 
     kind: str  # prompt, decode, wait, place (kept for nobody), or nothing
@@ -46,11 +46,11 @@ class View:
         policies = batches.ways(asked)
         runs = {kind: batches.serve(model, asked, *one) for kind, one in policies.items()}
         most = max(one.tokens for run in runs.values() for one in run.passes)
-        ways = [Way(kind, run, most) for kind, run in runs.items()]
+        ways = [PolicyPasses(kind, run, most) for kind, run in runs.items()]
         words = [[show(model.tokenizer.vocabulary[i]) for i in one.ids] for one in asked]
         trace.about |= {"model": model.name, "config": asdict(model.config), "prompt": settings.prompt, "texts": words}
         trace.about |= {"passes": {one.kind: [column.plan for column in one.columns] for one in ways}}
-        busy = [(rate, loads(ways)) for rate, ways in measured.kept().policies.items()]
+        busy = [(rate, loads(ways)) for rate, ways in measured.load_measures().policies.items()]
         self.trace, self.ways = trace, ways
         self.choices = (
             Choice("policy", range(len(ways)), 0),
@@ -58,7 +58,9 @@ class View:
             Choice("rate", range(len(busy)), len(busy) - 2, in_figure=False),  # the most that is kept up with
         )
         # letter, and how the text begins
-        self.names = [(letter, model.tokenizer.decode(one.ids)) for letter, one in zip(LETTERS, asked, strict=True)]
+        self.names = [
+            (letter, model.tokenizer.decode(one.ids)) for letter, one in zip(TEXT_LETTERS, asked, strict=True)
+        ]
         # every text under every policy is what it is alone
         self.same = all(run.ids == [batches.alone(model, one) for one in asked] for run in runs.values())
         self.loads = busy  # requests per second, the fewest first, and what they see by policy
@@ -66,8 +68,8 @@ class View:
         self.most_served = most_served(busy[-1][1])
         self.longest = longest()  # the tokens of the longest prompt, and how many of the requests have it
         # by how much two budgets above that differ at most, in any of the times
-        self.apart = max(apart(policies["whole"].seen, policies["wide"].seen) for _, policies in busy)
-        self.fleet = loads(measured.kept().fleet)
+        self.apart = max(time_difference(policies["whole"].seen, policies["wide"].seen) for _, policies in busy)
+        self.fleet = loads(measured.load_measures().fleet)
         self.asks = asks()
 
     @property
@@ -75,21 +77,21 @@ class View:
         """Units that the last text waits less if texts join at every pass; prompts are run whole both times."""
         return self.way("static").run.first[-1] - self.way("whole").run.first[-1]
 
-    def way(self, kind: str) -> Way:
+    def way(self, kind: str) -> PolicyPasses:
         return next(way for way in self.ways if way.kind == kind)
 
 
 view = View
 
 
-class Way:
+class PolicyPasses:
     """A policy, with all passes of the six texts."""
 
-    def __init__(self, kind: str, run: Run, most: int) -> None:
-        held, again = run.policy.static, list(taken_away(run))
+    def __init__(self, kind: str, run: BatchRun, most: int) -> None:
+        held, again = run.policy.static, list(rows_lost(run))
         self.run = run
         self.kind = kind  # chunks, whole, static or small
-        self.columns = [Column(run, i, most, held) for i in range(len(run.passes))]
+        self.columns = [PassColumn(run, i, most, held) for i in range(len(run.passes))]
         self.budget = 0 if held else run.policy.budget  # 0 where none is kept
         self.budget_share = 0.0 if held else min(1.0, run.policy.budget / most)
         self.preempted = len(again)
@@ -106,7 +108,7 @@ class Way:
         return sum(column.length for column in self.columns)
 
 
-def taken_away(run: Run) -> Iterator[tuple[int, int]]:
+def rows_lost(run: BatchRun) -> Iterator[tuple[int, int]]:
     """Of each preemption the rows that were lost, and those that the text still found when it ran again."""
     for i, one in enumerate(run.passes):
         for text in one.preempted:
@@ -115,10 +117,10 @@ def taken_away(run: Run) -> Iterator[tuple[int, int]]:
             yield last.before + last.n, again.before
 
 
-class Column:
+class PassColumn:
     """A pass: how long it takes, a box per text, what it runs of its budget, and the passes after which it is there."""
 
-    def __init__(self, run: Run, i: int, most: int, static: bool) -> None:
+    def __init__(self, run: BatchRun, i: int, most: int, static: bool) -> None:
         one = run.passes[i]
         parts = {part.text: part for part in one.parts}
         kept = places_kept(run, i) if static else set()
@@ -126,18 +128,18 @@ class Column:
         self.boxes = [box(run, one, text, parts.get(text), text in kept) for text in range(len(run.ids))]
         self.tokens = one.tokens
         self.share = one.tokens / most  # of the largest pass of all
-        self.plan = " ".join(LETTERS[part.text] + str(part.n) for part in one.parts)
-        self.waiting = named(one.waiting)
-        self.lost = named(one.preempted)
-        self.ended = named(one.ended)
+        self.plan = " ".join(TEXT_LETTERS[part.text] + str(part.n) for part in one.parts)
+        self.waiting = letters_of(one.waiting)
+        self.lost = letters_of(one.preempted)
+        self.ended = letters_of(one.ended)
         self.n_free = one.n_free
 
 
-def named(texts: Iterable[int]) -> str:
-    return ", ".join(LETTERS[text] for text in texts)
+def letters_of(texts: Iterable[int]) -> str:
+    return ", ".join(TEXT_LETTERS[text] for text in texts)
 
 
-def places_kept(run: Run, i: int) -> set[int]:
+def places_kept(run: BatchRun, i: int) -> set[int]:
     """Texts that have ended while others of their batch go on: their places stay empty until the batch is done."""
     batch, ended = set[int](), set[int]()
     for one in run.passes[: i + 1]:
@@ -150,24 +152,24 @@ def places_kept(run: Run, i: int) -> set[int]:
     return gone & batch
 
 
-def box(run: Run, one: Pass, text: int, part: Part | None, kept: bool) -> Box:
+def box(run: BatchRun, one: BatchPass, text: int, part: TextPart | None, kept: bool) -> TextBox:
     lost, times = text in one.preempted, run.written[text]
     if part is None:
-        return Box("place" if kept else "wait" if text in one.waiting else "", 0, lost, False, False)
-    return Box(
+        return TextBox("place" if kept else "wait" if text in one.waiting else "", 0, lost, False, False)
+    return TextBox(
         "prompt" if part.prompt else "decode", part.n, lost, part.whole and one.end == times[0], text in one.ended
     )
 
 
-def loads(kept: Mapping[str, Seen]) -> dict[str, Load]:
+def loads(kept: Mapping[str, RunSummary]) -> dict[str, Load]:
     return {kind: Load(kind, seen) for kind, seen in kept.items()}
 
 
 class Load:
     """Ten thousand requests under a policy or a routing."""
 
-    def __init__(self, kind: str, seen: Seen) -> None:
-        policy = measured.WAYS[kind].policy if kind in measured.WAYS else measured.WAYS["chunks"].policy
+    def __init__(self, kind: str, seen: RunSummary) -> None:
+        policy = measured.POLICIES[kind].policy if kind in measured.POLICIES else measured.POLICIES["chunks"].policy
         first, gap = ((time_of(half), time_of(most)) for half, most in (seen.first, seen.between))
         self.kind, self.seen = kind, seen
         self.first = first  # until the first token: the median, and the 99th percentile
@@ -181,7 +183,7 @@ def most_served(policies: dict[str, Load]) -> dict[str, float]:
     return {kind: measured.REQUESTS / one.seconds for kind, one in seen.items()}
 
 
-def apart(one: Seen, other: Seen) -> float:
+def time_difference(one: RunSummary, other: RunSummary) -> float:
     """By which share the times differ at most, rounded up to a thousandth."""
     pairs = zip((*one.first, *one.between), (*other.first, *other.between), strict=True)
     return math.ceil(1000 * max(abs(a - b) / b for a, b in pairs)) / 1000

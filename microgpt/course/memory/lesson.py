@@ -21,38 +21,38 @@ from microgpt.viz.settings import Settings, parse_number
 from microgpt.viz.text.formats import whole
 
 GB = 10**9
-CARD = 24  # GB of memory, for "how many fit"
-FIRST = "Llama-3-8B"  # of the models that are on show
-KINDS = ("k", "v")  # what is kept
-SIZES = {"float32": 4, "bfloat16": 2, "float8": 1}  # bytes a number
-MOST = 10**9  # of tokens, of sequences, of GB
+CARD_GB = 24  # GB of memory, for "how many fit"
+FIRST_MODELS = "Llama-3-8B"  # of the models that are on show
+ROW_KINDS = ("k", "v")  # what is kept
+BYTES_OF = {"float32": 4, "bfloat16": 2, "float8": 1}  # bytes a number
+MOST_COUNT = 10**9  # of tokens, of sequences, of GB
 
 
 FIELDS = (  # of the form: a model, bytes a number, texts, tokens in each, GB, a config.json
-    Choice("preset", tuple(PRESETS), FIRST),
-    Choice("size", tuple(SIZES), "bfloat16"),
-    Field("batch", "8", 1, MOST),
-    Field("tokens", "4096", 1, MOST),
-    Field("memory", str(CARD), 1, MOST),
+    Choice("preset", tuple(PRESETS), FIRST_MODELS),
+    Choice("size", tuple(BYTES_OF), "bfloat16"),
+    Field("batch", "8", 1, MOST_COUNT),
+    Field("tokens", "4096", 1, MOST_COUNT),
+    Field("memory", str(CARD_GB), 1, MOST_COUNT),
     Field("config"),
 )
 # bytes of the inside of one MLP of FIRST, when such a text is run in one pass
-ACTIVATIONS = 2 * PRESETS[FIRST].config.n_mlp * PRESETS[FIRST].config.n_ctx
-MORE = 2**30 / GB - 1  # of a GiB, than of a GB; as a share
+ACTIVATIONS = 2 * PRESETS[FIRST_MODELS].config.n_mlp * PRESETS[FIRST_MODELS].config.n_ctx
+GIB_OVER_GB = 2**30 / GB - 1  # of a GiB, than of a GB; as a share
 
 
-class Known:
+class ModelShape:
     """What the page says of a model; `tokens` 0 stands for its whole context. What it holds and reads is in bytes."""
 
     def __init__(
-        self, model: Architecture, tokens: int = 0, batch: int = 8, size: int = 2, memory: int = CARD * GB
+        self, model: Architecture, tokens: int = 0, batch: int = 8, size: int = 2, memory: int = CARD_GB * GB
     ) -> None:
         c, full = model.config, tokens or model.config.n_ctx
         if model.latent:
             factors = [(c.n_layer, N_("layers")), (model.row, N_("numbers in the shared row"))]
         else:
             factors = [
-                (len(KINDS), N_("K and V")),
+                (len(ROW_KINDS), N_("K and V")),
                 (c.n_layer, N_("layers")),
                 (c.n_kv_head, N_("key and value heads")),
                 (c.head_dim, N_("numbers per head")),
@@ -84,17 +84,17 @@ class View:
     def __init__(self, settings: Settings) -> None:
         trace, config = settings.trace(), settings.run().model.config
         n = len(trace.about["tokens"])
-        held = [e for e in trace if e.name in KINDS]
+        held = [e for e in trace if e.name in ROW_KINDS]
         numbers = sum(np.size(e.value) for e in held)
 
         def of_head(name: str, layer: int) -> int:
             """Numbers that one head holds, from the shapes of what joined the cache."""
             return sum(e.value.shape[-1] for e in held if (e.name, e.layer) == (name, layer))  # type: ignore[union-attr]
 
-        known = {name: Known(one) for name, one in PRESETS.items()}
+        known = {name: ModelShape(one) for name, one in PRESETS.items()}
         names = list(known)
         self.trace, self.n, self.names = trace, n, names
-        self.choices = (Choice("known", range(len(known)), names.index(FIRST)),)
+        self.choices = (Choice("known", range(len(known)), names.index(FIRST_MODELS)),)
         self.n_ctx = config.n_ctx
         # layer, head, and the numbers of k and of v that it holds at the end of the text
         self.held = [
@@ -118,8 +118,8 @@ class View:
         self.llama = known["Llama-3-8B"]
         self.deepseek = known["DeepSeek-V3"]
         # fewest texts, each as long as FIRST sees, for which a step reads at least as much cache as weights
-        self.crowd = crowd(PRESETS[FIRST])
-        self.asks = asks(PRESETS[FIRST])
+        self.crowd = crowd(PRESETS[FIRST_MODELS])
+        self.asks = asks(PRESETS[FIRST_MODELS])
         self.fields = FIELDS
 
 
@@ -136,14 +136,19 @@ def calculate(state: State | None, fields: Mapping[str, str]) -> tuple[State | N
     """The reader's own numbers: a preset, or a config.json that was pasted."""
     pasted = fields.get("config", "").strip()
     model = from_config_json(pasted) if pasted else preset(fields["preset"])
-    if fields["size"] not in SIZES:
+    if fields["size"] not in BYTES_OF:
         raise UserError("There is no number format “%(text)s” here.", text=fields["size"][:40])
-    known = Known(
+    known = ModelShape(
         model,
-        counted(fields["tokens"], N_("The context is “%(text)s”; give a whole number of tokens from 1 to %(most)s.")),
-        counted(fields["batch"], N_("The batch is “%(text)s”; give a whole number of sequences from 1 to %(most)s.")),
-        SIZES[fields["size"]],
-        counted(fields["memory"], N_("The memory is “%(text)s”; give a whole number of GB from 1 to %(most)s.")) * GB,
+        parse_count(
+            fields["tokens"], N_("The context is “%(text)s”; give a whole number of tokens from 1 to %(most)s.")
+        ),
+        parse_count(
+            fields["batch"], N_("The batch is “%(text)s”; give a whole number of sequences from 1 to %(most)s.")
+        ),
+        BYTES_OF[fields["size"]],
+        parse_count(fields["memory"], N_("The memory is “%(text)s”; give a whole number of GB from 1 to %(most)s."))
+        * GB,
     )
     return state, [patch("#calculated", render.render("course/memory/_known.html", known=known))]
 
@@ -154,10 +159,10 @@ def preset(name: str) -> Architecture:
     return PRESETS[name]
 
 
-def counted(text: str, message: str) -> int:
-    found: Any = parse_number(text, int, message, most=whole(MOST))
-    if not 1 <= found <= MOST:
-        raise UserError(message, text=text[:40], most=whole(MOST))
+def parse_count(text: str, message: str) -> int:
+    found: Any = parse_number(text, int, message, most=whole(MOST_COUNT))
+    if not 1 <= found <= MOST_COUNT:
+        raise UserError(message, text=text[:40], most=whole(MOST_COUNT))
     return int(found)
 
 

@@ -12,9 +12,9 @@ from microgpt.viz.lesson import Choice, Table
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 
-HEAD = (N_("key of"), N_("weight received"), N_("steps that read it"), N_("times an even share"))
+TABLE_HEAD = (N_("key of"), N_("weight received"), N_("steps that read it"), N_("times an even share"))
 
-ENGINES = 2026, "kvpress"  # what engines do is as of; a library for trying out what they do not
+LIBRARIES = 2026, "kvpress"  # what engines do is as of; a library for trying out what they do not
 STANDS_OUT = 3  # the column with the bars: the weight alone would show how old a row is
 
 
@@ -25,7 +25,7 @@ class View:
         """Run the text to its end, and add up."""
         trace = settings.trace()
         config, tokens = Config(**trace.about["config"]), [show(token) for token in trace.about["tokens"]]
-        n, total = len(tokens), received(trace, config)
+        n, total = len(tokens), sum_weights(trace, config)
         shares = total / even_shares(n)  # [n_layer, n_head, n]
         read = shares[:, :, :-1] if n > 1 else shares  # the newest row has been read once: that says little
         layer, head, row = (int(i) for i in np.unravel_index(read.argmax(), read.shape))
@@ -36,7 +36,7 @@ class View:
         self.legend = N_("Layer and head")
         self.labels = [f"{at}.{one}" for at, one in heads]
         self.tables = [
-            Table(HEAD, [*zip(tokens, total[at].tolist(), steps, shares[at].tolist(), strict=True)], STANDS_OUT)
+            Table(TABLE_HEAD, [*zip(tokens, total[at].tolist(), steps, shares[at].tolist(), strict=True)], STANDS_OUT)
             for at in heads
         ]
         self.n_heads = len(heads)  # of all layers
@@ -53,7 +53,7 @@ class View:
 view = View
 
 
-def received(trace: Trace, config: Config) -> Array:
+def sum_weights(trace: Trace, config: Config) -> Array:
     """[n_layer, n_head, n]: the weights that row j has got in a text of n tokens, summed over the steps j to n - 1."""
     n = len(trace.about["tokens"])
     total = np.zeros((config.n_layer, config.n_head, n))

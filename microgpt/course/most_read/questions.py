@@ -13,7 +13,7 @@ from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
 from microgpt.viz.text.tasks import Task, calc, chain, ratio
 
-STORY, LAYER, HEAD, ROWS = Settings("stories", "The sun is"), 0, 1, 4
+STORY, LAYER, HEAD, N_ROWS = Settings("stories", "The sun is"), 0, 1, 4
 
 
 def asks(even: float, total: Array, most: tuple[int, int]) -> Numbers:
@@ -29,9 +29,9 @@ def asks(even: float, total: Array, most: tuple[int, int]) -> Numbers:
 def without_one() -> Numbers:
     """A triangle of weights, and the last row of it once the key is gone that got least from the last query."""
     trace = STORY.trace()
-    weights = [[round(float(w), 2) for w in trace["attn_weights", i, LAYER][HEAD, 0]] for i in range(ROWS)]
-    tokens = [show(token) for token in trace.about["tokens"][:ROWS]]
-    rows = [weight_of(tokens[j], j, weights) for j in range(ROWS - 1)]  # the newest has been read once
+    weights = [[round(float(w), 2) for w in trace["attn_weights", i, LAYER][HEAD, 0]] for i in range(N_ROWS)]
+    tokens = [show(token) for token in trace.about["tokens"][:N_ROWS]]
+    rows = [weight_of(tokens[j], j, weights) for j in range(N_ROWS - 1)]  # the newest has been read once
     last, gone = weights[-1], int(np.argmin(weights[-1][:-1]))
     stay = [w for j, w in enumerate(last) if j != gone]
     return Numbers(

@@ -14,7 +14,7 @@ from microgpt.course.next_token.questions import asks
 from microgpt.decode import likeliest, probabilities
 from microgpt.errors import N_
 from microgpt.experiments import loop
-from microgpt.experiments.loop import Pass
+from microgpt.experiments.loop import LoopPass
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.counters import candidates
@@ -25,9 +25,13 @@ from microgpt.weights import Model, shipped
 
 N_GUESSES = 6  # likeliest next tokens that are shown
 TEMPERATURES = (0.5, 1.0, 2.0)
-SEEDS = range(5)  # of the drawn sentences; the first five, not the best five
-KEPT = ("embed", "logits", "sample")  # what the page's own trace holds of every pass; all of it would be megabytes
-LARGE = ("GPT-2 124M", "Llama-3-8B")
+SENTENCE_SEEDS = range(5)  # of the drawn sentences; the first five, not the best five
+EVENTS_KEPT = (
+    "embed",
+    "logits",
+    "sample",
+)  # what the page's own trace holds of every pass; all of it would be megabytes
+LARGE_MODELS = ("GPT-2 124M", "Llama-3-8B")
 
 
 class Chip(NamedTuple):
@@ -51,7 +55,7 @@ class PassView:
     """One pass, in the order of its computation; `so_far` and `again` count token passes up to its end, of `total`."""
 
     def __init__(
-        self, model: Model, one: Pass, strips: list[tuple[str, Strip]], so_far: int, again: int, total: int
+        self, model: Model, one: LoopPass, strips: list[tuple[str, Strip]], so_far: int, again: int, total: int
     ) -> None:
         n, c, logits = len(one.trace["embed", 0]), model.config, one.trace["logits", 0]
         marks = ["again"] * one.again + ["new"] * (n - one.again)
@@ -80,10 +84,10 @@ class View:
         trace = Trace({"model": model.name, "config": asdict(model.config), "prompt": settings.prompt})
 
         def keep(report: Report) -> None:
-            if report[0] in KEPT:
+            if report[0] in EVENTS_KEPT:
                 trace(report)
 
-        passes = loop.run(model, settings.prompt, settings.temperature, settings.top_k, settings.seed, keep)
+        passes = loop.run_loop(model, settings.prompt, settings.temperature, settings.top_k, settings.seed, keep)
         tokens = [model.tokenizer.vocabulary[i] for i in passes[-1].token_ids]
         trace.about |= {"n_prompt": len(passes[0].token_ids), "tokens": tokens, "passes": len(passes)}
         trace.about |= {"vocabulary": model.tokenizer.vocabulary}
@@ -109,23 +113,23 @@ class View:
         self.percent_again = 100 * again / total
         self.difference = max(one.difference for one in passes)
         self.n_new = len(passes)
-        self.large = [(name, PRESETS[name].config.n_layer) for name in LARGE]  # name, layers
-        self.vocabularies = [(name, PRESETS[name].config.vocab_size) for name in LARGE]  # name, entries
+        self.large = [(name, PRESETS[name].config.n_layer) for name in LARGE_MODELS]  # name, layers
+        self.vocabularies = [(name, PRESETS[name].config.vocab_size) for name in LARGE_MODELS]  # name, entries
         self.open_text = text_of(model, passes[at].token_ids)
         self.open_best = word(model, others[0])
         self.open_other = word(model, other)
         self.open_table = table  # temperature, probability of both
-        self.other_text = text_of(model, loop.continued(model, [*passes[at].token_ids, other]))
-        self.drawn = [text_of(model, loop.continued(model, first_ids, 1.0, seed)) for seed in SEEDS]
+        self.other_text = text_of(model, loop.complete(model, [*passes[at].token_ids, other]))
+        self.drawn = [text_of(model, loop.complete(model, first_ids, 1.0, seed)) for seed in SENTENCE_SEEDS]
         self.asks = asks(model, passes, *table[-1])
 
 
 view = View
 
 
-def pass_views(model: Model, passes: list[Pass]) -> list[PassView]:
+def pass_views(model: Model, passes: list[LoopPass]) -> list[PassView]:
     """All passes, on one heat scale and one scale of bars."""
-    made_of = [parts(model, one) for one in passes]
+    made_of = [vector_parts(model, one) for one in passes]
     scale = scale_for(*(values for rows in made_of for _, values in rows))
     total, _ = loop.token_passes(passes)
     return [
@@ -134,7 +138,7 @@ def pass_views(model: Model, passes: list[Pass]) -> list[PassView]:
     ]
 
 
-def parts(model: Model, one: Pass) -> list[tuple[str, Array]]:
+def vector_parts(model: Model, one: LoopPass) -> list[tuple[str, Array]]:
     """What the vector of the last token is made of as it enters the stack."""
     token_id, pos = one.token_ids[-1], len(one.token_ids) - 1
     if model.config.position != "learned":

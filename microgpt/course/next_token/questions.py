@@ -9,7 +9,7 @@ import numpy as np
 
 from microgpt.errors import N_
 from microgpt.experiments import loop
-from microgpt.experiments.loop import Pass
+from microgpt.experiments.loop import LoopPass
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
@@ -22,7 +22,7 @@ LONG = (1000, 500)  # a prompt, and passes
 COOL = 0.5  # a temperature
 
 
-def asks(model: Model, passes: list[Pass], warm: float, best: float, other: float) -> Numbers:
+def asks(model: Model, passes: list[LoopPass], warm: float, best: float, other: float) -> Numbers:
     """`best` and `other` are the probabilities of two tokens at the temperature `warm`."""
     total, _ = loop.token_passes(passes)
     n, times = len(passes[-1].token_ids), best / other

@@ -10,20 +10,20 @@ from microgpt.attention import cross
 from microgpt.course.no_cache.mask import drawing
 from microgpt.course.no_cache.questions import asks
 from microgpt.experiments.validity import another, rows_under, staleness
-from microgpt.serving.adapters import drawn as drawn_adapter
-from microgpt.serving.adapters import voided
+from microgpt.serving.adapters import draw_adapter as drawn_adapter
+from microgpt.serving.adapters import void
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model
 
-SAME = 1e-9  # rows that differ by less are the same: a longer pass rounds in another order
-KINDS = ("causal", "blocks", "none")
+SAME_ROWS = 1e-9  # rows that differ by less are the same: a longer pass rounds in another order
+MASK_KINDS = ("causal", "blocks", "none")
 SHOWN_STEPS = 6  # of the decoder
 ADAPTED = (("wq",), ("wk",), ("wv",), ("wo",), ("fc1",))  # matrices, each in all layers
 RANK = 2
-DENOISED, ROUNDS = 256, (256, 64, 16)  # tokens of an answer, and passes over them
-WHISPER_SOURCE, WHISPER_WRITTEN, SECONDS = 1500, 448, 30  # rows of the source, tokens at most; of speech, padded
+DENOISED, DENOISING_PASSES = 256, (256, 64, 16)  # tokens of an answer, and passes over them
+WHISPER_SOURCE, WHISPER_WRITTEN, SOURCE_SECONDS = 1500, 448, 30  # rows of the source, tokens at most; of speech, padded
 FASTER = 27.6  # Fast-dLLM's best figure, against the same model without a cache
 FIRST_LAYER = 0
 
@@ -60,23 +60,23 @@ class View:
                 model, kind, {"causal": 1, "blocks": block, "none": model.config.n_ctx}[kind], ids, what, where, now
             )
             for what, where, now in changes
-            for kind in KINDS
+            for kind in MASK_KINDS
         ]
-        texts = [now for _, _, now in changes for _ in KINDS]
+        texts = [now for _, _, now in changes for _ in MASK_KINDS]
         words = [[show(model.tokenizer.vocabulary[i]) for i in now] for now in texts]
-        adapters = adapted(model, ids)
+        adapters = adapt(model, ids)
         self.n, self.block, self.experiments = n, block, experiments
         self.trace = recording.trace
-        self.choices = (Choice("mask", range(len(experiments)), KINDS.index("none")),)
+        self.choices = (Choice("mask", range(len(experiments)), MASK_KINDS.index("none")),)
         self.model = model.name
         self.n_layer = model.config.n_layer
         self.drawing = drawing(experiments, words, model.config.n_layer)
-        self.steps = decoded(model, ids)
+        self.steps = decode(model, ids)
         self.source = n  # its tokens
-        self.known = known()
+        self.known = models_in_use()
         self.adapted = adapters
         # passes over an answer, and the tokens that are run in them
-        self.rounds = [(rounds, rounds * DENOISED) for rounds in ROUNDS]
+        self.rounds = [(rounds, rounds * DENOISED) for rounds in DENOISING_PASSES]
         self.asks = asks()
 
     def of(self, kind: str, what: str) -> Experiment:
@@ -94,7 +94,7 @@ class Experiment:
     ) -> None:
         rows = (rows_under(model.params, model.config, text, block) for text in (ids, now))
         found = staleness(*rows)
-        off = [[x if x > SAME else 0.0 for x in layer] for layer in found.tolist()]
+        off = [[x if x > SAME_ROWS else 0.0 for x in layer] for layer in found.tolist()]
         by_layer = [sum(x > 0 for x in layer) for layer in off]
         size, vocabulary = len(now), model.tokenizer.vocabulary
         self.by_layer = by_layer
@@ -108,29 +108,29 @@ class Experiment:
         self.off = off  # layer by position: how far each cached row is from what it would be now, 0 if it is right
         self.n_stale = sum(by_layer)
         self.n_rows = sum(map(len, off))
-        self.rounding = float(found[found <= SAME].max(initial=0))  # the largest difference of a row that is right
+        self.rounding = float(found[found <= SAME_ROWS].max(initial=0))  # the largest difference of a row that is right
 
 
-def decoded(model: Model, ids: Sequence[int]) -> list[cross.Step]:
+def decode(model: Model, ids: Sequence[int]) -> list[cross.CrossStep]:
     """The model as its own encoder, and with cross-attention of random numbers as a decoder that writes the same."""
     source = cross.encode(model.params, model.config, ids)
     params, config = cross.with_cross(model.params, model.config)
-    return cross.run(params, config, source, ids[:SHOWN_STEPS])
+    return cross.decode_with_source(params, config, source, ids[:SHOWN_STEPS])
 
 
-def adapted(model: Model, ids: Sequence[int]) -> list[Adapted]:
+def adapt(model: Model, ids: Sequence[int]) -> list[Adapted]:
     """Adapters of random numbers: of one matrix in all layers, and of wk in the last layer alone."""
     last = model.config.n_layer - 1
     kinds = [(names[0], -1, names) for names in ADAPTED] + ([("wk", last, (f"layer{last}.wk",))] if last else [])
     found = []
     for name, layer, names in kinds:
-        off = voided(model.params, model.config, drawn_adapter(model.config, names, RANK), ids)
+        off = void(model.params, model.config, drawn_adapter(model.config, names, RANK), ids)
         found.append(Adapted(name, layer, [(k, v) for k, v in off.tolist()]))
     return found
 
 
 @cache
-def known() -> list[tuple[str, int, int]]:
+def models_in_use() -> list[tuple[str, int, int]]:
     """Models with an encoder: the bytes of both caches of the decoder, of the source and its own, two a number."""
     shapes = {  # layers of the decoder, its width, rows of the source, rows that it writes at most
         "Whisper tiny": (4, 384, WHISPER_SOURCE, WHISPER_WRITTEN),

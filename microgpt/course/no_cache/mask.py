@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 
-class Shown(Protocol):
+class ExperimentShown(Protocol):
     """What of an experiment is drawn."""
 
     @property
@@ -23,7 +23,7 @@ class Shown(Protocol):
     def off(self) -> list[list[float]]: ...
 
 
-class Seen(NamedTuple):
+class PairCases(NamedTuple):
     """A query and a key: in which experiments one sees the other, and in which the key is that of the new token."""
 
     cases: list[int]
@@ -38,7 +38,7 @@ class Kept(NamedTuple):
     new: list[int]
 
 
-class Column(NamedTuple):
+class PositionColumn(NamedTuple):
     """A position: the tokens that stand there, and in which experiments; where the token is the new one."""
 
     tokens: list[tuple[str, list[int]]]
@@ -46,34 +46,34 @@ class Column(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    columns: list[Column]
-    grid: list[list[Seen]]  # query by key
+    columns: list[PositionColumn]
+    grid: list[list[PairCases]]  # query by key
     layers: list[list[Kept]]
 
 
-def drawing(experiments: Sequence[Shown], words: Sequence[Sequence[str]], n_layer: int) -> Drawing:
+def drawing(experiments: Sequence[ExperimentShown], words: Sequence[Sequence[str]], n_layer: int) -> Drawing:
     """`words` are the tokens of the text in each experiment."""
     n = max(map(len, words))
     return Drawing(
         [column(experiments, words, at) for at in range(n)],
-        [[seen(experiments, i, j) for j in range(n)] for i in range(n)],
-        [[kept(experiments, layer, at) for at in range(n)] for layer in range(n_layer)],
+        [[cases_that_see(experiments, i, j) for j in range(n)] for i in range(n)],
+        [[cases_that_keep(experiments, layer, at) for at in range(n)] for layer in range(n_layer)],
     )
 
 
-def column(experiments: Sequence[Shown], words: Sequence[Sequence[str]], at: int) -> Column:
+def column(experiments: Sequence[ExperimentShown], words: Sequence[Sequence[str]], at: int) -> PositionColumn:
     there = [i for i, text in enumerate(words) if at < len(text)]
     tokens = dict.fromkeys(words[i][at] for i in there)
     new = [i for i in there if experiments[i].at == at]
-    return Column([(token, [i for i in there if words[i][at] == token]) for token in tokens], new)
+    return PositionColumn([(token, [i for i in there if words[i][at] == token]) for token in tokens], new)
 
 
-def seen(experiments: Sequence[Shown], query: int, key: int) -> Seen:
+def cases_that_see(experiments: Sequence[ExperimentShown], query: int, key: int) -> PairCases:
     cases = [i for i, one in enumerate(experiments) if query < len(one.sees) > key and one.sees[query][key]]
-    return Seen(cases, [i for i in cases if experiments[i].at == key != query])
+    return PairCases(cases, [i for i in cases if experiments[i].at == key != query])
 
 
-def kept(experiments: Sequence[Shown], layer: int, at: int) -> Kept:
+def cases_that_keep(experiments: Sequence[ExperimentShown], layer: int, at: int) -> Kept:
     cached = [i for i, one in enumerate(experiments) if at < len(one.off[layer])]
     stale = [i for i in cached if experiments[i].off[layer][at]]
     new = [i for i, one in enumerate(experiments) if at == one.at and one.what == "append"]

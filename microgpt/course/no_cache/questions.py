@@ -9,19 +9,19 @@ from microgpt.viz.text.answers import answers
 from microgpt.viz.text.tasks import Task, calc
 
 TOKENS, N_LAYER = 6, 4  # of a model without a mask
-LONG, SIZE = 10, 4  # tokens, and tokens of a block
+N_TOKENS, BLOCK_TOKENS = 10, 4  # tokens, and tokens of a block
 HEARD, LAYERS, WIDTH, SOURCE, WRITTEN, BEAMS = "Whisper large-v3", 32, 1280, 1500, 100, 5
 
 
 def asks() -> Numbers:
-    final = LONG // SIZE * SIZE
+    final = N_TOKENS // BLOCK_TOKENS * BLOCK_TOKENS
     return Numbers(
         tokens=TOKENS,
         layers=N_LAYER,
         stale=answers(TOKENS * (N_LAYER - 1), all=TOKENS * N_LAYER, own=N_LAYER, none=0),
-        long=LONG,
-        size=SIZE,
-        kept=answers(final, all=LONG, none=0, last=LONG - final),
+        long=N_TOKENS,
+        size=BLOCK_TOKENS,
+        kept=answers(final, all=N_TOKENS, none=0, last=N_TOKENS - final),
     )
 
 

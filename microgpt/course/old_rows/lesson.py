@@ -10,7 +10,7 @@ import numpy as np
 from microgpt.config import Array
 from microgpt.course.old_rows.questions import asks
 from microgpt.errors import N_
-from microgpt.experiments.validity import after_one_training_step, another, cache_rows, staleness, unmasked_rows
+from microgpt.experiments.validity import after_one_training_step, another, cache_rows, rows_without_mask, staleness
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
@@ -19,7 +19,7 @@ from microgpt.weights import Model
 FIRST_LAYER = 0
 
 
-class Row(NamedTuple):
+class PositionRow(NamedTuple):
     """One position: the token that was cached, the one that stands there now, and one entry a layer."""
 
     i: int
@@ -29,7 +29,7 @@ class Row(NamedTuple):
     off: list[tuple[float, float]]  # 0 where the row is still right; and as a share of the largest
 
 
-class Cell(NamedTuple):
+class RowCases(NamedTuple):
     """One cached row through all experiments: in which of them it is stale, right or gone, and how far off it is."""
 
     stale: list[int]
@@ -38,13 +38,13 @@ class Cell(NamedTuple):
     off: list[tuple[int, float]]  # experiment, how far; of the stale ones
 
 
-class Place(NamedTuple):
+class PositionCases(NamedTuple):
     """One position through all experiments: the token that was cached, those that stand there now, a cell a layer."""
 
     i: int
     token: str
     now: list[tuple[str, bool, list[int]]]  # token, whether it is another one, the experiments
-    cells: list[Cell]
+    cells: list[RowCases]
 
 
 LABELS = {
@@ -66,7 +66,7 @@ class View:
         ids = recording.ids[: recording.n_prompt]
         before = cache_rows(model.params, model.config, ids)
 
-        def tried(kind: str, at: int, new_ids: Sequence[int], rows: Array) -> Experiment:
+        def apply(kind: str, at: int, new_ids: Sequence[int], rows: Array) -> Experiment:
             return Experiment(model, kind, at, ids, new_ids, staleness(before, rows))
 
         def run(new_ids: Sequence[int]) -> Array:
@@ -74,17 +74,17 @@ class View:
 
         experiments = []
         if len(ids) < model.config.n_ctx:
-            experiments.append(tried("append", len(ids), recording.ids, run(recording.ids)))
-            off = staleness(*(unmasked_rows(model.params, model.config, x) for x in (ids, recording.ids)))
+            experiments.append(apply("append", len(ids), recording.ids, run(recording.ids)))
+            off = staleness(*(rows_without_mask(model.params, model.config, x) for x in (ids, recording.ids)))
             experiments.append(Experiment(model, "unmasked", len(ids), ids, recording.ids, off))
         for at in range(1, len(ids)):
             swapped = [*ids[:at], another(model.config, ids[at], model.tokenizer.start), *ids[at + 1 :]]
-            experiments.append(tried("change", at, swapped, run(swapped)))
+            experiments.append(apply("change", at, swapped, run(swapped)))
         moved = [ids[0], *ids[2:]]
         if len(ids) > 2:
-            experiments.append(tried("move", 1, moved, run(moved)))
+            experiments.append(apply("move", 1, moved, run(moved)))
         trained = after_one_training_step(model.params, model.config, ids)
-        experiments.append(tried("weights", 0, ids, cache_rows(trained, model.config, ids)))
+        experiments.append(apply("weights", 0, ids, cache_rows(trained, model.config, ids)))
         changes = [i for i, e in enumerate(experiments) if e.kind == "change"]
         layers = range(model.config.n_layer)
         self.experiments, self.trace = experiments, recording.trace
@@ -107,7 +107,7 @@ class View:
 view = View
 
 
-def place(experiments: list[Experiment], i: int, token: str, layers: Iterable[int]) -> Place:
+def place(experiments: list[Experiment], i: int, token: str, layers: Iterable[int]) -> PositionCases:
     """Position i: each experiment has one of its rows, or has none left for it."""
     rows = [(n, e.rows[i]) for n, e in enumerate(experiments) if i < len(e.rows)]
     gone = [n for n, e in enumerate(experiments) if i >= len(e.rows)]
@@ -116,8 +116,8 @@ def place(experiments: list[Experiment], i: int, token: str, layers: Iterable[in
     for layer in layers:
         off = [(n, row.off[layer][0]) for n, row in rows]
         stale = [(n, x) for n, x in off if x]
-        cells.append(Cell([n for n, _ in stale], [n for n, x in off if not x], gone, stale))
-    return Place(i, token, [(*one, cases) for one, cases in now.items()], cells)
+        cells.append(RowCases([n for n, _ in stale], [n for n, x in off if not x], gone, stale))
+    return PositionCases(i, token, [(*one, cases) for one, cases in now.items()], cells)
 
 
 class Experiment:
@@ -133,7 +133,9 @@ class Experiment:
             return show(model.tokenizer.vocabulary[tokens[i]])
 
         rows = [
-            Row(i, word(ids, i), word(new_ids, i), ids[i] != new_ids[i], [(x, x / largest) for x in off[:, i].tolist()])
+            PositionRow(
+                i, word(ids, i), word(new_ids, i), ids[i] != new_ids[i], [(x, x / largest) for x in off[:, i].tolist()]
+            )
             for i in range(off.shape[1])
         ]
         stale = off > 0

@@ -7,11 +7,11 @@ from dataclasses import asdict
 from functools import cache
 from typing import NamedTuple
 
-from microgpt.course.pages.pool import LETTERS, drawing
+from microgpt.course.pages.pool import TEXT_LETTERS, drawing
 from microgpt.course.pages.questions import asks
 from microgpt.errors import N_
-from microgpt.experiments import placing
-from microgpt.experiments.placing import Step
+from microgpt.experiments import allocation
+from microgpt.experiments.allocation import Step
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
@@ -19,8 +19,8 @@ from microgpt.viz.text.formats import show
 from microgpt.weights import shipped
 
 OTHER = "ch"  # what the second text begins with
-SIZE = 2  # rows of a block
-SIZES = (16, 4, 1)  # of the blocks that the bars compare
+BLOCK_ROWS = 2  # rows of a block
+BLOCK_SIZES = (16, 4, 1)  # of the blocks that the bars compare
 HOLES = ((6, 5, 6, 5, 6, 4), (1, 3, 5), 32, 8)  # texts one after the other, those that have ended, slots, a new text
 LAST_ROWS, LAST_SIZES = (100, 500), (16, 128, 256)
 YEAR = 2026  # what llama.cpp does is as of
@@ -44,18 +44,18 @@ class Policy(NamedTuple):
     slots: int
 
     @property
-    def used(self) -> float:
+    def usage(self) -> float:
         return self.rows / self.slots
 
 
-ENGINES = (  # rows of a block if nobody says otherwise, 0 where there are none; as of which version
+ENGINE_BLOCKS = (  # rows of a block if nobody says otherwise, 0 where there are none; as of which version
     ("vLLM", 16, "2026"),
     ("SGLang", 1, "2026"),
     ("TensorRT-LLM", 32, "1.3.0rc27"),
     ("nano-vllm", 256, "2026-04"),
     ("llama.cpp", 0, "2025-11"),
 )
-PAGED_NAME = ENGINES[0][0]
+PAGED_NAME = ENGINE_BLOCKS[0][0]
 
 
 class View:
@@ -63,38 +63,38 @@ class View:
 
     def __init__(self, settings: Settings) -> None:
         model, trace = shipped(settings.model), Trace()
-        texts = [placing.written(model, prompt) for prompt in (settings.prompt, OTHER)]
-        steps = placing.take_turns(model, texts, SIZE, trace)
+        texts = [allocation.complete_text(model, prompt) for prompt in (settings.prompt, OTHER)]
+        steps = allocation.take_turns(model, texts, BLOCK_ROWS, trace)
         words = [[show(model.tokenizer.vocabulary[i]) for i in ids] for ids in texts]
         trace.about |= {"model": model.name, "config": asdict(model.config), "prompt": settings.prompt}
-        trace.about |= {"texts": words, "block_size": SIZE}
+        trace.about |= {"texts": words, "block_size": BLOCK_ROWS}
         moments = [Moment(step, words) for step in steps]
-        n_blocks = placing.most_blocks([len(ids) for ids in texts], SIZE)
+        n_blocks = allocation.most_blocks([len(ids) for ids in texts], BLOCK_ROWS)
         fullest = next(i for i, step in enumerate(steps) if step.token is None) - 1
-        again = reused(steps)
+        again = first_reuse(steps)
         self.trace, self.moments, self.n_blocks = trace, moments, n_blocks
         self.choices = (Choice("step", range(len(steps)), fullest),)
         self.labels = [(i, one.letter, one.token or N_("ends")) for i, one in enumerate(moments, start=1)]
-        self.drawing = drawing(steps, words, SIZE, n_blocks)
+        self.drawing = drawing(steps, words, BLOCK_ROWS, n_blocks)
         self.n_ctx = model.config.n_ctx
         self.names = [model.tokenizer.decode(ids) for ids in texts]  # the two texts
         # slots that both would get if each had room for the longest text
         self.longest = len(texts) * model.config.n_ctx
         self.difference = max(step.difference for step in steps)
-        self.n_slots = n_blocks * SIZE
+        self.n_slots = n_blocks * BLOCK_ROWS
         self.reused = again[0] if again else None  # the first block that both have had
         self.reused_by = again[1:] if again else (0, 0)  # from whom to whom
         self.policies = policies()
-        self.n_names = placing.N_NAMES
+        self.n_names = allocation.N_NAMES
         sizes, ended, memory, self.new = HOLES
-        self.owners = placing.laid_out(sizes, ended, memory)  # of slots, where texts stand one after the other
-        self.holes = placing.holes(self.owners)  # free slots between them
+        self.owners = allocation.owner_of_slots(sizes, ended, memory)  # of slots, where texts stand one after the other
+        self.holes = allocation.holes(self.owners)  # free slots between them
         self.n_free = sum(self.holes)
-        self.free_blocks = placing.whole_blocks(self.owners, SIZE)  # free from end to end
-        self.needed = -(-self.new // SIZE)
+        self.free_blocks = allocation.whole_blocks(self.owners, BLOCK_ROWS)  # free from end to end
+        self.needed = -(-self.new // BLOCK_ROWS)
         # mean rows of texts, share of their slots that is empty, a size each
-        self.last = [(n, [placing.last_block(n, b) for b in LAST_SIZES]) for n in LAST_ROWS]
-        self.asks = asks(steps[fullest], SIZE)
+        self.last = [(n, [allocation.last_block(n, b) for b in LAST_SIZES]) for n in LAST_ROWS]
+        self.asks = asks(steps[fullest], BLOCK_ROWS)
 
 
 view = View
@@ -104,20 +104,20 @@ class Moment:
     """What is said of a step."""
 
     def __init__(self, step: Step, words: list[list[str]]) -> None:
-        block, place = divmod(step.slot, SIZE)
+        block, place = divmod(step.slot, BLOCK_ROWS)
         self.step, self.block = step, block
-        self.letter = LETTERS[step.text]
+        self.letter = TEXT_LETTERS[step.text]
         self.token = "" if step.token is None else words[step.text][step.row]
         # of each text: letter, table, rows, empty slots
         self.tables = [
-            (letter, table, n, len(table) * SIZE - n)
-            for letter, table, n in zip(LETTERS, step.tables, step.lengths, strict=True)
+            (letter, table, n, len(table) * BLOCK_ROWS - n)
+            for letter, table, n in zip(TEXT_LETTERS, step.tables, step.lengths, strict=True)
         ]
-        self.entry = step.row // SIZE  # of the table
+        self.entry = step.row // BLOCK_ROWS  # of the table
         self.place = place  # in the block
 
 
-def reused(steps: Sequence[Step]) -> tuple[int, int, int] | None:
+def first_reuse(steps: Sequence[Step]) -> tuple[int, int, int] | None:
     """The first block that a text takes after the other has given it back, and these two texts."""
     freed: dict[int, int] = {}
     for step in steps:
@@ -132,10 +132,10 @@ def reused(steps: Sequence[Step]) -> tuple[int, int, int] | None:
 def policies() -> list[Policy]:
     """Over microgpt's own names."""
     model = shipped("names")
-    lengths, n_ctx = placing.twenty(model), model.config.n_ctx
-    ways = [("longest", n_ctx, placing.whole(n_ctx)), ("power", 0, placing.power_of_two)]
-    ways += [("blocks", size, placing.blocks(size)) for size in SIZES]
+    lengths, n_ctx = allocation.twenty(model), model.config.n_ctx
+    ways = [("longest", n_ctx, allocation.longest_text(n_ctx)), ("power", 0, allocation.power_of_two)]
+    ways += [("blocks", size, allocation.blocks(size)) for size in BLOCK_SIZES]
     return [
-        Policy(kind, size, placing.waste(lengths, way).shares, *placing.at_end(lengths, way))
+        Policy(kind, size, allocation.waste(lengths, way).shares, *allocation.at_end(lengths, way))
         for kind, size, way in ways
     ]

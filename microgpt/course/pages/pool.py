@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from microgpt.experiments.placing import Step
+from microgpt.experiments.allocation import Step
 
-LETTERS = "AB"  # the texts
-HALF = 10  # of the height of a line, in the units of the wires
+TEXT_LETTERS = "AB"  # the texts
+HALF_LINE = 10  # of the height of a line, in the units of the wires
 
 
-class Row(NamedTuple):
+class PoolRow(NamedTuple):
     """A row in its place: its token, its text, the steps in which it is there, the one that has written it."""
 
     token: str
@@ -32,7 +32,7 @@ class Entry(NamedTuple):
     block: int
     cases: list[int]
     taken: int  # the step in which it was made
-    rows: list[Row | None]
+    rows: list[PoolRow | None]
 
 
 class Slot(NamedTuple):
@@ -40,7 +40,7 @@ class Slot(NamedTuple):
 
     number: int
     place: int  # in its block
-    rows: list[Row]
+    rows: list[PoolRow]
 
 
 class Block(NamedTuple):
@@ -90,15 +90,15 @@ def drawing(steps: Sequence[Step], words: Sequence[Sequence[str]], size: int, n_
         ]
         free = [i for i, step in enumerate(steps) if number in step.free]
         blocks.append(Block(number, number + 1, held, free, slots))
-    return Drawing(texts, blocks, wires(texts), 2 * HALF * max(line, n_blocks + 1))
+    return Drawing(texts, blocks, wires(texts), 2 * HALF_LINE * max(line, n_blocks + 1))
 
 
 def entries(steps: Sequence[Step], text: int, tokens: Sequence[str], size: int, line: int) -> list[Entry]:
     mine = [i for i, step in enumerate(steps) if step.text == text]  # one a row, and the end
     end, found = mine[-1], []
     for index, first in enumerate(range(0, len(tokens), size)):
-        rows: list[Row | None] = [
-            Row(tokens[i], text, list(range(mine[i], end)), mine[i]) if i < len(tokens) else None
+        rows: list[PoolRow | None] = [
+            PoolRow(tokens[i], text, list(range(mine[i], end)), mine[i]) if i < len(tokens) else None
             for i in range(first, first + size)
         ]
         taken = mine[first]
@@ -108,7 +108,7 @@ def entries(steps: Sequence[Step], text: int, tokens: Sequence[str], size: int, 
     return found
 
 
-def slots_of(entry: Entry, size: int) -> list[tuple[Row, int]]:
+def slots_of(entry: Entry, size: int) -> list[tuple[PoolRow, int]]:
     return [(row, entry.block * size + place) for place, row in enumerate(entry.rows) if row]
 
 
@@ -116,8 +116,8 @@ def wires(texts: Sequence[Sequence[Entry]]) -> list[Wire]:
     return [
         Wire(
             text,
-            (2 * entry.line + 1) * HALF,
-            (2 * entry.block + 3) * HALF,
+            (2 * entry.line + 1) * HALF_LINE,
+            (2 * entry.block + 3) * HALF_LINE,
             entry.cases,
             [row.written for row in entry.rows if row],
         )

@@ -9,11 +9,11 @@ from dataclasses import asdict
 from typing import NamedTuple
 
 from microgpt.course.prefill_and_decode import passes, reuse
-from microgpt.course.prefill_and_decode.passes import LARGE, SHORT, Estimate, chart, large_pass, undone
+from microgpt.course.prefill_and_decode.passes import LARGE_CONFIGS, SHORT_PROMPT, Estimate, chart, large_pass, undone
 from microgpt.course.prefill_and_decode.questions import asks
 from microgpt.errors import N_
 from microgpt.experiments import schedule
-from microgpt.experiments.schedule import A100, Pass, Run
+from microgpt.experiments.schedule import A100, SchedulePass, ScheduleRun
 from microgpt.record import Recording
 from microgpt.serving.hardware import PER_MAC
 from microgpt.trace import Trace
@@ -31,7 +31,7 @@ class Block(NamedTuple):
     """One pass as drawn. `cells` has one entry a row of the cache: "new", "old" or ""; shares are those of bars."""
 
     phase: str
-    work: Pass
+    work: SchedulePass
     tokens: list[str]
     cells: list[str]
     macs_share: float
@@ -39,7 +39,7 @@ class Block(NamedTuple):
     cache_share: float
 
 
-class Way(NamedTuple):
+class PromptRun(NamedTuple):
     """The prompt run in one way, then decode."""
 
     size: int  # tokens in a pass
@@ -60,16 +60,16 @@ class View:
         n, config = len(ids), model.config
         trace = Trace({"model": model.name, "config": asdict(config), "prompt": settings.prompt, "n_prompt": n})
         sizes = sorted({n, -(-n // 3), 1}, reverse=True)
-        runs = [schedule.run(model, ids, size, MAX_NEW, hook=trace if size == n else None) for size in sizes]
+        runs = [schedule.run_schedule(model, ids, size, MAX_NEW, hook=trace if size == n else None) for size in sizes]
         names = [[show(model.tokenizer.vocabulary[i]) for i in run.token_ids] for run in runs]
         trace.about |= {"tokens": names[0][: len(runs[0].cache)], "vocabulary": model.tokenizer.vocabulary}
         differences = [schedule.largest_difference(run.cache, runs[0].cache, n) for run in runs]
         large = {phase: large_pass(MODEL, phase) for phase in ("prefill", "decode")}
         a_token = {phase: A100.seconds(one) / one.n for phase, one in large.items()}
-        estimates = [Estimate(name, phase) for name in LARGE for phase in ("prefill", "chunk", "decode")]
+        estimates = [Estimate(name, phase) for name in LARGE_CONFIGS for phase in ("prefill", "chunk", "decode")]
         head = config.n_embd * config.vocab_size
-        ends = min(LARGE, key=lambda name: LARGE[name][0].n_ctx)
-        enough = schedule.compute_bound_from(LARGE[MODEL][0], A100)
+        ends = min(LARGE_CONFIGS, key=lambda name: LARGE_CONFIGS[name][0].n_ctx)
+        enough = schedule.compute_bound_from(LARGE_CONFIGS[MODEL][0], A100)
         assert enough is not None, f"{MODEL} never keeps this machine busy"
         self.trace, self.estimates = trace, estimates
         self.choices = (Choice("way", range(len(sizes))),)
@@ -77,7 +77,7 @@ class View:
         self.n_prompt = n
         self.columns = names[0][: len(runs[0].cache)]  # the tokens that have a row at the end
         self.ways = [
-            Way(
+            PromptRun(
                 size,
                 blocks(run, runs, text, n),
                 max(len(one.passes) for one in runs) - len(run.passes),
@@ -94,13 +94,13 @@ class View:
         self.bare = sum(one.macs - head for one in runs[0].passes[: runs[0].n_prefill])
         self.prefill = Estimate(MODEL, "prefill")  # of MODEL
         self.decode = Estimate(MODEL, "decode")
-        self.short = Estimate(MODEL, "prefill", SHORT)  # of a short prompt
+        self.short = Estimate(MODEL, "prefill", SHORT_PROMPT)  # of a short prompt
         # how many tokens of the prompt take as long as one of decode
         self.faster = a_token["decode"] / a_token["prefill"]
         self.enough = enough  # tokens in a pass from which computing takes longer than reading
         self.chart = chart()
         # the model whose line in the chart ends first, and where: it sees no more tokens at once
-        self.ends = ends, LARGE[ends][0].n_ctx
+        self.ends = ends, LARGE_CONFIGS[ends][0].n_ctx
         self.asks = asks(Estimate(MODEL, "prefill"), Estimate(MODEL, "decode"))
         self.speculation = passes.Speculation()
         self.undone = undone(model, ids)
@@ -108,8 +108,8 @@ class View:
         self.first, self.second = model.tokenizer.decode(ids), model.tokenizer.decode(second)  # two texts alike
         self.shared = reuse.share(model, ids, second)
         # rows of several continuations: each with a copy of the prompt's, or all with one
-        self.copied = passes.N_BEAMS * (n + passes.NEW)
-        self.one_prompt = n + passes.N_BEAMS * passes.NEW
+        self.copied = passes.N_BEAMS * (n + passes.BEAM_TOKENS)
+        self.one_prompt = n + passes.N_BEAMS * passes.BEAM_TOKENS
         self.full = schedule.full(model)
         self.n_ctx = config.n_ctx
         self.one_more = config.n_ctx + 1
@@ -118,7 +118,7 @@ class View:
 view = View
 
 
-def blocks(run: Run, runs: list[Run], names: list[str], n: int) -> list[Block]:
+def blocks(run: ScheduleRun, runs: list[ScheduleRun], names: list[str], n: int) -> list[Block]:
     """The passes of a run, their bars on one scale for all runs."""
     macs = max(p.macs for one in runs for p in one.passes)
     read = max(p.bytes_read for one in runs for p in one.passes)
@@ -136,7 +136,7 @@ def blocks(run: Run, runs: list[Run], names: list[str], n: int) -> list[Block]:
     ]
 
 
-def phases(run: Run) -> list[Phase]:
+def phases(run: ScheduleRun) -> list[Phase]:
     """Prefill and decode, each summed over its passes; decode is missing where the context is full."""
     both = [(N_("prefill"), run.passes[: run.n_prefill]), (N_("decode"), run.passes[run.n_prefill :])]
     return [Phase(name, every) for name, every in both if every]
@@ -145,7 +145,7 @@ def phases(run: Run) -> list[Phase]:
 class Phase:
     """All passes of a phase together."""
 
-    def __init__(self, name: str, every: list[Pass]) -> None:
+    def __init__(self, name: str, every: list[SchedulePass]) -> None:
         macs, read = sum(p.macs for p in every), sum(p.bytes_read for p in every)
         self.name, self.macs = name, macs
         self.passes = len(every)

@@ -18,25 +18,25 @@ from microgpt.course.prefill_and_decode.reuse import Undone
 from microgpt.decode import prefill
 from microgpt.errors import N_
 from microgpt.experiments import schedule
-from microgpt.experiments.growth import spread
-from microgpt.experiments.schedule import A100, Pass
+from microgpt.experiments.growth import log_spaced
+from microgpt.experiments.schedule import A100, SchedulePass
 from microgpt.serving import speculate
 from microgpt.viz.drawing.chart import Chart, Series, line_chart
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model, shipped
 
 # of PRESETS, each with the length of a prompt
-LARGE = {name: (PRESETS[name].config, n) for name, n in (("GPT-2 124M", 1000), ("Llama-3-8B", 2000))}
+LARGE_CONFIGS = {name: (PRESETS[name].config, n) for name, n in (("GPT-2 124M", 1000), ("Llama-3-8B", 2000))}
 CHUNK = 256  # tokens, of a chunked prefill
 WIDEST = 4096  # tokens in a pass; how far the chart goes
-SHORT = 100  # tokens of a prompt that is run as quickly as a step of decode
-N_BEAMS, NEW = 4, 8  # continuations of one prompt, and the tokens of each
+SHORT_PROMPT = 100  # tokens of a prompt that is run as quickly as a step of decode
+N_BEAMS, BEAM_TOKENS = 4, 8  # continuations of one prompt, and the tokens of each
 TARGET, DRAFT, DRAFT_PROMPT, N_DRAFT = "names-deep", "names", "a", 3  # two models with one vocabulary
 
 
-def large_pass(name: str, phase: str) -> Pass:
+def large_pass(name: str, phase: str) -> SchedulePass:
     """The whole prompt in one pass, a chunk in its middle, or one token behind it."""
-    config, n = LARGE[name]
+    config, n = LARGE_CONFIGS[name]
     tokens, start = {"prefill": (n, 0), "chunk": (CHUNK, n // 2), "decode": (1, n)}[phase]
     return schedule.estimate(config, tokens, start)
 
@@ -46,7 +46,7 @@ class Estimate:
 
     def __init__(self, name: str, phase: str, tokens: int = 0) -> None:
         """One of its passes; with so many `tokens`, that of another prompt."""
-        work = schedule.estimate(LARGE[name][0], tokens, 0) if tokens else large_pass(name, phase)
+        work = schedule.estimate(LARGE_CONFIGS[name][0], tokens, 0) if tokens else large_pass(name, phase)
         self.work = work
         self.model = name
         self.phase = {"prefill": N_("prefill"), "chunk": N_("a chunk of it"), "decode": N_("decode")}[phase]
@@ -56,10 +56,10 @@ class Estimate:
 
 def chart() -> Chart:
     """Multiply-adds per byte read against the tokens in a pass, as far as the context of each model goes."""
-    lengths = spread(WIDEST)
+    lengths = log_spaced(WIDEST)
     series = [
         Series(name, kind, [(n, schedule.estimate(config, n, 0).intensity) for n in lengths if n <= config.n_ctx])
-        for (name, (config, _)), kind in zip(LARGE.items(), ("needed", "with"), strict=True)
+        for (name, (config, _)), kind in zip(LARGE_CONFIGS.items(), ("needed", "with"), strict=True)
     ]
     series.append(Series(A100.name, "again", [(n, A100.balance) for n in lengths]))
     return line_chart(
@@ -80,7 +80,7 @@ class Speculation:
         writer = speculate.Speculation(target, speculate.SmallModel(draft), ids, N_DRAFT)
         rounds = list(writer.run(target.config.n_ctx - len(ids)))
         lengths = list(accumulate((len(r.tokens) for r in rounds), initial=len(ids)))  # of the text, before and after
-        plain = schedule.run(target, ids, 0, target.config.n_ctx)
+        plain = schedule.run_schedule(target, ids, 0, target.config.n_ctx)
         words = [show(token) for token in target.tokenizer.vocabulary]
         self.text = target.tokenizer.decode(writer.ids)
         # a draft and its verification: what was drafted and whether it was accepted, what was chosen ("" when the text
@@ -102,10 +102,12 @@ class Speculation:
         # of the target's rows, from those of plain decoding
         self.difference = schedule.largest_difference(writer.cache, plain.cache, n)
         # of the target's logits after the first rejection, if the rejected rows stay
-        self.uncropped = uncropped(target, writer.ids, rounds, lengths)
+        self.uncropped = stale_rows_error(target, writer.ids, rounds, lengths)
 
 
-def uncropped(target: Model, written: list[int], rounds: Sequence[speculate.Round], lengths: Sequence[int]) -> float:
+def stale_rows_error(
+    target: Model, written: list[int], rounds: Sequence[speculate.Round], lengths: Sequence[int]
+) -> float:
     """What the first rejected guesses do to the next logits, if their rows stay in the cache."""
     round, after = next((r, n) for r, n in zip(rounds, lengths[1:], strict=True) if r.accepted < len(r.drafted))
     return reuse.undo(target, written[:after], round.drafted[round.accepted :]).kept

@@ -13,7 +13,7 @@ from microgpt.viz.text.tasks import Task, calc, chain, ratio, unlike
 
 NEW = 100  # tokens of a text that a question lets a model write
 SECOND = 1000  # ms
-MODEL, PROMPT, ANSWER, BATCH = "Llama-3-8B", 6000, 400, 16
+ASKED_MODEL, PROMPT, ANSWER, BATCH = "Llama-3-8B", 6000, 400, 16
 GUESSES, ACCEPTED, CHEAP = 4, (4, 2, 0, 3, 4), 10  # tokens per round, of which the target accepts; passes of the draft
 
 
@@ -32,7 +32,7 @@ def asks(prompt: Estimate, step: Estimate) -> Numbers:
 
 def times() -> Numbers:
     """The least times of a chat on one machine, in ms. `weights` and `read` are numbers and bytes that a pass reads."""
-    a = PRESETS[MODEL]
+    a = PRESETS[ASKED_MODEL]
     weights, per_token = weights_read(a.config, 1), a.bytes_per_token()
     macs, carried = round(A100.macs / SECOND), round(A100.bytes / SECOND)  # per ms
     read, cache = 2 * weights, PROMPT * per_token

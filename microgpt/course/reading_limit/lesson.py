@@ -17,9 +17,9 @@ from microgpt.course.reading_limit.roofline import drawing
 from microgpt.serving.hardware import (
     PER_MAC,
     PROCESSORS,
-    bound,
     decoding,
     intensity_limit,
+    lower_bound,
     most_rows,
     prefilling,
     shape,
@@ -29,21 +29,21 @@ from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 
-LARGE, CARD, OLDER = "Llama-3-8B", "H100", "A100"  # OLDER is that of the lesson on prefill
+LARGE, GPU, OLDER = "Llama-3-8B", "H100", "A100"  # OLDER is that of the lesson on prefill
 LENGTHS, BATCHES = (128, 512, 2048, 8192), (1, 4, 16, 64, 256, 1024)
-SHOWN = 2  # the length on show
+LENGTH_SHOWN = 2  # the length on show
 RANKS = (1, 2, 4)
 LINKS = {"nvlink": 450e9, "network": 50e9, "pcie": 63e9, "disk": 7e9}  # bytes per second, one way
 HALF_SPEED = 0.5  # of the peak, at which a prompt is computed again
 OTHERS = ("Llama-2-7B", "Llama-3-8B", "Llama-3-70B")
 PAPER = (7.4, 12.6)  # DistServe: times the requests, or times as tight a limit
 ALL = 1.0
-NETWORK = f"{questions.NETWORK} * 10**9"
-ROWS = f"{questions.ROWS} * 10**9"
+NETWORK_CODE = f"{questions.NETWORK} * 10**9"
+ROWS_CODE = f"{questions.ROWS} * 10**9"
 LONGEST = LENGTHS[-1]
 
 
-class Step(NamedTuple):
+class BatchStep(NamedTuple):
     """A decode step of so many texts."""
 
     batch: int
@@ -65,7 +65,7 @@ class Case(NamedTuple):
     length: int
     limit: float  # operations per byte that no batch gets beyond
     most: int  # texts that fit into the memory beside the weights
-    steps: list[Step]
+    steps: list[BatchStep]
 
 
 class View:
@@ -75,13 +75,13 @@ class View:
         recording = settings.recording()
         recording.run_prompt()
         trace, config, n = recording.trace, recording.model.config, recording.n_prompt
-        card, model = PROCESSORS[CARD], PRESETS[LARGE]
+        card, model = PROCESSORS[GPU], PRESETS[LARGE]
         layers, head, _, row = shape(model)
         weights = 2 * (layers + head)
-        again = bound(model, prefilling(LENGTHS[-1])).operations / (HALF_SPEED * card.operations)
+        again = lower_bound(model, prefilling(LENGTHS[-1])).operations / (HALF_SPEED * card.operations)
         cases = [case(length) for length in LENGTHS]
         self.trace, self.cases, self.n = trace, cases, n
-        self.choices = (Choice("length", range(len(cases)), SHOWN),)
+        self.choices = (Choice("length", range(len(cases)), LENGTH_SHOWN),)
         self.peak = card.operations / 10**12  # millions of millions of operations per second
         self.bandwidth = card.bandwidth / 10**9  # GB per second
         self.memory = card.memory / 10**9  # GB
@@ -108,8 +108,8 @@ class View:
         self.asks = asks()
 
     @property
-    def shown(self) -> Case:
-        return self.cases[SHOWN]
+    def case(self) -> Case:
+        return self.cases[LENGTH_SHOWN]
 
 
 view = View
@@ -117,15 +117,15 @@ view = View
 
 @cache
 def case(length: int) -> Case:
-    model, card = PRESETS[LARGE], PROCESSORS[CARD]
+    model, card = PRESETS[LARGE], PROCESSORS[GPU]
     _, _, _, row = shape(model)
     most = int((card.memory - model.weight_bytes(2)) // (length * row))
     steps = []
     for batch in BATCHES:
-        load = bound(model, decoding(batch, length))
+        load = lower_bound(model, decoding(batch, length))
         seconds = load.seconds(card)
         steps.append(
-            Step(
+            BatchStep(
                 batch,
                 load.intensity,
                 1000 * seconds,

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-LEAST, MOST = 1.0, 1000.0  # operations per byte, at both ends
+LEAST_INTENSITY, MOST_INTENSITY = 1.0, 1000.0  # operations per byte, at both ends
 LOWEST = 0.001  # of the peak
 TICKS = (1, 10, 100, 1000)
 
@@ -21,7 +21,7 @@ class Point(NamedTuple):
     up: list[float]
 
 
-class Place(NamedTuple):
+class Percents(NamedTuple):
     """In hundredths, from the left and from the top."""
 
     x: float
@@ -39,12 +39,12 @@ class Drawing(NamedTuple):
     ticks: list[tuple[float, int]]
 
     @property
-    def left(self) -> Place:
-        return Place(0, 100 * (1 - self.start))
+    def origin(self) -> Percents:
+        return Percents(0, 100 * (1 - self.start))
 
     @property
-    def corner(self) -> Place:
-        return Place(100 * self.ridge, 100 * (1 - self.top))
+    def corner(self) -> Percents:
+        return Percents(100 * self.ridge, 100 * (1 - self.top))
 
     @property
     def walls(self) -> list[float]:
@@ -58,7 +58,7 @@ def drawing(ridge: float, intensities: Sequence[Sequence[float]], limits: Sequen
     return Drawing(
         across(ridge),
         up(1),
-        up(LEAST / ridge),
+        up(LEAST_INTENSITY / ridge),
         [
             Point([across(case[i]) for case in intensities], [up(min(1, case[i] / ridge)) for case in intensities])
             for i in range(n)
@@ -69,7 +69,7 @@ def drawing(ridge: float, intensities: Sequence[Sequence[float]], limits: Sequen
 
 
 def across(x: float) -> float:
-    return min(1.0, max(0.0, math.log(x / LEAST) / math.log(MOST / LEAST)))
+    return min(1.0, max(0.0, math.log(x / LEAST_INTENSITY) / math.log(MOST_INTENSITY / LEAST_INTENSITY)))
 
 
 def up(share: float) -> float:

@@ -23,7 +23,7 @@ from microgpt.trace import Trace
 from microgpt.weights import Model
 
 SIZE = 2  # rows of a block
-MOST = 4  # tokens that are written after the beginning
+MOST_NEW = 4  # tokens that are written after the beginning
 CHANGED = 2  # the position of the token that is changed: the first of the second block
 FIRST, SECOND, FORK, AGAIN, OTHER = range(5)  # the texts
 
@@ -55,16 +55,16 @@ def alone(model: Model, ids: Sequence[int]) -> tuple[Array, KVCache]:
     return prefill(model.params, model.config, ids, cache), cache
 
 
-def written(model: Model, ids: Sequence[int], rank: int) -> list[int]:
+def compose_text(model: Model, ids: Sequence[int], rank: int) -> list[int]:
     """The beginning, the token of this rank after it, and what the model goes on with.
 
     Its last block is left with a free place: if the model ends the text before, one token more is written.
     """
     text = list(ids)
     logits, cache = alone(model, text)
-    for n in range(MOST + 1):
+    for n in range(MOST_NEW + 1):
         stops = int(logits.argmax()) in model.tokenizer.stops
-        if n and (stops or n >= MOST or len(text) + SIZE >= model.config.n_ctx) and len(text) % SIZE:
+        if n and (stops or n >= MOST_NEW or len(text) + SIZE >= model.config.n_ctx) and len(text) % SIZE:
             break
         text.append(likeliest(model, logits, 0 if n else rank))
         logits = decode_step(model.params, model.config, text[-1], cache)
@@ -85,7 +85,7 @@ class Texts:
 
     def __init__(self, model: Model, ids: Sequence[int], trace: Trace) -> None:
         self.model, self.trace = model, trace
-        first, second = (written(model, ids, rank) for rank in (0, 1))
+        first, second = (compose_text(model, ids, rank) for rank in (0, 1))
         other = list(first)
         before = alone(model, first[:CHANGED])[0]
         other[CHANGED] = likeliest(model, before, but=first[CHANGED])
@@ -103,7 +103,7 @@ class Texts:
         yield self.writes(FORK, likeliest(self.model, last, 1), "copy")
         yield self.writes(SECOND, likeliest(self.model, last, 0), "write")
         self.caches[FIRST].free()
-        yield self.told("end", FIRST, 0, 0)
+        yield self.event("end", FIRST, 0, 0)
         yield self.arrives(AGAIN, "again")
         yield self.arrives(OTHER, "changed")
 
@@ -115,12 +115,12 @@ class Texts:
         logits = prefill(self.model.params, self.model.config, ids[found:], cache, hook)
         self.there[text] = list(ids)
         publish(cache, ids)
-        return self.told(kind, text, found, len(ids) - found, logits)
+        return self.event(kind, text, found, len(ids) - found, logits)
 
     def forks(self) -> Event:
         self.caches[FORK] = self.caches[SECOND].fork()
         self.there[FORK] = list(self.ids[SECOND])
-        return self.told("fork", FORK, len(self.there[FORK]), 0)
+        return self.event("fork", FORK, len(self.there[FORK]), 0)
 
     def writes(self, text: int, token: int, kind: str) -> Event:
         self.pool.hook = hook = self.trace.sequence(text)
@@ -129,9 +129,9 @@ class Texts:
         self.there[text].append(token)
         publish(cache, self.there[text])
         copied = (last, cache.table[-1]) if cache.table[-1] != last else None
-        return self.told(kind, text, 0, 1, logits, copied)
+        return self.event(kind, text, 0, 1, logits, copied)
 
-    def told(
+    def event(
         self,
         kind: str,
         text: int,
@@ -148,16 +148,16 @@ class Texts:
         )
 
 
-def changed_rows(model: Model, ids: Sequence[int], other: Sequence[int], at: int) -> list[float]:
+def row_distances(model: Model, ids: Sequence[int], other: Sequence[int], at: int) -> list[float]:
     """How far the rows after position `at` of two texts are apart, at most, layer by layer."""
     one, two = (alone(model, text)[1] for text in (ids, other))
     return [
         max(float(np.abs(a[:, at + 1 :] - b[:, at + 1 :]).max()) for a, b in zip(*held, strict=True))
-        for held in zip(rows_of(one), rows_of(two), strict=True)
+        for held in zip(rows_by_layer(one), rows_by_layer(two), strict=True)
     ]
 
 
-def misplaced(model: Model, ids: Sequence[int], order: Sequence[int]) -> float:
+def misplacement_error(model: Model, ids: Sequence[int], order: Sequence[int]) -> float:
     """How far the last logits are off if the blocks of a text are found by their own tokens alone.
 
     `ids` has been run. The text that comes has the same blocks in this `order`, and takes over all of them; only its
@@ -172,11 +172,11 @@ def misplaced(model: Model, ids: Sequence[int], order: Sequence[int]) -> float:
     wrong.table = [cache.table[block] for block in order]
     pool.share(wrong.table)
     for layer in wrong.layers:
-        layer.held(SIZE * len(order))
+        layer.set_length(SIZE * len(order))
     logits = decode_step(model.params, model.config, other[-1], wrong)
     return float(np.abs(logits - alone(model, other)[0]).max())
 
 
-def rows_of(cache: KVCache) -> list[tuple[Array, Array]]:
+def rows_by_layer(cache: KVCache) -> list[tuple[Array, Array]]:
     """Keys and values of each layer, [n_kv_head, rows, head_dim]."""
     return [(layer.keys, layer.values) for layer in cache.layers]

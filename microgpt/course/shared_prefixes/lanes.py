@@ -12,16 +12,22 @@ from typing import NamedTuple
 
 from microgpt.course.shared_prefixes.events import AGAIN, FIRST, FORK, OTHER, SECOND, SIZE, Event
 
-LETTERS = {FIRST: "A", SECOND: "B", FORK: "C", AGAIN: "A", OTHER: "D"}
+TEXT_NAMES = {FIRST: "A", SECOND: "B", FORK: "C", AGAIN: "A", OTHER: "D"}
 LANES = {FIRST: 0, AGAIN: 0, SECOND: 1, FORK: 2, OTHER: 3}
-KINDS = {FIRST: 0, AGAIN: 0, SECOND: 1, FORK: 2, OTHER: 3}  # of a line, which is the same for one text and its copy
+LINE_KINDS = {
+    FIRST: 0,
+    AGAIN: 0,
+    SECOND: 1,
+    FORK: 2,
+    OTHER: 3,
+}  # of a line, which is the same for one text and its copy
 COMES = ("run", "again", "changed")  # events in which a text is looked up, and run from where it is not found
-SHORT = 4  # hexadecimal digits that are shown of a key
-WIDE, TALL = 100, 100  # a column and a lane, in the units of the lines
+KEY_DIGITS = 4  # hexadecimal digits that are shown of a key
+COLUMN_WIDTH, TALL = 100, 100  # a column and a lane, in the units of the lines
 EDGE, TOP, APART = 8, 68, 6  # from a column to its block; from a lane to its first line; from line to line
 
 
-class Row(NamedTuple):
+class BlockRow(NamedTuple):
     """A row in a block: its token, the events in which it is there, the one that has put it there, and how."""
 
     token: str
@@ -37,7 +43,7 @@ class Block(NamedTuple):
     column: int
     lane: int
     cases: list[int]
-    rows: list[Row | None]
+    rows: list[BlockRow | None]
     key: str
     keyed: list[int]
     refs: list[tuple[int, list[int]]]
@@ -46,7 +52,7 @@ class Block(NamedTuple):
     holders: list[str]  # the texts that hold it, after each event
 
     @property
-    def shared(self) -> list[int]:
+    def cases_of_sharing(self) -> list[int]:
         return [case for n, cases in self.refs if n > 1 for case in cases]
 
     @property
@@ -54,7 +60,7 @@ class Block(NamedTuple):
         return [case for n, cases in self.refs if n == 0 for case in cases]
 
 
-class Line(NamedTuple):
+class LaneLine(NamedTuple):
     """A text's way through its blocks, as long as its table stays the same; it ends in this column and lane."""
 
     kind: int
@@ -65,7 +71,7 @@ class Line(NamedTuple):
     cases: list[int]
 
 
-class Cell(NamedTuple):
+class TokenCell(NamedTuple):
     """A token of the text that an event is about: found, again (run, though as in A), run, before or gone."""
 
     token: str
@@ -82,7 +88,7 @@ class Strip(NamedTuple):
     name: str
     found: int
     run: int
-    blocks: list[list[Cell]]
+    blocks: list[list[TokenCell]]
 
 
 class Drawing(NamedTuple):
@@ -91,7 +97,7 @@ class Drawing(NamedTuple):
     width: int
     height: int
     blocks: list[Block]
-    lines: list[Line]
+    lines: list[LaneLine]
     strips: list[Strip]
 
 
@@ -101,9 +107,9 @@ def drawing(events: Sequence[Event], words: Sequence[str]) -> Drawing:
     lanes = max(LANES.values()) + 1
     places = places_of(events)
     blocks = [block(number, *place, events, words) for number, place in sorted(places.items())]
-    lines = [line for text in LETTERS for line in lines_of(events, text, places)]
+    lines = [line for text in TEXT_NAMES for line in lines_of(events, text, places)]
     strips = [strip(i, events, words) for i in range(len(events))]
-    return Drawing(columns, lanes, WIDE * columns, TALL * lanes, blocks, lines, strips)
+    return Drawing(columns, lanes, COLUMN_WIDTH * columns, TALL * lanes, blocks, lines, strips)
 
 
 def places_of(events: Sequence[Event]) -> dict[int, tuple[int, int]]:
@@ -125,32 +131,32 @@ def block(number: int, column: int, lane: int, events: Sequence[Event], words: S
     for i, event in enumerate(events):
         if i in cases and event.kind in COMES and i > cases[0]:
             if number in event.tables[event.text]:
-                found.append((KINDS[event.text], i))
+                found.append((LINE_KINDS[event.text], i))
             elif lane == LANES[FIRST] and number in event.keys:
                 missed.append(i)
-    key = events[keyed[0]].keys[number].hex()[:SHORT] if keyed else ""
-    holders = [" ".join(LETTERS[t] for t, table in enumerate(one.tables) if number in table) for one in events]
+    key = events[keyed[0]].keys[number].hex()[:KEY_DIGITS] if keyed else ""
+    holders = [" ".join(TEXT_NAMES[t] for t, table in enumerate(one.tables) if number in table) for one in events]
     rows = [row(number, column * SIZE + at, cases, events, words) for at in range(SIZE)]
     return Block(number, column, lane, cases, rows, key, keyed, refs, found, missed, holders)
 
 
-def row(number: int, at: int, cases: list[int], events: Sequence[Event], words: Sequence[str]) -> Row | None:
+def row(number: int, at: int, cases: list[int], events: Sequence[Event], words: Sequence[str]) -> BlockRow | None:
     """What lies in this block for position `at`, from the first event on that has put a token there."""
     for i, event in enumerate(events):
         if number in event.tables[event.text] and at < len(event.ids):
             copied = event.copied is not None and number == event.copied[1] and at < len(event.ids) - 1
-            return Row(words[event.ids[at]], [case for case in cases if case >= i], i, copied)
+            return BlockRow(words[event.ids[at]], [case for case in cases if case >= i], i, copied)
     return None
 
 
-def lines_of(events: Sequence[Event], text: int, places: dict[int, tuple[int, int]]) -> list[Line]:
+def lines_of(events: Sequence[Event], text: int, places: dict[int, tuple[int, int]]) -> list[LaneLine]:
     found = []
     numbered = [(event.tables[text], i) for i, event in enumerate(events)]
     for table, runs in groupby(numbered, lambda pair: pair[0]):
         if table:
             column, lane = places[table[-1]]
-            path = path_of([places[number][1] for number in table], KINDS[text])
-            found.append(Line(KINDS[text], LETTERS[text], path, column, lane, [i for _, i in runs]))
+            path = path_of([places[number][1] for number in table], LINE_KINDS[text])
+            found.append(LaneLine(LINE_KINDS[text], TEXT_NAMES[text], path, column, lane, [i for _, i in runs]))
     return found
 
 
@@ -159,10 +165,10 @@ def path_of(lanes: Sequence[int], kind: int) -> str:
     heights = [TALL * lane + TOP + APART * kind for lane in lanes]
     path = f"M0 {heights[0]}"
     for column, (here, there) in enumerate(zip(heights, heights[1:], strict=False), start=1):
-        edge = WIDE * column
+        edge = COLUMN_WIDTH * column
         if here != there:
             path += f"H{edge - EDGE}C{edge + EDGE} {here} {edge - EDGE} {there} {edge + EDGE} {there}"
-    return path + f"H{WIDE * len(lanes) - EDGE}"
+    return path + f"H{COLUMN_WIDTH * len(lanes) - EDGE}"
 
 
 def strip(i: int, events: Sequence[Event], words: Sequence[str]) -> Strip:
@@ -179,7 +185,7 @@ def strip(i: int, events: Sequence[Event], words: Sequence[str]) -> Strip:
             state = "before"
         else:
             state = "again" if comes and i and alike else "run"
-        cells.append(Cell(words[token], state, event.kind == "changed" and not alike))
+        cells.append(TokenCell(words[token], state, event.kind == "changed" and not alike))
     blocks = [cells[at : at + SIZE] for at in range(0, len(cells), SIZE)]
     name = "".join(words[token] for token in event.ids[1:])
-    return Strip(i, KINDS[event.text], LETTERS[event.text], name, event.found, event.run, blocks)
+    return Strip(i, LINE_KINDS[event.text], TEXT_NAMES[event.text], name, event.found, event.run, blocks)

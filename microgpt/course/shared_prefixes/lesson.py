@@ -7,10 +7,10 @@ from functools import cache
 
 from microgpt.caches.blocks import BlockPool
 from microgpt.course.shared_prefixes import events as prefixes
+from microgpt.course.shared_prefixes.conversations import AT, EDITED, TERMS, UNASKED, bars, chats
 from microgpt.course.shared_prefixes.events import CHANGED, FIRST, OTHER, SIZE, Event, Texts
-from microgpt.course.shared_prefixes.lanes import COMES, LETTERS, SHORT, drawing
+from microgpt.course.shared_prefixes.lanes import COMES, KEY_DIGITS, TEXT_NAMES, drawing
 from microgpt.course.shared_prefixes.questions import asks
-from microgpt.course.shared_prefixes.sent import AT, EDITED, TERMS, UNASKED, bars, chats
 from microgpt.errors import N_
 from microgpt.serving.beams import BeamSearch, rows_of_samples
 from microgpt.serving.chat import pays_from
@@ -34,7 +34,7 @@ BEAMS = ("ma", 4, 7, 4)  # beginning, width, steps, rows of a block
 SAMPLES = (1000, 200, 4)  # tokens of a prompt, of an answer, answers
 
 
-ENGINES = (  # as of which version, and what they do if nobody says otherwise
+ENGINE_CACHES = (  # as of which version, and what they do if nobody says otherwise
     ("vLLM V1", "2026", N_("full blocks by a hash; no copy on write")),
     ("SGLang", "2026", N_("a tree of tokens; to the token where a block has one row")),
     ("TensorRT-LLM", "1.3.0rc27", N_("blocks; also a part of a block, which is copied")),
@@ -61,7 +61,7 @@ class View:
         trace.about |= {"texts": [[words[i] for i in ids] for ids in texts.there], "block_size": SIZE}
         moments = [Moment(events[: i + 1], words) for i in range(len(events))]
         several = chats()
-        apart = prefixes.changed_rows(model, first, other, CHANGED)
+        apart = prefixes.row_distances(model, first, other, CHANGED)
         self.trace, self.moments = trace, moments
         self.choices = (Choice("step", range(len(events)), 1), Choice("chat", range(len(several)), 0, in_figure=False))
         self.labels = [(i, one.letter, HAPPENS[one.event.kind]) for i, one in enumerate(moments, start=1)]
@@ -104,15 +104,15 @@ class Moment:
         alike = next((i for i, (a, b) in enumerate(zip(event.ids, first, strict=False)) if a != b), event.found)
         tables = [
             (
-                LETTERS[one], one, table,
+                TEXT_NAMES[one], one, table,
                 sum(e.found for e in events if e.text == one), sum(e.run for e in events if e.text == one),
             )
             for one, table in enumerate(event.tables) if any(e.text == one for e in events)
         ]  # fmt: skip
-        keys = [event.keys[number].hex()[:SHORT] for number in event.tables[text] if number in event.keys]
+        keys = [event.keys[number].hex()[:KEY_DIGITS] for number in event.tables[text] if number in event.keys]
         hashed = (keys[0], [words[i] for i in event.ids[SIZE : 2 * SIZE]], keys[1]) if len(keys) > 1 else None
         self.event = event
-        self.letter = LETTERS[text]
+        self.letter = TEXT_NAMES[text]
         self.n_found = event.found // SIZE  # blocks
         # the key before that of its second block, the tokens of that one, its key
         self.hashed = hashed if event.kind in COMES else None

@@ -7,7 +7,7 @@ from types import SimpleNamespace as Numbers
 
 from microgpt.course.shared_prefixes import events
 from microgpt.errors import N_
-from microgpt.serving.chat import turns
+from microgpt.serving.chat import chat_turns
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.tasks import Task, calc, chain, ratio, unlike
 from microgpt.weights import shipped
@@ -30,14 +30,14 @@ def asks() -> Numbers:
         again=answers((whole - 1) // size * size, all=whole, but_one=whole - 1, none=0),
         bug_text=text,
         bug_found=events.SIZE * len(order),  # rows that are taken over by mistake,
-        wrong=events.misplaced(model, model.tokenizer.encode(text), order),  # and how far off logits are then
+        wrong=events.misplacement_error(model, model.tokenizer.encode(text), order),  # and how far off logits are then
     )
 
 
 def chat() -> Numbers:
     """A chat whose beginning is found."""
     system, asked, answered, n = CHAT
-    sent, run = zip(*[(turn.sent, turn.run) for turn in turns(system, [asked] * n, [answered] * n)], strict=True)
+    sent, run = zip(*[(turn.sent, turn.run) for turn in chat_turns(system, [asked] * n, [answered] * n)], strict=True)
     unlike(sum(sent), sum(run))
     return Numbers(
         system=system,

@@ -12,7 +12,7 @@ from microgpt.course.training.live import HOOKS, SMOOTH
 from microgpt.course.training.questions import asks
 from microgpt.errors import N_
 from microgpt.experiments import mistakes
-from microgpt.experiments.credit import arrivals, by_query, gap, gradients, losses, taped
+from microgpt.experiments.gradient import arrivals, by_query, gap, gradients, losses, record_tape
 from microgpt.experiments.trainer import Trainer
 from microgpt.train import samples
 from microgpt.viz.controls import Choice
@@ -23,10 +23,10 @@ from microgpt.viz.text.formats import show
 from microgpt.weights import Model, shipped
 
 __all__ = ["HOOKS", "view"]
-FIRST_LAYER = 0
+SHOWN_LAYER = 0
 
 
-class Line(NamedTuple):
+class QueryLine(NamedTuple):
     """One query of the parallel pass: its weights, and how well it foretold the next token."""
 
     i: int
@@ -58,7 +58,7 @@ class View:
         ids = ids[: model.config.n_ctx + 1]
         params, config = model.params, model.config
         tokens = [show(model.tokenizer.vocabulary[i]) for i in ids]
-        tape, _ = taped(params, config, ids)
+        tape, _ = record_tape(params, config, ids)
         parallel, cached = losses(params, config, ids), losses(params, config, ids, cached=True)
         found = arrivals(params, config, ids)
         summed = by_query(params, config, ids).sum(axis=2)
@@ -70,7 +70,7 @@ class View:
         ]  # the length of the gradient with live rows and with detached ones, and whether it is the same gradient
         heard = found.later.max(axis=(0, 1)).tolist()  # by each row, from later steps
         trainer, ready = Trainer(), shipped("names")
-        broken = [Tried(model, ids, name) for name in mistakes.KINDS]
+        broken = [Tried(model, ids, name) for name in mistakes.MISTAKE_KINDS]
         first = next(iter(trainer.run.texts))
         self.n, self.tokens, self.matrices = n, tokens, matrices
         self.trace = recording.trace
@@ -79,11 +79,15 @@ class View:
             Choice("learned-layer", range(config.n_layer), in_figure=False),
         )
         # by head, of layer 0
-        self.heads = [lines(tape["attn_weights", 0][head], tokens, parallel, cached) for head in range(config.n_head)]
+        self.heads = [
+            query_lines(tape["attn_weights", 0][head], tokens, parallel, cached) for head in range(config.n_head)
+        ]
         self.mean = float(parallel.mean())
         self.apart = float(np.abs(parallel - cached).max())  # the losses of the parallel pass and of the cached one
         self.masked = n * (n - 1) // 2
-        self.layers = [learned(found.own[:, layer], found.later[:, layer], tokens) for layer in range(config.n_layer)]
+        self.layers = [
+            gradient_shares(found.own[:, layer], found.later[:, layer], tokens) for layer in range(config.n_layer)
+        ]
         self.live_is_parallel = gap(params, config, ids, summed)
         self.last_later = heard[-1]
         self.first_later = float(found.later[1, 0, 0])
@@ -97,7 +101,7 @@ class View:
         # before the first step
         self.first_loss = float(losses(trainer.model().params, trainer.run.config, first).mean())
         self.guess = float(np.log(ready.config.vocab_size))  # the loss of blind guessing
-        self.reached = reached(trainer, ready)  # the mean loss of the last texts under the shipped weights
+        self.reached = final_loss(trainer, ready)  # the mean loss of the last texts under the shipped weights
         self.asks = asks(n, "last" if heard[-1] <= heard[0] else "first", ready.config.vocab_size)
         self.before = trainer.names(6)
         self.after = samples(trainer.run._replace(vector=flat(ready)), 6)
@@ -107,10 +111,10 @@ class View:
 view = View
 
 
-def lines(weights: Array, tokens: list[str], parallel: Array, cached: Array) -> list[Line]:
+def query_lines(weights: Array, tokens: list[str], parallel: Array, cached: Array) -> list[QueryLine]:
     scale = Scale(1.0)
     return [
-        Line(
+        QueryLine(
             i,
             tokens[i],
             scale.strip(row[: i + 1]),
@@ -122,7 +126,7 @@ def lines(weights: Array, tokens: list[str], parallel: Array, cached: Array) -> 
     ]
 
 
-def learned(own: Array, later: Array, tokens: list[str]) -> list[tuple[str, Sides]]:
+def gradient_shares(own: Array, later: Array, tokens: list[str]) -> list[tuple[str, Sides]]:
     """A cached row each, of one layer: its token, and for K and V the length of the gradient from its own step and from
     later ones, each also as a share of the longest. own and later are [2 (K, V), n]."""
     pairs, largest = np.stack([own, later], axis=-1), max(own.max(), later.max())  # [2, n, 2]
@@ -146,8 +150,8 @@ class Tried:
 
     def __init__(self, model: Model, ids: list[int], name: str) -> None:
         """The old text in the cache, where it was not reset, is the text itself."""
-        inputs, mean = ids[:-1], mistakes.measured(model.name)[name]
-        good, bad = (mistakes.made(kind, model, inputs, inputs) for kind in ("right", name))
+        inputs, mean = ids[:-1], mistakes.load_means(model.name)[name]
+        good, bad = (mistakes.logits_of(kind, model, inputs, inputs) for kind in ("right", name))
         called, what = MISTAKES[name]
         self.what = what
         self.name = called
@@ -160,7 +164,7 @@ def flat(model: Model) -> Array:
     return np.concatenate([value.ravel() for value in model.params.values()])
 
 
-def reached(trainer: Trainer, ready: Model) -> float:
+def final_loss(trainer: Trainer, ready: Model) -> float:
     """The mean loss of the shipped weights on the last names of the training."""
     texts = list(islice(trainer.run.texts, trainer.run.steps))[-SMOOTH:]
     return float(np.mean([losses(ready.params, ready.config, ids).mean() for ids in texts]))
@@ -168,7 +172,7 @@ def reached(trainer: Trainer, ready: Model) -> float:
 
 def frame(trainer: Trainer, ready: Model) -> Chart:
     """The axes of the loss curve, with what guessing gives and where the shipped weights have got to."""
-    steps, end = trainer.run.steps, reached(trainer, ready)
+    steps, end = trainer.run.steps, final_loss(trainer, ready)
     guess = float(np.log(ready.config.vocab_size))
     chart = line_chart(
         N_("Loss of each step"),

@@ -15,26 +15,26 @@ from microgpt.course import prompt_for
 from microgpt.errors import UserError
 from microgpt.experiments.trainer import Trainer
 from microgpt.record import Recording
-from microgpt.viz.drawing.chart import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, axis
+from microgpt.viz.drawing.chart import BOTTOM, CHART_HEIGHT, CHART_WIDTH, LEFT, RIGHT, TOP, axis
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.patches import Patch, State, again, patch
 from microgpt.viz.rendering import render
 from microgpt.weights import shipped
 
 AT_ONCE = 5  # training steps an answer: few enough to be watched, and for a press of Pause to be heard at once
-SHOWN = 100  # steps between two looks at what the model writes
+STEPS_BETWEEN = 100  # steps between two looks at what the model writes
 SMOOTH = 50  # steps that the mean line looks back
 
-_kept: list[Trainer] = []
+_trainers: list[Trainer] = []
 
 
-def trained(steps: int) -> Trainer:
+def trainer_after(steps: int) -> Trainer:
     """A trainer that has taken exactly `steps`: the kept one if it has, else a new one."""
-    trainer = _kept.pop() if _kept else Trainer()
+    trainer = _trainers.pop() if _trainers else Trainer()
     if len(trainer.losses) != steps:
         trainer = Trainer()
         trainer.advance(steps)
-    _kept[:] = [trainer]
+    _trainers[:] = [trainer]
     return trainer
 
 
@@ -44,36 +44,36 @@ def steps_of(state: State | None) -> int:
 
 def train_on(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Patch]]:
     """A few more steps; asks to be asked again until the last one."""
-    trainer = trained(steps_of(state))
-    if trainer.done:
+    trainer = trainer_after(steps_of(state))
+    if trainer.is_done:
         raise UserError("All %(steps)s steps are done. Press Reset to train again.", steps=trainer.run.steps)
     fresh = not trainer.losses
     old = len(trainer.losses)
     trainer.advance(AT_ONCE)
     patches = [patch("#loss-lines", curve(trainer.losses, old, trainer.run.steps), "append"), count(trainer)]
-    if fresh or len(trainer.losses) // SHOWN > old // SHOWN:
+    if fresh or len(trainer.losses) // STEPS_BETWEEN > old // STEPS_BETWEEN:
         written = render.render("course/training/_written.html", steps=len(trainer.losses), names=trainer.names(6))
         patches.append(patch("#written", written, "append"))
-    if not trainer.done:
+    if not trainer.is_done:
         patches.append(again("train"))
     return {**(state or {}), "steps": len(trainer.losses)}, patches
 
 
 def pause(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
     """Nothing more to do until the next press of Train."""
-    return state, [count(trained(steps_of(state)))]
+    return state, [count(trainer_after(steps_of(state)))]
 
 
 def reset(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Patch]]:
     """Back to the first weights."""
-    _kept.clear()
+    _trainers.clear()
     cleared = [patch(target, "") for target in ("#loss-lines", "#written", "#watch")]
-    return {**(state or {}), "steps": 0}, [*cleared, count(trained(0))]
+    return {**(state or {}), "steps": 0}, [*cleared, count(trainer_after(0))]
 
 
 def watch(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
     """The model as it is now, stepping through a name."""
-    trace = Recording(trained(steps_of(state)).model(), prompt_for("names")).run()
+    trace = Recording(trainer_after(steps_of(state)).model(), prompt_for("names")).run()
     return state, [patch("#watch", render.widget("kv_cache", Picture(trace)))]
 
 
@@ -82,8 +82,8 @@ HOOKS: dict[str, Any] = {"train": train_on, "pause": pause, "reset": reset, "wat
 
 def curve(values: list[float], old: int, steps: int) -> str:
     """Two lines from step `old` on: each step's loss, and the mean of the last few."""
-    x_at, _ = axis(0.0, steps, LEFT, WIDTH - RIGHT, False)
-    y_at, _ = axis(0.0, float(np.log(shipped("names").config.vocab_size)), HEIGHT - BOTTOM, TOP, False)
+    x_at, _ = axis(0.0, steps, LEFT, CHART_WIDTH - RIGHT, False)
+    y_at, _ = axis(0.0, float(np.log(shipped("names").config.vocab_size)), CHART_HEIGHT - BOTTOM, TOP, False)
     start = max(0, old - 1)
     means = [float(np.mean(values[max(0, i + 1 - SMOOTH) : i + 1])) for i in range(start, len(values))]
 

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from microgpt.architectures.known import PRESETS
 from microgpt.config import Config
-from microgpt.cost import cached
+from microgpt.cost import step_macs
 from microgpt.course.why_q.questions import asks
-from microgpt.experiments.afterlife import furthest
+from microgpt.experiments.lifetimes import furthest
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.picture import Picture
@@ -26,7 +26,7 @@ class Life(NamedTuple):
     so_far: list[list[int]]  # of each kind: reads up to step j
 
 
-LARGE, FAR = ("GPT-2 124M", "Llama-3-8B"), 1000  # models in use, one without shared heads and one with; tokens
+LARGE_MODELS, FAR = ("GPT-2 124M", "Llama-3-8B"), 1000  # models in use, one without shared heads and one with; tokens
 
 
 class View:
@@ -57,7 +57,7 @@ class View:
         # numbers that a cache of q would hold at the end
         self.held_for_nothing = n * config.n_layer * config.n_head * config.head_dim
         self.instead = Instead("", config, n)  # for this model
-        self.large = [Instead(name, PRESETS[name].config, FAR) for name in LARGE]  # for LARGE
+        self.large = [Instead(name, PRESETS[name].config, FAR) for name in LARGE_MODELS]  # for LARGE
 
 
 def view(settings: Settings) -> View:
@@ -81,7 +81,7 @@ class Instead:
         self.x = config.n_embd  # numbers per token and layer
         # multiply-adds of its last step for the k and v of all older tokens
         self.again = (n - 1) * config.n_layer * config.n_embd * kv
-        self.step = int(cached(config, n).sum())  # those of the whole step with the KV cache
+        self.step = int(step_macs(config, n).sum())  # those of the whole step with the KV cache
         self.x_bytes = 2 * rows * config.n_embd  # of all tokens and layers, in 16-bit numbers
         self.kv_bytes = 2 * rows * kv
 

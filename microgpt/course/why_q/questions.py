@@ -7,15 +7,15 @@ from types import SimpleNamespace as Numbers
 from microgpt.architectures.known import PRESETS
 from microgpt.config import Config
 from microgpt.errors import N_
-from microgpt.experiments.afterlife import all_asked
+from microgpt.experiments.lifetimes import all_asked
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.tasks import Task, calc, chain, ratio, triangle, unlike
 
-KINDS = ("q", "kv", "qkv")  # what might be forgotten after each step
+FORGOTTEN = ("q", "kv", "qkv")  # what might be forgotten after each step
 FEW = 5  # steps of a curve that is to be foretold
-T, WINDOW = 12, 4
-MODELS = ("GPT-2 124M", "Gemma-2B", "Llama-3-8B")  # that could keep x
+N_TOKENS, WINDOW = 12, 4
+MODELS_OF_X = ("GPT-2 124M", "Gemma-2B", "Llama-3-8B")  # that could keep x
 LONG = 1000  # rows of the cache, for what x costs
 
 
@@ -28,7 +28,7 @@ def asks(picture: Picture, so_far: list[list[int]]) -> Numbers:
     last, others = all_asked(picture.trace, picture.config, n)  # how far answers are off if all queries are asked again
     return Numbers(
         grow=answers(read, asked=asked, square=square),
-        forget=min(KINDS, key=lambda kinds: sum(later[kind] for kind in kinds)),
+        forget=min(FORGOTTEN, key=lambda kinds: sum(later[kind] for kind in kinds)),
         rows=n + 1,
         reads=answers(all_reads + n + 1, own=all_reads + n, square=(n + 1) ** 2),
         last=last,
@@ -38,20 +38,20 @@ def asks(picture: Picture, so_far: list[list[int]]) -> Numbers:
 
 def window() -> Numbers:
     """How often the rows of a text are read when a token sees its last w rows alone."""
-    reads = [min(WINDOW, T - j) for j in range(T)]
-    unlike(sum(reads), triangle(T))
+    reads = [min(WINDOW, N_TOKENS - j) for j in range(N_TOKENS)]
+    unlike(sum(reads), triangle(N_TOKENS))
     return Numbers(
-        t=T,
+        t=N_TOKENS,
         w=WINDOW,
         reads=reads,
-        total=calc("{} × {} − {} × {} ÷ {} = {}", WINDOW, T, WINDOW, WINDOW - 1, 2, sum(reads)),
-        whole=calc("{} × {} ÷ {} = {}", T, T + 1, 2, triangle(T)),
+        total=calc("{} × {} − {} × {} ÷ {} = {}", WINDOW, N_TOKENS, WINDOW, WINDOW - 1, 2, sum(reads)),
+        whole=calc("{} × {} ÷ {} = {}", N_TOKENS, N_TOKENS + 1, 2, triangle(N_TOKENS)),
     )
 
 
 def instead() -> Numbers:
     """What models keep per token and layer, and what they would keep of x."""
-    configs = {name: PRESETS[name].config for name in MODELS}
+    configs = {name: PRESETS[name].config for name in MODELS_OF_X}
     models = [
         Numbers(
             name=name,
@@ -63,7 +63,7 @@ def instead() -> Numbers:
         )
         for name, c in configs.items()
     ]
-    last = configs[MODELS[-1]]
+    last = configs[MODELS_OF_X[-1]]
     return Numbers(
         models=models,
         long=LONG,

@@ -12,8 +12,8 @@ from microgpt.experiments.growth import BASELINES
 from microgpt.viz.drawing.chart import Chart, Series, line_chart
 
 NEAR, FAR, FARTHER = 20, 1000, 100_000  # tokens: where slopes are measured; the curves end at FAR
-WAYS = {"cached": N_("with the cache"), "needed": N_("only needed"), "naive": N_("all again")}
-KINDS = {"cached": "with", "needed": "needed", "naive": "again"}
+CURVE_NAMES = {"cached": N_("with the cache"), "needed": N_("only needed"), "naive": N_("all again")}
+CURVE_KINDS = {"cached": "with", "needed": "needed", "naive": "again"}
 CURVES = {
     "projections": (
         N_("projections"),
@@ -34,9 +34,10 @@ POWERS = {1: "O(n)", 2: "O(n²)", 3: "O(n³)"}
 
 def curves(config: Config, group: str, log: bool) -> Chart:
     """Multiply-adds of one group for texts of 1 to FAR tokens, one line a way."""
-    lengths = growth.spread(FAR) if log else list(range(0, FAR + 1, 25))
+    lengths = growth.log_spaced(FAR) if log else list(range(0, FAR + 1, 25))
     series = [
-        Series(WAYS[b], KINDS[b], [(n, growth.work(config, b, group, n)) for n in lengths]) for b in reversed(BASELINES)
+        Series(CURVE_NAMES[b], CURVE_KINDS[b], [(n, growth.group_macs(config, b, group, n)) for n in lengths])
+        for b in reversed(BASELINES)
     ]
     return line_chart(CURVES[group][0], series, N_("tokens"), N_("multiply-adds"), log)
 

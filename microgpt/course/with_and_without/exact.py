@@ -7,22 +7,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from microgpt.experiments.exactness.measure import SHORTEST, Found, measured
-from microgpt.experiments.exactness.rounded import LANES
+from microgpt.experiments.exactness.measure import SHORTEST, Found, load_exactness
+from microgpt.experiments.exactness.rounding import LANES
 from microgpt.viz.text.formats import show
 
 __all__ = ["LANES", "Tested"]  # and what the templates read
 
 FORMAT, SUMS = SHORTEST.partition(" ")[0], "float32"  # the shortest, and what sums are kept in where not rounded
-DIGITS = {"bfloat16": 8}  # binary, of a number in that format
+BINARY_DIGITS = {"bfloat16": 8}  # binary, of a number in that format
 
 
 class Tested:
     """One model, in all formats, and the choice that flips."""
 
     def __init__(self, model: str) -> None:
-        self.model, self.found = model, measured(model)
-        self.lines = [Line(format, one) for format, one in self.found.formats.items()]
+        self.model, self.found = model, load_exactness(model)
+        self.lines = [FormatLine(format, one) for format, one in self.found.formats.items()]
         self.flips = len(self.found.formats[SHORTEST].flipped)  # in the shortest format
         # flips in all formats whose sums are kept in more digits
         self.kept = sum(line.flips for line in self.lines if not line.sums)
@@ -32,10 +32,10 @@ class Tested:
         self.contenders = [*zip(map(show, tokens), cached, again, exact, strict=True)]
         self.gap = abs(exact[0] - exact[1])  # between the two, in float64
         # between neighbours in the shortest format, at that size
-        self.spacing = float(2.0 ** (np.floor(np.log2(max(exact))) + 1 - DIGITS[FORMAT]))
+        self.spacing = float(2.0 ** (np.floor(np.log2(max(exact))) + 1 - BINARY_DIGITS[FORMAT]))
 
 
-class Line:
+class FormatLine:
     """One format: how far the logits of the two runs were apart, and how many texts went on with another token."""
 
     def __init__(self, format: str, found: Found) -> None:

@@ -15,7 +15,7 @@ from microgpt.architectures.known import PRESETS
 from microgpt.config import Array, Config
 from microgpt.cost import PARTS, count, kv_bytes
 from microgpt.course.with_and_without import exact
-from microgpt.course.with_and_without.curves import CURVES, FAR, KINDS, POWERS, WAYS, curves, slopes
+from microgpt.course.with_and_without.curves import CURVE_KINDS, CURVE_NAMES, CURVES, FAR, POWERS, curves, slopes
 from microgpt.course.with_and_without.questions import asks
 from microgpt.course.with_and_without.race import HOOKS, LENGTHS
 from microgpt.decode import likeliest
@@ -30,21 +30,21 @@ from microgpt.weights import SHIPPED, Model
 
 __all__ = ["HOOKS", "POWERS", "view"]  # and what the templates read
 
-GPT2 = PRESETS["GPT-2 124M"].config
+GPT2_CONFIG = PRESETS["GPT-2 124M"].config
 NUMBERS = (0.1, 0.2, 0.3)  # added in two orders
 N_GUESSES = 4  # likeliest next tokens that are shown
 DEPTHS, REFERENCE_N = (1, 2, 4), 16  # the published totals: microgpt with so many layers and its whole context
 HALF_FAR = FAR // 2
 
 
-class Row(NamedTuple):
+class TokenRow(NamedTuple):
     """One token of a step; `new` is the step's own."""
 
     token: str
     new: bool
 
 
-class Step:
+class StepPair:
     """One step of both runs; `most` is the part that the longest bar stands for, `stops` are tokens that end a text.
 
     `runs` counts the tokens that a rerun has run in all steps so far, `again` those of them that it had run before.
@@ -55,7 +55,7 @@ class Step:
         logits, logits_again = trace["logits", i][0], trace["recompute_logits", i]
         chosen = trace.number("sample", i)
         self.number, self.runs, self.again = i + 1, (i + 1) * (i + 2) // 2, i * (i + 1) // 2
-        self.rows = [Row(show(token), at == i) for at, token in enumerate(tokens[: i + 1])]
+        self.rows = [TokenRow(show(token), at == i) for at, token in enumerate(tokens[: i + 1])]
         # each part of the model, its multiply-adds with the cache and without, and both as shares of the longest bar
         pairs = zip(PARTS, ours.tolist(), again.tolist(), strict=True)
         self.parts = [(part, a, b, a / most, b / most) for part, a, b in pairs]
@@ -75,8 +75,8 @@ class View:
     def __init__(self, model: Model, trace: Trace) -> None:
         config, n = model.config, len(trace.about["tokens"])
         steps = both_runs(trace, config, model.tokenizer.stops)
-        work = {b: {g: growth.work(config, b, g, n) for g in GROUPS} for b in BASELINES}
-        far = {b: growth.work(config, b, "total", FAR) for b in BASELINES}
+        work = {b: {g: growth.group_macs(config, b, g, n) for g in GROUPS} for b in BASELINES}
+        far = {b: growth.group_macs(config, b, "total", FAR) for b in BASELINES}
         saved = {g: work["naive"][g] - work["cached"][g] for g in GROUPS}
         twice = {b: round(2 ** growth.exponent(config, b, "attention", FAR)) for b in BASELINES}
         groups, layers = ["projections", "mlp", "attention", "head"], max(config.n_layer, DEPTHS[-1])
@@ -110,7 +110,7 @@ class View:
         self.saved_shares = {g: x / saved["total"] for g, x in saved.items()}
         self.largest_part = max(groups, key=work["cached"].__getitem__)  # of projections, mlp, attention and head
         self.largest = max(work["cached"][g] for g in groups) / work["cached"]["total"]
-        self.ways = [WAYS[b] for b in BASELINES]
+        self.ways = [CURVE_NAMES[b] for b in BASELINES]
         self.charts = [curves(config, group, log=True) for group in CURVES]
         self.chart_names = [name for name, _ in CURVES.values()]
         self.chart_notes = [note for _, note in CURVES.values()]
@@ -122,7 +122,7 @@ class View:
         # (query, key) pairs a head: of the last step of a rerun, as of all steps with the cache; and of all steps
         self.pairs, self.all_pairs = n * (n + 1) // 2, n * (n + 1) * (n + 2) // 6
         self.crossing = growth.crossing(config)
-        self.gpt2_crossing = growth.crossing(GPT2)
+        self.gpt2_crossing = growth.crossing(GPT2_CONFIG)
         self.row_bytes = kv_bytes(config, 1, 2)
         self.cache_bytes = [(t, kv_bytes(config, t, 2)) for t in (1, 10, 100, FAR)]  # (tokens, bytes in 16-bit numbers)
         a, b, c = NUMBERS
@@ -143,13 +143,13 @@ def of_large(model: Model, picture: Picture) -> View:
 
 def ratio(config: Config, baseline: str, n: int) -> float:
     """How many times the work of the cache this way takes for n tokens."""
-    return growth.work(config, baseline, "total", n) / growth.work(config, "cached", "total", n)
+    return growth.group_macs(config, baseline, "total", n) / growth.group_macs(config, "cached", "total", n)
 
 
 def reference_sums(n_layer: int) -> tuple[int, list[tuple[int, float]]]:
     """A model with so many layers: multiply-adds of a text in each of BASELINES, and how many times the first."""
     config = Config(n_layer=n_layer)
-    work = [(growth.work(config, b, "total", REFERENCE_N), ratio(config, b, REFERENCE_N)) for b in BASELINES]
+    work = [(growth.group_macs(config, b, "total", REFERENCE_N), ratio(config, b, REFERENCE_N)) for b in BASELINES]
     return n_layer, work
 
 
@@ -158,19 +158,19 @@ def difference(trace: Trace, i: int) -> float:
     return float(np.abs(trace["logits", i][0] - trace["recompute_logits", i]).max())
 
 
-def both_runs(trace: Trace, config: Config, stops: frozenset[int]) -> list[Step]:
+def both_runs(trace: Trace, config: Config, stops: frozenset[int]) -> list[StepPair]:
     """Every step, with the multiply-adds that were counted in both runs."""
     n = len(trace.about["tokens"])
     ours = [count(config, [e for e in trace if e.pos == i]) for i in range(n)]
     again = [trace["recompute_macs", i] for i in range(n)]
     most, all_again = float(np.max(again)), float(np.sum(again))
-    found = [Step(trace, i, ours[i], again[i], most, stops) for i in range(n)]
+    found = [StepPair(trace, i, ours[i], again[i], most, stops) for i in range(n)]
     for i, step in enumerate(found):
         so_far = {
             "cached": int(np.sum(ours[: i + 1])),
-            "needed": growth.work(config, "needed", "total", i + 1),  # a closed form: nobody runs it here
+            "needed": growth.group_macs(config, "needed", "total", i + 1),  # a closed form: nobody runs it here
             "naive": int(np.sum(again[: i + 1])),
         }
         # multiply-adds so far, in each of the three ways: its name, its kind, and their share of the longest bar too
-        step.totals = [(WAYS[b], KINDS[b], x, x / all_again) for b, x in so_far.items()]
+        step.totals = [(CURVE_NAMES[b], CURVE_KINDS[b], x, x / all_again) for b, x in so_far.items()]
     return found

@@ -6,14 +6,14 @@ from types import SimpleNamespace as Numbers
 
 import numpy as np
 
-from microgpt.cost import pass_macs, seen
+from microgpt.cost import count_pairs, pass_macs
 from microgpt.errors import N_
 from microgpt.experiments import mistakes
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.tasks import Task, calc, ratio, triangle, unlike
 from microgpt.weights import SHIPPED, Model, shipped
 
-PROMPT = ["e", "m", "m"]  # of a mistake, where the text on show cannot make it
+MISTAKE_PROMPT = ["e", "m", "m"]  # of a mistake, where the text on show cannot make it
 
 
 def asks(model: Model, tokens: list[str], doubled: dict[str, int]) -> Numbers:
@@ -21,7 +21,7 @@ def asks(model: Model, tokens: list[str], doubled: dict[str, int]) -> Numbers:
     n = len(tokens)
     return Numbers(
         double=answers(doubled["naive"], cached=doubled["cached"], alone=2),
-        pairs=answers(seen(n + 1, n + 1), added=seen(n, n) + n, square=(n + 1) ** 2),
+        pairs=answers(count_pairs(n + 1, n + 1), added=count_pairs(n, n) + n, square=(n + 1) ** 2),
         standing=standing(model, tokens),
     )
 
@@ -32,9 +32,11 @@ def standing(model: Model, tokens: list[str]) -> Numbers:
     Of this text, or of another where the model is none of those that ship.
     """
     if model.name not in SHIPPED:
-        model, tokens = shipped(SHIPPED[0]), PROMPT
+        model, tokens = shipped(SHIPPED[0]), MISTAKE_PROMPT
     ids = [model.tokenizer.vocabulary.index(token) for token in tokens]
-    off = np.abs(mistakes.made("no_offset", model, ids, []) - mistakes.made("right", model, ids, [])).max(axis=-1)
+    off = np.abs(mistakes.logits_of("no_offset", model, ids, []) - mistakes.logits_of("right", model, ids, [])).max(
+        axis=-1
+    )
     return Numbers(model=model.name, first=float(off[0]), later=float(off[1:].min(initial=np.inf)))
 
 

@@ -15,12 +15,12 @@ import numpy as np
 
 from microgpt.cache import KVCache
 from microgpt.config import Config, Params
-from microgpt.course.with_and_without.curves import KINDS, WAYS
+from microgpt.course.with_and_without.curves import CURVE_KINDS, CURVE_NAMES
 from microgpt.decode import decode_step, recompute
 from microgpt.errors import UserError
 from microgpt.experiments import growth
 from microgpt.viz.drawing import timing
-from microgpt.viz.drawing.timing import Lane, finished, medians
+from microgpt.viz.drawing.timing import Lane, final_lanes, medians
 from microgpt.viz.lesson import page_named
 from microgpt.viz.patches import Patch, State, again, patch
 from microgpt.viz.rendering import render
@@ -112,7 +112,8 @@ def race(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Pa
     for one in runners:
         one.run()
     lanes = [
-        Lane(WAYS[one.way], KINDS[one.way], one.done, one.done / LAP, 1000 * one.spent / one.done) for one in runners
+        Lane(CURVE_NAMES[one.way], CURVE_KINDS[one.way], one.done, one.done / LAP, 1000 * one.spent / one.done)
+        for one in runners
     ]
     if all(one.done == LAP for one in runners):
         laps.append([one.spent / LAP for one in runners])
@@ -123,8 +124,8 @@ def race(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Pa
     result = None
     if len(laps) == LAPS:
         cached, naive = medians(laps)
-        lanes = finished([WAYS[way] for way in WAYS_RUN], [KINDS[way] for way in WAYS_RUN], LAP, laps)
-        work = [growth.work(course.config, way, "total", n) for way in WAYS_RUN]
+        lanes = final_lanes([CURVE_NAMES[way] for way in WAYS_RUN], [CURVE_KINDS[way] for way in WAYS_RUN], LAP, laps)
+        work = [growth.group_macs(course.config, way, "total", n) for way in WAYS_RUN]
         result = Result(naive / cached, work[1] / work[0], fields.get("browser", ""))
     html = render.render(
         "course/with_and_without/_race.html",

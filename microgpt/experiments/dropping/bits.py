@@ -23,7 +23,7 @@ HALF = np.float16
 
 
 @dataclass(frozen=True)
-class Kind:
+class CodedRows:
     """What one of K and V becomes: [n_layer, n_kv_head, n, head_dim], the newest `open` rows as they are."""
 
     before: Array
@@ -41,8 +41,8 @@ class Fewer:
     """A text whose rows are kept in one format."""
 
     name: str
-    keys: Kind
-    values: Kind
+    keys: CodedRows
+    values: CodedRows
     bytes_per_token: float  # K and V in all layers
     bytes_full: float  # the same in sixteen bits
     off: list[float]  # by step: the largest difference of a logit from the one with full rows
@@ -69,7 +69,7 @@ def formats(group: int = 4, recent: int = 4) -> dict[str, tuple[Rows, Rows]]:
     return {name: (rows, rows) for name, rows in both.items()} | split
 
 
-def compare(model: Model, token_ids: Sequence[int], group: int = 4) -> list[Fewer]:
+def compare_formats(model: Model, token_ids: Sequence[int], group: int = 4) -> list[Fewer]:
     """Every format on this text."""
     plain = KVCache(model.config)
     full = forward(model.params, model.config, token_ids, plain)
@@ -102,21 +102,21 @@ def shares(n: int, head_dim: int, group: int, recent: int) -> dict[str, float]:
     return {name: sum(bytes_of(one, n, config) for one in rows) / full for name, rows in formats(group, recent).items()}
 
 
-def through(rows: Rows, before: Array) -> Kind:
+def through(rows: Rows, before: Array) -> CodedRows:
     """Rows [n_layer, n_kv_head, n, head_dim] through their codes, as far as they are closed."""
     n_layer, g, n, d = before.shape
-    closed = closed_of(rows, n)
+    closed = count_coded(rows, n)
     after, bound = before.copy(), np.zeros_like(before)
     for layer in range(n_layer):
-        groups = rows.cut(before[layer, :, :closed])
+        groups = rows.split_groups(before[layer, :, :closed])
         codes = rows.codes.encode(groups)
-        after[layer, :, :closed] = rows.joined(rows.codes.decode(codes))
+        after[layer, :, :closed] = rows.join_groups(rows.codes.decode(codes))
         if isinstance(rows.codes, Grid):
             half = np.broadcast_to(codes.scale.astype(float) / 2, groups.shape)
         else:
             half = float_bound(rows.codes, groups)
-        bound[layer, :, :closed] = rows.joined(half)
-    return Kind(before, after, bound)
+        bound[layer, :, :closed] = rows.join_groups(half)
+    return CodedRows(before, after, bound)
 
 
 def float_bound(codes: Float8, x: Array) -> Array:
@@ -126,14 +126,14 @@ def float_bound(codes: Float8, x: Array) -> Array:
     return bound
 
 
-def closed_of(rows: Rows, n: int) -> int:
+def count_coded(rows: Rows, n: int) -> int:
     """Of n rows, how many are in codes."""
     return max(0, n - rows.recent) // rows.block * rows.block
 
 
 def bytes_of(rows: Rows, n: int, config: Config) -> int:
     """Of K or of V, in all layers."""
-    closed = closed_of(rows, n)
+    closed = count_coded(rows, n)
     d, half = config.head_dim, np.dtype(HALF).itemsize
     groups = closed * d // rows.length(d)
     return config.n_layer * config.n_kv_head * (groups * rows.codes.bytes_of(rows.length(d)) + (n - closed) * d * half)

@@ -18,13 +18,13 @@ import numpy as np
 from microgpt.cache import KVCache
 from microgpt.config import Array, Params
 from microgpt.decode import decode_step
-from microgpt.experiments.exactness.rounded import FORMATS, rounded
+from microgpt.experiments.exactness.rounding import FORMATS, round_to
 from microgpt.model import forward
 from microgpt.recipes import DATA, sentences
 from microgpt.weights import SHIPPED, Model, shipped
 
 AT_ONCE, BY_STEP = "one by one", "in lanes"  # the orders of adding, without the cache and with it
-N_PROMPTS, LETTERS, WORDS = 200, 3, 5  # at most so many beginnings, so long
+N_PROMPTS, N_LETTERS, N_WORDS = 200, 3, 5  # at most so many beginnings, so long
 SHORTEST = "bfloat16 sums"  # the format of the examples
 
 
@@ -72,14 +72,14 @@ class Exactness(NamedTuple):
 def prompts(model: Model) -> list[str]:
     """The different beginnings of the texts that such a model was trained on."""
     if model.name == "stories":
-        starts = (" ".join(sentence.split()[:WORDS]) for sentence in islice(sentences(0), 5000))
+        starts = (" ".join(sentence.split()[:N_WORDS]) for sentence in islice(sentences(0), 5000))
     else:
-        starts = (name[:LETTERS] for name in (DATA / "names-1000.txt").read_text("utf-8").split())
+        starts = (name[:N_LETTERS] for name in (DATA / "names-1000.txt").read_text("utf-8").split())
     return list(dict.fromkeys(starts))[:N_PROMPTS]
 
 
 def weights(model: Model, format: str, order: str) -> Params:
-    return {name: rounded(value, format, order) for name, value in model.params.items()}
+    return {name: round_to(value, format, order) for name, value in model.params.items()}
 
 
 def both(model: Model, prompt: str, format: str, orders: Sequence[str] = (BY_STEP, AT_ONCE)) -> Both:
@@ -99,7 +99,7 @@ def both(model: Model, prompt: str, format: str, orders: Sequence[str] = (BY_STE
     return Both(ids, len(prompt_ids), np.array(cached, dtype)[first:], np.array(again, dtype)[first:])
 
 
-def found(model: Model, format: str, some: Sequence[str]) -> Found:
+def compare_runs(model: Model, format: str, some: Sequence[str]) -> Found:
     runs = {prompt: both(model, prompt, format) for prompt in some}
     differences = [np.abs(run.cached - run.again).max() for run in runs.values()]
     return Found(float(max(differences)), [prompt for prompt, run in runs.items() if run.parting is not None])
@@ -125,12 +125,12 @@ def flip(model: Model, prompt: str) -> Example:
 
 def exactness(model: Model) -> Exactness:
     some = prompts(model)
-    formats = {format: found(model, format, some) for format in FORMATS}
+    formats = {format: compare_runs(model, format, some) for format in FORMATS}
     choices = sum(len(both(model, prompt, "float64").cached) for prompt in some)
     return Exactness(len(some), choices, formats, example(model, formats[SHORTEST].flipped))
 
 
-def measured(name: str) -> Exactness:
+def load_exactness(name: str) -> Exactness:
     """What `exactness` has found for the model of that name, one of those that ship."""
     kept: dict[str, Any] = json.loads((DATA / "exactness.json").read_text("utf-8"))[name]
     formats = {format: Found(*one) for format, one in kept["formats"].items()}
@@ -138,7 +138,7 @@ def measured(name: str) -> Exactness:
 
 
 def as_json() -> str:
-    """All of it, for the file that `measured` reads."""
+    """All of it, for the file that `load_exactness` reads."""
     every = {}
     for name in SHIPPED:
         one = exactness(shipped(name))

@@ -65,7 +65,7 @@ class Asked(NamedTuple):
     keys: Array  # of the text, [n_layer, n_kv_head, n, head_dim]
 
 
-def asked(model: Model, sentence: Sentence) -> Asked:
+def ask(model: Model, sentence: Sentence) -> Asked:
     """Run the text once, and each of its words after it. Raises UserError for a word of several tokens."""
     config, tokenizer = model.config, model.tokenizer
     ids = tokenizer.encode(sentence.text)
@@ -97,10 +97,15 @@ def measure(model: Model, sentences: Sequence[Sentence] = SENTENCES) -> dict[str
     The head is the one that prefers the right noun most: see `margins`. Of the first sentence there are also its keys
     and the queries of the words there, so that the weights can be computed again.
     """
-    every = [asked(model, one) for one in sentences]
+    every = [ask(model, one) for one in sentences]
     nouns = [[one.tokens.index(noun) for noun in of.nouns] for one, of in zip(every, sentences, strict=True)]
     told: list[dict[str, Any]] = [
-        {"text": of.text, "tokens": one.tokens, "nouns": at, "words": [said(one, of, word, at) for word in of.words]}
+        {
+            "text": of.text,
+            "tokens": one.tokens,
+            "nouns": at,
+            "words": [summarise_word(one, of, word, at) for word in of.words],
+        }
         for of, one, at in zip(sentences, every, nouns, strict=True)
     ]
     margin = margins(told).mean(axis=0)
@@ -116,7 +121,7 @@ def measure(model: Model, sentences: Sequence[Sentence] = SENTENCES) -> dict[str
     return {"model": model.name, "layer": layer, "head": head, "keys": keys, "sentences": told}
 
 
-def said(one: Asked, of: Sentence, word: str, nouns: Sequence[int]) -> dict[str, Any]:
+def summarise_word(one: Asked, of: Sentence, word: str, nouns: Sequence[int]) -> dict[str, Any]:
     """What all heads give to the nouns at a word, [n_layer][n_head][nouns], and the place of the one that it means."""
     noun = one.tokens.index(of.words[word]) if of.words[word] else None
     return {"word": word, "noun": noun, "on_nouns": one.weights[word][:, :, nouns].round(DIGITS).tolist()}
@@ -136,7 +141,7 @@ def by_noun(sentence: dict[str, Any]) -> tuple[Array, list[int]]:
     return np.stack(ahead, axis=1), [sentence["nouns"].index(said["noun"]) for said in words]
 
 
-def held_out(sentences: Sequence[dict[str, Any]]) -> tuple[list[tuple[int, int]], int]:
+def cross_validate(sentences: Sequence[dict[str, Any]]) -> tuple[list[tuple[int, int]], int]:
     """The layer and the head that the rule chooses without each of the sentences, and at how many words of the sentence
     that was left out such a head is right, over all of them."""
     heads, right = list[tuple[int, int]](), 0

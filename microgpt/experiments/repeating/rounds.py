@@ -58,12 +58,12 @@ class WithoutCache(ChoosingCache):
     def observe(self, layer: int, weights: Array) -> None:
         """What the rows get decides nothing here."""
 
-    def chosen(self, layer: int, n: int) -> Array | None:
+    def choose(self, layer: int, n: int) -> Array | None:
         held = self.layers[layer].positions
         stays = ~np.isin(held[0], self.gone)
         return np.tile(np.flatnonzero(stays), (len(held), 1))
 
-    def left(self, layer: int, places: Array) -> None:
+    def forget(self, layer: int, places: Array) -> None:
         """Nothing else is kept about a row."""
 
 

@@ -26,7 +26,7 @@ class Written(NamedTuple):
     chances: list[float]  # at temperature 1, whatever the text was written at
 
 
-def repeated(ids: Sequence[int], run: int = RUN) -> list[bool]:
+def mark_repeats(ids: Sequence[int], run: int = RUN) -> list[bool]:
     """Whether each token ends `run` tokens that stood in the text before, in the same order."""
     seen, found = set[tuple[int, ...]](), list[bool]()
     for end in range(1, len(ids) + 1):

@@ -19,7 +19,7 @@ import numpy as np
 from microgpt.cache import KVCache
 from microgpt.config import Array, Config, Params
 from microgpt.decode import generate
-from microgpt.experiments.afterlife import cached
+from microgpt.experiments.lifetimes import rows_after
 from microgpt.model import attn_scores, forward, mix, softmax
 from microgpt.trace import Trace
 
@@ -73,7 +73,7 @@ def with_latent(params: Params, config: Config, d_c: int) -> Params:
     return changed
 
 
-def run(params: Params, config: Config, token_ids: Sequence[int]) -> Trace:
+def record_pass(params: Params, config: Config, token_ids: Sequence[int]) -> Trace:
     """One pass over the whole text, recorded."""
     trace = Trace()
     forward(params, config, token_ids, KVCache(config), trace.keep)
@@ -103,7 +103,7 @@ def off(before: Trace, after: Trace) -> float:
     return float(np.linalg.norm(rows[1] - rows[0]) / np.linalg.norm(rows[0]))
 
 
-def written(params: Params, config: Config, token_ids: Sequence[int], stop: int) -> list[int]:
+def continue_text(params: Params, config: Config, token_ids: Sequence[int], stop: int) -> list[int]:
     """What the model writes behind the prompt, always the likeliest token, up to its stop or its full context."""
     room = config.n_ctx - len(token_ids)
     found = list(generate(params, config, token_ids, room, stop=stop)) if room else []
@@ -114,6 +114,6 @@ def in_turn(trace: Trace, config: Config, n: int, layer: int = 0) -> float:
     """How far the answers of the last of n steps are off, at most, if query heads take the key heads in turn: the
     first query head the first of them, the second the second, in place of neighbours sharing one."""
     order = [head % config.n_kv_head for head in range(config.n_head)]
-    keys, values = (cached(trace, name, layer, n)[order] for name in ("k", "v"))
+    keys, values = (rows_after(trace, name, layer, n)[order] for name in ("k", "v"))
     found = mix(softmax(attn_scores(trace["q", n - 1, layer], keys, None, config.attn_scale)), values)
     return float(np.abs(found - trace["head_out", n - 1, layer]).max())

@@ -35,7 +35,7 @@ from microgpt.weights import init
 KINDS = ("trained", "widened", "averaged", "continued")
 SEEDS = 12  # of the weights, and of the order of the names
 N_HELD, SPLIT = 2_000, 42  # names that no model learns from, and the seed that chooses them
-STEPS, RATE = 60_000, 0.003  # of a training from the first step
+TRAINING_STEPS, RATE = 60_000, 0.003  # of a training from the first step
 MORE, MORE_RATE = 6_000, 0.001  # of the training that goes on from averages
 CONFIG = Config()  # the model `names`
 TOKENIZER = CharTokenizer([*string.ascii_lowercase, START])
@@ -75,12 +75,12 @@ def fit(config: Config, vector: Array, texts: Sequence[Sequence[int]], seed: int
     return split(vector, config)
 
 
-def widened(config: Config) -> Config:
+def widen_mlp(config: Config) -> Config:
     """The config with an MLP so much wider that it has as many weights as with a key and value for every query head."""
     return replace(config, n_mlp=config.n_mlp + (config.n_head - config.n_kv_head) * config.head_dim)
 
 
-def trial(names: Names, seed: int, steps: int = STEPS, more: int = MORE) -> dict[int, Losses]:
+def trial(names: Names, seed: int, steps: int = TRAINING_STEPS, more: int = MORE) -> dict[int, Losses]:
     """All models of one seed: key and value heads -> kind -> its loss on the names that are held back."""
     found: dict[int, Losses] = {}
     whole: Params = {}
@@ -91,7 +91,7 @@ def trial(names: Names, seed: int, steps: int = STEPS, more: int = MORE) -> dict
         found[n] = {"trained": loss(params, config, names.held)}
         averages, _ = with_kv_heads(whole, CONFIG, n)
         if n < CONFIG.n_head:
-            wide = widened(config)
+            wide = widen_mlp(config)
             params = fit(wide, init(wide, Random(seed)), names.learned, seed, steps, RATE)
             found[n]["widened"] = loss(params, wide, names.held)
             found[n]["averaged"] = loss(averages, config, names.held)
@@ -101,7 +101,7 @@ def trial(names: Names, seed: int, steps: int = STEPS, more: int = MORE) -> dict
     return found
 
 
-def measured() -> dict[int, dict[str, list[float]]]:
+def load_losses() -> dict[int, dict[str, list[float]]]:
     """What `trial` has found: key and value heads -> kind -> a loss a seed."""
     found = json.loads((DATA / "sharing.json").read_text("utf-8"))
     return {int(n): kinds for n, kinds in found.items()}

@@ -29,7 +29,7 @@ from microgpt.weights import init, shipped
 
 SEEDS = 12  # of the weights, and of the sentences
 N_HELD, HELD = 2_000, 1_000_000  # sentences to judge by, and their seed
-FIRST = 100  # seeds of the sentences that are learned begin here: 0 has made the vocabulary, 1 the shipped weights
+FIRST_SEED = 100  # seeds of the sentences that are learned begin here: 0 has made the vocabulary, 1 the shipped weights
 KINDS = ("mha", "gqa", "mqa", "mla")
 WITHIN = 2.201  # Student's t of SEEDS - 1: a mean lies within so many of its errors in 95 of 100 such experiments
 
@@ -45,22 +45,22 @@ def numbers_per_token(config: Config) -> int:
     return config.n_layer * config.n_kv_head * sum(row_dims(config))
 
 
-def learned(tokenizer: Tokenizer, seed: int) -> Iterator[list[int]]:
+def training_texts(tokenizer: Tokenizer, seed: int) -> Iterator[list[int]]:
     """Sentences without end."""
-    return ([*tokenizer.encode(sentence), tokenizer.start] for sentence in sentences(FIRST + seed))
+    return ([*tokenizer.encode(sentence), tokenizer.start] for sentence in sentences(FIRST_SEED + seed))
 
 
 def trial(kind: str, seed: int, steps: int | None = None) -> float:
     """The loss of one model on the sentences that are held back; its weights and its sentences have the same seed."""
     run, config = prepare("stories", None, steps), config_of(kind)
     vector = init(config, Random(seed))
-    for _ in train(config, vector, learned(run.tokenizer, seed), run.steps, run.rate, run.decay):
+    for _ in train(config, vector, training_texts(run.tokenizer, seed), run.steps, run.rate, run.decay):
         pass
     held = [[*run.tokenizer.encode(one), run.tokenizer.start] for one in islice(sentences(HELD), N_HELD)]
     return loss(split(vector, config), config, held)
 
 
-def measured() -> dict[str, list[float]]:
+def load_losses() -> dict[str, list[float]]:
     """What `trial` has found: kind -> a loss a seed."""
     found: dict[str, list[float]] = json.loads((DATA / "widths.json").read_text("utf-8"))
     return found
@@ -75,9 +75,9 @@ class Paired(NamedTuple):
     worse: int  # seeds in which it is above
 
 
-def paired(kind: str, other: str) -> Paired:
+def compare_pairs(kind: str, other: str) -> Paired:
     """Both have the same seed and the same sentences in each pair, so what a seed adds to both falls out."""
-    found = measured()
+    found = load_losses()
     above = np.array(found[kind]) - np.array(found[other])
     mean, error = float(above.mean()), float(above.std(ddof=1)) / len(above) ** 0.5
     return Paired(mean, mean - WITHIN * error, mean + WITHIN * error, int((above > 0).sum()))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
 from microgpt.tokenizers.oniguruma.matching import Pattern
-from microgpt.tokenizers.oniguruma.patterns import translated
+from microgpt.tokenizers.oniguruma.patterns import translate
 from microgpt.tokenizers.parts import Part, setting
 
 
@@ -34,12 +34,12 @@ class OfRe(NamedTuple):
 Looked: TypeAlias = Literal | OfRe | Pattern
 
 
-def looked_for(part: Part) -> Looked:
+def pattern_of(part: Part) -> Looked:
     """The pattern of a step: a text, or a regular expression."""
     pattern = part["pattern"]
     if "String" in pattern:
         return Literal(setting(pattern, "String", str))
-    return translated(setting(pattern, "Regex", str))
+    return translate(setting(pattern, "Regex", str))
 
 
 def spans(pattern: Looked, text: str) -> Iterator[tuple[int, int, bool]]:

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from microgpt.errors import UserError
-from microgpt.tokenizers.oniguruma.unicode_classes import Runs, joined
+from microgpt.tokenizers.oniguruma.unicode_classes import Runs, join
 
-STEPS = 300_000  # for one text: a third of a second; the patterns in use take up to 100,000 for the longest text
-RUN = 4  # characters of one class that are a step
+MOST_STEPS = 300_000  # for one text: a third of a second; the patterns in use take up to 100,000 for the longest text
+RUN_LENGTH = 4  # characters of one class that are a step
 
 
-class Part(NamedTuple):
+class Matcher(NamedTuple):
     ends: Callable[[str, int], Iterator[int]]
     least: int  # characters that it takes at least,
     most: float  # and at most
@@ -26,7 +26,7 @@ class Part(NamedTuple):
 
 
 class Pattern(NamedTuple):
-    whole: Part
+    whole: Matcher
 
     def search(self, text: str, at: int = 0) -> tuple[int, int] | None:
         """The first find from there on: where it begins and ends."""
@@ -40,10 +40,10 @@ class Pattern(NamedTuple):
 class Budget:
     """How many steps are left. All the patterns that work on one text share them."""
 
-    left = STEPS
+    left = MOST_STEPS
 
 
-def allow(steps: int = STEPS) -> None:
+def allow(steps: int = MOST_STEPS) -> None:
     """For the next text."""
     Budget.left = steps
 
@@ -54,36 +54,36 @@ def spend(steps: int = 1) -> None:
         raise UserError(
             "The pattern by which this tokenizer cuts words takes more than %(steps)s steps on this text. Shorten "
             "the text, or take another model.",
-            steps=format(STEPS, ","),
+            steps=format(MOST_STEPS, ","),
         )
 
 
 # ---- what takes no character, or one --------------------------------------------------------------
 
 
-def place(is_here: Callable[[str, int], bool]) -> Part:
+def place(is_here: Callable[[str, int], bool]) -> Matcher:
     def ends(text: str, at: int) -> Iterator[int]:
         spend()
         if is_here(text, at):
             yield at
 
-    return Part(ends, 0, 0)
+    return Matcher(ends, 0, 0)
 
 
-def ahead(part: Part, wanted: bool) -> Part:
+def ahead(part: Matcher, wanted: bool) -> Matcher:
     return place(lambda text, at: (next(part.ends(text, at), None) is not None) is wanted)
 
 
-def behind(part: Part, wanted: bool) -> Part:
+def behind(part: Matcher, wanted: bool) -> Matcher:
     """What is looked for behind must always be of one length."""
     return place(
         lambda text, at: (at >= part.least and next(part.ends(text, at - part.least), None) is not None) is wanted
     )
 
 
-def one(runs: Runs) -> Part:
+def one(runs: Runs) -> Matcher:
     """A character of a class."""
-    edges = [edge for first, last in joined(runs) for edge in (first, last + 1)]
+    edges = [edge for first, last in join(runs) for edge in (first, last + 1)]
 
     def fits(letter: str) -> bool:
         return bisect_right(edges, ord(letter)) % 2 == 1
@@ -93,13 +93,13 @@ def one(runs: Runs) -> Part:
         if at < len(text) and fits(text[at]):
             yield at + 1
 
-    return Part(ends, 1, 1, fits)
+    return Matcher(ends, 1, 1, fits)
 
 
 # ---- what is made of others -----------------------------------------------------------------------
 
 
-def series(parts: Sequence[Part]) -> Part:
+def series(parts: Sequence[Matcher]) -> Matcher:
     """One behind the other."""
     if len(parts) == 1:
         return parts[0]
@@ -118,10 +118,10 @@ def series(parts: Sequence[Part]) -> Part:
             else:
                 going.append(parts[len(going)].ends(text, end))
 
-    return Part(ends, sum(part.least for part in parts), sum(part.most for part in parts))
+    return Matcher(ends, sum(part.least for part in parts), sum(part.most for part in parts))
 
 
-def either(parts: Sequence[Part]) -> Part:
+def either(parts: Sequence[Matcher]) -> Matcher:
     if len(parts) == 1:
         return parts[0]
 
@@ -129,29 +129,29 @@ def either(parts: Sequence[Part]) -> Part:
         for part in parts:
             yield from part.ends(text, at)
 
-    return Part(ends, min(part.least for part in parts), max(part.most for part in parts))
+    return Matcher(ends, min(part.least for part in parts), max(part.most for part in parts))
 
 
-def repeated(part: Part, least: int, most: float, lazy: bool = False) -> Part:
+def repeat(part: Matcher, least: int, most: float, lazy: bool = False) -> Matcher:
     """From `least` to `most` times: as often as can be, or if `lazy` as seldom."""
-    ends = run(part.one, least, most, lazy) if part.one else rounds(part, least, most, lazy)
-    return Part(ends, least * part.least, most * part.most if most and part.most else 0)
+    ends = match_run(part.one, least, most, lazy) if part.one else rounds(part, least, most, lazy)
+    return Matcher(ends, least * part.least, most * part.most if most and part.most else 0)
 
 
-def run(fits: Callable[[str], bool], least: int, most: float, lazy: bool) -> Callable[[str, int], Iterator[int]]:
+def match_run(fits: Callable[[str], bool], least: int, most: float, lazy: bool) -> Callable[[str, int], Iterator[int]]:
     def ends(text: str, at: int) -> Iterator[int]:
         end = last = int(min(len(text), at + most))
         for end in range(at, last + 1):
             if end == last or not fits(text[end]):
                 break
-        spend(1 + (end - at) // RUN)
+        spend(1 + (end - at) // RUN_LENGTH)
         lengths = range(at + least, end + 1)
         yield from lengths if lazy else reversed(lengths)
 
     return ends
 
 
-def rounds(part: Part, least: int, most: float, lazy: bool) -> Callable[[str, int], Iterator[int]]:
+def rounds(part: Matcher, least: int, most: float, lazy: bool) -> Callable[[str, int], Iterator[int]]:
     def ends(text: str, at: int) -> Iterator[int]:
         spend()
         places = [at]  # where each round begins
@@ -176,7 +176,7 @@ def rounds(part: Part, least: int, most: float, lazy: bool) -> Callable[[str, in
     return ends
 
 
-def kept(part: Part) -> Part:
+def keep(part: Matcher) -> Matcher:
     """What was found first is not given back."""
 
     def ends(text: str, at: int) -> Iterator[int]:
@@ -184,4 +184,4 @@ def kept(part: Part) -> Part:
             yield end
             return
 
-    return Part(ends, part.least, part.most)
+    return Matcher(ends, part.least, part.most)

@@ -15,15 +15,15 @@ from typing import NamedTuple
 from microgpt.errors import UserError
 from microgpt.files import DEPTH
 from microgpt.tokenizers.oniguruma.matching import (
-    Part,
+    Matcher,
     Pattern,
     ahead,
     behind,
     either,
-    kept,
+    keep,
     one,
     place,
-    repeated,
+    repeat,
     series,
 )
 from microgpt.tokenizers.oniguruma.unicode_classes import SPACE, Runs, category, others
@@ -35,7 +35,7 @@ ONE = rf"(?:{ESCAPED}|[^\\\[\]&-]|&(?!&))"  # in a class; there, [ begins a clas
 ITEM = re.compile(rf"(?P<many>{MANY})|(?P<first>{ONE})(?:-(?P<last>{ONE}))?|-", re.DOTALL)
 # letters that have the same capitals to both: not the i, and no pair that is also a character of its own, as ss is ß
 FOLDED = r"(?:(?:(?![Ss][SsTt]|[Ff][FfLl])[A-HJ-Za-hj-z'’])+|\[[A-HJ-Za-hj-z'’]+\])"
-PARTS = {
+PIECES = {
     # there, {3}? may also be nothing
     "repeated": r"(?:[*+?]|\{\d{1,4},\d{0,4}\}|\{,\d{1,4}\})[+?]?|\{\d{1,4}\}\+?(?!\?)",
     "begun": r"\((?:\?(?:[:=!]|<[=!])|(?!\?))",
@@ -47,9 +47,9 @@ PARTS = {
     "held": rf"{MANY}|\[\^?(?:-|-?(?:{MANY}|{ONE}(?:-{ONE})?)+-?)\]",
     "one": rf"{ESCAPED}|[^\\\[({{]",
 }
-PART = re.compile("|".join(f"(?P<{kind}>{part})" for kind, part in PARTS.items()), re.DOTALL)
+PART = re.compile("|".join(f"(?P<{kind}>{part})" for kind, part in PIECES.items()), re.DOTALL)
 # there, any newline ends a line, but the last one begins none; \Z may stand before the last one
-PLACES: dict[str, Callable[[str, int], bool]] = {
+ANCHORS: dict[str, Callable[[str, int], bool]] = {
     "^": lambda text, at: at < len(text) and (at == 0 or text[at - 1] == "\n"),
     "$": lambda text, at: at == len(text) or text[at] == "\n",
     r"\A": lambda text, at: at == 0,
@@ -63,14 +63,14 @@ class Open(NamedTuple):
     """A group that is being read: how it began, and its alternatives."""
 
     begun: str
-    found: list[list[Part]]
+    found: list[list[Matcher]]
 
 
-def translated(pattern: str) -> Pattern:
+def translate(pattern: str) -> Pattern:
     """What looks for it. Raises UserError for what cannot be translated."""
     groups = [Open("(", [[]])]
     free = False  # whether a repetition may follow
-    for kind, part in parts(pattern):
+    for kind, part in pieces_of(pattern):
         here = groups[-1].found[-1]
         if kind == "repeated":
             if not free:
@@ -84,20 +84,20 @@ def translated(pattern: str) -> Pattern:
             if len(groups) == 1:
                 raise unreadable(part)
             group = groups.pop()
-            groups[-1].found[-1].append(closed(group))
+            groups[-1].found[-1].append(close_group(group))
             free = group.begun in ("(", "(?:")  # a place cannot be repeated
             continue
         else:
-            here.append(said(kind, part))
+            here.append(matcher_of(kind, part))
         free = kind in ("folded", "any", "held", "one")
         if len(groups) > DEPTH:
             raise unreadable("(" * DEPTH)
     if len(groups) > 1:
         raise unreadable(groups[-1].begun)
-    return Pattern(closed(groups[0]))
+    return Pattern(close_group(groups[0]))
 
 
-def closed(group: Open) -> Part:
+def close_group(group: Open) -> Matcher:
     inner = either([series(found) for found in group.found])
     if group.begun in ("(", "(?:"):  # none refers to what a group found
         return inner
@@ -106,7 +106,7 @@ def closed(group: Open) -> Part:
     return (behind if "<" in group.begun else ahead)(inner, "=" in group.begun)
 
 
-def many_times(part: Part, how: str) -> Part:
+def many_times(part: Matcher, how: str) -> Matcher:
     """A part, repeated as `how` says: "*", "{1,3}?"."""
     sign = re.match(r"[*+?]|\{(\d*)(,?)(\d*)\}", how)
     assert sign
@@ -119,13 +119,13 @@ def many_times(part: Part, how: str) -> Part:
         least, most = {"*": (0, math.inf), "+": (1, math.inf), "?": (0, 1)}[how[0]]
     if least > most or how[-2:] == "}+" and not least:
         raise unreadable(how)
-    found = repeated(part, least, most, lazy=how[1:].endswith("?"))
+    found = repeat(part, least, most, lazy=how[1:].endswith("?"))
     if not how[1:].endswith("+"):
         return found
-    return many_times(found, "+") if how[0] == "{" else kept(found)
+    return many_times(found, "+") if how[0] == "{" else keep(found)
 
 
-def parts(pattern: str) -> Iterator[tuple[str, str]]:
+def pieces_of(pattern: str) -> Iterator[tuple[str, str]]:
     """The pieces of a pattern: what kind each is, and how it reads."""
     at = 0
     while at < len(pattern):
@@ -136,29 +136,29 @@ def parts(pattern: str) -> Iterator[tuple[str, str]]:
         at = match.end()
 
 
-def said(kind: str, part: str) -> Part:
+def matcher_of(kind: str, part: str) -> Matcher:
     """What looks for one piece."""
     if kind == "place":
-        return place(PLACES[part])
+        return place(ANCHORS[part])
     if kind == "any":
         return one(others(((10, 10),)))
     if kind == "one":
         return one(((code(part), code(part)),))
     if kind == "folded":
         ways = part[len("(?i:") : -1].split("|")
-        return either([series([one(folded(letter)) for letter in re.findall(r"\[.*?\]|.", way)]) for way in ways])
+        return either([series([one(fold(letter)) for letter in re.findall(r"\[.*?\]|.", way)]) for way in ways])
     without = part.startswith("[^")
-    runs = held(part[1 + without : -1]) if part[0] == "[" else many(part)
+    runs = class_runs(part[1 + without : -1]) if part[0] == "[" else many(part)
     return one(others(runs) if without else runs)
 
 
-def folded(letters: str) -> Runs:
+def fold(letters: str) -> Runs:
     """Letters, small and capital."""
     found = {c for letter in letters.strip("[]") for c in (letter.upper(), letter.lower(), ALSO.get(letter.lower()))}
     return tuple((ord(c), ord(c)) for c in found if c)
 
 
-def held(items: str) -> Runs:
+def class_runs(items: str) -> Runs:
     """The characters of a class, by what stands between its brackets."""
     found: list[tuple[int, int]] = []
     for match in ITEM.finditer(items):

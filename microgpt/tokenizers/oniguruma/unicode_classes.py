@@ -25,7 +25,7 @@ JOINED: Runs = ((0x200C, 0x200D), (0x24B6, 0x24E9), (0x1F130, 0x1F149), (0x1F150
 @cache
 def category(*names: str) -> Runs:
     """The characters of general categories ("L", "Nd"). Empty where Unicode has none of the name."""
-    return joined(span for kind, held in categories().items() if {kind, kind[0]} & {*names} for span in held)
+    return join(span for kind, held in categories().items() if {kind, kind[0]} & {*names} for span in held)
 
 
 @cache
@@ -41,7 +41,7 @@ def categories() -> dict[str, list[tuple[int, int]]]:
     return found
 
 
-def joined(spans: Iterable[tuple[int, int]]) -> Runs:
+def join(spans: Iterable[tuple[int, int]]) -> Runs:
     """In order, and neighbours as one run: the fewer there are, the quicker the class."""
     runs: list[tuple[int, int]] = []
     for first, last in sorted(spans):
@@ -54,17 +54,17 @@ def joined(spans: Iterable[tuple[int, int]]) -> Runs:
 
 def others(runs: Runs) -> Runs:
     """The characters that are not in `runs`."""
-    edges = [-1, *(edge for run in joined(runs) for edge in run), sys.maxunicode + 1]
+    edges = [-1, *(edge for run in join(runs) for edge in run), sys.maxunicode + 1]
     between = zip(edges[::2], edges[1::2], strict=True)
     return tuple((last + 1, first - 1) for last, first in between if last + 1 < first)
 
 
-def written(runs: Runs) -> str:
+def write_class(runs: Runs) -> str:
     """What stands for `runs` between the brackets of a class."""
-    return "".join(rf"\U{first:08x}-\U{last:08x}" for first, last in joined(runs))
+    return "".join(rf"\U{first:08x}-\U{last:08x}" for first, last in join(runs))
 
 
 @cache
 def letters() -> Runs:
     """What words are made of."""
-    return joined([*category("L", "M", "Nd", "Nl", "Pc"), *JOINED])
+    return join([*category("L", "M", "Nd", "Nl", "Pc"), *JOINED])

@@ -10,9 +10,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from microgpt.viz.text.language import translated
+from microgpt.viz.text.language import translate
 
-WIDTH, HEIGHT = 440, 280
+CHART_WIDTH, CHART_HEIGHT = 440, 280
 LEFT, RIGHT, TOP, BOTTOM = 52, 100, 12, 40  # margins: for the ticks, for the names of the lines
 LINE = 15  # the least distance between two names
 LETTER = 10  # the most that a letter of a name takes, on average
@@ -26,7 +26,7 @@ class Series(NamedTuple):
     points: Sequence[tuple[float, float]]
 
 
-class Line(NamedTuple):
+class ChartLine(NamedTuple):
     """A line as drawn: its points, and where its name stands."""
 
     name: str
@@ -48,24 +48,24 @@ class Chart(NamedTuple):
     title: str
     x_label: str
     y_label: str
-    lines: list[Line]
+    lines: list[ChartLine]
     x_ticks: list[Tick]
     y_ticks: list[Tick]
     names: list[str]
     table: list[tuple[float, list[float | None]]]
     digits: int | None = None  # decimals of a y; None: as its size asks for
-    width: int = WIDTH
-    height: int = HEIGHT
+    width: int = CHART_WIDTH
+    height: int = CHART_HEIGHT
     left: int = LEFT
-    right: int = WIDTH - RIGHT
+    right: int = CHART_WIDTH - RIGHT
     top: int = TOP
-    bottom: int = HEIGHT - BOTTOM
-    label_x: int = WIDTH - RIGHT + 8
+    bottom: int = CHART_HEIGHT - BOTTOM
+    label_x: int = CHART_WIDTH - RIGHT + 8
     grows: str = ""  # the id of a group to which lines are added later
 
     def across(self) -> int:
         """As wide as it must be for the names of its lines, in the language that is set."""
-        return max([self.width, *(self.label_x + LETTER * len(name) for name in translated(self.names))])
+        return max([self.width, *(self.label_x + LETTER * len(name) for name in translate(self.names))])
 
 
 def line_chart(
@@ -83,15 +83,15 @@ def line_chart(
     """
     xs = sorted({x for one in series for x, _ in one.points})
     ys = [y for one in series for _, y in one.points]
-    x_at, x_ticks = axis(xs[0] if log else 0.0, xs[-1], LEFT, WIDTH - RIGHT, log)
-    y_at, y_ticks = axis(min(ys) if log else 0.0, max(ys), HEIGHT - BOTTOM, TOP, log)
-    labels = apart([y_at(one.points[-1][1]) for one in series])
+    x_at, x_ticks = axis(xs[0] if log else 0.0, xs[-1], LEFT, CHART_WIDTH - RIGHT, log)
+    y_at, y_ticks = axis(min(ys) if log else 0.0, max(ys), CHART_HEIGHT - BOTTOM, TOP, log)
+    labels = keep_apart([y_at(one.points[-1][1]) for one in series])
     lines = [
-        Line(one.name, one.kind, [(x_at(x), y_at(y)) for x, y in one.points], label)
+        ChartLine(one.name, one.kind, [(x_at(x), y_at(y)) for x, y in one.points], label)
         for one, label in zip(series, labels, strict=True)
     ]
     found = [dict(one.points) for one in series]
-    table = [(x, [one.get(x) for one in found]) for x in spread(xs, rows)]
+    table = [(x, [one.get(x) for one in found]) for x in thin_out(xs, rows)]
     ticks_of_x, ticks_of_y = [Tick(x_at(x), x) for x in x_ticks], [Tick(y_at(y), y) for y in y_ticks]
     return Chart(title, x_label, y_label, lines, ticks_of_x, ticks_of_y, [one.name for one in series], table, digits)
 
@@ -110,10 +110,10 @@ def axis(low: float, high: float, start: int, end: int, log: bool) -> tuple[Call
     return lambda v: start + (end - start) * (v - low) / (high - low), ticks
 
 
-def apart(wanted: list[float]) -> list[float]:
+def keep_apart(wanted: list[float]) -> list[float]:
     """The same heights, moved as little as keeps each a LINE away from its neighbours, none below the axis."""
     placed, order = list(wanted), sorted(range(len(wanted)), key=wanted.__getitem__)
-    floor, ceiling = -math.inf, float(HEIGHT - BOTTOM + LINE)
+    floor, ceiling = -math.inf, float(CHART_HEIGHT - BOTTOM + LINE)
     for i in order:
         placed[i] = floor = max(placed[i], floor + LINE)
     for i in reversed(order):
@@ -121,7 +121,7 @@ def apart(wanted: list[float]) -> list[float]:
     return placed
 
 
-def spread(xs: list[float], n: int) -> list[float]:
+def thin_out(xs: list[float], n: int) -> list[float]:
     """At most n of `xs`, the first and the last among them."""
     if len(xs) <= n:
         return xs

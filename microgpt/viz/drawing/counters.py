@@ -98,7 +98,7 @@ def costs(trace: Trace, config: Config, i: int, counted: Iterable[int] | None = 
     """
     ours = add_total(cost.count(config, [e for e in trace if e.pos == i]) if counted is None else counted)
     t = trace.about.get("before", 0) + i + 1
-    form, form_without = add_total(cost.cached(config, t)), add_total(cost.naive(config, t))
+    form, form_without = add_total(cost.step_macs(config, t)), add_total(cost.naive(config, t))
     known, compared = "macs" not in trace.about, ("recompute_macs", i) in trace
     if compared:
         without = add_total(trace["recompute_macs", i])
@@ -110,7 +110,7 @@ def costs(trace: Trace, config: Config, i: int, counted: Iterable[int] | None = 
     ]
 
 
-def held(trace: Trace, i: int) -> Held:
+def size_after(trace: Trace, i: int) -> Held:
     """What K and V take after step i: as the engine says, else as many rows as each layer then holds."""
     if "held" in trace.about:
         numbers, here = trace.about["held"][i]

@@ -12,7 +12,7 @@ from microgpt.config import Array
 LEVELS = 12  # steps of the scale on each side of zero
 
 
-class Cell(NamedTuple):
+class HeatCell(NamedTuple):
     """One number and its level of heat, from -LEVELS to LEVELS."""
 
     level: int
@@ -23,7 +23,7 @@ class Strip(NamedTuple):
     """A row of numbers; `where` are classes that say what it belongs to."""
 
     where: str
-    cells: list[Cell]
+    cells: list[HeatCell]
     digits: int | None  # decimals of its numbers; None where only their heat is drawn
 
 
@@ -33,15 +33,15 @@ class Scale(NamedTuple):
     limit: float
     digits: int = 2
 
-    def cell(self, value: float) -> Cell:
-        return Cell(max(-LEVELS, min(LEVELS, round(LEVELS * value / self.limit))), value)
+    def cell(self, value: float) -> HeatCell:
+        return HeatCell(max(-LEVELS, min(LEVELS, round(LEVELS * value / self.limit))), value)
 
     def strip(self, values: Array, where: str = "") -> Strip:
         """One cell a number of `values` [n]."""
         return Strip(where, [self.cell(x) for x in values.tolist()], self.digits)
 
 
-def rounded_up(highest: float) -> float:
+def round_up(highest: float) -> float:
     """The next round number, for the end of a scale; a scale of zeros is short too."""
     power = 10.0 ** math.floor(math.log10(max(highest, 1e-9)))
     return next(x * power for x in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if x * power >= highest)
@@ -49,4 +49,4 @@ def rounded_up(highest: float) -> float:
 
 def scale_for(*arrays: Array, digits: int = 2) -> Scale:
     """One scale for all of these: to the largest number among them, rounded up."""
-    return Scale(rounded_up(max(float(np.abs(array).max()) for array in arrays)), digits)
+    return Scale(round_up(max(float(np.abs(array).max()) for array in arrays)), digits)

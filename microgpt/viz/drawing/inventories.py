@@ -19,7 +19,7 @@ PART_NAMES = {
 }
 
 
-class Row(NamedTuple):
+class InventoryRow(NamedTuple):
     """A tensor, bias and all."""
 
     name: str
@@ -43,7 +43,7 @@ class Inventory(NamedTuple):
 
     name: str
     n_layer: int
-    groups: list[tuple[str, list[Row]]]  # "before", "layer" or "after"
+    groups: list[tuple[str, list[InventoryRow]]]  # "before", "layer" or "after"
     total: int  # parameters
     shares: list[Share]
     rope: bool
@@ -77,9 +77,9 @@ def is_in_layer(tensor: Tensor) -> bool:
     return tensor.name not in ("wte", "wpe", "embd_norm", "final_norm", "lm_head")
 
 
-def row(t: Tensor, known_as: dict[str, str]) -> Row:
+def row(t: Tensor, known_as: dict[str, str]) -> InventoryRow:
     other = known_as.get(t.name, "")
-    return Row(
+    return InventoryRow(
         name=t.name,
         known_as="" if other == t.name else other,
         role=ROLES[t.name].sentence,

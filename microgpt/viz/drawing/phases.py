@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from microgpt.errors import N_
 
-KEPT = Path(__file__).with_name("forward.json")  # in the browser, in place of the source of `forward`
+FORWARD_FILE = Path(__file__).with_name("forward.json")  # in the browser, in place of the source of `forward`
 
 
 class Phase(NamedTuple):
@@ -90,12 +90,12 @@ def code(phase: int) -> tuple[str, ...]:
 @cache
 def of_forward() -> dict[str, str]:
     """Event -> the statement of `forward` above its report."""
-    if KEPT.exists():
-        found: dict[str, str] = json.loads(KEPT.read_text("utf-8"))
+    if FORWARD_FILE.exists():
+        found: dict[str, str] = json.loads(FORWARD_FILE.read_text("utf-8"))
         return found
     from inspect import getsource
 
     from microgpt.model import forward
-    from microgpt.viz.drawing.source import reported
+    from microgpt.viz.drawing.source import statements_by_event
 
-    return reported(getsource(forward))
+    return statements_by_event(getsource(forward))

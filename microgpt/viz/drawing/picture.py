@@ -21,8 +21,8 @@ from microgpt.tokenizer import START
 from microgpt.trace import Event, Reads, Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.by_hand import ByHand, by_hand
-from microgpt.viz.drawing.counters import ROUNDING, Agreement, Cost, Guess, Held, Other, costs, guesses, held
-from microgpt.viz.drawing.heat import Scale, Strip, rounded_up
+from microgpt.viz.drawing.counters import ROUNDING, Agreement, Cost, Guess, Held, Other, costs, guesses, size_after
+from microgpt.viz.drawing.heat import Scale, Strip, round_up
 from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
@@ -61,10 +61,10 @@ class Row(NamedTuple):
     @property
     def there(self) -> bool:
         """Whether any layer has it."""
-        return any(there for _, there in self.said)
+        return any(there for _, there in self.reads_by_head)
 
     @property
-    def said(self) -> list[tuple[str, bool]]:
+    def reads_by_head(self) -> list[tuple[str, bool]]:
         """The classes of heads that are drawn, and whether their step reads it; one entry without classes where that is
         the same in all."""
         found = [(str(strip.where), bool(getattr(strip, "cells", True))) for strip in self.k]
@@ -204,7 +204,7 @@ class Picture:
         )
 
     @property
-    def opened(self) -> tuple[Any, ...]:
+    def open_heads(self) -> tuple[Any, ...]:
         """The heads that are drawn, where a model has too many to draw them all (viz/large); empty: all are."""
         return ()
 
@@ -226,7 +226,7 @@ class Picture:
         return known and self.config.position == "rope" and bool(frequencies(self.config)[0] == 1)
 
     @property
-    def told(self) -> set[str]:
+    def event_names(self) -> set[str]:
         """The names of the events that the trace has."""
         return {event.name for event in self.trace}
 
@@ -281,7 +281,7 @@ class Picture:
     def scale_for(self, *names: str) -> Scale:
         drawn = {*names}
         highest = max(peak(event) for event in self.trace if event.name in drawn)
-        return Scale(rounded_up(highest), 2 if self.config.head_dim <= 4 else 1)
+        return Scale(round_up(highest), 2 if self.config.head_dim <= 4 else 1)
 
     @cached_property
     def clearest(self) -> tuple[int, int]:
@@ -429,7 +429,7 @@ class Picture:
 
     def lives(self, i: int) -> list[Life]:
         """The row of position i, again for each step from which on it is another one in the cache."""
-        begins = [i, *(at for at in range(i + 1, self.n) if i in self.changed(at))]
+        begins = [i, *(at for at in range(i + 1, self.n) if i in self.differing_rows(at))]
         if len(begins) == 1:
             return [Life("", self.row(i))]
         ends = [*begins[1:], MOST_TOKENS]
@@ -438,17 +438,17 @@ class Picture:
             for begin, end in zip(begins, ends, strict=True)
         ]
 
-    def changed(self, at: int) -> list[int]:
+    def differing_rows(self, at: int) -> list[int]:
         """The older rows that step `at` reads otherwise than the steps before, or not any more, in a layer drawn."""
         if self.as_read.as_told:
             return []
-        return sorted(set().union(*(self.as_read.changed(at, layer) for layer in self.layers)))
+        return sorted(set().union(*(self.as_read.differing_rows(at, layer) for layer in self.layers)))
 
-    def changed_in(self, layer: int, at: int) -> Changes:
+    def changes_in(self, layer: int, at: int) -> Changes:
         """The same of one layer."""
         if self.as_read.as_told:
             return Changes([], [], False)
-        rows, read = sorted(self.as_read.changed(at, layer)), {*self.as_read.positions(at, layer)}
+        rows, read = sorted(self.as_read.differing_rows(at, layer)), {*self.as_read.positions(at, layer)}
         gone, window = [row for row in rows if row not in read], self.windows[layer] if self.windows else 0
         left = bool(window) and all(row <= at - window for row in gone)
         return Changes([self.place(row) for row in rows if row in read], [self.place(row) for row in gone], left)
@@ -456,7 +456,7 @@ class Picture:
     def changes(self, at: int) -> list[tuple[str, Changes]]:
         """The classes of heads that are drawn, and what has changed there; one entry without classes where that is the
         same in all."""
-        found = {layer: self.changed_in(layer, at) for layer in self.layers}
+        found = {layer: self.changes_in(layer, at) for layer in self.layers}
         if all(rows == found[self.first_layer] for rows in found.values()):
             return [("", found[self.first_layer])]
         return [(self.of_layer(layer), rows) for layer, rows in found.items()]
@@ -565,29 +565,29 @@ class Picture:
             q_reads=len(self.reads["q", self.first_layer, i]),
             first_row_reads=sum(step <= i for step in self.reads["k", self.first_layer, 0]),
             costs=self.costs(i),
-            bytes=self.held(i),
+            bytes=self.size_after(i),
             guesses=self.guesses(i),
             choice=self.choice(i),
             stops=self.stops(i),
             given=show(self.tokens[i + 1]) if i + 1 < self.about["n_prompt"] and i + 1 < self.n else None,
             difference=self.difference(i),
             other=self.other(i),
-            listed=self.listed(i),
+            listed=self.numbers_of(i),
         )
 
     def costs(self, i: int) -> list[Cost]:
         """Multiply-adds of step i, with the cache and without."""
         return costs(self.trace, self.config, i)
 
-    def held(self, i: int) -> Held:
+    def size_after(self, i: int) -> Held:
         """What K and V take after step i."""
-        return held(self.trace, i)
+        return size_after(self.trace, i)
 
     def guesses(self, i: int) -> list[Guess]:
         """The likeliest next tokens."""
         return guesses(self.trace, i, self.vocabulary_token)
 
-    def listed(self, i: int) -> list[Listed]:
+    def numbers_of(self, i: int) -> list[Listed]:
         """The numbers behind strips that have none, of step i; here all strips have theirs."""
         return []
 

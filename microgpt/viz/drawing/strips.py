@@ -15,16 +15,16 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from microgpt.config import Array
-from microgpt.viz.drawing.heat import LEVELS, Cell, rounded_up
+from microgpt.viz.drawing.heat import LEVELS, HeatCell, round_up
 
-SHARE = 95  # percent of the numbers that a scale holds
-HEIGHT = 10  # of a strip, in the units of its paths
+SCALE_SHARE = 95  # percent of the numbers that a scale holds
+STRIP_HEIGHT = 10  # of a strip, in the units of its paths
 ABOVE, BELOW = 4, 6  # the middle of a cell that is 8 high, above zero and below
 N_LARGEST = 3  # numbers that are said where a strip cannot be seen
-STEP = 2  # levels of the heat scale that are one here
+LEVEL_STEP = 2  # levels of the heat scale that are one here
 CELLS = 64  # the most cells of a row that is not cut into heads
 
-Run: TypeAlias = tuple[int, float, int]  # cells side by side: where they begin, x and y, and how many they are
+CellRun: TypeAlias = tuple[int, float, int]  # cells side by side: where they begin, x and y, and how many they are
 
 
 class Thin(NamedTuple):
@@ -32,8 +32,8 @@ class Thin(NamedTuple):
 
     where: str
     n: int
-    paths: list[tuple[int, list[Run]]]
-    beyond: list[Run]
+    paths: list[tuple[int, list[CellRun]]]
+    beyond: list[CellRun]
     largest: list[tuple[int, float]]  # a few numbers, each behind its index
     digits: int
 
@@ -56,20 +56,20 @@ class ThinScale(NamedTuple):
         """Decimals of its numbers: 1 from 3 up, 2 from 0.3 up, 3 from 0.03 up."""
         return max(1, 2 - math.floor(math.log10(self.limit / 0.3)))
 
-    def cell(self, value: float) -> Cell:
+    def cell(self, value: float) -> HeatCell:
         """On every second level of the heat scale: with half the levels a strip has half the paths."""
-        level = STEP * min(round(LEVELS / STEP * abs(value) / self.limit), LEVELS // STEP)
-        return Cell(-level if value < 0 else level, value)
+        level = LEVEL_STEP * min(round(LEVELS / LEVEL_STEP * abs(value) / self.limit), LEVELS // LEVEL_STEP)
+        return HeatCell(-level if value < 0 else level, value)
 
     def strip(self, values: Array, where: str = "") -> Thin:
         """One cell a number of `values` [n], each as `cell` has it."""
         wide = values.astype(np.float64)
-        sizes = np.minimum(np.rint(LEVELS / STEP * np.abs(wide) / self.limit), LEVELS // STEP).astype(int)
-        found: dict[int, list[Run]] = {}
-        for level, x, n in listed(runs(np.where(wide < 0, -STEP, STEP) * sizes)):
+        sizes = np.minimum(np.rint(LEVELS / LEVEL_STEP * np.abs(wide) / self.limit), LEVELS // LEVEL_STEP).astype(int)
+        found: dict[int, list[CellRun]] = {}
+        for level, x, n in as_lines(runs(np.where(wide < 0, -LEVEL_STEP, LEVEL_STEP) * sizes)):
             found.setdefault(level, []).append((x, ABOVE if level > 0 else BELOW, n))
         paths = sorted(found.items(), key=lambda path: (path[0] > 0, abs(path[0])))
-        beyond: list[Run] = [(x, HEIGHT // 2, n) for _, x, n in listed(runs(np.abs(wide) > self.limit))]
+        beyond: list[CellRun] = [(x, STRIP_HEIGHT // 2, n) for _, x, n in as_lines(runs(np.abs(wide) > self.limit))]
         largest = np.argsort(-np.abs(values), kind="stable")[:N_LARGEST].tolist()
         said = [(i, float(values[i])) for i in largest]
         return Thin(where, len(values), paths, beyond, said, self.digits)
@@ -79,7 +79,7 @@ def thin_scale(arrays: Iterable[Array]) -> ThinScale:
     """One scale for all of these."""
     sizes = np.abs(np.concatenate([array.ravel() for array in arrays]).astype(np.float64))
     largest = float(sizes.max())
-    limit = rounded_up(float(np.percentile(sizes, SHARE, method="inverted_cdf")) or largest or 1.0)
+    limit = round_up(float(np.percentile(sizes, SCALE_SHARE, method="inverted_cdf")) or largest or 1.0)
     far = int((sizes > limit).sum())
     return ThinScale(limit, sizes.size, far, largest)
 
@@ -92,12 +92,12 @@ def runs(cells: Array) -> tuple[Array, Array, Array]:
     return cells[begins][drawn], begins[drawn], lengths[drawn]
 
 
-def listed(columns: Iterable[Array]) -> list[tuple[int, ...]]:
+def as_lines(columns: Iterable[Array]) -> list[tuple[int, ...]]:
     """Of several columns, line by line, in Python's numbers."""
     return list(zip(*[column.tolist() for column in columns], strict=True))
 
 
-def folded(values: Array, cells: int = CELLS) -> Array:
+def fold(values: Array, cells: int = CELLS) -> Array:
     """Of a row longer than `cells`, the largest number, either way, of each run of neighbours; a short one as it is."""
     if len(values) <= cells:
         return values

@@ -27,7 +27,7 @@ def medians(laps: Sequence[Sequence[float]]) -> list[float]:
     return [sorted(times)[len(laps) // 2] for times in zip(*laps, strict=True)]
 
 
-def finished(names: Sequence[str], kinds: Sequence[str], done: int, laps: Sequence[Sequence[float]]) -> list[Lane]:
+def final_lanes(names: Sequence[str], kinds: Sequence[str], done: int, laps: Sequence[Sequence[float]]) -> list[Lane]:
     """The lanes in the end."""
     seconds = medians(laps)
     return [

@@ -17,14 +17,14 @@ from urllib.parse import urlencode
 from microgpt.course import LESSONS
 from microgpt.errors import N_, UserError
 from microgpt.viz import views
-from microgpt.viz.controls import Value, View, drawn
+from microgpt.viz.controls import Value, View, figure_values
 from microgpt.viz.drawing.kit.pieces import Group, Piece, Sheet
-from microgpt.viz.drawing.kit.places import EDGE, WIDTH, Pen, chips
+from microgpt.viz.drawing.kit.places import EDGE, FIGURE_WIDTH, Pen, chips
 from microgpt.viz.drawing.kit.svg import Drawing, drawing
-from microgpt.viz.drawing.kit.words import Run, balance, fit, lines, runs
+from microgpt.viz.drawing.kit.words import TextRun, balance, fit, lines, runs
 from microgpt.viz.large.from_checkpoint import choices_of, page_for
 from microgpt.viz.large.picture import BigPicture
-from microgpt.viz.lesson import added, lesson_named, page_named
+from microgpt.viz.lesson import find_added, lesson_named, page_named
 from microgpt.viz.page import Page
 from microgpt.viz.patches import Patch, file
 from microgpt.viz.rendering import draw
@@ -32,17 +32,17 @@ from microgpt.viz.request import settings_from
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 from microgpt.viz.text.glossary import GLOSSARY
-from microgpt.viz.text.language import LANG, folder, say, translated
+from microgpt.viz.text.language import LANG, folder, say, translate
 
 __all__ = ["card", "figure", "figure_file", "of_case", "of_run", "of_view"]
 
-SECONDS, REST, FADE = 2.4, 2.4, 0.3  # of one case, of the last one in addition, of the change between two
-CARD = 1200, 630  # of what a link shows
-BLINK, ROUNDS = 0.01, 3  # how long a panel takes to go, unseen; how often all is gone through
+CASE_SECONDS, REST, FADE = 2.4, 2.4, 0.3  # of one case, of the last one in addition, of the change between two
+CARD_SIZE = 1200, 630  # of what a link shows
+BLINK, LOOPS = 0.01, 3  # how long a panel takes to go, unseen; how often all is gone through
 TYPE = "image/svg+xml"
 FROM = N_("from a run of %(model)s")
-NAME = N_("Keep K and V, throw Q away")
-SPAN = WIDTH - 2 * EDGE  # of what stands around the card
+FIGURE_NAME = N_("Keep K and V, throw Q away")
+SPAN = FIGURE_WIDTH - 2 * EDGE  # of what stands around the card
 
 
 class Panel(NamedTuple):
@@ -51,7 +51,7 @@ class Panel(NamedTuple):
     body: list[Piece]
     height: int
     about: str
-    caption: list[list[Run]]
+    caption: list[list[TextRun]]
     alt: str
 
 
@@ -68,7 +68,7 @@ def figure(
     """
     page = lesson(shown)
     view = views.view(page.widget, settings)
-    return of_view(page, settings, view, drawn(view, choice), address, moves)
+    return of_view(page, settings, view, figure_values(view, choice), address, moves)
 
 
 def of_run(picture: BigPicture, asked: Mapping[str, object] | None = None, moves: bool = False) -> Drawing:
@@ -76,7 +76,7 @@ def of_run(picture: BigPicture, asked: Mapping[str, object] | None = None, moves
 
     `asked` names step, layer, head and phase, as the page's options do. Raises UserError for what is not open.
     """
-    return of_case(picture, drawn(picture, choices_of(lesson_named("stepper"), picture, asked or {})), moves)
+    return of_case(picture, figure_values(picture, choices_of(lesson_named("stepper"), picture, asked or {})), moves)
 
 
 def of_case(picture: BigPicture, at: Mapping[str, Value], moves: bool = False) -> Drawing:
@@ -110,8 +110,8 @@ def figure_file(fields: Mapping[str, str], moves: bool = False, settings: Settin
     page = lesson(fields["page"])
     settings = settings or settings_from(page, fields)
     view = views.view(page.widget, settings)
-    asked = {name: fields[name] for name in drawn(view) if name in fields}
-    at = drawn(view, asked)
+    asked = {name: fields[name] for name in figure_values(view) if name in fields}
+    at = figure_values(view, asked)
     svg = of_view(page, settings, view, at, moves=moves)
     return file(file_name(page, {name: at[name] for name in asked}, moves), svg, TYPE)
 
@@ -120,28 +120,28 @@ def card(page: Page) -> Drawing:
     """What a link to the page shows, 1200 x 630: its title, and its figure; of the glossary, its words."""
     own = page._replace(widget=page.widget or page.hero)
     pictured = own if own.widget else next(one for one in LESSONS if one.widget == "kv_cache")
-    sheet, pen, title = Sheet(), Pen(96), translated([page.title])[0]
-    sheet.box(0, 0, *CARD, "paper", round=0)
+    sheet, pen, title = Sheet(), Pen(96), translate([page.title])[0]
+    sheet.box(0, 0, *CARD_SIZE, "paper", round=0)
     for x, letter in ((60, "K"), (90, "V")):
         sheet.box(x, 44, 26, 30, f"{letter.lower()}-wash")
         sheet.t(x + 13, 66, letter, f"20 bold {letter.lower()} mid")
-    sheet.t(128, 66, say(NAME), "20 soft")
+    sheet.t(128, 66, say(FIGURE_NAME), "20 soft")
     for line in balance(title, 1080, 48, "bold"):
         sheet.line(60, pen.down(62, 48).text, line, "48 bold")
     top = pen.down(34).middle
     if page.name != "glossary":
         view = views.view(pictured.widget, Settings(pictured.model, pictured.prompt))
-        shown = panel(pictured, view, drawn(view), short=True)
+        shown = panel(pictured, view, figure_values(view), short=True)
         body = Sheet()
         body.box(EDGE, 0, SPAN, shown.height, "card", "line", 10)
         sheet.add(Group([*body.pieces, *shown.body], 31, top, scale=1.185))
-        return drawing(*CARD, sheet.pieces, LANG.get(), title)
-    for line in lines(translated([page.summary])[0], 1080, 24):
+        return drawing(*CARD_SIZE, sheet.pieces, LANG.get(), title)
+    for line in lines(translate([page.summary])[0], 1080, 24):
         sheet.line(60, pen.down(38, 24).text, line, "24 soft")
-    for chip in sum(chips(translated(term.word for term in GLOSSARY.values()), 60, pen.y + 34, 1080, 44, 10, 20), []):
+    for chip in sum(chips(translate(term.word for term in GLOSSARY.values()), 60, pen.y + 34, 1080, 44, 10, 20), []):
         sheet.fill(chip.box, "card", "line", 6)
         sheet.t(chip.box.mid, chip.box.line.part(44, 0, 20).text, chip.text, "20 mid")
-    return drawing(*CARD, sheet.pieces, LANG.get(), title)
+    return drawing(*CARD_SIZE, sheet.pieces, LANG.get(), title)
 
 
 def file_name(page: Page, choice: Mapping[str, object], moves: bool) -> str:
@@ -170,7 +170,7 @@ def panel(page: Page, view: View, at: Mapping[str, Value], moving: bool = False,
 
     `short` leaves out what stands before the main thing.
     """
-    other = added(page.widget)
+    other = find_added(page.widget)
     if other and not (at and (hasattr(view, "tables") or other.template("figure.svg"))):
         raise UserError(
             "The lesson “%(name)s” has no figure; it needs a choice, and figure.svg or a view with tables.",
@@ -185,7 +185,7 @@ def panel(page: Page, view: View, at: Mapping[str, Value], moving: bool = False,
 
 def differences(page: Page, settings: Settings, view: View, at: Mapping[str, Value]) -> dict[str, object]:
     """What an address must say for the page to show this: all that it does not show by itself."""
-    usual, first = Settings(page.model, page.prompt)._asdict(), drawn(view)
+    usual, first = Settings(page.model, page.prompt)._asdict(), figure_values(view)
     run = {name: value for name, value in settings._asdict().items() if value != usual[name]}
     return run | {name: value for name, value in at.items() if value != first[name]}
 
@@ -198,7 +198,7 @@ def source(page: Page, asked: Mapping[str, object], address: str) -> tuple[str, 
 
 def frame(page: Page, panels: list[Panel], source: str, href: str = "") -> Drawing:
     """The whole figure around its panels, of which the last one stands when nothing moves."""
-    title, height = translated([page.title])[0], max(one.height for one in panels)
+    title, height = translate([page.title])[0], max(one.height for one in panels)
     sheet, pen, moves = Sheet(), Pen(EDGE), len(panels) > 1
     paper = sheet.ground()
     for line in balance(title, SPAN, 24, "bold"):
@@ -212,7 +212,7 @@ def frame(page: Page, panels: list[Panel], source: str, href: str = "") -> Drawi
     for at, one in enumerate(panels):
         below, own = caption.branch(), Sheet()
         if moves:
-            own.box(0, top, WIDTH, pen.since(top), "paper", round=0)
+            own.box(0, top, FIGURE_WIDTH, pen.since(top), "paper", round=0)
         own.t(EDGE, about.text, one.about, "15 soft")
         own.box(EDGE, card, SPAN, height, "card", "line", 10)
         own.add(Group(one.body, y=card))
@@ -221,32 +221,32 @@ def frame(page: Page, panels: list[Panel], source: str, href: str = "") -> Drawi
         hidden = moves and at < len(panels) - 1
         sheet.add(Group(own.pieces, opacity=0 if hidden else 1, name=f"microgpt-{at}" if moves else ""))
     foot = Sheet()
-    foot.t(EDGE, pen.down(40).text, fit(f"{say(NAME)} · {source}", 900), "soft")
+    foot.t(EDGE, pen.down(40).text, fit(f"{say(FIGURE_NAME)} · {source}", 900), "soft")
     sheet.add(Group(foot.pieces, href=href))
-    paper.box(0, 0, WIDTH, pen.down(4).bottom, "paper", round=0)
+    paper.box(0, 0, FIGURE_WIDTH, pen.down(4).bottom, "paper", round=0)
     style = in_turns(len(panels)) if moves else ""
-    return drawing(WIDTH, pen.y, sheet.pieces, LANG.get(), title, panels[-1].alt, style)
+    return drawing(FIGURE_WIDTH, pen.y, sheet.pieces, LANG.get(), title, panels[-1].alt, style)
 
 
 def in_turns(n: int) -> str:
     """The style of n panels that come one after the other, where a reader lets things move."""
     rules = []
-    for at, marks in enumerate(turns(n)):
+    for at, marks in enumerate(panel_times(n)):
         frames = " ".join(f"{when} {{ opacity: {opacity} }}" for when, opacity in marks)
-        play = f"microgpt-{at} {n * SECONDS + REST:.1f}s ease-in-out {ROUNDS} both"
+        play = f"microgpt-{at} {n * CASE_SECONDS + REST:.1f}s ease-in-out {LOOPS} both"
         rules.append(f"@keyframes microgpt-{at} {{ {frames} }}\n.microgpt-{at} {{ animation: {play} }}\n")
     return f"<style>\n@media screen and (prefers-reduced-motion: no-preference) {{\n{''.join(rules)}}}\n</style>\n"
 
 
-def turns(n: int) -> list[list[tuple[str, int]]]:
+def panel_times(n: int) -> list[list[tuple[str, int]]]:
     """For each of n panels that lie on each other, the later on top: points in time, and how opaque it is then.
 
     A panel comes over the one before, which goes when it is covered. The last one stays.
     """
-    total = n * SECONDS + REST
+    total = n * CASE_SECONDS + REST
     found = []
     for i in range(n):
-        come, covered = i * SECONDS, (i + 1) * SECONDS + FADE
+        come, covered = i * CASE_SECONDS, (i + 1) * CASE_SECONDS + FADE
         marks = [(0.0, 0), (come, 0), (come + FADE, 1)] if i else [(0.0, 1)]
         marks += [(covered, 1), (covered + BLINK, 0), (total, 0)] if i < n - 1 else [(total, 1)]
         found.append([(f"{100 * t / total:.3f}%", opacity) for t, opacity in marks])

@@ -25,8 +25,8 @@ READ_EVERYWHERE, READ_OPENED = ("key_positions",), ("k_read", "v_read")  # kept 
 HEADS_AT = {"q": 1, "k": 1, "v": 1, "head_out": 1, "attn_scores": 0, "k_read": 0, "v_read": 0}  # the axis of the heads
 CLOSED = 3  # digits of the weights of a head that a page does not open
 OVER_VOCABULARY = ("logits", "recompute_logits")
-KEPT = {*EVERYWHERE, *READ_EVERYWHERE, *OPENED, *READ_OPENED, *OVER_VOCABULARY}
-IN_ALL = (*EVERYWHERE, *OVER_VOCABULARY, "resid_pre", "k", "v")  # what `whole` looks at in all layers
+EVENTS_KEPT = {*EVERYWHERE, *READ_EVERYWHERE, *OPENED, *READ_OPENED, *OVER_VOCABULARY}
+IN_ALL = (*EVERYWHERE, *OVER_VOCABULARY, "resid_pre", "k", "v")  # what `facts_of_all` looks at in all layers
 
 
 def excerpt(trace: Trace, layers: Collection[int], token_ids: Sequence[int], digits: int = 0) -> Trace:
@@ -50,7 +50,7 @@ def excerpt(trace: Trace, layers: Collection[int], token_ids: Sequence[int], dig
         "vocabulary": [vocabulary[token] for token in token_ids],
         "vocabulary_ids": list(token_ids),
         "cut": cut,
-        "whole": in_digits(whole(trace, token_ids), digits + 2) if digits else whole(trace, token_ids),
+        "whole": in_digits(facts_of_all(trace, token_ids), digits + 2) if digits else facts_of_all(trace, token_ids),
     }
     part = Trace(about)
     for event in trace:
@@ -58,13 +58,13 @@ def excerpt(trace: Trace, layers: Collection[int], token_ids: Sequence[int], dig
         if name in everywhere and isinstance(value, int):
             part(event.report)
         elif name in everywhere or (name in opened and layer in layers):
-            part((name, written(np.asarray(value), digits), pos, layer))
+            part((name, round_values(np.asarray(value), digits), pos, layer))
         elif name in OVER_VOCABULARY:
             part((name, shortest(np.asarray(value)[..., token_ids]), pos, layer))
     return part
 
 
-def needed(layers: Collection[int]) -> Callable[[str, int], bool]:
+def is_needed(layers: Collection[int]) -> Callable[[str, int], bool]:
     """Which events, by name and layer, a recording must keep for the excerpt of `layers` and what it says of all."""
     return lambda name, layer: (
         name in (*IN_ALL, *READ_EVERYWHERE) or (name in (*OPENED, *READ_OPENED) and layer in layers)
@@ -86,7 +86,7 @@ def of_heads(part: Trace, heads: Sequence[tuple[int, int, int]]) -> Trace:
         name, value, pos, layer = event.report
         own = [head for head in range(config.n_head) if (layer, head) in opened]
         if name == "attn_weights":
-            told = written(np.asarray(value), CLOSED)
+            told = round_values(np.asarray(value), CLOSED)
             told[own] = np.asarray(value)[own]
         elif name in HEADS_AT:
             rows = np.asarray(value, np.float64)
@@ -104,7 +104,7 @@ def of_heads(part: Trace, heads: Sequence[tuple[int, int, int]]) -> Trace:
     return found
 
 
-def whole(trace: Trace, token_ids: Sequence[int]) -> dict[str, Any]:
+def facts_of_all(trace: Trace, token_ids: Sequence[int]) -> dict[str, Any]:
     """What the page says of all layers and of the whole vocabulary, a step an entry.
 
     `macs` over cost.PARTS; `chances`, the probability of each of `token_ids` among all tokens, at the temperature and
@@ -142,7 +142,7 @@ def macs(trace: Trace, config: Config, i: int) -> Array:
     if "macs" in trace.about:
         return np.array(trace.about["macs"][i])
     told = [event for event in trace if event.pos == i]
-    return cost.count(config, told) if {*cost.MACS} <= {event.name for event in told} else cost.cached(config, i + 1)
+    return cost.count(config, told) if {*cost.MACS} <= {event.name for event in told} else cost.step_macs(config, i + 1)
 
 
 def v_lengths(trace: Trace, config: Config, n: int) -> Array:
@@ -161,14 +161,14 @@ def over_layers(trace: Trace, name: str, config: Config, n: int) -> Array:
 
 
 def k_peaks(keys: Array) -> list[list[tuple[int, float]]]:
-    """Of keys [n_layer, n, n_kv_head, head_dim]: see `whole`."""
+    """Of keys [n_layer, n, n_kv_head, head_dim]: see `facts_of_all`."""
     sizes = np.sort(found := np.abs(keys).mean(axis=1), axis=-1)  # [n_layer, n_kv_head, head_dim]
     middle = sizes[..., sizes.shape[-1] // 2]
     times = np.divide(sizes[..., -1], middle, out=np.zeros_like(middle), where=middle > 0)
     return [list(zip(*pair, strict=True)) for pair in zip(found.argmax(-1).tolist(), times.tolist(), strict=True)]
 
 
-def written(value: Array, digits: int) -> Array:
+def round_values(value: Array, digits: int) -> Array:
     """Rounded to so many digits; else as it is, see `shortest`."""
     if not digits or value.dtype.kind == "i":  # counts are whole
         return shortest(value)

@@ -82,7 +82,7 @@ def of_family(view: BigPicture) -> list[str]:
         found.append(say(EXPANDED, n=whole(about["latent"])))
     if "quantised" in about:
         found.append(say(QUANTISED, method=about["quantised"]))
-    found += counted(view)
+    found += count_sentences(view)
     kept = with_rows(about)
     if len(kept) < c.n_layer:
         found.append(say(NO_ROWS, kept=", ".join(map(str, kept))))
@@ -96,7 +96,7 @@ def of_family(view: BigPicture) -> list[str]:
                 found.append(say(sentence, **texts))
     if "again" in about:
         found.append(say(AGAIN, steps=", ".join(whole(view.place(i) + 1) for i in about["again"])))
-    if any(scaled(view, one) for one in view.heads):
+    if any(has_other_scale(view, one) for one in view.heads):
         found.append(say(SCALED, head_dim=whole(c.head_dim)))
     last = view.n - 1
     sums = []
@@ -110,7 +110,7 @@ def of_family(view: BigPicture) -> list[str]:
     return found
 
 
-def counted(view: BigPicture) -> list[str]:
+def count_sentences(view: BigPicture) -> list[str]:
     """What PyTorch has counted at one step, beside what the page says of it."""
     if "counted" not in view.about:
         return []
@@ -126,7 +126,7 @@ def runs(layers: list[int]) -> list[tuple[int, int]]:
     return list(zip([layer for layer in layers if layer - 1 not in layers], ends, strict=True))
 
 
-def scaled(view: BigPicture, one: Open) -> bool:
+def has_other_scale(view: BigPicture, one: Open) -> bool:
     """Whether a score of this head is other than q . k over the root of head_dim."""
     c, trace, last = view.config, view.trace, view.n - 1
     q = trace["q", last, one.layer][0, one.head]

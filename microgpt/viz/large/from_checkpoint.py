@@ -16,7 +16,7 @@ from microgpt.viz.text.formats import show, whole
 from microgpt.viz.text.language import say
 from microgpt.weights import Model
 
-FIRST = [0]  # the layer and the head that a page other than the stepper draws
+FIRST_PLACE = [0]  # the layer and the head that a page other than the stepper draws
 
 TITLE = N_("Why does %(model)s keep K and V, and throw Q away?")
 SUMMARY = N_(
@@ -54,7 +54,7 @@ def heads_for(
         return layers, heads
     if layers or heads:
         raise UserError("layers and heads are for the stepper; leave them out.")
-    return FIRST, FIRST
+    return FIRST_PLACE, FIRST_PLACE
 
 
 def view_of(page: Page, model: Model, picture: BigPicture) -> View:
@@ -71,7 +71,7 @@ def choices_of(page: Page, view: BigPicture, start: Mapping[str, Any]) -> dict[s
     layer, head = chosen.pop("layer", None), chosen.pop("head", None)
     if layer is None and head is None:
         return chosen
-    fitting = [one for one in view.opened if layer in (None, one.layer) and head in (None, one.head)]
+    fitting = [one for one in view.open_heads if layer in (None, one.layer) and head in (None, one.head)]
     if not fitting:
         raise UserError(
             "Layer %(layer)s, head %(head)s is not open on this page; open it with the options layers and heads.",

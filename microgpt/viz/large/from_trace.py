@@ -20,8 +20,8 @@ from microgpt.cost import kv_bytes
 from microgpt.errors import N_, UserError
 from microgpt.trace import Trace
 from microgpt.viz.drawing.counters import N_GUESSES, Cost, Guess, Held, candidates, costs
-from microgpt.viz.large.checked import check
-from microgpt.viz.large.heads import Open, attention, distances, earlier, opened, rule_layers, with_rows
+from microgpt.viz.large.checks import check_trace
+from microgpt.viz.large.heads import Open, attention, choose_heads, distances, earlier, rule_layers, with_rows
 from microgpt.viz.large.picture import BigPicture, picture_of_run
 
 
@@ -41,10 +41,10 @@ class ExcerptPicture(BigPicture):
     def costs(self, i: int) -> list[Cost]:
         return costs(self.trace, self.config, i, self.about["whole"]["macs"][i])
 
-    def held(self, i: int) -> Held:
+    def size_after(self, i: int) -> Held:
         """By the rows that each layer has told of, where the engine does not say."""
         if "held" in self.about:
-            return super().held(i)
+            return super().size_after(i)
         c, size = self.config, bytes_of(self.about["dtype"])
         rows = sum(self.trace.number("cache_append", i, layer) or 0 for layer in range(c.n_layer))
         numbers = rows * c.n_kv_head * (c.head_dim + self.v_dim)
@@ -95,16 +95,16 @@ def drawable() -> Iterator[None]:
 
 def picture_of_trace(trace: Trace, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> ExcerptPicture:
     """The picture of a trace or an excerpt, whichever engine has run it. Raises UserError for what cannot be drawn."""
-    check(trace)
+    check_trace(trace)
     with drawable():
-        return picture_of_excerpt(cut(trace, layers, heads), layers, heads)
+        return picture_of_excerpt(trim(trace, layers, heads), layers, heads)
 
 
-def cut(trace: Trace, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> Trace:
+def trim(trace: Trace, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> Trace:
     """The excerpt of a trace; what is one already stays so."""
     if "whole" in trace.about:
         return trace
-    about = described(trace.about)
+    about = complete_about(trace.about)
     n = len(about["tokens"])
     run = Trace(about, [event.report for event in trace])
     for i in range(about["n_prompt"] - 1, n - 1):
@@ -113,7 +113,7 @@ def cut(trace: Trace, layers: Sequence[int] = (), heads: Sequence[int] = ()) -> 
     return picture_of_run(run, layers, heads).excerpt()
 
 
-def described(about: Mapping[str, Any]) -> dict[str, Any]:
+def complete_about(about: Mapping[str, Any]) -> dict[str, Any]:
     """What a trace says of its run, with what may be left out."""
     config, tokens, dtype = Config(**about["config"]), about["tokens"], about.get("dtype", "float64")
     ids = about.get("ids") or [about["vocabulary"].index(token) for token in tokens]
@@ -135,7 +135,7 @@ def picture_of_excerpt(part: Trace, layers: Sequence[int] = (), heads: Sequence[
     weights = attention(part, config, len(part.about["tokens"]))
     told = part.about["cut"]["in_layers"].get("heads")
     if told is None:
-        found = opened(weights, config.head_dim, layers or kept, heads, before=earlier(part.about, weights))
+        found = choose_heads(weights, config.head_dim, layers or kept, heads, before=earlier(part.about, weights))
         return ExcerptPicture(part, heads=tuple(found), by_rule=not heads, layers_by_rule=not layers)
     far, known = distances(weights, earlier(part.about, weights)), {(layer, head): rank for layer, head, rank in told}
     for layer, head in product(layers or kept, heads):

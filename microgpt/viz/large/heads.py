@@ -84,7 +84,7 @@ def distances(weights: Array, before: Array | None = None) -> Array:
     return mean
 
 
-def opened(
+def choose_heads(
     weights: Array,
     head_dim: int,
     layers: Sequence[int] = (),
@@ -100,8 +100,8 @@ def opened(
     """
     n_layer, n_head, n, _ = weights.shape
     most = room_for(head_dim, n)
-    check("layers", layers, n_layer)
-    check("heads", heads, n_head)
+    check_numbers("layers", layers, n_layer)
+    check_numbers("heads", heads, n_head)
     far, found = distances(weights, before), []
     kept = kept or range(n_layer)
     chosen = sorted(set(layers)) or rule_layers(kept)
@@ -139,14 +139,14 @@ def rule_layers(kept: Sequence[int]) -> list[int]:
     return sorted({kept[0], kept[(len(kept) - 1) // 2], kept[-1]})
 
 
-def check(name: str, numbers: Sequence[int], count: int) -> None:
+def check_numbers(name: str, numbers: Sequence[int], count: int) -> None:
     """Raise UserError for a layer or a head, as `name` says, that a model with so many does not have."""
     for value in numbers:
         if not 0 <= value < count:
             raise UserError(MISSING[name], value=value, first=0, last=count - 1)
 
 
-def numbers(name: str, text: str | None) -> list[int]:
+def parse_numbers(name: str, text: str | None) -> list[int]:
     """The layers or heads, as `name` says, that are asked for: "0, 5, 11"; none where nothing is given."""
     text = (text or "").strip()
     if not re.fullmatch(r"(\d{1,4}([,;\s]+|$))*", text):

@@ -13,13 +13,13 @@ import numpy as np
 
 from microgpt.config import Array
 from microgpt.errors import N_
-from microgpt.viz.drawing.strips import Run, listed, runs
+from microgpt.viz.drawing.strips import CellRun, as_lines, runs
 from microgpt.viz.large.heads import Open
 from microgpt.viz.text.language import say
 
 LEVELS = (0.05, 0.2, 0.4, 0.7)  # a cell has the level of the largest of these that its weight reaches
-HEAD, OPEN = N_("layer %(layer)s, head %(head)s"), N_("layer %(layer)s, head %(head)s: open")
-HALF = 0.5  # of a head's weight: with more it is counted as a head of that kind
+HEAD_NAME, OPEN_HEAD_NAME = N_("layer %(layer)s, head %(head)s"), N_("layer %(layer)s, head %(head)s: open")
+HALF_WEIGHT = 0.5  # of a head's weight: with more it is counted as a head of that kind
 
 
 class Thumb(NamedTuple):
@@ -27,17 +27,17 @@ class Thumb(NamedTuple):
 
     layer: int
     head: int
-    paths: list[tuple[int, list[Run]]]
+    paths: list[tuple[int, list[CellRun]]]
     opened: int
     target: str  # the id of the radio button that opens it
 
     @property
     def title(self) -> str:
         """In the language that is set. A template takes ten times as long for it, and there are hundreds."""
-        return say(OPEN if self.target else HEAD, layer=self.layer, head=self.head)
+        return say(OPEN_HEAD_NAME if self.target else HEAD_NAME, layer=self.layer, head=self.head)
 
 
-class Kind(NamedTuple):
+class HeadKind(NamedTuple):
     """Heads that do one simple thing: how many, and the one that does it most."""
 
     heads: int
@@ -50,8 +50,8 @@ class Again(NamedTuple):
     """Of the steps whose token has come before: what heads then give its earlier places, or those just after them."""
 
     steps: int
-    same: Kind
-    after: Kind
+    same: HeadKind
+    after: HeadKind
 
 
 class Overview(NamedTuple):
@@ -64,10 +64,10 @@ class Overview(NamedTuple):
     layers: list[list[Thumb]]
     levels: Sequence[float]
     half: float
-    earlier: Kind | None  # rows before those that are drawn have most of the weight; None where there are none
-    first: Kind | None  # the first token has most of the weight
-    before: Kind | None  # the token just before has most of it
-    own: Kind | None  # the token itself has most of it
+    earlier: HeadKind | None  # rows before those that are drawn have most of the weight; None where there are none
+    first: HeadKind | None  # the first token has most of the weight
+    before: HeadKind | None  # the token just before has most of it
+    own: HeadKind | None  # the token itself has most of it
     short: float | None  # in heads that rest on the first token: its V row, against the others; None if not short
     again: Again | None  # None where no token comes twice
 
@@ -93,7 +93,7 @@ def overview(
     """
     n_layer, n_head, n, _ = weights.shape
     at = {(one.layer, one.head): index for index, one in enumerate(opened)}
-    paths = drawn(weights)
+    paths = level_paths(weights)
 
     def thumb(layer: int, head: int) -> Thumb:
         index = at.get((layer, head), -1)
@@ -107,7 +107,7 @@ def overview(
         heads=len(kept) * n_head,
         layers=[[thumb(layer, head) for head in range(n_head)] for layer in range(n_layer)],
         levels=LEVELS,
-        half=HALF,
+        half=HALF_WEIGHT,
         earlier=kind(before[:, :, steps]) if n > 2 and before is not None else None,
         first=kind(weights[:, :, steps, 0]) if n > 2 and before is None else None,
         before=kind(weights[:, :, steps, steps - 1]) if n > 2 else None,
@@ -117,11 +117,11 @@ def overview(
     )
 
 
-def kind(shares: Array) -> Kind:
+def kind(shares: Array) -> HeadKind:
     """The heads of which these shares [n_layer, n_head, steps] are, on the mean, more than HALF."""
     mean = shares.mean(-1)
     layer, head = (int(x) for x in np.unravel_index(mean.argmax(), mean.shape))
-    return Kind(int((mean > HALF).sum()), layer, head, float(mean[layer, head]))
+    return HeadKind(int((mean > HALF_WEIGHT).sum()), layer, head, float(mean[layer, head]))
 
 
 def again(weights: Array, ids: Sequence[int]) -> Again | None:
@@ -143,9 +143,9 @@ def short(shares: Array, lengths: Array) -> float | None:
     """
     first, others = lengths[:, 0], lengths[:, 1:].mean(1)  # [n_layer, n_kv_head]
     times = np.divide(first, others, out=np.ones_like(first), where=others > 0)
-    resting = np.sort(np.repeat(times, shares.shape[1] // times.shape[1], axis=1)[shares.mean(-1) > HALF])
+    resting = np.sort(np.repeat(times, shares.shape[1] // times.shape[1], axis=1)[shares.mean(-1) > HALF_WEIGHT])
     middle = float(resting[len(resting) // 2]) if resting.size else 1.0
-    return middle if middle < HALF else None
+    return middle if middle < HALF_WEIGHT else None
 
 
 def level_of(weights: Array) -> Array:
@@ -153,18 +153,18 @@ def level_of(weights: Array) -> Array:
     return sum((weights >= least for least in LEVELS), np.zeros(weights.shape, np.int8))
 
 
-def drawn(weights: Array) -> list[list[list[tuple[int, list[Run]]]]]:
+def level_paths(weights: Array) -> list[list[list[tuple[int, list[CellRun]]]]]:
     """For each head of `weights` [n_layer, n_head, n, n]: level -> its cells, line by line."""
     n_layer, n_head, n, _ = weights.shape
     cells = np.zeros((n_layer * n_head * n, n + 1), np.int8)  # all lines one after the other, an empty cell between
     cells[:, :-1] = level_of(weights).reshape(-1, n)
     level, at, length = runs(cells.ravel())
-    (line, x), found = divmod(at, n + 1), [list[tuple[int, list[Run]]]() for _ in range(n_layer * n_head)]
+    (line, x), found = divmod(at, n + 1), [list[tuple[int, list[CellRun]]]() for _ in range(n_layer * n_head)]
     path = line // n * len(LEVELS) + level - 1  # of a head and a level
     order = np.argsort(path, kind="stable")
-    drawn = [(x, y + 0.5, n_cells) for x, y, n_cells in listed(one[order] for one in (x, line % n, length))]
+    drawn = [(x, y + 0.5, n_cells) for x, y, n_cells in as_lines(one[order] for one in (x, line % n, length))]
     paths, starts = np.unique(path[order], return_index=True)
-    for one, start, stop in listed((paths, starts, np.append(starts, len(drawn))[1:])):
+    for one, start, stop in as_lines((paths, starts, np.append(starts, len(drawn))[1:])):
         head, level_below = divmod(one, len(LEVELS))
         found[head].append((level_below + 1, drawn[start:stop]))
     return [found[at : at + n_head] for at in range(0, len(found), n_head)]

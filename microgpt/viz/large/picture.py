@@ -21,13 +21,13 @@ from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.counters import N_GUESSES
 from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.picture import Bars, Listed, Past, Picture, bars, most_tokens
-from microgpt.viz.drawing.strips import SHARE, Thin, ThinScale, folded, run_length, thin_scale
-from microgpt.viz.large.excerpt import KEPT, excerpt, of_heads, v_lengths
-from microgpt.viz.large.heads import RANKS, Open, attention, check, earlier, opened, with_rows
+from microgpt.viz.drawing.strips import SCALE_SHARE, Thin, ThinScale, fold, run_length, thin_scale
+from microgpt.viz.large.excerpt import EVENTS_KEPT, excerpt, of_heads, v_lengths
+from microgpt.viz.large.heads import RANKS, Open, attention, check_numbers, choose_heads, earlier, with_rows
 from microgpt.viz.large.overview import Overview, overview
 from microgpt.weights import Model
 
-NEW = 8  # tokens that the model adds, if there is room
+N_NEW = 8  # tokens that the model adds, if there is room
 SCALES = {"q, k": ("q", "k"), "v": ("v", "head_out"), "x": ("attn_norm",)}  # q and k meet; v is what is mixed
 SCALE_OF = {name: kind for kind, names in SCALES.items() for name in names}
 COLUMNS = 8  # numbers of a row in a plain table
@@ -55,7 +55,7 @@ class BigPicture(Picture):
     few: bool = False  # strips of a few cells, named by layer and head as those of small models: for a figure
 
     @property
-    def opened(self) -> tuple[Open, ...]:
+    def open_heads(self) -> tuple[Open, ...]:
         return self.heads
 
     @property
@@ -73,9 +73,9 @@ class BigPicture(Picture):
         return *super().fields, Choice("numbers", ("on",), "")
 
     @property
-    def told(self) -> set[str]:
+    def event_names(self) -> set[str]:
         """What the excerpt of the page has."""
-        return super().told & KEPT
+        return super().event_names & EVENTS_KEPT
 
     @property
     def first_layer(self) -> int:
@@ -105,7 +105,7 @@ class BigPicture(Picture):
     @cached_property
     def facts(self) -> Facts:
         n, far = self.config.n_embd, [one.distance for one in self.heads]
-        return Facts(n, run_length(n), SHARE, min(far), max(far))
+        return Facts(n, run_length(n), SCALE_SHARE, min(far), max(far))
 
     def rank(self, one: Open) -> str:
         return RANKS[one.rank] if one.rank >= 0 else ""
@@ -151,7 +151,7 @@ class BigPicture(Picture):
         for layer, here in self.heads_of.items():
             values = self.value(name, pos, layer, at)
             if name == "attn_norm":
-                yield layer, self.where(list(here)), folded(values)
+                yield layer, self.where(list(here)), fold(values)
                 continue
             rows = values if name in ("k", "v") else values.reshape(self.config.n_head, -1)
             group = self.config.n_head // len(rows)
@@ -174,7 +174,7 @@ class BigPicture(Picture):
     def strips(self, name: str, pos: int, at: int = -1) -> list[Thin | Strip]:
         kind = SCALE_OF[name]
         return [
-            Strip(where, [self.scales[kind, layer].cell(x) for x in folded(values, CELLS).tolist()], None)
+            Strip(where, [self.scales[kind, layer].cell(x) for x in fold(values, CELLS).tolist()], None)
             if self.few or not len(values)
             else self.scales[kind, layer].strip(values, where)
             for layer, where, values in self.rows(name, pos, at)
@@ -194,7 +194,7 @@ class BigPicture(Picture):
     def strip(self, name: str, row: Array, layer: int) -> Strip:
         """As few cells as a table has room for; on the scale of its layer."""
         scale = self.scales[SCALE_OF[name], layer]
-        return Strip("", [scale.cell(x) for x in folded(row, COLUMNS).tolist()], scale.digits)
+        return Strip("", [scale.cell(x) for x in fold(row, COLUMNS).tolist()], scale.digits)
 
     def of_head(self, layer: int, head: int) -> str:
         at = next((index for index, one in enumerate(self.heads) if (one.layer, one.head) == (layer, head)), None)
@@ -204,7 +204,7 @@ class BigPicture(Picture):
         """start, prompt or generated; not every model has a token that starts a text."""
         return "prompt" if i == 0 and not self.about["started"] else super().kind(i)
 
-    def listed(self, i: int) -> list[Listed]:
+    def numbers_of(self, i: int) -> list[Listed]:
         """The numbers behind the strips of step i: its q, k, v, their mixture and its x."""
         return [
             Listed(where, kind, values.tolist(), self.scales[SCALE_OF[name], layer].digits)
@@ -246,7 +246,7 @@ def tokens_for(model: Model, prompt: str, new: int | None) -> int:
             "there is room for %(room)s."
         )
         raise UserError(sentence, n=n, new=new, limit=limit, room=limit - n)
-    new = min(NEW, limit - n) if new is None else new
+    new = min(N_NEW, limit - n) if new is None else new
     if n and n + new < 2:
         raise UserError("A text of one token has nothing to look back at; give a longer prompt, or more new tokens.")
     return new
@@ -256,18 +256,18 @@ def picture_of_model(
     model: Model, prompt: str, new: int | None = None, layers: Sequence[int] = (), heads: Sequence[int] = ()
 ) -> BigPicture:
     """Run `prompt` and what the model adds, and open heads: those that are asked for, or those of the rule."""
-    check("layers", layers, model.config.n_layer)  # before the run, which can take minutes
-    check("heads", heads, model.config.n_head)
+    check_numbers("layers", layers, model.config.n_layer)  # before the run, which can take minutes
+    check_numbers("heads", heads, model.config.n_head)
     recording = Recording(model, prompt, max_new=tokens_for(model, prompt, new))
     recording.run()
     if len(recording.cache) < 2:
         raise UserError(
             "The model ends this text at once, and one token has nothing to look back at; give a longer text."
         )
-    return picture_of_run(described(recording), layers, heads)
+    return picture_of_run(complete_trace(recording), layers, heads)
 
 
-def described(recording: Recording) -> Trace:
+def complete_trace(recording: Recording) -> Trace:
     """The trace of what was run, which knows what a picture of a checkpoint asks for besides."""
     recording.trace.about |= {
         "dtype": str(recording.model.params["wte"].dtype),
@@ -282,5 +282,5 @@ def picture_of_run(trace: Trace, layers: Sequence[int] = (), heads: Sequence[int
     """The picture of a run whose trace is whole, with heads open as in `picture_of_model`."""
     config = Config(**trace.about["config"])
     weights = attention(trace, config, len(trace.about["tokens"]))
-    found = opened(weights, config.head_dim, layers, heads, with_rows(trace.about), earlier(trace.about, weights))
+    found = choose_heads(weights, config.head_dim, layers, heads, with_rows(trace.about), earlier(trace.about, weights))
     return BigPicture(trace, heads=tuple(found), by_rule=not heads, layers_by_rule=not layers)

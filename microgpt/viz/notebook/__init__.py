@@ -19,7 +19,7 @@ from microgpt.errors import UserError
 from microgpt.files import write_whole
 from microgpt.trace import Trace, TraceArrays
 from microgpt.viz import figures, views
-from microgpt.viz.controls import View, drawn, on_show
+from microgpt.viz.controls import View, figure_values, on_show
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.large.from_checkpoint import choices_of, heads_for, page_for, view_of
 from microgpt.viz.large.from_trace import drawable, picture_of_trace
@@ -30,7 +30,7 @@ from microgpt.viz.rendering.assets import STYLE
 from microgpt.viz.rendering.policy import policy
 from microgpt.viz.rendering.render import by_itself, render
 from microgpt.viz.rendering.style import heat_colours, own_style, style
-from microgpt.viz.request import Request, check_looks, given, request
+from microgpt.viz.request import Request, check_looks, drop_missing, request
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.language import language
 from microgpt.weights import SHIPPED
@@ -132,7 +132,7 @@ def large_page(
 ) -> Shown:
     """A page of a large model, which says its name and opens on what is asked for."""
     check_looks(lang, theme)
-    chosen = choices_of(page, picture, given(asked))
+    chosen = choices_of(page, picture, drop_missing(asked))
     with language(lang):
         page = page_for(page, picture)
     return Shown(Request(page, settings, chosen, lang, theme), view, picture, height)
@@ -149,10 +149,10 @@ def head_of(page: Page, picture: Picture, chosen: Mapping[str, Any]) -> tuple[in
     """The layer and the head that are seen first: of the open ones, a value like 14.3 names both."""
     if page.widget != "kv_cache":
         return 0, 0
-    if not picture.opened:
+    if not picture.open_heads:
         shown = on_show(picture, chosen)
         return int(shown["layer"]), int(shown["head"])
-    first = next((one for one in picture.opened if one.value == chosen.get("head")), picture.opened[0])
+    first = next((one for one in picture.open_heads if one.value == chosen.get("head")), picture.open_heads[0])
     return first.layer, first.head
 
 
@@ -163,7 +163,11 @@ class Shown:
         """`view` is what the page draws; `picture` is that of the run, of which the tables show one layer and head."""
         self.trace = TraceArrays(picture.trace)
         self._picture = picture
-        self._order, self._view, self._style = order, view, style() + own_style(order.page, big=bool(picture.opened))
+        self._order, self._view, self._style = (
+            order,
+            view,
+            style() + own_style(order.page, big=bool(picture.open_heads)),
+        )
         # the page goes into single quotes, since it is full of double ones; it knows what can be chosen of it
         framed = self._text(self._style).replace("&", "&amp;").replace("'", "&#39;")
         step = int(str(order.chosen.get("step", picture.at))) if order.page.widget == "kv_cache" else picture.at
@@ -212,10 +216,10 @@ class Shown:
         if path.suffix.lower() != ".svg":
             raise UserError("“%(path)s” is no SVG; give a name that ends in .svg.", path=path)
         with language(order.lang):
-            at = drawn(view, {name: order.chosen[name] for name in drawn(view) if name in order.chosen})
+            at = figure_values(view, {name: order.chosen[name] for name in figure_values(view) if name in order.chosen})
             if isinstance(view, BigPicture):
                 svg = figures.of_case(view, at, moving)
-            elif self._picture.opened:
+            elif self._picture.open_heads:
                 raise UserError("Of a checkpoint or a trace the figure is that of the stepper.")
             else:
                 svg = figures.of_view(order.page, order.settings, view, at, moves=moving)

@@ -15,7 +15,7 @@ from microgpt.viz.drawing.strips import run_length
 from microgpt.viz.text.formats import show
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """One position in the cache as a step sees it."""
 
     i: int
@@ -26,14 +26,14 @@ class Row(NamedTuple):
     new: bool
 
 
-class Step(NamedTuple):
+class TableStep(NamedTuple):
     """One step: q, the rows that it reads, what it mixes from them, and what comes next."""
 
     number: int
     token: str
     shown: bool
     q: Strip
-    rows: list[Row]
+    rows: list[TableRow]
     mixed: Strip
     guesses: list[Guess]
 
@@ -48,7 +48,7 @@ class Plain(NamedTuple):
     width: int  # cells in a strip
     run: tuple[int, int] | None  # how many numbers share a cell, which shows the largest of them; None: one
     n: int
-    steps: list[Step]
+    steps: list[TableStep]
 
 
 def plain(picture: Picture, step: int, layer: int, head: int) -> Plain:
@@ -65,15 +65,15 @@ def plain(picture: Picture, step: int, layer: int, head: int) -> Plain:
         rows = values if name in ("k", "v") else values.reshape(c.n_head, -1)
         return picture.strip(name, rows[at], layer)
 
-    def step_at(i: int) -> Step:
+    def step_at(i: int) -> TableStep:
         weights = trace["attn_weights", i, layer][head, 0].tolist()
         rows = [
-            Row(picture.place(j), show(picture.tokens[j]), k, weight, v, j == i)
+            TableRow(picture.place(j), show(picture.tokens[j]), k, weight, v, j == i)
             for j, weight in zip(picture.as_read.positions(i, layer), weights, strict=True)
             for k, v in [(strip("k", j, shared, i), strip("v", j, shared, i))]
         ]
         q, mixed = strip("q", i, head), strip("head_out", i, head)
-        return Step(picture.place(i) + 1, show(picture.tokens[i]), i == step, q, rows, mixed, picture.guesses(i))
+        return TableStep(picture.place(i) + 1, show(picture.tokens[i]), i == step, q, rows, mixed, picture.guesses(i))
 
     about: dict[str, Any] = picture.about
     steps = [step_at(i) for i in range(picture.n)]

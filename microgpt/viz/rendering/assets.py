@@ -54,7 +54,7 @@ BESIDE = Assets()
 STILL = Assets(python=False)
 
 
-def zipped(data: bytes) -> bytes:
+def compress(data: bytes) -> bytes:
     """As gzip, always the same bytes."""
     return gzip.compress(data, 9, mtime=0)
 
@@ -62,10 +62,10 @@ def zipped(data: bytes) -> bytes:
 def self_contained(
     read: Read,
     runtime: Mapping[str, bytes] | None = None,
-    pack: Callable[[bytes], bytes] = zipped,
+    pack: Callable[[bytes], bytes] = compress,
 ) -> Assets:
     """Everything in the page. `runtime` is what the folder of Python holds, by name; `pack` makes gzip of it."""
-    home, elements = carried(runtime, pack) if runtime is not None else ("", "")
+    home, elements = embed_runtime(runtime, pack) if runtime is not None else ("", "")
     names = [name for name in SCRIPTS if name != BRIDGE or runtime is not None]
     icon = base64.b64encode(text(read("icon.svg")).encode()).decode()
     return Assets(
@@ -79,7 +79,7 @@ def self_contained(
     )
 
 
-def framed(read: Read) -> Assets:
+def frame_assets(read: Read) -> Assets:
     """Style and scripts in the page; Python is fetched from the site, if it is asked for.
 
     In a frame of opaque origin a page must have in itself what it needs to be seen and to step: there WebKit does not
@@ -92,19 +92,19 @@ def in_page(read: Read, names: Iterable[str]) -> tuple[tuple[str, str], ...]:
     return tuple((name, inline(text(read(name)), "script")) for name in names)
 
 
-def carried(runtime: Mapping[str, bytes], pack: Callable[[bytes], bytes]) -> tuple[str, str]:
+def embed_runtime(runtime: Mapping[str, bytes], pack: Callable[[bytes], bytes]) -> tuple[str, str]:
     """Where the runtime is said to lie, with the hash of its manifest; and the runtime as elements that no browser
     runs."""
     manifest = json.loads(runtime["runtime.json"])
     files = {name: runtime[name] for name in [*manifest["files"], "runtime.json"]}
     parts = []
     for name in sorted(files):
-        data = written(pack(files[name]))
+        data = encode_text(pack(files[name]))
         parts.append(f'<script type="text/plain" data-file="{escape(name)}">{data}</script>\n')
     return f"{CARRIED}-{hashlib.sha256(files['runtime.json']).hexdigest()[:32]}/", "".join(parts)
 
 
-def written(data: bytes) -> str:
+def encode_text(data: bytes) -> str:
     """Bytes as text, seven bits a character: a seventh longer in UTF-8, where base64 is a third longer.
 
     Three of 128 characters do not come through HTML as they are, or would end the element: 0, a carriage return and <.

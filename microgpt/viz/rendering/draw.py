@@ -13,7 +13,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from microgpt.viz.controls import View, drawn
+from microgpt.viz.controls import View, figure_values
 from microgpt.viz.drawing.kit import paint, places, words
 from microgpt.viz.drawing.kit.pieces import Sheet
 from microgpt.viz.drawing.kit.sketch import Sketch, sketch
@@ -60,7 +60,7 @@ TOOLS: dict[str, Any] = {
 }
 
 
-def draw(names: Sequence[str], macro: str, *arguments: object, **context: object) -> tuple[Sheet, Any]:
+def draw_figure(names: Sequence[str], macro: str, *arguments: object, **context: object) -> tuple[Sheet, Any]:
     """What a macro draws, and what its template says beside it: the first of `names` that has that macro."""
     for at in range(len(names)):
         sheet = Sheet()
@@ -76,9 +76,9 @@ def lesson(page: Page, view: View, at: Mapping[str, object], macro: str, *argume
     """The same of a lesson, in the case that `at` chooses: its own drawing, or that of the table on show."""
     names = f"course/{page.widget}/figure.svg", "figures/table.svg"
     context |= {"page": page, "view": view, "lesson": module_of(page.widget), "at": at, "i": next(iter(at.values()))}
-    return draw(names, macro, *arguments, **context)
+    return draw_figure(names, macro, *arguments, **context)
 
 
 def thumb(page: Page, view: View) -> Sketch:
     """The small picture of a lesson, as it is at first."""
-    return sketch(lesson(page, view, drawn(view), "thumb", moving=False, short=True)[0].pieces)
+    return sketch(lesson(page, view, figure_values(view), "thumb", moving=False, short=True)[0].pieces)

@@ -7,9 +7,9 @@ import re
 
 from markupsafe import Markup
 
-WORDS = 180  # read in a minute
+WORDS_A_MINUTE = 180  # read in a minute
 QUESTION = 0.5  # minutes: to think, to answer, to read why
-STEP = 0.25  # minutes to look at one of the cases that the picture goes through
+CASE_MINUTES = 0.25  # minutes to look at one of the cases that the picture goes through
 AFTER = re.compile('<section class="(rests|answers)">')  # where the lesson is over
 
 
@@ -17,4 +17,6 @@ def minutes(prose: str, steps: int) -> int:
     """Whole minutes, rounded up, for a lesson with this prose and so many steps."""
     lesson = AFTER.split(prose, 1)[0]
     words = Markup(lesson).striptags().split()
-    return math.ceil(len(words) / WORDS + QUESTION * lesson.count('<fieldset class="ask">') + STEP * steps)
+    return math.ceil(
+        len(words) / WORDS_A_MINUTE + QUESTION * lesson.count('<fieldset class="ask">') + CASE_MINUTES * steps
+    )

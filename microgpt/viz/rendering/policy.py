@@ -30,9 +30,9 @@ def policy(
     here = f"{site} {url.scheme}://{url.netloc}" if site and url.netloc else site
     sources = {
         "default-src": ["'none'"],
-        "script-src": [here, *["'wasm-unsafe-eval'"] * python, *map(hashed, scripts)],
+        "script-src": [here, *["'wasm-unsafe-eval'"] * python, *map(hash_source, scripts)],
         "connect-src": [here or "'none'"],
-        "style-src": [here, *map(hashed, styles)],
+        "style-src": [here, *map(hash_source, styles)],
         "img-src": [here, "data:"],
         "worker-src": [here, "blob:"] if python else ["'none'"],
         **({"frame-src": [here]} if frames else {}),
@@ -44,6 +44,6 @@ def policy(
     return "; ".join(" ".join([name, *filter(None, allowed)]) for name, allowed in sources.items())
 
 
-def hashed(text: str) -> str:
+def hash_source(text: str) -> str:
     """'sha256-...': the name of a piece of text in a policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

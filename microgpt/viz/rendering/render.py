@@ -28,15 +28,15 @@ from microgpt.viz.controls import FORMAT, THEME, View, on_show
 from microgpt.viz.drawing.counters import PART_NAMES, Facts, facts
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.phases import PHASES, code
-from microgpt.viz.lesson import ADDED, ON_ADD, added, module_of
+from microgpt.viz.lesson import ADDED, ON_ADD, find_added, module_of
 from microgpt.viz.page import Page
 from microgpt.viz.rendering.assets import BESIDE, BRIDGE, MODULE, SCRIPTS, STYLE, Assets
 from microgpt.viz.rendering.minutes import minutes
 from microgpt.viz.settings import SAMPLING
 from microgpt.viz.text import place
-from microgpt.viz.text.formats import FILTERS, bound
-from microgpt.viz.text.glossary import GLOSSARY, initials, ordered
-from microgpt.viz.text.language import LANG, LANGUAGES, catalogue, folder, translated
+from microgpt.viz.text.formats import FILTERS, upper_bound
+from microgpt.viz.text.glossary import GLOSSARY, initials, sort_terms
+from microgpt.viz.text.language import LANG, LANGUAGES, catalogue, folder, translate
 from microgpt.viz.text.sources import SOURCES, WORK
 from microgpt.weights import SHIPPED, shipped
 
@@ -50,7 +50,10 @@ class Site(NamedTuple):
 
 HERE = Site()
 COURSE = ContextVar("COURSE", default=True)  # whether there are other pages to lead to
-PLACES = (place.ROOT / "templates", place.PACKAGE)  # of templates: the frame's, and those beside what they show
+TEMPLATE_FOLDERS = (
+    place.ROOT / "templates",
+    place.PACKAGE,
+)  # of templates: the frame's, and those beside what they show
 BESIDE_IT = ("course/", "apps/")  # how the names of these begin
 COMPILED = "microgpt_templates"
 
@@ -82,16 +85,16 @@ class Sources(jinja2.FileSystemLoader):
         self, environment: jinja2.Environment, name: str, globals: MutableMapping[str, Any] | None = None
     ) -> jinja2.Template:
         text = self.get_source(environment, name)[0]
-        return environment.template_class.from_code(environment, compiled(name, text), globals or {})
+        return environment.template_class.from_code(environment, compile_template(name, text), globals or {})
 
 
 def where(name: str) -> Path:
     """The file of a template of ours."""
-    return PLACES[name.startswith(BESIDE_IT)] / name
+    return TEMPLATE_FOLDERS[name.startswith(BESIDE_IT)] / name
 
 
 @cache
-def compiled(name: str, text: str) -> CodeType:
+def compile_template(name: str, text: str) -> CodeType:
     return compile(as_python(name, text), where(name), "exec")
 
 
@@ -106,7 +109,7 @@ def environment(lang: str = "en") -> jinja2.Environment:
     """The environment for one language; what a page says is escaped, what a drawing says is text; a missing name is an
     error."""
     env = jinja2.Environment(
-        loader=jinja2.ChoiceLoader([Compiled(), Sources(PLACES), jinja2.FunctionLoader(of_others)]),
+        loader=jinja2.ChoiceLoader([Compiled(), Sources(TEMPLATE_FOLDERS), jinja2.FunctionLoader(of_others)]),
         autoescape=lambda name: not str(name).endswith(".svg"),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -114,7 +117,7 @@ def environment(lang: str = "en") -> jinja2.Environment:
         extensions=["jinja2.ext.i18n"],
         auto_reload=False,
     )
-    env.filters |= {**FILTERS, "bound": on_one_line, "said": said, "minutes": minutes}
+    env.filters |= {**FILTERS, "bound": on_one_line, "localise": localise, "minutes": minutes}
     env.policies["ext.i18n.trimmed"] = True
     env.install_gettext_translations(catalogue(lang), newstyle=True)  # type: ignore[attr-defined]
     env.globals.update(
@@ -122,7 +125,7 @@ def environment(lang: str = "en") -> jinja2.Environment:
         LANGUAGES=LANGUAGES, LESSONS=LESSONS, LEVELS=LEVELS, PAGES=PAGES, PART_NAMES=PART_NAMES, PHASES=PHASES,
         BRIDGE=BRIDGE, MODULE=MODULE, SCRIPTS=SCRIPTS, SOURCES=SOURCES, STYLE=STYLE, WORK=WORK,
         SHIPPED=SHIPPED, code=code, models=models, lang=lang, folder=folder,
-        glossary=ordered, initials=initials, translated=translated, course=True, home="",
+        glossary=sort_terms, initials=initials, translate=translate, course=True, home="",
         up="../" if folder(lang) else "",
     )  # fmt: skip
     return env
@@ -132,16 +135,16 @@ ON_ADD.append(environment.cache_clear)
 
 
 @jinja2.pass_context
-def said(context: jinja2.runtime.Context, text: str) -> str:
+def localise(context: jinja2.runtime.Context, text: str) -> str:
     """A text that is not written in a template, in the language of the page; of a lesson of others, as it is."""
     page = context.get("page")
-    return text if isinstance(page, Page) and page.widget in ADDED else translated([text])[0]
+    return text if isinstance(page, Page) and page.widget in ADDED else translate([text])[0]
 
 
 @jinja2.pass_context
 def on_one_line(context: jinja2.runtime.Context, value: float) -> str:
     """A bound, which no line ends within: there is a hyphen in 1e-12. A figure breaks its lines itself."""
-    text = bound(value)
+    text = upper_bound(value)
     return text if str(context.name).endswith(".svg") else Markup(f'<span class="bound">{text}</span>')
 
 
@@ -149,7 +152,7 @@ def of_others(name: str) -> tuple[str, str, None] | None:
     """A template of a lesson that is not ours, course/<widget>/<file>, and where it lies, for errors."""
     kind, _, rest = name.partition("/")
     widget, _, file = rest.partition("/")
-    found = added(widget) if kind == "course" and file else None
+    found = find_added(widget) if kind == "course" and file else None
     text = found.template(file) if found else None
     return None if found is None or text is None else (text, str(found.folder / file), None)
 
@@ -163,7 +166,7 @@ def models() -> list[tuple[str, Facts]]:
 def render(template: str, **context: Any) -> str:
     """The text of one template, in the language that is set; `lesson` is the module that it belongs to."""
     page = context.get("page")
-    if shown := page.shown if page else template.partition("/")[2].rpartition("/")[0]:
+    if shown := page.view_name if page else template.partition("/")[2].rpartition("/")[0]:
         context["lesson"] = module_of(shown)
     return environment(LANG.get()).get_template(template).render({"course": COURSE.get(), **context})
 

@@ -12,13 +12,13 @@ from typing import Any
 
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.picture import MOST_TOKENS
-from microgpt.viz.lesson import added
+from microgpt.viz.lesson import find_added
 from microgpt.viz.page import Page
 from microgpt.viz.rendering.assets import STYLE
 from microgpt.viz.rendering.render import render, where
 from microgpt.viz.text.place import ROOT
 
-LARGE = "large"  # the folder of templates/ with what only a large model needs
+LARGE_FOLDER = "large"  # the folder of templates/ with what only a large model needs
 MOST_OPEN = 12  # heads that a page of a large model opens: its size and its pace depend on them
 CASES = 32  # the most cases that one choice on a page may have
 
@@ -28,7 +28,7 @@ def style() -> str:
     """All of site/css in the order of its file names, then the rules for all pages that only differ by a number."""
     paths = sorted((ROOT / "site" / "css").glob("[0-9]-*.css"))
     text = "".join(path.read_text("utf-8") for path in paths if path.is_file() and not path.is_symlink())
-    return bare(text + render("states.css", cases=CASES, levels=LEVELS, steps=MOST_TOKENS))
+    return minify(text + render("states.css", cases=CASES, levels=LEVELS, steps=MOST_TOKENS))
 
 
 @cache
@@ -38,17 +38,17 @@ def own_style(page: Page, big: bool = False) -> str:
 
     What a large model needs, where the page draws one, comes along with `big`.
     """
-    if lesson := added(page.widget):
+    if lesson := find_added(page.widget):
         return lesson.style
-    folders = dict.fromkeys([page.folder, *page.styles, *[LARGE] * big])
-    found, drawn_large = [], LARGE in folders
+    folders = dict.fromkeys([page.folder, *page.styles, *[LARGE_FOLDER] * big])
+    found, drawn_large = [], LARGE_FOLDER in folders
     for folder in folders:
         written, states = (where(f"{folder}/{name}") for name in ("style.css", "states.css"))
         if written.is_file():
             found.append(written.read_text("utf-8"))
         if states.is_file():
             found.append(render(f"{folder}/states.css", **numbers_of(folder, drawn_large)))
-    return bare("".join(found))
+    return minify("".join(found))
 
 
 def numbers_of(folder: str, big: bool) -> dict[str, Any]:
@@ -58,12 +58,12 @@ def numbers_of(folder: str, big: bool) -> dict[str, Any]:
     return found
 
 
-def bare(text: str) -> str:
+def minify(text: str) -> str:
     """Style without what it says to those who write it."""
     return re.sub(r"/\*.*?\*/\n?", "", text, flags=re.DOTALL)
 
 
-def read(name: str) -> str:
+def read_site(name: str) -> str:
     """A file of the site by its name, for a page that carries it."""
     if name == STYLE:
         return style()

@@ -16,7 +16,7 @@ from microgpt.viz.text.language import LANG, MARKS
 ENGLISH = (",", ".", 4)
 
 
-def written(figure: str) -> str:
+def localise_figure(figure: str) -> str:
     """A figure as Python writes it, '60,416' or '0.25', in the marks of the language."""
     between, point, least = MARKS.get(LANG.get(), ENGLISH)
     if LANG.get() not in MARKS:
@@ -45,7 +45,7 @@ def in_cell(value: float, digits: int) -> str:
 
 def whole(value: float) -> str:
     """3664 -> '3,664'; what is not whole is rounded."""
-    return written(f"{round(value):,}")
+    return localise_figure(f"{round(value):,}")
 
 
 def as_wide(value: int, most: int) -> str:
@@ -57,7 +57,7 @@ def short(value: float) -> str:
     """A figure where there is little room: 0.5, 20, 1,000, 3 M."""
     for size, unit in ((1e15, " P"), (1e12, " T"), (1e9, " G"), (1e6, " M")):
         if abs(value) >= size:
-            return written(f"{value / size:.3g}") + unit
+            return localise_figure(f"{value / size:.3g}") + unit
     return whole(value) if value == int(value) else number(value, 2 if abs(value) < 10 else 1)
 
 
@@ -117,7 +117,7 @@ def in_lines(values: Sequence[float], digits: int, columns: int = 8) -> str:
     return "\n".join(f"{at:>4} " + "".join(f"{text:>{width}}" for text in line) for at, line in lines)
 
 
-def bound(value: float) -> str:
+def upper_bound(value: float) -> str:
     """What it is less than. A figure of rounding size has a bound that holds on every machine, '1e-12'; from 1e-3 on
     it is the figure itself, rounded up to two digits: '0.61'."""
     if (exponent := next((e for e in (-12, -9, -6, -3) if value < 10.0**e), None)) is not None:
@@ -145,7 +145,7 @@ def safely(value: float, digits: int, percent: bool, side: Callable[[float], int
     steps = value * (100 if percent else 1) * 10**digits
     near = round(steps)
     held = near if math.isclose(steps, near, rel_tol=NOISE) else side(steps)
-    return written(f"{held / 10**digits:,.{digits}f}")
+    return localise_figure(f"{held / 10**digits:,.{digits}f}")
 
 
 NOISE = 1e-9  # of a figure: what the order of adding may change
@@ -186,7 +186,7 @@ def size_text(n_bytes: float) -> str:
 
 def megabytes(n_bytes: int) -> str:
     """Whole megabytes, never too few: '1,500'."""
-    return written(whole_megabytes(n_bytes))
+    return localise_figure(whole_megabytes(n_bytes))
 
 
 def show(token: str) -> str:
@@ -202,7 +202,7 @@ SPACES = {" ": "␣", "\n": "↵"}
 FILTERS: dict[str, Callable[..., object]] = {  # what templates write numbers with
     one.__name__: one
     for one in (
-        whole, as_wide, number, in_cell, short, percent, of_hundred, difference, bound, share_text, shape_text,
+        whole, as_wide, number, in_cell, short, percent, of_hundred, difference, upper_bound, share_text, shape_text,
         size_text, heat, states, coordinate, points, path, areas, in_lines, span, layers_text, megabytes,
         at_most, at_least,
     )

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from microgpt.errors import N_
-from microgpt.viz.text.language import translated
+from microgpt.viz.text.language import translate
 
 
 class Term(NamedTuple):
@@ -263,10 +263,10 @@ class Initial(NamedTuple):
     slug: str
 
 
-def ordered() -> list[Term]:
+def sort_terms() -> list[Term]:
     """The glossary in the order of its words, as they are in the language that is set."""
-    alphabet = translated([ALPHABET])[0]
-    return sorted(TERMS, key=lambda term: places(translated([term.word])[0], alphabet))
+    alphabet = translate([ALPHABET])[0]
+    return sorted(TERMS, key=lambda term: places(translate([term.word])[0], alphabet))
 
 
 def places(word: str, alphabet: str) -> list[int]:
@@ -277,8 +277,8 @@ def places(word: str, alphabet: str) -> list[int]:
 
 def initials() -> list[Initial]:
     """The alphabet of the language that is set."""
-    alphabet = translated([ALPHABET])[0]
+    alphabet = translate([ALPHABET])[0]
     first: dict[int, str] = {}
-    for term in ordered():
-        first.setdefault(places(translated([term.word])[0], alphabet)[0], term.slug)
+    for term in sort_terms():
+        first.setdefault(places(translate([term.word])[0], alphabet)[0], term.slug)
     return [Initial(letter, first.get(at, "")) for at, letter in enumerate(alphabet)]

@@ -36,13 +36,13 @@ def catalogue(lang: str) -> gettext.NullTranslations:
     """The messages of one language; what it lacks stays English. Raises FileNotFoundError where they are not there."""
     written = place.ROOT / "locale" / lang / "LC_MESSAGES" / "messages.po"
     if written.is_file():  # everywhere but in the browser
-        from microgpt.viz.text.po import compiled
+        from microgpt.viz.text.po import compile_po
 
-        return gettext.GNUTranslations(io.BytesIO(compiled(written.read_text("utf-8"))))
+        return gettext.GNUTranslations(io.BytesIO(compile_po(written.read_text("utf-8"))))
     return gettext.translation("messages", place.ROOT / "locale", [lang], fallback=lang == "en")
 
 
-def translated(texts: Iterable[str]) -> list[str]:
+def translate(texts: Iterable[str]) -> list[str]:
     """Each of them in the language that is set."""
     return [catalogue(LANG.get()).gettext(text) for text in texts]
 

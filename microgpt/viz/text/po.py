@@ -10,16 +10,16 @@ import ast
 import struct
 from itertools import accumulate
 
-MAGIC, VERSION, HEAD = 0x950412DE, 0, 28  # of a .mo file; the bytes before its two tables
+MAGIC, VERSION, HEAD_BYTES = 0x950412DE, 0, 28  # of a .mo file; the bytes before its two tables
 
 
-def compiled(po: str) -> bytes:
+def compile_po(po: str) -> bytes:
     """The bytes of a .mo file with the messages of `po`; what is not translated, or not for sure, is left out."""
     both = sorted(entry for block in po.split("\n\n") if (entry := pair(block))[1].strip(b"\0"))
     texts = [text for column in zip(*both, strict=True) for text in column]
-    *starts, end = accumulate((len(text) + 1 for text in texts), initial=HEAD + 8 * len(texts))
+    *starts, end = accumulate((len(text) + 1 for text in texts), initial=HEAD_BYTES + 8 * len(texts))
     table = [number for text, start in zip(texts, starts, strict=True) for number in (len(text), start)]
-    head = (MAGIC, VERSION, len(both), HEAD, HEAD + 4 * len(texts), 0, end)  # of 0 hashes
+    head = (MAGIC, VERSION, len(both), HEAD_BYTES, HEAD_BYTES + 4 * len(texts), 0, end)  # of 0 hashes
     return struct.pack(f"<{len(head) + len(table)}I", *head, *table) + b"".join(text + b"\0" for text in texts)
 
 

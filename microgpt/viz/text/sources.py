@@ -21,7 +21,7 @@ class Source(NamedTuple):
     address: str
 
 
-class Work(NamedTuple):
+class OwnWork(NamedTuple):
     """This work, as CITATION.cff has it."""
 
     title: str = "microgpt-kv: the KV cache of a GPT, made visible"
@@ -30,8 +30,8 @@ class Work(NamedTuple):
     licence: str = "MIT"
 
 
-WORK = Work()
-PAPER, CODE, CARD, SHEET = N_("paper"), N_("code"), N_("model card"), N_("data sheet")
+WORK = OwnWork()
+PAPER, CODE, MODEL_CARD, SHEET = N_("paper"), N_("code"), N_("model card"), N_("data sheet")
 ARXIV, GITHUB, MODELS = "https://arxiv.org/abs/", "https://github.com/", "https://huggingface.co/"
 
 SOURCES = {
@@ -77,10 +77,10 @@ SOURCES = {
     "llama.cpp": Source("llama.cpp", "ggml", "2023", CODE, f"{GITHUB}ggml-org/llama.cpp"),
     "nano-vllm": Source("nano-vllm", "GeeeekExplorer", "2025", CODE, f"{GITHUB}GeeeekExplorer/nano-vllm"),
     "sglang": Source("SGLang", "SGLang", "2024", CODE, f"{GITHUB}sgl-project/sglang"),
-    "gpt2": Source("GPT-2", "OpenAI", "2019", CARD, f"{MODELS}openai-community/gpt2"),
-    "smollm2": Source("SmolLM2-135M", "Hugging Face", "2024", CARD, f"{MODELS}HuggingFaceTB/SmolLM2-135M"),
-    "llama2": Source("Llama-2-7B", "Meta", "2023", CARD, f"{MODELS}meta-llama/Llama-2-7b-hf"),
-    "llama3": Source("Llama-3-8B", "Meta", "2024", CARD, f"{MODELS}meta-llama/Meta-Llama-3-8B"),
+    "gpt2": Source("GPT-2", "OpenAI", "2019", MODEL_CARD, f"{MODELS}openai-community/gpt2"),
+    "smollm2": Source("SmolLM2-135M", "Hugging Face", "2024", MODEL_CARD, f"{MODELS}HuggingFaceTB/SmolLM2-135M"),
+    "llama2": Source("Llama-2-7B", "Meta", "2023", MODEL_CARD, f"{MODELS}meta-llama/Llama-2-7b-hf"),
+    "llama3": Source("Llama-3-8B", "Meta", "2024", MODEL_CARD, f"{MODELS}meta-llama/Meta-Llama-3-8B"),
     "h100": Source("H100 Tensor Core GPU", "NVIDIA", "2022", SHEET, "https://www.nvidia.com/en-us/data-center/h100/"),
     "a100": Source("A100 Tensor Core GPU", "NVIDIA", "2021", SHEET, "https://www.nvidia.com/content/dam/en-zz/Solutions/Data-Center/a100/pdf/nvidia-a100-datasheet-us-nvidia-1758950-r4-web.pdf"),
 }  # fmt: skip

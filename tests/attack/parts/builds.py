@@ -20,7 +20,7 @@ from tests.attack.served import site_in
 from tests.support.own_widget import written
 from tests.tools.built import tree
 from tools.runtime.fetch import default_cache
-from tools.runtime.pinned import PYODIDE
+from tools.runtime.pins import PYODIDE
 
 OLDER = "https://older.example.org/"  # the address in the site that is there before
 MINE = {

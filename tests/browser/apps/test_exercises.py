@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page as Tab
 
-from microgpt.course import PARTS
+from microgpt.course import COURSE_PARTS
 from tests.browser.conftest import Open
 from tests.browser.paper import printed, texts
 
@@ -20,7 +20,7 @@ def whole(found: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("folder", ["", "es/"])
-@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.sheet)
+@pytest.mark.parametrize("part", COURSE_PARTS, ids=lambda part: part.sheet)
 def test_the_sheet_and_its_answers_are_printed_apart(paper: Tab, site: Path, part: object, folder: str) -> None:
     paper.goto((site / folder / f"{part.sheet}.html").as_uri())  # type: ignore[attr-defined]
     asked, answers = whole(texts(paper, SET)), whole(texts(paper, PIECES))
@@ -51,7 +51,7 @@ SEEN = "((all) => [...document.querySelectorAll(all)].filter((e) => e.checkVisib
 
 def test_an_address_asks_for_the_answers(new_tab: Open, address: str) -> None:
     page = new_tab()
-    page.open(f"{address}{PARTS[0].sheet}.html?sheet=answers")
+    page.open(f"{address}{COURSE_PARTS[0].sheet}.html?sheet=answers")
     page.wait("document.querySelector('.c-answers').checked")
     assert page.run(f"[{SEEN}('.solved'), {SEEN}('.set')]") == [page.run(f"{SEEN}('.task')"), 0]
     assert not page.errors

@@ -12,12 +12,12 @@ from microgpt.course import page as page_named
 from microgpt.viz import views
 from microgpt.viz.rendering import render
 from microgpt.viz.rendering.assets import self_contained
-from microgpt.viz.rendering.style import read
+from microgpt.viz.rendering.style import read_site
 from tests.browser.conftest import Open
 from tests.browser.hosts import WATCH
 from tests.browser.live import LINE, STATE, html, open_live
 from tools.browsers import Page
-from tools.runtime.carry import runtime
+from tools.runtime.bundle import runtime
 from tools.runtime.single import gzip
 from tools.server import serving
 
@@ -48,7 +48,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page with all of Python in it."""
     page, out = page_named("look-inside"), tmp_path_factory.mktemp("alone")
-    text = render.render_page(page, views.of(page), assets=self_contained(read, runtime(), gzip))
+    text = render.render_page(page, views.of(page), assets=self_contained(read_site, runtime(), gzip))
     (out / "page.html").write_text(text, "utf-8")
     (out / "host.html").write_text(FRAME.format("page.html"), "utf-8")
     return out

@@ -10,15 +10,15 @@ import build
 from microgpt.viz import views
 from microgpt.viz.rendering.assets import self_contained
 from microgpt.viz.rendering.render import Site
-from microgpt.viz.rendering.style import read
+from microgpt.viz.rendering.style import read_site
 from microgpt.viz.request import request
 from tests.browser.conftest import Open
 from tests.browser.hosts import WATCH, until_it_says
 from tests.browser.live import LINE, STATE
 from tests.support.sampled import sampled
-from tools.bake import both_forms
 from tools.browsers import UNFOLD
-from tools.runtime.carry import runtime
+from tools.build_lesson import both_forms
+from tools.runtime.bundle import runtime
 from tools.runtime.single import gzip
 from tools.server import serving
 
@@ -57,7 +57,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page that frames the lesson, which here also tells its parent how it is."""
 
     def told(name: str) -> str:
-        return read(name) + (PROBE if name == "host.js" else "")
+        return read_site(name) + (PROBE if name == "host.js" else "")
 
     out = tmp_path_factory.mktemp("host")
     asked = request("stepper", "stories", "The next day")

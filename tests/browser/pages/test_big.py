@@ -6,7 +6,7 @@ from microgpt.viz.large.picture import picture_of_model
 from tests.browser.conftest import Open
 from tests.browser.reading import SEEN, settle
 from tests.support.large import PROMPT, large
-from tools.checkpoint import bake_checkpoint
+from tools.checkpoint import build_checkpoint
 
 SHOWN = """[...document.querySelectorAll(".stage .O")].filter((e) => e.getClientRects().length)
   .map((e) => [...e.classList].filter((c) => /^O\\d/.test(c)).join(" "))"""
@@ -15,7 +15,7 @@ SHOWN = """[...document.querySelectorAll(".stage .O")].filter((e) => e.getClient
 @pytest.fixture(scope="module")
 def lesson(tmp_path_factory: pytest.TempPathFactory) -> str:
     out = tmp_path_factory.mktemp("big") / "lesson"
-    bake_checkpoint(large("smollm", n_embd=48, n_mlp=32), PROMPT, print, out, new=2)
+    build_checkpoint(large("smollm", n_embd=48, n_mlp=32), PROMPT, print, out, new=2)
     return (out / "index.html").as_uri()
 
 
@@ -25,7 +25,7 @@ def test_a_press_on_the_overview_opens_that_head(new_tab: Open, engine: str, les
         pytest.skip("only Chromium's driver looks into a page whose scripts are off")
     page = new_tab(javascript=javascript)
     page.open(lesson)
-    opened = picture_of_model(large("smollm", n_embd=48, n_mlp=32), PROMPT, 2).opened
+    opened = picture_of_model(large("smollm", n_embd=48, n_mlp=32), PROMPT, 2).open_heads
     for index in (5, 0):
         page.click(f".all-heads .pick-{index}")
         shown = page.run(SHOWN)

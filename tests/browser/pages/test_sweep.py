@@ -21,7 +21,7 @@ from axe_playwright_python.base import AXE_FILE_PATH
 from playwright.sync_api import Browser, Frame
 from playwright.sync_api import Page as Tab
 
-from microgpt.course import LESSONS, PAGES, PARTS
+from microgpt.course import COURSE_PARTS, LESSONS, PAGES
 from microgpt.viz.text.language import LANGUAGES
 from tests.browser.conftest import Open
 from tests.support.proved import Proof
@@ -47,7 +47,7 @@ COLUMNED = {page.name for page in LESSONS if page.widget != "kv_cache"}  # whose
 FOLDERS = ["" if lang == "en" else f"{lang}/" for lang in LANGUAGES]
 # What stands in Spanish and in frames stands on the English page too, and some pages are made of the same parts: axe
 # looks at one of each kind.
-ALIKE = {"kv-cache-words", "chat-turn", "model-that-talks", *(part.sheet for part in PARTS[1:])}
+ALIKE = {"kv-cache-words", "chat-turn", "model-that-talks", *(part.sheet for part in COURSE_PARTS[1:])}
 SAMPLE = {"es/index", "es/kv-cache", "es/with-and-without", "es/embed-builder", "embed/kv-cache-words", "embed/memory"}
 
 AXE = Path(AXE_FILE_PATH).read_text("utf-8")

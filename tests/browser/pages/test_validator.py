@@ -16,7 +16,7 @@ from microgpt.viz import show, views
 from microgpt.viz.figures import figure_file
 from microgpt.viz.rendering.assets import self_contained
 from microgpt.viz.rendering.render import HERE, render_baked
-from microgpt.viz.rendering.style import read
+from microgpt.viz.rendering.style import read_site
 from tests.browser.validator import JAR, missing
 from tests.support.markup import PRESSED, pressed
 
@@ -43,7 +43,7 @@ FALSE_ALARMS = [
 def others(tmp_path: Path) -> Path:
     """What a build of the site does not write."""
     for page in LESSONS if EVERYTHING else LESSONS[::8]:  # what is around a widget; the widgets stand in embed/ too
-        text = render_baked(page, views.of(page), HERE, True, "notices", assets=self_contained(read))
+        text = render_baked(page, views.of(page), HERE, True, "notices", assets=self_contained(read_site))
         (tmp_path / f"baked-{page.name}.html").write_text(text, "utf-8")
     for page in LESSONS:
         (tmp_path / f"{page.name}.svg").write_text(figure_file({"page": page.name})["text"], "utf-8")

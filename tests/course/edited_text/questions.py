@@ -1,4 +1,5 @@
-"""Edited text: its questions, answered by counting tokens, by a whole cache with one new row, and version by version."""
+"""Edited text: its questions, answered by counting tokens, by a whole cache with one new row, and version by
+version."""
 
 import numpy as np
 

@@ -34,7 +34,7 @@ def test_rows_are_stale_where_the_trace_of_the_edited_text_has_others(name: str,
         after = told([*ids[: one.at], now, *ids[one.at + 1 :]])
         stale = [[a != b for a, b in zip(*pair, strict=True)] for pair in zip(before, after, strict=True)]
         assert one.stale.T.tolist() == stale
-        assert (one.kept, one.again) == (one.at * model.config.n_layer, len(ids) - one.at)
+        assert (one.n_same, one.again) == (one.at * model.config.n_layer, len(ids) - one.at)
         assert one.by_layer == [1, *[one.again] * (model.config.n_layer - 1)] and one.same == one.again - 1
         if one.alike is not None:
             moved = told([*ids[: one.at], now, *ids[one.at :]])[one.at + 1 :]
@@ -64,13 +64,15 @@ def test_stale_rows_give_the_logits_of_rows_that_are_written_over(name: str, pro
 def test_the_page_says_what_was_compared() -> None:
     shown, said = view_of("edited-text"), {name: folded(e) for name, e in by_id("edited-text").items()}
     one = shown.edits[shown.choices[0].at]
-    assert f"{one.kept} of {shown.n_rows} stand before the edit" in said["before"]
+    assert f"{one.n_same} of {shown.n_rows} stand before the edit" in said["before"]
     assert f"Stale rows there: {one.by_layer[0]}, that" in said["after"]
     assert f"In the last, {one.by_layer[-1]} of {shown.n} are" in said["after"]
     assert f"Here these are {one.again} of {shown.n}" in said["prefix"] and f"{one.same} rows after" in said["prefix"]
     assert f"off by up to {at_most(one.off)}" in said["shortcut"] and one.found != one.right
     assert f"is chosen: {shown.others} of {len(shown.edits)}" in said["shortcut"] and shown.others > 1
-    assert f"Of their {shown.n_rows - one.kept} rows" in said["inserted"] and "0 come out the same" in said["inserted"]
+    assert (
+        f"Of their {shown.n_rows - one.n_same} rows" in said["inserted"] and "0 come out the same" in said["inserted"]
+    )
     stale = sum(cell == STALE for _, *cells in shown.tables[shown.choices[0].at].rows for cell in cells)
     assert stale == sum(one.by_layer)
 

@@ -5,7 +5,7 @@ import numpy as np
 from microgpt.caches.quantised import QuantisedRows
 from microgpt.course.fewer_bits.lesson import LARGER
 from microgpt.experiments.dropping.bits import formats
-from microgpt.experiments.dropping.recorded import recorded
+from microgpt.experiments.dropping.results import load_results
 from tests.support.pages import Run, drawn, find, prose_of, runs, text
 
 RUNS = [
@@ -42,7 +42,7 @@ def test_the_row_is_the_models_and_the_planted_channel_moves_no_weight(run: Run)
         assert np.abs(wanted - case.before).max() < 1e-12
         weights = trace["attn_weights", last, made.layer][made.head, 0]
         assert np.abs(case.shift.before - weights).max() < 1e-12  # planted or not
-        assert case.shift.moved <= case.shift.bound + 1e-12
+        assert case.shift.distance <= case.shift.limit + 1e-12
     plain, large, apart = made.cases[1], made.cases[3], made.cases[4]
     assert large.scale > 1.5 * plain.scale and apart.others < large.others
 
@@ -91,7 +91,7 @@ def test_what_a_longer_text_takes_is_that_of_its_codes() -> None:
 def test_keys_of_a_trained_model_are_better_per_channel_and_values_hardly() -> None:
     """What the lesson concludes, from the record; as many numbers share a scale both ways."""
     made, tree = drawn("fewer-bits", *RUNS[0])
-    told = recorded()["coded"]
+    told = load_results()["coded"]
     shown = text(find(tree, "axes")[0])
     for line in told["lines"]:
         token, channel = line["off"]

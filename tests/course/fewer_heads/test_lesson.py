@@ -10,10 +10,10 @@ import pytest
 
 from microgpt.cache import KVCache
 from microgpt.course import page
-from microgpt.course.fewer_heads import trained
+from microgpt.course.fewer_heads import training
 from microgpt.course.fewer_heads.lesson import view
-from microgpt.experiments.shared_heads import change, choices, latent, run, with_kv_heads, with_latent
-from microgpt.experiments.shared_heads.quality import measured
+from microgpt.experiments.shared_heads import change, choices, latent, record_pass, with_kv_heads, with_latent
+from microgpt.experiments.shared_heads.quality import load_losses
 from microgpt.model import forward
 from microgpt.record import Recording
 from microgpt.viz.rendering.render import prose
@@ -66,7 +66,7 @@ def test_every_newest_row_is_what_the_changed_model_computed(made: Run) -> None:
     ids, digits = recording.ids[: len(recording.cache)], 2 if recording.model.config.head_dim <= 4 else 1
     ours, _ = drawings(tree)
     for part, (params, config) in zip(kept(ours), ways(recording), strict=True):
-        trace = run(params, config, ids)
+        trace = record_pass(params, config, ids)
         queries = [numbers_of(s) for s in find(find(ours, "queries")[0], "strip", "q")]
         shown_as([x for row in queries for x in row], trace["q", 0, 0][-1], digits)  # those of every way
         where = find(part, "rebuilt") or [part]
@@ -124,12 +124,12 @@ def test_the_table_holds_what_was_measured(made: Run) -> None:
     shown, tree = made
     recording = recording_of(shown)
     ids, config = recording.ids[: len(recording.cache)], recording.model.config
-    before = run(recording.model.params, config, ids)["logits", 0]
+    before = record_pass(recording.model.params, config, ids)["logits", 0]
     (table,) = find(tree, "all-ways")
     rows = list(table.iter("tr"))[1:]
     short = [(with_latent(recording.model.params, config, way.row), config) for way in shown.rows if not way.n]
     for row, (params, changed) in zip(rows, [*ways(recording)[:-1], *short], strict=True):
-        after = run(params, changed, ids)["logits", 0]
+        after = record_pass(params, changed, ids)["logits", 0]
         cells = [text(td) for td in row.iter("td")]
         same = int((before.argmax(axis=1) == after.argmax(axis=1)).sum())
         assert cells[2] == f"{same} of {len(ids)}"
@@ -139,7 +139,9 @@ def test_the_table_holds_what_was_measured(made: Run) -> None:
         else:
             shown_as([float(cells[3])], np.array([most]), 2)
     for board, (params, changed) in zip(boards(tree), ways(recording), strict=True):
-        moved = change(run(recording.model.params, config, ids), run(params, changed, ids), config).moved
+        moved = change(
+            record_pass(recording.model.params, config, ids), record_pass(params, changed, ids), config
+        ).moved
         shown_as([numbers(b)[0] for b in find(board, "moved")[0].iter("b")], 100 * moved, 0)
     own = [row for row in rows if row.get("class") == "own"]
     assert len(own) == 1
@@ -192,7 +194,7 @@ def test_the_table_has_the_means_and_spreads_of_what_is_kept(made: Run) -> None:
     """And a mark for each seed, from left to right as its loss is, or a word that they lie beyond."""
     shown, tree = made
     (table,) = find(tree, "trained")
-    kept = measured()
+    kept = load_losses()
     kinds = [kept[4]["trained"], kept[4]["continued"]]
     kinds += [kept[n][kind] for n in (2, 1) for kind in ("trained", "averaged", "continued")]
     rows = list(table.iter("tr"))[1:]
@@ -202,7 +204,7 @@ def test_the_table_has_the_means_and_spreads_of_what_is_kept(made: Run) -> None:
         cells = [numbers(td)[0] for td in list(row.iter("td"))[:2]]
         shown_as(cells, np.array([np.mean(losses), np.std(losses, ddof=1)]), 4)
         marks = [float(x) for x in re.findall(r"M([\d.]+) ", find(row, "runs")[0].get("d") or "")]
-        places = [(loss - low) / (high - low) * trained.WIDE for loss in losses]
+        places = [(loss - low) / (high - low) * training.SCALE_WIDTH for loss in losses]
         if find(row, "beyond"):
             assert not marks and min(losses) > high
         else:
@@ -215,11 +217,11 @@ def other(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """other(n, kind, by): a page on losses that are higher by so much than those of four heads, seed by seed."""
 
     def set_(*changes: tuple[int, str, float]) -> None:
-        kept: Kept = measured()
+        kept: Kept = load_losses()
         for n, kind, by in changes:
             base = kept[4]["continued" if kind == "continued" else "trained"]
             kept[n][kind] = [loss + by for loss in base]
-        monkeypatch.setattr(trained, "measured", lambda: kept)
+        monkeypatch.setattr(training, "load_losses", lambda: kept)
 
     return set_
 

@@ -7,7 +7,7 @@ import numpy as np
 from microgpt.cache import KVCache
 from microgpt.caches.sinks import SinkCache
 from microgpt.course.full_cache.policies import text_of
-from microgpt.experiments.dropping.recorded import recorded
+from microgpt.experiments.dropping.results import load_results
 from microgpt.model import forward, softmax
 from microgpt.weights import shipped
 from tests.support.pages import Run, classes, find, runs, text
@@ -81,12 +81,12 @@ def test_ring_and_shift(run: Run) -> None:
 def test_the_first_row_of_a_trained_model_is_worth_more_than_its_word() -> None:
     """What the lesson concludes, from the record: each time one row of the prompt less, on the same tokens."""
     made, tree = shown("full-cache", *RUNS[2])
-    full, first, *others = recorded()["dropped"]["runs"]
+    full, first, *others = load_results()["dropped"]["runs"]
     assert [one["row"] for one in (full, first, *others)] == [-1, 0, 1, 2, 3, 4] and full["moved"] == 0
     *less, most = sorted(one["moved"] for one in others)
     assert max(less) < first["moved"] < most < 1.2 * first["moved"] and most == others[-1]["moved"]
     assert others[0]["written"] == full["written"] != first["written"] and first["written"].count("The") > 2
-    w = recorded()["windowed"]
+    w = load_results()["windowed"]
     assert w["all"] < w["first"] < 1.3 * w["all"] < w["second"] and w["first"] < w["window"] / 2
     words = text(tree)
     assert all(f"{100 * one['moved']:.1f} %" in words for one in (full, first, *others))

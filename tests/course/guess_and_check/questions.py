@@ -9,7 +9,8 @@ from tests.support.questions import Facts, Numbers, View, softmax
 
 
 def ask_kept(view: View) -> str:
-    """Of a thousand guesses 800 are this token; kept and drawn it must come to 200, and after a fall it is never drawn."""
+    """Of a thousand guesses 800 are this token; kept and drawn it must come to 200, and after a fall it is never
+    drawn."""
     guesses, wanted = 1000 * view.asks.p_draft, 1000 * view.asks.p_target
     return f"{wanted / guesses:.2f}"
 

@@ -8,8 +8,16 @@ import pytest
 
 from microgpt.architectures.known import PRESETS
 from microgpt.cost import kv_bytes
-from microgpt.course.in_your_code import grown
-from microgpt.course.in_your_code.grown import LAPS, LARGE, LONG, WAYS, concatenated, reserved, row_of
+from microgpt.course.in_your_code import growth
+from microgpt.course.in_your_code.growth import (
+    LAPS,
+    LARGE_MODEL,
+    N_LONG,
+    TIMED_LOOPS,
+    concatenate,
+    fill_reserved,
+    row_of,
+)
 from microgpt.viz.drawing import timing
 from microgpt.viz.drawing.timing import medians
 from microgpt.viz.patches import Patch, State
@@ -18,23 +26,23 @@ from microgpt.viz.session import dispatch
 
 def test_both_hold_the_same_rows() -> None:
     row = np.arange(24, dtype=np.float16).reshape(3, 1, 8)
-    assert concatenated(row, 5).shape == (3, 5, 8)
-    assert np.array_equal(concatenated(row, 5), reserved(row, 5))
-    assert np.array_equal(reserved(row, 5)[:, 3], row[:, 0])
+    assert concatenate(row, 5).shape == (3, 5, 8)
+    assert np.array_equal(concatenate(row, 5), fill_reserved(row, 5))
+    assert np.array_equal(fill_reserved(row, 5)[:, 3], row[:, 0])
 
 
 def test_the_row_is_the_key_of_a_token_in_one_layer() -> None:
-    config = PRESETS[LARGE].config
+    config = PRESETS[LARGE_MODEL].config
     assert row_of().nbytes * 2 * config.n_layer == kv_bytes(config, 1, 2)
     assert row_of(numbers=False).size == 1
-    for way, wanted in zip(WAYS, (row_of(), row_of(), row_of(numbers=False)), strict=True):
-        assert way.run().shape == (wanted.shape[0], LONG, wanted.shape[2])
+    for way, wanted in zip(TIMED_LOOPS, (row_of(), row_of(), row_of(numbers=False)), strict=True):
+        assert way.run().shape == (wanted.shape[0], N_LONG, wanted.shape[2])
 
 
 @pytest.fixture
 def ticking(monkeypatch: pytest.MonkeyPatch) -> None:
     """A text takes 5, 3 and 1 seconds, whatever is done."""
-    monkeypatch.setattr(grown, "WAYS", [way._replace(run=lambda: row_of()) for way in WAYS])
+    monkeypatch.setattr(growth, "TIMED_LOOPS", [way._replace(run=lambda: row_of()) for way in TIMED_LOOPS])
     ticks = [tick for way in (5.0, 3.0, 1.0) for tick in (0.0, way)] * 2 * LAPS
     clock: Iterator[float] = iter(ticks)
     monkeypatch.setattr(timing, "clock", lambda: next(clock))
@@ -63,7 +71,7 @@ def test_it_goes_on_by_itself_lap_by_lap_and_says_both_ratios(ticking: None) -> 
 def test_what_is_quick_goes_on_until_a_coarse_clock_can_tell(monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = iter([0.0, 0.02, 0.04, 0.06])
     monkeypatch.setattr(timing, "clock", lambda: next(ticks))
-    assert grown.seconds(WAYS[2]) == pytest.approx(0.02)
+    assert growth.seconds(TIMED_LOOPS[2]) == pytest.approx(0.02)
 
 
 def test_medians_are_of_each_way() -> None:
@@ -73,5 +81,5 @@ def test_medians_are_of_each_way() -> None:
 def test_it_is_quicker_to_reserve_and_part_of_that_time_is_no_writing(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the page says in words, by the processor's clock, which a busy machine leaves alone."""
     monkeypatch.setattr(timing, "clock", time.process_time)
-    copied, kept, calls = (min(grown.seconds(way) for _ in range(12)) for way in WAYS)
+    copied, kept, calls = (min(growth.seconds(way) for _ in range(12)) for way in TIMED_LOOPS)
     assert copied > 10 * kept and calls < 1.2 * kept

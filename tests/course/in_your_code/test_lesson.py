@@ -12,7 +12,7 @@ import pytest
 from microgpt.architectures.known import PRESETS
 from microgpt.cache import KVCache
 from microgpt.course import page
-from microgpt.course.in_your_code.grown import LARGE, LONG
+from microgpt.course.in_your_code.growth import LARGE_MODEL, N_LONG
 from microgpt.course.in_your_code.lesson import LOOPS, N_NEW, View, view
 from microgpt.decode import recompute
 from microgpt.model import forward
@@ -131,14 +131,14 @@ def test_other_texts_have_passes_too(prompt: str) -> None:
 
 def test_what_is_written_is_what_numpy_writes(shown: View) -> None:
     """Counted with arrays of 16-bit numbers, for a text that is short enough."""
-    config, n = PRESETS[LARGE].config, 30
+    config, n = PRESETS[LARGE_MODEL].config, 30
     row = np.zeros((config.n_layer * 2 * config.n_kv_head, 1, config.head_dim), np.float16)
     grown, written = row[:, :0], 0
     for _ in range(n):
         grown = np.concatenate([grown, row], axis=1)
         written += grown.nbytes
-    assert shown.reserved == row.nbytes * LONG and written == row.nbytes * n * (n + 1) // 2
-    assert shown.grown == row.nbytes * sum(range(1, LONG + 1))
+    assert shown.reserved == row.nbytes * N_LONG and written == row.nbytes * n * (n + 1) // 2
+    assert shown.grown == row.nbytes * sum(range(1, N_LONG + 1))
     assert "concatenating writes 65.6 GB, reserving 131.1 MB" in said()["growing"]
 
 

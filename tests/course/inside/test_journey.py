@@ -12,7 +12,7 @@ from microgpt.architectures import inventory
 from microgpt.architectures.known import PRESETS
 from microgpt.cache import KVCache
 from microgpt.config import Config, n_params
-from microgpt.course.inside import journey
+from microgpt.course.inside import path
 from microgpt.experiments.validity import another
 from microgpt.model import forward
 from microgpt.record import Recording
@@ -37,7 +37,7 @@ def test_the_stops_are_all_that_the_model_reports_in_its_order(model: Model) -> 
     trace = Recording(model, TEXTS[model.name]).run()
     for pos in range(len(trace.about["tokens"])):
         reported = [(e.name, e.layer) for e in trace if e.pos == pos and not isinstance(e.value, int)]
-        ours = [(s.name, s.layer) for s in journey.stops(trace, model.config, pos)]
+        ours = [(s.name, s.layer) for s in path.stops(trace, model.config, pos)]
         left_out = {("recompute_logits", -1), ("recompute_macs", -1)}
         if not model.config.embd_norm:
             left_out.add(("resid_pre", 0))  # it is the embedding
@@ -46,9 +46,9 @@ def test_the_stops_are_all_that_the_model_reports_in_its_order(model: Model) -> 
 
 def test_only_k_and_v_outlive_the_step(model: Model) -> None:
     trace = Recording(model, TEXTS[model.name]).run()
-    kept = {s.name for s in journey.stops(trace, model.config, 1) if s.life == "sequence"}
+    kept = {s.name for s in path.stops(trace, model.config, 1) if s.life == "sequence"}
     assert kept == {"k", "v"}
-    held = sum(s.value.size for s in journey.stops(trace, model.config, 1) if s.life == "sequence")
+    held = sum(s.value.size for s in path.stops(trace, model.config, 1) if s.life == "sequence")
     cache = KVCache(model.config)
     forward(model.params, model.config, [0], cache)
     assert held * 8 == cache.nbytes
@@ -56,7 +56,7 @@ def test_only_k_and_v_outlive_the_step(model: Model) -> None:
 
 def test_the_stream_is_the_sum_of_what_was_added(model: Model) -> None:
     trace = Recording(model, TEXTS[model.name]).run()
-    assert all(journey.adds_up(trace, model.config, pos) < 1e-12 for pos in range(4))
+    assert all(path.adds_up(trace, model.config, pos) < 1e-12 for pos in range(4))
 
 
 def test_what_another_token_reaches(model: Model) -> None:
@@ -64,9 +64,9 @@ def test_what_another_token_reaches(model: Model) -> None:
     ids = ids_of(model)
     for at in range(len(ids) - 1):
         new = another(model.config, ids[at], model.tokenizer.start)
-        found = journey.changed(model.params, model.config, ids, at, new)
+        found = path.token_effect(model.params, model.config, ids, at, new)
         assert found["embed"] == [0]
-        for name in (*journey.ATTENTION, *journey.MLP, "resid_mid"):
+        for name in (*path.ATTENTION, *path.MLP, "resid_mid"):
             assert len(found[name]) == model.config.n_layer
             assert (found[name][0] == 0) == (name in FIRST), name
             assert all(x > 0 for x in found[name][1:])
@@ -75,7 +75,7 @@ def test_what_another_token_reaches(model: Model) -> None:
 
 def test_a_later_token_reaches_nothing_and_no_change_is_no_difference(model: Model) -> None:
     ids = ids_of(model)
-    found = journey.changed(model.params, model.config, ids, 1, ids[1])
+    found = path.token_effect(model.params, model.config, ids, 1, ids[1])
     assert not any(x for row in found.values() for x in row)
 
 
@@ -84,7 +84,7 @@ def test_the_mlp_mixes_nothing(name: str, data: st.DataObject) -> None:
     model = shipped(name)
     ids = data.draw(st.lists(st.integers(0, model.config.vocab_size - 1), min_size=2, max_size=8))
     layer = data.draw(st.integers(0, model.config.n_layer - 1))
-    alone = journey.mlp_alone(model.params, model.config, ids, layer)
+    alone = path.mlp_alone(model.params, model.config, ids, layer)
     assert alone.moved < 1e-12 and alone.replaced < 1e-12
     assert alone.others > 1e-3
 
@@ -93,22 +93,22 @@ def test_the_mlp_by_itself_is_the_models(model: Model) -> None:
     trace = Trace()
     forward(model.params, model.config, ids_of(model), KVCache(model.config), trace)
     for layer in range(model.config.n_layer):
-        ours = journey.mlp(model.params, model.config, trace["mlp_norm", 0, layer], layer)
+        ours = path.mlp(model.params, model.config, trace["mlp_norm", 0, layer], layer)
         assert (ours == trace["mlp_out", 0, layer]).all()
 
 
 def test_every_parameter_is_made_use_of_at_some_stop(model: Model) -> None:
-    used = {name for names in journey.MADE_WITH.values() for name in names}
+    used = {name for names in path.MADE_WITH.values() for name in names}
     assert {name.split(".")[-1] for name in model.params} <= used
 
 
 def test_neighbours_point_the_same_way() -> None:
     model = shipped("stories")
     ids = {token: i for i, token in enumerate(model.tokenizer.vocabulary)}
-    assert journey.neighbours(model.params, ids["bright"], 1) == [ids["clear"]]
-    assert journey.neighbours(model.params, ids["she"], 1) == [ids["he"]]
+    assert path.neighbours(model.params, ids["bright"], 1) == [ids["clear"]]
+    assert path.neighbours(model.params, ids["she"], 1) == [ids["he"]]
     table = model.params["wte"]
-    near = journey.neighbours(model.params, ids["sun"], 3)
+    near = path.neighbours(model.params, ids["sun"], 3)
 
     def cosine(i: int) -> float:
         return float(table[i] @ table[ids["sun"]] / np.linalg.norm(table[i]) / np.linalg.norm(table[ids["sun"]]))

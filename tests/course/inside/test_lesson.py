@@ -10,7 +10,7 @@ from microgpt.architectures import inventory
 from microgpt.architectures.known import PRESETS
 from microgpt.config import n_params, param_shapes
 from microgpt.course import page
-from microgpt.course.inside import journey
+from microgpt.course.inside import path
 from microgpt.trace import Trace
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.rendering.style import own_style
@@ -21,13 +21,13 @@ RUNS = [("names", "emm"), ("names-deep", "a"), ("stories", "The next day is brig
 run = runs("inside", RUNS)
 
 
-def ways(run: Run) -> dict[str, list[journey.Stop]]:
+def ways(run: Run) -> dict[str, list[path.Stop]]:
     """By state, the stops of the token that is followed, from the model itself."""
     made, recording = run[0], recording_of(run[0])
     config = recording.model.config
-    found = {f"t{pos}": journey.stops(recording.trace, config, pos) for pos in range(len(recording.cache))}
+    found = {f"t{pos}": path.stops(recording.trace, config, pos) for pos in range(len(recording.cache))}
     for one in made.swaps:
-        found[one.state] = journey.stops(swapped(run, one.at, one.new), config, made.at)
+        found[one.state] = path.stops(swapped(run, one.at, one.new), config, made.at)
     return found
 
 
@@ -35,7 +35,7 @@ def swapped(run: Run, at: int, new: str) -> Trace:
     recording = recording_of(run[0])
     model, ids = recording.model, recording.ids[: recording.n_prompt]
     token_ids = [*ids[:at], model.tokenizer.vocabulary.index(new), *ids[at + 1 :]]
-    return journey.step_by_step(model.params, model.config, token_ids)
+    return path.step_by_step(model.params, model.config, token_ids)
 
 
 def level(bar: Element, state: str) -> int:
@@ -127,7 +127,7 @@ def test_the_sums_are_those_of_the_stops(run: Run) -> None:
     sentences = [sentence for sentence in find(tree, "sum") if "makes" in text(sentence)]
     assert len(sentences) == len(recording.cache)
     for pos, sentence in enumerate(sentences):
-        stops = journey.stops(recording.trace, recording.model.config, pos)
+        stops = path.stops(recording.trace, recording.model.config, pos)
         kept = sum(s.value.size for s in stops if s.name in ("k", "v"))
         assert numbers(sentence)[-2:] == [sum(s.value.size for s in stops), kept]
 
@@ -156,9 +156,9 @@ def test_the_drawing_says_what_notices_a_swap(run: Run) -> None:
     model, n = recording.model, recording.n_prompt
     ids, items = recording.ids[:n], find(tree, "stop")
     assert len(made.swaps) == max(1, n - 2)
-    before = journey.stops(journey.step_by_step(model.params, model.config, ids), model.config, made.at)
+    before = path.stops(path.step_by_step(model.params, model.config, ids), model.config, made.at)
     for swap, sentence in zip(made.swaps, [s for s in find(tree, "sum") if "becomes" in text(s)], strict=True):
-        after = journey.stops(swapped(run, swap.at, swap.new), model.config, made.at)
+        after = path.stops(swapped(run, swap.at, swap.new), model.config, made.at)
         off = [float(np.abs(a.value - b.value).max()) for a, b in zip(before, after, strict=True)]
         assert numbers(sentence)[-2:] == [len(off), sum(x > 0 for x in off)]
         for item, x in zip(items, off, strict=True):
@@ -174,10 +174,10 @@ def test_the_drawing_says_what_notices_a_swap(run: Run) -> None:
 def test_the_style_knows_every_state_and_every_level() -> None:
     rules = own_style(page("inside"))
     longest = max(shipped(name).config.n_ctx for name in SHIPPED)
-    states = [f"t{i}" for i in range(longest)] + [f"s{i}" for i in range(journey.MOST_SWAPS)]
+    states = [f"t{i}" for i in range(longest)] + [f"s{i}" for i in range(path.MOST_SWAPS)]
     for state in states:
         assert all(f".{state}{sign}{n}{{--{state}:" in rules for sign in "pn" for n in range(1, LEVELS + 1)), state
-    assert not {f".t{longest}p1{{", f".s{journey.MOST_SWAPS}p1{{"} & set(re.findall(r"\.[ts]\d+p1\{", rules))
+    assert not {f".t{longest}p1{{", f".s{path.MOST_SWAPS}p1{{"} & set(re.findall(r"\.[ts]\d+p1\{", rules))
 
 
 @pytest.mark.parametrize("at", range(4))

@@ -4,7 +4,7 @@ import numpy as np
 
 from microgpt.cache import KVCache
 from microgpt.course.latent_row.lesson import CLAIM, KEPT_STATE
-from microgpt.experiments.shared_heads.widths import SEEDS, paired
+from microgpt.experiments.shared_heads.widths import SEEDS, compare_pairs
 from microgpt.model import forward
 from microgpt.weights import shipped
 from tests.support.pages import Run, classes, drawn, find, prose_of, runs, text
@@ -82,11 +82,14 @@ def test_quality_is_said_with_its_interval_and_at_the_same_size() -> None:
     made, tree = drawn("latent-row", "stories", PROMPTS[0])
     _, _, one, latent = made.kinds
     assert (one.name, latent.name) == ("mqa", "mla") and one.numbers == latent.numbers == made.row * made.config.n_layer
-    assert latent.weights > one.weights and latent.above == paired("mla", "mha")
+    assert latent.weights > one.weights and latent.above == compare_pairs("mla", "mha")
     said = prose_of("latent-row", "stories", PROMPTS[0]).replace("−", "-")
     for found in (latent.above, made.same_size):
         assert f"is {found.mean:.4f} above" in said or f"are {found.mean:.4f} above" in said
         assert f"{found.low:.4f} to {found.high:.4f}" in said and f"{found.worse} of {SEEDS} seeds" in said
     assert ("Zero lies in that interval" in said) == (made.same_size.low < 0 < made.same_size.high)
-    assert made.same_size == paired("mla", "mqa") and f"{made.row} numbers in each of 2 layers, {one.numbers}" in said
-    assert f"{paired('gqa', 'mha').mean:.4f}" in text(find(tree, "trained")[0])
+    assert (
+        made.same_size == compare_pairs("mla", "mqa")
+        and f"{made.row} numbers in each of 2 layers, {one.numbers}" in said
+    )
+    assert f"{compare_pairs('gqa', 'mha').mean:.4f}" in text(find(tree, "trained")[0])

@@ -17,11 +17,11 @@ def ask_passes(view: View) -> str:
     asks, scheduler = view.asks, Scheduler(Policy(view.asks.budget, 8), Blocks(100, 4))
     for n in range(asks.others):
         scheduler.add(Request(f"{n}", 1, 50))
-    scheduler.done(scheduler.schedule())
+    scheduler.finish_step(scheduler.schedule())
     late, passes = Request("late", asks.prompt, 5), 0
     scheduler.add(late)
     while late.computed < asks.prompt:
-        scheduler.done(scheduler.schedule())
+        scheduler.finish_step(scheduler.schedule())
         passes += 1
     return f"{passes}"
 

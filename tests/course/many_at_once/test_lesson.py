@@ -3,8 +3,8 @@
 from xml.etree.ElementTree import Element
 
 from microgpt.serving import batches
-from microgpt.serving.batches import LEAST, PLACES
-from microgpt.serving.measured import WAYS, kept
+from microgpt.serving.batches import LEAST, PASS_TEXTS
+from microgpt.serving.measured import POLICIES, load_measures
 from microgpt.serving.simulate import requests
 from microgpt.weights import shipped
 from tests.support.pages import Run, by_id, classes, drawn, find, folded, prose_of, runs, tree_of
@@ -64,7 +64,7 @@ def test_places_stay_empty_in_static_batches_alone() -> None:
     static = made.way("static")
     for column in static.columns:
         taken = sum(box.kind in ("prompt", "decode", "place") for box in column.boxes)
-        assert taken <= PLACES
+        assert taken <= PASS_TEXTS
         wrote = sum(box.kind == "decode" or box.first for box in column.boxes)
         assert wrote + sum(box.kind == "place" for box in column.boxes) == taken
     assert made.way("small").preempted > 0 == made.way("chunks").preempted
@@ -78,9 +78,12 @@ def test_the_large_run_is_what_was_kept() -> None:
     """A table for each load: a line per policy, with its budget and all times."""
     made, tree = drawn(*ON_SHOW)
     tables = find(tree, "loads")
-    shown = [[kind for kind in ways if kind not in ("tight", "wide")] for ways in kept().policies.values()]
+    shown = [[kind for kind in ways if kind not in ("tight", "wide")] for ways in load_measures().policies.values()]
     for table, ways, kinds in zip(
-        tables, (*kept().policies.values(), kept().fleet), (*shown, kept().fleet), strict=True
+        tables,
+        (*load_measures().policies.values(), load_measures().fleet),
+        (*shown, load_measures().fleet),
+        strict=True,
     ):
         lines = [folded(line) for line in table.iter("tr")][1:]
         assert len(lines) == len(kinds)
@@ -89,7 +92,7 @@ def test_the_large_run_is_what_was_kept() -> None:
             for first, last in (seen.first, seen.between):
                 assert f"{written(first)} {written(last)}" in line
             assert f"{100 * seen.arithmetic:.1f} %" in line
-            budget = WAYS[kind].policy.budget if kind in WAYS and kind != "static" else 0
+            budget = POLICIES[kind].policy.budget if kind in POLICIES and kind != "static" else 0
             assert not budget or f"{budget:,}" in line
 
 
@@ -97,7 +100,7 @@ def test_sentences_on_many_requests_follow_from_their_numbers() -> None:
     """Each comparison names its load, and its two figures are those of runs that differ in nothing else."""
     made, _ = drawn(*ON_SHOW)
     said = {part: folded(by_id("many-at-once")[part]) for part in ("joins", "overload", "steady", "first", "tight")}
-    few, more, many, most = kept().policies.values()
+    few, more, many, most = load_measures().policies.values()
     assert f"wait longer than {written(few['static'].first[0])}" in said["joins"]
     assert f"longer than {written(few['whole'].first[0])} if whole" in said["joins"]
     for kind in ("static", "reserved"):
@@ -110,7 +113,7 @@ def test_sentences_on_many_requests_follow_from_their_numbers() -> None:
     drawn_ = requests(10_000, 80, 0)
     assert f"{sum(one.prompt == 8191 for one in drawn_)} have 8,191 tokens" in said["tight"]
     assert f"is {written(many['tight'].first[0])} instead of {written(many['whole'].first[0])}" in said["tight"]
-    for ways in kept().policies.values():
+    for ways in load_measures().policies.values():
         pairs = zip(ways["whole"].first + ways["whole"].between, ways["wide"].first + ways["wide"].between, strict=True)
         assert all(abs(a - b) <= made.apart * b for a, b in pairs)
 

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from microgpt.architectures.known import PRESETS
-from microgpt.course.memory.lesson import Known, view
+from microgpt.course.memory.lesson import ModelShape, view
 from microgpt.course.prefill_and_decode.passes import large_pass
 from microgpt.viz.session import dispatch
 from microgpt.viz.settings import Settings
@@ -24,7 +24,7 @@ def answer(**fields: str) -> list[dict[str, str]]:
 
 def test_the_factors_multiply_to_the_bytes() -> None:
     for preset in PRESETS.values():
-        known = Known(preset)
+        known = ModelShape(preset)
         assert math.prod(n for n, _ in known.factors) == preset.bytes_per_token() == known.per_token
 
 
@@ -75,7 +75,7 @@ def test_what_is_wrong_gets_a_sentence_and_the_last_result_stays() -> None:
 def test_what_a_step_reads_of_the_weights_is_one_figure_in_all_lessons() -> None:
     """All but the embedding table, of which it looks up a row; memory and prefill-and-decode said two once."""
     llama, step = PRESETS["Llama-3-8B"], large_pass("Llama-3-8B", "decode")
-    known = Known(llama, batch=1)
+    known = ModelShape(llama, batch=1)
     assert known.read == step.weight_bytes == 2 * (8_030_261_248 - 128_255 * 4096)
     assert (size_text(known.weights), size_text(known.read)) == ("16.1 GB", "15.0 GB")
     assert known.crossing == -(-step.weight_bytes // 131_072) == 114_517
@@ -96,12 +96,12 @@ def test_so_many_texts_read_more_cache_than_weights_and_one_fewer_do_not() -> No
 
 
 def test_a_window_keeps_the_cache_below_the_weights_and_the_page_says_so() -> None:
-    assert Known(PRESETS["Mistral-7B"]).crossing is None
+    assert ModelShape(PRESETS["Mistral-7B"]).crossing is None
     assert "never" in answer(preset="Mistral-7B")[0]["html"]
 
 
 def test_of_experts_a_step_reads_those_that_it_runs() -> None:
-    known = Known(PRESETS["DeepSeek-V3"], batch=1)
+    known = ModelShape(PRESETS["DeepSeek-V3"], batch=1)
     assert known.read == known.reads[0][1] < known.weights / 10
     assert "run the same expert" in answer(preset="DeepSeek-V3")[0]["html"]
     assert "run the same expert" not in answer()[0]["html"]

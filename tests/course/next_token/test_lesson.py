@@ -26,11 +26,11 @@ RUNS = [("names", "emm"), ("names-deep", "z" * 15), ("stories", "The next day")]
 run = runs("next-token", RUNS)
 
 
-def pieces(run: Run) -> tuple[Model, list[loop.Pass], list[Element]]:
+def pieces(run: Run) -> tuple[Model, list[loop.LoopPass], list[Element]]:
     """The model, its passes once more, and a board for each."""
     about = run[0].trace.about
     model = shipped(about["model"])
-    return model, loop.run(model, about["prompt"]), find(run[1], "board")
+    return model, loop.run_loop(model, about["prompt"]), find(run[1], "board")
 
 
 def test_each_panel_is_its_pass(run: Run) -> None:
@@ -85,9 +85,9 @@ def test_position_is_added_or_turned(run: Run) -> None:
 
 def test_the_other_way_is_what_the_model_writes() -> None:
     (made, _), model = drawn("next-token", "stories", "The next day"), shipped("stories")
-    written = model.tokenizer.decode([*loop.run(model, f"{made.open_text} {made.open_other}")[-1].token_ids])
+    written = model.tokenizer.decode([*loop.run_loop(model, f"{made.open_text} {made.open_other}")[-1].token_ids])
     assert made.other_text == written
-    at = loop.run(model, made.open_text)[0]
+    at = loop.run_loop(model, made.open_text)[0]
     for t, best, other in made.open_table:
         chances = probabilities(at.logits, t)
         ids = [model.tokenizer.vocabulary.index(word) for word in (made.open_best, made.open_other)]

@@ -4,7 +4,7 @@ import numpy as np
 
 from microgpt.config import Array
 from microgpt.experiments.validity import rows_under
-from microgpt.serving.adapters import drawn, voided
+from microgpt.serving.adapters import draw_adapter, void
 from microgpt.weights import shipped
 from tests.support.questions import Facts, Numbers, View
 
@@ -34,8 +34,8 @@ def ask_blocks(view: View) -> str:
 def ask_lora(view: View) -> str:
     """An adapter of wq alone, on the text of the page: where its rows are those of the base."""
     model = shipped("names-deep")
-    adapter = drawn(model.config, ["wq"], 2)
-    off = voided(model.params, model.config, adapter, model.tokenizer.encode("maria")).max(axis=1)
+    adapter = draw_adapter(model.config, ["wq"], 2)
+    off = void(model.params, model.config, adapter, model.tokenizer.encode("maria")).max(axis=1)
     assert off[0] == 0 and (off[1:] > 0).all()
     return "those of the first layer"
 

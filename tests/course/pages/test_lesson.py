@@ -4,7 +4,7 @@ from xml.etree.ElementTree import Element
 
 import pytest
 
-from microgpt.course.pages.lesson import SHARES, SIZE, Moment
+from microgpt.course.pages.lesson import BLOCK_ROWS, SHARES, Moment
 from tests.support.pages import Run, classes, drawn, find, numbers, prose_of, runs, text
 
 RUNS = [("names-deep", "li"), ("names", "emm"), ("names-deep", "z" * 15), ("names-deep", "a")]
@@ -25,7 +25,7 @@ def test_the_picture_holds_what_the_pool_holds(run: Run) -> None:
     words = made.trace.about["texts"]
     for case, moment in enumerate(made.moments):
         held = {
-            table[i // SIZE] * SIZE + i % SIZE: words[t][i]
+            table[i // BLOCK_ROWS] * BLOCK_ROWS + i % BLOCK_ROWS: words[t][i]
             for t, (_, table, rows, _) in enumerate(moment.tables)
             for i in range(rows)
         }
@@ -61,10 +61,10 @@ def test_each_panel_says_its_step(run: Run) -> None:
     for panel, moment in zip(panels, made.moments, strict=True):
         said = text(find(panel, "where")[0])
         where = [int(x) for x in said.replace("[", " ").replace("]", " ").split() if x.isdigit()]
-        assert where == ([] if moment.step.token is None else address(moment, SIZE))
+        assert where == ([] if moment.step.token is None else address(moment, BLOCK_ROWS))
         assert ("ends" in text(find(panel, "done")[0])) == (moment.step.token is None)
         for letter, table, rows, empty in moment.tables:
-            assert empty == len(table) * SIZE - rows < SIZE
+            assert empty == len(table) * BLOCK_ROWS - rows < BLOCK_ROWS
             assert any([letter, str(table)] == [text(e) for e in row][:2] for row in panel.iter("tr"))
     assert made.difference < 1e-12 and "1e-12" in text(find(tree, "same")[0])
 

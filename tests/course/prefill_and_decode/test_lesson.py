@@ -34,7 +34,7 @@ def test_every_pass_on_the_timeline_is_one_of_the_run(shown: Run) -> None:
     assert [way.size for way in made.ways][0] == len(ids) and made.ways[-1].size == 1
     assert len(boards) == len(made.ways)
     for board, way in zip(boards, made.ways, strict=True):
-        run = schedule.run(model, ids, way.size, MAX_NEW)
+        run = schedule.run_schedule(model, ids, way.size, MAX_NEW)
         items = [item for item in find(board, "pass") if not {"gap", "head"} & classes(item)]
         assert len(items) == len(run.passes)
         for item, one in zip(items, run.passes, strict=True):

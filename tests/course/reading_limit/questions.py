@@ -2,8 +2,8 @@
 
 from microgpt.architectures.known import PRESETS
 from microgpt.attention.ranks import kv_heads_of
-from microgpt.course.reading_limit.lesson import CARD, LARGE, LONGEST
-from microgpt.serving.hardware import PROCESSORS, bound, decoding
+from microgpt.course.reading_limit.lesson import GPU, LARGE, LONGEST
+from microgpt.serving.hardware import PROCESSORS, decoding, lower_bound
 from tests.support.questions import View
 
 
@@ -17,8 +17,8 @@ def ask_tokens(view: View) -> str:
 
 
 def ask_faster(view: View) -> str:
-    old = PROCESSORS[CARD]
-    step = bound(PRESETS[LARGE], decoding(1, LONGEST))
+    old = PROCESSORS[GPU]
+    step = lower_bound(PRESETS[LARGE], decoding(1, LONGEST))
     assert step.seconds(old._replace(operations=2 * old.operations)) == step.seconds(old)
     return "not at all"
 

@@ -18,8 +18,8 @@ from microgpt.course.shared_prefixes.events import (
     Event,
     Texts,
     beginning,
-    changed_rows,
-    misplaced,
+    misplacement_error,
+    row_distances,
 )
 from microgpt.decode import decode_step
 from microgpt.errors import UserError
@@ -91,17 +91,17 @@ def test_a_changed_token_reaches_every_layer_but_the_first() -> None:
             decode_step(DEEP.params, DEEP.config, token, cache)
     one, two = ([np.concatenate([layer.keys, layer.values]) for layer in cache.layers] for cache in caches)
     right = [np.abs(a - b)[:, CHANGED + 1 :].max() for a, b in zip(one, two, strict=True)]
-    apart = changed_rows(DEEP, first, other, CHANGED)
+    apart = row_distances(DEEP, first, other, CHANGED)
     assert apart[0] == 0 and min(apart[1:]) > 0.5
     assert apart == pytest.approx(right, abs=1e-12)
     assert apart == pytest.approx([0, 0.676, 0.966, 0.962], abs=1e-3)
-    assert changed_rows(NAMES, first, other, CHANGED) == [0]
+    assert row_distances(NAMES, first, other, CHANGED) == [0]
 
 
 def test_rows_found_by_their_tokens_alone_are_wrong() -> None:
     ids = DEEP.tokenizer.encode("christon")
-    assert misplaced(DEEP, ids, [0, 1, 2, 3]) < 1e-12
-    assert misplaced(DEEP, ids, [0, 2, 1]) > 0.1
+    assert misplacement_error(DEEP, ids, [0, 1, 2, 3]) < 1e-12
+    assert misplacement_error(DEEP, ids, [0, 2, 1]) > 0.1
 
 
 def test_a_beginning_leaves_room_for_two_ends() -> None:

@@ -3,8 +3,8 @@
 from xml.etree.ElementTree import Element
 
 from microgpt.caches.prefix import block_keys
+from microgpt.course.shared_prefixes.conversations import TERMS
 from microgpt.course.shared_prefixes.events import CHANGED, SIZE
-from microgpt.course.shared_prefixes.sent import TERMS
 from tests.support.pages import Run, classes, drawn, find, folded, numbers, prose_of, runs, text
 
 LESSON = "shared-prefixes"
@@ -123,14 +123,14 @@ def test_a_long_text_is_cut_and_the_page_says_so() -> None:
 
 def test_the_chat_is_counted() -> None:
     made, tree = drawn(LESSON, "names-deep", "christ")
-    assert [(chat.sent, chat.run) for chat in made.chats] == [(10_050, 1_305), (10_050, 10_050), (10_050, 2_554)]
+    assert [(chat.n_sent, chat.run) for chat in made.chats] == [(10_050, 1_305), (10_050, 10_050), (10_050, 2_554)]
     assert min(chat.turns[0].sent for chat in made.chats) >= TERMS.least  # shorter ones would not be kept
     assert [round(chat.price) for chat in made.chats] == [2_506, 12_562, 4_517]
     for chat, panel in zip(made.chats, find(tree, "C")[len(made.moments) :], strict=True):
         rows = [[numbers(cell)[0] for cell in row] for row in list(panel.iter("tr"))[1:]]
         assert rows == [[i, turn.found, turn.run] for i, turn in enumerate(chat.turns, 1)]
-        assert numbers(find(panel, "sum")[0]) == [chat.sent, chat.found, chat.run]
-        assert sum(turn.found + turn.run for turn in chat.turns) == chat.sent
+        assert numbers(find(panel, "sum")[0]) == [chat.n_sent, chat.n_found, chat.run]
+        assert sum(turn.found + turn.run for turn in chat.turns) == chat.n_sent
 
 
 def test_the_prose_follows_the_text() -> None:

@@ -15,7 +15,7 @@ MEASURED = ("3.19 with such rows and 2.32 without",)
 
 
 def ask_bug(view: View) -> str:
-    means = mistakes.measured("names")
+    means = mistakes.load_means("names")
     assert means["no_reset"].loss > means["right"].loss + 0.5
     return "each name reads the rows of those before it"
 

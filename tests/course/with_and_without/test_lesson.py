@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from microgpt.config import Config
-from microgpt.cost import PARTS, cached, naive, needed
+from microgpt.cost import PARTS, least_macs, naive, step_macs
 from microgpt.course.with_and_without.questions import standing
-from microgpt.experiments.exactness.measure import SHORTEST, measured
-from microgpt.experiments.exactness.rounded import to_bfloat16
+from microgpt.experiments.exactness.measure import SHORTEST, load_exactness
+from microgpt.experiments.exactness.rounding import to_bfloat16
 from microgpt.viz.text.formats import of_hundred
 from microgpt.weights import SHIPPED, shipped
 from tests.support.pages import Run, drawn, find, numbers, recording_of, runs, shown_as, text
@@ -25,10 +25,10 @@ def test_every_step_counts_what_both_runs_did(run: Run) -> None:
     for t, board in enumerate(boards, start=1):
         (parts,), (totals,) = find(board, "parts"), find(board, "so-far")
         rows = [[numbers(td)[0] for td in row.iter("td") if text(td).strip()] for row in parts.iter("tr")][1:]
-        ours, again = cached(config, t).tolist(), naive(config, t).tolist()
+        ours, again = step_macs(config, t).tolist(), naive(config, t).tolist()
         assert rows == [[a, b] for a, b in zip([*ours, sum(ours)], [*again, sum(again)], strict=True)]
         assert len(rows) == len(PARTS) + 1
-        so_far += [form(config, t).sum() for form in (cached, needed, naive)]
+        so_far += [form(config, t).sum() for form in (step_macs, least_macs, naive)]
         assert [numbers(b)[0] for b in totals.iter("b")] == so_far.tolist()
 
 
@@ -90,7 +90,7 @@ def test_the_largest_part_is_named() -> None:
         made, _ = drawn("with-and-without", model, prompt)
         assert made.asks.standing.model == model
         config: Config = shipped(model).config
-        sums = np.sum([cached(config, t) for t in range(1, made.n + 1)], axis=0)
+        sums = np.sum([step_macs(config, t) for t in range(1, made.n + 1)], axis=0)
         by_part = dict(zip(PARTS, sums.tolist(), strict=True))
         groups = {
             "projections": by_part["qkv"] + by_part["out"],
@@ -117,7 +117,7 @@ def test_the_formats_of_shorter_numbers_are_the_kept_figures() -> None:
     assert [one.model for one in made.tested] == list(SHIPPED)
     boards = find(tree, "pair")[-len(SHIPPED) :]
     for one, board in zip(made.tested, boards, strict=True):
-        kept = measured(one.model)
+        kept = load_exactness(one.model)
         assert one.kept == 0 and one.flips == len(kept.formats[SHORTEST].flipped)
         table, example = board.iter("table")
         rows = list(table.iter("tr"))[1:]

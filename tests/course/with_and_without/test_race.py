@@ -45,7 +45,7 @@ def test_it_goes_on_by_itself_to_the_last_lap_and_says_both_ratios(length: int) 
     assert answers == LAPS * LAP and len(state["race"]["laps"]) == LAPS
     assert state["race"]["laps"] == [[1.0, 1.0]] * LAPS  # a token of either takes a tick
     course = course_of(FIELDS, length)
-    macs = [growth.work(course.config, way, "total", length) for way in ("naive", "cached")]
+    macs = [growth.group_macs(course.config, way, "total", length) for way in ("naive", "cached")]
     assert f"is 1.00 times as quick here. By multiply-adds it would be {macs[0] / macs[1]:.2f} times" in html
     assert html.count("1000.000 ms") == 2 or html.count("1,000.000 ms") == 2
 

@@ -5,7 +5,7 @@ import pytest
 
 from microgpt.caches.quantised import QuantisedCache
 from microgpt.course.full_cache.policies import text_of
-from microgpt.experiments.dropping.bits import Fewer, bytes_of, compare, formats
+from microgpt.experiments.dropping.bits import Fewer, bytes_of, compare_formats, formats
 from microgpt.weights import shipped
 
 MODELS = [("stories", "The next day is bright"), ("names-deep", "emm"), ("names", "emm")]
@@ -13,7 +13,7 @@ MODELS = [("stories", "The next day is bright"), ("names-deep", "emm"), ("names"
 
 def found_in(name: str, prompt: str) -> dict[str, Fewer]:
     model = shipped(name)
-    return {one.name: one for one in compare(model, text_of(model, prompt)[0])}
+    return {one.name: one for one in compare_formats(model, text_of(model, prompt)[0])}
 
 
 @pytest.mark.parametrize(("name", "prompt"), MODELS)

@@ -8,7 +8,7 @@ import pytest
 from microgpt.cache import KVCache
 from microgpt.config import Report
 from microgpt.decode import generate
-from microgpt.experiments.dropping import recorded
+from microgpt.experiments.dropping import results
 from microgpt.model import forward, softmax
 from microgpt.weights import shipped
 
@@ -18,7 +18,7 @@ PROMPT = IDS[:6]
 
 
 def test_a_window_of_rows_that_can_be_read_is_the_window_of_a_model() -> None:
-    some = recorded.SomeRows(MODEL.config, np.dtype(float), lambda at, newest: newest - at < 4)
+    some = results.SomeRows(MODEL.config, np.dtype(float), lambda at, newest: newest - at < 4)
     window = replace(MODEL.config, window=4, window_from=0)
     found = [forward(MODEL.params, MODEL.config, [token], some)[0] for token in IDS]
     assert np.abs(found - forward(MODEL.params, window, IDS, KVCache(window))).max() < 1e-12
@@ -28,7 +28,7 @@ def test_without_a_row_its_weight_goes_to_the_others() -> None:
     """In the first layer, where nothing else has changed: the others' weights, made up to one again."""
     told = dict[tuple[int, str, int], np.ndarray]()
     for row in (-1, 2):
-        some, token = recorded.without(MODEL, PROMPT, row)
+        some, token = results.without(MODEL, PROMPT, row)
 
         def keep(report: Report, row: int = row) -> None:
             name, value, _, layer = report
@@ -41,27 +41,27 @@ def test_without_a_row_its_weight_goes_to_the_others() -> None:
 
 
 def test_what_is_written_with_all_rows_and_how_much_moves(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recorded, "NEW", 5)
-    found = recorded.dropped(MODEL, PROMPT)
+    monkeypatch.setattr(results, "N_NEW", 5)
+    found = results.drop_rows(MODEL, PROMPT)
     words = MODEL.tokenizer.vocabulary
     assert found["prompt"] == [words[i] for i in PROMPT] and [run["row"] for run in found["runs"]] == [-1, *range(6)]
     written = list(generate(MODEL.params, MODEL.config, PROMPT, 5))
     assert found["runs"][0] == {"row": -1, "written": [words[i] for i in written], "moved": 0.0}
-    some, _ = recorded.without(MODEL, PROMPT, 0)
+    some, _ = results.without(MODEL, PROMPT, 0)
     full = softmax(forward(MODEL.params, MODEL.config, [*PROMPT, *written], KVCache(MODEL.config)))[6:-1]
     steps = [softmax(forward(MODEL.params, MODEL.config, [token], some))[0] for token in written[:-1]]
     assert found["runs"][1]["moved"] == pytest.approx(np.abs(steps - full).sum(-1).mean() / 2)
 
 
 def test_a_text_through_a_window_and_through_codes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recorded, "ROOM", 4)
-    monkeypatch.setattr(recorded, "GROUP", 4)
-    found = recorded.windowed(MODEL, IDS)
+    monkeypatch.setattr(results, "ROOM", 4)
+    monkeypatch.setattr(results, "GROUP", 4)
+    found = results.compare_windows(MODEL, IDS)
     chances = softmax(forward(MODEL.params, MODEL.config, IDS, KVCache(MODEL.config)))
     likelihood = np.prod([chances[i, IDS[i + 1]] for i in range(4, len(IDS) - 1)])
     assert found["all"] == pytest.approx(likelihood ** (-1 / (len(IDS) - 5)))
     assert len({found[name] for name in ("all", "window", "first", "second")}) == 4
-    lines = recorded.coded(MODEL, IDS[:8])["lines"]
+    lines = results.code_errors(MODEL, IDS[:8])["lines"]
     assert [(line["kind"], line["bits"]) for line in lines] == [(kind, bits) for kind in "kv" for bits in (8, 4, 2)]
     assert all(
         a < b

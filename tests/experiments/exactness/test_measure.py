@@ -11,13 +11,13 @@ from microgpt.experiments.exactness.measure import (
     BY_STEP,
     SHORTEST,
     both,
+    compare_runs,
     flip,
-    found,
-    measured,
+    load_exactness,
     prompts,
     weights,
 )
-from microgpt.experiments.exactness.rounded import FORMATS, kind_of
+from microgpt.experiments.exactness.rounding import FORMATS, kind_of
 from microgpt.model import forward
 from microgpt.weights import SHIPPED, shipped
 
@@ -57,12 +57,12 @@ def test_in_float64_it_is_the_models_own_greedy_text(name: str) -> None:
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_beginnings_that_are_kept_as_flipped_flip_and_the_example_is_one_of_them(name: str) -> None:
-    model, kept = shipped(name), measured(name)
+    model, kept = shipped(name), load_exactness(name)
     assert kept.formats.keys() == FORMATS.keys() and kept.prompts == len(prompts(model))
     for format, one in kept.formats.items():
         assert set(one.flipped) <= set(prompts(model))
         some = one.flipped[:3]
-        assert not some or found(model, format, some).flipped == some
+        assert not some or compare_runs(model, format, some).flipped == some
     example = kept.example
     starts = [prompt for prompt in kept.formats[SHORTEST].flipped if flip(model, prompt).text == example.text]
     again = flip(model, starts[0])
@@ -72,9 +72,9 @@ def test_beginnings_that_are_kept_as_flipped_flip_and_the_example_is_one_of_them
 
 
 def same(name: str, formats: list[str]) -> None:
-    model, kept = shipped(name), measured(name)
+    model, kept = shipped(name), load_exactness(name)
     for format in formats:
-        made = found(model, format, prompts(model))
+        made = compare_runs(model, format, prompts(model))
         assert made.flipped == kept.formats[format].flipped
         if format == "float64":
             assert 0 < made.difference < 1e-12
@@ -91,7 +91,7 @@ def test_the_kept_figures_of_the_smallest_model_come_out_again() -> None:
 def test_kept_figures_come_out_again(name: str) -> None:
     """Those of the format of the examples; of the smallest model, of all."""
     same(name, list(FORMATS) if name == "names" else [SHORTEST])
-    assert exactness_counts(name) == (measured(name).prompts, measured(name).choices)
+    assert exactness_counts(name) == (load_exactness(name).prompts, load_exactness(name).choices)
 
 
 def exactness_counts(name: str) -> tuple[int, int]:
@@ -103,10 +103,10 @@ def exactness_counts(name: str) -> tuple[int, int]:
 def test_where_sums_are_kept_in_float32_nothing_flips() -> None:
     """What the page says."""
     for name in SHIPPED:
-        formats = measured(name).formats
+        formats = load_exactness(name).formats
         assert not any(one.flipped for format, one in formats.items() if "sums" not in format)
         assert formats[SHORTEST].flipped
-    assert measured("names").formats["bfloat16"].difference == 0
+    assert load_exactness("names").formats["bfloat16"].difference == 0
 
 
 @pytest.mark.parametrize("name", SHIPPED)

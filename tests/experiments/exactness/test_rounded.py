@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microgpt.experiments.exactness.rounded import FORMATS, ORDERS, Rounded, kind_of, rounded, to_bfloat16, to_float16
+from microgpt.experiments.exactness.rounding import FORMATS, ORDERS, Rounded, kind_of, round_to, to_bfloat16, to_float16
 
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False, min_value=-(2.0**100), max_value=2.0**100)
 
@@ -48,7 +48,7 @@ def test_sums_go_in_their_order() -> None:
 def test_every_operation_rounds_and_keeps_its_kind(format: str) -> None:
     x = np.linspace(-2, 3, 24).reshape(4, 6)
     for order in ORDERS:
-        a = rounded(x, format, order)
+        a = round_to(x, format, order)
         results = [
             a + 0.1,
             0.1 * a,
@@ -75,12 +75,12 @@ def test_every_operation_rounds_and_keeps_its_kind(format: str) -> None:
 def test_in_float64_the_results_are_numpys(order: str) -> None:
     rng = np.random.default_rng(1)
     a, b = rng.normal(size=(3, 5, 7)), rng.normal(size=(3, 7, 2))
-    np.testing.assert_allclose(np.asarray(rounded(a, "float64", order) @ b), a @ b, rtol=1e-13, atol=1e-14)
-    total = np.asarray(rounded(a, "float64", order).sum(axis=-1, keepdims=True))
+    np.testing.assert_allclose(np.asarray(round_to(a, "float64", order) @ b), a @ b, rtol=1e-13, atol=1e-14)
+    total = np.asarray(round_to(a, "float64", order).sum(axis=-1, keepdims=True))
     np.testing.assert_allclose(total, a.sum(axis=-1, keepdims=True), rtol=1e-13, atol=1e-14)
 
 
 def test_sums_of_sixteen_bits_are_rounded_at_every_term() -> None:
     ones = np.ones((1, 300))
-    kept, short = (rounded(ones, format, "one by one") @ ones.T for format in ("bfloat16", "bfloat16 sums"))
+    kept, short = (round_to(ones, format, "one by one") @ ones.T for format in ("bfloat16", "bfloat16 sums"))
     assert float(kept[0, 0]) == 300 and float(short[0, 0]) == 256  # 256 + 1 is 256 in eight digits

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from microgpt.cache import KVCache
 from microgpt.config import Config
 from microgpt.errors import UserError
-from microgpt.experiments.referring import DIGITS, SENTENCES, Sentence, asked, held_out, margins, measure
+from microgpt.experiments.referring import DIGITS, SENTENCES, Sentence, ask, cross_validate, margins, measure
 from microgpt.model import forward
 from microgpt.trace import Trace
 from microgpt.weights import Model, shipped
@@ -31,7 +31,7 @@ def models(draw: st.DrawFn) -> Model:
 @given(models(), LETTERS, st.sets(st.sampled_from("012345"), min_size=1))
 @settings(max_examples=examples(60))
 def test_each_word_sees_what_it_would_see_in_a_text_of_its_own(model: Model, text: str, words: set[str]) -> None:
-    found = asked(model, Sentence(text, (), dict.fromkeys(sorted(words), "")))
+    found = ask(model, Sentence(text, (), dict.fromkeys(sorted(words), "")))
     n, c = len(found.tokens), model.config
     for word in words:
         trace, ids = Trace(), model.tokenizer.encode(text + word)
@@ -53,12 +53,12 @@ def test_the_chosen_head_prefers_the_right_noun_most(model: Model) -> None:
     assert json.loads(json.dumps(told)) == told
     best, by_hand = (told["layer"], told["head"]), np.zeros((2, model.config.n_layer, model.config.n_head))
     for at, (text, noun, others) in enumerate((("0123", "2", "13"), ("203", "0", "2"))):
-        weights = asked(model, Sentence(text, (), {"4": ""})).weights["4"]
-        tokens = asked(model, Sentence(text, (), {"4": ""})).tokens
+        weights = ask(model, Sentence(text, (), {"4": ""})).weights["4"]
+        tokens = ask(model, Sentence(text, (), {"4": ""})).tokens
         by_hand[at] = weights[..., tokens.index(noun)]
         by_hand[at] -= np.max([weights[..., tokens.index(other)] for other in others], axis=0)
     assert_close(margins(told["sentences"]), by_hand, 2.1 * 10.0**-DIGITS)
-    heads, right = held_out(told["sentences"])  # each judges what the other has chosen
+    heads, right = cross_validate(told["sentences"])  # each judges what the other has chosen
     for one, other, chosen in zip(by_hand, by_hand[::-1], heads, strict=True):
         assert other[chosen] >= other.max() - 2.1 * 10.0**-DIGITS
         assert right <= 2 and (one[chosen] > 2.1 * 10.0**-DIGITS or right < 2)
@@ -74,7 +74,7 @@ def test_the_chosen_head_prefers_the_right_noun_most(model: Model) -> None:
 
 def test_a_word_of_several_tokens_is_refused() -> None:
     with pytest.raises(UserError, match="“ma” is 2 tokens to this model"):
-        asked(shipped("names"), Sentence("em", (), {"ma": ""}))
+        ask(shipped("names"), Sentence("em", (), {"ma": ""}))
 
 
 def test_every_noun_stands_in_its_sentence_once_before_the_word() -> None:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from microgpt.config import Config
 from microgpt.decode import recompute
 from microgpt.errors import UserError
-from microgpt.experiments.repeating.measured import SEEDS, TEMPERATURES, measure
+from microgpt.experiments.repeating.results import RUN_SEEDS, TEMPERATURES, measure
 from microgpt.experiments.repeating.rounds import chances, circle
-from microgpt.experiments.repeating.temperatures import repeated, texts
+from microgpt.experiments.repeating.temperatures import mark_repeats, texts
 from microgpt.model import softmax
 from microgpt.weights import shipped
 from tests.support.examples import examples
@@ -22,7 +22,7 @@ from tests.support.strategies import Case, cases, model_of
 @given(st.lists(st.integers(0, 2), max_size=30), st.integers(1, 4))
 def test_a_token_repeats_when_the_same_run_has_ended_earlier(ids: list[int], run: int) -> None:
     ends = ["".join(map(str, ids[: i + 1])) for i in range(len(ids))]
-    for i, said in enumerate(repeated(ids, run)):
+    for i, said in enumerate(mark_repeats(ids, run)):
         last = ends[i][-run:]
         assert said == (i + 1 >= run and any(end.endswith(last) for end in ends[:i] if len(end) >= run))
 
@@ -56,7 +56,7 @@ def test_what_is_measured_is_of_whole_rounds(seed: int) -> None:
     assert np.shape(found["looks"]) == (len(turn.rounds(len(ids))), config.n_layer, config.n_head)
     assert len(found["without"]) == turn.period and found["n_prompt"] == len(model.tokenizer.encode("02"))
     assert np.abs(np.array(found["chances"]) - chances(model, ids)).max() <= 0.5001e-4
-    assert [text["temperature"] for text in found["texts"]] == [heat for heat in TEMPERATURES for _ in SEEDS]
+    assert [text["temperature"] for text in found["texts"]] == [heat for heat in TEMPERATURES for _ in RUN_SEEDS]
     assert set(found["vocabulary"]) >= {str(token) for token in ids}
     assert json.loads(json.dumps(found)) == found
 

@@ -16,14 +16,14 @@ from microgpt.experiments.shared_heads.quality import (
     N_HELD,
     RATE,
     SEEDS,
-    STEPS,
+    TRAINING_STEPS,
     Names,
     fit,
+    load_losses,
     loss,
-    measured,
     names_of,
     trial,
-    widened,
+    widen_mlp,
 )
 from microgpt.recipes import DATA
 from microgpt.train import loss_and_grads
@@ -56,8 +56,8 @@ def test_the_loss_is_that_of_training_token_by_token(names: Names) -> None:
 @pytest.mark.parametrize("n", [4, 2, 1])
 def test_a_wider_mlp_makes_up_for_the_weights_exactly(n: int) -> None:
     config = replace(CONFIG, n_kv_head=n)
-    assert n_params(widened(config)) == n_params(CONFIG)
-    assert widened(config).n_kv_head == n and (n_params(config) < n_params(CONFIG)) == (n < 4)
+    assert n_params(widen_mlp(config)) == n_params(CONFIG)
+    assert widen_mlp(config).n_kv_head == n and (n_params(config) < n_params(CONFIG)) == (n < 4)
 
 
 def test_a_trial_has_all_models_of_a_seed(names: Names) -> None:
@@ -75,7 +75,7 @@ def test_a_trial_has_all_models_of_a_seed(names: Names) -> None:
 
 
 def test_every_seed_is_kept() -> None:
-    kept = measured()
+    kept = load_losses()
     assert {n: set(kinds) for n, kinds in kept.items()} == {4: {"trained", "continued"}, 2: set(KINDS), 1: set(KINDS)}
     assert {len(losses) for kinds in kept.values() for losses in kinds.values()} == {SEEDS}
 
@@ -85,7 +85,7 @@ def test_the_losses_that_are_kept_are_those_of_a_training(names_txt: Path) -> No
     names = names_of(names_txt.read_text("utf-8").split())
     assert len(names.held) == N_HELD
     config = replace(CONFIG, n_kv_head=1)
-    params = fit(config, init(config, Random(0)), names.learned, 0, STEPS, RATE)
-    again, kept = loss(params, config, names.held), measured()[1]["trained"]
+    params = fit(config, init(config, Random(0)), names.learned, 0, TRAINING_STEPS, RATE)
+    again, kept = loss(params, config, names.held), load_losses()[1]["trained"]
     assert again == pytest.approx(kept[0], abs=4 * float(np.std(kept)))  # other processors add in another order
-    assert again < min(measured()[1]["continued"])
+    assert again < min(load_losses()[1]["continued"])

@@ -12,12 +12,12 @@ from microgpt.experiments.shared_heads import (
     Change,
     change,
     choices,
+    continue_text,
     latent,
     off,
-    run,
+    record_pass,
     with_kv_heads,
     with_latent,
-    written,
 )
 from microgpt.model import softmax
 from microgpt.record import Recording
@@ -36,7 +36,7 @@ def test_repeated_heads_change_nothing(case: Case) -> None:
     """Sharing is what every-head-its-own is when the heads of a group are equal."""
     whole = with_kv_heads(case.params, case.config, case.config.n_head)
     assert whole[1].n_kv_head == case.config.n_head
-    before, after = run(case.params, case.config, case.token_ids), run(*whole, case.token_ids)
+    before, after = record_pass(case.params, case.config, case.token_ids), record_pass(*whole, case.token_ids)
     assert_close(after["logits", 0], before["logits", 0], 1e-10)
     back = with_kv_heads(*whole, case.config.n_kv_head)
     assert all(np.allclose(back[0][name], case.params[name], atol=1e-14) for name in case.params)
@@ -48,7 +48,7 @@ def test_averaged_heads_are_the_averages_of_the_rows(case: Case, data: st.DataOb
     assume(not case.config.qk_norm)
     c, m = case.config, data.draw(st.sampled_from([g for g in choices(case.config) if g <= case.config.n_kv_head]))
     params, config = with_kv_heads(case.params, c, m)
-    before, after = run(case.params, c, case.token_ids), run(params, config, case.token_ids)
+    before, after = record_pass(case.params, c, case.token_ids), record_pass(params, config, case.token_ids)
     for name in ("k", "v"):
         rows = before[name, 0, 0]  # [n, n_kv_head, head_dim]
         mean = rows.reshape(len(rows), m, c.n_kv_head // m, c.head_dim).mean(axis=2)
@@ -60,8 +60,8 @@ def test_averaged_heads_are_the_averages_of_the_rows(case: Case, data: st.DataOb
 
 @given(cases())
 def test_a_row_of_full_width_loses_nothing(case: Case) -> None:
-    before = run(case.params, case.config, case.token_ids)
-    after = run(with_latent(case.params, case.config, case.config.n_embd), case.config, case.token_ids)
+    before = record_pass(case.params, case.config, case.token_ids)
+    after = record_pass(with_latent(case.params, case.config, case.config.n_embd), case.config, case.token_ids)
     assert_close(after["logits", 0], before["logits", 0], 1e-8)
 
 
@@ -83,7 +83,7 @@ def test_keys_need_not_be_rebuilt() -> None:
     """Without rotation, q times (up times c) is (q times up) times c: the heads can read the short rows directly."""
     model = shipped("names")
     c, ids = model.config, [26, 4, 12, 12, 0]
-    trace = run(with_latent(model.params, c, 6), c, ids)
+    trace = record_pass(with_latent(model.params, c, 6), c, ids)
     down, up = latent(model.params, 0, 6)
     rows = trace["attn_norm", 0, 0] @ down.T  # [n, d_c]: all that is kept
     up_k, up_v = np.split(up, 2)
@@ -97,20 +97,20 @@ def test_keys_need_not_be_rebuilt() -> None:
 
 def test_change_of_nothing_is_nothing_and_of_all_is_all() -> None:
     model = shipped("names")
-    before = run(model.params, model.config, [26, 4, 12])
+    before = record_pass(model.params, model.config, [26, 4, 12])
     still = change(before, before, model.config)
     assert (still.moved.tolist(), still.same, still.logits) == ([0.0] * 4, 3, 0.0)
     assert off(before, before) == 0
     nothing = {**model.params, "layer0.wv": model.params["layer0.wv"] * 0, "layer0.wk": model.params["layer0.wk"] * 0}
-    after = run(nothing, model.config, [26, 4, 12])
+    after = record_pass(nothing, model.config, [26, 4, 12])
     assert off(before, after) == pytest.approx(1)
     assert isinstance(change(before, after, model.config), Change)
 
 
 def test_moved_is_the_share_of_attention_that_went_elsewhere() -> None:
     model = shipped("names")
-    sharp = run({**model.params, "layer0.wq": model.params["layer0.wq"] * 1000}, model.config, [26, 4, 12])
-    none = run({**model.params, "layer0.wq": model.params["layer0.wq"] * 0}, model.config, [26, 4, 12])
+    sharp = record_pass({**model.params, "layer0.wq": model.params["layer0.wq"] * 1000}, model.config, [26, 4, 12])
+    none = record_pass({**model.params, "layer0.wq": model.params["layer0.wq"] * 0}, model.config, [26, 4, 12])
     moved = change(sharp, none, model.config).moved  # all on one row, against a half or a third on each
     assert moved == pytest.approx([(1 / 2 + 2 / 3) / 2] * 4, abs=1e-3)
 
@@ -123,4 +123,4 @@ def test_unchanged_it_writes_what_the_recording_writes(name: str, prompt: str) -
     recording.run()
     prompt_ids = recording.ids[: recording.n_prompt]
     after = [i for i in recording.ids[recording.n_prompt : recording.model.config.n_ctx] if i != recording.stop]
-    assert written(recording.model.params, recording.model.config, prompt_ids, recording.stop) == after
+    assert continue_text(recording.model.params, recording.model.config, prompt_ids, recording.stop) == after

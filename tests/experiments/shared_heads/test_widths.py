@@ -13,11 +13,11 @@ from microgpt.experiments.shared_heads.widths import (
     KINDS,
     SEEDS,
     WITHIN,
+    compare_pairs,
     config_of,
-    learned,
-    measured,
+    load_losses,
     numbers_per_token,
-    paired,
+    training_texts,
     trial,
 )
 from microgpt.recipes import prepare, sentences
@@ -33,7 +33,7 @@ def test_all_are_equally_wide_and_keep_what_they_say() -> None:
 
 def test_what_is_learned_follows_the_seed() -> None:
     tokenizer = prepare("stories", None).tokenizer
-    one, again, other = (list(islice(learned(tokenizer, seed), 5)) for seed in (0, 0, 1))
+    one, again, other = (list(islice(training_texts(tokenizer, seed), 5)) for seed in (0, 0, 1))
     assert one == again != other
     assert one != [[*tokenizer.encode(s), tokenizer.start] for s in islice(sentences(HELD), 5)]
 
@@ -44,7 +44,7 @@ def test_a_few_steps_learn() -> None:
 
 
 def test_every_seed_is_kept() -> None:
-    kept = measured()
+    kept = load_losses()
     assert tuple(kept) == KINDS and {len(losses) for losses in kept.values()} == {SEEDS}
 
 
@@ -52,9 +52,9 @@ def test_every_seed_is_kept() -> None:
 def test_an_interval_without_zero_is_what_no_turning_of_signs_explains(kind: str, other: str) -> None:
     """If both kinds were alike, each difference could as well have the other sign: of all 4,096 ways to turn signs, few
     give so large a mean where the interval leaves zero out. The same is so without any one of the seeds."""
-    above, found = np.array(measured()[kind]) - np.array(measured()[other]), paired(kind, other)
-    assert found.mean == pytest.approx(np.mean(measured()[kind]) - np.mean(measured()[other]))
-    assert found.worse == sum(a > b for a, b in zip(measured()[kind], measured()[other], strict=True))
+    above, found = np.array(load_losses()[kind]) - np.array(load_losses()[other]), compare_pairs(kind, other)
+    assert found.mean == pytest.approx(np.mean(load_losses()[kind]) - np.mean(load_losses()[other]))
+    assert found.worse == sum(a > b for a, b in zip(load_losses()[kind], load_losses()[other], strict=True))
     signs = 1 - 2 * (np.arange(2**SEEDS)[:, None] >> np.arange(SEEDS) & 1)
     as_large = float((np.abs(signs @ above) >= abs(above.sum()) - 1e-12).mean())
     assert (as_large < 0.05) == (found.low > 0) == (kind + other == "mlamha")
@@ -72,5 +72,5 @@ def test_the_interval_is_that_of_student() -> None:
 
 @pytest.mark.thorough("a training of twelve thousand steps")
 def test_a_kept_loss_is_that_of_a_training() -> None:
-    kept = measured()["mqa"]
+    kept = load_losses()["mqa"]
     assert trial("mqa", 0) == pytest.approx(kept[0], abs=4 * float(np.std(kept)))  # others add in another order

@@ -33,7 +33,7 @@ SERVING = [
     ),
     Fault(
         "longest-prompt-fills-the-budget", "serving", "microgpt/serving/measured.py",
-        "Policy(BUDGET + PLACES, PLACES, chunked=False)", "Policy(BUDGET, PLACES, chunked=False)",
+        "Policy(BUDGET + MOST_TEXTS, MOST_TEXTS, chunked=False)", "Policy(BUDGET, MOST_TEXTS, chunked=False)",
         ("tests/serving/test_measured.py",),
     ),
     Fault(

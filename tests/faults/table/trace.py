@@ -49,12 +49,12 @@ TRACE = [
         ("tests/viz/test_pages.py::test_the_guesses_are_the_models",),
     ),
     Fault(
-        "event-of-a-layer-that-there-is-not", "trace", "microgpt/viz/large/checked.py",
+        "event-of-a-layer-that-there-is-not", "trace", "microgpt/viz/large/checks.py",
         "if event.name in INSIDE and not 0 <= event.layer < n_layer:", "if event.name in INSIDE and event.layer < 0:",
         ("tests/viz/large/test_hostile_traces.py",),
     ),
     Fault(
-        "numbers-below-all-that-can-be-drawn", "trace", "microgpt/viz/large/checked.py",
+        "numbers-below-all-that-can-be-drawn", "trace", "microgpt/viz/large/checks.py",
         " and value.min(initial=0) >= least:", ":",
         ("tests/viz/large/test_hostile_traces.py",),
     ),

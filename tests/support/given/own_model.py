@@ -11,7 +11,7 @@ from microgpt.checkpoints.folder import load_checkpoint
 from microgpt.checkpoints.loading import Loading
 from microgpt.record import Recording
 from microgpt.trace import Trace, from_json
-from microgpt.viz.given_files import Files
+from microgpt.viz.local_files import Files
 from microgpt.viz.session import dispatch
 
 PROMPT = "a day of é"
@@ -63,6 +63,6 @@ def expected_trace(folder: Path, steps: int) -> Recording:
     model = replace(model, params={name: np.ascontiguousarray(array) for name, array in model.params.items()})
     n, most = len(model.tokenizer.encode(PROMPT)), min(32, config.n_ctx)
     recording = Recording(model, PROMPT, max_new=most - n)
-    while len(recording.cache) < steps and not recording.ended:
+    while len(recording.cache) < steps and not recording.has_ended:
         recording.step()
     return recording

@@ -12,7 +12,7 @@ import pytest
 
 import build
 from microgpt.errors import UserError
-from tools import bake
+from tools import build_lesson
 from tools.server import serving
 
 MANIFEST = "microgpt-kv-sha256.txt"
@@ -196,7 +196,7 @@ def test_a_build_killed_at_any_moment_loses_nothing_and_the_next_one_heals(out: 
 
 
 def test_a_site_and_a_lesson_of_ones_own_replace_each_other(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bake, "pack_beside", lambda *_: "runtime-0")
+    monkeypatch.setattr(build_lesson, "pack_beside", lambda *_: "runtime-0")
     assert build.main(["--prompt", "emma", "--out", str(out)]) == 0
     assert {"index.html", "embed.html", "boot.js"} <= tree(out).keys() and not OLD.keys() & {*tree(out)} - {
         "index.html",

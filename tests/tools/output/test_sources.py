@@ -13,7 +13,7 @@ import build
 from microgpt.course import PAGES
 from microgpt.viz.rendering import style
 from microgpt.viz.request import request
-from tools import bake
+from tools import build_lesson
 from tools.output import sources as ours
 from tools.output.sources import ROOT
 
@@ -88,10 +88,10 @@ def test_only_what_is_listed_goes_beside_the_pages(
 def test_only_what_is_listed_goes_beside_a_lesson(
     sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bake, "pack_beside", lambda *_: "runtime-0")
-    monkeypatch.setattr(bake, "notices", lambda: "")
-    monkeypatch.setattr(bake, "ROOT", sources, raising=False)
-    bake.bake(bake.Recipe(request(), "directory"), lambda line: None, tmp_path / "out")
+    monkeypatch.setattr(build_lesson, "pack_beside", lambda *_: "runtime-0")
+    monkeypatch.setattr(build_lesson, "notices", lambda: "")
+    monkeypatch.setattr(build_lesson, "ROOT", sources, raising=False)
+    build_lesson.build_lesson(build_lesson.Recipe(request(), "directory"), lambda line: None, tmp_path / "out")
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "index.html",
         "embed.html",

@@ -10,7 +10,7 @@ from tools.output.sources import our_files
 from tools.runtime import bytecode
 from tools.runtime.bytecode import compile_files
 from tools.runtime.fetch import default_cache, fetch_runtime
-from tools.runtime.pinned import CORE
+from tools.runtime.pins import CORE
 
 SOURCES = {"a/x.py": b"1", "y.py": b"2", "notes.txt": b"3"}
 PYC = {"a/x.pyc": b"bytecode of 1", "y.pyc": b"bytecode of 2"}
@@ -27,7 +27,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
             (folder / "out" / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / "out" / f"{name}c").write_bytes(b"bytecode of " + data)
 
-    monkeypatch.setattr(bytecode, "run", run)
+    monkeypatch.setattr(bytecode, "compile_in_node", run)
     return asked
 
 
@@ -46,13 +46,13 @@ def test_what_has_changed_is_compiled_alone(
     runs: list[Path], core: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compile_files(SOURCES, core, tmp_path)
-    quick, seen = bytecode.run, []
+    quick, seen = bytecode.compile_in_node, []
 
     def run(sources: Mapping[str, bytes], core: Mapping[str, Path], folder: Path) -> None:
         seen.append(set(sources))
         quick(sources, core, folder)
 
-    monkeypatch.setattr(bytecode, "run", run)
+    monkeypatch.setattr(bytecode, "compile_in_node", run)
     assert compile_files({**SOURCES, "y.py": b"4"}, core, tmp_path) == {**PYC, "y.pyc": b"bytecode of 4"}
     assert seen == [{"y.py"}]
     assert compile_files(SOURCES, core, tmp_path) == PYC  # and what was, is still there
@@ -88,7 +88,7 @@ def test_a_compiler_that_comes_to_no_end_is_given_up(
     core: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bytecode, "NODE", "setInterval(() => {}, 1000);")
-    monkeypatch.setattr(bytecode, "SECONDS", 0.5)
+    monkeypatch.setattr(bytecode, "COMPILE_SECONDS", 0.5)
     with pytest.raises(UserError, match="Compiling for the browser failed: no end in 0.5 seconds"):
         compile_files(SOURCES, core, tmp_path)
     assert not list((tmp_path / "bytecode").glob("*/*"))
@@ -97,7 +97,7 @@ def test_a_compiler_that_comes_to_no_end_is_given_up(
 def test_a_file_that_was_not_compiled_is_missed(
     core: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bytecode, "run", lambda sources, core, folder: (folder / "out").mkdir())
+    monkeypatch.setattr(bytecode, "compile_in_node", lambda sources, core, folder: (folder / "out").mkdir())
     with pytest.raises(UserError, match="a file is missing"):
         compile_files(SOURCES, core, tmp_path)
     assert not list((tmp_path / "bytecode").glob("*/*"))

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from microgpt.course import LESSONS
 from microgpt.viz.page import Page
-from microgpt.viz.rendering.assets import written
+from microgpt.viz.rendering.assets import encode_text
 from microgpt.viz.request import Request, request
-from tools.runtime.carry import needed_by, runtime
-from tools.runtime.exercise import answers_of, fields_of
+from tools.runtime.bundle import files_for, runtime
+from tools.runtime.exercise import answers_of, initial_fields
 from tools.runtime.packing import MORE
 from tools.runtime.single import gzip
-from tools.runtime.used import EXERCISE, run
+from tools.runtime.usage import EXERCISE, run_in_pyodide
 
 WITH_LIBRARIES = {"fewer-heads", "full-cache", "fewer-bits", "latent-row", "no-cache"}  # numpy.random or numpy.linalg
 
@@ -37,9 +37,9 @@ AGAIN = pytest.mark.thorough("packs the browser's Python and runs it, once a les
 )
 def test_a_lesson_runs_on_the_little_that_it_carries(page: Page, lang: str, tmp_path: Path) -> None:
     """Every hook, every model that it offers, and what is wrong: the same answers as here."""
-    fields = {**fields_of(page, lang), "course": "none"}
+    fields = {**initial_fields(page, lang), "course": "none"}
     code = f"{EXERCISE.read_text('utf-8')}said = answers_of({fields})\n"
-    there = run(tmp_path, code, wanted=needed_by(asked(page, lang)))["answers"]
+    there = run_in_pyodide(tmp_path, code, wanted=files_for(asked(page, lang)))["answers"]
     here = answers_of(fields)
     assert len(here) >= 6
     assert there == here
@@ -48,7 +48,7 @@ def test_a_lesson_runs_on_the_little_that_it_carries(page: Page, lang: str, tmp_
 
 
 def test_what_no_lesson_asks_for_stays_at_home() -> None:
-    wanted = needed_by(asked(LESSONS[0]))
+    wanted = files_for(asked(LESSONS[0]))
     for name in (
         "microgpt/viz/notebook/__init__.py",
         "microgpt/checkpoints/loading.py",
@@ -65,7 +65,7 @@ def test_what_no_lesson_asks_for_stays_at_home() -> None:
         assert not wanted(name), name
     for name in ("numpy/linalg/_linalg.py", "microgpt/data/names-deep.npz"):
         assert wanted(name), name
-    assert needed_by(asked(LESSONS[0], "es"))("locale/es/LC_MESSAGES/messages.mo")
+    assert files_for(asked(LESSONS[0], "es"))("locale/es/LC_MESSAGES/messages.mo")
 
 
 @pytest.mark.slow("packs the browser's Python")
@@ -84,7 +84,7 @@ class Script(HTMLParser):
 
 @given(st.binary())
 def test_bytes_come_through_html_as_seven_bits_a_character(data: bytes) -> None:
-    page = f"<script>{written(data)}</script>".encode()
+    page = f"<script>{encode_text(data)}</script>".encode()
     read = Script()
     read.feed(page.decode().replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd"))  # as HTML is read
     bits = "".join(f"{ord(character) & 127:07b}" for character in read.text)
@@ -94,4 +94,4 @@ def test_bytes_come_through_html_as_seven_bits_a_character(data: bytes) -> None:
 def test_random_bytes_become_a_sixth_longer() -> None:
     """A seventh, and of three characters in 128 one byte more."""
     data = bytes(range(256)) * 7
-    assert len(written(data).encode()) / len(data) == pytest.approx(8 / 7 * (1 + 3 / 128), rel=0.02)
+    assert len(encode_text(data).encode()) / len(data) == pytest.approx(8 / 7 * (1 + 3 / 128), rel=0.02)

@@ -18,7 +18,7 @@ import pytest
 
 from bench.pages import as_brotli
 from microgpt.errors import UserError
-from microgpt.viz.drawing.phases import KEPT, of_forward
+from microgpt.viz.drawing.phases import FORWARD_FILE, of_forward
 from microgpt.viz.rendering.render import COMPILED
 from tools.output.folder import digest
 from tools.output.sources import our_files
@@ -28,7 +28,7 @@ from tools.runtime.bytecode import node
 from tools.runtime.fetch import default_cache, fetch_runtime
 from tools.runtime.finder import FILES, MODULES
 from tools.runtime.packing import FIRST, LIBRARY, MORE, NUMPY, SAID, pack_runtime
-from tools.runtime.pinned import CDN_NUMPY, CORE, NPM, NPM_NUMPY, PYODIDE, WHEELS
+from tools.runtime.pins import CDN_NUMPY, CORE, NPM, NPM_NUMPY, PYODIDE, WHEELS
 from tools.server import serving
 
 
@@ -63,7 +63,7 @@ def mirror(release: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def test_every_file_has_the_pinned_hash(real: dict[str, Path]) -> None:
-    assert {digest(path) == runtime.pinned_sha256(name) for name, path in real.items()} == {True}
+    assert {digest(path) == runtime.sha256_of(name) for name, path in real.items()} == {True}
     assert len(real) == len(CORE) + 1
 
 
@@ -201,7 +201,7 @@ def test_an_npm_that_comes_to_no_end_is_given_up(
     """And what it has started with it, which would hold its output open."""
     npm("sleep 50 & echo $! > $PIDS; sleep 50")
     monkeypatch.setenv("PIDS", str(tmp_path / "pid"))
-    monkeypatch.setattr("tools.runtime.npm.SECONDS", 0.5)
+    monkeypatch.setattr("tools.runtime.npm.FETCH_SECONDS", 0.5)
     monkeypatch.delenv("MICROGPT_RUNTIME_URL")
     monkeypatch.setattr(runtime, "CDN", mirror)
     before = time.monotonic()
@@ -250,8 +250,8 @@ def test_the_pack_names_every_file(pack: Path) -> None:
 @pytest.mark.slow("packs the browser's Python")
 def test_the_browser_gets_what_the_source_of_forward_says(pack: Path) -> None:
     first = part(pack, FIRST)
-    assert json.loads(first["files"][SAID]) == of_forward() and SAID.endswith(KEPT.name)
-    assert not KEPT.exists()  # here the source itself is read
+    assert json.loads(first["files"][SAID]) == of_forward() and SAID.endswith(FORWARD_FILE.name)
+    assert not FORWARD_FILE.exists()  # here the source itself is read
 
 
 @pytest.mark.slow("packs the browser's Python")

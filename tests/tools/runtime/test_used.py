@@ -8,16 +8,16 @@ import pytest
 from microgpt.course import LESSONS, PAGES
 from tools.runtime.exercise import answers
 from tools.runtime.packing import LATE, USED, USED_FIRST
-from tools.runtime.pinned import MINOR, TAG
-from tools.runtime.used import BY_NAME, EXERCISE, FIRST_STEP, listed_name, run
+from tools.runtime.pins import MINOR, TAG
+from tools.runtime.usage import BY_NAME, EXERCISE, FIRST_STEP, name_in_lists, run_in_pyodide
 
 
 @pytest.mark.slow("packs the browser's Python and runs it")
 def test_pages_run_on_what_is_packed(tmp_path: Path) -> None:
     """Those that are no lesson; lessons run on less than that (test_carry.py). If a module is missing:
-    python -m tools.runtime.used."""
+    python -m tools.runtime.usage."""
     names = [page.name for page in PAGES if page not in LESSONS]
-    there = run(tmp_path, f"{EXERCISE.read_text('utf-8')}said = answers({names})\n")["answers"]
+    there = run_in_pyodide(tmp_path, f"{EXERCISE.read_text('utf-8')}said = answers({names})\n")["answers"]
     here = answers(names)
     assert len(there) == len(here) > 50
     assert [i for i, (a, b) in enumerate(zip(there, here, strict=True)) if a != b] == []
@@ -25,8 +25,8 @@ def test_pages_run_on_what_is_packed(tmp_path: Path) -> None:
 
 @pytest.mark.slow("packs the browser's Python and runs it")
 def test_a_first_step_needs_the_first_archive_alone(tmp_path: Path) -> None:
-    """And gives what it gives here. If a module is missing: python -m tools.runtime.used."""
-    there = run(tmp_path, FIRST_STEP, more=False)["answers"]
+    """And gives what it gives here. If a module is missing: python -m tools.runtime.usage."""
+    there = run_in_pyodide(tmp_path, FIRST_STEP, more=False)["answers"]
     here: dict[str, list[str]] = {}
     exec(FIRST_STEP, here)
     assert [json.loads(said)["patches"] for said in there] == [json.loads(said)["patches"] for said in here["said"]]
@@ -37,16 +37,16 @@ def test_what_is_left_for_later_is_imported_in_a_first_step_and_not_loaded(tmp_p
     """What is not imported need not be left for later; what is loaded all the same must not be."""
     stood = "\nimport sys\nfrom json import dumps\nfrom sitecustomize import FINDER\n"
     code = FIRST_STEP + stood + "said = [dumps([name for name in FINDER.late if name in sys.modules])]\n"
-    assert json.loads(run(tmp_path, code, more=False)["answers"][0]) == LATE
+    assert json.loads(run_in_pyodide(tmp_path, code, more=False)["answers"][0]) == LATE
 
 
 def test_the_list_names_files_as_archives_do() -> None:
     packages = f"/lib/python{MINOR}/site-packages"
-    assert listed_name(f"/lib/python{TAG}.zip/asyncio/events.pyc") == "asyncio/events"
-    assert listed_name(f"{packages}/numpy/_core/_multiarray_umath.cpython-{TAG}-wasm32-emscripten.so") == (
+    assert name_in_lists(f"/lib/python{TAG}.zip/asyncio/events.pyc") == "asyncio/events"
+    assert name_in_lists(f"{packages}/numpy/_core/_multiarray_umath.cpython-{TAG}-wasm32-emscripten.so") == (
         "numpy/_core/_multiarray_umath"
     )
-    assert listed_name(f"{packages}/jinja2/nodes.py") == "jinja2/nodes" and listed_name("") == ""
+    assert name_in_lists(f"{packages}/jinja2/nodes.py") == "jinja2/nodes" and name_in_lists("") == ""
     for path in (USED, USED_FIRST):
         listed = path.read_text("utf-8").split()
         assert listed == sorted(listed) and {f"encodings/{name}" for name in BY_NAME} <= set(listed)

@@ -7,7 +7,7 @@ import pytest
 
 from microgpt.course import LESSONS, page
 from microgpt.viz.page import Page
-from microgpt.viz.rendering.minutes import QUESTION, STEP, WORDS
+from microgpt.viz.rendering.minutes import CASE_MINUTES, QUESTION, WORDS_A_MINUTE
 from tests.support.pages import find, prose_without, text, tree_of, view_of
 
 NAMES = [lesson.name for lesson in LESSONS]
@@ -39,5 +39,7 @@ def test_its_minutes_are_those_of_its_words_questions_and_steps(lesson: Page, la
     prose, view = prose_without(lesson, "rests", "answers", lang=lang), view_of(lesson)
     words, asked = len(text(prose).split()), len(find(prose, "ask"))
     (said,) = re.findall(r"(\d+) minut", text(find(tree_of(lesson, lang), "crumb")[0]))
-    assert int(said) == math.ceil(words / WORDS + QUESTION * asked + STEP * len(view.choices[0].values))
+    assert int(said) == math.ceil(
+        words / WORDS_A_MINUTE + QUESTION * asked + CASE_MINUTES * len(view.choices[0].values)
+    )
     assert 3 <= int(said) <= 30

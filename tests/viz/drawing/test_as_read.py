@@ -123,7 +123,7 @@ def test_each_step_shows_the_rows_that_it_was_handed(ran: Ran) -> None:
                 assert [meet.row for meet in meets] == positions
                 assert [meet.weight for meet in meets] == trace["attn_weights", at, layer][0, 0].tolist()
             assert shown.step(at).bytes.numbers == sum(part.size for one in handed for part in one[:2])
-        changed = [shown.changed(at) for at in range(shown.n)]
+        changed = [shown.differing_rows(at) for at in range(shown.n)]
         assert changed == [[]] * FROM + [BROKEN[ran.way]] + [[]] * (shown.n - FROM - 1)
     found = reads(trace)
     assert all((at in found["k", 0, i]) == (i in ran.handed[2 * at][2]) for at in range(shown.n) for i in range(at + 1))
@@ -133,7 +133,7 @@ def test_each_step_shows_the_rows_that_it_was_handed(ran: Ran) -> None:
 def test_page_and_figure_have_it_and_a_live_page_is_drawn_anew(ran: Ran) -> None:
     recording, stood = ran.recording, [False]
     recording.step()
-    while not recording.ended:
+    while not recording.has_ended:
         stood.append(one_step(recording, {}, -1)[1])
     assert not stood[FROM - 1] and stood[FROM]
     view, said = Picture(recording.trace, selected=FROM), "Row 1 is gone." if ran.way is drops else "Row 0 has changed"
@@ -147,7 +147,7 @@ def test_page_and_figure_have_it_and_a_live_page_is_drawn_anew(ran: Ran) -> None
         assert ("not read" in row) == (not all(life.row.there for life in lives))
     assert said in html
     page = lesson_named("stepper")
-    svg = figures.of_view(page, settings_for(page, MODEL.name), view, {**controls.drawn(view), "phase": 2})
+    svg = figures.of_view(page, settings_for(page, MODEL.name), view, {**controls.figure_values(view), "phase": 2})
     assert said in re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", svg))
     assert svg.count("not read") == sum(not view.row(i, FROM).there for i in range(FROM + 1))
 
@@ -233,7 +233,11 @@ def test_a_file_is_drawn_and_what_is_wrong_in_it_is_said(ran: Ran) -> None:
     """Whole and as the excerpt that its page has; rows that there are not are refused by event and field."""
     text = to_json(ran.recording.run())
     shown = picture_of_trace(from_json(text))
-    assert picture_of_trace(from_json(to_json(shown.trace))).changed(FROM) == BROKEN[ran.way] == shown.changed(FROM)
+    assert (
+        picture_of_trace(from_json(to_json(shown.trace))).differing_rows(FROM)
+        == BROKEN[ran.way]
+        == shown.differing_rows(FROM)
+    )
     data = json.loads(text)
     told = next((event for event in data["events"] if event["name"] in READ), data["events"][0])
     for field, change in WRONG.get(told["name"], []):

@@ -13,7 +13,7 @@ from microgpt.viz.drawing.kit.paint import SMALL
 from microgpt.viz.drawing.kit.pieces import Sheet
 from microgpt.viz.drawing.kit.places import Box, hatch
 from microgpt.viz.drawing.kit.svg import drawing
-from microgpt.viz.drawing.kit.words import Run, bold, extent, fit, lines, runs, strike, token
+from microgpt.viz.drawing.kit.words import TextRun, bold, extent, fit, lines, runs, strike, token
 from microgpt.viz.page import Page
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show, whole
@@ -44,7 +44,13 @@ def test_runs_keep_tokens_and_what_is_bold_and_no_token_can_end_its_run() -> Non
     end = token("")[-1]
     assert end not in show(f"a{end}")
     sentence = f"a {token('<b>&lt;')} {bold('c')}."
-    assert runs(sentence) == [Run("a ", ""), Run("<b>&lt;", "tok bold"), Run(" ", ""), Run("c", "bold"), Run(".", "")]
+    assert runs(sentence) == [
+        TextRun("a ", ""),
+        TextRun("<b>&lt;", "tok bold"),
+        TextRun(" ", ""),
+        TextRun("c", "bold"),
+        TextRun(".", ""),
+    ]
 
 
 @given(st.integers(0, 50), st.integers(0, 50), st.integers(1, 300), st.integers(1, 60))
@@ -101,7 +107,7 @@ def test_everything_that_the_figure_shows_is_painted(lesson: Page) -> None:
 
 def test_a_text_stands_where_its_anchor_says_and_its_runs_follow_each_other() -> None:
     canvas, sheet = Canvas(), Sheet()
-    sheet.line(100, 9, [Run("ab", ""), *strike("cd e")], "end")
+    sheet.line(100, 9, [TextRun("ab", ""), *strike("cd e")], "end")
     paint(drawing(9, 9, sheet.pieces, "en", ""), canvas, 1)
     assert canvas.of("fillText") == [("ab", 40.0, 9), ("cd", 60.0, 9), (" e", 80.0, 9)]
     assert [values[0] for values in canvas.of("fillRect")] == [60.0]

@@ -11,7 +11,7 @@ from microgpt.course import PAGES
 from microgpt.course.kv_cache.states import SPANS, pace
 from microgpt.viz.drawing.phases import PHASES, code
 from microgpt.viz.drawing.picture import Picture
-from microgpt.viz.drawing.source import reported
+from microgpt.viz.drawing.source import statements_by_event
 from microgpt.viz.lesson import lesson_named
 from microgpt.viz.rendering.render import where
 from microgpt.viz.rendering.style import own_style
@@ -20,7 +20,7 @@ from microgpt.viz.text.place import ROOT
 from tests.support.templates import templates
 
 SOURCE = inspect.getsource(model.forward)
-REPORTED = reported(SOURCE)
+REPORTED = statements_by_event(SOURCE)
 
 
 def rewritten(pattern: str, by: str) -> str:
@@ -50,12 +50,12 @@ def test_the_lines_of_a_stage_are_those_above_its_reports() -> None:
 )
 def test_however_the_reports_are_written_the_stages_are_the_same(source: str) -> None:
     names = [name for phase in PHASES for name in phase.events]
-    assert [REPORTED[name] for name in names] == [reported(source)[name] for name in names]
+    assert [REPORTED[name] for name in names] == [statements_by_event(source)[name] for name in names]
 
 
 def test_a_line_of_maths_that_is_split_is_shown_whole() -> None:
     split = SOURCE.replace("weights = softmax(scores)", "weights = softmax(\n            scores,\n        )")
-    assert reported(split)["attn_weights"].splitlines()[:2] == ["weights = softmax(", "    scores,"]
+    assert statements_by_event(split)["attn_weights"].splitlines()[:2] == ["weights = softmax(", "    scores,"]
 
 
 def test_what_is_not_reported_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

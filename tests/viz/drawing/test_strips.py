@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microgpt.viz.drawing.strips import ABOVE, BELOW, CELLS, folded, thin_scale
+from microgpt.viz.drawing.strips import ABOVE, BELOW, CELLS, fold, thin_scale
 
 NUMBERS = st.lists(st.integers(-40, 40), min_size=1, max_size=300).map(lambda row: np.array(row, np.float32) / 8)
 
@@ -29,4 +29,4 @@ def test_a_long_row_keeps_the_largest_of_each_run(values: np.ndarray) -> None:
     expected = values.tolist()
     if len(values) > CELLS:
         expected = [max(run.tolist(), key=abs) for run in np.array_split(values, CELLS)]
-    assert folded(values).tolist() == expected
+    assert fold(values).tolist() == expected

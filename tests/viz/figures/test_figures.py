@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from microgpt.course import LESSONS, page
 from microgpt.errors import UserError
 from microgpt.viz import figures, views
-from microgpt.viz.drawing.heat import LEVELS, Cell, Strip
+from microgpt.viz.drawing.heat import LEVELS, HeatCell, Strip
 from microgpt.viz.drawing.kit.paint import HEAT, INK
 from microgpt.viz.drawing.kit.places import cells
 from microgpt.viz.drawing.picture import Picture
-from microgpt.viz.figures import figure, figure_file, of_run, turns
+from microgpt.viz.figures import figure, figure_file, of_run, panel_times
 from microgpt.viz.large.picture import BigPicture, picture_of_model
 from microgpt.viz.page import Page
 from microgpt.viz.settings import Settings
@@ -300,7 +300,7 @@ def test_a_moving_figure_has_every_case_and_rests_on_the_last(one: Page) -> None
 def test_at_every_moment_one_panel_covers_the_paper(n: int) -> None:
     for moment in range(0, 1001, 7):
         now, seen = moment / 10, []
-        for marks in turns(n):
+        for marks in panel_times(n):
             points = [(float(at.rstrip("%")), opacity) for at, opacity in marks]
             assert points[0][0] == 0 and points[-1][0] == 100
             assert points == sorted(points, key=lambda p: p[0])
@@ -417,7 +417,7 @@ def test_the_colours_are_the_sites_light_theme() -> None:
 
 
 def test_numbers_without_room_are_left_to_their_colour() -> None:
-    strip = Strip("", [Cell(1, 0.12), Cell(-1, -10.12)], 2)
+    strip = Strip("", [HeatCell(1, 0.12), HeatCell(-1, -10.12)], 2)
     assert [cell.text for cell in cells(strip, 0, 0, 100)] == ["0.12", "−10.12"]
     assert [cell.text for cell in cells(strip, 0, 0, 60)] == ["", ""]
     assert [cell.text for cell in cells(strip._replace(digits=None), 0, 0, 100)] == ["", ""]

@@ -12,7 +12,7 @@ from microgpt.course.why_q import lesson as why_q
 from microgpt.viz.drawing.kit.paint import HEAT, INK
 from microgpt.viz.drawing.kit.places import length
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.formats import bound, difference, heat, number, percent
+from microgpt.viz.text.formats import difference, heat, number, percent, upper_bound
 from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import shipped
 from tests.support.figures import EDGE, SVG, drawn, placed, printed, texts
@@ -78,7 +78,7 @@ def numbers_of_why_q(view: Any, i: int) -> list[str]:
     old = view.olds[i]
     wanted = [str(j + 1) for j in range(view.n)]
     wanted += [x for life in view.lives for x in (str(life.i), *(str(count) for _, _, count in life.tracks))]
-    wanted += [str(i), *printed(old.q[0]), bound(old.difference)]
+    wanted += [str(i), *printed(old.q[0]), upper_bound(old.difference)]
     wanted += [number(weight) for _, weight in old.asked]
     return [*wanted, str(i), str(old.later), str(old.later_reads)]  # of the caption
 
@@ -87,7 +87,7 @@ def numbers_of_training(view: Any, i: int) -> list[str]:
     wanted = [str(FIRST_LAYER), str(i)]  # of the line below the title
     wanted += [text for row in view.heads[i] for text in printed(row.weights)]
     wanted += [number(x) for row in view.heads[i] for x in (row.loss, row.cached)]
-    return [*wanted, str(view.masked), bound(view.apart)]
+    return [*wanted, str(view.masked), upper_bound(view.apart)]
 
 
 @pytest.mark.parametrize(

@@ -14,15 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microgpt.config import Array, Config
-from microgpt.cost import cached, naive
+from microgpt.cost import naive, step_macs
 from microgpt.errors import UserError
 from microgpt.record import Recording
 from microgpt.trace import Trace, from_json, to_json
 from microgpt.viz.drawing.picture import MOST_TOKENS, Picture
-from microgpt.viz.drawing.strips import ABOVE, BELOW, Thin, folded, thin_scale
+from microgpt.viz.drawing.strips import ABOVE, BELOW, Thin, fold, thin_scale
 from microgpt.viz.large.excerpt import EVERYWHERE, OPENED, of_heads, shortest
 from microgpt.viz.large.from_trace import picture_of_excerpt
-from microgpt.viz.large.heads import attention, distances, opened
+from microgpt.viz.large.heads import attention, choose_heads, distances
 from microgpt.viz.large.overview import LEVELS, again, level_of, short
 from microgpt.viz.large.picture import BigPicture, picture_of_model, picture_of_run
 from microgpt.viz.lesson import lesson_named
@@ -66,7 +66,7 @@ def row(trace: Trace, config: Config, kind: str, pos: int, layer: int, head: int
     """What a strip of that kind draws."""
     values = trace[EVENTS[kind], pos, layer][0]
     if kind == "x":
-        return folded(values)
+        return fold(values)
     rows = values.reshape(-1, config.head_dim)
     return rows[head * len(rows) // config.n_head]  # type: ignore[no-any-return]
 
@@ -93,7 +93,7 @@ def test_every_listed_number_and_every_cell_is_the_traces() -> None:
     for pos in range(shown.n):
         step, kept = find(tree(), "step", f"S{pos}")[0], find(tree(), "row", f"R{pos}")[0]
         (ledger,), (numbers_of_step,) = find(tree(), "ledger", f"S{pos}"), find(tree(), "numbers", f"S{pos}")
-        for index, one in enumerate(shown.opened):
+        for index, one in enumerate(shown.open_heads):
             lists = {
                 kind: next(e for e in find(numbers_of_step, "O", f"O{index}") if name in text(e[0]))
                 for kind, name in (("q", "q"), ("k", "k"), ("v", "v"), ("o", "sum"), ("x", "x"))
@@ -118,7 +118,7 @@ def test_every_listed_number_and_every_cell_is_the_traces() -> None:
                     largest = int(np.abs(values).argmax())
                     assert f"largest: {largest}: " in svg.get("aria-label", "")
                     checked += 1
-    assert checked == shown.n * len(shown.opened) * 6
+    assert checked == shown.n * len(shown.open_heads) * 6
 
 
 def numbers_in(line: str) -> list[float]:
@@ -129,7 +129,7 @@ def test_scores_and_weights_are_the_traces() -> None:
     shown = view()
     for pos in range(shown.n):
         step = find(tree(), "step", f"S{pos}")[0]
-        for index, one in enumerate(shown.opened):
+        for index, one in enumerate(shown.open_heads):
             (meets,) = find(step, "meets", f"O{index}")
             weights = [numbers(e)[0] for e in find(meets, "weight")]
             expected = shown.trace["attn_weights", pos, one.layer][one.head, 0]
@@ -166,9 +166,11 @@ def test_each_open_head_is_lit_and_leads_to_its_button() -> None:
     buttons = {e.get("id"): e for e in tree().iter("input") if e.get("name") == "head"}
     labels = [e for e in find(tree(), "grid")[0].iter("label")]
     asked = [buttons[e.get("for")].get("value") for e in labels]
-    assert asked == sorted((one.value for one in shown.opened), key=lambda value: [int(x) for x in value.split(".")])
+    assert asked == sorted(
+        (one.value for one in shown.open_heads), key=lambda value: [int(x) for x in value.split(".")]
+    )
     assert [e.get("title") for e in labels] == [f"layer {x.replace('.', ', head ')}: open" for x in asked if x]
-    assert len(buttons) == len(shown.opened) and sum("checked" in e.attrib for e in buttons.values()) == 1
+    assert len(buttons) == len(shown.open_heads) and sum("checked" in e.attrib for e in buttons.values()) == 1
     css = own_style(lesson_named("stepper"), big=True)
     for index in range(MOST):
         assert f".choosers:has(.o-{index}:checked)~:is(.stage,.legend,#ledgers) .O:not(.O{index})" in css
@@ -186,7 +188,7 @@ def test_the_rule_takes_the_nearest_the_middle_and_the_furthest_of_three_layers(
     for layer in (0, (config.n_layer - 1) // 2, config.n_layer - 1):
         order = sorted(range(config.n_head), key=lambda head: far[layer, head])
         expected += [(layer, order[0]), (layer, order[(config.n_head - 1) // 2]), (layer, order[-1])]
-    assert [(one.layer, one.head) for one in shown.opened] == expected
+    assert [(one.layer, one.head) for one in shown.open_heads] == expected
     said = text(find(tree(), "all-heads")[0])
     assert "look back least, furthest, and between" in said and "first, the middle and the last" in said
 
@@ -199,7 +201,7 @@ def test_distance_is_none_for_the_token_itself_and_one_for_the_first() -> None:
 
 def test_the_author_chooses() -> None:
     def chosen(layers: list[int], heads: list[int]) -> list[tuple[int, int]]:
-        return [(one.layer, one.head) for one in opened(np.zeros((4, 4, 3, 3)), 8, layers, heads)]
+        return [(one.layer, one.head) for one in choose_heads(np.zeros((4, 4, 3, 3)), 8, layers, heads)]
 
     assert chosen([2], [1, 0]) == [(2, 0), (2, 1)] and chosen([1, 1], [3]) == [(1, 3)]
     assert chosen([], [2]) == [(0, 2), (1, 2), (3, 2)]
@@ -207,14 +209,14 @@ def test_the_author_chooses() -> None:
 
 def test_a_page_opens_only_what_it_can_carry() -> None:
     weights = np.random.default_rng(0).dirichlet(np.ones(32), (32, 32, 32))
-    assert len(opened(weights, 128)) == 9
-    assert len(opened(weights, 256)) == 6  # the nearest and the furthest of each layer
-    assert len(opened(weights, 64, layers=range(12))) == 12
+    assert len(choose_heads(weights, 128)) == 9
+    assert len(choose_heads(weights, 256)) == 6  # the nearest and the furthest of each layer
+    assert len(choose_heads(weights, 64, layers=range(12))) == 12
     with pytest.raises(UserError, match="15 heads would be open; a page with this text opens at most 12"):
-        opened(weights, 64, layers=range(5), heads=range(3))
+        choose_heads(weights, 64, layers=range(5), heads=range(3))
     for flag, asked in (("layer", {"layers": [32]}), ("head", {"heads": [-1]})):
         with pytest.raises(UserError, match=rf"There is no {flag} (32|-1); this model has 0 to 31\."):
-            opened(weights, 64, asked.get("layers", ()), asked.get("heads", ()))
+            choose_heads(weights, 64, asked.get("layers", ()), asked.get("heads", ()))
 
 
 def test_what_the_sentences_of_the_overview_count() -> None:
@@ -282,7 +284,7 @@ def test_each_layer_has_a_scale_of_its_own() -> None:
     assert list(ends) == shown.layers and ends[first] != ends[last]
     for (kind, layer), scale in shown.scales.items():
         names = {"q, k": ("q", "k"), "v": ("v", "o"), "x": ("x",)}[kind]
-        heads = [one.head for one in shown.opened if one.layer == layer]
+        heads = [one.head for one in shown.open_heads if one.layer == layer]
         config, trace = shown.config, shown.trace
         at = [(name, pos, layer, head) for name in names for pos in range(shown.n) for head in heads]
         rows = [row(trace, config, *one) for one in at]
@@ -294,7 +296,7 @@ def test_counts_come_from_the_whole_model_and_bytes_from_its_type() -> None:
     for pos in (0, shown.n - 1):
         ledger = find(tree(), "ledger", f"S{pos}")[0]
         total = [numbers(cell)[0] for cell in find(ledger, "costs")[0].iter("td") if text(cell)][-2:]
-        assert total == [cached(shown.config, pos + 1).sum(), naive(shown.config, pos + 1).sum()]
+        assert total == [step_macs(shown.config, pos + 1).sum(), naive(shown.config, pos + 1).sum()]
         c = shown.config
         held = 2 * c.n_layer * c.n_kv_head * c.head_dim * (pos + 1)
         assert numbers(find(ledger, "held")[0])[:5] == [held, 2 * held, 16, 32, 4 * held]
@@ -329,7 +331,7 @@ def test_a_page_weighs_less_than_a_megabyte(name: str) -> None:
     prompt = " ".join(list(dict.fromkeys(WORDS))[:24])
     c = model.config
     shown = picture_of_model(model, prompt, 8, [0, c.n_layer // 3, c.n_layer // 2, c.n_layer - 1], [0, 3, 8])
-    assert shown.n == MOST_TOKENS and len(shown.opened) == MOST
+    assert shown.n == MOST_TOKENS and len(shown.open_heads) == MOST
     files = both_forms(shown)
     packed = len(gzip.compress((files["index.html"] + style()).encode()))
     assert 100_000 < packed < 1_000_000
@@ -361,7 +363,7 @@ def test_a_short_text_has_a_page_too() -> None:
     model = large("gpt2", **SMALL, n_layer=1, n_head=2, n_kv_head=2)
     for new, n in ((1, 2), (2, 3), (None, 9)):
         shown = picture_of_model(model, "the", new)
-        assert shown.n == n and len(shown.opened) == 2
+        assert shown.n == n and len(shown.open_heads) == 2
         assert both_forms(shown)
         assert (shown.map.first is None) == (n < 3)
 
@@ -407,7 +409,7 @@ def test_what_an_excerpt_says_of_the_whole_is_what_the_whole_says() -> None:
     about = shown.excerpt().about["whole"]
     c = shown.config
     for i in range(shown.n):
-        assert about["macs"][i] == cached(c, i + 1).tolist()
+        assert about["macs"][i] == step_macs(c, i + 1).tolist()
         logits = shown.trace["logits", i][0].astype(np.float64)
         chances = np.exp(logits - logits.max()) / np.exp(logits - logits.max()).sum()
         assert about["chances"][i] == pytest.approx(chances[shown.token_ids()])
@@ -531,7 +533,7 @@ def test_a_model_in_32_bits_is_run_in_32_bits_with_room_for_the_text_alone() -> 
 def test_small_models_are_drawn_as_ever() -> None:
     trace = Recording(shipped("names"), "emm").run()
     shown = Picture(trace)
-    assert shown.opened == () and hasattr(shown.per_head("q", 0)[0], "cells")
+    assert shown.open_heads == () and hasattr(shown.per_head("q", 0)[0], "cells")
     large = (Path(__file__).parents[3] / "templates" / "large" / "style.css").read_text("utf-8")
     rules = [line for line in large.splitlines() if line and not line.startswith("/*")]
     page = lesson_named("stepper")

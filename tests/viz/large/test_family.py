@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 import pytest
 
-from microgpt.cost import cached, naive
+from microgpt.cost import naive, step_macs
 from microgpt.errors import UserError
 from microgpt.record import Recording
 from microgpt.trace import OVER_KEYS, Trace, from_json, to_json
@@ -22,7 +22,7 @@ from microgpt.viz.large.heads import distances, with_rows
 from microgpt.viz.large.picture import picture_of_run
 from microgpt.viz.lesson import lesson_named
 from microgpt.viz.rendering.assets import STILL
-from microgpt.viz.text.formats import bound
+from microgpt.viz.text.formats import upper_bound
 from microgpt.weights import shipped
 from tests.support.large import view as run
 from tests.support.pages import parse, text
@@ -86,14 +86,16 @@ def test_two_ways_are_called_the_same_only_where_they_are(dtype: str, far: float
     assert ("The answer is the same" in said) == (dtype == "float32" and not far)
     assert ("Numbers of 16 bits have few digits" in said) == (dtype == "bfloat16")
     assert ("rounding does not explain so much" in said) == (dtype == "float32" and far > 0)
-    assert f"differ by less than {bound(both.difference)}" in said and (far != 0.605 or "less than 0.61" in said)
+    assert f"differ by less than {upper_bound(both.difference)}" in said and (far != 0.605 or "less than 0.61" in said)
 
 
 @cache
 def late(before: int = 5) -> Trace:
     """The same run as a recording of its last tokens alone tells it."""
     source, first = run(), before
-    costs = [[int(x) for x in cost(source.config, i + 1)] for cost in (cached, naive) for i in range(first, source.n)]
+    costs = [
+        [int(x) for x in cost(source.config, i + 1)] for cost in (step_macs, naive) for i in range(first, source.n)
+    ]
     about = {
         **source.about,
         "before": first,

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from microgpt.trace import ENGINE_EVENTS, EVENTS, READ
-from microgpt.viz.large.checked import ABOUT, INSIDE, NEEDED, OUTSIDE, check, trace_in
+from microgpt.viz.large.checks import ABOUT, INSIDE, NEEDED, OUTSIDE, check_trace, trace_in
 from tests.support.hostile_traces import CASES, Case
 from tests.support.memory import amiss
 
@@ -18,7 +18,7 @@ def taken(case: Case, folder: Path) -> str:
     """What is wrong with how it is taken."""
     folder.mkdir()
     path = case.laid(folder)
-    return amiss(lambda: check(trace_in(path)), case.says, SECONDS, MEMORY)
+    return amiss(lambda: check_trace(trace_in(path)), case.says, SECONDS, MEMORY)
 
 
 def test_a_hostile_trace_is_one_sentence_soon_and_in_little_memory(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.lesson import lesson_named
 from microgpt.viz.notebook import Shown
 from microgpt.viz.page import Page
-from microgpt.viz.rendering.policy import hashed
+from microgpt.viz.rendering.policy import hash_source
 from microgpt.viz.rendering.style import heat_colours, own_style, style
 from microgpt.viz.settings import ran
 from microgpt.viz.text.formats import number
@@ -86,7 +86,7 @@ def test_every_lesson_is_framed_whole_without_script_or_address(page: Page) -> N
     styles = [e.text or "" for e in tree.iter("style")]
     policy = next(e.get("content", "") for e in tree.iter("meta") if e.get("http-equiv"))
     assert styles == [style() + own_style(page)]
-    assert hashed(styles[0]) in policy
+    assert hash_source(styles[0]) in policy
     for element in tree.iter():
         assert element.tag not in ("script", "a", "img", "link", "object")
         assert not {"src", "srcset", "style", "data-go"} & set(element.attrib)

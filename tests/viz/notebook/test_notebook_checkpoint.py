@@ -12,8 +12,8 @@ from microgpt.errors import UserError
 from microgpt.record import Recording
 from microgpt.trace import Trace, TraceArrays, from_json, to_json
 from microgpt.viz import show
-from microgpt.viz.drawing.strips import folded
-from microgpt.viz.large.from_trace import cut
+from microgpt.viz.drawing.strips import fold
+from microgpt.viz.large.from_trace import trim
 from microgpt.viz.lesson import lesson_named
 from microgpt.viz.notebook import Shown
 from microgpt.viz.rendering.style import own_style, style
@@ -70,7 +70,7 @@ def test_a_trace_is_shown_as_the_run_that_it_is_of(folder: Path) -> None:
     ran = shown(folder, step=1)
     html, trace = ran._repr_html_(), ran.trace.trace
     assert show(ran.trace, step=1)._repr_html_() == show(trace, step=1)._repr_html_() == html
-    read = from_json(to_json(cut(trace)))
+    read = from_json(to_json(trim(trace)))
     assert show(read, step=1)._repr_html_() == html
     assert "la caché" in framed(show(read, lang="es")).lower()
     assert controls(framed(show(trace, heads=[0, 3], layer=1, head=3)))["head"].default == "1.3"
@@ -83,7 +83,7 @@ def test_a_trace_takes_nothing_that_a_run_would_need(folder: Path) -> None:
             show(trace, **wrong)
     with pytest.raises(UserError, match="^What this trace says about its run does not fit: config is missing"):
         show(Trace({}))
-    broken = cut(trace.trace)
+    broken = trim(trace.trace)
     del broken.about["whole"]["chances"]
     with pytest.raises(UserError, match="does not fit: whole.chances is missing"):
         show(broken)
@@ -92,7 +92,7 @@ def test_a_trace_takes_nothing_that_a_run_would_need(folder: Path) -> None:
 
 
 def test_arrays_of_an_excerpt_are_those_of_its_layers(folder: Path) -> None:
-    whole, part = shown(folder).trace, TraceArrays(cut(shown(folder, layers=[1]).trace.trace, [1]))
+    whole, part = shown(folder).trace, TraceArrays(trim(shown(folder, layers=[1]).trace.trace, [1]))
     every, some = whole.arrays(), part.arrays()
     assert np.abs(some["attn_weights"] - every["attn_weights"]).max() < 1e-7, "of all layers, in 32 bits"
     assert np.abs(some["q"] - every["q"][[1]]).max() < 1e-6 and "resid_pre" not in some
@@ -117,7 +117,7 @@ def test_the_plain_form_is_left_whole_and_says_the_traces_numbers(folder: Path, 
         for j, row in enumerate(rows):
             cells = [float(words(td).replace("−", "-")) for td in row if "background" in td.get("style", "")]
             kept = [run[kind][layer, j, head * kv_heads // heads] for kind in "kv"]
-            assert np.abs(np.array(cells) - np.concatenate([folded(each, 8) for each in kept])).max() <= 0.0501
+            assert np.abs(np.array(cells) - np.concatenate([fold(each, 8) for each in kept])).max() <= 0.0501
             assert f"{run['attn_weights'][layer, i, head, j]:.2f}" in [words(td) for td in row]
 
 

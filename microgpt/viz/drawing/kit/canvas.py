@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from microgpt.viz.drawing.kit.paint import INK, SMALL, TEXT, attributes, colour
+from microgpt.viz.drawing.kit.paint import FONTS, INK, SMALL, attributes, colour
 from microgpt.viz.drawing.kit.pieces import Group, Lines, Piece, Rect, Text
 from microgpt.viz.drawing.kit.svg import Drawing
 
@@ -43,7 +43,7 @@ def draw(pieces: Iterable[Piece], canvas: Any) -> None:
                 canvas.strokeStyle, canvas.lineWidth = colour(ink), width
                 canvas.stroke()
             case Text():
-                write(piece, canvas)
+                write_runs(piece, canvas)
         canvas.restore()
 
 
@@ -59,7 +59,7 @@ def rectangle(box: Rect, canvas: Any) -> None:
         canvas.stroke()
 
 
-def write(text: Text, canvas: Any) -> None:
+def write_runs(text: Text, canvas: Any) -> None:
     """A text, its runs one behind the other."""
     style = attributes(text.kind)
     runs = [(run.text, {**style, **attributes(run.kind)}) for run in text.runs]
@@ -77,7 +77,7 @@ def write(text: Text, canvas: Any) -> None:
 
 
 def font(style: Style) -> str:
-    family = style.get("font-family", TEXT)
+    family = style.get("font-family", FONTS)
     return f"{style.get('font-style', 'normal')} {style.get('font-weight', '400')} {pixels(style):g}px {family}"
 
 

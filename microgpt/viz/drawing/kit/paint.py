@@ -34,11 +34,11 @@ BARS = {  # what a bar stands for -> its colour, where that is not a name of INK
     "off": "new-line",
     "needed": "new-line",
 }
-TEXT = "'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', Arial, sans-serif"
+FONTS = "'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', Arial, sans-serif"
 MONO = "'Cascadia Mono', 'Roboto Mono', 'Noto Sans Mono', 'DejaVu Sans Mono', Consolas, monospace"
 SMALL = 13  # the size of text that says nothing else, and the smallest there is
 
-WORDS = {  # one word of a kind of text -> the attributes that it stands for
+TEXT_KINDS = {  # one word of a kind of text -> the attributes that it stands for
     **{name: {"fill": colour} for name, colour in INK.items()},
     "bold": {"font-weight": "600"},
     "slant": {"font-style": "italic"},
@@ -55,7 +55,7 @@ def attributes(kind: str = "") -> dict[str, str]:
     """Those of a kind of text: "17 bold q end" is a size, a weight, a colour and where its x is."""
     found: dict[str, str] = {}
     for word in kind.split():
-        found |= {"font-size": word} if word.isdigit() else {"fill": word} if word[0] == "#" else WORDS[word]
+        found |= {"font-size": word} if word.isdigit() else {"fill": word} if word[0] == "#" else TEXT_KINDS[word]
     return found
 
 

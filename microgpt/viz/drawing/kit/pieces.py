@@ -11,8 +11,8 @@ from typing import NamedTuple, TypeAlias
 
 from microgpt.viz.drawing.heat import LEVELS, Strip
 from microgpt.viz.drawing.kit.paint import RAMP
-from microgpt.viz.drawing.kit.places import LEFT, Box, Chip, Heat, Line, Pen, boxes, hatch, shade, side_by_side
-from microgpt.viz.drawing.kit.words import Run, lines, strike
+from microgpt.viz.drawing.kit.places import LEFT, Box, Chip, Heat, Pen, TextLine, boxes, hatch, shade, side_by_side
+from microgpt.viz.drawing.kit.words import TextRun, lines, strike
 
 STATES = {"new": ("new", "new-line"), "old": ("wash", "")}  # of a box: its colour, and that of its outline
 Point = tuple[float, float]
@@ -44,7 +44,7 @@ class Text(NamedTuple):
 
     x: float
     y: float
-    runs: Sequence[Run]
+    runs: Sequence[TextRun]
     kind: str = ""
 
 
@@ -97,9 +97,9 @@ class Sheet:
     # ---- text -------------------------------------------------------------------------------------
 
     def t(self, x: float, y: float, text: object, kind: str = "") -> str:
-        return self.add(Text(x, y, [Run(str(text), "")], kind))
+        return self.add(Text(x, y, [TextRun(str(text), "")], kind))
 
-    def line(self, x: float, y: float, runs: Sequence[Run], kind: str = "") -> str:
+    def line(self, x: float, y: float, runs: Sequence[TextRun], kind: str = "") -> str:
         return self.add(Text(x, y, runs, kind))
 
     def say(self, pen: Pen, x: float, sentence: str, width: int, kind: str = "", leading: int = 19) -> str:
@@ -140,7 +140,7 @@ class Sheet:
             if owner and c.full.h:
                 self.fill(c.full, f"{owner}-fill", round=0)
             if c.text:
-                self.add(Text(c.box.mid, c.box.line.text, [Run(c.text, "")], f"{'ink' if owner else c.ink} mid"))
+                self.add(Text(c.box.mid, c.box.line.text, [TextRun(c.text, "")], f"{'ink' if owner else c.ink} mid"))
         return ""
 
     def shades(self, strip: Strip, place: Box, owner: str = "any") -> str:
@@ -159,7 +159,7 @@ class Sheet:
             self.box(at.x, zero - high if value > 0 else zero, at.w, high, kind)
         return self.rule(place.x, zero, place.x + place.w, zero)
 
-    def bar(self, x: int, line: Line, w: int, kind: str) -> str:
+    def bar(self, x: int, line: TextLine, w: int, kind: str) -> str:
         """A bar on a line; what is computed again is hatched; K and V together have both colours."""
         at = line.inside(10)
         if not w:
@@ -191,12 +191,12 @@ class Sheet:
             self.fill(place.inner, "card", round=2)
         return self.t(place.mid, place.line.text, text, {"new": "mid bold", "old": "mid soft"}.get(state, "mid"))
 
-    def key(self, line: Line, words: Sequence[tuple[str, str]]) -> str:
+    def key(self, line: TextLine, words: Sequence[tuple[str, str]]) -> str:
         """Words in their states, side by side."""
         places = side_by_side([text for text, _ in words], LEFT, line.inside(22).top, 22)
         return "".join(self.word(place, *one) for place, one in zip(places, words, strict=True))
 
-    def ramp(self, places: Sequence[Box], line: Line, low: str, high: str) -> str:
+    def ramp(self, places: Sequence[Box], line: TextLine, low: str, high: str) -> str:
         """The heat scale between its ends."""
         for place, ink in zip(places, RAMP, strict=True):
             self.fill(place, ink, round=0)

@@ -15,14 +15,14 @@ from microgpt.viz.drawing.kit.paint import HEAT, SMALL
 from microgpt.viz.drawing.kit.words import extent, fit
 from microgpt.viz.text.formats import heat, number
 
-WIDTH = 960
+FIGURE_WIDTH = 960
 SMALL_WIDTH, SMALL_HEIGHT = 200, 100  # of a small picture, on the front page or in the glossary
 SHADES = 3  # of a hue in it, above none
 EDGE, PAD, INSET = 24, 16, 8  # around the card, inside of it, and inside of a box in it
-LEFT, RIGHT = EDGE + PAD, WIDTH - EDGE - PAD  # of what stands in the card
+LEFT, RIGHT = EDGE + PAD, FIGURE_WIDTH - EDGE - PAD  # of what stands in the card
 
 
-class Line(NamedTuple):
+class TextLine(NamedTuple):
     """One line of a figure; text of the usual size stands on `text`."""
 
     top: int
@@ -30,11 +30,11 @@ class Line(NamedTuple):
     middle: int
     bottom: int
 
-    def part(self, height: int, below: int = 0, size: int = SMALL) -> Line:
+    def part(self, height: int, below: int = 0, size: int = SMALL) -> TextLine:
         """A line within this one, so far below its top."""
         return Pen(self.top + below).down(height, size)
 
-    def inside(self, height: int) -> Line:
+    def inside(self, height: int) -> TextLine:
         """A lower line in its middle."""
         return Pen(self.middle - height // 2).down(height)
 
@@ -50,11 +50,11 @@ class Pen:
     def __init__(self, y: int = 0) -> None:
         self.y = y
 
-    def down(self, height: int, size: int = SMALL) -> Line:
+    def down(self, height: int, size: int = SMALL) -> TextLine:
         """The next line, for text of that size."""
         top, self.y = self.y, self.y + height
         middle = top + height // 2
-        return Line(top, baseline(middle, size), middle, self.y)
+        return TextLine(top, baseline(middle, size), middle, self.y)
 
     def branch(self) -> Pen:
         """Another pen at the same height, for a column."""
@@ -90,7 +90,7 @@ class Box(NamedTuple):
         return self.x + self.w - INSET
 
     @property
-    def line(self) -> Line:
+    def line(self) -> TextLine:
         return Pen(self.y).down(self.h)
 
     @property

@@ -9,11 +9,11 @@ from microgpt.viz.drawing.kit.pieces import Lines, Piece, Rect, Text
 from microgpt.viz.drawing.kit.places import SMALL_HEIGHT
 from microgpt.viz.drawing.kit.svg import path
 
-OWNERS, PARTS = ("q", "k", "v", "any"), (("wash", "f0"), ("fill", "f2"))
-CLASSES = {f"{owner}-{part}": f"{owner} {name}" for owner in OWNERS for part, name in PARTS}
+OWNERS, FILLS = ("q", "k", "v", "any"), (("wash", "f0"), ("fill", "f2"))
+CLASSES = {f"{owner}-{part}": f"{owner} {name}" for owner in OWNERS for part, name in FILLS}
 
 
-class Shape(NamedTuple):
+class PathShape(NamedTuple):
     """All boxes of one kind as one path, or an outline or a line by itself."""
 
     kind: str
@@ -34,7 +34,7 @@ class Sketch(NamedTuple):
 
     width: float
     height: int
-    shapes: list[Shape]
+    shapes: list[PathShape]
     letters: list[Letter]
 
 
@@ -44,7 +44,7 @@ def sketch(pieces: Iterable[Piece]) -> Sketch:
     A box is placed by the one before it: what is alike is written alike, and packs well.
     """
     filled: dict[str, list[Rect]] = {}
-    end, own, letters = 0.0, list[Shape](), list[Letter]()
+    end, own, letters = 0.0, list[PathShape](), list[Letter]()
     for piece in pieces:
         match piece:
             case Rect(x, _, w, _, fill, stroke):
@@ -52,13 +52,15 @@ def sketch(pieces: Iterable[Piece]) -> Sketch:
                 if fill:
                     filled.setdefault(CLASSES.get(fill, fill), []).append(piece)
                 else:
-                    own.append(Shape(stroke, ring(piece) if piece.round == w / 2 else outline([piece])))
+                    own.append(PathShape(stroke, ring(piece) if piece.round == w / 2 else outline([piece])))
             case Lines(lines, ink):
                 end = max(end, *(x for line in lines for x, _ in line))
-                own.append(Shape(ink, path(lines)))
+                own.append(PathShape(ink, path(lines)))
             case Text(x, y, runs, kind):
                 letters.append(Letter(kind, x, y, "".join(run.text for run in runs)))
-    return Sketch(end, SMALL_HEIGHT, [*(Shape(kind, outline(some)) for kind, some in filled.items()), *own], letters)
+    return Sketch(
+        end, SMALL_HEIGHT, [*(PathShape(kind, outline(some)) for kind, some in filled.items()), *own], letters
+    )
 
 
 def outline(boxes: Iterable[Rect]) -> str:

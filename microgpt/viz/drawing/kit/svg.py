@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from markupsafe import escape
 
-from microgpt.viz.drawing.kit.paint import INK, SMALL, TEXT, attributes, colour
+from microgpt.viz.drawing.kit.paint import FONTS, INK, SMALL, attributes, colour
 from microgpt.viz.drawing.kit.pieces import Group, Lines, Piece, Rect, Text
-from microgpt.viz.drawing.kit.words import Run
+from microgpt.viz.drawing.kit.words import TextRun
 
 
 class Drawing(str):
@@ -26,7 +26,7 @@ def drawing(
     said = f"<title>{escape(title)}</title>\n" + (f"<desc>{escape(about)}</desc>\n" if about else "")
     around = {
         "xmlns": "http://www.w3.org/2000/svg", "width": width, "height": height, "viewBox": f"0 0 {width} {height}",
-        "role": "img", "lang": lang, "font-family": TEXT, "font-size": SMALL, "fill": INK["ink"], "stroke-width": 1,
+        "role": "img", "lang": lang, "font-family": FONTS, "font-size": SMALL, "fill": INK["ink"], "stroke-width": 1,
     }  # fmt: skip
     found = Drawing(element("svg", around, f"\n{said}{style}{markup(pieces)}") + "\n")
     found.width, found.height, found.pieces = width, height, pieces
@@ -65,7 +65,7 @@ def group(of: Group, within: str) -> str:
     return element("g", found, f"\n{within}") if any(found.values()) else within
 
 
-def span(run: Run) -> str:
+def span(run: TextRun) -> str:
     return element("tspan", attributes(run.kind), escape(run.text)) if run.kind else escape(run.text)
 
 

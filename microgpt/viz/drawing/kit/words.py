@@ -25,7 +25,7 @@ BOLD, TOKEN, END = (
     "\ue001",
     "\ue002",
 )  # around a run of a sentence; formats.show lets none into a token
-KINDS = {BOLD: "bold", TOKEN: "tok bold"}
+RUN_KINDS = {BOLD: "bold", TOKEN: "tok bold"}
 
 
 def extent(text: str, size: int = SMALL, kind: str = "") -> float:
@@ -51,23 +51,23 @@ def fit(text: str, width: int, size: int = SMALL, kind: str = "") -> str:
     return text + "…"
 
 
-class Run(NamedTuple):
+class TextRun(NamedTuple):
     """A piece of a line in one kind of text."""
 
     text: str
     kind: str
 
 
-def runs(sentence: str) -> list[Run]:
+def runs(sentence: str) -> list[TextRun]:
     """A sentence as runs: what stands between one of KINDS and END has its look."""
     found, kinds = [], [""]
     for part in re.split(f"([{BOLD}{TOKEN}{END}])", sentence):
-        if part in KINDS:
-            kinds.append(KINDS[part])
+        if part in RUN_KINDS:
+            kinds.append(RUN_KINDS[part])
         elif part == END:
             kinds.pop()
         elif part:
-            found.append(Run(re.sub(r"[^\S\u202f]+", " ", part), kinds[-1]))  # but what stands between thousands
+            found.append(TextRun(re.sub(r"[^\S\u202f]+", " ", part), kinds[-1]))  # but what stands between thousands
     return found
 
 
@@ -80,13 +80,13 @@ def bold(text: str) -> str:
     return f"{BOLD}{text}{END}"
 
 
-def strike(text: str) -> list[Run]:
+def strike(text: str) -> list[TextRun]:
     """The first word struck through, the rest of it soft."""
     gone, _, said = text.partition(" ")
-    return [Run(gone, "q slant struck"), Run(f" {said}", "soft")]
+    return [TextRun(gone, "q slant struck"), TextRun(f" {said}", "soft")]
 
 
-def balance(sentence: str, width: int, size: int, kind: str = "") -> list[list[Run]]:
+def balance(sentence: str, width: int, size: int, kind: str = "") -> list[list[TextRun]]:
     """The sentence in as few lines as there can be, of much the same length."""
     found = lines(sentence, width, size, kind)
     while len(found) > 1 and len(closer := lines(sentence, width := width - 10, size, kind)) == len(found):
@@ -94,12 +94,14 @@ def balance(sentence: str, width: int, size: int, kind: str = "") -> list[list[R
     return found
 
 
-def lines(sentence: str, width: int, size: int = SMALL, kind: str = "") -> list[list[Run]]:
+def lines(sentence: str, width: int, size: int = SMALL, kind: str = "") -> list[list[TextRun]]:
     """The sentence in lines that are no wider than `width`; a word is broken only where it must."""
     parts = [
-        Run(word, f"{kind} {run.kind}".strip()) for run in runs(sentence) for word in re.findall(r" |[^ ]+", run.text)
+        TextRun(word, f"{kind} {run.kind}".strip())
+        for run in runs(sentence)
+        for word in re.findall(r" |[^ ]+", run.text)
     ]
-    found: list[list[Run]] = [[]]
+    found: list[list[TextRun]] = [[]]
     used = 0.0
     for glued in words(parts):
         w = sum(extent(run.text, size, run.kind) for run in glued)
@@ -114,9 +116,9 @@ def lines(sentence: str, width: int, size: int = SMALL, kind: str = "") -> list[
     return [join(line) for line in found if line]
 
 
-def words(parts: Sequence[Run]) -> list[list[Run]]:
+def words(parts: Sequence[TextRun]) -> list[list[TextRun]]:
     """What must stay together: everything between two spaces, with the space before it."""
-    found: list[list[Run]] = [[]]
+    found: list[list[TextRun]] = [[]]
     for run in parts:
         if run.text == " " and found[-1]:
             found.append([])
@@ -124,12 +126,12 @@ def words(parts: Sequence[Run]) -> list[list[Run]]:
     return [glued for glued in found if glued]
 
 
-def join(line: Sequence[Run]) -> list[Run]:
+def join(line: Sequence[TextRun]) -> list[TextRun]:
     """Neighbours of one kind as one run."""
-    found: list[Run] = []
+    found: list[TextRun] = []
     for run in line:
         if found and found[-1].kind == run.kind:
-            found[-1] = Run(found[-1].text + run.text, run.kind)
+            found[-1] = TextRun(found[-1].text + run.text, run.kind)
         else:
             found.append(run)
     return found

@@ -41,13 +41,13 @@ def pack_beside(out: Path, more: Mapping[str, bytes], wanted: Callable[[str], bo
 def runtime(more: Mapping[str, bytes] | None = None, asked: Request | None = None) -> dict[str, bytes]:
     """What such a folder holds, by name: all of it, or what the lesson can use that is asked for. Nothing stays but
     the cache."""
-    wanted = (needed_by(asked),) if asked else ()
+    wanted = (files_for(asked),) if asked else ()
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / pack_beside(Path(folder), more or {}, *wanted)
         return {path.name: path.read_bytes() for path in sorted(made.iterdir())}
 
 
-def needed_by(asked: Request) -> Callable[[str], bool]:
+def files_for(asked: Request) -> Callable[[str], bool]:
     """Whether a lesson of the course can use a file of the archives, which is told by its path there."""
     ours, widget = our_files(), asked.page.widget
     texts = {path: data.decode() for path, data in ours.items() if path.endswith((".py", *TEMPLATES))}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from microgpt.serving.chat import Turn, edited, price, turns
+from microgpt.serving.chat import Turn, chat_turns, edit, price
 
-SYSTEM, ASKED, ANSWERED, TURNS = 1000, 50, 200, 6  # tokens of a system prompt, a question, an answer; turns
+SYSTEM, QUESTION_TOKENS, ANSWERED, TURNS = 1000, 50, 200, 6  # tokens of a system prompt, a question, an answer; turns
 EDITED, AT = 3, 500  # in which turn, from 0, which token of the system prompt changes
 
 
@@ -34,7 +34,7 @@ class Chat(NamedTuple):
     turns: list[Turn]
 
     @property
-    def sent(self) -> int:
+    def n_sent(self) -> int:
         return sum(turn.sent for turn in self.turns)
 
     @property
@@ -42,12 +42,12 @@ class Chat(NamedTuple):
         return sum(turn.run for turn in self.turns)
 
     @property
-    def found(self) -> int:
+    def n_found(self) -> int:
         return sum(turn.found for turn in self.turns)
 
     @property
     def share(self) -> float:
-        return self.found / self.sent
+        return self.n_found / self.n_sent
 
     @property
     def price(self) -> float:
@@ -56,9 +56,9 @@ class Chat(NamedTuple):
 
 def chats() -> list[Chat]:
     """Nothing changes; the first token is another in every turn; one token of the system prompt changes once."""
-    same = turns(SYSTEM, [ASKED] * TURNS, [ANSWERED] * TURNS)
-    clock = [edited(turn.sent, 0) for turn in same]
-    tool = [edited(turn.sent, AT) if i == EDITED else turn for i, turn in enumerate(same)]
+    same = chat_turns(SYSTEM, [QUESTION_TOKENS] * TURNS, [ANSWERED] * TURNS)
+    clock = [edit(turn.sent, 0) for turn in same]
+    tool = [edit(turn.sent, AT) if i == EDITED else turn for i, turn in enumerate(same)]
     return [Chat("same", same), Chat("clock", clock), Chat("tool", tool)]
 
 

@@ -13,17 +13,17 @@ from microgpt.model import attn_scores, causal_mask, mix, softmax
 from microgpt.trace import Reads, Trace
 
 
-def asked_again(trace: Trace, config: Config, row: int, layer: int, n: int) -> tuple[Array, Array]:
+def ask_again(trace: Trace, config: Config, row: int, layer: int, n: int) -> tuple[Array, Array]:
     """Query `row` once more after n steps: its weights [n_head, 1, row + 1] and mixed values [1, n_head * head_dim]."""
     if not row < n:
         raise ValueError(f"row {row} does not exist after {n} steps")
-    keys, values = (cached(trace, name, layer, n)[:, : row + 1] for name in ("k", "v"))
+    keys, values = (rows_after(trace, name, layer, n)[:, : row + 1] for name in ("k", "v"))
     mask = causal_mask(range(row, row + 1), range(row + 1), window_of(config, layer))
     weights = softmax(attn_scores(trace["q", row, layer], keys, mask, config.attn_scale))
     return weights, mix(weights, values)
 
 
-def cached(trace: Trace, name: str, layer: int, n: int) -> Array:
+def rows_after(trace: Trace, name: str, layer: int, n: int) -> Array:
     """All rows of k or v after n steps, as the last of them read them: [n_kv_head, n, head_dim]."""
     reads = Reads(trace)
     return np.stack([reads.row(name, i, layer, n - 1) for i in range(n)], axis=1)
@@ -34,7 +34,7 @@ def furthest(trace: Trace, config: Config, row: int, n: int) -> float:
     gaps = [
         np.abs(now - trace[name, row, layer]).max()
         for layer in range(config.n_layer)
-        for name, now in zip(("attn_weights", "head_out"), asked_again(trace, config, row, layer, n), strict=True)
+        for name, now in zip(("attn_weights", "head_out"), ask_again(trace, config, row, layer, n), strict=True)
     ]
     return float(max(gaps))
 
@@ -42,7 +42,7 @@ def furthest(trace: Trace, config: Config, row: int, n: int) -> float:
 def all_asked(trace: Trace, config: Config, n: int, layer: int = 0) -> tuple[float, float]:
     """Ask all n queries against all n rows, without a mask: how far the answer of the newest query is from that of its
     own step, and how far those of the others are, at most."""
-    keys, values = (cached(trace, name, layer, n) for name in ("k", "v"))
+    keys, values = (rows_after(trace, name, layer, n) for name in ("k", "v"))
     queries = np.concatenate([trace["q", i, layer] for i in range(n)])
     found = mix(softmax(attn_scores(queries, keys, None, config.attn_scale)), values)
     off = [float(np.abs(found[i] - trace["head_out", i, layer]).max()) for i in range(n)]

@@ -1,10 +1,10 @@
 """Which files of NumPy and of the standard library the pages need, and which a first step needs: found by running them.
 
-    python -m tools.runtime.used        write the lists anew, tools/runtime/used.txt and first.txt
+    python -m tools.runtime.usage        write the lists anew, tools/runtime/used.txt and first.txt
 
-`run` starts a packed runtime under Node, as a browser would start it, and presses everything there (exercise.py), or
-takes one step. What loads nothing while everything is pressed is left out of what readers fetch, and what loads nothing
-in a first step comes later (packing.py).
+`run_in_pyodide` starts a packed runtime under Node, as a browser would start it, and presses everything there
+(exercise.py), or takes one step. What loads nothing while everything is pressed is left out of what readers fetch, and
+what loads nothing in a first step comes later (packing.py).
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from pathlib import Path
 
 from microgpt.errors import UserError
 from tools.output.sources import our_files
-from tools.runtime.bytecode import IMPORTS, LOCK, SECONDS, node
+from tools.runtime.bytecode import COMPILE_SECONDS, IMPORTS, LOCK, node
 from tools.runtime.fetch import default_cache, fetch_runtime
-from tools.runtime.packing import LIBRARY, PLACE, SAID, SCRIPTS, START, USED, USED_FIRST, pack_runtime
-from tools.runtime.pinned import TAG
+from tools.runtime.packing import LIBRARY, PLACE, SAID, SCRIPTS, START_FILES, USED, USED_FIRST, pack_runtime
+from tools.runtime.pins import TAG
 from tools.runtime.process import run_to_end
 
 EXERCISE = Path(__file__).with_name("exercise.py")
@@ -74,25 +74,25 @@ def main() -> int:
     try:
         with tempfile.TemporaryDirectory() as folder:
             pressed = EXERCISE.read_text("utf-8") + "said = answers()\n" + REAL
-            all_of_them = run(Path(folder) / "all", pressed, all_of_it=True)
-            first = run(Path(folder) / "first", FIRST_STEP, all_of_it=True)
+            all_of_them = run_in_pyodide(Path(folder) / "all", pressed, all_of_it=True)
+            first = run_in_pyodide(Path(folder) / "first", FIRST_STEP, all_of_it=True)
     except UserError as error:
-        print(f"tools.runtime.used: {error}", file=sys.stderr)
+        print(f"tools.runtime.usage: {error}", file=sys.stderr)
         return 1
     codecs = {f"encodings/{name}" for name in BY_NAME}  # Python remembers for ever that it has not found one
-    found = {listed_name(name) for name in all_of_them["files"]} | codecs
-    write(USED, {name for name in found if not name.startswith(OURS)})
-    write(USED_FIRST, {listed_name(name) for name in first["files"]} - {*START} | {*NO_MODULES, *codecs})
+    found = {name_in_lists(name) for name in all_of_them["files"]} | codecs
+    write_list(USED, {name for name in found if not name.startswith(OURS)})
+    write_list(USED_FIRST, {name_in_lists(name) for name in first["files"]} - {*START_FILES} | {*NO_MODULES, *codecs})
     return 0
 
 
-def write(path: Path, names: Iterable[str]) -> None:
+def write_list(path: Path, names: Iterable[str]) -> None:
     listed = sorted(set(names) - {"", "sitecustomize"})
     path.write_bytes("".join(f"{name}\n" for name in listed).encode())
     print(f"{path.name}: {len(listed)} files", file=sys.stderr)
 
 
-def listed_name(path: str) -> str:
+def name_in_lists(path: str) -> str:
     """A module's file as the lists name it: its path in its archive, without the suffix; "" for what is in none."""
     for place in (f"/python{TAG}.zip/", "/site-packages/"):
         _, found, name = path.partition(place)
@@ -101,7 +101,7 @@ def listed_name(path: str) -> str:
     return ""
 
 
-def run(
+def run_in_pyodide(
     folder: Path,
     code: str,
     all_of_it: bool = False,
@@ -122,9 +122,11 @@ def run(
         [str(core.resolve()), json.dumps(LOCK), f"{PLACE}/{LIBRARY}", [ADD_MORE if more else "", code, FILES]]
     )
     try:
-        done = run_to_end([node(), "--input-type=module", "--eval", IMPORTS + NODE, argument], SECONDS)
+        done = run_to_end([node(), "--input-type=module", "--eval", IMPORTS + NODE, argument], COMPILE_SECONDS)
     except subprocess.TimeoutExpired:
-        raise UserError("The pages did not run in Pyodide: %(why)s", why=f"no end in {SECONDS} seconds") from None
+        raise UserError(
+            "The pages did not run in Pyodide: %(why)s", why=f"no end in {COMPILE_SECONDS} seconds"
+        ) from None
     if done.returncode:
         raise UserError("The pages did not run in Pyodide: %(why)s", why=done.stderr.strip()[-300:])
     answer: dict[str, list[str]] = json.loads((core / "answer.json").read_text("utf-8"))

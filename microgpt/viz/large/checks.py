@@ -26,13 +26,13 @@ from microgpt.viz.large.excerpt import HEADS_AT
 from microgpt.viz.large.heads import room_for, with_rows
 
 BYTES, NUMBERS_READ, THINGS = 300_000_000, 20_000_000, 2_000_000  # of a file: what it may hold of each
-LETTERS, PROMPT = 1_000, 4_000_000  # of a token or a name, and of a whole text
+MOST_LETTERS, MOST_PROMPT = 1_000, 4_000_000  # of a token or a name, and of a whole text
 MOST, HUGE = 2**24, 2**62  # of what is counted in a model; of bytes and multiply-adds
-LARGEST = float(np.finfo(np.float32).max)  # that a number of 32 bits can be
+LARGEST_FLOAT = float(np.finfo(np.float32).max)  # that a number of 32 bits can be
 WEIGHT = 1.01  # a weight of few bits may be a little more than 1
 HEADS = 2**15  # of all layers: the largest models have half as many
-SIZES = dict.fromkeys(("n_layer", "n_head", "n_kv_head", "head_dim"), 2**10)
-SIZES |= {"n_embd": 2**17, "n_ctx": MOST, "vocab_size": MOST}
+MOST_SIZES = dict.fromkeys(("n_layer", "n_head", "n_kv_head", "head_dim"), 2**10)
+MOST_SIZES |= {"n_embd": 2**17, "n_ctx": MOST, "vocab_size": MOST}
 DRAWN = ("attn_norm", "q", "k", "v", "cache_append", "attn_scores", "attn_weights", "head_out")  # of an open layer
 MAPPED = ("attn_weights", "cache_append")  # of every layer
 NAMES = [*EVENTS]
@@ -41,15 +41,15 @@ OUTSIDE = {*NAMES} - INSIDE - {*ENGINE_EVENTS}
 NO_FILE = N_("%(path)s cannot be read (%(why)s).")
 
 
-class Kind(NamedTuple):
+class FieldKind(NamedTuple):
     """What a field has to be."""
 
     wanted: str
     fits: Callable[[Any], bool]
 
 
-def text(most: int = LETTERS) -> Kind:
-    return Kind(f"a text of up to {most:,} letters", lambda x: type(x) is str and len(x) <= most and encodes(x))
+def text(most: int = MOST_LETTERS) -> FieldKind:
+    return FieldKind(f"a text of up to {most:,} letters", lambda x: type(x) is str and len(x) <= most and encodes(x))
 
 
 def encodes(text: str) -> bool:
@@ -57,22 +57,22 @@ def encodes(text: str) -> bool:
     return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
-def whole(least: int = 0, most: int = MOST) -> Kind:
-    return Kind(f"a whole number from {least:,} to {most:,}", lambda x: type(x) is int and least <= x <= most)
+def whole(least: int = 0, most: int = MOST) -> FieldKind:
+    return FieldKind(f"a whole number from {least:,} to {most:,}", lambda x: type(x) is int and least <= x <= most)
 
 
-def number(least: float, most: float) -> Kind:
-    return Kind(f"a number from {least:g} to {most:g}", lambda x: type(x) in (int, float) and least <= x <= most)
+def number(least: float, most: float) -> FieldKind:
+    return FieldKind(f"a number from {least:g} to {most:g}", lambda x: type(x) in (int, float) and least <= x <= most)
 
 
-def some(kind: Kind, least: int = 0, most: int = MOST) -> Kind:
+def some(kind: FieldKind, least: int = 0, most: int = MOST) -> FieldKind:
     def fits(x: Any) -> bool:
         return type(x) is list and least <= len(x) <= most and all(map(kind.fits, x))
 
-    return Kind(f"a list of {least:,} to {most:,}, each {kind.wanted}", fits)
+    return FieldKind(f"a list of {least:,} to {most:,}, each {kind.wanted}", fits)
 
 
-def numbers(*sizes: int, least: float = 0, most: float = HUGE) -> Kind:
+def numbers(*sizes: int, least: float = 0, most: float = HUGE) -> FieldKind:
     """Lists in lists, of so many each; of no numbers where one is None."""
 
     def fits(x: Any) -> bool:
@@ -83,12 +83,12 @@ def numbers(*sizes: int, least: float = 0, most: float = HUGE) -> Kind:
         right = found.dtype.kind in "iuf" and found.shape == sizes
         return right and bool(((found >= least) & (found <= most)).all())
 
-    return Kind(f"numbers from {least:g} to {most:g}, {' × '.join(map(str, sizes))} of them", fits)
+    return FieldKind(f"numbers from {least:g} to {most:g}, {' × '.join(map(str, sizes))} of them", fits)
 
 
-OBJECT = Kind("an object", lambda x: isinstance(x, Mapping))
+OBJECT = FieldKind("an object", lambda x: isinstance(x, Mapping))
 TOKENS, COUNTED = some(text(), 2, MOST_TOKENS), whole(0, HUGE)
-NEEDED = {"config": OBJECT, "model": text(), "prompt": text(PROMPT), "tokens": TOKENS}
+NEEDED = {"config": OBJECT, "model": text(), "prompt": text(MOST_PROMPT), "tokens": TOKENS}
 NEEDED |= {"n_prompt": whole(1, MOST_TOKENS), "vocabulary": some(text(), 1)}
 PRECISIONS = ("bfloat16", "float16", "float32", "float64")
 OPTIONAL = {
@@ -100,11 +100,11 @@ OPTIONAL = {
     **dict.fromkeys(("ids", "stops", "no_rows", "windows", "again", "chunked", "vocabulary_ids"), some(whole())),
     **dict.fromkeys(("macs", "macs_without", "held"), some(some(COUNTED))),
     "counted": some(COUNTED, 2, 2),
-    "started": Kind("true or false", lambda x: type(x) is bool),
+    "started": FieldKind("true or false", lambda x: type(x) is bool),
     "temperature": number(0, 1e6),
-    "v_dim": whole(1, SIZES["head_dim"]),
-    "dtype": Kind("bfloat16, float16, float32 or float64", lambda x: x in PRECISIONS),
-    "earlier": some(Kind("lists of numbers", lambda x: type(x) is list)),
+    "v_dim": whole(1, MOST_SIZES["head_dim"]),
+    "dtype": FieldKind("bfloat16, float16, float32 or float64", lambda x: x in PRECISIONS),
+    "earlier": some(FieldKind("lists of numbers", lambda x: type(x) is list)),
 }
 ABOUT = NEEDED | OPTIONAL
 OF_EXCERPT = ("ids", "stops", "started", "dtype", "nbytes_reserved", "vocabulary_ids", "cut")  # needed there, too
@@ -127,7 +127,7 @@ def trace_in(path: Path) -> Trace:
     return trace
 
 
-def check(trace: Trace) -> None:
+def check_trace(trace: Trace) -> None:
     """Raises UserError unless all of it fits together, so that it can be drawn; whole, or an excerpt."""
     about = trace.about
     check_field(about, "about", OBJECT)
@@ -135,12 +135,12 @@ def check(trace: Trace) -> None:
         if name in about or name in NEEDED or (name in OF_EXCERPT and "whole" in about):
             check_field(about.get(name), name, kind)
     config = config_of(about["config"])
-    for name, kind in related(about, config):
+    for name, kind in kinds_by_config(about, config):
         check_field(value_at(about, name), name, kind)
     check_events(trace, config)
 
 
-def check_field(value: Any, name: str, kind: Kind) -> None:
+def check_field(value: Any, name: str, kind: FieldKind) -> None:
     if not kind.fits(value):
         plain = repr(value) if isinstance(value, (str, int, float)) else f"a {type(value).__name__}"
         sentence = N_("What this trace says about its run does not fit: %(field)s is %(value)s, not %(wanted)s.")
@@ -162,34 +162,34 @@ def value_at(about: Mapping[str, Any], name: str) -> Any:
 def config_of(given: Mapping[str, Any]) -> Config:
     """Its fields, each of its type and within what a page can draw."""
     types, known = get_type_hints(Config), {field.name for field in fields(Config)}
-    for name in [*SIZES, *(name for name in given if name not in SIZES)]:
+    for name in [*MOST_SIZES, *(name for name in given if name not in MOST_SIZES)]:
         if name not in known:
             raise UserError(
                 "What this trace says about its run does not fit: config has no field %(name)s.",
                 name=short(repr(name)),
             )
         kinds = {
-            int: whole(1 if name in SIZES else 0, SIZES.get(name, MOST)),
+            int: whole(1 if name in MOST_SIZES else 0, MOST_SIZES.get(name, MOST)),
             float: number(-1e12, 1e12),
-            bool: Kind("true or false", lambda x: type(x) is bool),
+            bool: FieldKind("true or false", lambda x: type(x) is bool),
         }
         choices = get_args(types[name])
-        kind = Kind(f"one of {', '.join(choices)}", lambda x, choices=choices: x in choices)  # type: ignore[misc]
+        kind = FieldKind(f"one of {', '.join(choices)}", lambda x, choices=choices: x in choices)  # type: ignore[misc]
         check_field(given.get(name), f"config.{name}", kinds.get(types[name], kind))
     return Config(**given)
 
 
-def related(about: Mapping[str, Any], config: Config) -> Iterator[tuple[str, Kind]]:
+def kinds_by_config(about: Mapping[str, Any], config: Config) -> Iterator[tuple[str, FieldKind]]:
     """Fields, and what each has to be since others are what they are."""
     c, n, known = config, len(about["tokens"]), len(about["vocabulary"])
-    part = Kind(f"a part of n_head, which is {c.n_head}", lambda x: c.n_head % x == 0)
+    part = FieldKind(f"a part of n_head, which is {c.n_head}", lambda x: c.n_head % x == 0)
     yield "config.n_kv_head", part
-    yield "config.n_layer", Kind(f"at most {HEADS:,} heads together", lambda x: x * c.n_head <= HEADS)
+    yield "config.n_layer", FieldKind(f"at most {HEADS:,} heads together", lambda x: x * c.n_head <= HEADS)
     yield "n_prompt", whole(1, n)
     if "no_rows" in about:
         layers = whole(0, c.n_layer - 1)
         yield "no_rows", some(layers)
-        yield "no_rows", Kind("without a layer at least", lambda x: len({*x}) < c.n_layer)
+        yield "no_rows", FieldKind("without a layer at least", lambda x: len({*x}) < c.n_layer)
     if about.get("before") or "macs" in about:
         yield "macs", numbers(n, len(PARTS))
         yield "macs_without", numbers(n, len(PARTS))
@@ -200,48 +200,51 @@ def related(about: Mapping[str, Any], config: Config) -> Iterator[tuple[str, Kin
         "earlier": numbers(n, c.n_layer, c.n_head, most=WEIGHT),
     }
     yield from ((name, kind) for name, kind in engine.items() if name in about)
-    chunks = Kind(
+    chunks = FieldKind(
         "layers with a window",
         lambda x: all(at < c.n_layer and about.get("windows", [])[at:][:1] > [0] for at in x or ()),
     )
     yield "chunked", chunks
-    yield "counted", Kind(f"a step, 0 to {n - 1}, and its count", lambda x: x is None or x[0] < n)
+    yield "counted", FieldKind(f"a step, 0 to {n - 1}, and its count", lambda x: x is None or x[0] < n)
     if "whole" in about:
         yield from of_excerpt(about, c, n, known)
         return
-    yield "vocabulary", Kind(f"as many as vocab_size, {c.vocab_size:,}", lambda x: len(x) == c.vocab_size)
+    yield "vocabulary", FieldKind(f"as many as vocab_size, {c.vocab_size:,}", lambda x: len(x) == c.vocab_size)
     if about.get("ids"):
         yield "ids", some(whole(0, known - 1), n, n)
     else:
         tokens = {*about["vocabulary"]}
-        yield "tokens", some(Kind("one of the vocabulary", tokens.__contains__))
+        yield "tokens", some(FieldKind("one of the vocabulary", tokens.__contains__))
 
 
-def of_excerpt(about: Mapping[str, Any], c: Config, n: int, known: int) -> Iterator[tuple[str, Kind]]:
+def of_excerpt(about: Mapping[str, Any], c: Config, n: int, known: int) -> Iterator[tuple[str, FieldKind]]:
     """The same of what an excerpt says of the whole."""
     kept, named = with_rows(about), {*about["vocabulary_ids"]}
     different = f"{known:,} different numbers, one for each text of vocabulary"
-    yield "vocabulary_ids", Kind(different, lambda x: len(x) == known == len(named))
-    yield "ids", some(Kind("one of vocabulary_ids", named.__contains__), n, n)
+    yield "vocabulary_ids", FieldKind(different, lambda x: len(x) == known == len(named))
+    yield "ids", some(FieldKind("one of vocabulary_ids", named.__contains__), n, n)
     yield "cut.in_layers", OBJECT
-    layers = Kind("of a layer that keeps rows", {*kept}.__contains__)
+    layers = FieldKind("of a layer that keeps rows", {*kept}.__contains__)
     yield "cut.in_layers.layers", some(layers, 1, len(kept))
     if value_at(about, "cut.in_layers.heads") is not None:
-        yield "cut.in_layers.heads", opened_in(about["cut"]["in_layers"]["layers"], c, n)
+        yield "cut.in_layers.heads", kind_of_heads(about["cut"]["in_layers"]["layers"], c, n)
     yield "whole.macs", numbers(n, len(PARTS))
     yield "whole.chances", numbers(n, known, most=WEIGHT)
-    yield "whole.v_lengths", numbers(c.n_layer, n, c.n_kv_head, most=LARGEST)
-    yield "whole.k_peaks", numbers(c.n_layer, c.n_kv_head, 2, most=LARGEST)
-    lengths = numbers(c.n_layer, n, most=LARGEST)
-    yield "whole.resid_lengths", Kind(f"{lengths.wanted}, or none", lambda x: x == [] or lengths.fits(x))
+    yield "whole.v_lengths", numbers(c.n_layer, n, c.n_kv_head, most=LARGEST_FLOAT)
+    yield "whole.k_peaks", numbers(c.n_layer, c.n_kv_head, 2, most=LARGEST_FLOAT)
+    lengths = numbers(c.n_layer, n, most=LARGEST_FLOAT)
+    yield "whole.resid_lengths", FieldKind(f"{lengths.wanted}, or none", lambda x: x == [] or lengths.fits(x))
     if "likeliest" in about["whole"]:
-        both = some(Kind("", named.__contains__), 2, 2)
-        yield "whole.likeliest", some(Kind("two of vocabulary_ids, or null", lambda x: x is None or both.fits(x)), n, n)
-    apart = number(0, LARGEST)
-    yield "whole.apart", some(Kind(f"{apart.wanted}, or null", lambda x: x is None or apart.fits(x)), n, n)
+        both = some(FieldKind("", named.__contains__), 2, 2)
+        yield (
+            "whole.likeliest",
+            some(FieldKind("two of vocabulary_ids, or null", lambda x: x is None or both.fits(x)), n, n),
+        )
+    apart = number(0, LARGEST_FLOAT)
+    yield "whole.apart", some(FieldKind(f"{apart.wanted}, or null", lambda x: x is None or apart.fits(x)), n, n)
 
 
-def opened_in(layers: list[int], c: Config, n: int) -> Kind:
+def kind_of_heads(layers: list[int], c: Config, n: int) -> FieldKind:
     """What an excerpt says of its open heads: layer, head and rank of each; no more than a page has room for."""
     most = room_for(c.head_dim, n)
 
@@ -252,9 +255,9 @@ def opened_in(layers: list[int], c: Config, n: int) -> Kind:
         return layer in layers and 0 <= at < c.n_head and -1 <= rank <= 2
 
     def fits(x: Any) -> bool:
-        return some(Kind("", head), 1, most).fits(x) and len({(layer, at) for layer, at, _ in x}) == len(x)
+        return some(FieldKind("", head), 1, most).fits(x) and len({(layer, at) for layer, at, _ in x}) == len(x)
 
-    return Kind(f"1 to {most} different heads, each by layer, head and rank", fits)
+    return FieldKind(f"1 to {most} different heads, each by layer, head and rank", fits)
 
 
 # ---- the events -----------------------------------------------------------------------------------
@@ -274,7 +277,7 @@ def check_events(trace: Trace, config: Config) -> None:
             wrong(event, "name", event.name, "told once")
         told.add(key)
         if EVENTS[event.name].shape:
-            check_shape(event, letters | {"t": rows_of(event, trace)}, v_dim(about))
+            check_shape(event, letters | {"t": rows_read(event, trace)}, v_dim(about))
             check_numbers(event, config, heads)
         else:
             check_number(event, about)
@@ -320,7 +323,7 @@ def sizes_of(about: Mapping[str, Any], config: Config) -> dict[str, int]:
     return own | {"Hh": c.n_head * v_dim(about), "V": len(about["vocabulary"])}
 
 
-def rows_of(event: Event, trace: Trace) -> int:
+def rows_read(event: Event, trace: Trace) -> int:
     """How many of the rows so far its step reads: all of them, or as many as its cache says."""
     key = "cache_append", event.pos, event.layer
     held: object = trace[key] if key in trace else None
@@ -358,7 +361,7 @@ def check_numbers(event: Event, config: Config, heads: Mapping[int, list[int]] |
     `heads` are the open ones of each layer, of an excerpt that has their rows alone.
     """
     value = np.asarray(event.value)
-    least, most = (0.0, WEIGHT) if event.name == "attn_weights" else (-LARGEST, LARGEST)
+    least, most = (0.0, WEIGHT) if event.name == "attn_weights" else (-LARGEST_FLOAT, LARGEST_FLOAT)
     if value.dtype.kind not in "iuf":
         wrong(event, "values", value.dtype, "numbers")
     if event.name == "key_positions" and len({*value.tolist()} & {*range(event.pos + 1)}) < len(value):

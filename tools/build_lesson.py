@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from microgpt.viz import views
 from microgpt.viz.controls import View, on_show
-from microgpt.viz.lesson import added, telling
+from microgpt.viz.lesson import find_added, telling
 from microgpt.viz.rendering.assets import BESIDE, STYLE, Assets
 from microgpt.viz.rendering.render import Site, render_baked
 from microgpt.viz.rendering.style import own_style, style
@@ -25,7 +25,7 @@ from microgpt.viz.text.formats import size_text
 from microgpt.viz.text.language import language
 from tools.output.licences import notices
 from tools.output.sources import site_files
-from tools.runtime.carry import pack_beside, runtime
+from tools.runtime.bundle import pack_beside, runtime
 from tools.runtime.single import single
 
 ASSETS = ("directory", "inline")
@@ -40,9 +40,9 @@ class Recipe(NamedTuple):
     assets: str
 
 
-def bake(order: Recipe, say: Callable[[str], None], out: Path) -> None:
+def build_lesson(order: Recipe, say: Callable[[str], None], out: Path) -> None:
     """Write the lesson into the new folder `out`."""
-    if lesson := added(order.asked.page.widget):
+    if lesson := find_added(order.asked.page.widget):
         for link in lesson.links:
             say(f"left out: {link}, a link")
         with telling(lesson.folder):
@@ -54,7 +54,7 @@ def write_lesson(order: Recipe, say: Callable[[str], None], out: Path) -> None:
     asked, notes = order.asked, notices()
     with slow(lambda: say(f"“{asked.page.name}” computes for {SLOW} s already; Ctrl-C ends a view that never ends")):
         view = views.view(asked.page.widget, asked.settings)
-    lesson = added(asked.page.widget)
+    lesson = find_added(asked.page.widget)
     more = lesson.files if lesson else {}
     runs = None if lesson else asked  # what others have written may use anything
     on_show(view, asked.chosen)  # before all that takes time: it knows whether text and choices fit

@@ -80,7 +80,7 @@ class Rounded(np.ndarray[Any, np.dtype[Any]]):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
         """What NumPy calls for every operation that such an array takes part in."""
         plain = [np.asarray(x) if isinstance(x, Rounded) else x for x in inputs]
-        value = self.nearest(self.computed(ufunc, method, plain, options))
+        value = self.nearest(self.compute(ufunc, method, plain, options))
         if out is None:
             return value.view(type(self))
         np.asarray(out[0])[...] = value
@@ -97,7 +97,7 @@ class Rounded(np.ndarray[Any, np.dtype[Any]]):
         return cls.format.nearest(np.asarray(x, cls.format.dtype))
 
     @classmethod
-    def computed(cls, ufunc: np.ufunc, method: str, plain: list[Any], options: dict[str, Any]) -> Any:
+    def compute(cls, ufunc: np.ufunc, method: str, plain: list[Any], options: dict[str, Any]) -> Any:
         if ufunc is np.matmul:
             a, b = plain  # [..., n, inner], [..., inner, m]
             return cls.order(np.moveaxis(a[..., :, :, None] * b[..., None, :, :], -2, 0), cls.format.within)
@@ -116,7 +116,7 @@ def kind_of(format: str, order: str) -> type[Rounded]:
     return type("Rounded", (Rounded,), {"format": FORMATS[format], "order": staticmethod(ORDERS[order])})
 
 
-def rounded(x: Array, format: str, order: str) -> Rounded:
+def round_to(x: Array, format: str, order: str) -> Rounded:
     """The numbers of x in that format; what is computed with them adds in that order."""
     kind = kind_of(format, order)
     return kind.nearest(x).view(kind)

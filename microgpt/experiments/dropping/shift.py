@@ -22,17 +22,17 @@ class Shifted:
     score_off: float  # the largest
 
     @property
-    def moved(self) -> float:
+    def distance(self) -> float:
         """The total variation: what share of the weight is on other rows now."""
         return float(np.abs(self.after - self.before).sum() / 2)
 
     @property
-    def bound(self) -> float:
+    def limit(self) -> float:
         """What it cannot exceed."""
         return float(np.tanh(self.score_off / 2))
 
 
-def shifted(query: Array, before: Array, after: Array) -> Shifted:
+def shift_of(query: Array, before: Array, after: Array) -> Shifted:
     """One query [head_dim] over keys [n, head_dim] as they were and as they came back."""
     was, now = (keys @ query / np.sqrt(len(query)) for keys in (before, after))
     return Shifted(softmax(was), softmax(now), float(np.abs(now - was).max()))

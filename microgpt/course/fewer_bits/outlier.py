@@ -15,7 +15,7 @@ from microgpt.caches.quantised import Rows
 from microgpt.config import Array
 from microgpt.experiments.dropping.bits import through
 
-ROWS, CHANNELS, CHANNEL, TOKEN, TIMES = 64, 16, 3, 3, 20.0
+N_ROWS, CHANNELS, CHANNEL, TOKEN, TIMES = 64, 16, 3, 3, 20.0
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,12 @@ class Planted:
 
 def rows_with(times: float = TIMES, seed: int = 0, token: bool = False) -> Array:
     """[n, head_dim], one channel of which is so many times larger; or one token."""
-    rows = np.random.default_rng(seed).normal(size=(ROWS, CHANNELS))
+    rows = np.random.default_rng(seed).normal(size=(N_ROWS, CHANNELS))
     rows[(TOKEN,) if token else (slice(None), CHANNEL)] *= times
     return rows
 
 
-def planted(rows: Array, bits: int, token: bool = False) -> Planted:
+def plant(rows: Array, bits: int, token: bool = False) -> Planted:
     """The error of all channels but the planted one, or of all tokens but that, both ways."""
     per_token, per_channel = Rows(Grid(bits)), Rows(Grid(bits), per_channel=True, group=len(rows))
     return Planted(others_off(rows, per_token, token), others_off(rows, per_channel, token))

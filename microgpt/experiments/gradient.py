@@ -25,7 +25,7 @@ class Arrivals(NamedTuple):
     later: Array
 
 
-def taped(params: Params, config: Config, token_ids: Sequence[int]) -> tuple[Tape, Array]:
+def record_tape(params: Params, config: Config, token_ids: Sequence[int]) -> tuple[Tape, Array]:
     """The tape of the parallel pass over a text's inputs, and d loss / d logits [n, vocab_size] of the mean loss."""
     tape, n = Tape(), len(token_ids) - 1
     p = softmax(forward(params, config, token_ids[:-1], KVCache(config, params["wte"].dtype), tape.keep))
@@ -36,14 +36,14 @@ def taped(params: Params, config: Config, token_ids: Sequence[int]) -> tuple[Tap
 def gradients(params: Params, config: Config, token_ids: Sequence[int], detached: bool = False) -> Grads:
     """The gradient of the text's mean loss; `detached` cuts the history of every cached row."""
     grads = {name: np.zeros_like(value) for name, value in params.items()}
-    tape, dlogits = taped(params, config, token_ids)
+    tape, dlogits = record_tape(params, config, token_ids)
     backward(params, config, token_ids[:-1], tape, dlogits, grads, detached=detached)
     return grads
 
 
 def by_query(params: Params, config: Config, token_ids: Sequence[int]) -> Array:
     """What reaches row j of K or V from the loss at position i: [2, n_layer, n (i), n (j), n_kv_head, head_dim]."""
-    tape, dlogits = taped(params, config, token_ids)
+    tape, dlogits = record_tape(params, config, token_ids)
     n = len(dlogits)
     found = np.zeros((2, config.n_layer, n, n, config.n_kv_head, config.head_dim))
     grads = {name: np.zeros_like(value) for name, value in params.items()}
@@ -81,7 +81,7 @@ def losses(params: Params, config: Config, token_ids: Sequence[int], cached: boo
 
 def gap(params: Params, config: Config, token_ids: Sequence[int], summed: Array) -> float:
     """How far `summed`, by_query added up over the queries, is from what one backward pass reports at each row."""
-    tape, dlogits = taped(params, config, token_ids)
+    tape, dlogits = record_tape(params, config, token_ids)
     gaps = []
 
     def compare(report: Report) -> None:

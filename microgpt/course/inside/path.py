@@ -1,7 +1,7 @@
 """One token's way through the model: every stop of it, how long each lives, and which stops see other tokens.
 
-`stops` reads a trace of single steps. `changed` runs a text twice, one earlier token swapped, and compares what the
-last token meets. `mlp_alone` moves and replaces the other rows in front of an MLP. Single steps on the same numbers
+`stops` reads a trace of single steps. `token_effect` runs a text twice, one earlier token swapped, and compares what
+the last token meets. `mlp_alone` moves and replaces the other rows in front of an MLP. Single steps on the same numbers
 do the same arithmetic, so a stop that no other token reaches is equal to the last bit.
 
 Knows models, traces and shapes; knows no page.
@@ -83,26 +83,28 @@ def step_by_step(params: Params, config: Config, token_ids: Sequence[int]) -> Tr
     return trace
 
 
-def changed(params: Params, config: Config, token_ids: Sequence[int], at: int, new_id: int) -> dict[str, list[float]]:
+def token_effect(
+    params: Params, config: Config, token_ids: Sequence[int], at: int, new_id: int
+) -> dict[str, list[float]]:
     """Swap the token at `at` for `new_id` and compare the last token's stops: name -> largest difference a layer.
 
     Exactly 0 where nothing has reached the stop. embed and logits have one entry.
     """
     one = step_by_step(params, config, token_ids)
-    other = step_by_step(params, config, swapped(token_ids, at, new_id))
+    other = step_by_step(params, config, swap_token(token_ids, at, new_id))
     last = len(token_ids) - 1
     found: dict[str, list[float]] = {}
-    for stop, off in zip(stops(one, config, last), compared(one, other, config, last), strict=True):
+    for stop, off in zip(stops(one, config, last), compare_stops(one, other, config, last), strict=True):
         found.setdefault(stop.name, []).append(off)
     return found
 
 
-def swapped(token_ids: Sequence[int], at: int, new_id: int) -> list[int]:
+def swap_token(token_ids: Sequence[int], at: int, new_id: int) -> list[int]:
     """The text with another token at `at`."""
     return [*token_ids[:at], new_id, *token_ids[at + 1 :]]
 
 
-def compared(one: Trace, other: Trace, config: Config, pos: int) -> list[float]:
+def compare_stops(one: Trace, other: Trace, config: Config, pos: int) -> list[float]:
     """For each stop of the token at `pos`, the largest difference between two runs: exactly 0 where nothing differs."""
     pairs = zip(stops(one, config, pos), stops(other, config, pos), strict=True)
     return [float(np.abs(a.value - b.value).max()) for a, b in pairs]
@@ -143,7 +145,7 @@ def steady(params: Params, config: Config, trace: Trace, pos: int, times: float)
     return float(np.abs(normed - trace["attn_norm", pos, 0]).max())
 
 
-def replaced(params: Params, config: Config, trace: Trace, pos: int) -> float:
+def replacer_error(params: Params, config: Config, trace: Trace, pos: int) -> float:
     """How far the logits are off, at most, if the last MLP replaces the stream in place of adding to it."""
     x = trace["mlp_out", pos, config.n_layer - 1]
     if config.final_norm:

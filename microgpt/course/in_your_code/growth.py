@@ -12,17 +12,17 @@ from microgpt.architectures.known import PRESETS
 from microgpt.config import Array
 from microgpt.errors import N_
 from microgpt.viz.drawing import timing
-from microgpt.viz.drawing.timing import finished, medians
+from microgpt.viz.drawing.timing import final_lanes, medians
 from microgpt.viz.patches import Patch, State, again, patch
 from microgpt.viz.rendering import render
 
-LARGE = "Llama-3-8B"
-LONG = 1000  # tokens, of a text that is large enough for what is moved to matter
+LARGE_MODEL = "Llama-3-8B"
+N_LONG = 1000  # tokens, of a text that is large enough for what is moved to matter
 LAPS = 3
 SLICE = 0.05  # seconds that a quick way goes on for, text by text, so that a coarse clock can tell
 
 
-def concatenated(row: Array, n: int) -> Array:
+def concatenate(row: Array, n: int) -> Array:
     """The row n times, [n_kv_head, n, head_dim]; at every step a new array, into which all old rows are copied."""
     grown = row[:, :0]
     for _ in range(n):
@@ -30,7 +30,7 @@ def concatenated(row: Array, n: int) -> Array:
     return grown
 
 
-def reserved(row: Array, n: int) -> Array:
+def fill_reserved(row: Array, n: int) -> Array:
     """The same, written into an array that has had its full size from the start."""
     n_kv_head, _, head_dim = row.shape
     kept = np.empty((n_kv_head, n, head_dim), row.dtype)
@@ -41,11 +41,11 @@ def reserved(row: Array, n: int) -> Array:
 
 def row_of(numbers: bool = True) -> Array:
     """The key of one token in one layer of the large model, in 16-bit numbers; or a row of a single number."""
-    config = PRESETS[LARGE].config
+    config = PRESETS[LARGE_MODEL].config
     return np.ones((config.n_kv_head, 1, config.head_dim) if numbers else (1, 1, 1), np.float16)
 
 
-class Way(NamedTuple):
+class TimedLoop(NamedTuple):
     """One of those that are timed."""
 
     name: str
@@ -53,10 +53,10 @@ class Way(NamedTuple):
     run: Callable[[], Array]
 
 
-WAYS = (
-    Way(N_("concatenated"), "again", partial(concatenated, row_of(), LONG)),
-    Way(N_("reserved"), "with", partial(reserved, row_of(), LONG)),
-    Way(N_("reserved, one number per row"), "needed", partial(reserved, row_of(numbers=False), LONG)),
+TIMED_LOOPS = (
+    TimedLoop(N_("concatenated"), "again", partial(concatenate, row_of(), N_LONG)),
+    TimedLoop(N_("reserved"), "with", partial(fill_reserved, row_of(), N_LONG)),
+    TimedLoop(N_("reserved, one number per row"), "needed", partial(fill_reserved, row_of(numbers=False), N_LONG)),
 )
 
 
@@ -69,7 +69,7 @@ class Result(NamedTuple):
     browser: str
 
 
-def seconds(way: Way) -> float:
+def seconds(way: TimedLoop) -> float:
     """What a text takes, over as many texts as the slice has room for."""
     texts, began = 0, timing.clock()
     while True:
@@ -82,14 +82,20 @@ def seconds(way: Way) -> float:
 def grow(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Patch]]:
     """A lap of all ways; asks to be asked again until the last one is over. What has been measured begins anew."""
     laps = [*(state or {}).get("grown", [])]
-    laps = [*(laps if len(laps) < LAPS else []), [seconds(way) for way in WAYS]]
-    lanes = finished([way.name for way in WAYS], [way.kind for way in WAYS], LONG, laps)
+    laps = [*(laps if len(laps) < LAPS else []), [seconds(way) for way in TIMED_LOOPS]]
+    lanes = final_lanes([way.name for way in TIMED_LOOPS], [way.kind for way in TIMED_LOOPS], N_LONG, laps)
     result = None
     if len(laps) == LAPS:
         copied, kept, calls = medians(laps)
-        result = Result(copied / kept, (LONG + 1) / 2, calls / kept, fields.get("browser", ""))
+        result = Result(copied / kept, (N_LONG + 1) / 2, calls / kept, fields.get("browser", ""))
     html = render.render(
-        "course/in_your_code/_grown.html", lanes=lanes, lap=len(laps), laps=LAPS, n=LONG, large=LARGE, result=result
+        "course/in_your_code/_grown.html",
+        lanes=lanes,
+        lap=len(laps),
+        laps=LAPS,
+        n=N_LONG,
+        large=LARGE_MODEL,
+        result=result,
     )
     return {**(state or {}), "grown": laps}, [patch("#grown", html), *([] if result else [again("grow")])]
 

@@ -15,18 +15,18 @@ import numpy as np
 from microgpt.config import Array, n_params
 from microgpt.cost import kv_bytes
 from microgpt.errors import N_
-from microgpt.experiments.shared_heads.quality import CONFIG, MORE, STEPS, measured
+from microgpt.experiments.shared_heads.quality import CONFIG, MORE, TRAINING_STEPS, load_losses
 from microgpt.viz.drawing.chart import Tick
 
-SIZE = 2  # bytes a number: 16 bits
-WIDE, STEP = 200, 0.02  # the scale: its width, and the loss from tick to tick
-WAYS = {  # the kinds of models that are drawn
+BYTES_A_NUMBER = 2  # bytes a number: 16 bits
+SCALE_WIDTH, TICK = 200, 0.02  # the scale: its width, and the loss from tick to tick
+DRAWN_KINDS = {  # the kinds of models that are drawn
     "trained": N_("shared from the first step"),
     "averaged": N_("averages, not trained"),
     "continued": N_("averages, trained further"),
 }
-FIRST = {"trained": N_("a pair for each query head"), "continued": N_("the same, trained further")}
-FURTHER = MORE / STEPS  # share of the steps
+FULL_KINDS = {"trained": N_("a pair for each query head"), "continued": N_("the same, trained further")}
+FURTHER = MORE / TRAINING_STEPS  # share of the steps
 PUBLISHED = 5  # percent of the training that made a model, for its conversion: Ainslie et al., 2023
 
 
@@ -54,22 +54,22 @@ class Trained(NamedTuple):
 
 def models() -> tuple[list[Trained], list[Tick]]:
     """A row a number of heads, most first, and the scale of the losses."""
-    losses = {n: {kind: np.array(found) for kind, found in kinds.items()} for n, kinds in measured().items()}
-    near = np.concatenate([kinds[kind] for kinds in losses.values() for kind in FIRST])  # what the scale is for
-    low, high = math.floor(near.min() / STEP), math.ceil(near.max() / STEP)
-    ticks = [Tick(WIDE * i / (high - low), STEP * (low + i)) for i in range(high - low + 1)]
-    return [trained(n, kinds, losses[CONFIG.n_head], ticks) for n, kinds in losses.items()], ticks
+    losses = {n: {kind: np.array(found) for kind, found in kinds.items()} for n, kinds in load_losses().items()}
+    near = np.concatenate([kinds[kind] for kinds in losses.values() for kind in FULL_KINDS])  # what the scale is for
+    low, high = math.floor(near.min() / TICK), math.ceil(near.max() / TICK)
+    ticks = [Tick(SCALE_WIDTH * i / (high - low), TICK * (low + i)) for i in range(high - low + 1)]
+    return [training_of(n, kinds, losses[CONFIG.n_head], ticks) for n, kinds in losses.items()], ticks
 
 
-def trained(n: int, kinds: Mapping[str, Array], most: Mapping[str, Array], ticks: list[Tick]) -> Trained:
+def training_of(n: int, kinds: Mapping[str, Array], most: Mapping[str, Array], ticks: list[Tick]) -> Trained:
     config = replace(CONFIG, n_kv_head=n)
-    names, above = FIRST if kinds is most else WAYS, (kinds["trained"] - most["trained"])
+    names, above = FULL_KINDS if kinds is most else DRAWN_KINDS, (kinds["trained"] - most["trained"])
     row = Trained(
         n=n,
         params=n_params(config),
-        per_token=kv_bytes(config, 1, SIZE),
+        per_token=kv_bytes(config, 1, BYTES_A_NUMBER),
         share=n / CONFIG.n_head,
-        found=[found(way, kinds[kind], ticks) for kind, way in names.items()],
+        found=[result_of(way, kinds[kind], ticks) for kind, way in names.items()],
         more=above.mean(),
         spreads=above.mean() / most["trained"].std(ddof=1),
         worse=int((above > 0).sum()),
@@ -83,7 +83,7 @@ def trained(n: int, kinds: Mapping[str, Array], most: Mapping[str, Array], ticks
     )
 
 
-def found(way: str, losses: Array, ticks: list[Tick]) -> tuple[str, float, float, list[float]]:
+def result_of(way: str, losses: Array, ticks: list[Tick]) -> tuple[str, float, float, list[float]]:
     low, high = ticks[0].value, ticks[-1].value
-    marks = [WIDE * (loss - low) / (high - low) for loss in losses.tolist() if loss <= high]
+    marks = [SCALE_WIDTH * (loss - low) / (high - low) for loss in losses.tolist() if loss <= high]
     return way, losses.mean(), losses.std(ddof=1), marks

@@ -1,8 +1,8 @@
 """What a trained model loses with fewer rows and with fewer bits, as it was measured: no weights travel.
 
-- `dropped`: once the prompt has run, one of its rows leaves in every layer; what the model then writes, row by row
-- `windowed`: a longer text through a window, and with one early row beside it: the first, or the second instead
-- `coded`: keys and values of that text through codes, with a scale per token and with one per channel
+- `drop_rows`: once the prompt has run, one of its rows leaves in every layer; what the model then writes, row by row
+- `compare_windows`: a longer text through a window, and with one early row beside it: the first, or the second instead
+- `code_errors`: keys and values of that text through codes, with a scale per token and with one per channel
 
 Rows stay where they were in the text. `python -m tools.trained` measures; what was found lies in data/trained.json.
 Knows models and caches; knows no page.
@@ -23,15 +23,15 @@ from microgpt.caches.codes import Grid
 from microgpt.caches.quantised import Rows
 from microgpt.config import Array, Config, Report
 from microgpt.experiments.dropping.bits import through
-from microgpt.experiments.dropping.shifted import shifted
+from microgpt.experiments.dropping.shift import shift_of
 from microgpt.model import forward, softmax
 from microgpt.recipes import DATA
 from microgpt.weights import Model
 
-FILE, DIGITS = "trained.json", 4  # in DATA; of what is measured
-NEW = 20  # tokens that are written after the prompt
+FILE, FILE_DIGITS = "trained.json", 4  # in DATA; of what is measured
+N_NEW = 20  # tokens that are written after the prompt
 ROOM, BITS, GROUP, N = 32, (8, 4, 2), 64, 128  # rows; bits; numbers with one scale; tokens of the text
-TEXT = (
+LONG_TEXT = (
     "A river begins small. Rain falls on the hills, and the water that does not sink into the ground runs down into "
     "the nearest valley. There it meets other streams, and the stream becomes a river. In spring, when the snow melts, "
     "it carries sand and stones with it, and leaves them where the land is flat. Farmers have always lived near such "
@@ -74,15 +74,15 @@ class SomeRows:
 
 def measure(model: Model, prompt: str) -> dict[str, Any]:
     """All that the file has of the model itself. The first N tokens of TEXT are run."""
-    ids = model.tokenizer.encode(TEXT)[:N]
+    ids = model.tokenizer.encode(LONG_TEXT)[:N]
     return {
-        "dropped": dropped(model, model.tokenizer.encode(prompt)),
-        "windowed": windowed(model, ids),
-        "coded": coded(model, ids),
+        "dropped": drop_rows(model, model.tokenizer.encode(prompt)),
+        "windowed": compare_windows(model, ids),
+        "coded": code_errors(model, ids),
     }
 
 
-def dropped(model: Model, prompt: Sequence[int]) -> dict[str, Any]:
+def drop_rows(model: Model, prompt: Sequence[int]) -> dict[str, Any]:
     """Without any row dropped, then without each of the prompt's.
 
     `moved` is the share of the prediction that goes to other tokens, a mean over the same NEW - 1 steps of the text
@@ -105,7 +105,7 @@ def dropped(model: Model, prompt: Sequence[int]) -> dict[str, Any]:
 
 def without(model: Model, prompt: Sequence[int], row: int) -> tuple[SomeRows, int]:
     """A cache in which the prompt has run with all rows, and later steps read all but `row`; the token after it."""
-    config = replace(model.config, n_ctx=len(prompt) + NEW)
+    config = replace(model.config, n_ctx=len(prompt) + N_NEW)
     some = SomeRows(config, model.params["wte"].dtype, lambda at, newest: newest < len(prompt) or at != row)
     return some, int(forward(model.params, config, prompt, some)[-1].argmax())
 
@@ -114,7 +114,7 @@ def go_on(model: Model, prompt: Sequence[int], row: int) -> list[int]:
     """The likeliest tokens after the prompt, when that row is dropped."""
     some, token = without(model, prompt, row)
     found = [token]
-    while len(found) < NEW:
+    while len(found) < N_NEW:
         found.append(int(forward(model.params, model.config, found[-1:], some)[-1].argmax()))
     return found
 
@@ -125,7 +125,7 @@ def probabilities(model: Model, prompt: Sequence[int], then: Sequence[int], row:
     return softmax(forward(model.params, model.config, then, some).astype(np.float64))
 
 
-def windowed(model: Model, ids: Sequence[int]) -> dict[str, Any]:
+def compare_windows(model: Model, ids: Sequence[int]) -> dict[str, Any]:
     """The perplexity of the text from token ROOM on, with all rows and with ROOM of them, each time the same tokens."""
     config, dtype = replace(model.config, n_ctx=len(ids)), model.params["wte"].dtype
     window = replace(config, window=ROOM, window_from=0)
@@ -150,7 +150,7 @@ def perplexity(logits: Array, ids: Sequence[int]) -> float:
     return float(np.exp(-np.log(chances).mean()))
 
 
-def coded(model: Model, ids: Sequence[int]) -> dict[str, Any]:
+def code_errors(model: Model, ids: Sequence[int]) -> dict[str, Any]:
     """By kind and bits: the error of all heads' rows, root mean square against that of the rows, on average; of keys
     also the attention of the newest queries that moves. GROUP numbers have one scale both ways."""
     config, told = replace(model.config, n_ctx=len(ids)), dict[str, list[Array]]()
@@ -196,7 +196,7 @@ def attention_moved(before: Array, after: Array, queries: Array) -> float:
     return float(
         np.mean(
             [
-                shifted(queries[layer, head], before[layer, head // share], after[layer, head // share]).moved
+                shift_of(queries[layer, head], before[layer, head // share], after[layer, head // share]).distance
                 for layer, head in np.ndindex(queries.shape[:2])
             ]
         )
@@ -204,7 +204,7 @@ def attention_moved(before: Array, after: Array, queries: Array) -> float:
 
 
 @cache
-def recorded() -> dict[str, Any]:
+def load_results() -> dict[str, Any]:
     """What was found, and by what: data/trained.json."""
     found: dict[str, Any] = json.loads((DATA / FILE).read_text("utf-8"))
     return found

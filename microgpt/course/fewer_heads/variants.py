@@ -11,13 +11,21 @@ from typing import NamedTuple
 
 from microgpt.config import Array, Config, Params
 from microgpt.errors import N_
-from microgpt.experiments.shared_heads import change, latent, off, run, with_kv_heads, with_latent, written
+from microgpt.experiments.shared_heads import (
+    change,
+    continue_text,
+    latent,
+    off,
+    record_pass,
+    with_kv_heads,
+    with_latent,
+)
 from microgpt.trace import Trace
 from microgpt.viz.drawing.heat import Scale, Strip, scale_for
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model
 
-WIDE = 4  # a head with more numbers than this is drawn with one decimal
+DECIMALS_FROM = 4  # a head with more numbers than this is drawn with one decimal
 EXACT = 1e-9  # a smaller difference is rounding
 ORIGINS = {
     "own": N_("as it was trained"),
@@ -35,7 +43,7 @@ class Group(NamedTuple):
     held: list[tuple[str, list[Strip]]]
 
 
-class Way(NamedTuple):
+class Variant(NamedTuple):
     """One way, and what it makes of the model. Nothing was trained again."""
 
     kind: str
@@ -60,30 +68,30 @@ class Way(NamedTuple):
 
 
 class Trial:
-    """A model and a text: `shared` and `short` give the ways."""
+    """A model and a text: `share` and `short` give the ways."""
 
     def __init__(self, model: Model, token_ids: Sequence[int], n_prompt: int) -> None:
         self.model, self.ids, self.prompt = model, token_ids, token_ids[:n_prompt]
         self.config: Config = model.config
-        self.before = run(model.params, self.config, token_ids)
+        self.before = record_pass(model.params, self.config, token_ids)
         self.written = self.write(model.params, self.config)
         rows = (self.before[name, 0, 0] for name in "qkv")
-        self.scale: Scale = scale_for(*rows, digits=2 if self.config.head_dim <= WIDE else 1)
+        self.scale: Scale = scale_for(*rows, digits=2 if self.config.head_dim <= DECIMALS_FROM else 1)
         self.most = 2 * self.config.n_head * self.config.head_dim
 
     def write(self, params: Params, config: Config) -> list[int]:
         """The prompt without the start token, and what the model adds to it."""
-        return [*self.prompt[1:], *written(params, config, self.prompt, self.model.tokenizer.start)]
+        return [*self.prompt[1:], *continue_text(params, config, self.prompt, self.model.tokenizer.start)]
 
     def strips(self, rows: Array) -> list[Strip]:
         """One strip a row of [n, numbers]."""
         return [self.scale.strip(row) for row in rows]
 
-    def shared(self, n: int) -> Way:
+    def share(self, n: int) -> Variant:
         """n key heads and n value heads."""
         own = self.config.n_kv_head
         params, config = with_kv_heads(self.model.params, self.config, n)
-        after = run(params, config, self.ids)
+        after = record_pass(params, config, self.ids)
         queries, size = self.queries(after), self.config.n_head // n
         groups = [
             Group(
@@ -95,25 +103,25 @@ class Trial:
         ]
         origin = "own" if n == own else "averaged" if n < own else "repeated"
         kind = "MHA" if n == config.n_head else "MQA" if n == 1 else "GQA"
-        return self.judged(kind, n, origin, groups, params, config, after, 2 * n * config.head_dim)
+        return self.judge(kind, n, origin, groups, params, config, after, 2 * n * config.head_dim)
 
-    def short(self, d_c: int) -> Way:
+    def short(self, d_c: int) -> Variant:
         """K and V of all heads from one row of d_c numbers a token."""
         params = with_latent(self.model.params, self.config, d_c)
-        after = run(params, self.config, self.ids)
+        after = record_pass(params, self.config, self.ids)
         down, _ = latent(self.model.params, 0, d_c)
         kept = after["attn_norm", 0, 0] @ down.T  # [n, d_c]: all that has to stay
         scale = scale_for(kept, digits=self.scale.digits)
         group = Group(0, self.queries(after), [("c", [scale.strip(row) for row in kept])])
         rebuilt = [(name, self.strips(after[name, 0, 0][-1])) for name in ("k", "v")]
-        way = self.judged("MLA", 0, "short", [group], params, self.config, after, d_c)
+        way = self.judge("MLA", 0, "short", [group], params, self.config, after, d_c)
         return way._replace(rebuilt=rebuilt, off=off(self.before, after))
 
     def queries(self, after: Trace) -> list[tuple[int, Strip, float]]:
         moved = change(self.before, after, self.config).moved.tolist()
         return list(zip(range(len(moved)), self.strips(after["q", 0, 0][-1]), moved, strict=True))
 
-    def judged(
+    def judge(
         self,
         kind: str,
         n: int,
@@ -123,11 +131,11 @@ class Trial:
         config: Config,
         after: Trace,
         row: int,
-    ) -> Way:
+    ) -> Variant:
         """The way with what it costs and what it does to the model."""
         found, ids = change(self.before, after, self.config), self.write(params, config)
         text = [show(self.model.tokenizer.vocabulary[i]) for i in ids]
-        return Way(
+        return Variant(
             kind, n, origin, row, row / self.most, groups, [], 0.0, found.same, found.logits, found.logits < EXACT,
             text, self.model.tokenizer.decode(ids), ids == self.written,
         )  # fmt: skip

@@ -57,7 +57,7 @@ class Waste(NamedTuple):
         return [part / self.all for part in self]
 
 
-def written(model: Model, prompt: str) -> list[int]:
+def complete_text(model: Model, prompt: str) -> list[int]:
     """The prompt and what the likeliest tokens add, without the one that ends the text: one row each."""
     if not model.tokenizer.split(prompt):
         raise UserError("The prompt is empty; give at least one token.")
@@ -115,7 +115,7 @@ def take_turns(model: Model, texts: Sequence[Sequence[int]], block_size: int, tr
     return steps
 
 
-def whole(n_ctx: int) -> Reserve:
+def longest_text(n_ctx: int) -> Reserve:
     """Room for the longest text there may be."""
     return lambda now, end: n_ctx
 
@@ -162,7 +162,7 @@ def twenty(model: Model) -> list[int]:
     return [1 + sum(token != start for token in name) for name in names]
 
 
-def laid_out(sizes: Sequence[int], ended: Sequence[int], memory: int) -> list[int]:
+def owner_of_slots(sizes: Sequence[int], ended: Sequence[int], memory: int) -> list[int]:
     """Slot by slot the text that it is kept for, one text after the other, or -1 once that one has ended."""
     owners = [text for text, size in enumerate(sizes) for _ in range(size)]
     return [-1 if text in ended else text for text in owners] + [-1] * (memory - len(owners))
