@@ -255,6 +255,11 @@ def test_what_a_template_types_is_found(known: dict[str, list[str]]) -> None:
     assert {source: sorted(typed(source, figure)) for source in known} == {x: sorted(y) for x, y in known.items()}
 
 
+def test_no_line_of_a_template_is_longer_than_one_can_read() -> None:
+    lines = [(path.name, line) for path in templates("html", "svg") for line in path.read_text("utf-8").splitlines()]
+    assert len(lines) > 5000 and [(name, line[:80]) for name, line in lines if len(line) > 200] == []
+
+
 def test_the_words_around_the_pages_hold_no_figure() -> None:
     texts = [t for p in PAGES for t in (p.title, p.summary, p.try_, p.notice)] + [t.meaning for t in GLOSSARY.values()]
     assert not [t for t in texts if re.search(r"\d", re.sub(NAMES, "", t))]

@@ -47,7 +47,6 @@ ABLATION = ((110.6, 15.6), (860.2, 34.6))  # thousands of numbers per token: MHA
 STATE, CONVOLVED = 32 * 128 * 128, 24_576  # numbers of a layer of Qwen3-Next that keeps no rows
 GROUPED = 2 * 8 * 128  # numbers per token of a layer with 8 heads of 128
 LONGEST_TEXT, PAIRS, PAIR_WIDTH, TRIES = 1000, (1, 2, 4, 8, 16, 24, 32), 16, 20
-SHOWN_LAYER = 0
 INTERVAL = (95, 100)  # of so many experiments, those whose interval holds the true mean
 CLAIM = V2_CLAIM / 100
 KEPT_STATE = STATE + CONVOLVED

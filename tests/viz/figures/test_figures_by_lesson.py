@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from microgpt.course import page
-from microgpt.course.training.lesson import FIRST_LAYER
+from microgpt.course.training.lesson import SHOWN_LAYER
 from microgpt.course.why_q import lesson as why_q
 from microgpt.viz.drawing.kit.paint import HEAT, INK
 from microgpt.viz.drawing.kit.places import length
@@ -84,7 +84,7 @@ def numbers_of_why_q(view: Any, i: int) -> list[str]:
 
 
 def numbers_of_training(view: Any, i: int) -> list[str]:
-    wanted = [str(FIRST_LAYER), str(i)]  # of the line below the title
+    wanted = [str(SHOWN_LAYER), str(i)]  # of the line below the title
     wanted += [text for row in view.heads[i] for text in printed(row.weights)]
     wanted += [number(x) for row in view.heads[i] for x in (row.loss, row.cached)]
     return [*wanted, str(view.masked), upper_bound(view.apart)]
