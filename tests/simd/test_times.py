@@ -115,7 +115,7 @@ for n, out, width, dtype in [(1, 300, 256, "f4"), (5, 300, 256, "f4"), (2, 300, 
                 said.append(float(np.abs(found - x.dot(matrix.T)).max()))
         if dtype == "f4":
             bits = (matrix.view("u4") >> 16).astype("u2")
-            found, same = (simd.times(x, one) for one in (simd.Halves(bits), simd.widened(bits)))
+            found, same = (simd.times(x, one) for one in (simd.Halves(bits), simd.widen(bits)))
             said.append(float((found != same).sum()))
 """
 
