@@ -293,7 +293,7 @@ SIGHT = {  # what a docstring may say that its module does not know -> what the 
     "pattern": r"microgpt\.tokenizers\.oniguruma\.patterns\b",
     "text": r"microgpt\.tokenizers\.(normalizers|pre_tokenizers|tokenizer_json)\b",
     "figure": r"microgpt\.viz\.figures$",
-    "package": r"tools\.runtime\.(fetch|packing|pinned)\b",
+    "package": r"tools\.runtime\.(fetch|packing|pins)\b",
     "config": r"microgpt\.config\b",
     "form": r"microgpt\.(viz\.session|apps)\b",
     "shapes": r"microgpt\.(architectures|config)\b",

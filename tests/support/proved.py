@@ -72,8 +72,10 @@ def of_module(path: Path) -> Proof | None:
 LESSONS = sorted(path.parent.name for path in COURSE.glob("*/__init__.py"))
 KINDS = (".py", ".html", ".svg", ".css", ".js", ".json", ".npz", ".txt", ".so", ".toml", ".png")
 PROJECT = ("microgpt", "templates", "site", "tools", "tests/support", "tests/constraints")
-# what goes through all lessons, and the first page, which has something of each
-ALL_OF_THEM = re.compile(r"course import [^\n]*\b(LESSONS|PAGES|PARTS)\b|\w\(\"index\"|[/}](es/)?index\.html\"\)")
+# what goes through all lessons, and the pages that have something of each: the first, and the exercises
+ALL_OF_THEM = re.compile(
+    r"course import [^\n]*\b(LESSONS|PAGES|COURSE_PARTS)\b|\w\(\"index\"|[/}](es/)?index\.html\"\)|\bexercises\b"
+)
 BESIDE = {  # what else a test may read, and where it lies
     r"\.md\b|\bdocs\b": ("docs/*", "*.md"),
     r"\bbench\b": ("bench/**/*.py", "bench/*.md"),

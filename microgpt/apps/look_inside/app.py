@@ -121,7 +121,7 @@ class Looked:
         self.per_token = HALF_BYTES * found.shape.cached  # bytes; 0 where the shapes do not say
         self.kept = kept  # bytes of cache, in numbers of so many bits
         self.bits = 8 * HALF_BYTES
-        self.areas = areas(found.columns)  # by role, in the picture, WIDTH wide in all
+        self.areas = areas(found.columns)  # by role, in the picture, PICTURE_WIDTH wide in all
         self.cache = beside  # K and V of these tokens, to the same scale; "any" is one row for both
         self.wide = max([PICTURE_WIDTH, *(x + wide for _, (x, _, wide, _) in beside)])  # the picture
         self.shares = shares(found)

@@ -87,7 +87,7 @@ def heats(told: dict[str, Any]) -> list[TemperatureRow]:
 
 
 class TemperatureRow:
-    """A temperature: the text with SEED, and figures of all its texts."""
+    """A temperature: the text with TEXT_SEED, and figures of all its texts."""
 
     def __init__(self, temperature: float, texts: list[dict[str, Any]], n: int, words: dict[str, str]) -> None:
         """The first n tokens of each text were given."""

@@ -101,7 +101,7 @@ view = View
 
 
 def kinds(shown: ExcerptPicture) -> list[tuple[str, HeadKind]]:
-    """By name, heads of which one key has more than HALF of the weight on average, from the third step on."""
+    """By name, heads of which one key has more than HALF_WEIGHT of the weight on average, from the third step on."""
     first, before, own = shown.map.first, shown.map.before, shown.map.own
     assert first and before and own, "the text has three tokens or more"
     return [(N_("the first token"), first), (N_("the token before"), before), (N_("its own token"), own)]

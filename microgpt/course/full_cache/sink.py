@@ -27,7 +27,7 @@ class Planted:
 
 
 def plant(share: float, kept: int) -> Planted:
-    """A head of ROWS rows, of which `kept` may stay."""
+    """A head of N_ROWS rows, of which `kept` may stay."""
     rng = np.random.default_rng(SINK_SEED)
     keys, values = rng.normal(size=(2, N_ROWS, ROW_WIDTH))
     query = rng.normal(size=ROW_WIDTH)

@@ -199,7 +199,7 @@ def all_kinds() -> list[TrainedKind]:
 
 @cache
 def work(model: Architecture) -> tuple[int, int]:
-    """Multiply-adds of one layer of a large model, in one step with ROWS rows: expanded, and absorbed."""
+    """Multiply-adds of one layer of a large model, in one step with ROWS_READ rows: expanded, and absorbed."""
     latent, c = model.latent, model.config
     assert latent is not None
     key = latent.d_nope + latent.d_rope

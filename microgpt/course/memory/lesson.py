@@ -22,22 +22,22 @@ from microgpt.viz.text.formats import whole
 
 GB = 10**9
 CARD_GB = 24  # GB of memory, for "how many fit"
-FIRST_MODELS = "Llama-3-8B"  # of the models that are on show
+FIRST_MODEL = "Llama-3-8B"  # of the models that are on show
 ROW_KINDS = ("k", "v")  # what is kept
 BYTES_OF = {"float32": 4, "bfloat16": 2, "float8": 1}  # bytes a number
 MOST_COUNT = 10**9  # of tokens, of sequences, of GB
 
 
 FIELDS = (  # of the form: a model, bytes a number, texts, tokens in each, GB, a config.json
-    Choice("preset", tuple(PRESETS), FIRST_MODELS),
+    Choice("preset", tuple(PRESETS), FIRST_MODEL),
     Choice("size", tuple(BYTES_OF), "bfloat16"),
     Field("batch", "8", 1, MOST_COUNT),
     Field("tokens", "4096", 1, MOST_COUNT),
     Field("memory", str(CARD_GB), 1, MOST_COUNT),
     Field("config"),
 )
-# bytes of the inside of one MLP of FIRST, when such a text is run in one pass
-ACTIVATIONS = 2 * PRESETS[FIRST_MODELS].config.n_mlp * PRESETS[FIRST_MODELS].config.n_ctx
+# bytes of the inside of one MLP of FIRST_MODEL, when such a text is run in one pass
+ACTIVATIONS = 2 * PRESETS[FIRST_MODEL].config.n_mlp * PRESETS[FIRST_MODEL].config.n_ctx
 GIB_OVER_GB = 2**30 / GB - 1  # of a GiB, than of a GB; as a share
 
 
@@ -94,7 +94,7 @@ class View:
         known = {name: ModelShape(one) for name, one in PRESETS.items()}
         names = list(known)
         self.trace, self.n, self.names = trace, n, names
-        self.choices = (Choice("known", range(len(known)), names.index(FIRST_MODELS)),)
+        self.choices = (Choice("known", range(len(known)), names.index(FIRST_MODEL)),)
         self.n_ctx = config.n_ctx
         # layer, head, and the numbers of k and of v that it holds at the end of the text
         self.held = [
@@ -117,9 +117,9 @@ class View:
         self.llama2 = known["Llama-2-7B"]
         self.llama = known["Llama-3-8B"]
         self.deepseek = known["DeepSeek-V3"]
-        # fewest texts, each as long as FIRST sees, for which a step reads at least as much cache as weights
-        self.crowd = crowd(PRESETS[FIRST_MODELS])
-        self.asks = asks(PRESETS[FIRST_MODELS])
+        # fewest texts, each as long as FIRST_MODEL sees, for which a step reads at least as much cache as weights
+        self.crowd = crowd(PRESETS[FIRST_MODEL])
+        self.asks = asks(PRESETS[FIRST_MODEL])
         self.fields = FIELDS
 
 

@@ -57,7 +57,7 @@ class View:
         # numbers that a cache of q would hold at the end
         self.held_for_nothing = n * config.n_layer * config.n_head * config.head_dim
         self.instead = Instead("", config, n)  # for this model
-        self.large = [Instead(name, PRESETS[name].config, FAR) for name in LARGE_MODELS]  # for LARGE
+        self.large = [Instead(name, PRESETS[name].config, FAR) for name in LARGE_MODELS]  # for each
 
 
 def view(settings: Settings) -> View:

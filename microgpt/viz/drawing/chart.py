@@ -1,7 +1,7 @@
 """A line chart as numbers that a template can place: points, ticks, labels, and the same figures as a table.
 
-Everything is in the units of the drawing (WIDTH x HEIGHT, y downwards). Knows no HTML and no colour: a line's
-`kind` is a class, and each line is told apart by its dash and its name as well.
+Everything is in the units of the drawing (CHART_WIDTH x CHART_HEIGHT, y downwards). Knows no HTML and no colour: a
+line's `kind` is a class, and each line is told apart by its dash and its name as well.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which statement of a source stands directly above each report to `hook`: how pages name the line that runs.
 
-Needed where the source is, when the site is built: what it finds goes to the browser (phases.KEPT).
+Needed where the source is, when the site is built: what it finds goes to the browser (phases.FORWARD_FILE).
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ def overview(
 
 
 def kind(shares: Array) -> HeadKind:
-    """The heads of which these shares [n_layer, n_head, steps] are, on the mean, more than HALF."""
+    """The heads of which these shares [n_layer, n_head, steps] are, on the mean, more than HALF_WEIGHT."""
     mean = shares.mean(-1)
     layer, head = (int(x) for x in np.unravel_index(mean.argmax(), mean.shape))
     return HeadKind(int((mean > HALF_WEIGHT).sum()), layer, head, float(mean[layer, head]))
@@ -137,7 +137,8 @@ def again(weights: Array, ids: Sequence[int]) -> Again | None:
 
 
 def short(shares: Array, lengths: Array) -> float | None:
-    """How long the first V row is, where its token has more than HALF: the middle one of these heads, others' mean = 1.
+    """How long the first V row is, where its token has more than HALF_WEIGHT: the middle one of these heads,
+    in units of the mean of the others.
 
     The weights of a head always come to 1; what it has no use for can rest on a row that adds little.
     """

@@ -1,7 +1,7 @@
 """Where things stand in a drawing: lines from top to bottom, boxes and cells from left to right.
 
-All in whole units of the drawing: a figure is WIDTH of them across, a small picture SMALL_WIDTH by SMALL_HEIGHT. Does
-arithmetic on places alone, never on a number that the model made.
+All in whole units of the drawing: a figure is FIGURE_WIDTH of them across, a small picture SMALL_WIDTH by SMALL_HEIGHT.
+Does arithmetic on places alone, never on a number that the model made.
 """
 
 from __future__ import annotations

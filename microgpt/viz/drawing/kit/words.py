@@ -59,7 +59,7 @@ class TextRun(NamedTuple):
 
 
 def runs(sentence: str) -> list[TextRun]:
-    """A sentence as runs: what stands between one of KINDS and END has its look."""
+    """A sentence as runs: what stands between one of RUN_KINDS and END has its look."""
     found, kinds = [], [""]
     for part in re.split(f"([{BOLD}{TOKEN}{END}])", sentence):
         if part in RUN_KINDS:
