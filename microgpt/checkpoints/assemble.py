@@ -109,7 +109,7 @@ def uncut(shape: tuple[int, ...], source: Source) -> tuple[int, ...]:
 def check_names(found: Mapping[str, str], sources: Mapping[str, Source], facts: Facts, where: str) -> None:
     """Raise UserError unless all that is needed is there, and nothing that this model could not have."""
     needed = {source.name for source in sources.values()}
-    missing = [name for name in needed if name not in found]
+    missing = sorted(name for name in needed if name not in found)  # so that a sentence names the same one each time
     if missing == ["lm_head.weight"]:
         raise UserError(
             "%(where)s has no lm_head.weight, and its config.json does not say that the embedding is the output "

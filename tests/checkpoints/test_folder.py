@@ -393,7 +393,7 @@ BROKEN: dict[str, tuple[Change, str]] = {
     "shard": (index('{"weight_map": {"x": "b.safetensors"}}'), "lacks b.safetensors"),
     "prefixed": (
         {WHOLE: save({f"_orig_mod.{name}": array for name, array in LLAMA_FILE.items()})},
-        "begin with “_orig_mod.”, such as _orig_mod.model.",
+        "begin with “_orig_mod.”, such as _orig_mod.model.embed_tokens.weight;",
     ),
     "no tokenizer": ({"tokenizer.json": None}, "no tokenizer.json.*save_pretrained"),
     "tokenizer": ({"tokenizer.json": b"{}"}, "tokenizer.json cannot be read"),
