@@ -117,13 +117,13 @@ def test_a_new_language_begins_as_it_says(tmp_path: Path) -> None:
 def test_every_lesson_is_made_as_a_new_one_would_be() -> None:
     """What the recipe lists for the widget w; a module may have become a folder."""
     steps = TEXT.split("## A new lesson")[1].split("\n## ")[0]
-    for told in ("microgpt/course/w/", "__init__.py", "lesson.py", "widget.html", "prose.html", "fact.html"):
+    for told in ("microgpt/course/w/", "__init__.py", "lesson.py", "widget.html", "prose.html", "words.html"):
         assert f"`{told}`" in steps
     assert "m.ask" in steps
     for macro in ("ask", "term"):
         assert f"{{% macro {macro}(" in (ROOT / "templates/macros.html").read_text("utf-8")
     for folder in {ROOT / "microgpt/course" / page.widget for page in LESSONS}:
-        assert {"__init__.py", "lesson.py", "widget.html", "fact.html"} <= {path.name for path in folder.iterdir()}
+        assert {"__init__.py", "lesson.py", "widget.html", "words.html"} <= {path.name for path in folder.iterdir()}
         assert "m.ask(" in (folder / "prose.html").read_text("utf-8"), folder
 
 

@@ -64,7 +64,7 @@ def exercises_of(folder: str) -> list[Exercise]:
         Exercise(
             task,
             tuple(page(name) for name in (folder.replace("_", "-"), *task.also)),
-            f"course/{folder}/exercises.html",
+            f"course/{folder}/words.html",
             task.numbers(),
         )
         for task in tasks

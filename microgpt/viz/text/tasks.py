@@ -28,7 +28,7 @@ class Calc(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A task of a lesson. Its words, and those of its answer, are the macro of that key in the lesson's exercises.html.
+    """A task of a lesson. Its words, and those of its answer, are the macro of that key in the lesson's words.html.
 
     It stands on the sheet of the last lesson that it needs.
     """
