@@ -34,6 +34,15 @@ class Entry(NamedTuple):
     taken: int  # the step in which it was made
     rows: list[PoolRow | None]
 
+    @property
+    def block_line(self) -> int:
+        return self.block + 1
+
+    @property
+    def used(self) -> list[int]:
+        """The steps in which a row passes it."""
+        return [row.written for row in self.rows if row]
+
 
 class Slot(NamedTuple):
     """A place in the pool, and all rows that have lain there."""
@@ -43,14 +52,40 @@ class Slot(NamedTuple):
     rows: list[PoolRow]
 
 
+class Place(NamedTuple):
+    """Where a block is in a step: in the pool, at its own line, or in the queue of the free ones."""
+
+    queued: bool
+    line: int
+
+
 class Block(NamedTuple):
-    """A block of the pool: in which steps each of the texts holds it, or nobody."""
+    """A block of the pool: in which steps each of the texts holds it, or nobody, and where it is in each."""
 
     number: int
     line: int
     held: list[list[int]]
     free: list[int]
     slots: list[Slot]
+    places: list[Place]
+
+    @property
+    def cases(self) -> list[int]:
+        """The steps in which a text holds it."""
+        return [i for i, place in enumerate(self.places) if not place.queued]
+
+
+class Chip(NamedTuple):
+    """A row on its way: from its text, along the line of its table's entry, to its slot; then to the queue, with the
+    block that its text gives back."""
+
+    row: PoolRow
+    place: int  # in the block
+    entry_line: int
+    block_line: int
+    stored: list[int]  # the steps from the one on that has written it
+    gone: list[int]  # and from the one on in which its text ends
+    queue_line: int  # of its block in that one
 
 
 class Wire(NamedTuple):
@@ -72,6 +107,8 @@ class Drawing(NamedTuple):
     blocks: list[Block]
     wires: list[Wire]
     height: int
+    chips: list[Chip]
+    none_free: list[int]  # the steps in which the queue is empty
 
 
 def drawing(steps: Sequence[Step], words: Sequence[Sequence[str]], size: int, n_blocks: int) -> Drawing:
@@ -89,8 +126,30 @@ def drawing(steps: Sequence[Step], words: Sequence[Sequence[str]], size: int, n_
             for at in range(number * size, (number + 1) * size)
         ]
         free = [i for i, step in enumerate(steps) if number in step.free]
-        blocks.append(Block(number, number + 1, held, free, slots))
-    return Drawing(texts, blocks, wires(texts), 2 * HALF_LINE * max(line, n_blocks + 1))
+        blocks.append(Block(number, number + 1, held, free, slots, places_of(number, steps)))
+    lines = max(line, n_blocks + 1)
+    chips = [chip for text in texts for entry in text for chip in chips_of(entry, steps)]
+    none_free = [i for i, step in enumerate(steps) if not step.free]
+    return Drawing(texts, blocks, wires(texts), 2 * HALF_LINE * lines, chips, none_free)
+
+
+def places_of(number: int, steps: Sequence[Step]) -> list[Place]:
+    """Of a block, in each step; the head of the queue is in the line of the first block."""
+    return [
+        Place(True, 1 + step.free.index(number)) if number in step.free else Place(False, 1 + number) for step in steps
+    ]
+
+
+def chips_of(entry: Entry, steps: Sequence[Step]) -> list[Chip]:
+    """The rows that an entry of a table stands for."""
+    end = entry.cases[-1] + 1
+    return [
+        Chip(
+            row, place, entry.line, entry.block_line,
+            list(range(row.written, len(steps))), list(range(end, len(steps))), 1 + steps[end].free.index(entry.block),
+        )
+        for place, row in enumerate(entry.rows) if row
+    ]  # fmt: skip
 
 
 def entries(steps: Sequence[Step], text: int, tokens: Sequence[str], size: int, line: int) -> list[Entry]:
@@ -119,7 +178,7 @@ def wires(texts: Sequence[Sequence[Entry]]) -> list[Wire]:
             (2 * entry.line + 1) * HALF_LINE,
             (2 * entry.block + 3) * HALF_LINE,
             entry.cases,
-            [row.written for row in entry.rows if row],
+            entry.used,
         )
         for text, found in enumerate(texts)
         for entry in found

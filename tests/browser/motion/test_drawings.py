@@ -9,13 +9,14 @@ import pytest
 
 from microgpt.course import page as page_of
 from microgpt.course.old_rows import lesson as old_rows
+from microgpt.course.pages import lesson as pages
 from microgpt.course.prefill_and_decode.lesson import view
 from microgpt.course.why_q import lesson as why_q
 from microgpt.viz.settings import Settings
 from tests.browser.conftest import Open
 from tools.browsers import Page
 
-LESSONS = ["attention", "fewer-heads", "memory", "prefill-and-decode", "with-and-without", "old-rows", "why-q"]
+LESSONS = ["attention", "fewer-heads", "memory", "prefill-and-decode", "with-and-without", "old-rows", "why-q", "pages"]
 OWN = pytest.mark.engines("transitions are the engine's own")
 
 # All parts of the drawing that is number `which`: left, width, top and height within it, None for what is not seen.
@@ -195,3 +196,37 @@ def test_the_reads_are_drawn_up_to_the_step(new_tab: Open, address: str) -> None
     lesson = page_of("why-q")
     lives = why_q.view(Settings(lesson.model, lesson.prompt)).lives
     assert found == [[[counts[j] for counts in life.so_far] for life in lives] for j in range(len(lives))]
+
+
+def test_a_row_goes_from_its_text_to_its_slot_and_a_block_from_the_queue_and_back(new_tab: Open, address: str) -> None:
+    page, lesson = new_tab(), page_of("pages")
+    page.open(f"{address}pages.html")
+    found, steady = page.run(
+        f"""(() => {{ const which = 0; {TOOLS}
+        const middle = (e) => {{ const {{ left, top, width, height }} = e.getBoundingClientRect();
+          return [left + width / 2, top + height / 2]; }};
+        const over = (e, all) => all.findIndex((one) => {{ const box = one.getBoundingClientRect(), [x, y] = middle(e);
+          return box.left <= x && x <= box.right && box.top <= y && y <= box.bottom; }});
+        const all = (path) => [...drawing.querySelectorAll(path)], go = (i) => {{
+          choices[i].click(); drawing.offsetWidth; end(); }};
+        const tiles = all(".tile"), cells = all(".entry .cell:not(.to-block)").filter((e) => e.firstElementChild);
+        const walk = [...choices.keys()].map((i) => {{ go(i);
+          const lane = drawing.querySelector(".queued").getBoundingClientRect();
+          return [all(".chip").map((e) => [over(e, cells), over(e, all(".slot"))]),
+            tiles.map((e, at) => [middle(e), at]).filter(([[x]]) => x > lane.left)
+              .sort(([[, a]], [[, b]]) => a - b).map(([, at]) => at)]; }});
+        const boxes = [3, 5, 3].map((i) => {{ go(i); return JSON.stringify(look()); }});
+        return [walk, boxes[0] === boxes[2] && boxes[0] !== boxes[1]]; }})()"""
+    )
+    assert steady
+    made = pages.view(Settings(lesson.model, lesson.prompt))
+    rows = [(t, i) for t, text in enumerate(made.trace.about["texts"]) for i in range(len(text))]
+    slots = {(one.step.text, one.step.row): one.step.slot for one in made.moments}
+    for i, (moment, (chips, queue)) in enumerate(zip(made.moments, found, strict=True)):
+        assert queue == moment.step.free
+        stored = {(one.step.text, one.step.row) for one in made.moments[: i + 1]}
+        for at, (row, (cell, slot)) in enumerate(zip(rows, chips, strict=True)):
+            if row in stored and row[1] < moment.step.lengths[row[0]]:
+                assert (cell, slot) == (-1, slots[row]), (i, row)
+            elif row not in stored:
+                assert (cell, slot) == (at, -1), (i, row)

@@ -11,36 +11,63 @@ RUNS = [("names-deep", "li"), ("names", "emm"), ("names-deep", "z" * 15), ("name
 run = runs("pages", RUNS)
 
 
-def seen(element: Element, case: int) -> str:
-    """The text of what is there in this step, number of a slot or of a line aside."""
-    return "".join(text(one) for one in element.iter("b") if f"D{case}" in classes(one))
+def seen(element: Element, case: int) -> list[str]:
+    """The texts of what is there in this step, number of a slot or of a line aside."""
+    return [text(one) for one in element.iter("b") if f"D{case}" in classes(one)]
+
+
+def at(element: Element, sign: str) -> int:
+    """The number of the class that begins with that letter: a line, or a place in a block."""
+    return next(int(name[1:]) for name in classes(element) if name[0] == sign and name[1:].isdigit())
 
 
 def test_the_picture_holds_what_the_pool_holds(run: Run) -> None:
-    """Each slot has the token whose row a table leads to; all others are empty."""
+    """A row that is stored stands at the slot to which its table leads, until its text ends; before, at its text."""
     made, tree = run
-    (blocks,) = find(tree, "blocks")
-    drawn = [[cell for cell in find(block, "cell")] for block in find(blocks, "block")]
-    assert len(drawn) == made.n_blocks and made.n_slots == sum(map(len, drawn))
-    words = made.trace.about["texts"]
+    words, drawn = made.trace.about["texts"], find(tree, "chip")
+    assert len(drawn) == sum(map(len, words))
+    assert sorted(text(one) for one in drawn) == sorted(word for text in words for word in text)
     for case, moment in enumerate(made.moments):
         held = {
-            table[i // BLOCK_ROWS] * BLOCK_ROWS + i % BLOCK_ROWS: words[t][i]
+            (table[i // BLOCK_ROWS], i % BLOCK_ROWS): words[t][i]
             for t, (_, table, rows, _) in enumerate(moment.tables)
             for i in range(rows)
         }
-        assert [seen(cell, case) for block in drawn for cell in block] == [
-            held.get(slot, "") for slot in range(made.n_slots)
-        ]
-        lit = [cell for cell in find(blocks, "cell") if any(f"D{case}" in classes(i) for i in find(cell, "lit"))]
-        assert [numbers(cell)[0] for cell in lit] == ([] if moment.step.token is None else [moment.step.slot])
+        stored = [one for one in drawn if f"D{case}" in classes(one)]
+        kept = [one for one in stored if f"D{case}" not in classes(find(one, "gone")[0])]
+        assert {(at(one, "S") - 1, at(one, "w")): text(one) for one in kept} == held and len(kept) == len(held)
+        lit = [one for one in drawn if f"D{case}" in classes(find(one, "lit")[0])]
+        slots = [(at(one, "S") - 1) * BLOCK_ROWS + at(one, "w") for one in lit]
+        assert slots == ([] if moment.step.token is None else [moment.step.slot])
+    lines = [at(one, "b") for one in find(tree, "to-block") for one in one.iter("b")]
+    assert [at(one, "b") for one in drawn] == [line for line in lines for one in drawn if at(one, "b") == line]
+
+
+def test_the_queue_is_drawn_in_its_order(run: Run) -> None:
+    """Each block that is free has the place of the queue that the engine gives it; all others are at their own."""
+    made, tree = run
+    wrapped = {one: up for up in tree.iter() for one in up}
+    assert len(find(tree, "tile")) == made.n_blocks
+    for case, moment in enumerate(made.moments):
+        queue = dict[int, int]()
+        for number, tile in enumerate(find(tree, "tile")):
+            up = tile
+            while f"at{case}" not in classes(up):
+                up = wrapped[up]
+            queued, line = at(up, "w"), at(up, "b")
+            assert queued or line == number + 1
+            assert bool(queued) == (f"D{case}" not in classes(tile))
+            queue |= {line: number} if queued else {}
+        assert [queue[line] for line in sorted(queue)] == moment.step.free
+        assert sorted(queue) == [*range(1, len(queue) + 1)]
+        assert bool([one for one in find(tree, "queued")[0] if f"D{case}" in classes(one)]) == (not queue)
 
 
 def test_tables_and_wires_are_those_of_the_step(run: Run) -> None:
     made, tree = run
     for case, moment in enumerate(made.moments):
         entries = [find(entry, "to-block")[0] for entry in find(tree, "entry")]
-        shown = [int(found) for entry in entries if (found := seen(entry, case))]
+        shown = [int(number) for entry in entries for number in seen(entry, case)]
         assert shown == [block for _, table, *_ in moment.tables for block in table]
         wires = [e for e in find(tree, "wires")[0] if f"D{case}" in classes(e)]
         assert sum("used" not in classes(e) for e in wires) == len(shown)
