@@ -1,4 +1,4 @@
-"""The picture of texts that begin alike: their blocks, and a line a text through those that it holds.
+"""The picture of texts that begin alike: their blocks, and a line a text along those that it holds.
 
 It is one drawing for all events; each piece of it says in which of them it is there. A block has the same index in
 every text that holds it, so an index is a column. A lane has the blocks that a text does not share with those above.
@@ -24,16 +24,22 @@ LINE_KINDS = {
 COMES = ("run", "again", "changed")  # events in which a text is looked up, and run from where it is not found
 KEY_DIGITS = 4  # hexadecimal digits that are shown of a key
 COLUMN_WIDTH, TALL = 100, 100  # a column and a lane, in the units of the lines
-EDGE, TOP, APART = 8, 68, 6  # from a column to its block; from a lane to its first line; from line to line
+EDGE, TOP, APART = (
+    8,
+    74,
+    7,
+)  # from a column to its block; from a lane to its first line, below its blocks; from line to line
 
 
 class BlockRow(NamedTuple):
-    """A row in a block: its token, the events in which it is there, the one that has put it there, and how."""
+    """A row in a block: its token, the events in which it is there, the one that has put it there, and how; and those
+    from that one on."""
 
     token: str
     cases: list[int]
     written: int
     copied: bool
+    stored: list[int]
 
 
 class Block(NamedTuple):
@@ -50,6 +56,7 @@ class Block(NamedTuple):
     found: list[tuple[int, int]]  # (kind of the text, event): found by its key
     missed: list[int]  # a text comes that has another block here
     holders: list[str]  # the texts that hold it, after each event
+    source: int | None  # the lane of the block that it is a copy of
 
     @property
     def cases_of_sharing(self) -> list[int]:
@@ -60,15 +67,23 @@ class Block(NamedTuple):
         return [case for n, cases in self.refs if n == 0 for case in cases]
 
 
+class Segment(NamedTuple):
+    """A piece of a line: up to a block, so many lanes down or up, and along it."""
+
+    column: int
+    drop: int
+    path: str
+    cases: list[int]
+
+
 class LaneLine(NamedTuple):
-    """A text's way through its blocks, as long as its table stays the same; it ends in this column and lane."""
+    """A text's way along its blocks, the events in which it is there, and the column and lane of its end in each."""
 
     kind: int
     letter: str
-    path: str
-    column: int
-    lane: int
+    segments: list[Segment]
     cases: list[int]
+    ends: list[tuple[int, int]]
 
 
 class TokenCell(NamedTuple):
@@ -99,6 +114,7 @@ class Drawing(NamedTuple):
     blocks: list[Block]
     lines: list[LaneLine]
     strips: list[Strip]
+    shown: list[int]  # lanes that have blocks, after each event
 
 
 def drawing(events: Sequence[Event], words: Sequence[str]) -> Drawing:
@@ -107,9 +123,10 @@ def drawing(events: Sequence[Event], words: Sequence[str]) -> Drawing:
     lanes = max(LANES.values()) + 1
     places = places_of(events)
     blocks = [block(number, *place, events, words) for number, place in sorted(places.items())]
-    lines = [line for text in TEXT_NAMES for line in lines_of(events, text, places)]
+    lines = [line_of(events, kind, places) for kind in dict.fromkeys(LINE_KINDS.values())]
     strips = [strip(i, events, words) for i in range(len(events))]
-    return Drawing(columns, lanes, COLUMN_WIDTH * columns, TALL * lanes, blocks, lines, strips)
+    shown = [1 + max(one.lane for one in blocks if i in one.cases) for i in range(len(events))]
+    return Drawing(columns, lanes, COLUMN_WIDTH * columns, TALL * lanes, blocks, lines, strips, shown)
 
 
 def places_of(events: Sequence[Event]) -> dict[int, tuple[int, int]]:
@@ -137,7 +154,9 @@ def block(number: int, column: int, lane: int, events: Sequence[Event], words: S
     key = events[keyed[0]].keys[number].hex()[:KEY_DIGITS] if keyed else ""
     holders = [" ".join(TEXT_NAMES[t] for t, table in enumerate(one.tables) if number in table) for one in events]
     rows = [row(number, column * SIZE + at, cases, events, words) for at in range(SIZE)]
-    return Block(number, column, lane, cases, rows, key, keyed, refs, found, missed, holders)
+    copied = (event.copied for event in events if event.copied)
+    source = next((places_of(events)[old][1] for old, new in copied if new == number), None)
+    return Block(number, column, lane, cases, rows, key, keyed, refs, found, missed, holders, source)
 
 
 def row(number: int, at: int, cases: list[int], events: Sequence[Event], words: Sequence[str]) -> BlockRow | None:
@@ -145,30 +164,40 @@ def row(number: int, at: int, cases: list[int], events: Sequence[Event], words: 
     for i, event in enumerate(events):
         if number in event.tables[event.text] and at < len(event.ids):
             copied = event.copied is not None and number == event.copied[1] and at < len(event.ids) - 1
-            return BlockRow(words[event.ids[at]], [case for case in cases if case >= i], i, copied)
+            return BlockRow(
+                words[event.ids[at]], [case for case in cases if case >= i], i, copied, list(range(i, len(events)))
+            )
     return None
 
 
-def lines_of(events: Sequence[Event], text: int, places: dict[int, tuple[int, int]]) -> list[LaneLine]:
-    found = []
-    numbered = [(event.tables[text], i) for i, event in enumerate(events)]
-    for table, runs in groupby(numbered, lambda pair: pair[0]):
-        if table:
-            column, lane = places[table[-1]]
-            path = path_of([places[number][1] for number in table], LINE_KINDS[text])
-            found.append(LaneLine(LINE_KINDS[text], TEXT_NAMES[text], path, column, lane, [i for _, i in runs]))
-    return found
+def line_of(events: Sequence[Event], kind: int, places: dict[int, tuple[int, int]]) -> LaneLine:
+    """Of a text, and of its copy. A piece that is the same after several events is one."""
+    texts = [text for text, one in LINE_KINDS.items() if one == kind]
+    tables = [next((event.tables[text] for text in texts if event.tables[text]), []) for event in events]
+    pieces: dict[tuple[int, int, str], list[int]] = {}
+    for i, table in enumerate(tables):
+        lanes = [places[number][1] for number in table]
+        for column, (here, there) in enumerate(zip([*lanes[:1], *lanes], lanes, strict=False)):
+            piece = (column, abs(there - here), path_of(column, here, there, kind))
+            pieces.setdefault(piece, []).append(i)
+    cases = [i for i, table in enumerate(tables) if table]
+    ends = [places[tables[i][-1]] for i in cases]
+    # where a text is not there, its end is that of the time after
+    at = [sum(case < i for case in cases) for i in range(len(events))]
+    return LaneLine(
+        kind,
+        TEXT_NAMES[texts[0]],
+        [Segment(*piece, shown) for piece, shown in pieces.items()],
+        cases,
+        [ends[min(n, len(ends) - 1)] for n in at],
+    )
 
 
-def path_of(lanes: Sequence[int], kind: int) -> str:
-    """Straight through each block, and between two columns to where the next block is."""
-    heights = [TALL * lane + TOP + APART * kind for lane in lanes]
-    path = f"M0 {heights[0]}"
-    for column, (here, there) in enumerate(zip(heights, heights[1:], strict=False), start=1):
-        edge = COLUMN_WIDTH * column
-        if here != there:
-            path += f"H{edge - EDGE}C{edge + EDGE} {here} {edge - EDGE} {there} {edge + EDGE} {there}"
-    return path + f"H{COLUMN_WIDTH * len(lanes) - EDGE}"
+def path_of(column: int, here: int, there: int, kind: int) -> str:
+    """From lane to lane between two columns, then along the block."""
+    edge, (start, end) = COLUMN_WIDTH * column, (TALL * lane + TOP + APART * kind for lane in (here, there))
+    turn = f"C{edge + EDGE} {start} {edge - EDGE} {end} {edge + EDGE} {end}" if here != there else ""
+    return f"M{max(0, edge - EDGE - 1)} {start}{turn}H{edge + COLUMN_WIDTH - EDGE}"
 
 
 def strip(i: int, events: Sequence[Event], words: Sequence[str]) -> Strip:

@@ -5,6 +5,7 @@ from xml.etree.ElementTree import Element
 from microgpt.caches.prefix import block_keys
 from microgpt.course.shared_prefixes.conversations import TERMS
 from microgpt.course.shared_prefixes.events import CHANGED, SIZE
+from microgpt.course.shared_prefixes.lanes import LINE_KINDS
 from tests.support.pages import Run, classes, drawn, find, folded, numbers, prose_of, runs, text
 
 LESSON = "shared-prefixes"
@@ -43,19 +44,40 @@ def test_the_picture_holds_what_the_pool_holds(run: Run) -> None:
                 assert bool(there(list(element.iter("code")), case)) == known
 
 
-def test_a_line_runs_through_the_blocks_of_its_text(run: Run) -> None:
+def test_a_line_runs_along_the_blocks_of_its_text(run: Run) -> None:
+    """A piece a block, in its column; it turns where the next block lies in another lane. Its letter is at its end."""
     made, tree = run
     (svg,) = [one for one in tree.iter() if one.tag.endswith("svg")]
-    lanes = {block.number: block.lane for block in made.drawing.blocks}
+    wrapped, lanes = {one: up for up in tree.iter() for one in up}, {b.number: b.lane for b in made.drawing.blocks}
+    assert len({(one.get("class"), one.get("d")) for one in svg}) == len(svg)  # what stays is one piece
     for case, moment in enumerate(made.moments):
-        lines = there(list(svg), case)
-        tables = [table for table in moment.event.tables if table]
-        assert len(lines) == len(tables) == len(there(find(tree, "end"), case))
-        for line, table in zip(lines, tables, strict=True):
+        kinds = {LINE_KINDS[i]: table for i, table in enumerate(moment.event.tables) if table}
+        lines = {kind: [one for one in there(list(svg), case) if f"t{kind}" in classes(one)] for kind in range(4)}
+        assert [kind for kind in lines if lines[kind]] == sorted(kinds)
+        for kind, table in kinds.items():
+            assert {f"w{i}" for i in range(len(table))} == {
+                w for one in lines[kind] for w in classes(one) if w[0] == "w"
+            }
             turns = sum(lanes[a] != lanes[b] for a, b in zip(table, table[1:], strict=False))
-            assert (line.get("d") or "").count("C") == turns
-        for chip, table in zip(there(find(tree, "end"), case), tables, strict=True):
+            assert sum((one.get("d") or "").count("C") for one in lines[kind]) == turns and len(lines[kind]) == len(
+                table
+            )
+            (chip,) = [one for one in there(find(tree, "end"), case) if f"t{kind}" in classes(one)]
+            while f"at{case}" not in classes(chip):
+                chip = wrapped[chip]
             assert {f"w{len(table) - 1}", f"b{lanes[table[-1]]}"} <= {*classes(chip)}
+        assert len(there(find(tree, "end"), case)) == len(kinds)
+
+
+def test_a_copy_comes_from_its_block_and_no_other_does(run: Run) -> None:
+    made, tree = run
+    lanes = {block.number: block.lane for block in made.drawing.blocks}
+    copies = {number: block.source for number, block in enumerate(made.drawing.blocks) if block.source is not None}
+    old, new = made.copied
+    assert copies == ({new: lanes[old]} if new >= 0 else {}) and len(find(tree, "copy")) == len(copies)
+    assert all(
+        block.column == made.drawing.blocks[old].column for block in made.drawing.blocks if block.number in copies
+    )
 
 
 def test_strips_say_what_is_found_and_run(run: Run) -> None:
