@@ -145,16 +145,20 @@ class H2OCache(ChoosingCache):
         total[:, : before.shape[1]] += before
         self.received[layer] = total
 
-    def choose(self, layer: int, n: int) -> Array | None:
+    def scores(self, layer: int, n: int) -> Array:
+        """What each row has received, but for the newest; the n that come are recent too."""
         held = len(self.layers[layer])
-        stay = max(0, self.recent - n)  # of the newest rows; the n that come are recent too
-        if held <= self.heavy + stay:
-            return None
         if self.received[layer].shape[1] != held:
             raise UserError("Nobody has watched the attention weights. Run the model with the hook of `watch`.")
-        older = self.received[layer][:, : held - stay]
+        return self.received[layer][:, : held - max(0, self.recent - n)]
+
+    def choose(self, layer: int, n: int) -> Array | None:
+        held = len(self.layers[layer])
+        if held <= self.heavy + max(0, self.recent - n):
+            return None
+        older = self.scores(layer, n)
         heavy = np.sort(np.argsort(-older, axis=1, kind="stable")[:, : self.heavy], axis=1)
-        newest = np.tile(np.arange(held - stay, held), (len(older), 1))
+        newest = np.tile(np.arange(older.shape[1], held), (len(older), 1))
         return np.concatenate([heavy, newest], axis=1)
 
     def forget(self, layer: int, places: Array) -> None:
@@ -197,13 +201,18 @@ class SnapKVCache(ChoosingCache):
         self._voted = self._voted or self.next_position > 0
         return gone
 
+    def scores(self, layer: int, n: int) -> Array:
+        """What the voters give to each row before them, shared with its neighbours."""
+        held = len(self.layers[layer])
+        if self.votes[layer].shape[2] != held:
+            raise UserError("Nobody has watched the attention weights. Run the model with the hook of `watch`.")
+        return pool_votes(self.votes[layer].sum(axis=1)[:, : held - self.voters], self.pool)
+
     def choose(self, layer: int, n: int) -> Array | None:
         held = len(self.layers[layer])
         if self._voted or held <= self.rows:
             return None
-        if self.votes[layer].shape[2] != held:
-            raise UserError("Nobody has watched the attention weights. Run the model with the hook of `watch`.")
-        votes = pool_votes(self.votes[layer].sum(axis=1)[:, : held - self.voters], self.pool)
+        votes = self.scores(layer, n)
         best = np.sort(np.argsort(-votes, axis=1, kind="stable")[:, : self.rows - self.voters], axis=1)
         last = np.tile(np.arange(held - self.voters, held), (len(votes), 1))
         return np.concatenate([best, last], axis=1)

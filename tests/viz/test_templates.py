@@ -49,7 +49,7 @@ KNOWN: dict[str, tuple[int, str]] = {
     "bfloat16": (1, "a format by its name"),
     "1": (6, "of formulas: slots of a last block that are empty, guesses that fall, rows of a ring"),
     "2": (1, "of the same formula: its mean"),
-    "h2o": (3, "a method by its name"),
+    "h2o": (5, "a method by its name"),
     "H2O": (2, "a method by its name"),
     "position=0": (1, "code that a question asks about: it is the bug"),
 }

@@ -13,7 +13,7 @@ PAGE = Page(
     ),
     model="stories",
     prompt="The next day is bright and",
-    try_=N_("change what stays, and look at the shape of what each step can still read."),
+    try_=N_("go step by step and see which row falls through the floor; then change what stays."),
     notice=N_("as long as nothing has left, nothing is off; after that each way errs in its own manner."),
     needs=("pages", "old-rows", "most-read"),
     sources=("sinks", "h2o", "snapkv", "llama.cpp", "vllm"),

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from microgpt.config import Config
+from microgpt.cache import KVCache
+from microgpt.config import Array, Config
 from microgpt.course.full_cache import sink
 from microgpt.course.full_cache.policies import Outcome, after_shift, compare, text_of
 from microgpt.course.full_cache.questions import asks
 from microgpt.course.full_cache.timeline import drawing
+from microgpt.course.full_cache.tray import Measure, tray
 from microgpt.experiments.dropping.results import load_results
+from microgpt.model import forward
 from microgpt.viz.controls import Choice
+from microgpt.viz.drawing.heat import round_up
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model, shipped
@@ -52,12 +57,22 @@ class View:
         story, shown = text_of(shipped(SHIFTED), "The next day is bright")[0], shipped(SHIFTED).config.n_ctx
         self.n_prompt, self.room, self.cases = n_prompt, room, cases
         self.trace = recording.trace
-        self.choices = (Choice("policy", range(len(cases)), 1),)
+        # at first the step before which the window gives up its first row
+        self.choices = (
+            Choice("policy", range(len(cases)), 1),
+            Choice("step", range(len(ids)), min(room, len(ids) - 1), in_figure=False),
+        )
         self.model = model.name
         self.n = len(ids)
+        self.words = words
+        keys, values = rows_of(model, ids)
+        self.tray = tray(words, [*found.values()], keys, values)
+        self.scale = Measure(0, round_up(max(x for case in cases for x in case.off) or 1), 2)  # of what has moved
         self.lines = drawing(
             words, [one.reads for one in found.values()], [drop_rounding(one.variation) for one in found.values()]
         )
+        # by step and policy, what has moved, of the scale
+        self.moved = [[x / self.scale.high for x in line.off] for line in self.lines]
         # the largest difference between ring and window
         self.ring = float(np.abs(np.array(window.off) - np.array(ring.off)).max())
         self.shifted = after_shift(shipped(SHIFTED), story[:shown], ROWS_KEPT)  # by layer: K and V
@@ -86,6 +101,13 @@ class View:
 
 
 view = View
+
+
+def rows_of(model: Model, ids: Sequence[int]) -> tuple[Array, Array]:
+    """K and V of the first head of the first layer, as they come: [n, head_dim] each."""
+    cache = KVCache(model.config)
+    forward(model.params, model.config, ids, cache)
+    return cache.layers[0].keys[0], cache.layers[0].values[0]
 
 
 class Case:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -27,6 +27,16 @@ from microgpt.weights import Model
 MakesRoom: TypeAlias = SinkCache | ShiftCache | ChoosingCache
 
 
+class PolicyRun(NamedTuple):
+    """What a policy has read and answered, step by step, as an Outcome has it."""
+
+    logits: Array  # [n, vocab_size]
+    held: list[int]
+    reads: Array
+    first_head: list[list[int]]
+    scores: list[dict[int, float]]
+
+
 @dataclass(frozen=True)
 class Outcome:
     """A text under one policy, step by step. Step i runs token i."""
@@ -34,6 +44,8 @@ class Outcome:
     policy: str
     held: list[int]  # rows in the last layer that the step could read, its own included
     reads: Array  # [n, n], step by row: the share of all heads of K and V that still hold it
+    first_head: list[list[int]]  # the positions of the rows that the first head of the first layer reads
+    scores: list[dict[int, float]]  # where that head chooses: what it judges the older rows by before the step
     likeliest: list[int]  # what each step would write
     off: list[float]  # the largest difference of a logit from the one with all rows
     variation: list[float]  # how much of the chance of the next token has gone to others: 0 to 1
@@ -78,26 +90,38 @@ def compare(model: Model, token_ids: Sequence[int], n_prompt: int, room: int) ->
         raise UserError("Room for %(room)s rows: choose 3 to %(n_ctx)s.", room=room, n_ctx=model.config.n_ctx)
     full = forward(model.params, model.config, token_ids, KVCache(model.config))
     return [
-        outcome(name, full, *run_policy(model, *make(), token_ids, n_prompt), n_prompt)
+        outcome(name, full, run_policy(model, *make(), token_ids, n_prompt), n_prompt)
         for name, make in policies(model.config, room, n_prompt).items()
     ]
 
 
-def run_policy(
-    model: Model, config: Config, cache: Cache, token_ids: Sequence[int], n_prompt: int
-) -> tuple[Array, list[int], Array]:
-    """Logits [n, vocab_size], how many rows each step reads, and which. SnapKV gives up rows when the prompt ends."""
+def run_policy(model: Model, config: Config, cache: Cache, token_ids: Sequence[int], n_prompt: int) -> PolicyRun:
+    """The text under one policy. SnapKV gives up rows when the prompt ends."""
     logits, held, reads = [], list[int](), np.zeros((len(token_ids), len(token_ids)))
+    first_head, scores = list[list[int]](), list[dict[int, float]]()
     for at, token in enumerate(token_ids):
+        scores.append(scores_of(cache, at == n_prompt))
         if isinstance(cache, MakesRoom) and (at >= n_prompt or not isinstance(cache, SnapKVCache)):
             cache.make_room()
         hook = cache.watch() if isinstance(cache, ChoosingCache) else None
         logits.append(forward(model.params, config, [token], cache, hook)[0])
         held.append(min(at + 1, config.window) if config.window else len(cache))  # type: ignore[arg-type]
-        for positions in rows_read(config, cache, at):
+        read = rows_read(config, cache, at)
+        for positions in read:
             reads[at, positions] += 1
         reads[at] /= reads[at, at]  # every head holds the newest
-    return np.array(logits), held, reads
+        first_head.append(sorted(read[0]))
+    return PolicyRun(np.array(logits), held, reads, first_head, scores)
+
+
+def scores_of(cache: Cache, prompt_ends: bool) -> dict[int, float]:
+    """By position, what the first head of the first layer judges its older rows by; empty where it judges none."""
+    if not isinstance(cache, H2OCache | SnapKVCache) or not cache.next_position:
+        return {}
+    if isinstance(cache, SnapKVCache) and not prompt_ends:
+        return {}
+    judged = cache.scores(0, 1)[0].tolist()
+    return dict(zip(cache.layers[0].positions[0].tolist(), judged, strict=False))
 
 
 def rows_read(config: Config, cache: Cache, at: int) -> list[list[int]]:
@@ -123,16 +147,18 @@ def after_shift(model: Model, token_ids: Sequence[int], n_keep: int) -> list[tup
     ]
 
 
-def outcome(policy: str, full: Array, found: Array, held: list[int], reads: Array, n_prompt: int) -> Outcome:
+def outcome(policy: str, full: Array, run: PolicyRun, n_prompt: int) -> Outcome:
     """Compare a policy's logits with those of all rows."""
-    other = np.flatnonzero(full.argmax(axis=1) != found.argmax(axis=1))
+    other = np.flatnonzero(full.argmax(axis=1) != run.logits.argmax(axis=1))
     behind = other[other >= n_prompt - 1]
     return Outcome(
         policy,
-        held,
-        reads,
-        found.argmax(axis=1).tolist(),
-        np.abs(full - found).max(axis=1).tolist(),
-        (np.abs(softmax(full) - softmax(found)).sum(axis=1) / 2).tolist(),
+        run.held,
+        run.reads,
+        run.first_head,
+        run.scores,
+        run.logits.argmax(axis=1).tolist(),
+        np.abs(full - run.logits).max(axis=1).tolist(),
+        (np.abs(softmax(full) - softmax(run.logits)).sum(axis=1) / 2).tolist(),
         int(behind[0]) if len(behind) else None,
     )

@@ -17,7 +17,7 @@ from tests.browser.conftest import Open
 from tools.browsers import Page
 
 LESSONS = ["attention", "fewer-heads", "memory", "prefill-and-decode", "with-and-without", "old-rows", "why-q", "pages"]
-LESSONS += ["shared-prefixes"]
+LESSONS += ["shared-prefixes", "full-cache"]
 OWN = pytest.mark.engines("transitions are the engine's own")
 
 # All parts of the drawing that is number `which`: left, width, top and height within it, None for what is not seen.

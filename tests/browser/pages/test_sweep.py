@@ -159,7 +159,7 @@ def test_a_page_holds_at_any_width_and_in_any_state(
         wrong += one.wrong(COLUMNS, column=True)
         one.page.evaluate("show('.C')")
         wrong += one.wrong(FEW_COLUMNS, column=True)
-    assert not (found := [*wrong, *one.errors]), "\n".join(found)
+    assert not (found := [*wrong, *one.errors]), "\n".join(map(str, found))
     passed.keep()
 
 

@@ -1,16 +1,23 @@
 """The lesson on too little room draws the rows that each step has read, and what it then predicts."""
 
+from dataclasses import replace
+from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
 from microgpt.cache import KVCache
+from microgpt.caches.evict import H2OCache, SnapKVCache
+from microgpt.caches.ring import RingCache
 from microgpt.caches.sinks import SinkCache
+from microgpt.course.full_cache.lesson import rows_of
 from microgpt.course.full_cache.policies import text_of
+from microgpt.course.full_cache.tray import BY_AGE
 from microgpt.experiments.dropping.results import load_results
 from microgpt.model import forward, softmax
+from microgpt.viz.drawing.heat import round_up
 from microgpt.weights import shipped
-from tests.support.pages import Run, classes, find, runs, text
+from tests.support.pages import Run, classes, find, numbers, runs, text
 from tests.support.pages import drawn as shown
 
 STORIES = ("The next day is bright and", "The girl has a red ball and she")
@@ -24,8 +31,10 @@ def drawn(tree: Element, case: int, some: bool = False) -> list[list[int]]:
     found = []
     for line in table.iter("tr"):
         cells = [cell for cell in line.iter("td") if "far" not in classes(cell)]
+        if "R" not in "".join(classes(line)):
+            continue  # the head
         marks = [(j, classes(one)) for j, cell in enumerate(cells) for one in cell.iter("i")]
-        found.append([j for j, kinds in marks if f"D{case}" in kinds and ("some" in kinds) == some])
+        found.append([j for j, kinds in marks if f"P{case}" in kinds and ("some" in kinds) == some])
     return found
 
 
@@ -38,6 +47,64 @@ def test_the_triangle_the_band_and_the_sinks(run: Run) -> None:
         assert drawn(tree, at["window"])[i] == list(range(max(0, i + 1 - made.room), i))
         recent = list(range(max(1, i + 2 - made.room), i))
         assert drawn(tree, at["sinks"])[i] == ([0] if i else []) + recent
+
+
+def held(made: Any, case: int, step: int) -> list[int]:
+    """The rows of the trays that are drawn at a step."""
+    return [row.at for row in made.tray.rows if row.at <= step < row.fates[case].until]
+
+
+def test_the_trays_hold_the_rows_of_each_cache(run: Run) -> None:
+    """Of the first head in the first layer, whose caches are filled once more here: what has left stays away."""
+    made, _ = run
+    model = shipped(made.model)
+    ids, n_prompt = text_of(model, made.trace.about["prompt"])
+    half = made.room // 2
+    window = replace(model.config, window=made.room)
+    caches: dict[str, Any] = {
+        "all": KVCache(model.config),
+        "window": RingCache(window),
+        "sinks": SinkCache(model.config, 1, made.room - 1),
+        "h2o": H2OCache(model.config, half, made.room - half),
+        "snapkv": SnapKVCache(model.config, min(made.room, max(2, n_prompt // 2)), 2, 3),
+    }
+    for case, one in enumerate(made.cases):
+        if not (cache := caches.get(one.policy)):
+            continue
+        for i, token in enumerate(ids):
+            if hasattr(cache, "make_room") and (one.policy != "snapkv" or i >= n_prompt):
+                cache.make_room()
+            hook = cache.watch() if hasattr(cache, "watch") else None
+            forward(model.params, window if one.policy == "window" else model.config, [token], cache, hook)
+            rows, values = held(made, case, i), cache.layers[0].values[0]
+            if one.policy == "window":
+                values = values[-made.room :]
+            levels = [[cell.level for cell in made.tray.rows[at].v.cells] for at in rows]
+            limit = round_up(max(np.abs(x).max() for x in rows_of(model, ids)))
+            assert levels == np.rint(12 * values / limit).astype(int).tolist(), (one.policy, i)
+
+
+def test_what_leaves_is_what_the_policy_judges_least(run: Run) -> None:
+    """The row on the floor is the one with the longest bar where age decides, and the shortest where attention does;
+    the door opens at these steps alone."""
+    made, tree = run
+    slots = find(tree, "slot")
+    for case, one in enumerate(made.cases):
+        gone_at = [[row.at for row in made.tray.rows if row.fates[case].until == i] for i in range(made.n)]
+        assert made.tray.opens[case] == [i for i, gone in enumerate(gone_at) if gone]
+        for i, gone in enumerate(gone_at):
+            moment = made.tray.moments[i][case]
+            assert moment.held == len(held(made, case, i)) and moment.gone == [made.words[at] for at in gone]
+            bars = {at: numbers(bar) for at, slot in enumerate(slots) for bar in find(slot, f"P{case}", f"D{i}")}
+            assert bool(bars) == bool(gone)
+            if gone:
+                worst = sorted(bars, key=lambda at: -bars[at][0] if one.policy in BY_AGE else bars[at][0])
+                assert {bars[at][0] for at in gone} == {bars[at][0] for at in worst[: len(gone)]}
+            if one.policy in BY_AGE:
+                assert all(bars[at] == [i - at] for at in bars)
+            depth = [made.tray.rows[at].fates[case].depth for at in gone]
+            below = [sum(at < left for at in held(made, case, i)) for left in gone]
+            assert depth == [n + min(3, len(gone) - 1 - j) for j, n in enumerate(below)]
 
 
 def test_heads_that_choose_hold_as_many_rows_as_there_is_room(run: Run) -> None:
