@@ -1,29 +1,24 @@
 /* The bridge, page side. An event of an element with data-hook goes to Python as {hook, fields}, and files
    as handles; the answer, a list of {target, html, how}, {file, text, type}, {again: hook} or {ahead: hook},
-   is applied. What is ahead is asked for while nothing is pressed: when it is pressed, the answer is there.
-   Python is fetched on first need and checked: the runtime's address holds the hash of runtime.json, and that
-   all others. Its worker is watched; the state is kept here, so a dead one can be replaced. Knows no page. */
-"use strict";
-(() => {
-  const START = 60, STEP = 20, IDLE = 15; // seconds: to a first answer, to another one, without a byte
-  const OFTEN = 100, CALM = 3000; // milliseconds: between two words of how far it is; before a copy is kept
+   is applied. What is ahead is asked for while nothing is pressed. Python is fetched on first need and
+   checked: the runtime's address holds the hash of runtime.json, and that all others. Its worker is watched;
+   the state is kept here, so a dead one can be replaced. Knows no page. */
+(() => { "use strict";
+  const START = 60, STEP = 20, IDLE = 15, CALM = 3; // seconds: to a first answer, another, a byte; a copy
   const HOW = { append: "append", inner: "replaceChildren", outer: "replaceWith" };
   const me = document.currentScript, base = new URL(me.dataset.runtime, me.src || document.baseURI).href;
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
-  const carried = Object.fromEntries(all("script[data-file]").map((e) => [e.dataset.file, e.text]));
   const inside = base.startsWith("carried:"); // the page brings all of it along
   const same = { createHTML: (text) => text, createScriptURL: (text) => text };
   const policy = self.trustedTypes?.createPolicy("microgpt", same) ?? same;
   const fault = (why, about) => Object.assign(new Error(why), { about: { why, ...about } });
   const text_of = (bytes) => new TextDecoder().decode(bytes);
   const digits = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
-  const megabytes = (bytes) => (bytes / 1e6).toLocaleString(document.documentElement.lang, digits);
-  let state = null, python = null, answered = false, busy = false, waiting = [], sent = [];
-  let early, likely, pressed, timer, forbidden;
+  const mb = (bytes) => (bytes / 1e6).toLocaleString(document.documentElement.lang, digits);
+  let state = null, waiting = [], sent = [], python, answered, busy, early, likely, pressed, timer, forbidden;
   document.documentElement.classList.add("js");
-  document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) => {
-    forbidden ??= `${effectiveDirective} ${blockedURI}`; // by its host: our own policy allows all of it
-  });
+  document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) =>
+    (forbidden ??= `${effectiveDirective} ${blockedURI}`)); // by its host: our own policy allows all of it
   function status(name, about = {}, template = name) {
     performance.mark(`boot-${name}`);
     for (const line of all("[data-boot]")) {
@@ -44,29 +39,25 @@
     watch(0);
     mine.worker?.terminate();
     status("failed", forbidden ? { why: "policy", forbidden } : said, answered ? "stopped" : "failed");
-    [python, answered, waiting, busy, early] = [null, false, [], false];
+    [waiting, python, answered, busy, early] = [[]];
   }
-
   async function fetched(name, told, count = () => {}, cache = "default") { // the right one
-    const stop = new AbortController(), { signal } = stop, options = { signal, cache }, parts = [];
-    let size = 0, silence;
+    let silence, stop = new AbortController(), { signal } = stop, options = { signal, cache }, parts = [];
     const hear = ({ length }) => {
       clearTimeout(silence);
       silence = setTimeout(() => stop.abort(), 1000 * IDLE); // which stops nothing when all has come
-      size += length;
       count(length);
     };
     try {
       hear("");
-      const { ok, status, body } = await (inside ? unpacked(carried[name]) : fetch(base + name, options));
+      const { ok, status, body } = await (inside ? unpacked(name) : fetch(base + name, options));
       if (!ok) throw fault([404, 410].includes(status) ? "missing" : "server", { status });
-      const reader = body.getReader();
-      for (let part; (part = (await reader.read()).value); parts.push(part)) hear(part);
+      for (let p, from = body.getReader(); (p = (await from.read()).value); hear(p)) parts.push(p);
       const bytes = new Uint8Array(await new Blob(parts).arrayBuffer());
       if (await is_right(bytes, told).catch(() => false)) return bytes;
       throw fault(/^\s*</.test(text_of(bytes.subarray(0, 99))) ? "portal" : "hash");
     } catch ({ about }) {
-      count(-size);
+      parts.forEach(({ length }) => count(-length));
       if (inside) throw fault("carried", { name });
       if (cache === "default") return fetched(name, told, count, "reload"); // past the browser's cache
       if (signal.aborted) throw fault("silence", { name, seconds: IDLE });
@@ -75,12 +66,10 @@
       throw fault((await open.catch?.(() => null)) ? "origin" : "network", { name }); // frames alone refused
     }
   }
-  async function unpacked(text) { // gzip, seven bits a character: `written` in assets.py
-    const bytes = new Uint8Array((7 * text.length) >> 3);
-    for (let i = 0, at = 0, bits = 0; i < text.length; i++) {
-      bits = (bits << 7) | (text.charCodeAt(i) & 127);
-      if (i & 7) bytes[at++] = bits >> (7 - (i & 7));
-    }
+  async function unpacked(name, { text } = all(`script[data-file="${name}"]`)[0]) { // `written` in assets.py
+    const seven = (i) => text.charCodeAt(i) & 127, two = (i) => (seven(i) << 7) | seven(i + 1);
+    const byte = (_, n) => two(n + Math.floor(n / 7)) >> (6 - (n % 7)); // its bits begin at the 8 n-th
+    const bytes = new Uint8Array((7 * text.length) >> 3).map(byte); // gzip, seven bits a character
     return new Response(new Response(bytes).body.pipeThrough(new DecompressionStream("gzip")));
   }
   async function is_right(bytes, { sha256, size }) { // on plain http no browser makes hashes: sizes must do
@@ -88,7 +77,6 @@
     const hash = [...new Uint8Array(await crypto.subtle.digest("SHA-256", bytes))];
     return hash.map((byte) => byte.toString(16).padStart(2, "0")).join("").startsWith(sha256);
   }
-
   async function spawn(mine) { // until the worker has what a first step needs; the rest comes while it runs
     if (base.startsWith("file:")) throw fault("file");
     const smallest = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
@@ -98,35 +86,28 @@
     const names = Object.keys(files), later = names.filter((name) => files[name].later);
     const kept = [...names, "runtime.json"].map((name) => base + name); // for offline.js
     const keep = () => self === top && navigator.serviceWorker?.controller?.postMessage(kept);
-    let done, total;
-    const count = (bytes) => (done += bytes);
-    const born = fetched("worker.js", files["worker.js"], count).then((script) => bear(script, mine));
-    const pass = async (name) => {
-      const [given] = await Promise.all([fetched(name, files[name], count), born]);
-      mine.worker.postMessage({ name, given }, [given.buffer]);
-    };
-    const far = () => ({ done: megabytes(done), total: megabytes(total) });
-    const tell = () => mine === python && !mine.rest && status("loading", far()); // while it is waited for
+    let done, total, count = (bytes) => (done += bytes);
+    const born = fetched("worker.js", files["worker.js"], count).then((script) => {
+      if (mine !== python) throw fault("late"); // it has been given up
+      const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+      const worker = (mine.worker = new Worker(policy.createScriptURL(url)));
+      worker.onmessage = ({ data }) => heard(data, mine);
+      worker.onerror = (event) => setTimeout(give_up, 50, event, mine);
+      worker.postMessage({ base, module: me.dataset.module });
+    });
+    const pass = (name) => Promise.all([name === "worker.js" || fetched(name, files[name], count), born])
+      .then(([given]) => given.buffer && mine.worker.postMessage({ name, given }, [given.buffer]));
+    const say = () => mine.rest || mine !== python || status("loading", { done: mb(done), total: mb(total) });
     const load = async (some) => {
       [done, total] = [0, some.reduce((sum, name) => sum + files[name].size, 0)];
-      const coming = some.map((name) => (name === "worker.js" ? born : pass(name)));
-      const telling = setInterval(tell, OFTEN);
-      await Promise.all(coming).finally(() => clearInterval(telling));
-      tell(); // that all is there, however quickly the end came
+      const telling = setInterval(say, 100);
+      await Promise.all(some.map(pass)).finally(() => clearInterval(telling));
+      say(); // that all is there, however quickly the end came
     };
     await load(names.filter((name) => !later.includes(name)));
     if (mine !== python) return;
     status("starting");
-    mine.rest = load(later);
-    mine.rest.then(() => setTimeout(keep, CALM), () => {}); // what is wrong is said when it is missed
-  }
-  function bear(script, mine) {
-    if (mine !== python) throw fault("late"); // it has been given up
-    const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
-    const worker = (mine.worker = new Worker(policy.createScriptURL(url)));
-    worker.onmessage = ({ data }) => heard(data, mine);
-    worker.onerror = (event) => setTimeout(give_up, 50, event, mine);
-    worker.postMessage({ base, module: me.dataset.module });
+    (mine.rest = load(later)).then(() => setTimeout(keep, 1000 * CALM), () => {}); // it is said when missed
   }
   const ask = (mine, asked = mine.asked) => mine.worker.postMessage((mine.asked = asked));
   function lacking(mine, rest = mine.rest) { // what has failed is asked once more when the rest is there
@@ -187,12 +168,10 @@
   function apply({ target, nodes, how, file, text, type, again, ahead }) {
     if (ahead) return (likely = ahead);
     if (again) return waiting.length || waiting.push(again, ...sent); // what was pressed comes first
-    if (file) {
-      const bytes = type === "image/png" ? Uint8Array.from(atob(text), (c) => c.charCodeAt(0)) : text;
-      const href = URL.createObjectURL(new Blob([bytes], { type }));
-      return Object.assign(document.createElement("a"), { download: file, href }).click();
-    }
-    document.querySelector(target)?.[HOW[how]](...nodes);
+    if (!file) return document.querySelector(target)?.[HOW[how]](...nodes);
+    const bytes = type === "image/png" ? Uint8Array.from(atob(text), (c) => c.charCodeAt(0)) : text;
+    const href = URL.createObjectURL(new Blob([bytes], { type }));
+    Object.assign(document.createElement("a"), { download: file, href }).click();
   }
   function parsed({ target, html, how }) { // apart from the page, but as in its place: so too in drawings
     const at = document.querySelector(target);
@@ -206,10 +185,9 @@
     const named = (list, what) => Object.fromEntries(list.map((e) => [e.name, what(e)]));
     return [named(chosen, (e) => e.value), named(chosen.filter((e) => e.files), (e) => [...e.files])];
   }
-  for (const [type, asking] of [["change", "[data-hook]"], ["click", "button[data-hook]"]])
+  for (const [type, asking] of [["change", "[data-hook]"], ["click", "button[data-hook]"]]) // no form is sent
     document.addEventListener(type, (event) => {
       const element = event.target.closest(asking);
-      if (element && type === "click") event.preventDefault(); // Enter clicks a button too; no form is sent
-      if (element) send((pressed = element).dataset.hook, ...asked_by(element));
+      if (element) event.preventDefault(), send((pressed = element).dataset.hook, ...asked_by(element));
     });
 })();

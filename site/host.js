@@ -1,8 +1,7 @@
-/* A page and what is around it. The address sets the controls that it names; what is wrong in it is said.
-   The host of a frame learns its height; a slide show starts and stops what plays. A link with data-view
-   leads to what is on the screen, data-copy copies. Knows no page and no widget: it fills in forms. */
-"use strict";
-(() => {
+/* A page and what is around it: the address sets controls, and what is wrong in it is said; a frame's host
+   learns its height, a slide show plays; data-view leads to what is seen, data-copy copies, a key presses the
+   nearest data-key, data-play goes on, a data-rail is scrubbed. Knows no page: it fills in, it presses. */
+(() => { "use strict";
   const script = document.currentScript.src;
   const asked = new URL(location).searchParams, root = document.documentElement, framed = parent !== self;
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
@@ -32,9 +31,8 @@
     for (const line of all("[data-wrong]")) line.textContent = said && `${line.dataset.wrong} ${said}`;
   }
   function lock() { // steps outside of a range cannot be chosen, and are not there to see
-    const [from, to] = asked.get("lock")?.match(/^(\d+)-(\d+)$/)?.slice(1) ?? [];
-    const steps = all("[type=radio][name=step]");
-    const open = steps.filter((e) => +e.value >= from && +e.value <= to);
+    const [a, z] = asked.get("lock")?.match(/^(\d+)-(\d+)$/)?.slice(1) ?? [];
+    const steps = all("[type=radio][name=step]"), open = steps.filter(({ value: n }) => +n >= a && +n <= z);
     for (const step of open.length ? steps : []) {
       step.disabled = !open.includes(step);
       for (const label of step.labels) label.hidden = step.disabled;
@@ -44,19 +42,16 @@
   }
   const live = "form:has([data-hook]) :is(input, select)";
   const own = () => all(live).filter((e) => !choice(e) && e.value !== at_first(e));
-  function ask() { // a text or a model of the reader's own: asked for as if by hand, once it can be seen
-    const changed = own(), [first] = changed;
-    if (!first) return false;
-    new IntersectionObserver(([{ isIntersecting }], watcher) => {
-      if (!isIntersecting) return;
-      watcher.disconnect();
-      if (changed.length > 1 || !first.dataset.hook) all("button", first.form)[0].click();
-      else first.dispatchEvent(new Event("change", { bubbles: true }));
-    }).observe(root);
-    return true;
-  }
   arrive();
-  let awaited = ask(), due;
+  for (const e of all("[type=checkbox]")) if (`#${e.id}` === location.hash) e.checked = true; // #hall
+  const changed = own(), [first] = changed; // the reader's own: asked for as if by hand, once seen
+  if (first) new IntersectionObserver(([{ isIntersecting }], watcher) => {
+    if (!isIntersecting) return;
+    watcher.disconnect();
+    if (changed.length > 1 || !first.dataset.hook) all("button", first.form)[0].click();
+    else first.dispatchEvent(new Event("change", { bubbles: true }));
+  }).observe(root);
+  let awaited = first, due, used, timer;
   new MutationObserver((changes) => { // Python has drawn anew; what it does is seen, even if folded away
     const said = changes.map(({ target: e }) => e.closest("[role=alert], [data-state=failed], .tools .boot"));
     for (const line of said) if (line?.textContent) line.closest("details")?.setAttribute("open", "");
@@ -73,7 +68,37 @@
       const said = [...new URLSearchParams(link.dataset.view), ...controls.map((e) => [e.name, e.value])];
       link.search = new URLSearchParams(said);
     });
+  const FIELD = "select, textarea, [contenteditable], input:not([type=radio], [type=checkbox])";
+  const BUTTON = "button, summary, [type=checkbox], [type=radio]:not(:checked)"; // which Space presses
+  const far = (e, { top, bottom } = e.getBoundingClientRect()) => // in view is 0, what was used last is less
+    Math.max(used?.contains(e) ? -1 : 0, top - innerHeight, -bottom);
+  const nearest = (selector, within) => all(selector, within)
+    .filter((e) => e.checkVisibility({ visibilityProperty: true })).sort((a, b) => far(a) - far(b))[0];
+  document.addEventListener("keydown", (event) => {
+    const { key, target, shiftKey, ctrlKey, altKey, metaKey } = event, name = key === " " ? "Space" : key;
+    const own = /^Arrow/.test(name) ? "[type=radio]" : name === "Space" && BUTTON;
+    if (ctrlKey || altKey || metaKey || target.matches(`${FIELD}, ${own}`)) return;
+    const is = `~="${shiftKey && key.length > 1 ? "Shift+" : ""}${CSS.escape(name)}"]`;
+    const pressed = nearest(`[data-key${is}, :root:has([name=hall]:checked) [data-hall-key${is}`);
+    if (pressed) event.preventDefault(), pressed.click();
+  });
+  function play(e = nearest("[data-play]:checked")) { // on by one, or anew; it stops at the end
+    const at = (key) => nearest(`[data-key~=${key}]`, e.closest("[data-transport]"));
+    clearTimeout(timer);
+    if (!e) return;
+    (at("ArrowRight") ?? at("Home"))?.click();
+    e.checked = at("ArrowRight");
+    timer = setTimeout(play, 1000 * parseFloat(getComputedStyle(e).getPropertyValue("--pace")));
+  }
+  document.addEventListener("change", ({ target: { name, checked: on, dataset } }) => {
+    if (name === "hall") (on ? root.requestFullscreen?.() : document.exitFullscreen?.())?.catch(() => {});
+    if (dataset.play) play();
+  });
+  document.onfullscreenchange = () => (all("[name=hall]")[0].checked = document.fullscreenElement);
+  document.onpointermove = ({ clientX: x, clientY: y }) => document.querySelector("[data-rail]:active") &&
+    document.elementFromPoint(x, y)?.closest("[data-rail] label")?.click(); // a rail that is held is scrubbed
   document.addEventListener("click", ({ target }) => {
+    used = target.closest("[data-transport]") ?? used;
     const source = document.querySelector(target.closest("[data-copy]")?.dataset.copy ?? "no-such");
     if (!source) return;
     getSelection().selectAllChildren(source);
@@ -86,6 +111,7 @@
     const [{ active }] = await Promise.all([navigator.serviceWorker.ready, loaded]);
     active.postMessage([location.href, ...performance.getEntriesByType("resource").map(({ name }) => name)]);
   }
+  play(); // as the address asks
   if (!framed && script && isSecureContext) stay().catch(() => {}); // not from a file, nor without an origin
   if (framed) {
     const tell = () => (due ??= setTimeout(() => { // once a frame at most, however often a host asks
@@ -97,8 +123,8 @@
     addEventListener("message", ({ source, data }) => {
       if (source !== parent) return;
       if (data === "microgpt:height") tell(); // a host that began to listen after the frame was there
-      if (data === "slide:start" || data === "slide:stop")
-        for (const e of all("[name=play]")) e.checked = data === "slide:start" && asked.has("play");
+      const plays = data === "slide:start" && asked.has("play"), [e] = all("[name=play]");
+      if ((plays || data === "slide:stop") && e?.checked !== plays) e?.click();
     });
   }
 })();

@@ -1,8 +1,7 @@
 /* The service worker: what the site has sent is kept, and given again when the network fails or is silent. An
-   answer is handed on as it comes, and copied beside that; where nothing can be kept all is as without this.
-   One copy of each address, whatever its query says, of Python's folders the one asked for last, nothing that
-   is marked no-store. A page names what it loaded before this was there, and Python's many megabytes once
-   Python runs: to copy them while it starts would hold it up. */
+   answer is handed on as it comes and copied beside that, if it can be kept: one of each address without its
+   query, of Python's folders the last, nothing marked no-store. A page names what it loaded before this was
+   there, and Python's many megabytes once it runs: to copy them while it starts would hold it up. */
 const PATIENCE = 4000; // milliseconds without an answer, then what is kept is given
 const PYTHON = /^(.*\/runtime-)\w+\//; // its folder, named after what is in it
 const MARK = '<meta name="generator" content="microgpt-kv">'; // in each page of ours
@@ -17,8 +16,7 @@ self.onfetch = (event) => {
   const { url, method } = event.request;
   if (method !== "GET" || !ours(url)) return; // the browser's own business
   const coming = fetch(event.request);
-  if (!PYTHON.test(url)) // copied before it is read
-    event.waitUntil(coming.then((answer) => keep(url, answer)).catch(() => {}));
+  if (!PYTHON.test(url)) event.waitUntil(coming.then((answer) => keep(url, answer)).catch(() => {})); // first
   event.respondWith(best(url, coming));
 };
 async function best(url, coming) { // what comes; what is kept, if that is late, an error, or not ours

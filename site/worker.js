@@ -14,10 +14,8 @@ self.onmessage = ({ data }) => {
 async function start({ base, module }) {
   self.fetch = async (request) => new Response(await file(String(request.url ?? request).slice(base.length)));
   const core = compiled("pyodide.asm.wasm"), numpy = compiled("numpy.wasm");
-  WebAssembly.instantiateStreaming = async (_, imports) => {
-    const module = await core;
-    return { module, instance: await WebAssembly.instantiate(module, imports) };
-  };
+  WebAssembly.instantiateStreaming = (_, imports) => core.then(async (module) => (
+    { module, instance: await WebAssembly.instantiate(module, imports) }));
   const failed = new Promise((_, fail) => (onerror = onunhandledrejection = (e) => fail(e.reason ?? e)));
   const options = { indexURL: base, stdLibURL: `${base}first.wasm`, lockFileContents: LOCK };
   const pyodide = await Promise.race([self.loadPyodide(options), failed]);

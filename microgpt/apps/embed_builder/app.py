@@ -15,7 +15,7 @@ from microgpt.apps.embed_builder.embed_codes import HOSTS, Code, Frame
 from microgpt.course import LESSONS, page
 from microgpt.errors import UserError
 from microgpt.viz import views
-from microgpt.viz.controls import FORMAT, THEME, Choice, Control, Field, differing, fields_of
+from microgpt.viz.controls import FORMAT, THEME, TRANSPORT, Choice, Control, Field, differing, fields_of
 from microgpt.viz.controls import View as Shown
 from microgpt.viz.page import Page
 from microgpt.viz.patches import Patch, State, patch
@@ -129,7 +129,7 @@ def controls_of(shown: Page, view: Shown) -> tuple[Control, ...]:
     if shown.live in ("text", "steps"):
         form = Choice("model", shown.models, shown.model), Field("prompt", shown.prompt)
     sampling = SAMPLING if shown.live == "steps" else ()
-    return *view.choices, *fields_of(view), *form, *sampling, FORMAT, THEME
+    return *view.choices, *fields_of(view), *form, *sampling, FORMAT, THEME, *TRANSPORT
 
 
 def first_step(text: str) -> str:

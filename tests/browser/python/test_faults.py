@@ -333,7 +333,7 @@ def test_megabytes_are_counted_while_it_loads(new_tab: Open, faulty: tuple[str, 
     url, fault = faulty
     fault.path, fault.kind = WASM, "slow"
     if quick:  # all is there before it is first said how far it is
-        fault.boot = {"OFTEN = 100": "OFTEN = 60000"}
+        fault.boot = {"setInterval(say, 100)": "setInterval(say, 60000)"}
     page = open_live(new_tab(), url + "kv-cache.html")
     page.run(
         """(() => { window.said = []; const line = document.querySelector("[data-boot]");

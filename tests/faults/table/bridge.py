@@ -33,7 +33,7 @@ BRIDGE = [
     ),
     Fault(
         "count-that-never-ends", "bridge", BOOT,
-        "tell(); // that all is there", "// that all is there",
+        "say(); // that all is there", "// that all is there",
         (f"{FAULTS}::test_megabytes_are_counted_while_it_loads",),
     ),
     Fault(
