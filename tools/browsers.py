@@ -51,7 +51,7 @@ def own(playwright: Playwright, engine: str) -> bool:
 
 
 # what a page of ours keeps in a closed block: the reader's own text, figures, links
-UNFOLD = "(document.querySelectorAll('details.own').forEach((e) => { e.open = true; }), 0)"
+UNFOLD = "(document.querySelectorAll('details.extras').forEach((e) => { e.open = true; }), 0)"
 # WebKitGTK's driver tells of no errors: the page collects its own, from the end of loading on
 COLLECT = """(() => { window.collected = [];
   for (const kind of ["error", "unhandledrejection", "securitypolicyviolation"])

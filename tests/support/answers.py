@@ -6,7 +6,7 @@ from typing import Any
 
 from microgpt.viz.session import dispatch
 
-PLACES = ("#tokens", "#rows", "#steps", "#ledgers", "#nav")
+PLACES = ("#tokens", "#rows", "#steps", "#ledgers", "#nav", "#after")
 
 
 def to_the_end(
@@ -29,14 +29,16 @@ def stands(answers: Sequence[Sequence[Mapping[str, str]]]) -> str:
         if target == "#stepper":
             text = patch["html"]
         elif target in PLACES:
-            begin, inner_end, end = found(text, target[1:])
-            first, last = (begin, end) if patch["how"] == "outer" else (inner_end, inner_end)
+            begin, inner, inner_end, end = found(text, target[1:])
+            first, last = {"outer": (begin, end), "inner": (inner, inner_end), "append": (inner_end, inner_end)}[
+                patch["how"]
+            ]
             text = text[:first] + patch["html"] + text[last:]
     return text
 
 
-def found(text: str, name: str) -> tuple[int, int, int]:
-    """Where the div with that id begins, where its inside ends, and where it ends itself."""
+def found(text: str, name: str) -> tuple[int, int, int, int]:
+    """Where the div with that id begins, where its inside does, where that ends, and where it ends itself."""
     tag = re.search(rf'<div (?:[^>]* )?id="{name}"[^>]*>', text)
     assert tag, name
     depth = 0
@@ -44,4 +46,4 @@ def found(text: str, name: str) -> tuple[int, int, int]:
         depth += 1 if one[0] == "<div" else -1
         if not depth:
             break
-    return tag.start(), tag.start() + one.start(), tag.start() + one.end()
+    return tag.start(), tag.end(), tag.start() + one.start(), tag.start() + one.end()

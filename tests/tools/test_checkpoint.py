@@ -40,7 +40,7 @@ def test_the_folder_holds_both_forms_what_they_load_and_the_trace(files: dict[st
         html = files[form]
         assert {*leads(html)} <= FILES
         assert "boot.js" not in html and "wasm-unsafe-eval" not in html and "<html data-no-python " in html
-        assert "Your own text" not in html
+        assert "Your text" not in html
     trace = from_json(files["trace.json"])
     assert trace.about["dtype"] == "float32" and trace.about["model"] == "Tiny <b>&100%"
     assert trace.about["tokens"][0] == "<begin>"
@@ -123,7 +123,7 @@ def test_the_authors_choices_and_one_file(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("widget", "says"), [("why-q", "Who was read when"), ("with-and-without", "The same answer")])
 def test_other_pages_of_the_course(folder: Path, tmp_path: Path, widget: str, says: str) -> None:
     html = baked(folder, tmp_path / "lesson", "--widget", widget)["index.html"]
-    assert says in html and "Your own text" not in html and "<html data-no-python " in html
+    assert says in html and "Your text" not in html and "<html data-no-python " in html
 
 
 def model_of(place: Path, huge: bool = False, **config: Any) -> Path:

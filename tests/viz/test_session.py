@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microgpt.course import LESSONS
+from microgpt.course import page as page_named
 from microgpt.decode import HOTTEST, MOST_WHOLE, check_sampling
 from microgpt.errors import UserError
 from microgpt.record import Recording
@@ -28,6 +29,8 @@ from tests.support.answers import stands, to_the_end
 RUN = {"page": "kv-cache", "model": "names", "prompt": "emm", "temperature": "0", "top_k": "0", "seed": "42"}
 FIELDS = {**RUN, "phase": "7", "head": "0"}
 LIVE = [page for page in LESSONS if page.live == "text"]
+STEPPER = page_named("kv-cache")
+ENDED = 'The model chose <bdi class="tok">&lt;s&gt;</bdi>: the name is complete.'
 
 
 def html(patches: list[dict[str, str]], target: str) -> str:
@@ -43,7 +46,8 @@ def refused(patches: list[dict[str, str]]) -> str:
 
 def finished(patches: list[dict[str, str]]) -> str:
     """What is said where a text goes no further: that the model has chosen the end, or that the context is full."""
-    return next((p["html"] for p in patches if p.get("target") == "#ended"), "") or refused(patches)
+    said = re.search("The model chose <bdi[^.]*is\\scomplete", "".join(p.get("html", "") for p in patches))
+    return said[0] if said else refused(patches)
 
 
 def pressed_or_not(text: str) -> str:
@@ -67,7 +71,7 @@ def test_a_run_is_shown_as_it_is_computed_and_ends_as_the_built_page_byte_for_by
     assert state == {"settings": trace_settings(trace), "n": shown.n}
     tokens = [stands(answers[: i + 1]).count('name="step"') for i in range(len(answers))]
     assert tokens == list(range(trace.about["n_prompt"], shown.n + 1))  # the prompt, then one more with each answer
-    assert stands(answers) == widget("kv_cache", shown)
+    assert stands(answers) == widget("kv_cache", shown, page=STEPPER)
     assert [["#prose" in [p.get("target") for p in patches] for patches in answers].index(True)] == [len(answers) - 1]
     assert html(answers[-1], "#prose") == prose("kv_cache", shown, page=page, live=True)
 
@@ -81,10 +85,10 @@ def test_a_run_keeps_what_it_began_with() -> None:
     other = {**FIELDS, "model": "names", "prompt": "zoe", "head": "2"}
     _, answers = to_the_end(None, "model", {**FIELDS, "model": "stories"}, other)
     shown = Picture(Recording(shipped("stories"), "The next day is bright").run(), layer=0, head=0)
-    assert len(answers) > 5 and stands(answers) == widget("kv_cache", shown)
+    assert len(answers) > 5 and stands(answers) == widget("kv_cache", shown, page=STEPPER)
     _, answers = to_the_end(None, "run", {**FIELDS, "prompt": "a"}, other)
     assert sum(p.get("target") == "#stepper" for patches in answers[1:] for p in patches) > 0  # a scale is stretched
-    assert stands(answers) == widget("kv_cache", Picture(Recording(shipped("names"), "a").run(), head=0))
+    assert stands(answers) == widget("kv_cache", Picture(Recording(shipped("names"), "a").run(), head=0), page=STEPPER)
 
 
 def test_a_run_stops_for_what_is_pressed_and_one_token_goes_on_from_there() -> None:
@@ -97,28 +101,34 @@ def test_a_run_stops_for_what_is_pressed_and_one_token_goes_on_from_there() -> N
     assert {"again": "prose"} in patches
     after, whole = to_the_end(state, "next", FIELDS)
     made = recorded("names", "emm", after["n"])
-    there = pressed_or_not(widget("kv_cache", Picture(made.trace, head=0)))
+    there = pressed_or_not(widget("kv_cache", Picture(made.trace, head=0), page=STEPPER))
     assert pressed_or_not(stands([first, second, *whole])) == there
 
 
 def test_an_end_that_the_model_has_chosen_is_said_calmly_and_can_be_gone_past() -> None:
-    """A prompt that is a whole name: the likeliest token that does not end it makes a longer one."""
+    """A prompt that is a whole name: the likeliest token that does not end it makes a longer one. So does that of the
+    page as it was built, of which Python has heard nothing."""
     whole = {**FIELDS, "prompt": "anna"}
     state, answers = to_the_end(None, "run", whole)
-    said = "The model chose the end: the name is complete."
-    assert said in stands(answers) and said in html(answers[-1], "#ended")
-    after, patches = dispatch(state, "next", whole)
-    assert (after, html(patches, "#prompt-error")) == (state, "")
-    assert html(patches, "#ended") == html(answers[-1], "#ended")
+    after = 'data-hook="past"'
+    assert (
+        stands(answers).count(ENDED) == 2 and stands(answers).count(after) == 1
+    )  # in the picture, and after its tokens
+    again, patches = dispatch(state, "next", whole)
+    assert (again, html(patches, "#prompt-error")) == (state, "")
+    assert html(patches, "#stepper") == stands(answers)  # the step that has chosen it
     made = recorded("names", "anna", 5)
     order = np.argsort(-made.trace["logits", 4][0])
     assert order[0] == made.model.tokenizer.start
     longer = "anna" + made.model.tokenizer.vocabulary[order[1]]
-    _, patches = dispatch(state, "past", whole)
-    assert f'value="{longer}"' in html(patches, "#prompt")
-    assert [html(p, "#stepper").count('name="step"') for p in (answers[0], patches)] == [5, 6]
-    _, patches = dispatch(None, "run", FIELDS)
-    assert html(patches, "#ended") == ""  # which does not stay beside another text
+    for begun in (state, None):
+        _, patches = dispatch(begun, "past", whole)
+        assert f'value="{longer}"' in html(patches, "#prompt")
+        assert html(patches, "#stepper").count('name="step"') == 6
+    _, patches = dispatch(None, "next", FIELDS)
+    assert ENDED not in html(patches, "#stepper") and after not in html(patches, "#stepper")
+    state, answers = to_the_end(None, "run", {**FIELDS, "prompt": "ma"})
+    assert after in html(answers[-1], "#after")
 
 
 @pytest.mark.parametrize("page", LIVE, ids=lambda p: p.name)
@@ -175,13 +185,15 @@ def test_after_each_token_stands_what_a_whole_rendering_gives_until_a_run_ends(m
     (state, answers), n, appended = to_the_end(None, "next", fields), 0, 0
     while state["n"] > n:
         n, made = state["n"], recorded(model, prompt, state["n"])
-        assert pressed_or_not(stands(answers)) == pressed_or_not(widget("kv_cache", Picture(made.trace, head=0)))
+        assert pressed_or_not(stands(answers)) == pressed_or_not(
+            widget("kv_cache", Picture(made.trace, head=0), page=STEPPER)
+        )
         state, more = to_the_end(state, "next", fields)
         answers += more
         appended += sum(patch.get("how") == "append" for patches in more for patch in patches)
     assert appended >= 3  # a step that stretches a scale is drawn anew
     assert state == to_the_end(None, "run", fields)[0]
-    assert "chose the end" in finished(more[0]) or "full" in finished(more[0])
+    assert "complete" in finished(more[0]) or "full" in finished(more[0])
 
 
 @pytest.mark.parametrize(("name", "characters", "elements"), [("names", 16_500, 570), ("stories", 35_500, 1_280)])

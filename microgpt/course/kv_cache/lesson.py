@@ -41,7 +41,7 @@ def run(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Pat
     recording.run_prompt()
     chosen = {name: fields[name] for name in CHOSEN if name in fields}
     shown = picture(recording, fields, selected=-1)
-    return going_on(remember(settings, recording), chosen, recording, shown, [redraw(shown)], fields)
+    return going_on(remember(settings, recording), chosen, recording, shown, [redraw(shown, fields)], fields)
 
 
 def go_on(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
@@ -57,7 +57,7 @@ def go_on(state: State | None, fields: Mapping[str, str]) -> tuple[State | None,
     pieces: list[Patch] = []
     if not recording.has_ended:
         shown, stretched = one_step(recording, {**fields, **chosen}, selected=-1)
-        pieces = [redraw(shown)] if stretched else one_more(shown)
+        pieces = [redraw(shown, fields)] if stretched else one_more(shown)
     else:
         shown = picture(recording, {**fields, **chosen}, selected=-1)
     return going_on(remember(settings, recording), chosen, recording, shown, pieces, fields)
@@ -68,26 +68,29 @@ def going_on(
 ) -> tuple[State, list[Patch]]:
     """The answer of a run: `pieces`, and the prose once, at its end."""
     if recording.has_ended:
-        return state, [*pieces, prose(shown, fields), end_patch(recording)]
-    return {**state, "chosen": chosen}, [*pieces, end_patch(recording), again("on")]
+        return state, [*pieces, prose(shown, fields)]
+    return {**state, "chosen": chosen}, [*pieces, again("on")]
 
 
 def next_token(state: State | None, fields: Mapping[str, str]) -> tuple[State, list[Patch]]:
-    """One more token; after a change of the settings, the prompt first. What is said of it comes afterwards (`say`)."""
+    """One more token; after a change of the settings, the prompt first. What is said of it comes afterwards (`say`).
+
+    Where the model has chosen the end, the step that did so, which says it.
+    """
     settings = parse(fields)
     state = begun(state)
     if state is None or state["settings"] != settings._asdict():
         recording = recording_after(settings, 0)
         recording.run_prompt()
         shown = picture(recording, fields, selected=recording.n_prompt - 1)
-        return remember(settings, recording), [redraw(shown), again("prose")]
+        return remember(settings, recording), [redraw(shown, fields), again("prose")]
     recording = recording_after(settings, state["n"])
     if recording.has_ended:
         check_room(recording)
-        return state, [end_patch(recording)]
+        return state, [redraw(picture(recording, fields, selected=state["n"] - 1), fields)]
     shown, stretched = one_step(recording, fields, selected=state["n"])
     if stretched:
-        return remember(settings, recording), [redraw(shown), again("prose")]
+        return remember(settings, recording), [redraw(shown, fields), again("prose")]
     said = state.get("said", state["n"])
     return {**remember(settings, recording), "said": said}, [*one_more(shown, ledger=False), again("prose")]
 
@@ -104,19 +107,20 @@ def say(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, l
     at, late = on_show(shown), range(state.get("said", shown.n), shown.n)
     ledgers = [patch("#ledgers", piece(shown, "ledger", i, at), "append") for i in late]
     likely = [] if recording.has_ended else [ahead("next")]
-    return remember(settings, recording), [*ledgers, prose(shown, fields), end_patch(recording), *likely]
+    return remember(settings, recording), [*ledgers, prose(shown, fields), *likely]
 
 
 def go_past(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
     """A text that the model has ended, with the likeliest token that is no end: a longer prompt, run to its end."""
-    settings = settings_of(begun(state))
-    if state is None or settings is None:
-        return state, []
-    recording = recording_after(settings, state["n"])
+    state = begun(state)
+    settings = settings_of(state) or parse(fields)  # a page as it was built shows its text to the end
+    recording = recording_after(settings, state["n"] if state else 0)
+    if not state:
+        recording.run()
     if not recording.has_ended:
         return next_token(state, fields)
     check_room(recording)
-    prompt = recording.model.tokenizer.decode([*recording.ids[: state["n"]], second(recording)])
+    prompt = recording.model.tokenizer.decode([*recording.ids[: len(recording.cache)], second(recording)])
     state, patches = run(None, {**fields, "prompt": prompt})
     return state, [*patches, patch("#prompt", render.render("live/prompt.html", prompt=prompt), "outer")]
 
@@ -197,16 +201,8 @@ def picture(recording: Recording, fields: Mapping[str, str], selected: int) -> P
     return Picture(recording.trace, selected, layer, head, radio(fields, "phase", 1, last, last))
 
 
-def end_patch(recording: Recording) -> Patch:
-    """What is said beside the buttons where the model has chosen the end, with a way to go on; else nothing."""
-    chosen = recording.has_ended and len(recording.cache) < recording.model.config.n_ctx
-    token = recording.model.tokenizer.vocabulary[second(recording)] if chosen else ""
-    said = render.render("live/ended.html", model=recording.model.name, token=token) if chosen else ""
-    return optional(patch("#ended", said))
-
-
-def redraw(shown: Picture) -> Patch:
-    return patch("#stepper", render.widget("kv_cache", shown), "outer")
+def redraw(shown: Picture, fields: Mapping[str, str]) -> Patch:
+    return patch("#stepper", render.widget("kv_cache", shown, page_named(fields["page"])), "outer")
 
 
 def one_more(shown: Picture, asked: Mapping[str, object] | None = None, ledger: bool = True) -> list[Patch]:
@@ -214,7 +210,9 @@ def one_more(shown: Picture, asked: Mapping[str, object] | None = None, ledger: 
     i, at = shown.n - 1, on_show(shown, asked)
     pieces = {"#tokens": "token", "#rows": "row", "#steps": "step", **({"#ledgers": "ledger"} if ledger else {})}
     appended = [patch(target, piece(shown, name, i, at), "append") for target, name in pieces.items()]
-    return [*appended, patch("#nav", piece(shown, "nav", i, at), "outer")]
+    after = optional(patch("#after", render.render("live/after.html", view=shown)))
+    ends = [after] if shown.step(i).stops or shown.n == shown.config.n_ctx else []
+    return [*appended, patch("#nav", piece(shown, "nav", i, at), "outer"), *ends]
 
 
 def piece(shown: Picture, name: str, i: int, at: Mapping[str, object]) -> str:

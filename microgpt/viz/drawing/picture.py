@@ -587,6 +587,11 @@ class Picture:
         """The likeliest next tokens."""
         return guesses(self.trace, i, self.vocabulary_token)
 
+    @property
+    def way_on(self) -> str:
+        """The likeliest token that the last step has not chosen: where a text has ended, it goes on with this one."""
+        return next(guess.token for guess in self.guesses(self.n - 1) if not guess.chosen)
+
     def numbers_of(self, i: int) -> list[Listed]:
         """The numbers behind strips that have none, of step i; here all strips have theirs."""
         return []

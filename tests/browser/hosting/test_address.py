@@ -230,7 +230,6 @@ def test_of_ten_frames_only_the_one_that_is_used_loads_python(
                 frame.wait_for_load_state("load")
             assert not [path for path in seen if "/runtime-" in path]
             inner = next(f for f in page.tab.frames if f.url.endswith("embed/kv-cache.html"))  # type: ignore[attr-defined]
-            inner.locator("details.own summary").click()
             inner.locator('button[data-hook="next"]').click()
             inner.locator('[data-boot][data-state="ready"]').wait_for(timeout=60000)
             assert len([path for path in seen if path.endswith("/pyodide.asm.wasm")]) == 1

@@ -148,6 +148,13 @@
     return width >= 24 && height >= 24 ? [] : [`too small to press: ${e.outerHTML.slice(0, 90)} ${width} x ${height}`];
   });
 
+  // a field for the reader's own text that is not on the first screen: of a phone, of a desk, or of a frame on a slide
+  window.late = () => {
+    const { bottom } = document.querySelector("#live #prompt")?.getBoundingClientRect() ?? { bottom: 0 };
+    const room = { 390: 844, 750: 450 }[innerWidth] ?? 900;
+    return bottom + scrollY > room ? [`the field for one's own text ends at ${bottom + scrollY} of ${room}`] : [];
+  };
+
   // Of each kind of text the first, the second and the last: what has the same classes, and stands in what has, has the
   // same colours.
   window.kinds = () => {

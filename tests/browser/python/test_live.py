@@ -53,7 +53,7 @@ def test_the_live_picture_is_the_built_one_byte_for_byte(page: Page, site_page: 
     press(page, "run")
     answers = [json.loads(text)["patches"] for text in page.run(f"window.answers.slice({first})")]
     shown = Picture(Recording(shipped(site_page.model), site_page.prompt).run(), layer=0, head=0)
-    assert stands(answers) == widget("kv_cache", shown)
+    assert stands(answers) == widget("kv_cache", shown, page=STEPPERS[0])
     counts = list(range(shown.about["n_prompt"], shown.n + 1))
     assert page.run("window.seen") == counts  # as it is computed, a token with each answer
 
@@ -87,7 +87,7 @@ def test_token_by_token_makes_the_same_page_as_all_at_once(page: Page) -> None:
             break
     grown = [text for text in page.run(f"window.answers.slice({first})") if '"how": "append"' in text]
     assert len(grown) >= 2  # the other steps stretch a scale, and all is drawn anew
-    assert page.run("document.querySelector('#ended').textContent")  # says why there is no more
+    assert page.run("document.querySelector('#after [data-hook=past]').textContent")  # the way past the end
     appended = page.run(tidy)
     press(page, "run")
     assert page.run(tidy) == appended
