@@ -93,6 +93,8 @@ FORMER = dict(
         "pieces=in_pieces latent=latent_row limit=reading_limit masks=no_cache"
     ).split()
 )
+# The core of the course, for one who has ninety minutes; the front page marks it. It needs no lesson but its own.
+ROAD = tuple("next-token attention kv-cache with-and-without why-q prefill-and-decode memory fewer-heads".split())
 LESSONS = tuple(number_pages([folder for part in COURSE_PARTS for folder in part.folders]))
 PAGES = (START, *LESSONS, *APPS)
 

@@ -54,6 +54,8 @@ def test_a_letter_leads_to_its_first_word_and_no_letter_is_left_out(lang: str) -
     for letter, slug in found.items():
         begun = [one for one, word in zip(slugs, shown, strict=True) if word.lower()[0] == letter]
         assert slug == (begun[0] if begun else "")
+    found_in = [(e.get("value"), text(e)) for e in next(letters.iter("select")) if e.get("value")]
+    assert found_in == list(zip(slugs, shown, strict=True))
     off = [e for e in letters.iter("li") if e[0].tag == "span"]
     assert 0 < len(off) < len(found)
 

@@ -2,20 +2,25 @@
 
 import re
 from functools import cache
+from itertools import accumulate
+from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
 import pytest
 
-from microgpt.course import COURSE_PARTS, LESSONS, page
+from microgpt.apps.index.app import COLUMNS
+from microgpt.course import COURSE_PARTS, LESSONS, ROAD, page
+from microgpt.model import forward
 from microgpt.trace import Trace
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.rendering.draw import thumb
+from microgpt.viz.session import dispatch
 from microgpt.viz.settings import Settings
 from microgpt.weights import shipped
 from tests.support.figures import boxes_of
-from tests.support.pages import by_id, classes, find, folded, numbers, text, tree_of, view_of
+from tests.support.pages import by_id, classes, find, folded, numbers, parse, text, tree_of, view_of
 
 FRONT = page("index")
 NAMES = r"GPT-2 124M|SmolLM2-135M|Llama-3-8B"
@@ -26,16 +31,45 @@ def trace() -> Trace:
     return Settings(FRONT.model, FRONT.prompt).trace()
 
 
-def head() -> tuple[int, int]:
+def clearest() -> tuple[int, int]:
     return Picture(trace()).clearest
 
 
-def test_every_lesson_is_in_one_part_in_the_order_of_the_numbers() -> None:
+def test_every_lesson_is_in_one_part_and_once_on_the_page_in_the_order_of_the_numbers() -> None:
     assert [one for part in COURSE_PARTS for one in part.lessons] == [*LESSONS]
     numbered = sorted({lesson.number for lesson in LESSONS})
     links = [e.get("href") for part in find(tree_of(FRONT), "chapter") for e in part.iter("a")]
     assert {f"{lesson.name}.html" for lesson in LESSONS} <= set(links)
-    assert [numbers(e)[0] for e in find(tree_of(FRONT), "meta")] == numbered
+    assert {f"{part.sheet}.html" for part in COURSE_PARTS} <= set(links)
+    (road,) = find(tree_of(FRONT), "road")
+    core = [int(numbers(e)[0]) for e in find(road, "meta")]
+    others = [int(numbers(e)[0]) for shelf in find(tree_of(FRONT), "shelf") for e in find(shelf, "meta")]
+    assert core == sorted(core) and others == sorted(others) and sorted(core + others) == numbered
+
+
+def test_the_road_needs_nothing_else_and_takes_as_long_as_its_lessons_say() -> None:
+    done = set[str]()
+    for name in ROAD:
+        assert set(page(name).needs) <= done, name
+        done.add(name)
+    (road,) = find(tree_of(FRONT), "road")
+    head = next(road.iter("header"))
+    said = [int(numbers(e)[0]) for e in find(road, "takes")]
+    for name, minutes in zip(ROAD, said, strict=True):
+        assert f"about {minutes} minutes" in text(find(tree_of(name), "crumb")[0])
+    assert numbers(head)[:2] == [len(ROAD), sum(said)] and 60 <= sum(said) <= 100
+
+
+def test_the_shelves_leave_no_hole() -> None:
+    """The heading of a part takes what its lessons leave of a line; two that are half as wide stand side by side."""
+    shelves = view_of(FRONT).shelves
+    for shelf in shelves:
+        assert (shelf.head + len(shelf.cards)) % shelf.wide == 0 < shelf.head <= shelf.wide
+    filled = 0
+    for shelf in shelves:
+        filled = (filled + shelf.wide) % COLUMNS if filled + shelf.wide <= COLUMNS else -1
+        assert filled >= 0, shelf.part.title
+    assert filled == 0
 
 
 def test_no_figure_stands_there_twice() -> None:
@@ -53,7 +87,7 @@ def fills(strip: Element) -> list[int]:
 
 
 def levels(event: str, pos: int) -> list[int]:
-    layer, which = head()
+    layer, which = clearest()
     config = shipped(FRONT.model).config
     row = trace()[event, pos, layer][0].reshape(-1, config.head_dim)
     values = row[which * len(row) // config.n_head]
@@ -63,20 +97,60 @@ def levels(event: str, pos: int) -> list[int]:
 
 def test_the_machine_holds_the_rows_of_the_trace() -> None:
     rows = find(tree_of(FRONT), "lies")
+    tokens = trace().about["tokens"]
+    assert [text(find(row, "tok")[0]) for row in rows] == tokens == [text(e) for e in find(tree_of(FRONT), "chip")]
     for pos, row in enumerate(rows):
-        assert text(find(row, "tok")[0]) == trace().about["tokens"][pos]
         assert fills(find(row, "strip", "k")[0]) == levels("k", pos)
         assert fills(find(row, "strip", "v")[0]) == levels("v", pos)
-    steps = range(len(rows) - 3, len(rows))
-    layer, which = head()
+    layer, which = clearest()
     parts = (find(tree_of(FRONT), name) for name in ("asks", "bands", "answer"))
-    for pos, asks, bands, answer in zip(steps, *parts, strict=True):
+    for pos, (asks, bands, answer) in enumerate(zip(*parts, strict=True), start=1):
         assert fills(find(asks, "strip", "q")[0]) == levels("q", pos)
         assert fills(find(answer, "strip", "o")[0]) == levels("head_out", pos)
         widths = [int(c[1:]) for band in bands for c in classes(band) if re.fullmatch(r"w\d+", c)]
         assert np.abs(np.array(widths) / 100 - trace()["attn_weights", pos, layer][which, 0]).max() <= 0.01
-        assert trace().about["tokens"][pos + 1] == text(find(tree_of(FRONT), "chip")[pos + 1])
-        assert trace().number("sample", pos) is not None
+    meanings = {kind: find(find(tree_of(FRONT), "meanings")[0], "strip", kind)[0] for kind in "qkv"}
+    assert all(fills(strip) == levels(kind, len(rows) - 1) for kind, strip in meanings.items())
+    written = [pos for pos, chip in enumerate(find(tree_of(FRONT), "chip")) if "write" in classes(chip)]
+    assert written == [pos + 1 for pos in range(len(tokens) - 1) if trace().number("sample", pos) is not None]
+
+
+def runs(tree: Element, kind: str) -> list[int]:
+    return [int(text(e)) for row in find(tree, "runs", kind) for e in row.iter("b")]
+
+
+def test_the_counters_count_the_tokens_that_the_model_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = list[int]()
+
+    def counting(params: Any, config: Any, ids: Any, *rest: Any) -> Any:
+        given.append(len(ids))
+        return forward(params, config, ids, *rest)
+
+    monkeypatch.setattr("microgpt.decode.forward", counting)
+    Settings(FRONT.model, FRONT.prompt).recording().run()  # each step with the cache, then without
+    for kind, counted in (("cached", given[::2]), ("uncached", given[1::2])):
+        assert runs(tree_of(FRONT), kind) == [*accumulate(counted)]
+    said = folded(find(tree_of(FRONT), "verdict")[0])
+    assert said == "The same letters, 4 times the work: 28 token runs without a cache, 7 with it."
+
+
+@pytest.mark.parametrize(("name", "letters"), [("Anna", "anna"), (" tom ", "tomia"), ("x", "xaria")])
+def test_a_name_is_dropped_in(name: str, letters: str) -> None:
+    _, patches = dispatch(None, "drop", {"page": "index", "lang": "en", "prompt": name})
+    drawn = {one["target"]: parse(one["html"]) for one in patches}["#hero"]
+    assert "".join(text(e) for e in find(drawn, "chip")) == f"<s>{letters}"
+    n = len(letters) + 1
+    assert (runs(drawn, "cached")[-1], runs(drawn, "uncached")[-1]) == (n, n * (n + 1) // 2)
+    assert f"{letters[0]} asks" in text(drawn)
+    assert f"kv-cache.html?prompt={name.strip().lower()}" in [e.get("href") for e in drawn.iter("a")]
+
+
+@pytest.mark.parametrize(
+    ("name", "says"), [("", "Type a name first."), ("José", "“é”"), ("a" * 16, "16 letters"), ("ann a", "“ ”")]
+)
+def test_a_name_that_the_model_cannot_read_is_one_sentence(name: str, says: str) -> None:
+    _, patches = dispatch(None, "drop", {"page": "index", "lang": "en", "prompt": name})
+    assert [one["target"] for one in patches] == ["#prompt-error"] and says in patches[0]["html"]
 
 
 def kinds(name: str) -> dict[str, list[tuple[float, float, float, float]]]:

@@ -1,33 +1,28 @@
-"""The front page: the machine at its last steps, and the course in parts, each lesson with a small picture of its own.
+"""The front page: the machine with a name in it, a road of core lessons, and the other lessons in their parts.
 
 All is taken from the views that the lessons' pages are built from.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import groupby
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from microgpt.course import COURSE_PARTS, CoursePart, page
+from microgpt.apps.index.hero import Hero, longest_name, of_reader
+from microgpt.course import COURSE_PARTS, ROAD, CoursePart, page
 from microgpt.errors import N_
 from microgpt.viz import views
-from microgpt.viz.drawing.heat import Strip
-from microgpt.viz.drawing.kit.sketch import Sketch
-from microgpt.viz.drawing.phases import RUN
-from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.lesson import module_of
 from microgpt.viz.page import Page
-from microgpt.viz.rendering.draw import thumb
+from microgpt.viz.patches import Patch, State, patch
+from microgpt.viz.rendering import render
+from microgpt.viz.rendering.minutes import minutes
 from microgpt.viz.settings import Settings
 
-
-class Chip(NamedTuple):
-    """A token of the text, and the step of the run that writes it; -1 where it stands there from the start."""
-
-    i: int
-    run: int
-    token: str
+if TYPE_CHECKING:
+    from microgpt.viz.drawing.kit.sketch import Sketch
 
 
 class Card(NamedTuple):
@@ -41,9 +36,35 @@ class Card(NamedTuple):
     @property
     def thumb(self) -> Sketch:
         """Its small picture, which is drawn as the page is written."""
+        from microgpt.viz.rendering.draw import thumb  # what is dropped in needs no small pictures
+
         return thumb(self.page, self.view)
 
+    @property
+    def minutes(self) -> int:
+        """How long it takes, as its own page says."""
+        prose = render.prose(self.page.widget, self.view, self.page)
+        return minutes(prose, len(self.view.choices[0].values))
 
+
+class Shelf(NamedTuple):
+    """The lessons of a part that are not on the road, on a grid of COLUMNS."""
+
+    part: CoursePart
+    cards: list[Card]
+
+    @property
+    def wide(self) -> int:
+        """How many columns it takes: few lessons take half of them."""
+        return COLUMNS if len(self.cards) >= COLUMNS // 2 else COLUMNS // 2
+
+    @property
+    def head(self) -> int:
+        """How many of them its heading takes: what the lessons leave of a line, or all of a line."""
+        return -len(self.cards) % self.wide or self.wide
+
+
+COLUMNS = 6  # of small cards, on a wide screen
 TRAINED = {
     "model-that-talks": N_("Step through a sentence of its own, with some heads open and all heads at a glance."),
     "chat-turn": N_("A question, the marks around it, and the heads that repeat its words."),
@@ -59,60 +80,37 @@ class View:
     """What the page places."""
 
     def __init__(self, settings: Settings) -> None:
-        picture = Picture(settings.trace())
-        run = last_steps(picture)
         self.choices = ()
-        self.n = run.stop  # rows
-        self.chips = [Chip(i, max(-1, i - 1 - run.start), picture.row_token(i)) for i in range(run.stop + 1)]
-        self.rows = [PileRow(picture, i, max(-1, i - run.start)) for i in range(run.stop)]
-        self.steps = [RunStep(picture, i, i - run.start) for i in run]
-        self.parts = card_parts()
+        self.hero = Hero(settings)
+        self.longest = longest_name()
+        cards = [(part, card) for part in COURSE_PARTS for card in cards_of(part)]
+        self.road = [card for _, card in cards if card.page.name in ROAD]
+        self.road_minutes = sum(card.minutes for card in self.road)
+        beside = [(part, card) for part, card in cards if card.page.name not in ROAD]
+        self.shelves = [
+            Shelf(part, [card for _, card in pairs]) for part, pairs in groupby(beside, lambda pair: pair[0])
+        ]
+        shelved = [shelf.part for shelf in self.shelves]
+        self.sheets = [page(part.sheet) for part in COURSE_PARTS if part not in shelved]
         self.trained = [page(name) for name in TRAINED]
 
 
 view = View
 
 
-def last_steps(picture: Picture) -> range:
-    """The last RUN steps that write a token."""
-    end = max(i for i in range(picture.n) if picture.choice(i) and not picture.stops(i)) + 1
-    return range(end - RUN, end)
-
-
-class PileRow:
-    """A row of the piles, and the step of the run that drops it; -1 where it lies there from the start."""
-
-    def __init__(self, picture: Picture, i: int, run: int) -> None:
-        row = picture.row(i)
-        self.i, self.run = i, run
-        self.token = row.token
-        self.k = of_head(picture, row.k)
-        self.v = of_head(picture, row.v)
-
-
-class RunStep:
-    """A step of the run: what moves in it."""
-
-    def __init__(self, picture: Picture, i: int, run: int) -> None:
-        step = picture.step(i)
-        self.run, self.i, self.meetings = run, i, picture.of(step.meetings)
-        self.q = of_head(picture, step.q)
-        self.answer = of_head(picture, step.mixed)
-
-
-def of_head(picture: Picture, strips: list[Any]) -> Strip:
-    """The strip of the head whose weights differ most, without its numbers: they have no room here."""
-    found: Strip = picture.of(strips)
-    return found._replace(where="", digits=None)
-
-
-def card_parts() -> list[tuple[CoursePart, list[Card]]]:
-    """The course; a card for each number."""
+def cards_of(part: CoursePart) -> list[Card]:
+    """A card for each number of the part."""
     found = []
-    for part in COURSE_PARTS:
-        cards = []
-        for _, pages in groupby(part.lessons, lambda lesson: lesson.number):
-            page, *others = pages
-            cards.append(Card(page, others, views.of(page), module_of(page.widget)))
-        found.append((part, cards))
+    for _, pages in groupby(part.lessons, lambda lesson: lesson.number):
+        page, *others = pages
+        found.append(Card(page, others, views.of(page), module_of(page.widget)))
     return found
+
+
+def drop(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
+    """The machine with the reader's name in it."""
+    hero = of_reader(fields.get("prompt", ""))
+    return state, [patch("#hero", render.render("apps/index/_machine.html", hero=hero, dropped=True))]
+
+
+HOOKS = {"drop": drop}

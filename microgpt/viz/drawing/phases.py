@@ -24,8 +24,6 @@ class Phase(NamedTuple):
     beats: float  # how long it takes when it plays, against the others
 
 
-RUN = 3  # steps that the machine of the front page runs, again and again
-
 PHASES = (
     Phase(
         N_("project"),

@@ -1,4 +1,6 @@
-"""The glossary's letters: each leads to its first word, which the row of letters does not cover."""
+"""The glossary: a letter leads to its first word, which the bar above does not cover; a word that is chosen stands
+alone, without a script.
+"""
 
 import pytest
 
@@ -23,3 +25,17 @@ def test_a_letter_leads_to_its_word_in_sight(new_tab: Open, address: str, folder
         page.wait(f"location.hash === '{href}'")
         assert page.run(f"{FIRST}('{href}')") == [True, True, True], href
     assert not page.errors
+
+
+@pytest.mark.engines("choosing by `:has` in a list")
+def test_a_word_is_found_by_typing_and_no_script_runs(new_tab: Open, address: str) -> None:
+    page = new_tab(javascript=False)
+    page.open(f"{address}glossary.html")
+    shown = "[...document.querySelectorAll('.glossary > div')].filter((e) => e.checkVisibility()).map((e) => e.id)"
+    every = page.run(shown)
+    page.run("document.querySelector('[name=word]').focus()")
+    for key in "soft":
+        page.press(key)
+    assert page.run(shown) == ["softmax"]
+    page.click(".letters [type=reset]")
+    assert page.run(shown) == every and len(every) > 30

@@ -1,0 +1,10 @@
+"""What states.css is written with: the words, one of which can be chosen."""
+
+from typing import Any
+
+from microgpt.viz.text.glossary import GLOSSARY
+
+
+def states(big: bool) -> dict[str, Any]:
+    """The words by which states.css writes its rules."""
+    return {"slugs": [*GLOSSARY]}
