@@ -115,13 +115,12 @@ def run_policy(model: Model, config: Config, cache: Cache, token_ids: Sequence[i
 
 
 def scores_of(cache: Cache, prompt_ends: bool) -> dict[int, float]:
-    """By position, what the first head of the first layer judges its older rows by; empty where it judges none."""
-    if not isinstance(cache, H2OCache | SnapKVCache) or not cache.next_position:
+    """By position, what the first head of the first layer judges its older rows by; empty where none of them leaves."""
+    if not isinstance(cache, H2OCache | SnapKVCache) or not (prompt_ends or isinstance(cache, H2OCache)):
         return {}
-    if isinstance(cache, SnapKVCache) and not prompt_ends:
+    if cache.choose(0, 1) is None:
         return {}
-    judged = cache.scores(0, 1)[0].tolist()
-    return dict(zip(cache.layers[0].positions[0].tolist(), judged, strict=False))
+    return dict(zip(cache.layers[0].positions[0].tolist(), cache.scores(0, 1)[0].tolist(), strict=False))
 
 
 def rows_read(config: Config, cache: Cache, at: int) -> list[list[int]]:
