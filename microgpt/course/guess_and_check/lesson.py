@@ -8,17 +8,21 @@ from typing import NamedTuple
 
 import numpy as np
 
+from microgpt.cache import KVCache
 from microgpt.config import Array
 from microgpt.course.guess_and_check.columns import STAGES, columns
+from microgpt.course.guess_and_check.pieces import CachedRow, pieces
 from microgpt.course.guess_and_check.questions import asks
 from microgpt.decode import generate, recompute
 from microgpt.errors import N_, UserError
 from microgpt.experiments.schedule import estimate
+from microgpt.model import forward
 from microgpt.serving import trees
 from microgpt.serving.speculate import Round, SmallModel, Speculation, acceptance, best_gamma, law, residual, speed_up
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.chart import Chart, Series, line_chart
+from microgpt.viz.drawing.heat import scale_for
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model, shipped
@@ -81,6 +85,7 @@ class View:
         self.columns = columns(
             [[show(target.tokenizer.vocabulary[i]) for i in text] for text in texts], found, names(target)
         )
+        self.pieces = pieces(self.columns, rounds, rows_of_rounds(target, texts, found))
         self.written = len(texts[-1]) - len(ids)  # tokens
         self.passes = len(found)
         self.greedy = same_greedy(target, draft, ids)  # without chance, the text is that of the target alone
@@ -137,6 +142,21 @@ def reads(model: Model, n: int) -> int:
     return estimate(model.config, 1, n - 1).bytes_read
 
 
+def rows_of_rounds(target: Model, texts: Sequence[Sequence[int]], rounds: Sequence[Round]) -> list[list[CachedRow]]:
+    """By round: what its pass has made of all tokens so far, in the first head of the first layer."""
+    found = []
+    for text, one in zip(texts, rounds, strict=False):
+        cache = KVCache(target.config)
+        forward(target.params, target.config, [*text, *one.drafted], cache)
+        found.append((cache.layers[0].keys[0], cache.layers[0].values[0]))
+    scale = scale_for(*(rows for both in found for rows in both)) if found else None
+    return [
+        [CachedRow(*(scale.strip(row)._replace(digits=None) for row in pair)) for pair in zip(*both, strict=True)]
+        for both in found
+        if scale
+    ]
+
+
 class RoundShown:
     """A round: its guesses, and the token that the target adds."""
 
@@ -161,6 +181,7 @@ class RoundShown:
         left = residual(p_target, p_draft) if fell else p_target
         order = np.argsort(-np.maximum(p_target, p_draft), kind="stable")[:TOKENS_SHOWN]
         self.guesses = guesses
+        self.first = len(text)  # the column of the first guess
         self.chosen = vocabulary[one.chosen] if one.chosen >= 0 else ""  # "" where a kept one ends the text
         self.accepted = one.accepted
         self.shares = [

@@ -4,10 +4,14 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from microgpt.cache import KVCache
 from microgpt.course.guess_and_check.columns import STAGES
 from microgpt.course.guess_and_check.lesson import GAMMA
 from microgpt.decode import probabilities, recompute
-from microgpt.weights import shipped
+from microgpt.model import forward
+from microgpt.viz.drawing.heat import round_up
+from microgpt.viz.text.formats import heat
+from microgpt.weights import Model, shipped
 from tests.support.pages import Run, classes, drawn, find, prose_of, runs, text
 
 PROMPTS = ["em", "mar", "z" * 15, "christopher"]
@@ -21,16 +25,26 @@ def laws(words: list[str]) -> list[np.ndarray]:
     return [probabilities(recompute(m.params, m.config, ids), 1.0, 0) for m in MODELS]
 
 
+def columns(tree: Element) -> list[Element]:
+    return [column for column in find(tree, "col") if "names" not in classes(column)]
+
+
+def there(column: Element, kind: str, case: int) -> list[Element]:
+    """The pieces that are at their place in this case: from b to w."""
+    spans = [({one[0]: int(one[1:]) for one in classes(e) if one[0] in "bw"}, e) for e in find(column, kind)]
+    return [e for span, e in spans if span["b"] <= case <= span["w"]]
+
+
 def standing(tree: Element, case: int) -> list[tuple[str, str]]:
     found = []
-    for column in find(tree, "col"):
-        (place,) = find(column, "place")
-        here = [one for one in place if f"D{case}" in classes(one)]
+    for column in columns(tree):
+        here = there(column, "tile", case)
         assert len(here) <= 1
-        found += [
-            (text(one), next(iter(classes(one) & {"text", "guess", "kept", "fallen", "unread", "chosen"})))
-            for one in here
-        ]
+        for one in here:
+            (state,) = (
+                classes(e) & {"text", "guess", "kept", "fallen", "unread", "chosen"} for e in find(one, f"D{case}")
+            )
+            found.append((text(one).strip(), state.pop()))
     return found
 
 
@@ -51,17 +65,55 @@ def test_each_stage_shows_what_stands(run: Run) -> None:
 
 
 def test_rows_come_with_the_pass_and_go_with_what_fell(run: Run) -> None:
-    """Always one per token but the newest; in the pass one more per guess."""
+    """Always one per token but the newest; in the pass one more per guess. They are those of a cache that runs the same
+    tokens, and the floor opens where tokens or rows fall, and nowhere else."""
     made, tree = run
-    boxes = [find(column, "rowbox")[0] for column in find(tree, "col")]
+    words, model = list(made.trace.about["text"]), MODELS[0]
+    at, limit = len(words) - made.written, 0.0
+    held = dict[int, tuple[list[str], int]]()
     for i, one in enumerate(made.rounds):
-        for stage, rows in enumerate((one.before, one.before + one.rows, one.after)):
-            case = f"D{len(STAGES) * i + stage}"
-            held = [any(case in classes(row) for row in box.iter("i")) for box in boxes]
-            assert held == [at < rows for at in range(len(boxes))]
-            made_now = [any(case in classes(row) for row in box.iter("u")) for box in boxes]
-            assert made_now == [stage == 1 and one.before <= at < rows for at in range(len(boxes))]
+        text_then = [*words[:at], *(guess.token for guess in one.guesses)]
+        at += one.accepted + bool(one.chosen)
+        held |= {
+            len(STAGES) * i: (words[: one.before], one.before),
+            len(STAGES) * i + 1: (text_then, one.before + one.rows),
+            len(STAGES) * i + 2: (words[:at], one.after),
+        }
         assert one.rows == 1 + len(one.guesses)
+    caches = {case: rows_of(model, tokens[:n]) for case, (tokens, n) in held.items()}
+    limit = round_up(max(np.abs(rows).max() for case in range(1, len(held), 3) for rows in caches[case]))
+    for case, (_, n) in held.items():
+        drawn_rows = [there(column, "pair", case) for column in columns(tree)]
+        assert [len(one) for one in drawn_rows] == [int(i < n) for i in range(len(drawn_rows))]
+        for kind, rows in zip("kv", caches[case], strict=True):
+            levels = [[heat(level) for level in np.rint(12 * row / limit).astype(int).tolist()] for row in rows]
+            found = [[e.get("class") for e in find(one, "strip", kind)[0]] for (one,) in drawn_rows[:n]]
+            assert found == levels, case
+        opens = [bool(find(column, "door", f"D{case}")) for column in columns(tree)]
+        assert opens == [
+            case % len(STAGES) == 2
+            and any(there(c, k, case - 1) not in ([], there(c, k, case)) for k in ("tile", "pair"))
+            for c in columns(tree)
+        ]
+
+
+def rows_of(model: Model, words: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """K and V of the first head of the first layer, made one by one."""
+    cache = KVCache(model.config)
+    for word in words:
+        forward(model.params, model.config, [model.tokenizer.vocabulary.index(word)], cache)
+    return cache.layers[0].keys[0], cache.layers[0].values[0]
+
+
+def test_guesses_are_judged_one_after_another_up_to_the_first_that_falls(run: Run) -> None:
+    made, tree = run
+    for i, one in enumerate(made.rounds):
+        case = f"D{len(STAGES) * i + 1}"
+        beams = [beam for column in columns(tree) for beam in find(column, "beam", case)]
+        assert [f"R{n}" in classes(beam) for n, beam in enumerate(beams)] == [True] * len(beams)
+        assert len(beams) == sum(guess.judged for guess in one.guesses)
+        said = [text(e).strip() for column in columns(tree) for e in find(column, "chance")[0] if case in classes(e)]
+        assert said == [f"{guess.chance:.2f}" for guess in one.guesses if guess.judged]
 
 
 def test_chances_are_those_of_both_models(run: Run) -> None:

@@ -1,0 +1,103 @@
+"""The pieces that columns are drawn with: tokens and rows that come, stay and fall, each one piece from its first case
+to its last, so that what is kept is the same piece before and after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from microgpt.course.guess_and_check.columns import STAGES, PositionColumn
+from microgpt.viz.drawing.heat import Strip
+
+NEVER = 100  # more than any text has cases
+
+
+class CachedRow(NamedTuple):
+    """A row of K and one of V."""
+
+    k: Strip
+    v: Strip
+
+
+class Span(NamedTuple):
+    """When a piece is there, and its place among what its round has guessed."""
+
+    first: int
+    last: int
+    order: int
+
+
+class Tile(NamedTuple):
+    """A token in its place; its states as a Box has them, each with its cases."""
+
+    token: str
+    at: Span
+    states: list[tuple[str, list[int]]]
+
+
+class ColumnPieces(NamedTuple):
+    """What comes to stand at a position."""
+
+    tiles: list[Tile]
+    rows: list[tuple[Span, CachedRow]]
+    judged: list[tuple[int, int, float]]  # the case, the place among the guesses, and the chance to be kept
+    opens: list[int]  # cases in which something falls through the floor here
+
+
+class Judged(Protocol):
+    """A guess of a round."""
+
+    @property
+    def chance(self) -> float: ...
+    @property
+    def judged(self) -> bool: ...
+
+
+class Guesses(Protocol):
+    """A round: its guesses, and the position of the first."""
+
+    @property
+    def guesses(self) -> Sequence[Judged]: ...
+    @property
+    def first(self) -> int: ...
+
+
+def pieces(
+    columns: Sequence[PositionColumn], rounds: Sequence[Guesses], rows: Sequence[Sequence[CachedRow]]
+) -> list[ColumnPieces]:
+    """A list a column. `rows` are, by round, those of all tokens and guesses so far."""
+    found, per, end = [], len(STAGES), len(STAGES) * len(rounds) - 1
+    for at, column in enumerate(columns):
+
+        def span(first: int, last: int, at: int = at) -> Span:
+            return Span(first, last if last < end else NEVER, max(0, at - rounds[first // per].first))
+
+        tiles = [
+            Tile(token, span(first, last), states_in(column, token, first, last, end))
+            for token in dict.fromkeys(box.token for box in column.boxes)
+            for first, last in runs_of([c for box in column.boxes if box.token == token for c in box.cases])
+        ]
+        held = [(span(*run), rows[run[0] // per][at]) for run in runs_of(column.rows)]
+        judged = [
+            (per * i + 1, at - one.first, one.guesses[at - one.first].chance)
+            for i, one in enumerate(rounds)
+            if 0 <= at - one.first < len(one.guesses) and one.guesses[at - one.first].judged
+        ]
+        gone = {piece.last + 1 for piece in (*(tile.at for tile in tiles), *(span for span, _ in held))}
+        found.append(ColumnPieces(tiles, held, judged, sorted(case for case in gone if case <= end)))
+    return found
+
+
+def states_in(column: PositionColumn, token: str, first: int, last: int, end: int) -> list[tuple[str, list[int]]]:
+    """The states of a token from its first case to its last; what falls keeps its state as it falls."""
+    found = [
+        (box.state, [case for case in box.cases if first <= case <= last]) for box in column.boxes if box.token == token
+    ]
+    return [(state, [*cases, last + 1] if last in cases and last < end else cases) for state, cases in found if cases]
+
+
+def runs_of(cases: Sequence[int]) -> list[tuple[int, int]]:
+    """The first and the last of each run of cases that follow one another."""
+    firsts = [case for case in sorted(cases) if case - 1 not in cases]
+    return list(zip(firsts, [case for case in sorted(cases) if case + 1 not in cases], strict=True))
