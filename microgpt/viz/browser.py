@@ -1,20 +1,27 @@
 """The door to the page: JSON text in, JSON text out. site/worker.js calls `receive` and nothing else.
 
-The only module that may import js or pyodide: a picture in pixels needs the browser's canvas, a file of the reader's
-its FileReader.
+The only module that may import js or pyodide: a picture in pixels needs the browser's canvas, a video its encoder, a
+file of the reader's its FileReader.
 """
 
 from __future__ import annotations
 
 import base64
 import json
-from typing import Any
+from collections.abc import AsyncIterator
+from time import perf_counter
+from typing import Any, NamedTuple
 
 from microgpt.errors import UserError, printable
 from microgpt.viz.local_files import UNREADABLE
-from microgpt.viz.session import dispatch
+from microgpt.viz.patches import Patch, again
+from microgpt.viz.session import apology, dispatch
+from microgpt.viz.text.language import language
 
-SCALE = 2  # pixels of a picture to one of the figure
+SCALE = 2  # pixels of a picture to one of the figure; of a film, one
+CODEC, BITS_A_SECOND = "vp09.00.10.08", 3_000_000  # of a video
+AHEAD = 16  # pictures that wait for the encoder
+SLICE = 3  # seconds of work on pixels, before the page hears that it goes on
 
 
 def receive(message: str, files: Any = None) -> Any:  # str, or an awaitable of it
@@ -22,12 +29,51 @@ def receive(message: str, files: Any = None) -> Any:  # str, or an awaitable of 
 
     `files` are the browser's File objects by the name of the control that they were chosen in.
     """
+    if message in JOBS:
+        return go_on(message)
     event, chosen = json.loads(message), files.to_py(depth=2) if files else {}
     handles = {name: [Handle(one) for one in several] for name, several in chosen.items()}
     state, patches = dispatch(event["state"], event["hook"], {**event["fields"], "browser": browser()}, handles)
-    if any(patch.get("type") == "image/png" for patch in patches):
-        return in_pixels(state, patches)
+    drawn = next((patch for patch in patches if patch.get("type") in PIXELS), None)
+    if drawn is None:
+        return answer(state, patches)
+    JOBS.clear()  # what was begun and not asked for again
+    JOBS[message] = Job(PIXELS[drawn["type"]](drawn["text"]), state, patches, drawn, event)
+    return go_on(message)
+
+
+class Job(NamedTuple):
+    """Pixels in the making: `work` yields nothing until it yields the file that the patch `drawn` is to hold."""
+
+    work: AsyncIterator[bytes]
+    state: Any
+    patches: list[Patch]
+    drawn: Patch
+    event: Any
+
+
+JOBS: dict[str, Job] = {}  # by their message; one at most
+
+
+def answer(state: Any, patches: list[Patch]) -> str:
     return json.dumps({"state": state, "patches": patches}, allow_nan=False)
+
+
+async def go_on(message: str) -> str:
+    """A slice of a job: the page's answer with the file in it, or that it must ask again."""
+    job, began = JOBS.pop(message), perf_counter()
+    try:
+        async for made in job.work:
+            if made:
+                job.drawn["text"] = base64.b64encode(made).decode()
+                return answer(job.state, job.patches)
+            if perf_counter() - began > SLICE:
+                JOBS[message] = job
+                return answer(job.event["state"], [again(job.event["hook"])])
+    except UserError as error:
+        with language(job.event["fields"].get("lang", "en")):
+            return answer(job.state, [apology(error)])
+    raise AssertionError("no file")
 
 
 def browser() -> str:
@@ -40,22 +86,97 @@ def browser() -> str:
         return ""
 
 
-async def in_pixels(state: Any, patches: list[dict[str, str]]) -> str:
-    """The same answer, each figure that is to be a PNG as the base64 of one."""
+async def still(figure: Any) -> AsyncIterator[bytes]:
+    """A drawing as a PNG."""
+    blob = await paint(figure, figure.pieces, SCALE).canvas.convertToBlob()
+    yield bytes((await blob.arrayBuffer()).to_bytes())
+
+
+async def animation(film: Any) -> AsyncIterator[bytes]:
+    """A film as a GIF."""
+    from microgpt.viz.drawing.kit.gif import gif
+
+    parts = []
+    for part in gif(*frames(film)):
+        parts.append(part)
+        yield b""
+    yield b"".join(parts)
+
+
+async def video(film: Any) -> AsyncIterator[bytes]:
+    """A film as a WebM, by the browser's own encoder. Raises UserError where it has none."""
+    import js
+    import numpy as np
+    from pyodide.ffi import create_proxy
+
+    from microgpt.viz.drawing.kit.webm import Chunk, moments, webm
+
+    if not hasattr(js, "VideoEncoder"):
+        raise UserError("This browser cannot make a WebM here. Take the GIF.")
+    found = list[Chunk]()
+
+    def keep(chunk: Any, _: Any) -> None:
+        data = js.Uint8Array.new(chunk.byteLength)
+        chunk.copyTo(data)
+        found.append(Chunk(bytes(data.to_bytes()), round(chunk.timestamp / 1000), chunk.type == "key"))
+
+    proxies = create_proxy(keep), create_proxy(print)
+    encoder = js.VideoEncoder.new(record(output=proxies[0], error=proxies[1]))
+    size, length = {"width": film.width, "height": film.height}, 0
+    encoder.configure(record(codec=CODEC, bitrate=BITS_A_SECOND, latencyMode="realtime", **size))
+    palette, shown = frames(film)
+    colours = np.column_stack([palette, np.full(len(palette), 255, np.uint8)])
+    data = js.Uint8Array.new(4 * film.width * film.height)
+    for i, (frame, begins, ends, key) in enumerate(moments(shown)):
+        length = ends
+        data.assign(colours[frame.pixels].ravel())
+        about = record(format="RGBA", timestamp=1000 * begins, codedWidth=film.width, codedHeight=film.height)
+        picture = js.VideoFrame.new(data, about)
+        encoder.encode(picture, record(keyFrame=key))
+        picture.close()
+        if i % AHEAD == 0:
+            await encoder.flush()
+            yield b""
+    await encoder.flush()
+    for proxy in proxies:
+        proxy.destroy()
+    yield webm(found, **size, milliseconds=length)
+
+
+PIXELS = {"image/png": still, "image/gif": animation, "video/webm": video}
+
+
+def frames(film: Any) -> Any:
+    """The palette of a film, and its frames."""
+    import numpy as np
+
+    from microgpt.viz.drawing.kit import film as kit
+
+    def pixels(shot: Any) -> Any:
+        data = paint(film, shot.pieces, 1).getImageData(0, 0, film.width, film.height).data
+        return np.frombuffer(data.to_bytes(), np.uint8).reshape(film.height, film.width, 4)[..., :3]
+
+    return kit.frames(film, pixels, 1)
+
+
+def paint(figure: Any, pieces: Any, scale: int) -> Any:
+    """The context of a canvas on which they stand."""
     from js import OffscreenCanvas
 
     from microgpt.viz.drawing.kit import canvas
-    from microgpt.viz.drawing.kit.svg import Drawing
 
-    for patch in patches:
-        if patch.get("type") == "image/png":
-            figure = patch["text"]
-            assert isinstance(figure, Drawing)
-            sheet = OffscreenCanvas.new(SCALE * figure.width, SCALE * figure.height)
-            canvas.paint(figure, Context(sheet.getContext("2d")), SCALE)
-            blob = await sheet.convertToBlob()
-            patch["text"] = base64.b64encode((await blob.arrayBuffer()).to_bytes()).decode()
-    return json.dumps({"state": state, "patches": patches}, allow_nan=False)
+    sheet = OffscreenCanvas.new(scale * figure.width, scale * figure.height)
+    context = sheet.getContext("2d", record(willReadFrequently=scale == 1))
+    canvas.paint(pieces, Context(context), scale)
+    return context
+
+
+def record(**values: Any) -> Any:
+    """An object of JavaScript with these values."""
+    from js import Object
+    from pyodide.ffi import to_js
+
+    return to_js(values, dict_converter=Object.fromEntries)
 
 
 class Handle:

@@ -41,7 +41,7 @@ AnyControl = TypeVar("AnyControl", Choice, Choice | Field)
 
 THEME = Choice("theme", ("auto", "light", "dark"), "auto")  # of every page
 TRANSPORT = tuple(Choice(name, ("1",), "") for name in ("play", "slow", "hall"))  # of every page with cases in time
-FORMAT = Choice("format", ("svg", "png", "moving"), "svg")  # of a figure to save
+FORMAT = Choice("format", ("svg", "png", "moving", "gif", "webm"), "svg")  # of a figure to save
 
 
 class View(Protocol):

@@ -41,8 +41,12 @@ def dispatch(
             state, patches = hooks[hook](state, fields)
             return state, [*patches, optional(patch("#prompt-error", ""))]
         except UserError as error:
-            said = render.render("live/sentence.html", text=render.sentence(error))
-            return state, [patch("#prompt-error", said), *stopped]
+            return state, [apology(error), *stopped]
+
+
+def apology(error: UserError) -> Patch:
+    """What went wrong, as a sentence beside the reader's text."""
+    return patch("#prompt-error", render.render("live/sentence.html", text=render.sentence(error)))
 
 
 def hooks_of(fields: Mapping[str, str], files: Files | None = None) -> dict[str, views.Hook]:
@@ -72,9 +76,11 @@ def change_model(state: State | None, fields: Mapping[str, str]) -> tuple[State 
 
 
 def save_figure(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
-    """What the page shows as a picture to save; `format` is svg, png or moving."""
+    """What the page shows as a picture to save; `format` is one of FORMAT."""
     run = settings_of(state)
     kind = fields.get("format", "svg")
+    if kind in figures.FILM_TYPES:  # the page's own canvas makes pixels of it
+        return state, [figures.film_file(fields, kind, run)]
     saved = figures.figure_file(fields, kind == "moving", run)
     if kind == "png":  # the page's own canvas makes pixels of it
         saved |= {"file": saved["file"].replace(".svg", ".png"), "type": "image/png"}

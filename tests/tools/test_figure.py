@@ -65,7 +65,7 @@ REFUSED: list[tuple[list[str], str]] = [
     (["kv-cache", "--scale", "much"], "--scale is “much”; give a number from 1 to 8."),
     (["kv-cache", "--scale", "99"], "--scale is “99”; give a number from 1 to 8."),
     (["kv-cache", "--scale", "nan"], "--scale is “nan”; give a number from 1 to 8."),
-    (["kv-cache", "--out", "a.pdf"], "give --out a name that ends in .svg or .png"),
+    (["kv-cache", "--out", "a.pdf"], "give --out a name that ends in .svg, .png or .gif"),
     (["kv-cache", "--out", "a.png", "--animate"], "A PNG cannot move"),
     (["kv-cache", "--out", "/proc/nothing/a.svg"], "cannot be written"),
     (["kv-cache", "--trace", "none"], "cannot be read"),

@@ -20,7 +20,7 @@ from microgpt.viz import views
 from microgpt.viz.controls import Value, View, figure_values
 from microgpt.viz.drawing.kit.pieces import Group, Piece, Sheet
 from microgpt.viz.drawing.kit.places import EDGE, FIGURE_WIDTH, Pen, chips
-from microgpt.viz.drawing.kit.svg import Drawing, drawing
+from microgpt.viz.drawing.kit.svg import Drawing, Film, Shot, drawing
 from microgpt.viz.drawing.kit.words import TextRun, balance, fit, lines, runs
 from microgpt.viz.large.from_checkpoint import choices_of, page_for
 from microgpt.viz.large.picture import BigPicture
@@ -34,12 +34,16 @@ from microgpt.viz.text.formats import show
 from microgpt.viz.text.glossary import GLOSSARY
 from microgpt.viz.text.language import LANG, folder, say, translate
 
-__all__ = ["card", "figure", "figure_file", "of_case", "of_run", "of_view"]
+__all__ = ["card", "figure", "figure_file", "film", "film_file", "film_of_run", "of_case", "of_run", "of_view"]
 
 CASE_SECONDS, REST, FADE = 2.4, 2.4, 0.3  # of one case, of the last one in addition, of the change between two
 CARD_SIZE = 1200, 630  # of what a link shows
+QUICK, MADE, STAGE = 0.25, 0.7, 1.5  # of a film: a token comes, its step is done; a stage of the token on show
+FEW_TOKENS = 12  # of a longer text a token comes with its step done
 BLINK, LOOPS = 0.01, 3  # how long a panel takes to go, unseen; how often all is gone through
+PANEL = "microgpt-"  # what the panels of a figure that moves are called
 TYPE = "image/svg+xml"
+FILM_TYPES = {"gif": "image/gif", "webm": "video/webm"}
 FROM = N_("from a run of %(model)s")
 FIGURE_NAME = N_("Keep K and V, throw Q away")
 SPAN = FIGURE_WIDTH - 2 * EDGE  # of what stands around the card
@@ -81,13 +85,25 @@ def of_run(picture: BigPicture, asked: Mapping[str, object] | None = None, moves
 
 def of_case(picture: BigPicture, at: Mapping[str, Value], moves: bool = False) -> Drawing:
     """The same, of what the page's own controls choose."""
-    layer, head = (int(part) for part in str(at["head"]).split("."))
-    chosen = {"step": at["step"], "layer": layer, "head": head, "phase": at["phase"]}
-    view = replace(picture, few=True, _steps={}, _rows={})  # what may be drawn already has other strips
-    page = page_for(lesson_named("stepper"), view)
+    page, view, chosen, source = in_few_cells(picture, at)
     values = view.choices[0].values if moves else [at["step"]]
     panels = [panel(page, view, {**chosen, "step": value}, moves) for value in values]
-    return frame(page, panels, say(FROM, model=show(picture.about["model"]).replace("␣", " ")))
+    return frame(page, panels, source)
+
+
+def film_of_run(picture: BigPicture, asked: Mapping[str, object] | None = None) -> Film:
+    """The film of a large model's run, in the head that is asked for."""
+    at = figure_values(picture, choices_of(lesson_named("stepper"), picture, asked or {}))
+    return film_of(*in_few_cells(picture, at))
+
+
+def in_few_cells(picture: BigPicture, at: Mapping[str, Value]) -> tuple[Page, BigPicture, dict[str, Value], str]:
+    """What a figure of a large model shows: its page, its view, what is chosen in it, and where it is from."""
+    layer, head = (int(part) for part in str(at["head"]).split("."))
+    view = replace(picture, few=True, _steps={}, _rows={})  # what may be drawn already has other strips
+    chosen = {"step": at["step"], "layer": layer, "head": head, "phase": at["phase"]}
+    said = say(FROM, model=show(picture.about["model"]).replace("␣", " "))
+    return page_for(lesson_named("stepper"), view), view, chosen, said
 
 
 def of_view(
@@ -101,19 +117,74 @@ def of_view(
     return frame(page, panels, *source(page, differences(page, settings, view, asked), address))
 
 
+def film(shown: str | Page, settings: Settings, choice: Mapping[str, object] | None = None, address: str = "") -> Film:
+    """What the page shows of this run, from state to state, as it is drawn into a GIF or a WebM."""
+    page = lesson(shown)
+    view = views.view(page.widget, settings)
+    at = figure_values(view, choice)
+    return film_of(page, view, at, *source(page, differences(page, settings, view, at), address))
+
+
+def film_of(page: Page, view: View, at: Mapping[str, Value], source: str, href: str = "") -> Film:
+    """All cases of the first choice; where a case has stages, those of the one that `at` chooses one by one."""
+    states = states_of(view, at)
+    whole = frame(page, [panel(page, view, case, moving=True) for *_, case in states], source, href)
+    found = Film(whole)
+    found.width, found.height, found.pieces = whole.width, whole.height, whole.pieces
+    found.shots = [Shot(alone(whole.pieces, i), seconds, slow) for i, (seconds, slow, _) in enumerate(states)]
+    return found
+
+
+def alone(pieces: list[Piece], i: int) -> list[Piece]:
+    """Of a figure that moves, its panel i and what all panels share."""
+    own, shared = f"{PANEL}{i}", [one for one in pieces if not (isinstance(one, Group) and PANEL in one.name)]
+    shown = [one._replace(opacity=1) for one in pieces if isinstance(one, Group) and one.name == own]
+    return [*shared, *shown]
+
+
+def states_of(view: View, at: Mapping[str, Value]) -> list[tuple[float, bool, dict[str, Value]]]:
+    """How long each state of a film stands, whether it comes piece by piece, and what is chosen in it."""
+    first, found = view.choices[0], list[tuple[float, bool, dict[str, Value]]]()
+    stages = next((choice.values for choice in view.choices if choice.name == "phase"), ())
+    for value in first.values:
+        case = {**at, first.name: value}
+        if not stages:
+            found.append((CASE_SECONDS, False, case))
+        elif value == at[first.name]:
+            found += [(STAGE, True, {**case, "phase": stage}) for stage in stages]
+        else:
+            begun = [(QUICK, False, {**case, "phase": stages[0]})] if len(first.values) <= FEW_TOKENS else []
+            found += [*begun, (MADE, False, {**case, "phase": stages[-1]})]
+    *others, (seconds, slow, case) = found
+    return [*others, (seconds + REST, slow, case)]
+
+
 def figure_file(fields: Mapping[str, str], moves: bool = False, settings: Settings | None = None) -> Patch:
     """A figure of what is on the page, as a file.
 
     `fields` are the page's controls; those that choose nothing in the figure are left alone. `settings` is the run
     on show, where that is not what the controls say.
     """
-    page = lesson(fields["page"])
-    settings = settings or settings_from(page, fields)
-    view = views.view(page.widget, settings)
-    asked = {name: fields[name] for name in figure_values(view) if name in fields}
+    page, settings, view, asked = order_of(fields, settings)
     at = figure_values(view, asked)
     svg = of_view(page, settings, view, at, moves=moves)
     return file(file_name(page, {name: at[name] for name in asked}, moves), svg, TYPE)
+
+
+def film_file(fields: Mapping[str, str], kind: str, settings: Settings | None = None) -> Patch:
+    """The film of what is on the page, to be drawn into a file of that kind, a key of FILM_TYPES."""
+    page, settings, view, asked = order_of(fields, settings)
+    at = figure_values(view, asked)
+    made = film_of(page, view, at, *source(page, differences(page, settings, view, at), ""))
+    return file(f"{page.name}.{kind}", made, FILM_TYPES[kind])
+
+
+def order_of(fields: Mapping[str, str], settings: Settings | None) -> tuple[Page, Settings, View, dict[str, str]]:
+    """The page, its run and its view, and what of the fields chooses something in a figure."""
+    page = lesson(fields["page"])
+    settings = settings or settings_from(page, fields)
+    view = views.view(page.widget, settings)
+    return page, settings, view, {name: fields[name] for name in figure_values(view) if name in fields}
 
 
 def card(page: Page) -> Drawing:
@@ -219,7 +290,7 @@ def frame(page: Page, panels: list[Panel], source: str, href: str = "") -> Drawi
         for line in one.caption:
             own.line(EDGE, below.down(26, 17).text, line, "17")
         hidden = moves and at < len(panels) - 1
-        sheet.add(Group(own.pieces, opacity=0 if hidden else 1, name=f"microgpt-{at}" if moves else ""))
+        sheet.add(Group(own.pieces, opacity=0 if hidden else 1, name=f"{PANEL}{at}" if moves else ""))
     foot = Sheet()
     foot.t(EDGE, pen.down(40).text, fit(f"{say(FIGURE_NAME)} · {source}", 900), "soft")
     sheet.add(Group(foot.pieces, href=href))
@@ -233,8 +304,8 @@ def in_turns(n: int) -> str:
     rules = []
     for at, marks in enumerate(panel_times(n)):
         frames = " ".join(f"{when} {{ opacity: {opacity} }}" for when, opacity in marks)
-        play = f"microgpt-{at} {n * CASE_SECONDS + REST:.1f}s ease-in-out {LOOPS} both"
-        rules.append(f"@keyframes microgpt-{at} {{ {frames} }}\n.microgpt-{at} {{ animation: {play} }}\n")
+        play = f"{PANEL}{at} {n * CASE_SECONDS + REST:.1f}s ease-in-out {LOOPS} both"
+        rules.append(f"@keyframes {PANEL}{at} {{ {frames} }}\n.{PANEL}{at} {{ animation: {play} }}\n")
     return f"<style>\n@media screen and (prefers-reduced-motion: no-preference) {{\n{''.join(rules)}}}\n</style>\n"
 
 

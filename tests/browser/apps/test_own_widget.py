@@ -1,5 +1,6 @@
 """The lesson of docs/own-widget.md in a browser: built from its folder, and installed beside the package."""
 
+import base64
 import shutil
 import subprocess
 import sys
@@ -44,6 +45,10 @@ def test_it_runs_the_readers_text(new_tab: Open, engine: str, built: Path) -> No
         assert_choices_work(page.run)
         saved = press(page, "figure")
         assert any("Which key is the longest?" in patch.get("text", "") for patch in saved["patches"])
+        for form, begins in (("gif", b"GIF89a"), ("webm", b"\x1a\x45\xdf\xa3"))[: 2 if engine == "chromium" else 1]:
+            page.run(f'document.querySelector("[name=format]").value = "{form}"')
+            (film,) = (patch for patch in press(page, "figure")["patches"] if "file" in patch)
+            assert film["file"].endswith(form) and base64.b64decode(film["text"]).startswith(begins)
 
 
 @pytest.mark.timeout(600)

@@ -93,7 +93,7 @@ class Canvas:
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda p: p.name)
 def test_everything_that_the_figure_shows_is_painted(lesson: Page) -> None:
     found, canvas = svg(lesson, Settings(lesson.model, lesson.prompt), (), "en"), Canvas()
-    paint(found, canvas, 2)
+    paint(found.pieces, canvas, 2)
     tree = ET.fromstring(found)
     shown = ["".join(e.itertext()) for e in tree.iter(SVG + "text")]
     assert "".join(text for text, *_ in canvas.of("fillText")) == "".join(shown)
@@ -108,6 +108,6 @@ def test_everything_that_the_figure_shows_is_painted(lesson: Page) -> None:
 def test_a_text_stands_where_its_anchor_says_and_its_runs_follow_each_other() -> None:
     canvas, sheet = Canvas(), Sheet()
     sheet.line(100, 9, [TextRun("ab", ""), *strike("cd e")], "end")
-    paint(drawing(9, 9, sheet.pieces, "en", ""), canvas, 1)
+    paint(sheet.pieces, canvas, 1)
     assert canvas.of("fillText") == [("ab", 40.0, 9), ("cd", 60.0, 9), (" e", 80.0, 9)]
     assert [values[0] for values in canvas.of("fillRect")] == [60.0]

@@ -10,16 +10,15 @@ from typing import Any
 
 from microgpt.viz.drawing.kit.paint import FONTS, INK, SMALL, attributes, colour
 from microgpt.viz.drawing.kit.pieces import Group, Lines, Piece, Rect, Text
-from microgpt.viz.drawing.kit.svg import Drawing
 
 ANCHORS = {"middle": 0.5, "end": 1.0}
 Style = Mapping[str, str]
 
 
-def paint(drawing: Drawing, canvas: Any, scale: float) -> None:
-    """Draw it, `scale` pixels of the canvas to one unit."""
+def paint(pieces: Iterable[Piece], canvas: Any, scale: float) -> None:
+    """Draw them, `scale` pixels of the canvas to one unit."""
     canvas.scale(scale, scale)
-    draw(drawing.pieces, canvas)
+    draw(pieces, canvas)
 
 
 def draw(pieces: Iterable[Piece], canvas: Any) -> None:

@@ -49,7 +49,11 @@ class Text(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Pieces that move, turn (degrees), grow, pale, come and go, or lead somewhere together."""
+    """Pieces that move, turn (degrees), grow, pale, come and go, or lead somewhere together.
+
+    In a film (film.py) what has a new `key` comes: a picture of each group that `came` names travels from there to
+    here, or where `way` names two keys, from the first of them to the second.
+    """
 
     pieces: list[Piece]
     x: float = 0
@@ -59,6 +63,9 @@ class Group(NamedTuple):
     opacity: float = 1
     name: str = ""
     href: str = ""
+    key: str = ""
+    came: str = ""
+    way: str = ""
 
 
 Piece: TypeAlias = Rect | Lines | Text | Group
@@ -80,12 +87,15 @@ class Sheet:
         y: float = 0,
         turn: float = 0,
         opacity: float = 1,
+        key: str = "",
+        came: str = "",
+        way: str = "",
         caller: Callable[[], object] = lambda: "",
     ) -> str:
         """What a template draws between call and endcall, as one."""
         first = len(self.pieces)
         caller()
-        self.pieces[first:] = [Group(self.pieces[first:], x, y, turn, opacity=opacity)]
+        self.pieces[first:] = [Group(self.pieces[first:], x, y, turn, opacity=opacity, key=key, came=came, way=way)]
         return ""
 
     def ground(self) -> Sheet:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from markupsafe import escape
 
@@ -17,6 +18,20 @@ class Drawing(str):
     width: int
     height: int
     pieces: list[Piece]
+
+
+class Shot(NamedTuple):
+    """A state of a film: its pieces, how long it stands, and whether what is new comes one after the other."""
+
+    pieces: list[Piece]
+    seconds: float
+    slow: bool = False
+
+
+class Film(Drawing):
+    """A drawing that moves, and knows its states."""
+
+    shots: list[Shot]
 
 
 def drawing(
