@@ -11,7 +11,7 @@ import numpy as np
 from microgpt.cache import KVCache
 from microgpt.config import Array
 from microgpt.course.guess_and_check.columns import STAGES, columns
-from microgpt.course.guess_and_check.pieces import CachedRow, pieces
+from microgpt.course.guess_and_check.pieces import CachedRow, Guesses, pieces
 from microgpt.course.guess_and_check.questions import asks
 from microgpt.decode import generate, recompute
 from microgpt.errors import N_, UserError
@@ -85,7 +85,8 @@ class View:
         self.columns = columns(
             [[show(target.tokenizer.vocabulary[i]) for i in text] for text in texts], found, names(target)
         )
-        self.pieces = pieces(self.columns, rounds, rows_of_rounds(target, texts, found))
+        guesses = [Guesses(one.first, [guess.chance for guess in one.guesses if guess.judged]) for one in rounds]
+        self.pieces = pieces(self.columns, guesses, rows_of_rounds(target, texts, found))
         self.written = len(texts[-1]) - len(ids)  # tokens
         self.passes = len(found)
         self.greedy = same_greedy(target, draft, ids)  # without chance, the text is that of the target alone

@@ -5,7 +5,7 @@ to its last, so that what is kept is the same piece before and after.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from microgpt.course.guess_and_check.columns import STAGES, PositionColumn
 from microgpt.viz.drawing.heat import Strip
@@ -45,22 +45,11 @@ class ColumnPieces(NamedTuple):
     opens: list[int]  # cases in which something falls through the floor here
 
 
-class Judged(Protocol):
-    """A guess of a round."""
+class Guesses(NamedTuple):
+    """A round: the position of its first guess, and the chances of those that were judged."""
 
-    @property
-    def chance(self) -> float: ...
-    @property
-    def judged(self) -> bool: ...
-
-
-class Guesses(Protocol):
-    """A round: its guesses, and the position of the first."""
-
-    @property
-    def guesses(self) -> Sequence[Judged]: ...
-    @property
-    def first(self) -> int: ...
+    first: int
+    chances: list[float]
 
 
 def pieces(
@@ -80,9 +69,9 @@ def pieces(
         ]
         held = [(span(*run), rows[run[0] // per][at]) for run in runs_of(column.rows)]
         judged = [
-            (per * i + 1, at - one.first, one.guesses[at - one.first].chance)
+            (per * i + 1, at - one.first, one.chances[at - one.first])
             for i, one in enumerate(rounds)
-            if 0 <= at - one.first < len(one.guesses) and one.guesses[at - one.first].judged
+            if 0 <= at - one.first < len(one.chances)
         ]
         gone = {piece.last + 1 for piece in (*(tile.at for tile in tiles), *(span for span, _ in held))}
         found.append(ColumnPieces(tiles, held, judged, sorted(case for case in gone if case <= end)))
