@@ -168,7 +168,9 @@ def test_the_guesses_are_the_models(tree: Element, trace: Trace) -> None:
         shown_as([x for x, _ in cells], logits[best], 2)
         moving = [row for row in find(find(tree, "step", f"S{pos}")[0], "guesses")[0].iter("tr")][1:]
         assert [text(next(row.iter("bdi"))) for row in moving] == names
-        shown_as([numbers(row)[-1] for row in moving], probabilities(logits)[best], 2)
+        for at, temperature in enumerate((1, 0.25, 0.5, 1, 1.5, 2)):  # 0, always the likeliest, is drawn as 1
+            shares = [numbers(find(row, f"deg{at}")[0])[0] for row in moving]
+            shown_as(shares, probabilities(logits, temperature)[best], 2)
         chosen = trace.number("sample", pos)
         marked = [name for name, row in zip(names, rows, strict=True) if "chosen" in classes(row)]
         assert marked == ([] if chosen is None else [trace.about["vocabulary"][chosen]])

@@ -131,6 +131,13 @@ def test_an_end_that_the_model_has_chosen_is_said_calmly_and_can_be_gone_past() 
     assert after in html(answers[-1], "#after")
 
 
+def test_the_temperature_that_reshapes_the_guesses_is_that_of_the_next_run() -> None:
+    _, answers = to_the_end(None, "run", {**FIELDS, "temperature": "0.5"})
+    assert re.findall('name="temperature" value="([^"]*)" checked', stands(answers)) == ["0.5"]
+    shown = Picture(Recording(shipped("names"), "emm", 0.7).run())
+    assert shown.temperatures == ("0", "0.25", "0.5", "0.7", "1", "1.5", "2") and shown.temperature == "0.7"
+
+
 @pytest.mark.parametrize("page", LIVE, ids=lambda p: p.name)
 def test_live_lesson_is_the_built_one_byte_for_byte(page: Any) -> None:
     _, patches = dispatch(None, "run", {"page": page.name, "model": page.model, "prompt": page.prompt})
@@ -196,7 +203,7 @@ def test_after_each_token_stands_what_a_whole_rendering_gives_until_a_run_ends(m
     assert "complete" in finished(more[0]) or "full" in finished(more[0])
 
 
-@pytest.mark.parametrize(("name", "characters", "elements"), [("names", 16_500, 570), ("stories", 35_500, 1_280)])
+@pytest.mark.parametrize(("name", "characters", "elements"), [("names", 18_500, 640), ("stories", 38_000, 1_350)])
 def test_a_token_is_a_small_answer(name: str, characters: int, elements: int) -> None:
     """What a page must read, style and lay out within a frame."""
     page = next(p for p in LESSONS if p.widget == "kv_cache" and p.model == name)

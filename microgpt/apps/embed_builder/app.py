@@ -17,6 +17,7 @@ from microgpt.errors import UserError
 from microgpt.viz import views
 from microgpt.viz.controls import FORMAT, THEME, TRANSPORT, Choice, Control, Field, differing, fields_of
 from microgpt.viz.controls import View as Shown
+from microgpt.viz.drawing.picture import TEMPERATURES
 from microgpt.viz.page import Page
 from microgpt.viz.patches import Patch, State, patch
 from microgpt.viz.rendering import render
@@ -123,13 +124,17 @@ def lesson(name: str) -> Page:
     return page(name)
 
 
+AS_BUILT = Choice("temperature", TEMPERATURES, TEMPERATURES[0])  # of a page that has run nothing yet
+
+
 def controls_of(shown: Page, view: Shown) -> tuple[Control, ...]:
     """All that can be set on the page in its frame."""
     form: tuple[Control, ...] = ()
     if shown.live in ("text", "steps"):
         form = Choice("model", shown.models, shown.model), Field("prompt", shown.prompt)
-    sampling = SAMPLING if shown.live == "steps" else ()
-    return *view.choices, *fields_of(view), *form, *sampling, FORMAT, THEME, *TRANSPORT
+    sampling = SAMPLING[1:] if shown.live == "steps" else ()
+    fields = [one if one.name != "temperature" else AS_BUILT for one in fields_of(view)]
+    return *view.choices, *fields, *form, *sampling, FORMAT, THEME, *TRANSPORT
 
 
 def first_step(text: str) -> str:

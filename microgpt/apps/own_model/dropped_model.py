@@ -42,6 +42,11 @@ class OwnPicture(Picture):
     def stops(self, i: int) -> bool:
         return self.trace.number("sample", i) in self.about["stops"]
 
+    @property
+    def temperatures(self) -> tuple[str, ...]:
+        """None: the form of this page asks for any."""
+        return ()
+
 
 class OwnBigPicture(BigPicture):
     """A large one. Its reader chooses in the page which heads are open, and which steps are compared."""

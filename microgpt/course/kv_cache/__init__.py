@@ -19,5 +19,6 @@ PAGE = Page(
     needs=("attention",),
     sources=("attention", "microgpt", "makemore", "transformers"),
     live="steps",
+    styles=("token_row",),
     large=True,
 )

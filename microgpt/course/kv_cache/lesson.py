@@ -210,7 +210,7 @@ def one_more(shown: Picture, asked: Mapping[str, object] | None = None, ledger: 
     i, at = shown.n - 1, on_show(shown, asked)
     pieces = {"#tokens": "token", "#rows": "row", "#steps": "step", **({"#ledgers": "ledger"} if ledger else {})}
     appended = [patch(target, piece(shown, name, i, at), "append") for target, name in pieces.items()]
-    after = optional(patch("#after", render.render("live/after.html", view=shown)))
+    after = optional(patch("#after", render.render("token_row/after.html", view=shown)))
     ends = [after] if shown.step(i).stops or shown.n == shown.config.n_ctx else []
     return [*appended, patch("#nav", piece(shown, "nav", i, at), "outer"), *ends]
 

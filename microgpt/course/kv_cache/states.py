@@ -6,7 +6,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from microgpt.viz.drawing.phases import PHASES
-from microgpt.viz.drawing.picture import MOST_TOKENS
+from microgpt.viz.drawing.picture import MOST_TOKENS, TEMPERATURES
 from microgpt.viz.rendering.style import MOST_OPEN
 from microgpt.weights import SHIPPED, shipped
 
@@ -31,6 +31,7 @@ def states(big: bool) -> dict[str, Any]:
         "spans": spans(),
         "over": [round(100 * end, 2) for end in pace()],
         "opened": MOST_OPEN if big else 0,
+        "degrees": 0 if big else len(TEMPERATURES) + 1,
     }
 
 

@@ -20,5 +20,6 @@ PAGE = Page(
     needs=("kv-cache",),
     sources=("rope", "gqa", "transformers"),
     live="steps",
+    styles=("token_row",),
     large=True,
 )

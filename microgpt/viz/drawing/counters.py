@@ -5,7 +5,7 @@ Out of the trace alone. Knows no HTML and nothing of rows, heads and stages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from microgpt import cost
@@ -136,11 +136,22 @@ def chances(about: Mapping[str, Any], logits: Array) -> Array:
 
 def candidates(logits: Array, chances: Array, chosen: int | None, n: int, token: Callable[[int], str]) -> list[Guess]:
     """The `n` likeliest tokens; the chosen one takes the last place if it is not among them. Long ones are cut."""
-    best = likeliest(logits, n)
-    if chosen is not None and chosen not in best:
-        best[-1] = chosen
+    best = pick(logits, chosen, n)
     labels = {t: label if len(label := token(t)) <= MOST_LETTERS else label[: MOST_LETTERS - 1] + "…" for t in best}
     return [Guess(labels[t], float(logits[t]), float(chances[t]), t == chosen) for t in best]
+
+
+def pick(logits: Array, chosen: int | None, n: int) -> list[int]:
+    """The ids of these tokens."""
+    best = likeliest(logits, n)
+    return best if chosen is None or chosen in best else [*best[:-1], chosen]
+
+
+def reshape(trace: Trace, i: int, temperatures: Sequence[float]) -> list[list[float]]:
+    """For each of the `guesses` its probability at each of these temperatures."""
+    logits = trace["logits", i][0]
+    each = [chances({**trace.about, "temperature": one}, logits) for one in temperatures]
+    return [[float(one[token]) for one in each] for token in pick(logits, trace.number("sample", i), N_GUESSES)]
 
 
 MOST_LETTERS = 13  # of a token among the likeliest: some are a line of spaces

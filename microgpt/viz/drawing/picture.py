@@ -21,7 +21,18 @@ from microgpt.tokenizer import START
 from microgpt.trace import Event, Reads, Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.by_hand import ByHand, by_hand
-from microgpt.viz.drawing.counters import ROUNDING, Agreement, Cost, Guess, Held, Other, costs, guesses, size_after
+from microgpt.viz.drawing.counters import (
+    ROUNDING,
+    Agreement,
+    Cost,
+    Guess,
+    Held,
+    Other,
+    costs,
+    guesses,
+    reshape,
+    size_after,
+)
 from microgpt.viz.drawing.heat import Scale, Strip, round_up
 from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.text.answers import answers
@@ -32,6 +43,7 @@ COLUMNS = {3: 16, 9: 8}  # letters of the longest token -> tokens in a line of a
 FEW = 5  # tokens in a line, where one is longer still
 NEARLY_ALL = 0.99  # of a weight; one of 16 bits may be a little less than 1
 NEAR = 0.02  # numbers of 16 bits are this exact: of the product of the lengths of q and k, or of a sum of weights
+TEMPERATURES = ("0", "0.25", "0.5", "1", "1.5", "2")  # at which guesses are drawn
 HALF = 10  # half as wide as bars are drawn
 ROWS = ("q", "k", "v", "head_out", "k_read", "v_read")  # what is drawn on one scale; x, which is longer, has its own
 
@@ -138,6 +150,7 @@ class Step(NamedTuple):
     costs: list[Cost]
     bytes: Held
     guesses: list[Guess]
+    reshaped: list[list[float]]  # for each of these its probability at each temperature
     choice: str | None
     stops: bool
     given: str | None  # the next token, where the prompt goes on
@@ -189,14 +202,27 @@ class Picture:
         )
 
     @property
+    def temperature(self) -> str:
+        """That of the run, as it is typed."""
+        return f"{self.about['temperature']:g}"
+
+    @property
+    def temperatures(self) -> tuple[str, ...]:
+        """Those at which the guesses are drawn, that of the run among them; none of a model of others."""
+        if "family" in self.about:
+            return ()
+        return tuple(sorted({*TEMPERATURES, self.temperature}, key=float))
+
+    @property
     def moments(self) -> tuple[Choice, Choice]:
         """A step, and a stage of it."""
         return Choice("step", range(self.n), self.at), Choice("phase", range(1, len(PHASES) + 1), self.phase)
 
     @property
     def fields(self) -> tuple[Choice, ...]:
-        """The check boxes beside the picture."""
+        """The check boxes beside the picture, and the temperature of its guesses."""
         return (
+            *([Choice("temperature", self.temperatures, self.temperature)] if self.temperatures else []),
             Choice("once", ("1",), ""),
             Choice("play", ("1",), ""),
             Choice("hold", ("on",), ""),
@@ -567,6 +593,7 @@ class Picture:
             costs=self.costs(i),
             bytes=self.size_after(i),
             guesses=self.guesses(i),
+            reshaped=self.reshape(i),
             choice=self.choice(i),
             stops=self.stops(i),
             given=show(self.tokens[i + 1]) if i + 1 < self.about["n_prompt"] and i + 1 < self.n else None,
@@ -586,6 +613,10 @@ class Picture:
     def guesses(self, i: int) -> list[Guess]:
         """The likeliest next tokens."""
         return guesses(self.trace, i, self.vocabulary_token)
+
+    def reshape(self, i: int) -> list[list[float]]:
+        """For each of these its probability at each of `temperatures`."""
+        return reshape(self.trace, i, [float(one) for one in self.temperatures]) if self.temperatures else []
 
     @property
     def way_on(self) -> str:

@@ -59,6 +59,11 @@ class BigPicture(Picture):
         return self.heads
 
     @property
+    def temperatures(self) -> tuple[str, ...]:
+        """None: not all that have recorded such a model have kept all of its logits."""
+        return ()
+
+    @property
     def choices(self) -> tuple[Choice, ...]:
         """A step, an opened head and a stage of the step."""
         step, phase = self.moments

@@ -204,6 +204,6 @@ FILTERS: dict[str, Callable[..., object]] = {  # what templates write numbers wi
     for one in (
         whole, as_wide, number, in_cell, short, percent, of_hundred, difference, upper_bound, share_text, shape_text,
         size_text, heat, states, coordinate, points, path, areas, in_lines, span, layers_text, megabytes,
-        at_most, at_least,
+        at_most, at_least, localise_figure,
     )
 }  # fmt: skip
