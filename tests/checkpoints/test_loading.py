@@ -380,7 +380,8 @@ def test_a_token_of_a_large_model_is_added_to_what_stands(tmp_path: Path) -> Non
             break
         _, anew, _ = ask(files, "show", state, check="on", step=str(n), prompt=text)
         added += "#rows" in found
-        for target in found.keys() & {"#tokens", "#rows", "#steps", "#ledgers", "#nav", "#legend", ".all-heads"}:
+        places = {"#tokens", "#rows", "#steps", "#lines", "#ledgers", "#nav", "#legend", ".all-heads"}
+        for target in found.keys() & places:
             assert found[target] in anew["#widget"], target
         assert found.get("#widget", anew["#widget"]) == anew["#widget"]
         assert {"#rows", "#legend", ".all-heads"} <= {*found} or "#widget" in found

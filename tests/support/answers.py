@@ -6,7 +6,7 @@ from typing import Any
 
 from microgpt.viz.session import dispatch
 
-PLACES = ("#tokens", "#rows", "#steps", "#ledgers", "#nav", "#after")
+PLACES = ("#tokens", "#rows", "#steps", "#lines", "#ledgers", "#nav", "#after")
 
 
 def to_the_end(

@@ -92,12 +92,12 @@ def next_token(state: State | None, fields: Mapping[str, str]) -> tuple[State, l
     if stretched:
         return remember(settings, recording), [redraw(shown, fields), again("prose")]
     said = state.get("said", state["n"])
-    return {**remember(settings, recording), "said": said}, [*one_more(shown, ledger=False), again("prose")]
+    return {**remember(settings, recording), "said": said}, [*one_more(shown, late=False), again("prose")]
 
 
 def say(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
-    """The prose of what stands, and the ledgers of the steps that have none yet: they come after a new token, and of
-    several that are pressed quickly after the last."""
+    """The prose of what stands, and the ledgers and lines of the steps that have none yet: they come after a new token,
+    and of several that are pressed quickly after the last."""
     state = begun(state)
     settings = settings_of(state)
     if state is None or settings is None:
@@ -105,9 +105,9 @@ def say(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, l
     recording = recording_after(settings, state["n"])
     shown = picture(recording, fields, selected=state["n"] - 1)
     at, late = on_show(shown), range(state.get("said", shown.n), shown.n)
-    ledgers = [patch("#ledgers", piece(shown, "ledger", i, at), "append") for i in late]
+    said = [patch(target, piece(shown, name, i, at), "append") for i in late for target, name in LATE.items()]
     likely = [] if recording.has_ended else [ahead("next")]
-    return remember(settings, recording), [*ledgers, prose(shown, fields), *likely]
+    return remember(settings, recording), [*said, prose(shown, fields), *likely]
 
 
 def go_past(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
@@ -142,6 +142,7 @@ def save_trace(state: State | None, fields: Mapping[str, str]) -> tuple[State | 
 
 
 HOOKS = {"run": run, "on": go_on, "next": next_token, "past": go_past, "prose": say, "trace": save_trace}
+LATE = {"#lines": "answers", "#ledgers": "ledger"}  # of a step, what is asked for and opened later than it is seen
 CHOSEN = ("layer", "head", "phase")  # what a picture that is drawn anew while a text runs must keep
 
 
@@ -205,10 +206,10 @@ def redraw(shown: Picture, fields: Mapping[str, str]) -> Patch:
     return patch("#stepper", render.widget("kv_cache", shown, page_named(fields["page"])), "outer")
 
 
-def one_more(shown: Picture, asked: Mapping[str, object] | None = None, ledger: bool = True) -> list[Patch]:
+def one_more(shown: Picture, asked: Mapping[str, object] | None = None, late: bool = True) -> list[Patch]:
     """The newest step alone: a token, a row, what belongs to the step; nothing that stands is drawn again."""
     i, at = shown.n - 1, on_show(shown, asked)
-    pieces = {"#tokens": "token", "#rows": "row", "#steps": "step", **({"#ledgers": "ledger"} if ledger else {})}
+    pieces = {"#tokens": "token", "#rows": "row", "#steps": "step", **(LATE if late else {})}
     appended = [patch(target, piece(shown, name, i, at), "append") for target, name in pieces.items()]
     after = optional(patch("#after", render.render("token_row/after.html", view=shown)))
     ends = [after] if shown.step(i).stops or shown.n == shown.config.n_ctx else []

@@ -5,8 +5,10 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from microgpt.viz.drawing.counters import N_GUESSES
+from microgpt.viz.drawing.lens import MOST_CELLS
 from microgpt.viz.drawing.phases import PHASES
-from microgpt.viz.drawing.picture import MOST_TOKENS, TEMPERATURES
+from microgpt.viz.drawing.picture import MOST_TOKENS, TEMPERATURES, asked
 from microgpt.viz.rendering.style import MOST_OPEN
 from microgpt.weights import SHIPPED, shipped
 
@@ -23,8 +25,9 @@ SPANS = {
 def states(big: bool) -> dict[str, Any]:
     """The numbers that states.css is written with: more steps, and chosen heads, for a `big` model."""
     configs = [shipped(name).config for name in SHIPPED]
+    rows = MOST_TOKENS if big else max(config.n_ctx for config in configs)
     return {
-        "steps": MOST_TOKENS if big else max(config.n_ctx for config in configs),
+        "steps": rows,
         "layers": max(config.n_layer for config in configs),
         "heads": max(config.n_head for config in configs),
         "phases": len(PHASES),
@@ -32,6 +35,9 @@ def states(big: bool) -> dict[str, Any]:
         "over": [round(100 * end, 2) for end in pace()],
         "opened": MOST_OPEN if big else 0,
         "degrees": 0 if big else len(TEMPERATURES) + 1,
+        "cells": MOST_CELLS,
+        "guesses": N_GUESSES,
+        "numbers": asked(rows, MOST_CELLS),
     }
 
 

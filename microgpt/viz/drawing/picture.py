@@ -22,6 +22,7 @@ from microgpt.trace import Event, Reads, Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.by_hand import ByHand, by_hand
 from microgpt.viz.drawing.counters import (
+    N_GUESSES,
     ROUNDING,
     Agreement,
     Cost,
@@ -34,6 +35,7 @@ from microgpt.viz.drawing.counters import (
     size_after,
 )
 from microgpt.viz.drawing.heat import Scale, Strip, round_up
+from microgpt.viz.drawing.lens import MOST_CELLS, Lines, Share, Told, of_head, shares
 from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.text.answers import answers
 from microgpt.viz.text.formats import show
@@ -44,6 +46,7 @@ FEW = 5  # tokens in a line, where one is longer still
 NEARLY_ALL = 0.99  # of a weight; one of 16 bits may be a little less than 1
 NEAR = 0.02  # numbers of 16 bits are this exact: of the product of the lengths of q and k, or of a sum of weights
 TEMPERATURES = ("0", "0.25", "0.5", "1", "1.5", "2")  # at which guesses are drawn
+ASKED = ("q", "head_out", "attn_scores", "attn_weights")  # what a calculation is made of, with the rows
 HALF = 10  # half as wide as bars are drawn
 ROWS = ("q", "k", "v", "head_out", "k_read", "v_read")  # what is drawn on one scale; x, which is longer, has its own
 
@@ -170,6 +173,13 @@ def v_dim(about: Mapping[str, Any]) -> int:
     return found
 
 
+def asked(rows: int, cells: int) -> list[str]:
+    """What can be asked where it comes from, by a letter and a place: the cells of the sum, guesses, and of each row
+    score, weight, k and v."""
+    of_rows = [f"{kind}{i}" for i in range(rows) for kind in "swkv"]
+    return [*(f"o{at}" for at in range(cells)), *(f"g{at}" for at in range(N_GUESSES)), *of_rows]
+
+
 @dataclass(frozen=True)
 class Picture:
     """A view of a trace. `picture.step(i)` and `picture.row(i)` are what the templates draw."""
@@ -227,7 +237,13 @@ class Picture:
             Choice("play", ("1",), ""),
             Choice("hold", ("on",), ""),
             Choice("check", ("on",), ""),
+            Choice("lens", ("", *self.asked), ""),
         )
+
+    @property
+    def asked(self) -> list[str]:
+        """See the function of that name; the cells of a long sum are too many to be pointed at."""
+        return asked(self.n, self.v_dim if self.v_dim <= MOST_CELLS else 0)
 
     @property
     def open_heads(self) -> tuple[Any, ...]:
@@ -526,6 +542,34 @@ class Picture:
                 ]
                 found.append((where, meets))
         return found
+
+    def lines(self, i: int) -> list[Lines]:
+        """For each layer and head that is drawn: how the numbers of step i come about."""
+        drawn = [(x, head, self.of_head(x, head)) for x in self.layers for head in range(self.config.n_head)]
+        return [self.lines_of(i, layer, head, where) for layer, head, where in drawn if where]
+
+    def lines_of(self, i: int, layer: int, head: int, where: str) -> Lines:
+        """Those of one head, whose classes are given."""
+        q, out, scores, weights = (self.trace[name, i, layer] for name in ASKED)
+        q, out = (rows[0].reshape(self.config.n_head, -1)[head] for rows in (q, out))
+        places, pile = self.as_read.positions(i, layer), head * self.config.n_kv_head // self.config.n_head
+        keys, values = (np.array([self.as_read.row(name, at, layer, i)[pile] for at in places]) for name in "kv")
+        cells = len(out) if len(out) <= MOST_CELLS else 0
+        told = Told(scores[head, 0].tolist(), weights[head, 0].tolist(), out[:cells].tolist())
+        return of_head(where, places, q, keys, values[:, :cells], told, self.scale.digits)
+
+    def row_lines(self, i: int) -> list[tuple[int, str, int, int]]:
+        """Each row that step i reads: its place, its token, the step that has computed it, how many have read it."""
+        if not self.as_read.as_told:
+            return []
+        read = {row: self.reads["k", self.first_layer, row] for row in range(i + 1)}
+        return [(row, self.row_token(row), self.place(row) + 1, sum(at <= i for at in read[row])) for row in read]
+
+    def guess_lines(self, i: int) -> list[tuple[Guess, Share | None]]:
+        """Each guess of step i with its softmax."""
+        guesses, heat = self.step(i).guesses, self.about["temperature"] or 1.0
+        logits, likely = [one.logit for one in guesses], [one.probability for one in guesses]
+        return list(zip(guesses, shares(logits, likely, heat), strict=True))
 
     def earlier(self, i: int, layer: int, head: int, weights: Array) -> float:
         """What the rows before those that are drawn get of this head together; of the others, `weights`."""

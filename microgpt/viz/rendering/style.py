@@ -33,8 +33,8 @@ def style() -> str:
 
 @cache
 def own_style(page: Page, big: bool = False) -> str:
-    """The rules that pages like this one alone need: style.css beside its templates, and states.css, which writes rules
-    that only differ by a number.
+    """The rules that pages like this one alone need: style.css beside its templates, lens.css, where its numbers can be
+    asked, and states.css, which writes rules that only differ by a number.
 
     What a large model needs, where the page draws one, comes along with `big`.
     """
@@ -43,9 +43,8 @@ def own_style(page: Page, big: bool = False) -> str:
     folders = dict.fromkeys([page.folder, *page.styles, *[LARGE_FOLDER] * big])
     found, drawn_large = [], LARGE_FOLDER in folders
     for folder in folders:
-        written, states = (where(f"{folder}/{name}") for name in ("style.css", "states.css"))
-        if written.is_file():
-            found.append(written.read_text("utf-8"))
+        *written, states = (where(f"{folder}/{name}") for name in ("style.css", "lens.css", "states.css"))
+        found += [one.read_text("utf-8") for one in written if one.is_file()]
         if states.is_file():
             found.append(render(f"{folder}/states.css", **numbers_of(folder, drawn_large)))
     return minify("".join(found))
