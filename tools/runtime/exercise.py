@@ -30,7 +30,8 @@ from microgpt.viz.session import dispatch, hooks_of
 from microgpt.viz.text.language import LANGUAGES
 
 WRONG = ({"prompt": "@"}, {"prompt": "zzz zzz"}, {"prompt": ""}, {"temperature": "x"}, {"model": "x"}, {"config": "{"})
-APPS = {"embed-builder": {"embed_page": "kv-cache"}, "own-model": {"prompt": ""}}  # what their own forms say
+# what the forms of apps say
+APPS = {"index": {"prompt": "anna"}, "embed-builder": {"embed_page": "kv-cache"}, "own-model": {"prompt": ""}}
 
 
 def answers(names: Sequence[str] = ()) -> list[str]:

@@ -60,7 +60,8 @@ from microgpt.viz.browser import receive
 said, fields = [dumps({"state": None})], {"page": "kv-cache", "model": "names", "prompt": "emm", "lang": "en"}
 for hook in ("next", "prose", "next", "prose"):
     said.append(receive(dumps({"state": loads(said[-1])["state"], "hook": hook, "fields": fields})))
-said = said[1:]
+name = {"page": "index", "prompt": "anna", "lang": "en"}
+said = [*said[1:], receive(dumps({"state": None, "hook": "drop", "fields": name}))]
 """
 REAL = """
 from sitecustomize import FINDER

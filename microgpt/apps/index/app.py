@@ -48,7 +48,7 @@ class Card(NamedTuple):
 
 
 class Shelf(NamedTuple):
-    """The lessons of a part that are not on the road, on a grid of COLUMNS."""
+    """The lessons of a part that are not on the road, IN_A_LINE at most side by side."""
 
     part: CoursePart
     cards: list[Card]
@@ -56,7 +56,7 @@ class Shelf(NamedTuple):
     @property
     def wide(self) -> int:
         """How many columns it takes: few lessons take half of them."""
-        return COLUMNS if len(self.cards) >= COLUMNS // 2 else COLUMNS // 2
+        return IN_A_LINE if len(self.cards) >= IN_A_LINE // 2 else IN_A_LINE // 2
 
     @property
     def head(self) -> int:
@@ -64,7 +64,7 @@ class Shelf(NamedTuple):
         return -len(self.cards) % self.wide or self.wide
 
 
-COLUMNS = 6  # of small cards, on a wide screen
+IN_A_LINE = 6  # of small cards, on a wide screen
 TRAINED = {
     "model-that-talks": N_("Step through a sentence of its own, with some heads open and all heads at a glance."),
     "chat-turn": N_("A question, the marks around it, and the heads that repeat its words."),
@@ -85,7 +85,6 @@ class View:
         self.longest = longest_name()
         cards = [(part, card) for part in COURSE_PARTS for card in cards_of(part)]
         self.road = [card for _, card in cards if card.page.name in ROAD]
-        self.road_minutes = sum(card.minutes for card in self.road)
         beside = [(part, card) for part, card in cards if card.page.name not in ROAD]
         self.shelves = [
             Shelf(part, [card for _, card in pairs]) for part, pairs in groupby(beside, lambda pair: pair[0])
@@ -93,6 +92,11 @@ class View:
         shelved = [shelf.part for shelf in self.shelves]
         self.sheets = [page(part.sheet) for part in COURSE_PARTS if part not in shelved]
         self.trained = [page(name) for name in TRAINED]
+
+    @property
+    def road_minutes(self) -> int:
+        """How long the road takes, in the language that is set: its words are counted."""
+        return sum(card.minutes for card in self.road)
 
 
 view = View

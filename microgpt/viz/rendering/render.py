@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import jinja2
 from markupsafe import Markup
 
-from microgpt.course import LESSONS, PAGES, part_of
+from microgpt.course import LESSONS, PAGES, ROAD, part_of
 from microgpt.course import page as page_named
 from microgpt.errors import UserError
 from microgpt.trace import EVENTS
@@ -125,8 +125,8 @@ def environment(lang: str = "en") -> jinja2.Environment:
         LANGUAGES=LANGUAGES, LESSONS=LESSONS, LEVELS=LEVELS, PAGES=PAGES, PART_NAMES=PART_NAMES, PHASES=PHASES,
         BRIDGE=BRIDGE, MODULE=MODULE, SCRIPTS=SCRIPTS, SOURCES=SOURCES, STYLE=STYLE, WORK=WORK,
         SHIPPED=SHIPPED, code=code, models=models, lang=lang, folder=folder,
-        glossary=sort_terms, initials=initials, translate=translate, course=True, home="",
-        up="../" if folder(lang) else "",
+        ROAD=[page_named(name) for name in ROAD], glossary=sort_terms, initials=initials, translate=translate,
+        course=True, home="", up="../" if folder(lang) else "",
     )  # fmt: skip
     return env
 

@@ -188,7 +188,6 @@ def test_nothing_of_the_machine_sticks_out(new_tab: Open, address: str, width: i
     )
 
 
-@pytest.mark.engines("draws Python's answer, which is in motion")
 def test_a_name_that_is_dropped_in_runs_in_the_machine(new_tab: Open, address: str) -> None:
     page = open_live(new_tab(), f"{address}index.html")
     page.fill("#name", "Tom")

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from microgpt.course import LESSONS, page
+from microgpt.course import LESSONS, ROAD, page
 from microgpt.viz.page import Page
 from microgpt.viz.rendering.minutes import CASE_MINUTES, QUESTION, WORDS_A_MINUTE
 from tests.support.pages import find, prose_without, text, tree_of, view_of
@@ -27,9 +27,19 @@ def test_a_lesson_needs_only_lessons_before_it_and_no_other_says_so_already() ->
 @pytest.mark.parametrize("lesson", LESSONS, ids=NAMES)
 def test_its_top_names_and_links_what_it_needs(lesson: Page) -> None:
     (crumb,) = find(tree_of(lesson), "crumb")
-    linked = [(a.get("href"), text(a)) for a in crumb.iter("a")][1:]
+    core = [a for one in find(crumb, "core") for a in one.iter("a")]
+    linked = [(a.get("href"), text(a)) for a in crumb.iter("a") if a not in core][1:]
     assert linked == [(f"{one.name}.html", one.label) for one in LESSONS if one.name in lesson.needs]
     assert ("needs no other lesson" in text(crumb)) == (not lesson.needs)
+
+
+def test_the_top_of_a_core_lesson_leads_along_the_road() -> None:
+    said = {name: find(tree_of(name), "core") for name in NAMES}
+    assert [name for name in NAMES if said[name]] == [*ROAD]
+    for at, name in enumerate(ROAD):
+        (core,) = said[name]
+        assert f"core {at + 1} of {len(ROAD)}" in text(core)
+        assert [a.get("href") for a in core.iter("a")] == [f"{one}.html" for one in ROAD[at + 1 : at + 2]]
 
 
 @pytest.mark.parametrize("lang", ["en", "es"])
