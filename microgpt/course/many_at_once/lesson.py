@@ -10,6 +10,7 @@ from functools import cache
 from typing import NamedTuple, TypeAlias
 
 from microgpt.course.many_at_once.questions import asks
+from microgpt.course.many_at_once.timeline import places_kept, timeline
 from microgpt.serving import batches, measured
 from microgpt.serving.batches import BatchPass, BatchRun, TextPart
 from microgpt.serving.simulate import RunSummary, requests
@@ -46,8 +47,9 @@ class View:
         policies = batches.ways(asked)
         runs = {kind: batches.serve(model, asked, *one) for kind, one in policies.items()}
         most = max(one.tokens for run in runs.values() for one in run.passes)
-        ways = [PolicyPasses(kind, run, most) for kind, run in runs.items()]
+        ways = [PolicyPasses(place, kind, run, most) for place, (kind, run) in enumerate(runs.items())]
         words = [[show(model.tokenizer.vocabulary[i]) for i in one.ids] for one in asked]
+        whole = [[show(model.tokenizer.vocabulary[i]) for i in ids] for ids in runs["chunks"].ids]
         trace.about |= {"model": model.name, "config": asdict(model.config), "prompt": settings.prompt, "texts": words}
         trace.about |= {"passes": {one.kind: [column.plan for column in one.columns] for one in ways}}
         busy = [(rate, loads(ways)) for rate, ways in measured.load_measures().policies.items()]
@@ -61,6 +63,7 @@ class View:
         self.names = [
             (letter, model.tokenizer.decode(one.ids)) for letter, one in zip(TEXT_LETTERS, asked, strict=True)
         ]
+        self.timeline = timeline([one.run for one in ways], [said for _, said in self.names], whole)
         # every text under every policy is what it is alone
         self.same = all(run.ids == [batches.alone(model, one) for one in asked] for run in runs.values())
         self.loads = busy  # requests per second, the fewest first, and what they see by policy
@@ -87,13 +90,15 @@ view = View
 class PolicyPasses:
     """A policy, with all passes of the six texts."""
 
-    def __init__(self, kind: str, run: BatchRun, most: int) -> None:
+    def __init__(self, place: int, kind: str, run: BatchRun, most: int) -> None:
         held, again = run.policy.static, list(rows_lost(run))
         self.run = run
+        self.place = place  # among the policies
         self.kind = kind  # chunks, whole, static or small
         self.columns = [PassColumn(run, i, most, held) for i in range(len(run.passes))]
         self.budget = 0 if held else run.policy.budget  # 0 where none is kept
-        self.budget_share = 0.0 if held else min(1.0, run.policy.budget / most)
+        # how high its line is among the bars, in tokens; 0 where no bar would reach it
+        self.budget_line = self.budget if self.budget <= most else 0
         self.preempted = len(again)
         self.lost = sum(lost for lost, _ in again)  # rows that were taken away,
         self.found = sum(found for _, found in again)  # and of these, those that were found again
@@ -125,6 +130,7 @@ class PassColumn:
         parts = {part.text: part for part in one.parts}
         kept = places_kept(run, i) if static else set()
         self.length = one.end - one.start
+        self.clock = f"{one.end} for{self.length}"  # in states.css: by and this, when it ends and how long it takes
         self.boxes = [box(run, one, text, parts.get(text), text in kept) for text in range(len(run.ids))]
         self.tokens = one.tokens
         self.share = one.tokens / most  # of the largest pass of all
@@ -137,19 +143,6 @@ class PassColumn:
 
 def letters_of(texts: Iterable[int]) -> str:
     return ", ".join(TEXT_LETTERS[text] for text in texts)
-
-
-def places_kept(run: BatchRun, i: int) -> set[int]:
-    """Texts that have ended while others of their batch go on: their places stay empty until the batch is done."""
-    batch, ended = set[int](), set[int]()
-    for one in run.passes[: i + 1]:
-        texts = {part.text for part in one.parts}
-        if not texts & batch:
-            batch, ended = texts, set()
-        batch |= texts
-        gone = ended.copy()
-        ended |= set(one.ended)
-    return gone & batch
 
 
 def box(run: BatchRun, one: BatchPass, text: int, part: TextPart | None, kept: bool) -> TextBox:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from microgpt.course import page as page_of
+from microgpt.course.many_at_once import lesson as many_at_once
 from microgpt.course.old_rows import lesson as old_rows
 from microgpt.course.pages import lesson as pages
 from microgpt.course.prefill_and_decode.lesson import view
@@ -16,8 +17,9 @@ from microgpt.viz.settings import Settings
 from tests.browser.conftest import Open
 from tools.browsers import Page
 
-LESSONS = ["attention", "fewer-heads", "memory", "prefill-and-decode", "with-and-without", "old-rows", "why-q", "pages"]
-LESSONS += ["shared-prefixes", "full-cache"]
+ENGINES = ["pages", "shared-prefixes", "many-at-once"]
+LESSONS = ["attention", "fewer-heads", "memory", "prefill-and-decode", "with-and-without", "old-rows", "why-q"]
+LESSONS += [*ENGINES, "full-cache"]
 OWN = pytest.mark.engines("transitions are the engine's own")
 
 # All parts of the drawing that is number `which`: left, width, top and height within it, None for what is not seen.
@@ -199,10 +201,23 @@ def test_the_reads_are_drawn_up_to_the_step(new_tab: Open, address: str) -> None
     assert found == [[[counts[j] for counts in life.so_far] for life in lives] for j in range(len(lives))]
 
 
+@pytest.mark.parametrize("name", ENGINES)
+def test_a_case_is_drawn_alike_whenever_it_is_chosen(new_tab: Open, address: str, name: str) -> None:
+    page = new_tab()
+    page.open(f"{address}{name}.html")
+    boxes = page.run(
+        f"""(() => {{ const which = 0; {TOOLS}
+        return [2, 3, 2].map((i) => {{
+          choices[i].click(); drawing.offsetWidth; end(); return JSON.stringify(look()); }});
+        }})()"""
+    )
+    assert boxes[0] == boxes[2] != boxes[1]
+
+
 def test_a_row_goes_from_its_text_to_its_slot_and_a_block_from_the_queue_and_back(new_tab: Open, address: str) -> None:
     page, lesson = new_tab(), page_of("pages")
     page.open(f"{address}pages.html")
-    found, steady = page.run(
+    found = page.run(
         f"""(() => {{ const which = 0; {TOOLS}
         const middle = (e) => {{ const {{ left, top, width, height }} = e.getBoundingClientRect();
           return [left + width / 2, top + height / 2]; }};
@@ -211,15 +226,12 @@ def test_a_row_goes_from_its_text_to_its_slot_and_a_block_from_the_queue_and_bac
         const all = (path) => [...drawing.querySelectorAll(path)], go = (i) => {{
           choices[i].click(); drawing.offsetWidth; end(); }};
         const tiles = all(".tile"), cells = all(".entry .cell:not(.to-block)").filter((e) => e.firstElementChild);
-        const walk = [...choices.keys()].map((i) => {{ go(i);
+        return [...choices.keys()].map((i) => {{ go(i);
           const lane = drawing.querySelector(".queued").getBoundingClientRect();
           return [all(".chip").map((e) => [over(e, cells), over(e, all(".slot"))]),
             tiles.map((e, at) => [middle(e), at]).filter(([[x]]) => x > lane.left)
-              .sort(([[, a]], [[, b]]) => a - b).map(([, at]) => at)]; }});
-        const boxes = [3, 5, 3].map((i) => {{ go(i); return JSON.stringify(look()); }});
-        return [walk, boxes[0] === boxes[2] && boxes[0] !== boxes[1]]; }})()"""
+              .sort(([[, a]], [[, b]]) => a - b).map(([, at]) => at)]; }}); }})()"""
     )
-    assert steady
     made = pages.view(Settings(lesson.model, lesson.prompt))
     rows = [(t, i) for t, text in enumerate(made.trace.about["texts"]) for i in range(len(text))]
     slots = {(one.step.text, one.step.row): one.step.slot for one in made.moments}
@@ -231,3 +243,25 @@ def test_a_row_goes_from_its_text_to_its_slot_and_a_block_from_the_queue_and_bac
                 assert (cell, slot) == (-1, slots[row]), (i, row)
             elif row not in stored:
                 assert (cell, slot) == (at, -1), (i, row)
+
+
+def test_what_is_later_than_the_pass_on_show_is_not_seen(new_tab: Open, address: str) -> None:
+    """The playhead stands at the end of the pass; pieces are cut there, and words stand that are written."""
+    page, lesson = new_tab(), page_of("many-at-once")
+    page.open(f"{address}many-at-once.html")
+    found = page.run(
+        """(() => { const end = () => document.getAnimations().forEach((a) => a.finish());
+        return [...document.querySelectorAll("[name=chunks]")].map((e) => { e.click(); document.body.offsetWidth; end();
+          const lit = document.querySelector(".lanes > .lit").getBoundingClientRect();
+          const pieces = [...document.querySelectorAll(".load .pass")].map((one) => one.getBoundingClientRect());
+          const words = [...document.querySelectorAll(".lane")].map((lane) => [...lane.querySelectorAll(".word")]
+            .filter((one) => getComputedStyle(one).translate.split(" ").slice(1).every((y) => !parseFloat(y))).length);
+          return [pieces.filter((one) => one.width && one.right < lit.right + 1).length,
+            pieces.some((one) => Math.abs(one.left - lit.left) < 1 && Math.abs(one.right - lit.right) < 2), words];
+        }); })()"""
+    )
+    way = many_at_once.view(Settings(lesson.model, lesson.prompt)).way("chunks")
+    assert found == [
+        [i + 1, True, [sum(time <= one.end for time in times) for times in way.run.written]]
+        for i, one in enumerate(way.run.passes)
+    ]

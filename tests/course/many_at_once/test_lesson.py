@@ -2,39 +2,75 @@
 
 from xml.etree.ElementTree import Element
 
+from microgpt.course.many_at_once.timeline import MOST_LENGTH, MOST_UNITS
 from microgpt.serving import batches
 from microgpt.serving.batches import LEAST, PASS_TEXTS
 from microgpt.serving.measured import POLICIES, load_measures
 from microgpt.serving.simulate import requests
+from microgpt.viz.text.formats import show
 from microgpt.weights import shipped
 from tests.support.pages import Run, by_id, classes, drawn, find, folded, prose_of, runs, tree_of
 
 MODEL = shipped("stories")
 RUNS = ["The next day is bright and", "it", "the girl has a red ball and she likes the ball . it is"]
+RUNS += [" ".join([*RUNS[2].split(), *RUNS[2].split()][:20])]  # the longest that leave room for an answer
 ON_SHOW = ("many-at-once", "stories", RUNS[0])
 run = runs("many-at-once", [("stories", prompt) for prompt in RUNS])
 
 
-def boxed(slot: Element, case: int) -> str:
-    """What is in a box, if it is there in this case."""
-    return folded(slot) if f"D{case}" in classes(slot) else ""
+def placed(element: Element, sign: str, policy: int) -> int:
+    """The number of its class for that: x, where it begins, l, how long it is, t, when it is written."""
+    (found,) = [name for name in classes(element) if name.startswith(f"{sign}{policy}-")]
+    return int(found.partition("-")[2])
 
 
-def test_lanes_hold_what_was_run_up_to_each_pass(run: Run) -> None:
+def test_lanes_hold_what_was_run_in_each_pass(run: Run) -> None:
+    """A piece is one element under all policies, and lies where its text runs, waits or keeps its place."""
     made, tree = run
     assert made.same
     asked = batches.six(MODEL, made.trace.about["prompt"])
-    for way, lanes in zip(made.ways, find(tree, "lanes"), strict=True):
+    for policy, way in enumerate(made.ways):
         found = batches.serve(MODEL, asked, *batches.ways(asked)[way.kind])
-        assert len(found.passes) == len(way.columns)
-        for case in range(len(found.passes)):
-            for lane, row in enumerate(find(lanes, "lane")):
-                shown = [boxed(slot, case) for slot in find(row, "slot")]
-                for at, one in enumerate(found.passes):
-                    n = sum(part.n for part in one.parts if part.text == lane)
-                    lost = "× " if lane in one.preempted else ""
-                    assert shown[at].replace("×", "").strip() == (str(n) if n and at <= case else "")
-                    assert ("×" in shown[at]) == bool(lost and at <= case)
+        for text, lane in enumerate(find(tree, "lane")):
+            ran, idle = dict[tuple[int, int], tuple[str, str]](), set[int]()
+            for piece in find(lane, "piece"):
+                start, length = (placed(piece, sign, policy) for sign in "xl")
+                said = [folded(one) for one in piece.iter("b") if f"D{policy}" in classes(one)]
+                if said:
+                    kind = next(kind for kind in ("prompt", "decode", "again") if kind in classes(piece))
+                    assert (
+                        ran.setdefault((start, start + length), (said[0], kind)) == (said[0], kind) and len(said) == 1
+                    )
+                elif length:
+                    idle |= {*range(start, start + length)}
+            parts = {(one.start, one.end): part for one in found.passes for part in one.parts if part.text == text}
+            assert {at: int(n) for at, (n, _) in ran.items()} == {at: part.n for at, part in parts.items()}
+            had = 0
+            for at in sorted(parts):
+                assert (ran[at][1] == "again") == (parts[at].before < had)
+                had = max(had, parts[at].before + parts[at].n)
+            empty = [column.boxes[text].kind in ("wait", "place") for column in way.columns]
+            units = [range(one.start, one.end) for one, there in zip(found.passes, empty, strict=True) if there]
+            assert idle == {unit for each in units for unit in each}
+            lost = [placed(one, "x", policy) for one in lane.iter("u") if f"D{policy}" in classes(one)]
+            assert lost == [one.start for one in found.passes if text in one.preempted]
+
+
+def test_words_come_when_they_are_written_and_the_clock_stands_at_the_end_of_the_pass(run: Run) -> None:
+    made, tree = run
+    assert {len(way.run.ids) for way in made.ways} == {len(find(tree, "lane"))}
+    for policy, way in enumerate(made.ways):
+        for text, lane in enumerate(find(tree, "lane")):
+            words = find(lane, "word")
+            assert [placed(one, "t", policy) for one in words] == way.run.written[text]
+            assert [folded(one) for one in words] == [
+                show(MODEL.tokenizer.vocabulary[i]) for i in way.run.ids[text][-len(words) :]
+            ]
+            assert placed(find(lane, "first")[0], "x", policy) == way.run.written[text][0]
+        radios = [one for one in tree.iter("input") if one.get("name") == way.kind]
+        for radio, one in zip(radios, way.run.passes, strict=True):
+            assert {f"by{one.end}", f"for{one.end - one.start}"} <= {*classes(radio)}
+        assert way.run.passes[-1].end <= MOST_UNITS and max(column.length for column in way.columns) <= MOST_LENGTH
 
 
 def test_waits_are_distances(run: Run) -> None:
