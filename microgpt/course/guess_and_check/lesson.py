@@ -11,18 +11,19 @@ import numpy as np
 from microgpt.cache import KVCache
 from microgpt.config import Array
 from microgpt.course.guess_and_check.columns import STAGES, columns
-from microgpt.course.guess_and_check.pieces import CachedRow, Guesses, pieces
+from microgpt.course.guess_and_check.pieces import Guesses, pieces
 from microgpt.course.guess_and_check.questions import asks
 from microgpt.decode import generate, recompute
 from microgpt.errors import N_, UserError
 from microgpt.experiments.schedule import estimate
+from microgpt.experiments.validity import rows_of
 from microgpt.model import forward
 from microgpt.serving import trees
 from microgpt.serving.speculate import Round, SmallModel, Speculation, acceptance, best_gamma, law, residual, speed_up
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.chart import Chart, Series, line_chart
-from microgpt.viz.drawing.heat import scale_for
+from microgpt.viz.drawing.heat import RowPair, row_pairs
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model, shipped
@@ -143,19 +144,14 @@ def reads(model: Model, n: int) -> int:
     return estimate(model.config, 1, n - 1).bytes_read
 
 
-def rows_of_rounds(target: Model, texts: Sequence[Sequence[int]], rounds: Sequence[Round]) -> list[list[CachedRow]]:
+def rows_of_rounds(target: Model, texts: Sequence[Sequence[int]], rounds: Sequence[Round]) -> list[list[RowPair]]:
     """By round: what its pass has made of all tokens so far, in the first head of the first layer."""
     found = []
     for text, one in zip(texts, rounds, strict=False):
         cache = KVCache(target.config)
         forward(target.params, target.config, [*text, *one.drafted], cache)
-        found.append((cache.layers[0].keys[0], cache.layers[0].values[0]))
-    scale = scale_for(*(rows for both in found for rows in both)) if found else None
-    return [
-        [CachedRow(*(scale.strip(row)._replace(digits=None) for row in pair)) for pair in zip(*both, strict=True)]
-        for both in found
-        if scale
-    ]
+        found.append(rows_of(cache)[:1])
+    return [layers[0] for layers in row_pairs(target.config.head_dim, *found)] if found else []
 
 
 class RoundShown:

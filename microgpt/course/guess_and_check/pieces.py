@@ -8,16 +8,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from microgpt.course.guess_and_check.columns import STAGES, PositionColumn
-from microgpt.viz.drawing.heat import Strip
+from microgpt.viz.drawing.heat import RowPair
 
 NEVER = 100  # more than any text has cases
-
-
-class CachedRow(NamedTuple):
-    """A row of K and one of V."""
-
-    k: Strip
-    v: Strip
 
 
 class Span(NamedTuple):
@@ -40,7 +33,7 @@ class ColumnPieces(NamedTuple):
     """What comes to stand at a position."""
 
     tiles: list[Tile]
-    rows: list[tuple[Span, CachedRow]]
+    rows: list[tuple[Span, RowPair]]
     judged: list[tuple[int, int, float]]  # the case, the place among the guesses, and the chance to be kept
     opens: list[int]  # cases in which something falls through the floor here
 
@@ -53,7 +46,7 @@ class Guesses(NamedTuple):
 
 
 def pieces(
-    columns: Sequence[PositionColumn], rounds: Sequence[Guesses], rows: Sequence[Sequence[CachedRow]]
+    columns: Sequence[PositionColumn], rounds: Sequence[Guesses], rows: Sequence[Sequence[RowPair]]
 ) -> list[ColumnPieces]:
     """A list a column. `rows` are, by round, those of all tokens and guesses so far."""
     found, per, end = [], len(STAGES), len(STAGES) * len(rounds) - 1

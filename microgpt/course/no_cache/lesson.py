@@ -13,6 +13,7 @@ from microgpt.experiments.validity import another, rows_under, staleness
 from microgpt.serving.adapters import draw_adapter as drawn_adapter
 from microgpt.serving.adapters import void
 from microgpt.viz.controls import Choice
+from microgpt.viz.drawing.heat import row_pairs
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model
@@ -70,7 +71,16 @@ class View:
         self.choices = (Choice("mask", range(len(experiments)), MASK_KINDS.index("none")),)
         self.model = model.name
         self.n_layer = model.config.n_layer
-        self.drawing = drawing(experiments, words, model.config.n_layer)
+        of_text = row_pairs(
+            model.config.head_dim, *(one.rows for one in experiments), *(one.then for one in experiments)
+        )
+        cached = {one.kind: rows for one, rows in zip(experiments, of_text, strict=False)}
+        written = {
+            one.kind: rows
+            for one, rows in zip(experiments, of_text[len(experiments) :], strict=True)
+            if one.what == "append"
+        }
+        self.drawing = drawing(experiments, words, cached, written)
         self.steps = decode(model, ids)
         self.source = n  # its tokens
         self.known = models_in_use()
@@ -92,8 +102,8 @@ class Experiment:
     def __init__(
         self, model: Model, kind: str, block: int, ids: Sequence[int], what: str, at: int, now: Sequence[int]
     ) -> None:
-        rows = (rows_under(model.params, model.config, text, block) for text in (ids, now))
-        found = staleness(*rows)
+        self.rows, self.then = (rows_under(model.params, model.config, text, block) for text in (ids, now))
+        found = staleness(self.rows, self.then)
         off = [[x if x > SAME_ROWS else 0.0 for x in layer] for layer in found.tolist()]
         by_layer = [sum(x > 0 for x in layer) for layer in off]
         size, vocabulary = len(now), model.tokenizer.vocabulary

@@ -6,8 +6,10 @@ stale. It is one drawing for all experiments; each piece of it says in which of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol, TypeAlias
+
+from microgpt.viz.drawing.heat import RowPair
 
 
 class ExperimentShown(Protocol):
@@ -19,6 +21,8 @@ class ExperimentShown(Protocol):
     def at(self) -> int: ...
     @property
     def sees(self) -> list[list[bool]]: ...
+    @property
+    def kind(self) -> str: ...
     @property
     def off(self) -> list[list[float]]: ...
 
@@ -36,6 +40,7 @@ class Kept(NamedTuple):
     right: list[int]
     stale: list[int]
     new: list[int]
+    rows: list[tuple[RowPair, list[int]]]  # what stands there, and in which experiments
 
 
 class PositionColumn(NamedTuple):
@@ -51,13 +56,28 @@ class Drawing(NamedTuple):
     layers: list[list[Kept]]
 
 
-def drawing(experiments: Sequence[ExperimentShown], words: Sequence[Sequence[str]], n_layer: int) -> Drawing:
-    """`words` are the tokens of the text in each experiment."""
+Rows: TypeAlias = Sequence[Sequence[RowPair]]  # layer by position
+
+
+def drawing(
+    experiments: Sequence[ExperimentShown],
+    words: Sequence[Sequence[str]],
+    cached: Mapping[str, Rows],
+    written: Mapping[str, Rows],
+) -> Drawing:
+    """`words` are the tokens of the text in each experiment, `cached` the rows of before by mask, and `written` those
+    of one token more."""
     n = max(map(len, words))
     return Drawing(
         [column(experiments, words, at) for at in range(n)],
         [[cases_that_see(experiments, i, j) for j in range(n)] for i in range(n)],
-        [[cases_that_keep(experiments, layer, at) for at in range(n)] for layer in range(n_layer)],
+        [
+            [
+                cases_that_keep(experiments, layer, at, rows_at(experiments, cached, written, layer, at))
+                for at in range(n)
+            ]
+            for layer in range(len(next(iter(cached.values()))))
+        ],
     )
 
 
@@ -73,8 +93,24 @@ def cases_that_see(experiments: Sequence[ExperimentShown], query: int, key: int)
     return PairCases(cases, [i for i in cases if experiments[i].at == key != query])
 
 
-def cases_that_keep(experiments: Sequence[ExperimentShown], layer: int, at: int) -> Kept:
+def rows_at(
+    experiments: Sequence[ExperimentShown], cached: Mapping[str, Rows], written: Mapping[str, Rows], layer: int, at: int
+) -> list[tuple[RowPair, list[int]]]:
+    """What stands there in each mask's cache; in the last place, what the new token brings."""
+    found = []
+    for kind, rows in cached.items():
+        cases = [i for i, one in enumerate(experiments) if one.kind == kind]
+        if at < len(rows[layer]):
+            found.append((rows[layer][at], cases))
+        elif kind in written:
+            found.append((written[kind][layer][at], [i for i in cases if experiments[i].what == "append"]))
+    return found
+
+
+def cases_that_keep(
+    experiments: Sequence[ExperimentShown], layer: int, at: int, rows: list[tuple[RowPair, list[int]]]
+) -> Kept:
     cached = [i for i, one in enumerate(experiments) if at < len(one.off[layer])]
     stale = [i for i in cached if experiments[i].off[layer][at]]
     new = [i for i, one in enumerate(experiments) if at == one.at and one.what == "append"]
-    return Kept([i for i in cached if i not in stale], stale, new)
+    return Kept([i for i in cached if i not in stale], stale, new, rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from microgpt.course.old_rows.questions import asks
 from microgpt.errors import N_
 from microgpt.experiments.validity import after_one_training_step, another, cache_rows, rows_without_mask, staleness
 from microgpt.viz.controls import Choice
+from microgpt.viz.drawing.heat import RowPair, row_pairs
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model
@@ -36,6 +37,7 @@ class RowCases(NamedTuple):
     right: list[int]
     gone: list[int]
     off: list[tuple[int, float]]  # experiment, how far; of the stale ones
+    rows: list[tuple[RowPair, list[int]]]  # what was cached, and in which experiments
 
 
 class PositionCases(NamedTuple):
@@ -72,10 +74,11 @@ class View:
         def run(new_ids: Sequence[int]) -> Array:
             return cache_rows(model.params, model.config, new_ids)
 
-        experiments = []
+        experiments, unmasked = [], before
         if len(ids) < model.config.n_ctx:
             experiments.append(apply("append", len(ids), recording.ids, run(recording.ids)))
-            off = staleness(*(rows_without_mask(model.params, model.config, x) for x in (ids, recording.ids)))
+            unmasked = rows_without_mask(model.params, model.config, ids)
+            off = staleness(unmasked, rows_without_mask(model.params, model.config, recording.ids))
             experiments.append(Experiment(model, "unmasked", len(ids), ids, recording.ids, off))
         for at in range(1, len(ids)):
             swapped = [*ids[:at], another(model.config, ids[at], model.tokenizer.start), *ids[at + 1 :]]
@@ -86,11 +89,13 @@ class View:
         trained = after_one_training_step(model.params, model.config, ids)
         experiments.append(apply("weights", 0, ids, cache_rows(trained, model.config, ids)))
         changes = [i for i, e in enumerate(experiments) if e.kind == "change"]
-        layers = range(model.config.n_layer)
+        cached = row_pairs(model.config.head_dim, before, unmasked)
         self.experiments, self.trace = experiments, recording.trace
         self.choices = (Choice("experiment", range(len(experiments)), changes[0]),)
         self.model, self.n, self.n_layer = model.name, len(ids), model.config.n_layer
-        self.places = [place(experiments, i, show(model.tokenizer.vocabulary[ids[i]]), layers) for i in range(len(ids))]
+        self.places = [
+            place(experiments, i, show(model.tokenizer.vocabulary[ids[i]]), *cached) for i in range(len(ids))
+        ]
         # what is said of an experiment: its `at`, `token` and `now` are filled in
         self.labels = [LABELS[e.kind] for e in experiments]
         self.first_change = changes[0]  # which experiment changes the earliest token of the prompt
@@ -107,16 +112,25 @@ class View:
 view = View
 
 
-def place(experiments: list[Experiment], i: int, token: str, layers: Iterable[int]) -> PositionCases:
-    """Position i: each experiment has one of its rows, or has none left for it."""
+def place(
+    experiments: list[Experiment],
+    i: int,
+    token: str,
+    cached: Sequence[Sequence[RowPair]],
+    unmasked: Sequence[Sequence[RowPair]],
+) -> PositionCases:
+    """Position i: each experiment has one of its rows, or has none left for it. The rows are layer by position."""
     rows = [(n, e.rows[i]) for n, e in enumerate(experiments) if i < len(e.rows)]
     gone = [n for n, e in enumerate(experiments) if i >= len(e.rows)]
     now = {(row.now, row.changed): [n for n, other in rows if other.now == row.now] for _, row in rows}
+    without = [n for n, e in enumerate(experiments) if e.kind == "unmasked"]
+    others = [n for n in range(len(experiments)) if n not in without]
     cells = []
-    for layer in layers:
+    for layer, (mine, theirs) in enumerate(zip(cached, unmasked, strict=True)):
         off = [(n, row.off[layer][0]) for n, row in rows]
         stale = [(n, x) for n, x in off if x]
-        cells.append(RowCases([n for n, _ in stale], [n for n, x in off if not x], gone, stale))
+        pairs = [(pair, cases) for pair, cases in ((mine[i], others), (theirs[i], without)) if cases]
+        cells.append(RowCases([n for n, _ in stale], [n for n, x in off if not x], gone, stale, pairs))
     return PositionCases(i, token, [(*one, cases) for one, cases in now.items()], cells)
 
 

@@ -27,6 +27,13 @@ class Strip(NamedTuple):
     digits: int | None  # decimals of its numbers; None where only their heat is drawn
 
 
+class RowPair(NamedTuple):
+    """A row of K and the one of V beside it, in one head."""
+
+    k: Strip
+    v: Strip
+
+
 class Scale(NamedTuple):
     """From -limit to limit; numbers are written with `digits` decimals, from 10 on with one less, so as to fit."""
 
@@ -50,3 +57,20 @@ def round_up(highest: float) -> float:
 def scale_for(*arrays: Array, digits: int = 2) -> Scale:
     """One scale for all of these: to the largest number among them, rounded up."""
     return Scale(round_up(max(float(np.abs(array).max()) for array in arrays)), digits)
+
+
+def row_pairs(head_dim: int, *texts: Array) -> list[list[list[RowPair]]]:
+    """Of each text, by layer and position, the rows of the first head, without figures and on one scale for all.
+
+    A text is [n_layer, n, width], each row of K followed by that of V.
+    """
+    parts = [(rows[..., :head_dim], rows[..., rows.shape[-1] // 2 :][..., :head_dim]) for rows in texts]
+    scale = scale_for(*(part for both in parts for part in both))
+
+    def strip(row: Array) -> Strip:
+        return scale.strip(row)._replace(digits=None)
+
+    return [
+        [[RowPair(strip(k), strip(v)) for k, v in zip(*layer, strict=True)] for layer in zip(*both, strict=True)]
+        for both in parts
+    ]

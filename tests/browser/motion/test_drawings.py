@@ -163,7 +163,8 @@ def test_each_step_adds_one_line_below_those_before(new_tab: Open, address: str)
 
 
 def test_what_is_stale_spreads_from_the_first_layer_to_the_last(new_tab: Open, address: str) -> None:
-    """No cell begins before the one above it or the one on its left; it says "stale" no sooner than it begins."""
+    """It rises: each layer begins 150 ms after the one below it, and no cell before the one on its left; a cell says
+    how far off it is no sooner than it begins."""
     page, lesson = new_tab(), page_of("old-rows")
     page.open(f"{address}old-rows.html")
     page.run('document.querySelector("#experiment-0").click()')
@@ -172,17 +173,20 @@ def test_what_is_stale_spreads_from_the_first_layer_to_the_last(new_tab: Open, a
         end(); choices[2].click(); drawing.offsetWidth;
         const began = (e, of) => clocks().filter((a) => a.effect.target === e && a.transitionProperty === of)
           .map((a) => a.effect.getTiming().delay)[0] ?? null;
-        return [...drawing.querySelectorAll("tbody tr")].map((row) => [...row.querySelectorAll(".cell")].map((cell) =>
-          [began(cell.querySelector("i"), "scale"), began(cell.querySelector(".said > .D2"), "visibility")])); }})()"""
+        const rows = [...drawing.querySelectorAll("tbody tr")].reverse();
+        return rows.map((row) => [...row.querySelectorAll(".cell")].map((cell) =>
+          [began(cell.querySelector(".stain"), "scale"),
+            began(cell.querySelector(".said > .D2"), "visibility")])); }})()"""
     )
     change = old_rows.view(Settings(lesson.model, lesson.prompt)).experiments[2]
-    for i, (row, cells) in enumerate(zip(change.rows, begun, strict=True)):
-        assert [stain is not None for stain, _ in cells] == [off > 0 for off, _ in row.off]
-        for j, (stain, word) in enumerate(cells):
+    for layer, cells in enumerate(begun):
+        assert [stain is not None for stain, _ in cells] == [row.off[layer][0] > 0 for row in change.rows]
+        for i, (stain, word) in enumerate(cells):
             if stain is not None:
                 assert stain == word
-                left, above = cells[j - 1][0] if j else None, begun[i - 1][j][0] if i else None
-                assert all(one is None or one < stain for one in (left, above))
+                left, below = cells[i - 1][0] if i else None, begun[layer - 1][i][0] if layer else None
+                assert left is None or left < stain
+                assert below is None or stain - below == pytest.approx(150)
 
 
 def test_the_reads_are_drawn_up_to_the_step(new_tab: Open, address: str) -> None:

@@ -6,7 +6,9 @@ import numpy as np
 
 from microgpt.course.no_cache.lesson import Experiment, View
 from microgpt.experiments.mistakes import see_all
-from microgpt.experiments.validity import cache_rows, rows_of
+from microgpt.experiments.validity import cache_rows, rows_of, rows_under
+from microgpt.viz.drawing.heat import round_up
+from microgpt.viz.text.formats import heat, show
 from microgpt.weights import shipped
 from tests.support.pages import Run, classes, drawn, find, prose_of, runs, text
 
@@ -41,7 +43,7 @@ def test_a_row_is_stale_if_its_token_reads_the_new_one(run: Run) -> None:
     made, tree = run
     (rows,) = find(tree, "rows")
     for case, one in enumerate(made.experiments):
-        for layer, row in enumerate(rows):
+        for layer, row in enumerate(reversed(rows)):  # the first layer is at the bottom
             stale = [i == one.at or (layer > 0 and sees(made, one, i, one.at)) for i in range(made.n)]
             width = max(len(e.sees) for e in made.experiments)
             padded = [*stale, *[False] * (width - made.n)]
@@ -52,6 +54,30 @@ def test_a_row_is_stale_if_its_token_reads_the_new_one(run: Run) -> None:
         assert one.rounding < 1e-12
         assert one.n_stale == sum(one.by_layer) and one.n_rows == made.n * made.n_layer
         assert f"{one.n_stale} of {one.n_rows} cached rows are stale" in text(find(tree, f"C{case}")[0])
+
+
+def test_the_strips_are_the_rows_of_that_mask(run: Run) -> None:
+    """The cached ones, and in the last column those that the new token brings; one of each at most in every place."""
+    made, tree = run
+    model, (rows,) = shipped(made.model), find(tree, "rows")
+    ids = model.tokenizer.encode(made.trace.about["prompt"])
+    size = {"causal": 1, "blocks": made.block, "none": model.config.n_ctx}
+    words = [show(word) for word in model.tokenizer.vocabulary]
+    texts = {one.kind: [*ids, words.index(one.now)] for one in made.experiments if one.what == "append"}
+    then = {kind: rows_under(model.params, model.config, text, size[kind]) for kind, text in texts.items()}
+    first = {one.kind: rows_under(model.params, model.config, ids, size[one.kind]) for one in made.experiments}
+    dim = model.config.head_dim
+    sides = [(a[..., :dim], a[..., a.shape[-1] // 2 :][..., :dim]) for a in (*first.values(), *then.values())]
+    for case, one in enumerate(made.experiments):
+        for layer, row in enumerate(reversed(rows)):
+            for at, cell in enumerate(row.iter("td")):
+                strips = [find(pair, "strip") for pair in find(cell, "pair", f"D{case}")]
+                assert len(strips) == (at < len(one.sees))
+                for side, strip in enumerate(strips[0] if strips else ()):
+                    whole = first[one.kind] if at < made.n else then[one.kind]
+                    part = whole[layer, at, side * whole.shape[-1] // 2 :][:dim]
+                    levels = np.rint(12 * part / round_up(max(np.abs(x).max() for both in sides for x in both)))
+                    assert [e.get("class") for e in strip] == [heat(int(level)) for level in levels]
 
 
 def test_without_a_mask_is_as_if_every_row_were_handed_to_every_token() -> None:

@@ -1,8 +1,12 @@
 """What the lesson on old rows asks, for texts of every length."""
 
+import numpy as np
 import pytest
 
-from microgpt.viz.text.formats import difference
+from microgpt.experiments.validity import cache_rows, rows_without_mask
+from microgpt.viz.drawing.heat import round_up
+from microgpt.viz.text.formats import difference, heat
+from microgpt.weights import shipped
 from tests.support.pages import classes, drawn, find, text
 
 
@@ -37,20 +41,27 @@ def test_rows_before_an_edit_are_right_and_those_that_are_run_again_hold_all_sta
 
 @pytest.mark.parametrize(("model", "prompt"), [("names-deep", "emma"), ("names", "e"), ("stories", "The next day")])
 def test_each_cell_says_in_every_experiment_what_its_table_says(model: str, prompt: str) -> None:
+    """It has the strips of the row that was cached, stained where that is stale, struck where its place is gone."""
     shown, tree = drawn("old-rows", model, prompt)
-    rows = list(find(tree, "drawing")[0].iter("tr"))[1:]
-    assert len(rows) == shown.n
+    (_, now), layers = (list(part) for part in find(tree, "n")[0])
+    made = shipped(model)
+    ids = made.tokenizer.encode(prompt)
+    by_mask = [rule(made.params, made.config, ids) for rule in (cache_rows, rows_without_mask)]
+    dim, half = made.config.head_dim, by_mask[0].shape[-1] // 2
+    limit = round_up(max(np.abs(rows[..., at : at + dim]).max() for rows in by_mask for at in (0, half)))
     for n, e in enumerate(shown.experiments):
         on = f"D{n}"
-        for i, row in enumerate(rows):
-            now, *cells = row.iter("td")
-            said = [[text(one) for one in find(cell, "D", on) if one.tag == "span"] for cell in cells]
-            burnt = [[one for one in find(cell, "D", on) if one.tag == "i"] for cell in cells]
-            if i >= len(e.rows):
-                assert said == [["gone"]] * shown.n_layer and not any(burnt) and not find(now, on)
-                continue
-            (token,) = find(now, "D", on)
-            assert text(token) == e.rows[i].now and ("swapped" in classes(token)) == e.rows[i].changed
-            for (off, _), words, stain in zip(e.rows[i].off, said, burnt, strict=True):
-                assert words == ([f"stale {difference(off)}"] if off else ["right"])
-                assert len(stain) == bool(off)
+        for i, place in enumerate(now.iter("td")):
+            there = [(text(one), "swapped" in classes(one)) for one in find(place, on)]
+            assert there == [(row.now, row.changed) for row in e.rows[i : i + 1]]
+        for layer, line in enumerate(reversed(list(layers))):  # the first one is at the bottom
+            for i, cell in enumerate(line.iter("td")):
+                said = [text(one) for one in find(find(cell, "said")[0], on)]
+                off = e.rows[i].off[layer][0] if i < len(e.rows) else 0
+                assert said == (["gone"] if i >= len(e.rows) else [difference(off)] if off else [])
+                assert len(find(cell, "stain", on)) == bool(off)
+                assert len([one for one in cell.iter("u") if on in classes(one)]) == (i >= len(e.rows))
+                (pair,), row = find(cell, "pair", on), by_mask[e.kind == "unmasked"][layer, i]
+                for strip, at in zip(find(pair, "strip"), (0, half), strict=True):
+                    levels = np.rint(12 * row[at : at + dim] / limit).astype(int).tolist()
+                    assert [one.get("class") for one in strip] == [heat(level) for level in levels]
