@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -33,10 +32,9 @@ class View:
         steps = repeats(about["ids"], n)
         looks = [Look(shown, weights, i, j) for i, j in steps]
         heads = int((np.mean([weights[:, :, i, j] for i, j in steps], axis=0) > HALF_WEIGHT).sum())
-        opened = [(one.layer, one.head) for one in shown.heads].index((looks[0].layer, looks[0].head))
         self.choices = shown.choices
         self.fields = shown.fields
-        self.picture = replace(shown, at_head=opened)
+        self.picture = shown
         self.facts = own
         self.n = n  # tokens that it was given
         self.words = len(question)  # of these, those of the question

@@ -17,6 +17,7 @@ from microgpt.errors import N_
 from microgpt.trace import from_json
 from microgpt.viz.drawing.counters import facts
 from microgpt.viz.large.from_trace import ExcerptPicture, picture_of_excerpt
+from microgpt.viz.large.heads import attention, tell_most
 from microgpt.viz.large.overview import HALF_WEIGHT, HeadKind
 from microgpt.viz.settings import Settings
 
@@ -68,22 +69,17 @@ class Peak(NamedTuple):
 
 @cache
 def picture(text: Text = DAY) -> ExcerptPicture:
-    """A trace of the repository, drawn."""
-    return picture_of_excerpt(from_json((TRACES / text.file).read_text("utf-8")), text.layers, text.heads)
-
-
-def resting() -> ExcerptPicture:
-    """The picture of the page: it opens on the head that rests most on the first token."""
-    shown = picture()
-    last = {one: float(shown.trace["attn_weights", shown.n - 1, one.layer][one.head, 0, 0]) for one in shown.heads}
-    return replace(shown, at_head=shown.heads.index(max(last, key=last.__getitem__)))
+    """A trace of the repository, drawn; it opens on the head and the step that show most."""
+    shown = picture_of_excerpt(from_json((TRACES / text.file).read_text("utf-8")), text.layers, text.heads)
+    head, step = tell_most(attention(shown.trace, shown.config, shown.n), shown.heads)
+    return replace(shown, at_head=head, selected=step)
 
 
 class View:
     """The page as it is built."""
 
     def __init__(self, _: Settings) -> None:
-        shown = resting()
+        shown = picture()
         about, c = shown.about, shown.config
         self.choices = shown.choices
         self.fields = shown.fields

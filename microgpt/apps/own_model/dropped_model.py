@@ -17,7 +17,7 @@ from microgpt.errors import UserError
 from microgpt.record import Recording
 from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.drawing.picture import Picture, most_tokens
-from microgpt.viz.large.heads import attention, choose_heads
+from microgpt.viz.large.heads import attention, choose_heads, tell_most
 from microgpt.viz.large.picture import BigPicture, complete_trace
 from microgpt.viz.settings import Settings, radio
 from microgpt.viz.text.formats import megabytes
@@ -175,14 +175,15 @@ def big_picture(
     """The same, of a model of any size, as a large one is drawn: a few heads are open, and all heads at once."""
     # by the prompt alone: other heads at every new token would be hard to follow
     trace, config = complete_trace(recording), recording.model.config
-    found = choose_heads(attention(trace, config, recording.n_prompt), config.head_dim, layers, heads)
+    weights = attention(trace, config, recording.n_prompt)
+    found = choose_heads(weights, config.head_dim, layers, heads)
     same = [index for index, one in enumerate(found) if one.value == fields.get("head")]
     return OwnBigPicture(
         trace,
         at,
         phase=stage_of(fields),
         heads=tuple(found),
-        at_head=same[0] if same else 0,
+        at_head=same[0] if same else tell_most(weights, found)[0],
         by_rule=not heads,
         layers_by_rule=not layers,
     )

@@ -18,6 +18,7 @@ from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 
 REFERS = "smollm2-pronouns.json"
+ASKED = " she"  # the word of the page's title, which is on show at first
 
 
 class Said(NamedTuple):
@@ -47,7 +48,7 @@ class View:
         ]
         self.told = [(one["text"], meanings(one)) for one in it["sentences"]]  # and its words that stand for one noun
         every, by_head = [word for _, said_ in self.told for word in said_], margins(it["sentences"])
-        self.choices = (Choice("word", range(len(words))),)
+        self.choices = (Choice("word", range(len(words)), [word["word"] for word in words].index(ASKED)),)
         self.model = it["model"]
         self.text = first["text"]
         self.words = [Word(word, scale, shown) for word in words]

@@ -21,7 +21,16 @@ from microgpt.errors import N_, UserError
 from microgpt.trace import Trace
 from microgpt.viz.drawing.counters import N_GUESSES, Cost, Guess, Held, candidates, costs
 from microgpt.viz.large.checks import check_trace
-from microgpt.viz.large.heads import Open, attention, choose_heads, distances, earlier, rule_layers, with_rows
+from microgpt.viz.large.heads import (
+    Open,
+    attention,
+    choose_heads,
+    distances,
+    earlier,
+    rule_layers,
+    tell_most,
+    with_rows,
+)
 from microgpt.viz.large.picture import BigPicture, picture_of_run
 
 
@@ -136,7 +145,8 @@ def picture_of_excerpt(part: Trace, layers: Sequence[int] = (), heads: Sequence[
     told = part.about["cut"]["in_layers"].get("heads")
     if told is None:
         found = choose_heads(weights, config.head_dim, layers or kept, heads, before=earlier(part.about, weights))
-        return ExcerptPicture(part, heads=tuple(found), by_rule=not heads, layers_by_rule=not layers)
+        first, _ = tell_most(weights, found)
+        return ExcerptPicture(part, heads=tuple(found), at_head=first, by_rule=not heads, layers_by_rule=not layers)
     far, known = distances(weights, earlier(part.about, weights)), {(layer, head): rank for layer, head, rank in told}
     for layer, head in product(layers or kept, heads):
         if (layer, head) not in known:
@@ -149,4 +159,5 @@ def picture_of_excerpt(part: Trace, layers: Sequence[int] = (), heads: Sequence[
     ]
     by_rule = not heads and all(rank >= 0 for rank in known.values())
     by_layer = not layers and kept == rule_layers(with_rows(part.about))
-    return ExcerptPicture(part, heads=tuple(found), by_rule=by_rule, layers_by_rule=by_layer)
+    first, _ = tell_most(weights, found)
+    return ExcerptPicture(part, heads=tuple(found), at_head=first, by_rule=by_rule, layers_by_rule=by_layer)

@@ -2,7 +2,8 @@
 
 The rule: the first, the middle and the last layer, and in each the head that looks back least, the one in the middle
 and the one that looks back furthest. How far a head looks back is the mean distance of its weights, from 0 (the
-token itself) to 1 (the first token), over the steps behind the first. Knows traces; knows no page.
+token itself) to 1 (the first token), over the steps behind the first. Of these the page shows first the one that finds
+something: `tell_most`. Knows traces; knows no page.
 """
 
 from __future__ import annotations
@@ -126,6 +127,26 @@ def choose_heads(
             n=len(found),
             most=most,
         )
+    return found
+
+
+def tell_most(weights: Array, heads: Sequence[Open]) -> tuple[int, int]:
+    """The place in `heads` of the one to show first, and the step at which it shows something.
+
+    They have the largest weight on a row that is neither the first, on which heads rest, nor the token's own. A text
+    too short for one has the first head and its last step.
+    """
+    n = weights.shape[-1]
+    if n < 3:
+        return 0, n - 1
+    found = np.stack([weights[one.layer, one.head] * other_rows(n) for one in heads])
+    head, step, _ = np.unravel_index(found.argmax(), found.shape)
+    return int(head), int(step)
+
+
+def other_rows(n: int) -> Array:
+    """1 where a row is neither the first nor the query's own, else 0: [n, n]."""
+    found: Array = np.tril(np.ones((n, n)), -1) * (np.arange(n) > 0)
     return found
 
 

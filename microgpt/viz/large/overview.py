@@ -14,22 +14,49 @@ import numpy as np
 from microgpt.config import Array
 from microgpt.errors import N_
 from microgpt.viz.drawing.strips import CellRun, as_lines, runs
-from microgpt.viz.large.heads import Open
+from microgpt.viz.large.heads import Open, other_rows
+from microgpt.viz.text.formats import number, show
 from microgpt.viz.text.language import say
 
 LEVELS = (0.05, 0.2, 0.4, 0.7)  # a cell has the level of the largest of these that its weight reaches
 HEAD_NAME, OPEN_HEAD_NAME = N_("layer %(layer)s, head %(head)s"), N_("layer %(layer)s, head %(head)s: open")
+HEAD_SAYS = N_(
+    "Layer %(layer)s, head %(head)s: at “%(token)s” it gives %(weight)s to “%(key)s”, the most to a row that is "
+    "neither the first nor the token’s own. The first row has %(first)s on average."
+)
 HALF_WEIGHT = 0.5  # of a head's weight: with more it is counted as a head of that kind
 
 
+class Most(NamedTuple):
+    """What a head shows most: at which step it gives what weight to which row; and what the first has on average."""
+
+    step: int
+    row: int
+    weight: float
+    first: float
+
+
 class Thumb(NamedTuple):
-    """One head: what each level draws, and whether the page opens it (its index there, or -1)."""
+    """One head: what each level draws, and whether the page opens it (its index there, or -1); of one that it does
+    not open, what it shows most, where it has weights."""
 
     layer: int
     head: int
     paths: list[tuple[int, list[CellRun]]]
     opened: int
     target: str  # the id of the radio button that opens it
+    most: Most | None
+
+    @property
+    def value(self) -> str:
+        return f"{self.layer}.{self.head}"
+
+    def says(self, tokens: Sequence[str]) -> str:
+        """A sentence on its weights; the rows of a head that the page does not open are not there."""
+        assert self.most, "asked of heads that can be pressed"
+        said = {"token": show(tokens[self.most.step]), "key": show(tokens[self.most.row])}
+        numbers = {"weight": number(self.most.weight), "first": number(self.most.first)}
+        return say(HEAD_SAYS, layer=self.layer, head=self.head, **said, **numbers)
 
     @property
     def title(self) -> str:
@@ -72,6 +99,12 @@ class Overview(NamedTuple):
     again: Again | None  # None where no token comes twice
 
     @property
+    def peeks(self) -> list[Thumb]:
+        """The heads whose weights alone are there, the one that shows most first."""
+        found = [thumb for column in self.layers for thumb in column if thumb.most]
+        return sorted(found, key=lambda thumb: -thumb.most.weight if thumb.most else 0)
+
+    @property
     def wide(self) -> bool:
         """So many layers for its heads that the picture needs the whole width."""
         return self.n_layer >= 2 * self.n_head
@@ -93,11 +126,12 @@ def overview(
     """
     n_layer, n_head, n, _ = weights.shape
     at = {(one.layer, one.head): index for index, one in enumerate(opened)}
-    paths = level_paths(weights)
+    paths, shown = level_paths(weights), most(weights) if n > 2 else {}
 
     def thumb(layer: int, head: int) -> Thumb:
         index = at.get((layer, head), -1)
-        return Thumb(layer, head, paths[layer][head], index, f"open-{index}" if index >= 0 else "")
+        told = shown.get((layer, head)) if layer in kept and index < 0 else None
+        return Thumb(layer, head, paths[layer][head], index, f"open-{index}" if index >= 0 else "", told)
 
     steps = np.arange(2, n)  # from the third step on, where the first token and the one before are two
     return Overview(
@@ -115,6 +149,18 @@ def overview(
         short=short(weights[:, :, steps, 0], lengths) if n > 2 and before is None else None,
         again=again(weights, ids),
     )
+
+
+def most(weights: Array) -> dict[tuple[int, int], Most]:
+    """Of each layer and head, see `Most`."""
+    n_layer, n_head, n, _ = weights.shape
+    others = (weights * other_rows(n)).reshape(n_layer, n_head, n * n)
+    steps, rows = np.divmod(others.argmax(-1), n)
+    largest, first = others.max(-1), weights[:, :, 1:, 0].mean(-1)
+    return {
+        (layer, head): Most(*map(int, (steps[layer, head], rows[layer, head])), *map(float, (w, first[layer, head])))
+        for (layer, head), w in np.ndenumerate(largest)
+    }
 
 
 def kind(shares: Array) -> HeadKind:

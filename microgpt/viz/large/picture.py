@@ -23,7 +23,7 @@ from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.picture import Bars, Listed, Past, Picture, bars, most_tokens
 from microgpt.viz.drawing.strips import SCALE_SHARE, Thin, ThinScale, fold, run_length, thin_scale
 from microgpt.viz.large.excerpt import EVENTS_KEPT, excerpt, of_heads, v_lengths
-from microgpt.viz.large.heads import RANKS, Open, attention, check_numbers, choose_heads, earlier, with_rows
+from microgpt.viz.large.heads import RANKS, Open, attention, check_numbers, choose_heads, earlier, tell_most, with_rows
 from microgpt.viz.large.overview import Overview, overview
 from microgpt.weights import Model
 
@@ -75,7 +75,8 @@ class BigPicture(Picture):
 
     @property
     def fields(self) -> tuple[Choice, ...]:
-        return *super().fields, Choice("numbers", ("on",), "")
+        peeks = [thumb.value for thumb in self.map.peeks]
+        return *super().fields, Choice("numbers", ("on",), ""), *([Choice("peek", peeks, peeks[0])] if peeks else [])
 
     @property
     def event_names(self) -> set[str]:
@@ -288,4 +289,5 @@ def picture_of_run(trace: Trace, layers: Sequence[int] = (), heads: Sequence[int
     config = Config(**trace.about["config"])
     weights = attention(trace, config, len(trace.about["tokens"]))
     found = choose_heads(weights, config.head_dim, layers, heads, with_rows(trace.about), earlier(trace.about, weights))
-    return BigPicture(trace, heads=tuple(found), by_rule=not heads, layers_by_rule=not layers)
+    first, _ = tell_most(weights, found)
+    return BigPicture(trace, heads=tuple(found), at_head=first, by_rule=not heads, layers_by_rule=not layers)

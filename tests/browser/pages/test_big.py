@@ -12,6 +12,11 @@ SHOWN = """[...document.querySelectorAll(".stage .O")].filter((e) => e.getClient
   .map((e) => [...e.classList].filter((c) => /^O\\d/.test(c)).join(" "))"""
 
 
+PEEKS = """[...document.querySelectorAll(".peek")].flatMap((one, at) =>
+  getComputedStyle(one.querySelector(".says")).visibility === "visible" &&
+  one.querySelector("svg").getBoundingClientRect().width > 2 * one.getBoundingClientRect().width ? [at] : [])"""
+
+
 @pytest.fixture(scope="module")
 def lesson(tmp_path_factory: pytest.TempPathFactory) -> str:
     out = tmp_path_factory.mktemp("big") / "lesson"
@@ -32,6 +37,10 @@ def test_a_press_on_the_overview_opens_that_head(new_tab: Open, engine: str, les
         assert shown and all(f"O{index}" in where.split() for where in shown)
         title = page.run('document.querySelector(".cache-title").innerText')
         assert f"layer {opened[index].layer}, head {opened[index].head}" in str(title)
+    peeks = page.run('[...document.querySelectorAll(".peek input")].map((one) => one.value)')
+    for at in (3, 0):  # of one that is not open, its weights: the picture grows, one sentence is seen
+        page.click(f'.peek:has([value="{peeks[at]}"])')
+        assert page.run(PEEKS) == [at]
 
 
 # of each cell of K and V: the classes of the strips that are seen, and how far they reach beyond their row
@@ -49,12 +58,13 @@ def test_a_row_shows_k_and_v_of_the_open_head_alone(new_tab: Open, lesson: str, 
     heads = page.run('document.querySelectorAll(".opens input").length')
     cells = page.run('document.querySelectorAll(".row").length') * 2
     assert heads >= 6
+    first = page.run('[...document.querySelectorAll(".opens input")].findIndex((one) => one.checked)')
     for index in (None, *range(heads)):  # as it opens, and each head
         if index is not None:
             page.click(f".opens label:has(.o-{index}) .face")
         strips = page.run(STRIPS)
         assert len(strips) == cells and all(len(seen) == 1 for seen, _ in strips), index
-        assert all(f"of-O{index or 0}" in seen[0] for seen, _ in strips), index
+        assert all(f"of-O{first if index is None else index}" in seen[0] for seen, _ in strips), index
         assert max(beyond for _, beyond in strips) < 1
 
 

@@ -22,7 +22,7 @@ from microgpt.viz.drawing.picture import MOST_TOKENS, Picture
 from microgpt.viz.drawing.strips import ABOVE, BELOW, Thin, fold, thin_scale
 from microgpt.viz.large.excerpt import EVERYWHERE, OPENED, of_heads, shortest
 from microgpt.viz.large.from_trace import picture_of_excerpt
-from microgpt.viz.large.heads import attention, choose_heads, distances
+from microgpt.viz.large.heads import Open, attention, choose_heads, distances, tell_most
 from microgpt.viz.large.overview import LEVELS, again, level_of, short
 from microgpt.viz.large.picture import BigPicture, picture_of_model, picture_of_run
 from microgpt.viz.lesson import lesson_named
@@ -164,7 +164,7 @@ def test_the_overview_draws_all_weights_of_all_heads(name: str) -> None:
 def test_each_open_head_is_lit_and_leads_to_its_button() -> None:
     shown = view()
     buttons = {e.get("id"): e for e in tree().iter("input") if e.get("name") == "head"}
-    labels = [e for e in find(tree(), "grid")[0].iter("label")]
+    labels = [e for e in find(tree(), "grid")[0].iter("label") if e.get("for")]
     asked = [buttons[e.get("for")].get("value") for e in labels]
     assert asked == sorted(
         (one.value for one in shown.open_heads), key=lambda value: [int(x) for x in value.split(".")]
@@ -174,6 +174,31 @@ def test_each_open_head_is_lit_and_leads_to_its_button() -> None:
     css = own_style(lesson_named("stepper"), big=True)
     for index in range(MOST):
         assert f".choosers:has(.o-{index}:checked)~:is(.stage,.legend,#ledgers) .O:not(.O{index})" in css
+
+
+def test_a_head_that_is_not_open_says_what_it_shows_most() -> None:
+    shown = view()
+    weights, opened = attention(shown.trace, shown.config, shown.n), {(one.layer, one.head) for one in shown.heads}
+    told = {}
+    for label in parts(tree(), "peek"):
+        layer, head = map(int, label[0].get("value", "").split("."))
+        told[layer, head] = numbers(label[1])
+        most = max(weights[layer, head, i, j] for i in range(2, shown.n) for j in range(1, i))
+        first = weights[layer, head, 1:, 0].mean()
+        assert told[layer, head] == [layer, head, float(number(most)), float(number(first))]
+    assert told.keys() | opened == {*np.ndindex(weights.shape[:2])} and not told.keys() & opened
+    (checked,) = (e for e in tree().iter("input") if e.get("name") == "peek" and e.get("checked") is not None)
+    at = tuple(map(int, checked.get("value", "").split(".")))
+    assert told[at][2] == max(most for _, _, most, _ in told.values())
+
+
+def test_what_is_shown_first_finds_a_row_that_is_neither_the_first_nor_its_own() -> None:
+    weights, heads = np.zeros((1, 3, 5, 5)), [Open(0, head, 0.0) for head in range(3)]
+    weights[0, 0] = np.eye(5)
+    weights[0, 1, :, 0] = 1
+    weights[0, 2, 3, 1] = 0.4
+    assert tell_most(weights, heads) == (2, 3)
+    assert tell_most(weights[..., :2, :2], heads) == (0, 1)
 
 
 def test_the_rule_takes_the_nearest_the_middle_and_the_furthest_of_three_layers() -> None:
