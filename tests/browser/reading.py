@@ -57,6 +57,7 @@ def assert_steps_through(run: Run) -> None:
     """Every token, chosen in an order that goes back and forth, shows its own step."""
     n = run('document.querySelectorAll("#tokens input").length')
     assert n >= 5
+    run("""[...document.querySelectorAll(".stop input")].at(-1).click()""")  # the whole of each
     for i in (n - 1, 0, n // 2):
         run(f'document.querySelector("#tokens .R{i} span").click()')
         seen = settle(run)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from microgpt.viz.drawing.counters import N_GUESSES
 from microgpt.viz.drawing.lens import MOST_CELLS
-from microgpt.viz.drawing.phases import PHASES
+from microgpt.viz.drawing.phases import PARTS, PHASES
 from microgpt.viz.drawing.picture import MOST_TOKENS, TEMPERATURES, asked
 from microgpt.viz.rendering.style import MOST_OPEN
 from microgpt.weights import SHIPPED, shipped
@@ -17,7 +17,8 @@ PAUSE = 1.0  # beats after the last stage of a step that plays
 # looks the same, so that nothing is to be done for it. In a step of many tokens this is what makes it play smoothly.
 SPANS = {
     "enter": (0, 1), "vector": (0, 1), "dial": (0, 1), "c-k": (0, 2), "c-v": (0, 2), "c-pos": (1, 2), "c-q": (2, 3),
-    "ask-q": (0, 6), "meets": (2, 5), "mix": (4, 5), "door": (5, 6), "lift": (6, 7), "guesses": (6, 7), "fly": (6, 7),
+    "knob": (0, len(PHASES)), "ask-q": (0, 6),
+    "meets": (2, 5), "mix": (4, 5), "door": (5, 6), "lift": (6, 7), "guesses": (6, 7), "fly": (6, 7),
     **{f"P{p}": (p - 1, min(p + 1, len(PHASES))) for p in range(1, len(PHASES) + 1)},
 }  # fmt: skip
 
@@ -32,7 +33,8 @@ def states(big: bool) -> dict[str, Any]:
         "heads": max(config.n_head for config in configs),
         "phases": len(PHASES),
         "spans": spans(),
-        "over": [round(100 * end, 2) for end in pace()],
+        "ticks": ticks(),
+        "played": round(pace()[-1], 4),
         "opened": MOST_OPEN if big else 0,
         "degrees": 0 if big else len(TEMPERATURES) + 1,
         "cells": MOST_CELLS,
@@ -50,6 +52,12 @@ class Span(NamedTuple):
     start: float
     share: float
     between: list[tuple[float, int]]  # percent of the span's own time -> the stage that is over then
+
+
+def ticks() -> dict[str, float]:
+    """The places on the rail that can be pressed, as their classes end, in stages: the start, then all quarters."""
+    n = len(PARTS) + 1
+    return {"0": 0, **{f"{k + 1}-{part}": k + part / n for k in range(len(PHASES)) for part in range(1, n + 1)}}
 
 
 def pace() -> list[float]:

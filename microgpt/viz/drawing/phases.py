@@ -24,6 +24,8 @@ class Phase(NamedTuple):
     beats: float  # how long it takes when it plays, against the others
 
 
+PARTS = (N_("a quarter"), N_("a half"), N_("three quarters"))  # of a stage, where the machine can be stopped
+
 PHASES = (
     Phase(
         N_("project"),

@@ -188,7 +188,7 @@ class Picture:
     selected: int = -1  # the step that is shown first; -1 is the last one of the prompt
     layer: int = -1  # and head: those that are shown first; -1 are those whose weights differ most
     head: int = -1
-    phase: int = len(PHASES)
+    phase: int = 0  # the stage that is over; at first the step is still to come
     _steps: dict[int, Step] = field(default_factory=dict)
     _rows: dict[tuple[int, int], Row] = field(default_factory=dict)
 
@@ -226,7 +226,7 @@ class Picture:
     @property
     def moments(self) -> tuple[Choice, Choice]:
         """A step, and a stage of it."""
-        return Choice("step", range(self.n), self.at), Choice("phase", range(1, len(PHASES) + 1), self.phase)
+        return Choice("step", range(self.n), self.at), Choice("phase", range(len(PHASES) + 1), self.phase)
 
     @property
     def fields(self) -> tuple[Choice, ...]:
@@ -236,6 +236,7 @@ class Picture:
             Choice("once", ("1",), ""),
             Choice("play", ("1",), ""),
             Choice("hold", ("on",), ""),
+            Choice("slow", ("1",), ""),
             Choice("check", ("on",), ""),
             Choice("lens", ("", *self.asked), ""),
         )

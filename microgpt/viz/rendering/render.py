@@ -27,7 +27,7 @@ from microgpt.trace import EVENTS
 from microgpt.viz.controls import FORMAT, THEME, View, on_show
 from microgpt.viz.drawing.counters import PART_NAMES, Facts, facts
 from microgpt.viz.drawing.heat import LEVELS
-from microgpt.viz.drawing.phases import PHASES, code
+from microgpt.viz.drawing.phases import PARTS, PHASES, code
 from microgpt.viz.lesson import ADDED, ON_ADD, find_added, module_of
 from microgpt.viz.page import Page
 from microgpt.viz.rendering.assets import BESIDE, BRIDGE, MODULE, SCRIPTS, STYLE, Assets
@@ -122,8 +122,8 @@ def environment(lang: str = "en") -> jinja2.Environment:
     env.install_gettext_translations(catalogue(lang), newstyle=True)  # type: ignore[attr-defined]
     env.globals.update(
         ADDED=ADDED, FORMAT=FORMAT, SAMPLING=SAMPLING, THEME=THEME, EVENTS=EVENTS, GLOSSARY=GLOSSARY,
-        LANGUAGES=LANGUAGES, LESSONS=LESSONS, LEVELS=LEVELS, PAGES=PAGES, PART_NAMES=PART_NAMES, PHASES=PHASES,
-        BRIDGE=BRIDGE, MODULE=MODULE, SCRIPTS=SCRIPTS, SOURCES=SOURCES, STYLE=STYLE, WORK=WORK,
+        LANGUAGES=LANGUAGES, LESSONS=LESSONS, LEVELS=LEVELS, PAGES=PAGES, PART_NAMES=PART_NAMES,
+        PARTS=PARTS, PHASES=PHASES, BRIDGE=BRIDGE, MODULE=MODULE, SCRIPTS=SCRIPTS, SOURCES=SOURCES, STYLE=STYLE, WORK=WORK,
         SHIPPED=SHIPPED, code=code, models=models, lang=lang, folder=folder,
         ROAD=[page_named(name) for name in ROAD], glossary=sort_terms, initials=initials, translate=translate,
         course=True, home="", up="../" if folder(lang) else "",

@@ -451,25 +451,34 @@ def test_all_steps_play_one_after_another_and_no_row_that_lies_moves(run: Run) -
 
 
 # the places of all that stands beside the pieces of the machine, on the page or in the widget, which a scroll moves
-PLACES = """return all("body :not(input)").filter((e) => !e.closest(".stage, #tokens") && e.getClientRects().length)
+PLACES = """return all("body :not(input, .say)")
+  .filter((e) => !e.closest(".stage, #tokens") && e.getClientRects().length)
   .map((e) => [e.getBoundingClientRect(), e.closest(".widget")?.getBoundingClientRect().top ?? -scrollY])
   .map(([box, top]) => [box.left, box.top - top, box.width, box.height]);"""
-LIT = 'all(".phases .face").flatMap((e, i) => getComputedStyle(e).backgroundColor === accent ? [i + 1] : [])'
+# the stages under the light of the rail, those whose sentence is seen, and how far the rail is filled, in stages
+AGREE = f"""const agree = () => {{
+  const [knob] = all(".knob").filter((e) => e.checkVisibility({{ visibilityProperty: true }}));
+  const mid = (e) => {{ const box = e.getBoundingClientRect(); return box.left + box.width / 2; }};
+  const near = (e) => Math.abs(mid(e) - mid(knob.firstElementChild)) < 2;
+  const said = [...knob.closest(".step").querySelectorAll(".captions li")];
+  const filled = new DOMMatrix(getComputedStyle(knob, "::before").transform).a;
+  return [all(".stop").findIndex(near) + 1, said.findIndex((e) => Number(getComputedStyle(e).opacity) > 0.5) + 1,
+    Math.round({LAST} * 100 * filled) / 100]; }};"""
 
 
-@pytest.mark.parametrize("before", ["rest", "the middle", "the end", "a stage", "held", "an address"])
+@pytest.mark.parametrize("before", ["rest", "the beginning", "the end", "a stage", "held", "an address"])
 def test_play_plays_at_every_press_and_moves_nothing_beside(run: Run, before: str) -> None:
-    """From its start, whatever stands: pressed by a pointer, which meets what is on top."""
+    """Whatever stands, from its start, or from where it is held: pressed by a pointer, which meets what is on top."""
     page = run.page
-    shown = '.find((e) => getComputedStyle(e).visibility === "visible").click();'
     half = "clocks().forEach((clock) => { clock.currentTime = part(4.5) * step(); });"
+    rest = f'click("phase", {LAST}); end();'
     prepared = {
-        "rest": f'click("phase", {LAST}); end();',
+        "rest": rest,
+        "the beginning": 'document.querySelector(".opening").click(); end();',
         "a stage": 'click("phase", 3); end();',
         "the end": "end();",
-        "the middle": half,
-        "held": f'{half} all(".hold > .face"){shown}',
-        "an address": f'click("phase", {LAST}); end(); all("[name=once]")[0].checked = true; {half}',
+        "held": f"""{half} all(".turn .hold").find((e) => getComputedStyle(e).visibility === "visible").click();""",
+        "an address": f'{rest} all("[name=once]")[0].checked = true; end();',
     }
     page.click(".once")
     for _ in range(2):
@@ -481,29 +490,46 @@ def test_play_plays_at_every_press_and_moves_nothing_beside(run: Run, before: st
           const latest = Math.max(...plays.map((clock) => clock.currentTime));
           return [run.length, run.every((clock) => clock.playState === "running"), latest];"""
         playing, runs, latest = tell(page, told)
-        assert playing > 20 and runs and latest < 2500
-        moved = np.subtract(stood, tell(page, PLACES))
-        assert np.abs(moved).max() <= 1  # a pixel, as windows scroll by whole ones
-    tell(page, f'document.querySelector("[name=once]").checked = false; click("phase", {LAST}); end();')
+        assert playing > 8 and runs and (latest < 2500) == (before != "held")
+        for look in ("", half, "end();"):
+            moved = np.subtract(stood, tell(page, look + PLACES))
+            assert np.abs(moved).max() <= 1  # a pixel, as windows scroll by whole ones
+        tell(page, 'all("[name=once]")[0].checked = false;')
+    tell(page, rest)
 
 
-def test_the_stage_that_plays_is_lit_and_the_one_that_is_chosen(run: Run) -> None:
-    lit = f"""const accent = getComputedStyle(document.querySelector(".T :checked + .face")).backgroundColor;
-      const lit = () => {LIT};"""
-    steps = [k - 0.5 for k in range(1, LAST + 1)]
-    way = f"const found = {steps}.map((t) => {{ seek(t); return lit(); }}); end(); found.push(lit());"
-    each = [[k] for k in range(1, LAST + 1)]
+def test_the_light_the_sentence_and_the_rail_are_those_of_the_stage(run: Run) -> None:
+    halves = [k - 0.5 for k in range(1, LAST + 1)]
+    each = [[math.ceil(t), math.ceil(t), t] for t in halves]
+    ends = [[k, k, k] for k in range(1, LAST + 1)]
     run.page.click(".once")
-    assert tell(run.page, f"{lit} {way} return found;") == [*each, [LAST]]
-    chosen = f'return {list(range(1, LAST + 1))}.map((k) => {{ click("phase", k); end(); return lit(); }});'
-    assert tell(run.page, f"{lit} {chosen}") == each
-    # all steps, one after another: each lights the stages anew, and the last stays
+    way = f"const found = {halves}.map((t) => {{ seek(t); return agree(); }}); end(); found.push(agree());"
+    assert tell(run.page, f"{AGREE} {way} return found;") == [*each, ends[-1]]
+    chosen = f'return {list(range(1, LAST + 1))}.map((k) => {{ click("phase", k); end(); return agree(); }});'
+    assert tell(run.page, f"{AGREE} {chosen}") == ends
+    # all steps, one after another: each begins anew, and the last stays
     all_steps = f"""click("play", 1); const n = all(".step").length - {run.i}, found = [];
-      for (const s of [0, n - 1]) for (const t of {steps}) {{
+      for (const s of [0, n - 1]) for (const t of {halves}) {{
         for (const a of document.getAnimations()) {{ a.pause(); a.currentTime = (s + part(t)) * step(); }}
-        found.push(lit()); }}
-      end(); found.push(lit()); click("play", 1); return found;"""
-    assert tell(run.page, f"{lit} {all_steps}") == [*each, *each, [LAST]]
+        found.push(agree()); }}
+      end(); found.push(agree()); click("play", 1); return found;"""
+    assert tell(run.page, f"{AGREE} {all_steps}") == [*each, *each, ends[-1]]
+
+
+def test_the_rail_is_pressed_to_go_anywhere_and_back(run: Run) -> None:
+    """To quarters of a stage, forwards and backwards: always the picture that was there as it played."""
+    for place, t in {"3-2": 2.5, "7-2": 6.5, "3-2 ": 2.5, "5-4": 5.0, "1-2": 0.5, "0": 0.0}.items():
+        run.page.click(f".tick.k{place.strip()}")
+        look, [lit, said, filled] = tell(run.page, f"{AGREE} scrollTo(0, 0); end(); return [look(), agree()];")
+        assert lit == said == max(1, math.ceil(t)) and filled == t
+        for name, box in boxes(look).items():
+            played = run.run[t][name]
+            assert (box.like(played, 0.5) or not played.seen) and box.seen == pytest.approx(played.seen, abs=0.02), (
+                name,
+                t,
+            )
+    assert tell(run.page, 'return all("[name=phase]:checked").length') == 1
+    tell(run.page, f'click("phase", {LAST}); end();')
 
 
 def frame(page: Page) -> bytes:

@@ -6,7 +6,7 @@ import pytest
 from microgpt.course.kv_cache.states import SPANS
 from microgpt.viz.drawing.phases import PHASES, code
 from tests.browser.conftest import Open
-from tests.browser.reading import SEEN, assert_steps_through, settle
+from tests.browser.reading import SEEN, SETTLED, assert_steps_through, settle
 from tools.browsers import Page
 
 SLOT = """parseFloat(getComputedStyle(document.querySelector(".stage")).getPropertyValue("--len"))"""  # of a step, s
@@ -38,9 +38,30 @@ def test_no_button_moves_between_steps(new_tab: Open, address: str) -> None:
     seen = set()
     for i in range(1, steps - 1):
         page.click(f"#tokens .R{i} span")
-        found = "[...document.querySelectorAll('.turn .button, .play')].filter((e) => e.checkVisibility())"
+        found = "[...document.querySelectorAll('.turn .button, .nav .face')].filter((e) => e.checkVisibility())"
         seen.add(tuple(page.run(f"{found}.map((e) => Math.round(e.getBoundingClientRect().x))")))
-    assert len(seen) == 1 and len(seen.pop()) == 3
+    assert len(seen) == 1 and len(seen.pop()) > 8
+
+
+def test_opens_before_its_step_with_one_button_in_the_picture(new_tab: Open, address: str) -> None:
+    """What is chosen then is shown as a whole; so is all where motion is not wanted."""
+    seen = """[getComputedStyle(document.querySelector(".begin")).display !== "none",
+      ...["c-pos", "c-k"].map((e) => document.querySelector(`.row.R3 .${e}`)).map((e) => getComputedStyle(e))
+        .map((e) => Number(e.opacity) > 0.9 && !e.clipPath.startsWith("inset(100%"))]"""
+    for reduced in (False, True):
+        page = new_tab(reduced=reduced)
+        page.open(address + "kv-cache.html")
+        assert page.run(SEEN)["rows"] == 4 and page.run('document.querySelector(".T.R3 input").checked')
+        assert page.run(seen) == ([False, True, True] if reduced else [True, False, False])
+        page.run("""document.querySelector(".T.R4 input").click()""")
+        page.run(SETTLED)
+        assert page.run(seen) == [False, True, True]
+    page = new_tab()
+    page.open(address + "kv-cache.html")
+    page.click(".begin")
+    assert page.run("document.getAnimations().length") > 20 and not page.run(seen)[0]
+    page.open(address + "kv-cache.html?phase=7&step=3")
+    assert page.run(seen) == [False, True, True]
 
 
 @pytest.mark.engines("where Tab and arrow keys lead is the engine's own")
@@ -62,8 +83,9 @@ def test_keyboard_alone_steps_and_walks_the_stages(new_tab: Open, address: str) 
         page.press("Tab")
         if page.run('document.activeElement.name === "phase"'):
             break
-    page.press("ArrowLeft")
-    assert page.run('document.querySelector("[name=phase]:checked").value') == "6"
+    for key, value in (("ArrowRight", "1"), ("ArrowRight", "2"), ("ArrowLeft", "1")):  # no stop between stages
+        page.press(key)
+        assert page.run('document.querySelector("[name=phase]:checked").value') == value
     assert page.run("getComputedStyle(document.activeElement.nextElementSibling).outlineStyle") == "solid"  # is seen
 
 

@@ -60,7 +60,7 @@ PAGES = [
     ),
     Fault(
         "heading-of-a-column-missing", "pages", "microgpt/course/kv_cache/_step.html",
-        '<th scope="col">{% trans %}reads{% endtrans %}</th></tr></thead>', "</tr></thead>",
+        '<th class="say" scope="col">{% trans %}reads{% endtrans %}</th></tr></thead>', "</tr></thead>",
         ("tests/browser/pages/test_access.py::test_the_step_on_show_is_told_as_tables_and_one_sentence",),
     ),
     Fault(
@@ -117,7 +117,7 @@ PAGES = [
     ),
     Fault(
         "cached-and-new-alike-in-forced-colours", "pages", MACHINE,
-        "  .state.new { outline: 2px solid; }\n", "",
+        ".state.new, .knob i { outline: 2px solid;", ".knob i { outline: 2px solid;",
         ("tests/browser/pages/test_access.py::test_states_are_told_apart_when_colours_are_forced",),
     ),
     Fault(
@@ -138,7 +138,7 @@ PAGES = [
     ),
     Fault(
         "play-that-plays-every-second-time", "pages", MACHINE,
-        ".stepper:has(.way-again:checked) .once .face:first-child { z-index: 1; }", "",
+        ".stepper:has(#plays-once:checked) .over-once, .stepper", ".stepper",
         (f"{EVERY_PRESS}[chromium-letters-the end]",),
     ),
     Fault(
