@@ -123,8 +123,8 @@ def environment(lang: str = "en") -> jinja2.Environment:
     env.globals.update(
         ADDED=ADDED, FORMAT=FORMAT, SAMPLING=SAMPLING, THEME=THEME, EVENTS=EVENTS, GLOSSARY=GLOSSARY,
         LANGUAGES=LANGUAGES, LESSONS=LESSONS, LEVELS=LEVELS, PAGES=PAGES, PART_NAMES=PART_NAMES,
-        PARTS=PARTS, PHASES=PHASES, BRIDGE=BRIDGE, MODULE=MODULE, SCRIPTS=SCRIPTS, SOURCES=SOURCES, STYLE=STYLE, WORK=WORK,
-        SHIPPED=SHIPPED, code=code, models=models, lang=lang, folder=folder,
+        PARTS=PARTS, PHASES=PHASES, BRIDGE=BRIDGE, MODULE=MODULE, SCRIPTS=SCRIPTS, SOURCES=SOURCES, STYLE=STYLE,
+        WORK=WORK, SHIPPED=SHIPPED, code=code, models=models, lang=lang, folder=folder,
         ROAD=[page_named(name) for name in ROAD], glossary=sort_terms, initials=initials, translate=translate,
         course=True, home="", up="../" if folder(lang) else "",
     )  # fmt: skip
