@@ -118,7 +118,7 @@ def for_lessons(model: Model) -> dict[str, Any]:
 
 def of_trace() -> dict[str, Any]:
     """Of the first trace: the heads that rest on its first token, and the channel of the keys that stands out most."""
-    shown = talks.resting()
+    shown = talks.picture()
     first, rest = talks.kinds(shown)[0][1], talks.rest(shown)
     return {
         "model": NAME,

@@ -180,16 +180,18 @@ def test_a_head_that_is_not_open_says_what_it_shows_most() -> None:
     shown = view()
     weights, opened = attention(shown.trace, shown.config, shown.n), {(one.layer, one.head) for one in shown.heads}
     told = {}
-    for label in parts(tree(), "peek"):
+    for label in find(tree(), "peek"):
         layer, head = map(int, label[0].get("value", "").split("."))
-        told[layer, head] = numbers(label[1])
-        most = max(weights[layer, head, i, j] for i in range(2, shown.n) for j in range(1, i))
-        first = weights[layer, head, 1:, 0].mean()
-        assert told[layer, head] == [layer, head, float(number(most)), float(number(first))]
+        told[layer, head] = max(weights[layer, head, i, j] for i in range(2, shown.n) for j in range(1, i))
+        most, first = number(told[layer, head]), number(weights[layer, head, 1:, 0].mean())
+        said = (
+            rf"Layer {layer}, head {head}: at “.+” it gives {most} to “.+”, .* The first row has {first} on average\."
+        )
+        assert re.fullmatch(said, text(label[1]))
     assert told.keys() | opened == {*np.ndindex(weights.shape[:2])} and not told.keys() & opened
     (checked,) = (e for e in tree().iter("input") if e.get("name") == "peek" and e.get("checked") is not None)
-    at = tuple(map(int, checked.get("value", "").split(".")))
-    assert told[at][2] == max(most for _, _, most, _ in told.values())
+    layer, head = map(int, checked.get("value", "").split("."))
+    assert told[layer, head] == max(told.values())
 
 
 def test_what_is_shown_first_finds_a_row_that_is_neither_the_first_nor_its_own() -> None:

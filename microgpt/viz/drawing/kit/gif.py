@@ -1,4 +1,4 @@
-"""Writes frames as a GIF: each but the first as what it changes, packed by LZW. Knows no drawing."""
+"""Writes frames as a GIF: each but the first as what it changes, packed by LZW. Knows no figure."""
 
 from __future__ import annotations
 

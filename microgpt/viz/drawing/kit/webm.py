@@ -1,6 +1,4 @@
-"""Writes encoded pictures as a WebM: clusters, each from a key picture on (RFC 8794 and 9559). Knows no
-drawing and no encoder.
-"""
+"""Writes encoded pictures as a WebM: clusters, each from a key picture on (RFC 8794 and 9559). Knows no browser."""
 
 from __future__ import annotations
 
