@@ -76,11 +76,11 @@
     .filter((e) => e.checkVisibility({ visibilityProperty: true })).sort((a, b) => far(a) - far(b))[0];
   document.addEventListener("keydown", (event) => {
     const { key, target, shiftKey, ctrlKey, altKey, metaKey } = event, name = key === " " ? "Space" : key;
-    const own = /^Arrow/.test(name) ? "[type=radio]" : name === "Space" && BUTTON;
+    const own = /^Arrow[LR]/.test(name) ? "[type=radio]:not([data-rail] *)" : name === "Space" && BUTTON;
     if (ctrlKey || altKey || metaKey || target.matches(`${FIELD}, ${own}`)) return;
     const is = `~="${shiftKey && key.length > 1 ? "Shift+" : ""}${CSS.escape(name)}"]`;
     const pressed = nearest(`[data-key${is}, :root:has([name=hall]:checked) [data-hall-key${is}`);
-    if (pressed) event.preventDefault(), pressed.click();
+    if (pressed || (own && target.closest("[data-rail]"))) event.preventDefault(), pressed?.click();
   });
   function play(e = nearest("[data-play]:checked")) { // on by one, or anew; it stops at the end
     const at = (key) => nearest(`[data-key~=${key}]`, e.closest("[data-transport]"));
