@@ -145,7 +145,7 @@ def test_the_built_page_is_what_python_answers_for_its_first_choice() -> None:
 
 DIFFERS: list[tuple[dict[str, str], str]] = [
     ({}, ""),
-    ({"step": "5", "layer": "0", "head": "0", "phase": "7"}, ""),  # all of it as on the page
+    ({"step": "5", "layer": "0", "head": "0", "phase": "0"}, ""),  # all of it as on the page
     ({"step": "4", "layer": "1", "phase": "3"}, "step=4&layer=1&phase=3"),
     ({"prompt": "The next day is bright"}, ""),
     ({"prompt": "the sun", "step": "1"}, "prompt=the%20sun&step=1"),
@@ -173,7 +173,7 @@ def test_the_code_has_the_language_the_size_and_the_site() -> None:
 
 WRONG: list[tuple[dict[str, str], str]] = [
     ({"step": "99"}, "step is 99; this page has 0 to 11."),
-    ({"phase": "x"}, "phase is x; this page has 1 to 7."),
+    ({"phase": "x"}, "phase is x; this page has 0 to 7."),
     ({"prompt": '"'}, "does not know the word"),
     ({"model": "gpt"}, "does not know the model “gpt”"),
     ({"lock": "4"}, "no range"),

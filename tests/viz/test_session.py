@@ -19,6 +19,7 @@ from microgpt.trace import from_json
 from microgpt.viz import views
 from microgpt.viz.browser import receive
 from microgpt.viz.controls import is_number
+from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.rendering.render import prose, widget
 from microgpt.viz.session import dispatch
@@ -67,7 +68,7 @@ def test_a_run_is_shown_as_it_is_computed_and_ends_as_the_built_page_byte_for_by
     fields = {**FIELDS, "page": page.name, "model": page.model, "prompt": page.prompt, "layer": "0"}
     state, answers = to_the_end(None, "run", fields)
     trace = Recording(shipped(page.model), page.prompt).run()
-    shown = Picture(trace, layer=0, head=0)
+    shown = Picture(trace, layer=0, head=0, phase=len(PHASES))
     assert state == {"settings": trace_settings(trace), "n": shown.n}
     tokens = [stands(answers[: i + 1]).count('name="step"') for i in range(len(answers))]
     assert tokens == list(range(trace.about["n_prompt"], shown.n + 1))  # the prompt, then one more with each answer
@@ -84,11 +85,12 @@ def test_a_run_keeps_what_it_began_with() -> None:
     """Each of its answers is asked for with the fields of the press, which may have been a choice of another model."""
     other = {**FIELDS, "model": "names", "prompt": "zoe", "head": "2"}
     _, answers = to_the_end(None, "model", {**FIELDS, "model": "stories"}, other)
-    shown = Picture(Recording(shipped("stories"), "The next day is bright").run(), layer=0, head=0)
+    shown = Picture(Recording(shipped("stories"), "The next day is bright").run(), layer=0, head=0, phase=len(PHASES))
     assert len(answers) > 5 and stands(answers) == widget("kv_cache", shown, page=STEPPER)
     _, answers = to_the_end(None, "run", {**FIELDS, "prompt": "a"}, other)
     assert sum(p.get("target") == "#stepper" for patches in answers[1:] for p in patches) > 0  # a scale is stretched
-    assert stands(answers) == widget("kv_cache", Picture(Recording(shipped("names"), "a").run(), head=0), page=STEPPER)
+    shown = Picture(Recording(shipped("names"), "a").run(), head=0, phase=len(PHASES))
+    assert stands(answers) == widget("kv_cache", shown, page=STEPPER)
 
 
 def test_a_run_stops_for_what_is_pressed_and_one_token_goes_on_from_there() -> None:
@@ -101,7 +103,7 @@ def test_a_run_stops_for_what_is_pressed_and_one_token_goes_on_from_there() -> N
     assert {"again": "prose"} in patches
     after, whole = to_the_end(state, "next", FIELDS)
     made = recorded("names", "emm", after["n"])
-    there = pressed_or_not(widget("kv_cache", Picture(made.trace, head=0), page=STEPPER))
+    there = pressed_or_not(widget("kv_cache", Picture(made.trace, head=0, phase=len(PHASES)), page=STEPPER))
     assert pressed_or_not(stands([first, second, *whole])) == there
 
 
@@ -193,7 +195,7 @@ def test_after_each_token_stands_what_a_whole_rendering_gives_until_a_run_ends(m
     while state["n"] > n:
         n, made = state["n"], recorded(model, prompt, state["n"])
         assert pressed_or_not(stands(answers)) == pressed_or_not(
-            widget("kv_cache", Picture(made.trace, head=0), page=STEPPER)
+            widget("kv_cache", Picture(made.trace, head=0, phase=len(PHASES)), page=STEPPER)
         )
         state, more = to_the_end(state, "next", fields)
         answers += more
@@ -231,7 +233,7 @@ def test_the_prose_follows_a_token_and_is_that_of_the_whole_text() -> None:
     assert state["said"] == state["n"] - 1 and [p.get("target") for p in patches].count("#ledgers") == 1
     made = recorded("names", "emm", state["n"])
     page = next(p for p in LESSONS if p.name == "kv-cache")
-    shown = Picture(made.trace, selected=state["n"] - 1, head=0)
+    shown = Picture(made.trace, selected=state["n"] - 1, head=0, phase=len(PHASES))
     assert html(patches, "#prose") == prose("kv_cache", shown, page=page, live=True)
     assert {"ahead": "next"} in patches
     while not made.has_ended:

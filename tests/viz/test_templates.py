@@ -36,7 +36,7 @@ KNOWN: dict[str, tuple[int, str]] = {
     "Add: 3": (1, "columns of a plain table beside its numbers"),
     "view.facts.run[1]": (2, PLACE),
     "x.cells|length gt 16": (1, "as many cells as have room: a place"),
-    **{f"at.phase gt {i}": (1, "what appears when: tests/viz/drawing/test_phases.py compares it") for i in range(2, 7)},
+    **{f"phase gt {i}": (1, "what appears when: tests/viz/drawing/test_phases.py compares it") for i in range(2, 7)},
     "last.costs[1]": (1, PLACE),
     "last.costs[2]": (1, PLACE),
     "last.costs[-3]": (1, PLACE),

@@ -15,11 +15,10 @@ from microgpt.checkpoints.loading import Loading, Readable, mark
 from microgpt.config import Config, n_params
 from microgpt.errors import UserError
 from microgpt.record import Recording
-from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.drawing.picture import Picture, most_tokens
 from microgpt.viz.large.heads import attention, choose_heads, tell_most
 from microgpt.viz.large.picture import BigPicture, complete_trace
-from microgpt.viz.settings import Settings, radio
+from microgpt.viz.settings import Settings, radio, stage
 from microgpt.viz.text.formats import megabytes
 from microgpt.weights import Model
 
@@ -165,7 +164,7 @@ def picture(
     trace, config = complete_trace(recording), recording.model.config
     if small(config):
         layer, head = radio(fields, "layer", 0, config.n_layer - 1), radio(fields, "head", 0, config.n_head - 1)
-        return OwnPicture(trace, at, layer, head, stage_of(fields))
+        return OwnPicture(trace, at, layer, head, stage(fields))
     return big_picture(recording, fields, layers, heads, at)
 
 
@@ -181,13 +180,9 @@ def big_picture(
     return OwnBigPicture(
         trace,
         at,
-        phase=stage_of(fields),
+        phase=stage(fields),
         heads=tuple(found),
         at_head=same[0] if same else tell_most(weights, found)[0],
         by_rule=not heads,
         layers_by_rule=not layers,
     )
-
-
-def stage_of(fields: Mapping[str, str]) -> int:
-    return radio(fields, "phase", 1, len(PHASES), len(PHASES))

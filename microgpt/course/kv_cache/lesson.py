@@ -15,12 +15,11 @@ from microgpt.errors import N_, UserError
 from microgpt.record import Recording
 from microgpt.trace import to_json
 from microgpt.viz.controls import on_show
-from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.lesson import page_named
 from microgpt.viz.patches import Patch, State, again, ahead, file, optional, patch
 from microgpt.viz.rendering import render
-from microgpt.viz.settings import Settings, parse, radio, settings_of
+from microgpt.viz.settings import Settings, parse, radio, settings_of, stage
 from microgpt.weights import Model
 
 
@@ -197,9 +196,9 @@ def second(recording: Recording) -> int:
 
 def picture(recording: Recording, fields: Mapping[str, str], selected: int) -> Picture:
     """The picture of a recording with the layer, head and stage that the page shows."""
-    config, last = recording.model.config, len(PHASES)
+    config = recording.model.config
     layer, head = radio(fields, "layer", 0, config.n_layer - 1, -1), radio(fields, "head", 0, config.n_head - 1, -1)
-    return Picture(recording.trace, selected, layer, head, radio(fields, "phase", 1, last, last))
+    return Picture(recording.trace, selected, layer, head, stage(fields))
 
 
 def redraw(shown: Picture, fields: Mapping[str, str]) -> Patch:

@@ -45,7 +45,7 @@ def test_the_address_sets_the_controls_that_it_names(new_tab: Open, address: str
     ("query", "said"),
     [
         ("step=99", "step=99 (0 … 6)"),
-        ("phase=x&step=2", "phase=x (1 … 7)"),
+        ("phase=x&step=2", "phase=x (0 … 7)"),
         ("theme=blue", "theme=blue (auto … dark)"),
         ("lang=xx", "lang=xx (en … es)"),
         ("lock=8-9", "lock=8-9"),
@@ -64,7 +64,7 @@ def test_the_address_sets_the_controls_that_it_names(new_tab: Open, address: str
 def test_a_wrong_value_is_said_and_the_rest_holds(new_tab: Open, address: str, query: str, said: str) -> None:
     page = new_tab()
     page.open(f"{address}embed/kv-cache.html?{query}")
-    before = {"step": "3", "phase": "7", "theme": "auto", "head": HEAD} | ({"step": "2"} if "step=2" in query else {})
+    before = {"step": "3", "phase": "0", "theme": "auto", "head": HEAD} | ({"step": "2"} if "step=2" in query else {})
     assert said in page.run(WRONG)
     assert {name: page.run(CHECKED)[name] for name in before} == before
     assert page.run("document.querySelector('[name=model]').value") == "names"

@@ -319,7 +319,7 @@ def test_at_every_moment_one_panel_covers_the_paper(n: int) -> None:
         ("kv-cache", {"step": -1}, "step is -1; this page has 0 to 6."),
         ("kv-cache", {"layer": 1}, "layer is 1; this page has 0 to 0."),
         ("kv-cache", {"head": "first"}, "head is first; this page has 0 to 3."),
-        ("kv-cache", {"phase": 0}, "phase is 0; this page has 1 to 7."),
+        ("kv-cache", {"phase": 8}, "phase is 8; this page has 0 to 7."),
         ("kv-cache", {"step": "²"}, "step is ²; this page has 0 to 6."),
         ("memory", {"known": "9" * 99}, "this page has 0 to 7."),
         ("old-rows", {"experiment": 99}, "experiment is 99; this page has 0 to"),
