@@ -532,6 +532,40 @@ def test_the_rail_is_pressed_to_go_anywhere_and_back(run: Run) -> None:
     tell(run.page, f'click("phase", {LAST}); end();')
 
 
+ASKED = """const seen = (e) => e.checkVisibility({ visibilityProperty: true });
+  const lines = all(".answers p").filter(seen).map((e) => e.textContent);
+  const { x, y } = all(".stage")[0].getBoundingClientRect();
+  const places = all(".T, .phases, .row .a, .nav").map((e) => e.getBoundingClientRect())
+    .map((box) => [box.left - x, box.top - y, box.width, box.height].map(Math.round));
+  return [lines, all(".ghost .strip").filter(seen).length, places];"""
+
+
+def test_a_number_that_is_rested_on_or_pinned_says_where_it_comes_from_and_nothing_moves(run: Run) -> None:
+    """Its key looks different, q is there again, one line stands in the place of the sentence; without a script."""
+    page = run.page
+    if not isinstance(page, PlaywrightPage):
+        pytest.skip("its driver has no pointer")
+    tell(page, f'click("phase", {LAST}); end();')
+    nothing, key = tell(page, ASKED), page.tab.locator(".row.R1 .c-k")
+    before = key.screenshot()
+    page.tab.locator(".row.R1 .hit.name").hover()
+    (score,), ghost, places = tell(page, ASKED)
+    assert nothing[:2] == [[], 0] and score.startswith("q · k = ") and ghost == 1 and places == nothing[2]
+    assert soon(page, lambda: key.screenshot() != before, 2)
+    page.tab.locator("#ask-s0").press("Space")  # by keyboard: the arrow keys go on to the next number
+    page.tab.keyboard.press("ArrowDown")
+    page.tab.mouse.move(1, 1)
+    (weight,), ghost, places = tell(page, ASKED)
+    drawn = "(e) => e.getClientRects().length"
+    printed = tell(page, f"return all(`.step.S${{now}} tr.R0 .weight b`).find({drawn}).textContent;")
+    assert weight.endswith(printed) and ghost == 0 and places == nothing[2]
+    tell(page, 'click("once", 1); seek(3);')
+    assert tell(page, ASKED)[0] == []  # not while it plays
+    tell(page, f'end(); click("once", 1); click("phase", {LAST}); end();')
+    page.tab.locator(".unask label").click()
+    assert tell(page, ASKED) == nothing
+
+
 def frame(page: Page) -> bytes:
     """What is on the screen."""
     if isinstance(page, PlaywrightPage):
