@@ -566,11 +566,16 @@ class Picture:
         read = {row: self.reads["k", self.first_layer, row] for row in range(i + 1)}
         return [(row, self.row_token(row), self.place(row) + 1, sum(at <= i for at in read[row])) for row in read]
 
-    def guess_lines(self, i: int) -> list[tuple[Guess, Share | None]]:
-        """Each guess of step i with its softmax."""
-        guesses, heat = self.step(i).guesses, self.about["temperature"] or 1.0
-        logits, likely = [one.logit for one in guesses], [one.probability for one in guesses]
-        return list(zip(guesses, shares(logits, likely, heat), strict=True))
+    def guess_lines(self, i: int) -> list[tuple[Guess, list[Share | None]]]:
+        """Each guess of step i with its softmax, at each of `temperatures` where there are any."""
+        step = self.step(i)
+        heats = [float(one) for one in self.temperatures] or [self.about["temperature"]]
+        found = step.reshaped or [[guess.probability] for guess in step.guesses]
+        logits = [guess.logit for guess in step.guesses]
+        lines = [
+            shares(logits, column, heat or 1.0) for heat, column in zip(heats, zip(*found, strict=True), strict=True)
+        ]
+        return [(guess, list(of_guess)) for guess, *of_guess in zip(step.guesses, *lines, strict=True)]
 
     def earlier(self, i: int, layer: int, head: int, weights: Array) -> float:
         """What the rows before those that are drawn get of this head together; of the others, `weights`."""

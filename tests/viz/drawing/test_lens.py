@@ -43,11 +43,16 @@ def holds(line: str) -> bool:
     return all(agrees(*equation.split(" = ")) for equation in line.split("; "))
 
 
-def answers(html: str) -> list[tuple[str, dict[str, str]]]:
-    """The classes of each head, and its lines by what they answer; the last is of guesses."""
+def answers(html: str) -> list[tuple[str, dict[str, list[str]]]]:
+    """The classes of each head, and its lines by what they answer, one at each temperature; the last is of guesses."""
     found = re.findall(r'<div class="answers ?([^"]*)">(.*?)</div>', html, re.S)
     lines = [(where, re.findall(r'<p class="(\w+)">(.*?)</p>', inside, re.S)) for where, inside in found]
-    return [(where, {name: unescape(re.sub(r"<.*?>", "", text)) for name, text in told}) for where, told in lines]
+    return [(where, {name: each(text) for name, text in told}) for where, told in lines]
+
+
+def each(line: str) -> list[str]:
+    parts = re.findall(r'<span class="deg deg\d+">(.*?)</span>', line, re.S) or [line]
+    return [" ".join(unescape(re.sub("<.*?>", "", part)).split(" ")).strip() for part in parts]
 
 
 @pytest.mark.parametrize("settings", RANDOM, ids=lambda one: f"{one.model} {one.prompt}")
@@ -63,11 +68,11 @@ def test_every_line_comes_to_the_number_that_it_answers_for(settings: Settings) 
             due = {f"s{meet.row}": number(meet.score) for meet in meets}
             due |= {f"w{meet.row}": number(meet.weight) for meet in meets}
             due |= {f"o{at}": in_cell(cell.value, mixed.digits or 0) for at, cell in enumerate(few)}
-            assert {name: re.split(r"[\s\u00a0]", line)[-1] for name, line in lines.items()} == due
-            assert [line for line in lines.values() if not holds(line)] == []
-        guesses = [of_guesses[f"g{at}"] for at in range(len(step.guesses))]
-        for guess, line in zip(step.guesses, guesses, strict=True):
-            assert not guess.probability or (holds(line) and line.endswith(" " + number(guess.probability)))
+            assert {name: re.split(r"[\s\u00a0]", line)[-1] for name, (line,) in lines.items()} == due
+            assert [line for (line,) in lines.values() if not holds(line)] == []
+        for at, found in enumerate(step.reshaped):
+            told = zip(found, of_guesses[f"g{at}"], strict=True)
+            assert all(not share or (holds(line) and line.endswith(" " + number(share))) for share, line in told)
 
 
 def test_of_many_products_the_largest_stand_there_and_the_others_together() -> None:
