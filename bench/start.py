@@ -1,4 +1,4 @@
-"""Live start: from the reader's click on "One token" to the first live token, against stock Pyodide.
+"""Live start: from the reader's click on "Run" to the first live token, against stock Pyodide.
 
 The yardstick is what one gets without effort: a page that loads untouched Pyodide on its main thread, from a click too,
 and the whole NumPy wheel with `loadPackage`, then `import numpy`. Both come from the same server, uncompressed; every

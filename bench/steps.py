@@ -1,6 +1,6 @@
 """A step on the page: from a click until the page is painted, with Python and without.
 
-Live: "One token", in a page whose Python is up, with several seeds until each text ends; the click that starts a text
+Live: "Run", which adds a token, in a page whose Python is up, with several seeds until each text ends; the click that starts a text
 (its whole prompt is run and drawn) is not a step and not counted. The page asks Python for the next token while nothing
 is pressed (site/boot.js), and here a moment passes between two clicks: the answer is there, and has to be put into the
 page. Who clicks sooner waits for the rest of Python's work too. Without Python: the label of a token, back and forth,
@@ -71,7 +71,7 @@ def live(page: Page) -> Iterator[float]:
     """Milliseconds of each step of each text."""
     for seed in SEEDS:
         page.fill("input[name=seed]", str(seed))
-        page.fill("input[name=temperature]", "1")
+        page.run("document.querySelector('[name=temperature][value=\"1\"]').click()")
         page.pause(0.3)  # leaving a field is an event too
         press(page)  # runs the prompt
         before, took = count(page), press(page)
@@ -81,7 +81,7 @@ def live(page: Page) -> Iterator[float]:
 
 
 def press(page: Page) -> float:
-    """Click "One token" and wait until Python has nothing more to say; milliseconds until its picture was painted."""
+    """Click "Run" and wait until Python has nothing more to say; milliseconds until its picture was painted."""
     took: float = page.run(LIVE)
     page.wait(READY, 120)
     page.pause(0.3)

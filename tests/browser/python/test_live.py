@@ -39,7 +39,8 @@ def page(playwright: Playwright, engine: str, address: str) -> Iterator[Page]:
 def choose(page: Page, **fields: str) -> None:
     """Set the form's fields without starting anything."""
     for name, value in fields.items():
-        page.run(f"(document.querySelector('#live [name={name}]').value = {value!r}, 0)")
+        one = f"[name={name}][value={value!r}]" if name == "temperature" else f"#live [name={name}]"
+        page.run(f"""(Object.assign(document.querySelector(`{one}`), {{ value: {value!r}, checked: true }}), 0)""")
 
 
 @pytest.mark.parametrize("site_page", STEPPERS, ids=[p.model for p in STEPPERS])
@@ -139,7 +140,7 @@ def test_who_looks_elsewhere_is_not_moved(page: Page) -> None:
     [
         ({"prompt": "emm@"}, "“@” (number 4"),
         ({"prompt": ""}, "empty"),
-        ({"temperature": "-1"}, "-1"),
+        ({"top_k": "-1"}, "-1"),
         ({"prompt": "m" * 30}, "31"),
     ],
 )
@@ -154,7 +155,7 @@ def test_bad_input_gets_a_sentence_under_the_field_and_the_picture_stays(
     assert [patch["target"] for patch in answer["patches"]] == ["#prompt-error"]
     assert says in page.run('document.querySelector("#prompt-error").textContent')
     assert page.run('document.querySelector("#stepper").outerHTML') == picture
-    choose(page, prompt="emm", temperature="0")
+    choose(page, prompt="emm", top_k="0")
     press(page, "run")
     assert page.run('document.querySelector("#prompt-error").textContent') == ""
 
