@@ -3,9 +3,11 @@ name that is dropped in runs there.
 """
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser
 
 from tests.browser.conftest import Open
 from tests.browser.live import open_live, press, soon
@@ -173,6 +175,23 @@ def test_the_first_screen_of_a_phone_says_what_it_is_what_it_is_for_and_what_one
     for control in (".go-on a", "#name"):
         assert page.run(f"document.querySelector('{control}').getBoundingClientRect().bottom") <= height
     assert page.run("scrollY") == 0
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])
+def test_in_a_hall_the_machine_and_the_name_fill_the_screen_and_space_holds(
+    chromium: Browser, site: Path, size: tuple[int, int]
+) -> None:
+    tab = chromium.new_page(viewport={"width": size[0], "height": size[1]})
+    tab.goto((site / "index.html").as_uri())
+    tab.locator(".hall .enter").click()
+    for part in ("#name", ".engine", ".anew", ".verdict"):
+        box = tab.locator(part).bounding_box()
+        assert box and box["y"] >= 0 and box["y"] + box["height"] <= size[1], part
+    assert not tab.locator(".lead, .road").filter(visible=True).count()
+    tab.locator(".engine").click()  # whatever is in focus takes the key itself
+    tab.keyboard.press("Space")
+    assert tab.locator(".run [name=hold]").is_checked()
+    tab.context.close()
 
 
 @pytest.mark.parametrize("width", [320, 390, 1024, 1440])
