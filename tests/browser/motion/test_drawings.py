@@ -26,7 +26,7 @@ OWN = pytest.mark.engines("transitions are the engine's own")
 # Words change at once, and a bar below the rest goes along with its height.
 TOOLS = """
 const drawn = document.querySelectorAll(".drawn")[which], drawing = drawn.querySelector(".drawing");
-const choices = [...drawn.closest(".cases").querySelectorAll(":scope > .pick input")];
+const choices = [...drawn.closest(".cases").querySelectorAll(":scope > .pick [type=radio]")];
 const parts = [...drawing.querySelectorAll("*")].filter((e) => getComputedStyle(e).display !== "inline" &&
   !e.closest(".said"));
 const look = () => {
