@@ -15,6 +15,7 @@ from microgpt.attention.states import recall
 from microgpt.cache import KVCache
 from microgpt.config import Array, Config, n_params, v_dim
 from microgpt.cost import expansion_macs, pair_widths
+from microgpt.course.latent_row.one_head import one_head
 from microgpt.course.latent_row.questions import asks
 from microgpt.errors import N_
 from microgpt.experiments.shared_heads.widths import (
@@ -27,7 +28,7 @@ from microgpt.experiments.shared_heads.widths import (
     load_losses,
     numbers_per_token,
 )
-from microgpt.model import absorb, expand, forward
+from microgpt.model import forward
 from microgpt.record import Recording
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.chart import Chart, Series, line_chart
@@ -39,7 +40,7 @@ from microgpt.weights import shipped
 __all__ = ["N_HELD", "SEEDS", "view"]  # and what the templates read
 
 MLA_MODEL = "stories-mla"
-SEEN = 6  # rows that are drawn, the newest
+SEEN = 6  # rows of the figure, the newest
 LATENT_MODEL, ROWS_READ, BYTES = "DeepSeek-V3", 1024, 2  # bytes of a number
 V2_LAYERS, V2_CLAIM = 60, 93.3  # per cent less, as its paper says, against DeepSeek-67B:
 OLD_LAYERS, OLD_HEADS, OLD_DIM, OLD_BITS, NEW_BITS = 95, 8, 128, 16, 6
@@ -50,16 +51,6 @@ LONGEST_TEXT, PAIRS, PAIR_WIDTH, TRIES = 1000, (1, 2, 4, 8, 16, 24, 32), 16, 20
 INTERVAL = (95, 100)  # of so many experiments, those whose interval holds the true mean
 CLAIM = V2_CLAIM / 100
 KEPT_STATE = STATE + CONVOLVED
-
-
-class Head(NamedTuple):
-    """A head: what is made for it, both ways, for the rows that are drawn, and what it then weighs."""
-
-    keys: list[Strip]
-    values: list[Strip]
-    query: Strip
-    turned: Strip  # the query for latents
-    weights: list[int]  # by drawn row, percent
 
 
 class LatentRow(NamedTuple):
@@ -90,11 +81,12 @@ class View:
         recording.run_prompt()
         n, layer = recording.n_prompt, 0
         c, ids = recording.model.config, list(recording.ids[: recording.n_prompt])
-        rows, heads = rows_and_heads(recording, layer)
+        rows = newest_rows(recording, layer)
         kinds = all_kinds()
         large = PRESETS[LATENT_MODEL]
         old = OLD_LAYERS * 2 * OLD_HEADS * OLD_DIM
-        self.n, self.rows, self.heads, self.kinds, self.large = n, rows, heads, kinds, large
+        self.n, self.rows, self.kinds, self.large = n, rows, kinds, large
+        self.head = one_head(recording, layer)
         self.trace = recording.trace
         self.choices = (Choice("way", range(2), 0),)
         self.model = recording.model.name
@@ -127,28 +119,12 @@ class View:
 view = View
 
 
-def rows_and_heads(recording: Recording, layer: int) -> tuple[list[LatentRow], list[Head]]:
-    """The newest rows, and what each head makes of them."""
-    c, n, params = recording.model.config, recording.n_prompt, recording.model.params
-    short, latents = (np.array([recording.trace[name, i, layer][0, 0] for i in range(n)])[None] for name in "kv")
-    q, here = recording.trace["q", n - 1, layer], f"layer{layer}."
-    _, keys, values = expand(q, short, latents, params, here)
-    turned, _, _ = absorb(q, short, latents, params, here)
-    weights = recording.trace["attn_weights", n - 1, layer][:, 0]
-    scale, seen = scale_for(keys, values, latents, turned), range(max(0, n - SEEN), n)
-    words = [show(str(token)) for token in recording.trace.about["tokens"][:n]]
-    rows = [LatentRow(words[i], scale.strip(latents[0, i]), scale.strip(short[0, i])) for i in seen]
-    heads = [
-        Head(
-            [scale.strip(keys[h, i]) for i in seen],
-            [scale.strip(values[h, i]) for i in seen],
-            scale.strip(q[0, h]),
-            scale.strip(turned[0, h]),
-            [round(100 * float(weights[h, i] / weights.max())) for i in seen],
-        )
-        for h in range(c.n_head)
-    ]
-    return rows, heads
+def newest_rows(recording: Recording, layer: int) -> list[LatentRow]:
+    """What is kept of the newest tokens."""
+    n = recording.n_prompt
+    short, latents = (np.array([recording.trace[name, i, layer][0, 0] for i in range(n)]) for name in "kv")
+    scale, words = scale_for(latents, short), [show(str(token)) for token in recording.trace.about["tokens"][:n]]
+    return [LatentRow(words[i], scale.strip(latents[i]), scale.strip(short[i])) for i in range(max(0, n - SEEN), n)]
 
 
 def ways(c: Config, n: int) -> list[tuple[int, int]]:

@@ -1,5 +1,7 @@
 """The lesson on latent rows: what is kept and made, both ways of one answer, and figures by other means."""
 
+from typing import Any
+
 import numpy as np
 
 from microgpt.cache import KVCache
@@ -26,27 +28,36 @@ def test_what_is_kept_is_the_cache(run: Run) -> None:
     assert len(made.rows) == min(6, len(ids))
 
 
-def test_the_scores_are_the_same_both_ways_by_hand(run: Run) -> None:
-    """From what is drawn: query times key, and turned query times latent and short key."""
+def values(strip: Any) -> np.ndarray:
+    return np.array([cell.value for cell in strip.cells])
+
+
+def test_both_ways_come_to_the_same_by_hand(run: Run) -> None:
+    """From what is drawn: query times key, and turned query times latent; the mix of values, and that of latents made a
+    value by the head's part of wv_up. All rows of short texts, and the newest of long ones."""
     made, _ = run
-    for head in made.heads:
-        q, turned = (np.array([cell.value for cell in one.cells]) for one in (head.query, head.turned))
-        for i, row in enumerate(made.rows):
-            key = np.array([cell.value for cell in head.keys[i].cells])
-            kept = np.array([cell.value for strip in (row.latent, row.short) for cell in strip.cells])
-            assert abs(q @ key - turned @ kept) < 1e-9
-            assert key[made.own :].tolist() == [cell.value for cell in row.short.cells]
+    head, ids, cache = made.head, MODEL.tokenizer.encode(made.trace.about["prompt"]), KVCache(MODEL.config)
+    forward(MODEL.params, MODEL.config, ids, cache)
+    first, own = made.n - len(head.rows), slice(head.head * made.own, (head.head + 1) * made.own)
+    for i, row in enumerate(head.rows):
+        assert abs(values(head.query) @ values(row.key) - values(head.turned) @ values(row.latent)) < 1e-9
+        for strip, kept in ((row.latent, cache[0].values), (row.short, cache[0].keys)):
+            assert np.abs(values(strip) - kept[0, first + i]).max() < 1e-12
+    up = MODEL.params["layer0.wv_up"][own]
+    assert np.abs(up @ values(head.mixed) - values(head.out)).max() < 1e-9
+    assert len(head.rows) == min(10, len(ids))
+    if len(head.rows) == len(ids):
+        mix = sum(row.weight * values(row.value) for row in head.rows)
+        assert np.abs(mix - values(head.out)).max() < 1e-9 and abs(sum(row.weight for row in head.rows) - 1) < 1e-9
     assert made.difference < 1e-12
 
 
-def test_the_drawing_has_all_rows_of_all_heads(run: Run) -> None:
+def test_the_matrices_are_there_both_ways_and_what_is_made_only_one_way(run: Run) -> None:
     made, tree = run
-    heads = [one for one in find(tree, "head") if one.tag == "div"]
-    assert len(heads) == made.config.n_head == 4
-    for head in heads:
-        (anew,), (asks,) = ([o for o in find(head, name) if "D" in classes(o)] for name in ("anew", "asks"))
-        assert "D0" in classes(anew) and "D1" in classes(asks)
-        assert len(list(anew)) == len(made.rows) and len(find(asks, "strip")) == 2
+    (fold,) = find(tree, "fold")
+    assert [classes(one) & {"k", "v", "D"} for one in find(fold, "matrix")] == [{"k"}, {"v"}]
+    assert len(find(fold, "D0", "anew")) == 2 * len(made.head.rows)
+    assert len(find(fold, "D1", "from")) == len(find(fold, "D1", "into")) == 1
     panels = [text(find(tree, f"C{i}")[0]) for i in range(2)]
     assert f"{made.ways[0][0]} numbers per layer" in panels[0] and "Nothing is made" in panels[1]
 
