@@ -183,7 +183,7 @@ def test_in_a_hall_the_machine_and_the_name_fill_the_screen_and_space_holds(
 ) -> None:
     tab = chromium.new_page(viewport={"width": size[0], "height": size[1]})
     tab.goto((site / "index.html").as_uri())
-    tab.locator(".hall .enter").click()
+    tab.locator(".hall .to-hall").click()
     for part in ("#name", ".engine", ".anew", ".verdict"):
         box = tab.locator(part).bounding_box()
         assert box and box["y"] >= 0 and box["y"] + box["height"] <= size[1], part

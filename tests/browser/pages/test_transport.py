@@ -1,5 +1,5 @@
-"""What plays and steps: keys from anywhere but fields, play to the end, a rail, the same picture on the way back; and the
-picture alone in a hall. Each lesson is loaded once for what holds of all, with scripts off."""
+"""What plays and steps: keys from anywhere but fields, play to the end, a rail, the same picture on the way back; and
+the picture alone in a hall. Each lesson is loaded once for what holds of all, with scripts off."""
 
 from collections.abc import Iterator
 
