@@ -1,10 +1,10 @@
 """A step on the page: from a click until the page is painted, with Python and without.
 
 Live: "Run", which adds a token, in a page whose Python is up, with several seeds until each text ends; the click that
-starts a text (its whole prompt is run and drawn) is not a step and not counted. The page asks Python for the next token
-while nothing is pressed (site/boot.js), and here a moment passes between two clicks: the answer is there, and has to be
-put into the page. Who clicks sooner waits for the rest of Python's work too. Without Python: the label of a token, back and forth,
-in the page as it was built; CSS alone answers, and transitions that follow are not waited for.
+starts a text (its whole prompt is run and drawn) is not a step and not counted. The page asks Python for the next
+token while nothing is pressed (site/boot.js), and here a moment passes between two clicks: the answer is there, and
+has to be put into the page. Who clicks sooner waits for the rest of Python's work too. Without Python: the label of a
+token, back and forth, in the page as it was built; CSS alone answers, and transitions that follow are not waited for.
 
 Painted is what has changed when the next frame begins after the one that shows it. Frames come as soon as they are
 ready: the browser is run without its limit of frames a second. A reader's screen adds half a tick (8 ms at 60 Hz).
