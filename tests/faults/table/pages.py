@@ -106,8 +106,8 @@ PAGES = [
     ),
     Fault(
         "q-left-on-show", "pages", MACHINE,
-        "opacity: clamp(0, (1 - var(--out)) * 2.2, 1); --cover:",
-        "opacity: clamp(.2, (1 - var(--out)) * 2.2, 1); --cover:",
+        "clamp(0, (1 - var(--out)) * 2.2, 1)); --cover:",
+        "clamp(.2, (1 - var(--out)) * 2.2, 1)); --cover:",
         ("tests/browser/pages/test_machine.py::test_q_leaves_the_machine_and_is_gone",),
     ),
     Fault(
