@@ -17,6 +17,7 @@ from microgpt.course.attention.questions import asks
 from microgpt.model import softmax
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.heat import Strip, scale_for
+from microgpt.viz.drawing.lens import Lines, Told, of_head
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
@@ -92,6 +93,11 @@ class View:
             Choice("part", range(step + 3), most),
             Choice("row", range(len(rows)), len(rows) - 1, in_figure=False),
         )
+        self.lines = lines_of(made, picture.scale.digits)
+        self.by_cells = "".join(
+            f" by-o{at}" for at, _ in self.lines.cells
+        )  # classes of what all numbers of the sum need
+        self.fields = (Choice("lens", ("", *asked(len(keys), size)), "", in_figure=False),)
         self.token = keys[step].token  # that asks
         self.q = picture.scale.strip(made.q)
         self.last_key = step  # the case of the last key; those of softmax and of the sum come after it
@@ -116,6 +122,16 @@ class View:
 
 
 view = View
+
+
+def asked(keys: int, cells: int) -> list[str]:
+    """What can be asked where it comes from: the score and the weight of each key, the numbers of the answer."""
+    return [*(f"{kind}{i}" for i in range(keys) for kind in "sw"), *(f"o{at}" for at in range(cells))]
+
+
+def lines_of(made: Asked, digits: int) -> Lines:
+    told = Told(made.scores.tolist(), made.weights.tolist(), made.answer.tolist())
+    return of_head("", range(len(made.k)), made.q, made.k, made.v, told, digits)
 
 
 def row(picture: Picture, name: str, i: int, at: int = -1) -> Array:

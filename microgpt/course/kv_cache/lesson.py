@@ -141,7 +141,7 @@ def save_trace(state: State | None, fields: Mapping[str, str]) -> tuple[State | 
 
 
 HOOKS = {"run": run, "on": go_on, "next": next_token, "past": go_past, "prose": say, "trace": save_trace}
-LATE = {"#lines": "answers", "#ledgers": "ledger"}  # of a step, what is asked for and opened later than it is seen
+LATE = {"#lines": "lines", "#ledgers": "ledger"}  # of a step, what is asked for and opened later than it is seen
 CHOSEN = ("layer", "head", "phase")  # what a picture that is drawn anew while a text runs must keep
 
 

@@ -533,7 +533,7 @@ def test_the_rail_is_pressed_to_go_anywhere_and_back(run: Run) -> None:
 
 
 ASKED = """const seen = (e) => e.checkVisibility({ visibilityProperty: true });
-  const lines = all(".answers p").filter(seen).map((e) => e.textContent);
+  const lines = all(".replies p").filter(seen).map((e) => e.textContent);
   const { x, y } = all(".stage")[0].getBoundingClientRect();
   const places = all(".T, .phases, .row .a, .nav").map((e) => e.getBoundingClientRect())
     .map((box) => [box.left - x, box.top - y, box.width, box.height].map(Math.round));

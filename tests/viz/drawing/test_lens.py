@@ -45,7 +45,7 @@ def holds(line: str) -> bool:
 
 def answers(html: str) -> list[tuple[str, dict[str, list[str]]]]:
     """The classes of each head, and its lines by what they answer, one at each temperature; the last is of guesses."""
-    found = re.findall(r'<div class="answers ?([^"]*)">(.*?)</div>', html, re.S)
+    found = re.findall(r'<div class="replies ?([^"]*)">(.*?)</div>', html, re.S)
     lines = [(where, re.findall(r'<p class="(\w+)">(.*?)</p>', inside, re.S)) for where, inside in found]
     return [(where, {name: each(text) for name, text in told}) for where, told in lines]
 
@@ -59,7 +59,7 @@ def each(line: str) -> list[str]:
 def test_every_line_comes_to_the_number_that_it_answers_for(settings: Settings) -> None:
     picture = Picture(settings.trace())
     for i in range(picture.n):
-        *heads, (_, of_guesses) = answers(piece(picture, "answers", i, on_show(picture)))
+        *heads, (_, of_guesses) = answers(piece(picture, "lines", i, on_show(picture)))
         step = picture.step(i)
         assert [where for where, _ in heads] == [where for where, _ in step.meetings]
         for (where, lines), (_, meets) in zip(heads, step.meetings, strict=True):
