@@ -93,9 +93,8 @@ class View:
         self.experiments, self.trace = experiments, recording.trace
         self.choices = (Choice("experiment", range(len(experiments)), changes[0]),)
         self.model, self.n, self.n_layer = model.name, len(ids), model.config.n_layer
-        self.places = [
-            place(experiments, i, show(model.tokenizer.vocabulary[ids[i]]), *cached) for i in range(len(ids))
-        ]
+        words = [show(model.tokenizer.vocabulary[i]) for i in ids]
+        self.places = [place(experiments, i, word, *cached) for i, word in enumerate(words)]
         # what is said of an experiment: its `at`, `token` and `now` are filled in
         self.labels = [LABELS[e.kind] for e in experiments]
         self.first_change = changes[0]  # which experiment changes the earliest token of the prompt
