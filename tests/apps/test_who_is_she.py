@@ -55,6 +55,16 @@ def test_a_bar_for_every_row_and_every_word() -> None:
             assert text(row[0]).strip() == show(FIRST["tokens"][i])
 
 
+def test_an_arc_is_as_thick_as_the_weight_and_the_title_s_word_is_on_show() -> None:
+    (sentence,) = (e for e in tree_of(PAGE).iter("div") if "sentence" in classes(e))
+    arcs = [e for e in sentence if "arc" in classes(e)]
+    thick = [[next(c for c in classes(at) if c[0] == "w") for at in arc.iter("span") if at is not arc] for arc in arcs]
+    told = zip(*(word["weights"][:-1] for word in FIRST["words"]), strict=True)
+    assert thick == [[f"w{round(100 * weight)}" for weight in row] for row in told]
+    (on_show,) = (e for e in tree_of(PAGE).iter("input") if e.get("name") == "word" and e.get("checked") is not None)
+    assert (on_show.get("aria-label") or "").endswith("she")
+
+
 def test_each_word_is_said_to_give_most_to_its_noun() -> None:
     done = [text(e) for e in tree_of(PAGE).iter("p") if e.get("class") == "done"]
     for said, word in zip(done, FIRST["words"], strict=True):
