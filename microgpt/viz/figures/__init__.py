@@ -145,7 +145,8 @@ def alone(pieces: list[Piece], i: int) -> list[Piece]:
 def states_of(view: View, at: Mapping[str, Value]) -> list[tuple[float, bool, dict[str, Value]]]:
     """How long each state of a film stands, whether it comes piece by piece, and what is chosen in it."""
     first, found = view.choices[0], list[tuple[float, bool, dict[str, Value]]]()
-    stages = next((choice.values for choice in view.choices if choice.name == "phase"), ())
+    phases = next((choice.values for choice in view.choices if choice.name == "phase"), ())
+    stages = [phase for phase in phases if phase]  # 0 is before the step
     for value in first.values:
         case = {**at, first.name: value}
         if not stages:
