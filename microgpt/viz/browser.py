@@ -21,7 +21,7 @@ from microgpt.viz.text.language import language
 SCALE = 2  # pixels of a picture to one of the figure; of a film, one
 CODEC, BITS_A_SECOND = "vp09.00.10.08", 3_000_000  # of a video
 AHEAD = 16  # pictures that wait for the encoder
-SLICE = 3  # seconds of work on pixels, before the page hears that it goes on
+PIXEL_SECONDS = 3  # seconds of work on pixels, before the page hears that it goes on
 
 
 def receive(message: str, files: Any = None) -> Any:  # str, or an awaitable of it
@@ -67,7 +67,7 @@ async def go_on(message: str) -> str:
             if made:
                 job.drawn["text"] = base64.b64encode(made).decode()
                 return answer(job.state, job.patches)
-            if perf_counter() - began > SLICE:
+            if perf_counter() - began > PIXEL_SECONDS:
                 JOBS[message] = job
                 return answer(job.event["state"], [again(job.event["hook"])])
     except UserError as error:
@@ -121,18 +121,18 @@ async def video(film: Any) -> AsyncIterator[bytes]:
         found.append(Chunk(bytes(data.to_bytes()), round(chunk.timestamp / 1000), chunk.type == "key"))
 
     proxies = create_proxy(keep), create_proxy(print)
-    encoder = js.VideoEncoder.new(record(output=proxies[0], error=proxies[1]))
+    encoder = js.VideoEncoder.new(js_object(output=proxies[0], error=proxies[1]))
     size, length = {"width": film.width, "height": film.height}, 0
-    encoder.configure(record(codec=CODEC, bitrate=BITS_A_SECOND, latencyMode="realtime", **size))
+    encoder.configure(js_object(codec=CODEC, bitrate=BITS_A_SECOND, latencyMode="realtime", **size))
     palette, shown = frames(film)
     colours = np.column_stack([palette, np.full(len(palette), 255, np.uint8)])
     data = js.Uint8Array.new(4 * film.width * film.height)
     for i, (frame, begins, ends, key) in enumerate(moments(shown)):
         length = ends
         data.assign(colours[frame.pixels].ravel())
-        about = record(format="RGBA", timestamp=1000 * begins, codedWidth=film.width, codedHeight=film.height)
+        about = js_object(format="RGBA", timestamp=1000 * begins, codedWidth=film.width, codedHeight=film.height)
         picture = js.VideoFrame.new(data, about)
-        encoder.encode(picture, record(keyFrame=key))
+        encoder.encode(picture, js_object(keyFrame=key))
         picture.close()
         if i % AHEAD == 0:
             await encoder.flush()
@@ -166,12 +166,12 @@ def paint(figure: Any, pieces: Any, scale: int) -> Any:
     from microgpt.viz.drawing.kit import canvas
 
     sheet = OffscreenCanvas.new(scale * figure.width, scale * figure.height)
-    context = sheet.getContext("2d", record(willReadFrequently=scale == 1))
+    context = sheet.getContext("2d", js_object(willReadFrequently=scale == 1))
     canvas.paint(pieces, Context(context), scale)
     return context
 
 
-def record(**values: Any) -> Any:
+def js_object(**values: Any) -> Any:
     """An object of JavaScript with these values."""
     from js import Object
     from pyodide.ffi import to_js

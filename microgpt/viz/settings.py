@@ -13,7 +13,6 @@ from microgpt.errors import N_, UserError
 from microgpt.record import Recording
 from microgpt.trace import Trace
 from microgpt.viz.controls import Field, is_number
-from microgpt.viz.drawing.phases import PHASES
 from microgpt.weights import SHIPPED, Model, shipped
 
 
@@ -106,9 +105,3 @@ def radio(fields: Mapping[str, str], name: str, first: int, last: int, default: 
     """The number of the radio button that is pressed; of those that a picture does not have, the next that it has."""
     text = fields.get(name, "")
     return min(max(first, int(text)), last) if re.fullmatch("[0-9]{1,9}", text) else default
-
-
-def stage(fields: Mapping[str, str]) -> int:
-    """The stage of a step that is on show. Where the step is still to come, the last: what Python is asked for is shown
-    as a whole."""
-    return radio(fields, "phase", 0, len(PHASES)) or len(PHASES)

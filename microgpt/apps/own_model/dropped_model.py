@@ -15,10 +15,11 @@ from microgpt.checkpoints.loading import Loading, Readable, mark
 from microgpt.config import Config, n_params
 from microgpt.errors import UserError
 from microgpt.record import Recording
+from microgpt.viz.drawing.phases import stage
 from microgpt.viz.drawing.picture import Picture, most_tokens
 from microgpt.viz.large.heads import attention, choose_heads, tell_most
 from microgpt.viz.large.picture import BigPicture, complete_trace
-from microgpt.viz.settings import Settings, radio, stage
+from microgpt.viz.settings import Settings, radio
 from microgpt.viz.text.formats import megabytes
 from microgpt.weights import Model
 

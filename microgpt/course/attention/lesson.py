@@ -97,7 +97,7 @@ class View:
         self.by_cells = "".join(
             f" by-o{at}" for at, _ in self.lines.cells
         )  # classes of what all numbers of the sum need
-        self.fields = (Choice("lens", ("", *asked(len(keys), size)), "", in_figure=False),)
+        self.fields = (Choice("lens", ("", *lens_names(len(keys), size)), "", in_figure=False),)
         self.token = keys[step].token  # that asks
         self.q = picture.scale.strip(made.q)
         self.last_key = step  # the case of the last key; those of softmax and of the sum come after it
@@ -124,7 +124,7 @@ class View:
 view = View
 
 
-def asked(keys: int, cells: int) -> list[str]:
+def lens_names(keys: int, cells: int) -> list[str]:
     """What can be asked where it comes from: the score and the weight of each key, the numbers of the answer."""
     return [*(f"{kind}{i}" for i in range(keys) for kind in "sw"), *(f"o{at}" for at in range(cells))]
 

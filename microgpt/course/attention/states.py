@@ -1,13 +1,13 @@
-"""What states.css is written with: the numbers that can be asked where they come from."""
+"""What states.css is written with: the numbers that can be lens_names where they come from."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from microgpt.course.attention.lesson import N_KEYS, asked
+from microgpt.course.attention.lesson import N_KEYS, lens_names
 from microgpt.weights import SHIPPED, shipped
 
 
 def states(big: bool) -> dict[str, Any]:
     """The names of all that any of our models has here."""
-    return {"numbers": asked(N_KEYS, max(shipped(name).config.head_dim for name in SHIPPED))}
+    return {"numbers": lens_names(N_KEYS, max(shipped(name).config.head_dim for name in SHIPPED))}

@@ -15,11 +15,12 @@ from microgpt.errors import N_, UserError
 from microgpt.record import Recording
 from microgpt.trace import to_json
 from microgpt.viz.controls import on_show
+from microgpt.viz.drawing.phases import stage
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.lesson import page_named
 from microgpt.viz.patches import Patch, State, again, ahead, file, optional, patch
 from microgpt.viz.rendering import render
-from microgpt.viz.settings import Settings, parse, radio, settings_of, stage
+from microgpt.viz.settings import Settings, parse, radio, settings_of
 from microgpt.weights import Model
 
 

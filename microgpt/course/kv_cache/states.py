@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from microgpt.viz.drawing.counters import N_GUESSES
 from microgpt.viz.drawing.lens import MOST_CELLS
 from microgpt.viz.drawing.phases import PARTS, PHASES
-from microgpt.viz.drawing.picture import MOST_TOKENS, TEMPERATURES, asked
+from microgpt.viz.drawing.picture import MOST_TOKENS, TEMPERATURES, lens_names
 from microgpt.viz.rendering.style import MOST_OPEN
 from microgpt.weights import SHIPPED, shipped
 
@@ -39,7 +39,7 @@ def states(big: bool) -> dict[str, Any]:
         "degrees": 0 if big else len(TEMPERATURES) + 1,
         "cells": MOST_CELLS,
         "guesses": N_GUESSES,
-        "numbers": asked(rows, MOST_CELLS),
+        "numbers": lens_names(rows, MOST_CELLS),
     }
 
 

@@ -70,7 +70,7 @@ def timeline(runs: Sequence[BatchRun], asked: Sequence[str], words: Sequence[Seq
     """All passes of these runs; `words` are the tokens of each text with its answer."""
     lanes = []
     for text, said in enumerate(asked):
-        found = [spans(run, text) for run in runs]
+        found = [pieces_of(run, text) for run in runs]
         times = list(zip(*(run.written[text] for run in runs), strict=True))
         answer = words[text][len(words[text]) - len(times) :]
         lanes.append(
@@ -118,7 +118,7 @@ def missing(kind: str, number: int, run: BatchRun, text: int) -> Span:
     return Span({"wait": run.came[text], "place": written[-1]}.get(kind, written[0]))
 
 
-def spans(run: BatchRun, text: int) -> Found:
+def pieces_of(run: BatchRun, text: int) -> Found:
     """The pieces of a text under one policy. What it waits, or keeps for nobody, from pass to pass is one piece."""
     found, had, idle = Found(), 0, ""
     counts = dict.fromkeys(("prompt", "again", "wait", "place"), 0)

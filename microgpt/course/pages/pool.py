@@ -39,7 +39,7 @@ class Entry(NamedTuple):
         return self.block + 1
 
     @property
-    def used(self) -> list[int]:
+    def steps_in_use(self) -> list[int]:
         """The steps in which a row passes it."""
         return [row.written for row in self.rows if row]
 
@@ -178,7 +178,7 @@ def wires(texts: Sequence[Sequence[Entry]]) -> list[Wire]:
             (2 * entry.line + 1) * HALF_LINE,
             (2 * entry.block + 3) * HALF_LINE,
             entry.cases,
-            entry.used,
+            entry.steps_in_use,
         )
         for text, found in enumerate(texts)
         for entry in found

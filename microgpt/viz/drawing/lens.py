@@ -14,10 +14,10 @@ from typing import NamedTuple
 from microgpt.config import Array
 from microgpt.viz.text.formats import number
 
-MOST_PRODUCTS = 7  # that a line shows; of more, the FEW largest
+MOST_PRODUCTS = 7  # that a line shows; of more, the MOST_TERMS largest
 MOST_CELLS = 4  # of a sum that can be asked for one by one; more are too narrow to be pointed at
-FEW = 4
-DIGITS = range(2, 8)
+MOST_TERMS = 4
+ROUNDINGS = range(2, 8)
 NOISE = 1e-9  # what is off by as little is rounded either way
 HIGH = 4.0  # from here on, e is raised to how far a number lies below the largest
 Pair = tuple[float, float]
@@ -63,9 +63,9 @@ class Score(NamedTuple):
 
     @property
     def true(self) -> bool:
-        return self.dot.true and near(self.divided(self.dot.end), self.score, self.end)
+        return self.dot.true and near(self.divide(self.dot.end), self.score, self.end)
 
-    def divided(self, digits: int) -> float:
+    def divide(self, digits: int) -> float:
         """The score, of a product that is printed with so many decimals."""
         return as_printed(self.dot.value, digits) / sqrt(self.head_dim)
 
@@ -93,7 +93,7 @@ class Share(NamedTuple):
         return f"({text}) / {number(self.heat)}" if self.top else f"{text} / {number(self.heat)}"
 
     @property
-    def raised(self) -> float:
+    def exponential(self) -> float:
         return exp((self.value - self.top) / self.heat)
 
     @property
@@ -102,24 +102,24 @@ class Share(NamedTuple):
 
     @property
     def raises(self) -> bool:
-        """Whether what is printed of the power gives what is printed of the raised."""
+        """Whether what is printed of the power gives what is printed of its exponential."""
         heat, value, top = (
             as_printed(self.heat, 2),
             as_printed(self.value, self.digits),
             as_printed(self.top, self.digits),
         )
-        return heat > 0 and near(exp((value - top) / heat), self.raised, self.middle)
+        return heat > 0 and near(exp((value - top) / heat), self.exponential, self.middle)
 
     @property
     def divides(self) -> bool:
         """Whether that and the total give the share."""
         total = as_printed(self.total, self.middle)
-        return total > 0 and near(as_printed(self.raised, self.middle) / total, self.share, self.end)
+        return total > 0 and near(as_printed(self.exponential, self.middle) / total, self.share, self.end)
 
 
-def fewest(holds: Callable[[int], bool], least: int = DIGITS[0]) -> int:
+def fewest(holds: Callable[[int], bool], least: int = ROUNDINGS[0]) -> int:
     """The least number of decimals with which that holds; the most, where it never does."""
-    return next((digits for digits in range(least, DIGITS[-1]) if holds(digits)), DIGITS[-1])
+    return next((digits for digits in range(least, ROUNDINGS[-1]) if holds(digits)), ROUNDINGS[-1])
 
 
 def largest(pairs: Sequence[Pair]) -> tuple[list[Pair], int, float]:
@@ -127,7 +127,7 @@ def largest(pairs: Sequence[Pair]) -> tuple[list[Pair], int, float]:
     if len(pairs) <= MOST_PRODUCTS:
         return list(pairs), 0, 0.0
     by_size = sorted(range(len(pairs)), key=lambda at: -abs(pairs[at][0] * pairs[at][1]))
-    shown, others = sorted(by_size[:FEW]), by_size[FEW:]
+    shown, others = sorted(by_size[:MOST_TERMS]), by_size[MOST_TERMS:]
     return [pairs[at] for at in shown], len(others), sum(pairs[at][0] * pairs[at][1] for at in others)
 
 
@@ -143,7 +143,7 @@ def score(q: Sequence[float], k: Sequence[float], value: float, end: int = 2) ->
     pairs = list(zip(q, k, strict=True))
     dot = Sum(*largest(pairs), sum(a * b for a, b in pairs), 0, 0)
     found = Score(dot, len(pairs), value, end)
-    middle = fewest(lambda digits: near(found.divided(digits), value, end))
+    middle = fewest(lambda digits: near(found.divide(digits), value, end))
     summed = add(pairs, dot.value, middle)
     return found if summed and (found := found._replace(dot=summed)).true else None
 

@@ -6,11 +6,13 @@ Knows the names of events; knows no trace.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from microgpt.errors import N_
+from microgpt.viz.settings import radio
 
 FORWARD_FILE = Path(__file__).with_name("forward.json")  # in the browser, in place of the source of `forward`
 
@@ -99,3 +101,9 @@ def of_forward() -> dict[str, str]:
     from microgpt.viz.drawing.source import statements_by_event
 
     return statements_by_event(getsource(forward))
+
+
+def stage(fields: Mapping[str, str]) -> int:
+    """The stage of a step that is on show. Where the step is still to come, the last: what Python is asked for is shown
+    as a whole."""
+    return radio(fields, "phase", 0, len(PHASES)) or len(PHASES)

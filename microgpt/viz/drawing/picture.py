@@ -173,7 +173,7 @@ def v_dim(about: Mapping[str, Any]) -> int:
     return found
 
 
-def asked(rows: int, cells: int) -> list[str]:
+def lens_names(rows: int, cells: int) -> list[str]:
     """What can be asked where it comes from, by a letter and a place: the cells of the sum, guesses, and of each row
     score, weight, k and v."""
     of_rows = [f"{kind}{i}" for i in range(rows) for kind in "swkv"]
@@ -238,13 +238,13 @@ class Picture:
             Choice("hold", ("on",), ""),
             Choice("slow", ("1",), ""),
             Choice("check", ("on",), ""),
-            Choice("lens", ("", *self.asked), ""),
+            Choice("lens", ("", *self.lens_names), ""),
         )
 
     @property
-    def asked(self) -> list[str]:
+    def lens_names(self) -> list[str]:
         """See the function of that name; the cells of a long sum are too many to be pointed at."""
-        return asked(self.n, self.v_dim if self.v_dim <= MOST_CELLS else 0)
+        return lens_names(self.n, self.v_dim if self.v_dim <= MOST_CELLS else 0)
 
     @property
     def open_heads(self) -> tuple[Any, ...]:

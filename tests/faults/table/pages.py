@@ -34,7 +34,7 @@ PAGES = [
         ("tests/course/test_questions.py",),
     ),
     Fault(
-        "untranslated-sentence", "pages", "templates/_print.html",
+        "untranslated-sentence", "pages", "templates/pages/_print.html",
         "{% trans %}print the answers on a last sheet{% endtrans %}", "print the answers on a last sheet",
         ("tests/test_messages.py",),
     ),

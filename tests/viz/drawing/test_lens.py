@@ -9,7 +9,7 @@ import pytest
 
 from microgpt.course.kv_cache.lesson import piece
 from microgpt.viz.controls import on_show
-from microgpt.viz.drawing.lens import FEW, MOST_CELLS, MOST_PRODUCTS
+from microgpt.viz.drawing.lens import MOST_CELLS, MOST_PRODUCTS, MOST_TERMS
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import in_cell, number
@@ -81,7 +81,7 @@ def test_of_many_products_the_largest_stand_there_and_the_others_together() -> N
     for one in picture.lines(picture.n - 1):
         for _, line in one.scores:
             products = sorted((abs(a * b) for a, b in line.dot.pairs), reverse=True)
-            assert len(products) == FEW and line.dot.others == picture.config.head_dim - FEW
+            assert len(products) == MOST_TERMS and line.dot.others == picture.config.head_dim - MOST_TERMS
 
 
 def test_what_is_read_is_counted_from_the_trace() -> None:

@@ -114,14 +114,14 @@ def test_a_film_has_every_token_and_the_stages_of_the_one_on_show() -> None:
     made = film("kv-cache", Settings("names", "emm"), {"step": 4})
     assert isinstance(made, Drawing) and len(made.shots) == 6 * 2 + 7
     assert [shot.slow for shot in made.shots] == [False] * 8 + [True] * 7 + [False] * 4
-    keys = [set(kit.named(shot.pieces)) for shot in made.shots]
+    keys = [set(kit.by_name(shot.pieces)) for shot in made.shots]
     assert {f"K{j}" for j in range(7)} | {f"V{j}" for j in range(7)} < keys[-1] and "K6" not in keys[-2]
     for before, after in pairwise(made.shots):  # nothing appears that did not come from somewhere
-        one, other = kit.named(before.pieces), kit.named(after.pieces)
+        one, other = kit.by_name(before.pieces), kit.by_name(after.pieces)
         new = {name: found for name, found in other.items() if name not in one}
         assert all(found.came and set(found.came.split()) <= {*one, *other} for found in new.values()), new
     still = film("memory", Settings("names", "emm"))
-    assert len(still.shots) > 1 and not any(kit.named(shot.pieces) for shot in still.shots)
+    assert len(still.shots) > 1 and not any(kit.by_name(shot.pieces) for shot in still.shots)
 
 
 def test_a_webm_is_elements_of_told_sizes_and_its_clusters_begin_with_keys() -> None:

@@ -71,7 +71,7 @@ def frames(film: Film, paint: Callable[[Shot], Array], scale: float) -> tuple[Ar
 def play(shots: Sequence[Shot], states: Sequence[Array], palette: Array, scale: float) -> Iterator[Frame]:
     yield Frame(states[0], shots[0].seconds)
     for (one, other), (old, new) in zip(pairwise(shots), pairwise(states), strict=True):
-        ways = ways_between(named(one.pieces), named(other.pieces), old, new, scale, other.slow)
+        ways = ways_between(by_name(one.pieces), by_name(other.pieces), old, new, scale, other.slow)
         yield from (Frame(pixels, 1 / RATE) for pixels in change(old, new, ways, palette, APART * other.slow))
         yield Frame(new, other.seconds)
 
@@ -123,12 +123,12 @@ class Named(NamedTuple):
     way: str
 
 
-def named(pieces: Iterable[Piece], x: float = 0, y: float = 0, scale: float = 1) -> dict[str, Named]:
+def by_name(pieces: Iterable[Piece], x: float = 0, y: float = 0, scale: float = 1) -> dict[str, Named]:
     found: dict[str, Named] = {}
     for piece in pieces:
         if isinstance(piece, Group):
             at = x + scale * piece.x, y + scale * piece.y, scale * piece.scale
-            found |= named(piece.pieces, *at)
+            found |= by_name(piece.pieces, *at)
             if piece.key:
                 found[piece.key] = Named(extent_of(piece.pieces, *at), piece.came, piece.way)
     return found

@@ -11,8 +11,8 @@ from microgpt.config import Array
 from microgpt.viz.drawing.kit.film import COLOURS, Frame
 
 SAME = COLOURS  # what is drawn so stays as it was
-BITS, MOST_BITS = 8, 12  # of a pixel; of a code, at most
-CLEAR, END = 1 << BITS, (1 << BITS) + 1
+PIXEL_BITS, MOST_BITS = 8, 12  # of a pixel; of a code, at most
+CLEAR, END = 1 << PIXEL_BITS, (1 << PIXEL_BITS) + 1
 BLOCK = 255  # bytes
 
 
@@ -20,9 +20,9 @@ def gif(palette: Array, frames: Iterable[Frame]) -> Iterator[bytes]:
     """The file, in pieces as they are made. It plays again and again; what changes nothing lengthens what is there."""
     frames = iter(frames)
     pixels, seconds = next(frames)
-    (height, width), table = pixels.shape, np.zeros((1 << BITS, 3), np.uint8)
+    (height, width), table = pixels.shape, np.zeros((1 << PIXEL_BITS, 3), np.uint8)
     table[: len(palette)] = palette
-    yield b"GIF89a" + pack("<HHBBB", width, height, 0xF0 | BITS - 1, 0, 0) + table.tobytes()
+    yield b"GIF89a" + pack("<HHBBB", width, height, 0xF0 | PIXEL_BITS - 1, 0, 0) + table.tobytes()
     yield b"\x21\xff\x0bNETSCAPE2.0\x03\x01\x00\x00\x00"  # without an end
     drawn = image(pixels, None)
     for after, lasts in frames:
@@ -52,14 +52,14 @@ def image(pixels: Array, before: Array | None) -> bytes:
     data = lzw(pixels.astype(np.uint8).ravel())
     blocks = [data[at : at + BLOCK] for at in range(0, len(data), BLOCK)]
     body = b"".join(bytes([len(block)]) + block for block in blocks)
-    return pack("<BHHHHBB", 0x2C, left, top, pixels.shape[1], pixels.shape[0], 0, BITS) + body + b"\0"
+    return pack("<BHHHHBB", 0x2C, left, top, pixels.shape[1], pixels.shape[0], 0, PIXEL_BITS) + body + b"\0"
 
 
 def lzw(pixels: Array) -> bytes:
     """Codes of 9 to 12 bits. A long run of one pixel costs as many steps as it gives codes."""
     starts = np.flatnonzero(np.concatenate([[True], pixels[1:] != pixels[:-1]]))
     lengths = np.diff(starts, append=len(pixels)).tolist()
-    codes, sizes, bits = [CLEAR], [BITS + 1], BITS + 1
+    codes, sizes, bits = [CLEAR], [PIXEL_BITS + 1], PIXEL_BITS + 1
     known, chains, code = dict[int, int](), dict[int, list[int]](), -1  # chains: of a pixel, the codes of 1, 2, 3 of it
     for pixel, left in zip(pixels[starts].tolist(), lengths, strict=True):
         while left:
@@ -67,19 +67,19 @@ def lzw(pixels: Array) -> bytes:
                 chain = chains.setdefault(pixel, [pixel])
                 taken = min(left, len(chain))
                 code, left = chain[taken - 1], left - taken
-            elif (longer := known.get(code << BITS | pixel)) is not None:
+            elif (longer := known.get(code << PIXEL_BITS | pixel)) is not None:
                 code, left = longer, left - 1
             else:
                 codes.append(code)
                 sizes.append(bits)
-                new = known[code << BITS | pixel] = END + 1 + len(known)
+                new = known[code << PIXEL_BITS | pixel] = END + 1 + len(known)
                 if pixel in chains and chains[pixel][-1] == code:
                     chains[pixel].append(new)
                 bits += new == 1 << bits
                 if new == (1 << MOST_BITS) - 1:
                     codes.append(CLEAR)
                     sizes.append(bits)
-                    known, chains, bits = {}, {}, BITS + 1
+                    known, chains, bits = {}, {}, PIXEL_BITS + 1
                 code = -1
     last = bits + (END + 1 + len(known) == 1 << bits < 1 << MOST_BITS)
     return in_bits([*codes, code, END], [*sizes, bits, last])

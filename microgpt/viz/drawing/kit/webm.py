@@ -40,11 +40,13 @@ def moments(frames: Iterable[Frame]) -> Iterator[tuple[Frame, int, int, bool]]:
 def webm(chunks: Sequence[Chunk], width: int, height: int, milliseconds: int) -> bytes:
     """The file, of chunks in VP9. The first must be a key."""
     kind = element(b"\x42\x82", b"webm")
-    head = element(EBML, kind, *(number(bytes.fromhex(name), value) for name, value in VERSIONS))
-    unit, length = number(b"\x2a\xd7\xb1", MILLISECOND), element(b"\x44\x89", pack(">d", milliseconds))
+    head = element(EBML, kind, *(whole_element(bytes.fromhex(name), value) for name, value in VERSIONS))
+    unit, length = whole_element(b"\x2a\xd7\xb1", MILLISECOND), element(b"\x44\x89", pack(">d", milliseconds))
     info = element(INFO, unit, length, *(element(name, b"microgpt") for name in (b"\x4d\x80", b"\x57\x41")))
-    video = element(b"\xe0", number(b"\xb0", width), number(b"\xba", height))
-    about = (number(name, 1) for name in (b"\xd7", b"\x73\xc5", b"\x83"))  # its number, twice, and that it is a video
+    video = element(b"\xe0", whole_element(b"\xb0", width), whole_element(b"\xba", height))
+    about = (
+        whole_element(name, 1) for name in (b"\xd7", b"\x73\xc5", b"\x83")
+    )  # its number, twice, and that it is a video
     tracks = element(TRACKS, element(b"\xae", *about, element(b"\x86", b"V_VP9"), video))
     return head + element(SEGMENT, info, tracks, *clusters(chunks))
 
@@ -60,7 +62,7 @@ def clusters(chunks: Sequence[Chunk]) -> list[bytes]:
             element(b"\xa3", b"\x81", pack(">hB", chunk.time - begin, KEY * chunk.key), chunk.data)
             for chunk in chunks[start:stop]
         )
-        found.append(element(CLUSTER, number(b"\xe7", begin), *blocks))
+        found.append(element(CLUSTER, whole_element(b"\xe7", begin), *blocks))
     return found
 
 
@@ -69,5 +71,5 @@ def element(name: bytes, *parts: bytes) -> bytes:
     return name + pack(">Q", len(body) | 1 << 56) + body  # a size of eight bytes, whose first bits say so
 
 
-def number(name: bytes, value: int) -> bytes:
+def whole_element(name: bytes, value: int) -> bytes:
     return element(name, value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big"))
