@@ -61,6 +61,7 @@ def test_opens_before_its_step_with_one_button_in_the_picture(new_tab: Open, add
     page.click(".begin")
     assert page.run("document.getAnimations().length") > 20 and not page.run(seen)[0]
     page.open(address + "kv-cache.html?phase=7&step=3")
+    page.run(SETTLED)
     assert page.run(seen) == [False, True, True]
 
 
@@ -68,7 +69,7 @@ def test_opens_before_its_step_with_one_button_in_the_picture(new_tab: Open, add
 def test_keyboard_alone_steps_and_walks_the_stages(new_tab: Open, address: str) -> None:
     page = new_tab()
     page.open(address + "kv-cache.html")
-    for _ in range(12):
+    for _ in range(24):
         page.press("Tab")
         if page.run('document.activeElement.name === "step"'):
             break
@@ -79,7 +80,7 @@ def test_keyboard_alone_steps_and_walks_the_stages(new_tab: Open, address: str) 
     page.press("ArrowLeft")
     page.press("ArrowLeft")
     assert f"Step {before}:" in str(settle(page.run)["narration"])
-    for _ in range(12):
+    for _ in range(24):
         page.press("Tab")
         if page.run('document.activeElement.name === "phase"'):
             break
