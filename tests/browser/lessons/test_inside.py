@@ -142,6 +142,6 @@ def test_the_drawing_needs_no_script(new_tab: Open, engine: str, address: str) -
     page.click("#swap-0 + .face")
     page.click(".inside .over .face")
     page.click(".inside .at-q summary")
-    assert run(page, "end(); return all('.inside .off').filter((e) => e.getClientRects().length).length;") == 10
+    assert run(page, "end(); return all('.inside .V.off').filter((e) => e.getClientRects().length).length;") == 10
     shown = "return all('.inside .at-q .numbers i').filter((e) => e.getClientRects().length).length;"
     assert run(page, shown) == 16
