@@ -35,7 +35,7 @@ SHOWN = """[...document.querySelectorAll(".cases")].map((cases) => {
   const panels = [...cases.querySelectorAll(":scope > .panels > .C")].filter((e) => e.getClientRects().length);
   return panels.length === 1 && panels[0].classList.contains("C" + chosen); })"""
 # the choices of the page in the order in which they stand: for each, how many cases it has
-CHOICES = """[...document.querySelectorAll(".cases > .pick")].map((e) => e.querySelectorAll("input").length)"""
+CHOICES = """[...document.querySelectorAll(".cases > .pick")].map((e) => e.querySelectorAll("[type=radio]").length)"""
 VISIBLE = '[...document.querySelectorAll(".cases")].map((e) => e.getClientRects().length > 0)'
 
 # of each question: what is shown of its answer, and the place of the option whose reason is
