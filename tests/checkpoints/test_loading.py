@@ -358,7 +358,7 @@ def test_the_reader_opens_heads(tmp_path: Path) -> None:
     state, found, _ = ask(files, "show")
     _, found, _ = ask(files, "show", state, layers="1", heads="0, 3", head="1.3")
     assert 'value="1.0"' in found["#widget"] and 'value="1.3" checked' in found["#widget"]
-    assert 'value="0.0"' not in found["#widget"] and "heads that you chose" in found["#widget"]
+    assert 'name="head" value="0.0"' not in found["#widget"] and "heads that you chose" in found["#widget"]
     for fields, sentence in (
         ({"layers": "2"}, "no layer 2; this model has 0 to 1"),
         ({"heads": "9"}, "no head 9; this model has 0 to 3"),
