@@ -42,7 +42,7 @@ def test_every_page_is_sound(page: Any, lang: str) -> None:
         tree = strict(render_page(page, views.of(page)))
     assert list(amiss(tree)) == []
     assert slips(tree) == []
-    paragraphs = [said(one) for one in tree.iter("p")]
+    paragraphs = [said(one) for one in tree.iter("p") if one.get("class") != "key"]  # a key is no sentence
     assert [twice for one in paragraphs if (twice := TWICE.search(one))] == []
     assert lang == "en" or [run_on for one in paragraphs if (run_on := RUN_ON.search(one))] == []
 

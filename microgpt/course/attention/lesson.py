@@ -97,7 +97,6 @@ class View:
         self.by_cells = "".join(
             f" by-o{at}" for at, _ in self.lines.cells
         )  # classes of what all numbers of the sum need
-        self.fields = (Choice("lens", ("", *lens_names(len(keys), size)), "", in_figure=False),)
         self.token = keys[step].token  # that asks
         self.q = picture.scale.strip(made.q)
         self.last_key = step  # the case of the last key; those of softmax and of the sum come after it
@@ -119,6 +118,11 @@ class View:
         self.labels = [row.token for row in rows]
         self.total = sum(row.n for row in rows)  # scores in the triangle
         self.asks = asks(made.scores, made.weights, late_mask_sum(picture))
+
+    @property
+    def fields(self) -> tuple[Choice, ...]:
+        """What is asked where it comes from."""
+        return (Choice("lens", ("", *lens_names(len(self.keys), self.head_dim)), "", in_figure=False),)
 
 
 view = View

@@ -28,7 +28,6 @@ class Piece(NamedTuple):
     """What is the same under all policies, and where each has it."""
 
     kind: str  # prompt, decode, again (computed anew), wait, place (kept for nobody); or pass
-    number: int
     spans: list[Span]
     ends: bool = False  # here its text is done
 
@@ -87,7 +86,7 @@ def timeline(runs: Sequence[BatchRun], asked: Sequence[str], words: Sequence[Seq
         for run in runs
     ]
     columns = [
-        Piece("pass", i, [each.get(("pass", i), Span(end)) for each, end in zip(found, ends, strict=True)])
+        Piece("pass", [each.get(("pass", i), Span(end)) for each, end in zip(found, ends, strict=True)])
         for i in range(max(len(run.passes) for run in runs))
     ]
     return Timeline(lanes, columns, max(ends), max(one.tokens for run in runs for one in run.passes))
@@ -99,7 +98,6 @@ def pieces(found: Sequence[Found], runs: Sequence[BatchRun], text: int) -> list[
     return [
         Piece(
             kind,
-            number,
             [
                 each.get((kind, number)) or missing(kind, number, run, text)
                 for each, run in zip(found, runs, strict=True)
