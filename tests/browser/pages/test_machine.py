@@ -454,7 +454,8 @@ def test_all_steps_play_one_after_another_and_no_row_that_lies_moves(run: Run) -
 # the places of all that stands beside the pieces of the machine, on the page or in the widget, which a scroll moves
 PLACES = """return all("body :not(input, .say)")
   .filter((e) => !e.closest(".stage, #tokens") && e.getClientRects().length)
-  .map((e) => [e.getBoundingClientRect(), e.closest(".tools, .machine-row, .widget")?.getBoundingClientRect().top ?? -scrollY])
+  .map((e) => [e.getBoundingClientRect(), e.closest(".tools, .machine-row, .widget")])
+  .map(([box, around]) => [box, around?.getBoundingClientRect().top ?? -scrollY])
   .map(([box, top]) => [box.left, box.top - top, box.width, box.height]);"""
 # the stages under the light of the rail, those whose sentence is seen, and how far the rail is filled, in stages
 AGREE = f"""const agree = () => {{
