@@ -140,7 +140,8 @@ def test_the_page_of_a_long_text_says_what_is_left_out_and_counts_in_the_whole_t
     view = picture_of_trace(late())
     html = page(view)
     assert "Before the first token that is shown, 5 others ran." in text(parse(html))
-    assert html.count("+ 5 rows") == 2 and f"step {view.place(view.n)} of {view.place(view.n)}" in html
+    last = view.place(view.n - 1)
+    assert html.count("+ 5 rows") == 2 and f"as row {last}. No row that lies there moves." in text(parse(html))
     under = [e for e in parse(html).iter() if "under" in (e.get("class") or "").split()]
     assert len(under) == view.n * len(view.heads)
     told = [float(next(e.itertext())) for row in under for e in row.iter() if str(e.tag).rpartition("}")[2] == "b"]
@@ -228,7 +229,7 @@ def test_rows_of_v_may_have_another_width_than_those_of_k() -> None:
             assert where == there and np.allclose(mine, whole[:v])
     assert "a latent of 96 numbers per token" in " ".join(of_family(view))
     html = page(view)
-    assert "48 × 64</small>" in html and "48 × 48</small>" in html
+    assert "48 × 64 weights</small>" in html and "48 × 48 weights</small>" in html
     trace.about["v_dim"] = 64
     with pytest.raises(UserError, match=r"v, pos 0, layer 0 .* its “shape” is \[1, 3, 48\], not \[1, 3, 64\]"):
         picture_of_trace(trace)
