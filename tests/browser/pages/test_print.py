@@ -105,7 +105,8 @@ def test_cases_questions_and_answers(paper: Tab, site: Path, lesson: Any) -> Non
 def test_a_drawing_stands_under_the_name_of_its_case(paper: Tab, site: Path, name: str) -> None:
     paper.goto((site / f"{name}.html").as_uri())
     drawn = paper.locator(".cases:has(> .drawn)").first
-    for label in (drawn.locator("> .pick label").first, drawn.locator("> .pick label").last):
+    named = drawn.locator("> .pick label:has([type=radio])")
+    for label in (named.first, named.last):
         label.click()
         paper.emulate_media(media="print")
         assert [one.inner_text() for one in drawn.locator("> .pick label").filter(visible=True).all()] == [
