@@ -353,7 +353,10 @@ def test_a_scale_fits_numbers_of_any_size(power: int) -> None:
 @pytest.mark.slow("draws three large models")
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_page_weighs_less_than_a_megabyte(name: str) -> None:
-    """The most tokens, and as many heads as can be open, of random numbers, which pack worse than real ones."""
+    """The most tokens, and as many heads as can be open, of random numbers, which pack worse than real ones.
+
+    Where there are a thousand heads, each is drawn, can be pressed and says what it shows: that may weigh more.
+    """
     model = small(name)
     prompt = " ".join(list(dict.fromkeys(WORDS))[:24])
     c = model.config
@@ -361,7 +364,7 @@ def test_a_page_weighs_less_than_a_megabyte(name: str) -> None:
     assert shown.n == MOST_TOKENS and len(shown.open_heads) == MOST
     files = both_forms(shown)
     packed = len(gzip.compress((files["index.html"] + style()).encode()))
-    assert 100_000 < packed < 1_000_000
+    assert 100_000 < packed < (1_350_000 if c.n_layer * c.n_head > 1000 else 1_000_000)
 
 
 def test_nothing_on_the_page_is_inline_or_asks_for_python() -> None:
