@@ -551,10 +551,12 @@ class Picture:
 
     def lines_of(self, i: int, layer: int, head: int, where: str) -> Lines:
         """Those of one head, whose classes are given."""
-        q, out, scores, weights = (self.trace[name, i, layer] for name in ASKED)
+        # a file has the fewest digits of a number of 32 bits: in its own type it is the same again
+        kind = np.float32 if self.about.get("dtype") == "float32" else np.float64
+        q, out, scores, weights = (self.trace[name, i, layer].astype(kind) for name in ASKED)
         q, out = (rows[0].reshape(self.config.n_head, -1)[head] for rows in (q, out))
         places, pile = self.as_read.positions(i, layer), head * self.config.n_kv_head // self.config.n_head
-        keys, values = (np.array([self.as_read.row(name, at, layer, i)[pile] for at in places]) for name in "kv")
+        keys, values = (np.array([self.as_read.row(name, at, layer, i)[pile] for at in places], kind) for name in "kv")
         cells = len(out) if len(out) <= MOST_CELLS else 0
         told = Told(scores[head, 0].tolist(), weights[head, 0].tolist(), out[:cells].tolist())
         return of_head(where, places, q, keys, values[:, :cells], told, self.scale.digits)
