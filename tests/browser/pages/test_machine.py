@@ -85,8 +85,7 @@ const seek = (t) => {
 };
 const click = (name, value) => all(`[name=${name}]`).find((e) => e.value === String(value)).click();
 const runs = (clock) => clock.currentTime < clock.effect.getComputedTiming().endTime;
-const slots = () => document.getAnimations().filter((a) => a.animationName === "slot"); // of the button that holds
-const end = () => [...clocks(), ...slots()].forEach((one) => one.finish());
+const end = () => clocks().forEach((clock) => clock.finish());
 const visit = (times) => times.map((t) => { seek(t); return [t, look()]; });
 """
 )
