@@ -161,7 +161,7 @@ def test_where_the_model_stops_every_page_says_so(tmp_path: Path, capsys: pytest
     folder = model_of(tmp_path / "m", eos_token_id=choice)
     for widget in ("stepper", "with-and-without"):
         html = baked(folder, tmp_path / widget, "--widget", widget)["index.html"]
-        assert ("The text is complete" if widget == "stepper" else "The model stops here") in html
+        assert ("the text is complete" if widget == "stepper" else "The model stops here") in html
     model_of(tmp_path / "m", eos_token_id=first_choice(folder, "day"))
     capsys.readouterr()
     for widget in ("stepper", "why-q", "with-and-without"):
