@@ -34,8 +34,10 @@ FALSE_ALARMS = [
     r"CSS: “transition”: “--(t|seen)” is not a “transition” value\.",  # css-properties-values-api-1, 4: registered
     # a var() that stands for the number or length that @property declares, in calc(), clamp(), mod(): css-values-4, 10;
     # lengths of a container (cqw), of which it does not know that they are lengths: css-conditional-5, 7
-    r"CSS: “(--\w+|opacity|scale)”: Invalid type: “.*var\(--\w+\).*”\.",
-    r"CSS: “(--\w+|translate|width|left|font|font-size)”: (The types are incompatible|Parse Error)\.",
+    r"CSS: “(--\w+|opacity|scale|left)”: Invalid type: “.*var\(--\w+\).*”\.",
+    r"CSS: Parse Error\. .*(var\(--by, 0px\)|var\(--xo\) - 8px).*",  # css-values-4: products of calc
+    r"CSS: “(max-width|width)”: (Parse Error|Unknown dimension)\. .*cqw.*",  # css-conditional-5, 6: container units
+    r"CSS: “(--\w+|translate|width|left|right|font|font-size)”: (The types are incompatible|Parse Error)\.",
 ]
 
 

@@ -13,6 +13,7 @@ from playwright.sync_api import Playwright
 from microgpt.course import page as page_named
 from microgpt.record import Recording
 from microgpt.trace import from_json
+from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.page import Page as SitePage
 from microgpt.viz.rendering.render import widget
@@ -53,7 +54,8 @@ def test_the_live_picture_is_the_built_one_byte_for_byte(page: Page, site_page: 
         if (seen.at(-1) !== n) seen.push(n); }).observe(tokens, { childList: true, subtree: true }); })()""")
     press(page, "run")
     answers = [json.loads(text)["patches"] for text in page.run(f"window.answers.slice({first})")]
-    shown = Picture(Recording(shipped(site_page.model), site_page.prompt).run(), layer=0, head=0)
+    made = Recording(shipped(site_page.model), site_page.prompt).run()
+    shown = Picture(made, layer=0, head=0, phase=len(PHASES))
     assert stands(answers) == widget("kv_cache", shown, page=STEPPERS[0])
     counts = list(range(shown.about["n_prompt"], shown.n + 1))
     assert page.run("window.seen") == counts  # as it is computed, a token with each answer
@@ -118,7 +120,7 @@ def test_a_live_step_leaves_the_switches_as_they_are(page: Page) -> None:
     """So that one that has the focus keeps it."""
     choose(page, model="names", prompt="em", temperature="0", top_k="0", seed="42")
     press(page, "next")
-    page.run("(window.switches = [...document.querySelectorAll('[name=once], .play input, .hold input')], 0)")
+    page.run("(window.switches = [...document.querySelectorAll('[name=once], .play input, .hold-all input')], 0)")
     press(page, "next")
     assert page.run("switches.map((e) => e.isConnected)") == [True] * 3
 

@@ -229,7 +229,8 @@ def test_rows_of_v_may_have_another_width_than_those_of_k() -> None:
             assert where == there and np.allclose(mine, whole[:v])
     assert "a latent of 96 numbers per token" in " ".join(of_family(view))
     html = page(view)
-    assert "48 × 64<span class="unit"> weights</span></small>" in html and "48 × 48 weights</small>" in html
+    unit = '<span class="unit"> weights</span></small>'
+    assert f"48 × 64{unit}" in html and f"48 × 48{unit}" in html
     trace.about["v_dim"] = 64
     with pytest.raises(UserError, match=r"v, pos 0, layer 0 .* its “shape” is \[1, 3, 48\], not \[1, 3, 64\]"):
         picture_of_trace(trace)
