@@ -35,6 +35,7 @@ FALSE_ALARMS = [
     # a var() that stands for the number or length that @property declares, in calc(), clamp(), mod(): css-values-4, 10;
     # lengths of a container (cqw), of which it does not know that they are lengths: css-conditional-5, 7
     r"CSS: “(--\w+|opacity|scale|left)”: Invalid type: “.*var\(--\w+\).*”\.",
+    r"CSS: “color”: “.*var\(--\w+\).*” is not a “\*invalid\*” value\.",  # css-color-5: calc in color-mix
     r"CSS: Parse Error\.",  # css-values-4: products within calc, in rules of the lens
     r"CSS: “(max-width|width)”: (Parse Error|Unknown dimension)\.",  # css-conditional-5, 6: container units
     r"CSS: “(--\w+|translate|width|left|right|font|font-size)”: (The types are incompatible|Parse Error)\.",
