@@ -31,14 +31,14 @@ FALSE_ALARMS = [
     r"Bad value “isolate” for attribute “unicode-bidi” on element “(text|tspan)”\.",  # css-writing-modes-3, 2.2
     r"CSS: “container-type”: Property “container-type” doesn't exist\.",  # css-conditional-5, 5.1
     r"CSS: “mask”: .*",  # css-masking-1, 7: an image without a layer's place
-    r"CSS: “transition”: “--(t|seen)” is not a “transition” value\.",  # css-properties-values-api-1, 4: registered
+    r"CSS: “transition”: “--(t|seen|go|from)” is not a “transition” value\.",  # css-properties-values-api-1
+    r"CSS: “color”: “calc\(var\(--\w+\) \* 100%\)” is not a “\*invalid\*” value\.",  # css-color-5: of color-mix
     # a var() that stands for the number or length that @property declares, in calc(), clamp(), mod(): css-values-4, 10;
     # lengths of a container (cqw), of which it does not know that they are lengths: css-conditional-5, 7
-    r"CSS: “(--\w+|opacity|scale|left)”: Invalid type: “.*var\(--\w+\).*”\.",
-    r"CSS: “color”: “.*var\(--\w+\).*” is not a “\*invalid\*” value\.",  # css-color-5: calc in color-mix
-    r"CSS: Parse Error\.",  # css-values-4: products within calc, in rules of the lens
-    r"CSS: “(max-width|width)”: (Parse Error|Unknown dimension)\.",  # css-conditional-5, 6: container units
-    r"CSS: “(--\w+|translate|width|left|right|font|font-size)”: (The types are incompatible|Parse Error)\.",
+    r"CSS: “(--\w+|opacity|scale|left|translate)”: Invalid type: “.*var\(--\w+\).*”\.",
+    r"CSS: “(--\w+|width)”: Unknown dimension\.",
+    r"CSS: “(--\w+|translate|width|max-width|left|right|font|font-size|transition)”: "
+    r"(The types are incompatible|Parse Error)\.",
 ]
 
 
