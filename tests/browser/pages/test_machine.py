@@ -85,7 +85,9 @@ const seek = (t) => {
 };
 const click = (name, value) => all(`[name=${name}]`).find((e) => e.value === String(value)).click();
 const runs = (clock) => clock.currentTime < clock.effect.getComputedTiming().endTime;
-const end = () => clocks().forEach((clock) => clock.finish());
+const slots = () => document.getAnimations().filter((a) => a.animationName === "slot"); // of the button that holds
+const end = () => [...clocks(), ...slots()].forEach((one) => one.finish());
+const shown = (e) => getComputedStyle(e).visibility === "visible";
 const visit = (times) => times.map((t) => { seek(t); return [t, look()]; });
 """
 )
@@ -478,7 +480,7 @@ def test_play_plays_at_every_press_and_moves_nothing_beside(run: Run, before: st
         "the beginning": 'document.querySelector(".opening").click(); end();',
         "a stage": 'click("phase", 3); end();',
         "the end": "end();",
-        "held": f"""{half} all(".turn .hold").find((e) => getComputedStyle(e).visibility === "visible").click();""",
+        "held": f"""end(); all(".once > .face").find(shown).click(); {half} all(".turn .hold").find(shown).click();""",
         "an address": f'{rest} all("[name=once]")[0].checked = true; end();',
     }
     page.click(".once")
