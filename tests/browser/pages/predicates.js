@@ -69,6 +69,8 @@
         (least && line.left < box.left - within));
       const below = lines.some((line) => (least && line.top < clip.top - 3) || line.bottom > clip.bottom + 3);
       const box = least || cell.e === e ? cell.box : far;
+      const floor = (least && e.closest(".stage")?.getBoundingClientRect().bottom) || Infinity;
+      if (lines.some((line) => line.bottom > floor + 3)) say("below its picture", e, text);
       if (beyond(clip) || below) say("cut off", e, text);
       else if (!code && beyond(box)) say("wider than its cell", e, text);
       const figure = /(?<![\p{L}\d.-])[−-]?\d[\d.,\u202f]*(e[−-]?\d+)?/gu;
