@@ -69,7 +69,7 @@
       link.search = new URLSearchParams(said);
     });
   const FIELD = "select, textarea, [contenteditable], input:not([type=radio], [type=checkbox])";
-  const BUTTON = "button, summary, [type=checkbox], [type=radio]:not(:checked)"; // which Space presses
+  const BUTTON = "button, summary, [type=checkbox]:not([name=hall]:checked), [type=radio]:not(:checked)";
   const far = (e, { top, bottom } = e.getBoundingClientRect()) => // in view is 0, what was used last is less
     Math.max(used?.contains(e) ? -1 : 0, top - innerHeight, -bottom);
   const nearest = (selector, within) => all(selector, within)

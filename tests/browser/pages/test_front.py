@@ -188,7 +188,6 @@ def test_in_a_hall_the_machine_and_the_name_fill_the_screen_and_space_holds(
         box = tab.locator(part).bounding_box()
         assert box and box["y"] >= 0 and box["y"] + box["height"] <= size[1], part
     assert not tab.locator(".lead, .road").filter(visible=True).count()
-    tab.locator(".engine").click()  # whatever is in focus takes the key itself
     tab.keyboard.press("Space")
     assert tab.locator(".run [name=hold]").is_checked()
     tab.context.close()
