@@ -44,7 +44,7 @@ def test_the_step_on_show_is_told_as_tables_and_one_sentence(still: Tab, site: P
         assert roles["row"] >= rows
         cache = still.locator("[role=table]").aria_snapshot()
         assert cache.count("- row ") == i + 2  # with that of the headings
-        assert cache.count("- cell ") == 4 * (i + 1) and cache.count("- rowheader ") == i + 1
+        assert cache.count("- cell ") == 5 * (i + 1) and cache.count("- rowheader ") == i + 1
         assert cache.count('cell "cached"') == i and cache.count('cell "new"') == 1
         meets = still.locator(".meets:visible").aria_snapshot()
         assert meets.count("- rowheader ") == i + 1 and meets.count("- columnheader ") == 4

@@ -28,7 +28,7 @@ from microgpt.viz.large.picture import BigPicture, picture_of_model, picture_of_
 from microgpt.viz.lesson import lesson_named
 from microgpt.viz.rendering.assets import STILL
 from microgpt.viz.rendering.style import MOST_OPEN as MOST
-from microgpt.viz.rendering.style import own_style, style
+from microgpt.viz.rendering.style import minify, own_style, style
 from microgpt.viz.text.formats import number
 from microgpt.weights import shipped
 from tests.support.large import PROMPT, SHAPES, SMALL, WORDS, large, small, view
@@ -565,7 +565,7 @@ def test_small_models_are_drawn_as_ever() -> None:
     shown = Picture(trace)
     assert shown.open_heads == () and hasattr(shown.per_head("q", 0)[0], "cells")
     large = (Path(__file__).parents[3] / "templates" / "large" / "style.css").read_text("utf-8")
-    rules = [line for line in large.splitlines() if line and not line.startswith("/*")]
+    rules = [line for line in minify(large).splitlines() if line]
     page = lesson_named("stepper")
     assert len(rules) > 20 and all(line in own_style(page, big=True) for line in rules)
     assert rules[0] not in own_style(page) and ".o-0" not in own_style(page)
