@@ -90,10 +90,13 @@ def prose_without(page: Page | str, *kinds: str, lang: str = "en") -> Element:
 
 @lru_cache(maxsize=8)
 def drawn(lesson: str, model: str, prompt: str) -> Run:
-    """The view of a lesson for a text of that model, and its widget."""
+    """The view of a lesson for a text of that model, and its figures: the widget, and those that stand in its text."""
     one = page_named(lesson)
     view = views.view(one.widget, Settings(model, prompt))
-    return view, parse(widget(one.widget, view, page=one))
+    tree = parse(widget(one.widget, view, page=one))
+    below = prose(one.widget, view, page=one)
+    tree.extend(find(parse(below), "figure") if 'class="figure' in below else [])
+    return view, tree
 
 
 @lru_cache(maxsize=8)
