@@ -469,35 +469,35 @@ AGREE = f"""const agree = () => {{
     Math.round({LAST} * 100 * filled) / 100]; }};"""
 
 
-@pytest.mark.parametrize("before", ["rest", "the beginning", "the end", "a stage", "held", "an address"])
-def test_play_plays_at_every_press_and_moves_nothing_beside(run: Run, before: str) -> None:
+def test_play_plays_at_every_press_and_moves_nothing_beside(run: Run, engine: str) -> None:
     """Whatever stands, from its start, or from where it is held: pressed by a pointer, which meets what is on top."""
     page = run.page
     half = "clocks().forEach((clock) => { clock.currentTime = part(4.5) * step(); });"
     rest = f'click("phase", {LAST}); end();'
     prepared = {
         "rest": rest,
-        "the beginning": 'document.querySelector(".opening").click(); end();',
-        "a stage": 'click("phase", 3); end();',
         "the end": "end();",
         "held": f"""end(); all(".once > .face").find(shown).click(); {half} all(".turn .hold").find(shown).click();""",
+        "the beginning": 'document.querySelector(".opening").click(); end();',
+        "a stage": 'click("phase", 3); end();',
         "an address": f'{rest} all("[name=once]")[0].checked = true; end();',
     }
     page.click(".once")
-    for _ in range(2):
-        tell(page, prepared[before])
-        tell(page, 'document.querySelector(".once").scrollIntoView({ block: "center" })')  # as a driver may do
-        stood = tell(page, PLACES)
-        page.click(".once")
-        told = """const plays = clocks().filter((clock) => clock.animationName), run = plays.filter(runs);
-          const latest = Math.max(...plays.map((clock) => clock.currentTime));
-          return [run.length, run.every((clock) => clock.playState === "running"), latest];"""
-        playing, runs, latest = tell(page, told)
-        assert playing > 8 and runs and (latest < 2500) == (before != "held")
-        for look in ("", half, "end();"):
-            moved = np.subtract(stood, tell(page, look + PLACES))
-            assert np.abs(moved).max() <= 1  # a pixel, as windows scroll by whole ones
-        tell(page, 'all("[name=once]")[0].checked = false;')
+    for before, way in [*prepared.items()][: 6 if engine == "chromium" and "dial" not in run.run[0] else 3]:
+        for _ in range(2):
+            tell(page, way)
+            tell(page, 'document.querySelector(".once").scrollIntoView({ block: "center" })')  # as a driver may do
+            stood = tell(page, PLACES)
+            page.click(".once")
+            told = """const plays = clocks().filter((clock) => clock.animationName), run = plays.filter(runs);
+              const latest = Math.max(...plays.map((clock) => clock.currentTime));
+              return [run.length, run.every((clock) => clock.playState === "running"), latest];"""
+            playing, runs, latest = tell(page, told)
+            assert playing > 8 and runs and (latest < 2500) == (before != "held"), before
+            for look in ("", half, "end();"):
+                moved = np.subtract(stood, tell(page, look + PLACES))
+                assert np.abs(moved).max() <= 1, before  # a pixel, as windows scroll by whole ones
+            tell(page, 'all("[name=once]")[0].checked = false;')
     tell(page, rest)
 
 
