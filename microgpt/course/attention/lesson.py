@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from microgpt.course.attention.questions import asks
 from microgpt.model import softmax
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.heat import Strip, scale_for
-from microgpt.viz.drawing.lens import Lines, Told, of_head
+from microgpt.viz.drawing.lens import Lines, Told, as_printed, fewest, near, of_head
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
@@ -25,6 +26,7 @@ from microgpt.viz.text.formats import show
 N_KEYS = 3  # as many as one works out on paper
 PAGE_DIGITS = 2  # of every number on the page,
 FINE = 2 * PAGE_DIGITS  # and of weights that are next to one, or to zero
+FACTORS = ("fq", "fk", "fd", "fs", "fv")  # of the formula: q, K, the root of d, softmax, V
 LARGE_MODELS = ("GPT-2 124M", "Llama-3-8B")
 
 
@@ -104,6 +106,7 @@ class View:
         self.sum_at = step + 2
         self.head_dim = size
         self.raised = sum(one.raised for one in keys)  # the sum of all e to the score
+        self.fine = decimals([one.raised for one in keys])  # of each, so that they add up as printed
         self.whole = sum(one.weight for one in keys)  # the sum of all weights
         self.answer = picture.scale.strip(made.answer)
         self.slack = slack(made)
@@ -129,13 +132,19 @@ view = View
 
 
 def lens_names(keys: int, cells: int) -> list[str]:
-    """What can be asked where it comes from: the score and the weight of each key, the numbers of the answer."""
-    return [*(f"{kind}{i}" for i in range(keys) for kind in "sw"), *(f"o{at}" for at in range(cells))]
+    """What can be asked where it comes from: the score and the weight of each key, the numbers of the answer,
+    and the factors of the formula."""
+    return [*(f"{kind}{i}" for i in range(keys) for kind in "sw"), *(f"o{at}" for at in range(cells)), *FACTORS]
 
 
 def lines_of(made: Asked, digits: int) -> Lines:
     told = Told(made.scores.tolist(), made.weights.tolist(), made.answer.tolist())
     return of_head("", range(len(made.k)), made.q, made.k, made.v, told, digits)
+
+
+def decimals(parts: Sequence[float]) -> int:
+    """The decimals with which `parts` come to what is printed of their sum."""
+    return fewest(lambda digits: near(sum(as_printed(x, digits) for x in parts), sum(parts), PAGE_DIGITS))
 
 
 def row(picture: Picture, name: str, i: int, at: int = -1) -> Array:
@@ -213,7 +222,7 @@ def larger(apart: float) -> float:
 
 def slack(made: Asked) -> float:
     """How far what follows from the printed numbers is from what is printed, at most."""
-    printed = np.vectorize(as_printed)
+    printed = np.vectorize(partial(as_printed, digits=PAGE_DIGITS))
     total, raised = made.products.sum(axis=-1), np.exp(made.scores)
     pairs: Sequence[tuple[Array, Array]] = (
         (printed(made.k) * printed(made.q), made.products),
@@ -226,7 +235,3 @@ def slack(made: Asked) -> float:
         (printed(made.slices).sum(axis=0), made.answer),
     )
     return float(max(np.abs(printed(one) - printed(other)).max() for one, other in pairs))
-
-
-def as_printed(x: float) -> float:
-    return float(f"{x:.{PAGE_DIGITS}f}")
