@@ -44,8 +44,9 @@ class View:
         variants = [replace(smol, config=replace(c, n_kv_head=m)) for m in counts_of_smol]
         published = counts_of_smol.index(c.n_kv_head)
         self.trace, self.n, self.short, self.own = trace, n, short, own
+        self.own_way = ways.index(own)
         self.choices = (
-            Choice("way", range(len(ways)), ways.index(own)),
+            Choice("way", range(len(ways)), self.own_way),
             Choice("smol", range(len(variants)), published, in_figure=False),
         )
         self.model = model.name

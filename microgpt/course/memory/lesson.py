@@ -94,7 +94,11 @@ class View:
         known = {name: ModelShape(one) for name, one in PRESETS.items()}
         names = list(known)
         self.trace, self.n, self.names = trace, n, names
-        self.choices = (Choice("known", range(len(known)), names.index(FIRST_MODEL)),)
+        first = names.index(FIRST_MODEL)
+        self.choices = (
+            Choice("known", range(len(known)), first),
+            Choice("against", range(len(known)), first, in_figure=False),
+        )
         self.n_ctx = config.n_ctx
         # layer, head, and the numbers of k and of v that it holds at the end of the text
         self.held = [
