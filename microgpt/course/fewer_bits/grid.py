@@ -42,10 +42,11 @@ class CaseShown(Protocol):
 
 
 class NumberColumn(NamedTuple):
-    """A number of the row: its height in each case, as it was and on the grid."""
+    """A number of the row: its height in each case, as it was and on the grid; and how far it went, of half a gap."""
 
     before: list[float]
     after: list[float]
+    off: list[float]
 
 
 class Lines(NamedTuple):
@@ -80,6 +81,7 @@ def drawing(cases: Sequence[CaseShown]) -> Drawing:
             NumberColumn(
                 [at(axis, case.before[j]) for axis, case in zip(axes, cases, strict=True)],
                 [at(axis, case.after[j]) for axis, case in zip(axes, cases, strict=True)],
+                [min(1, abs(case.after[j] - case.before[j]) / (case.scales[j] / 2 or 1)) for case in cases],
             )
             for j in range(len(cases[0].before))
         ],

@@ -14,6 +14,7 @@ from microgpt.config import Array
 from microgpt.course.in_pieces.questions import asks
 from microgpt.trace import Reads, Trace
 from microgpt.viz.controls import Choice
+from microgpt.viz.drawing.heat import scale_for
 from microgpt.viz.settings import Settings
 
 MOST_TILES = 6
@@ -104,6 +105,7 @@ class View:
         self.out = found[-1].state.part.out  # o / l
         self.plain = answer_of(trace, n, layer, head)  # what the model computes
         self.everywhere = float(max(off.values()))  # the largest over all heads and layers
+        self.scale = scale_for(*(o for tile in found for o in (tile.state.o, tile.added_o)), values)
         self.splits = halves(words, parts)
         self.joined = tiles.join(parts)
         self.off = float(np.abs(mean - found[-1].state.part.out).max())  # of the plain mean of the parts

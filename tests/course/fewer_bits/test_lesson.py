@@ -57,6 +57,8 @@ def test_what_is_drawn_lies_where_the_numbers_say(run: Run) -> None:
             column = made.drawing.columns[j]
             assert min(abs(100 * (1 - column.after[i]) - y) for y in lines) < 1e-6
             assert case.per_channel or len(lines) == case.points
+        off = [column.off[i] * case.scales[j] / 2 for j, column in enumerate(made.drawing.columns)]
+        assert np.abs(np.abs(np.subtract(case.after, case.before)) - off).max() < 1e-3 * max(case.scales)
     assert max(x for key in made.drawing.keys for x in (*key.before, *key.after)) == 1
     assert len(find(tree, "num")) == len(made.cases[0].before) and len(find(tree, "one")) == made.n
 
