@@ -16,6 +16,7 @@ import pytest
 from playwright.sync_api import Browser, Playwright, sync_playwright
 from playwright.sync_api import Page as Tab
 
+from tests.support.altered import STUB, altered
 from tests.support.proved import LESSONS, lessons_of
 from tools.browsers import CHROMIUM_FLAGS, ENGINES, ONE_COMPILER, Page, own, screen, tab, which
 from tools.server import Handler, serving
@@ -59,6 +60,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def address(site: Path) -> Iterator[str]:
     with serving(site) as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def stub(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site with a worker that answers at once, without Python: for what the page does with any answer, or none."""
+    return altered(site, tmp_path_factory.mktemp("built") / "stub", lambda _: STUB)
 
 
 @pytest.fixture(autouse=True)

@@ -12,6 +12,27 @@ from pathlib import Path
 from tools.runtime.packing import folder_name
 
 
+# what the page sees of a worker, without Python: each press is a step, Spanish needs the second archive, and these
+# seeds are its end
+STUB = """/* The worker */
+let whole = false;
+const ENDS = {
+  66: () => postMessage({ failed: "Traceback:\\nboom", whole }),
+  67: () => postMessage({ failed: "MemoryError", whole }),
+  68: () => { for (;;); },
+  69: () => setTimeout(() => { throw new Error("boom"); }),
+};
+self.onmessage = ({ data: { name, message } }) => {
+  whole ||= name === "more.wasm";
+  if (!message) return;
+  const { state, fields } = JSON.parse(message), n = (state?.n ?? 3) + 1;
+  if (ENDS[fields.seed]) return ENDS[fields.seed]();
+  if (fields.lang === "es" && !whole) return postMessage({ failed: "not there", whole });
+  postMessage({ answer: JSON.stringify({ state: { n }, patches: [{ target: "#rows", html: "", how: "append" }] }) });
+};
+"""
+
+
 def altered(site: Path, out: Path, change: Callable[[str], str]) -> Path:
     """The copy, in the new folder `out`; `change` gets the text of worker.js and must change it."""
     (old,) = site.glob("runtime-*")

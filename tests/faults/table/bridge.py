@@ -24,7 +24,7 @@ BRIDGE = [
     Fault(
         "worker-not-ended", "bridge", BOOT,
         "    mine.worker?.terminate();\n", "",
-        (f"{FAULTS}::test_python_that_died_says_so_and_goes_on_from_the_same_state[chromium-no end]",),
+        (f"{FAULTS}::test_python_that_died_says_so_and_goes_on_from_the_same_state",),
     ),
     Fault(
         "no-second-try", "bridge", BOOT,
@@ -50,7 +50,7 @@ BRIDGE = [
     Fault(
         "rest-of-python-never-found", "bridge", WORKER,
         '    pyodide.pyimport("sitecustomize").FINDER.add(`/lib/${LATER}`);\n', "",
-        (f"{FAULTS}::test_what_needs_the_rest_says_why_it_does_not_come",),
+        (f"{FAULTS}::test_a_first_step_does_not_wait_for_the_rest_and_what_needs_it_says_why_it_does_not_come",),
     ),
     Fault(
         "kept-the-login-page", "bridge", OFFLINE,
