@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,9 +36,19 @@ FIELDS = (  # of the form: a model, bytes a number, texts, tokens in each, GB, a
     Field("memory", str(CARD_GB), 1, MOST_COUNT),
     Field("config"),
 )
+ASKED = ("kinds", "layers", "heads", "numbers", "bytes")  # what can be asked where it comes from: the factors
 # bytes of the inside of one MLP of FIRST_MODEL, when such a text is run in one pass
 ACTIVATIONS = 2 * PRESETS[FIRST_MODEL].config.n_mlp * PRESETS[FIRST_MODEL].config.n_ctx
 GIB_OVER_GB = 2**30 / GB - 1  # of a GiB, than of a GB; as a share
+
+
+class Factor(NamedTuple):
+    """A factor of the bytes per token."""
+
+    n: int
+    what: str  # it counts
+    side: str  # of the box, that it is
+    names: tuple[str, ...]  # it is asked for by; the shared row stands for all that make the width of others
 
 
 class ModelShape:
@@ -48,19 +58,26 @@ class ModelShape:
         self, model: Architecture, tokens: int = 0, batch: int = 8, size: int = 2, memory: int = CARD_GB * GB
     ) -> None:
         c, full = model.config, tokens or model.config.n_ctx
+        layers = Factor(c.n_layer, N_("layers"), N_("the height of the box"), ("layers",))
         if model.latent:
-            factors = [(c.n_layer, N_("layers")), (model.row, N_("numbers in the shared row"))]
+            shared = Factor(
+                model.row, N_("numbers in the shared row"), N_("the width of the box"), ("numbers", "heads", "kinds")
+            )
+            factors = [layers, shared]
         else:
             factors = [
-                (len(ROW_KINDS), N_("K and V")),
-                (c.n_layer, N_("layers")),
-                (c.n_kv_head, N_("key and value heads")),
-                (c.head_dim, N_("numbers per head")),
+                Factor(len(ROW_KINDS), N_("K and V"), N_("the two halves of the box"), ("kinds",)),
+                layers,
+                Factor(c.n_kv_head, N_("key and value heads"), N_("the parts of each half"), ("heads",)),
+                Factor(c.head_dim, N_("numbers per head"), N_("the width of a part"), ("numbers",)),
             ]
         self.model, self.batch, self.card, self.context = model, batch, memory, full
-        # number, what it counts; their product is per_token
-        self.factors = [*factors, (size, N_("bytes per number"))]
+        # their product is per_token
+        self.factors = [*factors, Factor(size, N_("bytes per number"), N_("of all that is in the box"), ("bytes",))]
         self.per_token = model.bytes_per_token(size)
+        self.pairs = [(factor.n, factor.what) for factor in self.factors]
+        self.names = [factor.names for factor in self.factors]
+        self.rest = [self.per_token // factor.n for factor in self.factors]  # bytes, for each of what a factor counts
         self.if_mha = model.bytes_if_mha(size)
         self.times = self.if_mha / self.per_token  # how much larger it would be
         self.windowed = sum(map(bool, model.windows))  # layers that have a window
@@ -124,7 +141,7 @@ class View:
         # fewest texts, each as long as FIRST_MODEL sees, for which a step reads at least as much cache as weights
         self.crowd = crowd(PRESETS[FIRST_MODEL])
         self.asks = asks(PRESETS[FIRST_MODEL])
-        self.fields = FIELDS
+        self.fields = (*FIELDS, Choice("lens", ("", *ASKED), "", in_figure=False))
 
 
 view = View
@@ -154,7 +171,7 @@ def calculate(state: State | None, fields: Mapping[str, str]) -> tuple[State | N
         parse_count(fields["memory"], N_("The memory is “%(text)s”; give a whole number of GB from 1 to %(most)s."))
         * GB,
     )
-    return state, [patch("#calculated", render.render("course/memory/_known.html", known=known))]
+    return state, [patch("#calculated", render.render("course/memory/_known.html", known=known, asking=False))]
 
 
 def preset(name: str) -> Architecture:

@@ -6,11 +6,12 @@ import math
 import pytest
 
 from microgpt.architectures.known import PRESETS
-from microgpt.course.memory.lesson import ModelShape, view
+from microgpt.course.memory.lesson import ASKED, ModelShape, view
 from microgpt.course.prefill_and_decode.passes import large_pass
 from microgpt.viz.session import dispatch
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import size_text
+from tests.support.pages import classes, drawn, find, numbers
 
 FIELDS = dict(
     field.split("=")
@@ -25,7 +26,7 @@ def answer(**fields: str) -> list[dict[str, str]]:
 def test_the_factors_multiply_to_the_bytes() -> None:
     for preset in PRESETS.values():
         known = ModelShape(preset)
-        assert math.prod(n for n, _ in known.factors) == preset.bytes_per_token() == known.per_token
+        assert math.prod(factor.n for factor in known.factors) == preset.bytes_per_token() == known.per_token
 
 
 def test_the_box_of_a_token_is_as_large_as_its_bytes() -> None:
@@ -105,3 +106,15 @@ def test_of_experts_a_step_reads_those_that_it_runs() -> None:
     assert known.read == known.reads[0][1] < known.weights / 10
     assert "run the same expert" in answer(preset="DeepSeek-V3")[0]["html"]
     assert "run the same expert" not in answer()[0]["html"]
+
+
+def test_each_line_of_a_factor_comes_to_the_bytes_of_a_token_and_each_factor_has_one() -> None:
+    _, tree = drawn("memory", "names", "emm")
+    for known, panel in zip(view(Settings("names", "emm")).known, find(find(tree, "cases")[0], "C"), strict=True):
+        lines = list(find(panel, "replies")[0])
+        said = [[int(one) for one in numbers(line)] for line in lines]
+        assert all(n * each == whole == known.model.bytes_per_token() for n, each, whole in said)
+        assert [n for n, *_ in said] == [factor.n for factor in known.factors]
+        asked = [(one.get("for") or "").removeprefix("ask-") for one in find(panel, "factor", "hit")]
+        assert [name in classes(line) for name, line in zip(asked, lines, strict=True)] == [True] * len(lines)
+        assert set(ASKED) == {name for line in lines for name in classes(line)}

@@ -228,7 +228,7 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         return found
     if widget == "memory":
         one = view.known[i]
-        found = [whole(x) for x in (*(factor for factor, _ in one.factors), one.per_token, one.model.n_params)]
+        found = [whole(x) for x in (*(factor.n for factor in one.factors), one.per_token, one.model.n_params)]
         found += [size_text(one.weights), size_text(one.full), whole(one.sequences)]
         reads = [(tokens, size_text(weights), size_text(cache)) for tokens, weights, cache, _, _ in one.reads]
         return found + [x for tokens, weights, cache in reads for x in (whole(tokens), weights, cache)]
