@@ -99,6 +99,7 @@ class View:
         self.faster = a_token["decode"] / a_token["prefill"]
         self.enough = enough  # tokens in a pass from which computing takes longer than reading
         self.chart = chart()
+        self.times = passes.times(MODEL)
         # the model whose line in the chart ends first, and where: it sees no more tokens at once
         self.ends = ends, LARGE_CONFIGS[ends][0].n_ctx
         self.asks = asks(Estimate(MODEL, "prefill"), Estimate(MODEL, "decode"))

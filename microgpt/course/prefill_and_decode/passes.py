@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from microgpt.weights import Model, shipped
 LARGE_CONFIGS = {name: (PRESETS[name].config, n) for name, n in (("GPT-2 124M", 1000), ("Llama-3-8B", 2000))}
 CHUNK = 256  # tokens, of a chunked prefill
 WIDEST = 4096  # tokens in a pass; how far the chart goes
+MORE_TOKENS = 12  # that are written after the longer prompt, as far as the picture of time goes
 SHORT_PROMPT = 100  # tokens of a prompt that is run as quickly as a step of decode
 N_BEAMS, BEAM_TOKENS = 4, 8  # continuations of one prompt, and the tokens of each
 TARGET, DRAFT, DRAFT_PROMPT, N_DRAFT = "names-deep", "names", "a", 3  # two models with one vocabulary
@@ -52,6 +54,34 @@ class Estimate:
         self.phase = {"prefill": N_("prefill"), "chunk": N_("a chunk of it"), "decode": N_("decode")}[phase]
         self.bound_by = N_("compute") if work.intensity > A100.balance else N_("memory")
         self.milliseconds = 1000 * A100.seconds(work)
+
+
+class Times(NamedTuple):
+    """A prompt and what is written after it; passes are [kind, start, length], in thousandths of the time on show."""
+
+    prompt: int
+    first: float  # milliseconds
+    each: float
+    passes: list[tuple[str, float, float]]
+
+
+def times(name: str) -> list[Times]:
+    """When the tokens come after its prompt, and after a short one, on one axis of time."""
+    config, n = LARGE_CONFIGS[name]
+    both = [
+        (prompt, *(1000 * A100.seconds(schedule.estimate(config, *one)) for one in ((prompt, 0), (1, prompt))))
+        for prompt in (n, SHORT_PROMPT)
+    ]
+    whole = max(first + MORE_TOKENS * each for _, first, each in both)
+
+    def passes(first: float, each: float) -> list[tuple[str, float, float]]:
+        starts = [first + i * each for i in range(int((whole - first) / each + 1e-9))]
+        return [("prefill", 0.0, first), *(("decode", start, each) for start in starts)]
+
+    return [
+        Times(prompt, first, each, [(kind, 1000 * x / whole, 1000 * w / whole) for kind, x, w in passes(first, each)])
+        for prompt, first, each in both
+    ]
 
 
 def chart() -> Chart:

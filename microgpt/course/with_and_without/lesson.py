@@ -83,6 +83,7 @@ class View:
         self.trace, self.n, self.steps = trace, n, steps
         self.choices = (
             Choice("step", range(n), trace.about["n_prompt"] - 1),
+            Choice("work", range(n), n - 1, in_figure=False),
             Choice("group", range(len(CURVES)), len(CURVES) - 1, in_figure=False),
             Choice("numbers", range(len(SHIPPED)), in_figure=False),
             Choice("race_length", LENGTHS, LENGTHS[-1], in_figure=False),

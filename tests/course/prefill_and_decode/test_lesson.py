@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from microgpt.course import page
@@ -21,6 +22,20 @@ def given(made: Any) -> tuple[Model, list[int]]:
     """The model and the ids of its prompt."""
     model = shipped(made.trace.about["model"])
     return model, model.tokenizer.encode(made.trace.about["prompt"])
+
+
+def test_time_is_drawn_as_long_as_it_takes() -> None:
+    made, tree = drawn("prefill-and-decode", *RUNS[0])
+    long, short = made.times
+    assert (long.first, long.each) == (made.prefill.milliseconds, made.decode.milliseconds)
+    assert short.first == made.short.milliseconds
+    svgs = [e for e in find(tree, "times")[0].iter() if e.tag.endswith("svg")]
+    for one, drawing in zip(made.times, svgs, strict=True):
+        widths = np.array([float(rect.get("width", "")) for rect in drawing])
+        assert abs(widths / widths[0] - [1, *[one.each / one.first] * (len(widths) - 1)]).max() < 0.02
+        ends = [float(rect.get("x", "")) + float(rect.get("width", "")) for rect in drawing]
+        assert np.abs(np.subtract([float(rect.get("x", "")) for rect in drawing], [0, *ends[:-1]])).max() < 0.2
+        assert 999 - widths[-1] <= ends[-1] <= 1000.2
 
 
 def test_every_pass_on_the_timeline_is_one_of_the_run(shown: Run) -> None:

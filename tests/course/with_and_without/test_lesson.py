@@ -19,7 +19,7 @@ run = runs("with-and-without", RUNS)
 
 
 def test_every_step_counts_what_both_runs_did(run: Run) -> None:
-    recording, boards = recording_of(run[0]), find(run[1], "sheet")
+    recording, boards = recording_of(run[0]), find(run[1], "spent")
     config, so_far = recording.model.config, np.zeros(3)
     assert len(boards) == len(recording.cache)
     for t, board in enumerate(boards, start=1):
