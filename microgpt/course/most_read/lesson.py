@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from microgpt.config import Array, Config
@@ -18,6 +20,29 @@ LIBRARIES = 2026, "kvpress"  # what engines do is as of; a library for trying ou
 STANDS_OUT = 3  # the column with the bars: the weight alone would show how old a row is
 
 
+class Row(NamedTuple):
+    """A key of one head, after each step: what it has received, and what even shares would have given it; both also as
+    shares of the longest bar of that head."""
+
+    token: str
+    first: int  # the step that wrote it
+    received: list[float]
+    even: list[float]
+    bars: list[float]
+    even_bars: list[float]
+
+    @property
+    def figures(self) -> list[tuple[list[tuple[int, float]], int]]:
+        """Of each step from its own on: what it has received by then, how often it was read, and how many times an even
+        share that is; with the decimals of each."""
+        there = range(self.first, len(self.received))
+        return [
+            ([(step, self.received[step]) for step in there], 2),
+            ([(step, step - self.first + 1) for step in there], 0),
+            ([(step, self.received[step] / self.even[step]) for step in there], 2),
+        ]
+
+
 class View:
     """One text, with a table a head."""
 
@@ -25,14 +50,19 @@ class View:
         """Run the text to its end, and add up."""
         trace = settings.trace()
         config, tokens = Config(**trace.about["config"]), [show(token) for token in trace.about["tokens"]]
-        n, total = len(tokens), sum_weights(trace, config)
+        n, so_far = len(tokens), np.cumsum(weights_by_step(trace, config), axis=0)
+        total = so_far[-1]
         shares = total / even_shares(n)  # [n_layer, n_head, n]
         read = shares[:, :, :-1] if n > 1 else shares  # the newest row has been read once: that says little
         layer, head, row = (int(i) for i in np.unravel_index(read.argmax(), read.shape))
         heads = [(at, one) for at in range(config.n_layer) for one in range(config.n_head)]
         steps = [n - j for j in range(n)]
-        self.trace, self.n = trace, n
-        self.choices = (Choice("head", range(len(heads)), heads.index((layer, head))),)
+        self.trace, self.n, self.tokens = trace, n, tokens
+        self.choices = (
+            Choice("head", range(len(heads)), heads.index((layer, head))),
+            Choice("step", range(n), n - 1, in_figure=False),
+        )
+        self.rows = [rows_of(tokens, so_far[:, at, one]) for at, one in heads]
         self.legend = N_("Layer and head")
         self.labels = [f"{at}.{one}" for at, one in heads]
         self.tables = [
@@ -53,15 +83,25 @@ class View:
 view = View
 
 
-def sum_weights(trace: Trace, config: Config) -> Array:
-    """[n_layer, n_head, n]: the weights that row j has got in a text of n tokens, summed over the steps j to n - 1."""
+def weights_by_step(trace: Trace, config: Config) -> Array:
+    """[n, n_layer, n_head, n]: the weight that each step has given to each row."""
     n = len(trace.about["tokens"])
-    total = np.zeros((config.n_layer, config.n_head, n))
+    given = np.zeros((n, config.n_layer, config.n_head, n))
     for layer in range(config.n_layer):
         for step in range(n):
-            weights = trace["attn_weights", step, layer]  # [n_head, 1, step + 1]
-            total[layer, :, : step + 1] += weights[:, 0]
-    return total
+            given[step, layer, :, : step + 1] = trace["attn_weights", step, layer][:, 0]  # [n_head, 1, step + 1]
+    return given
+
+
+def rows_of(tokens: list[str], received: Array) -> list[Row]:
+    """Each row of one head; `received` is [steps, rows]."""
+    n = len(tokens)
+    even = np.cumsum(
+        np.tril(np.ones((n, n)) / np.arange(1, n + 1)[:, None]), axis=0
+    )  # row i may be read from step i on
+    longest = max(received.max(), even.max())
+    columns = (received, even, received / longest, even / longest)
+    return [Row(token, row, *(one[:, row].tolist() for one in columns)) for row, token in enumerate(tokens)]
 
 
 def even_shares(n: int) -> Array:

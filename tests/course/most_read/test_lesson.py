@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from microgpt.config import Config
 from microgpt.course import page
-from microgpt.course.most_read.lesson import View, even_shares, sum_weights, view
+from microgpt.course.most_read.lesson import View, even_shares, view, weights_by_step
 from microgpt.viz import views
 from microgpt.viz.settings import Settings
 from tests.support.pages import by_id, folded, tree_of
@@ -43,8 +43,15 @@ def test_the_weight_received_is_the_sum_of_weights_made_anew(model: str, prompt:
 @given(st.sampled_from([(model, prompt) for model, known in TEXTS.items() for prompt in known]), st.integers(0, 9))
 def test_each_step_gives_one_in_all(run: tuple[str, str], seed: int) -> None:
     shown = view(Settings(*run, temperature=1.0, seed=seed))
-    total = sum_weights(shown.trace, Config(**shown.trace.about["config"]))
+    total = weights_by_step(shown.trace, Config(**shown.trace.about["config"])).sum(axis=0)
     assert np.allclose(total.sum(axis=-1), shown.n) and np.isclose(even_shares(shown.n).sum(), shown.n)
+    for rows, table in zip(shown.rows, shown.tables, strict=True):
+        so_far = np.array([row.received for row in rows])  # [rows, steps]
+        assert np.allclose(so_far.sum(axis=0), np.arange(1, shown.n + 1))
+        assert np.allclose(np.array([row.even for row in rows]).sum(axis=0), np.arange(1, shown.n + 1))
+        assert [[figures[-1][1] for figures, _ in row.figures] for row in rows] == [
+            pytest.approx(list(row[1:])) for row in table.rows
+        ]
     largest = max(row[3] for table in shown.tables for row in table.rows[: max(1, shown.n - 1)])
     assert shown.share == largest == pytest.approx(shown.received / even_shares(shown.n)[-shown.steps])
 
