@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microgpt.errors import UserError
+from microgpt import files
 from microgpt.files import DEPTH, MOST_DIGITS, THINGS, is_too_deep, parse_json, write_whole
 
 LARGE = 10 ** (MOST_DIGITS - 1) - 1  # with its sign as long as what is read digit by digit; what is longer is rounded
@@ -35,7 +36,9 @@ def test_what_json_says_is_what_python_reads(found: object, plain: bool) -> None
 
 @given(ANYTHING, st.integers(0, 6))
 def test_depth_is_counted_outside_of_strings_alone(found: object, depth: int) -> None:
-    assert is_too_deep(json.dumps(found).encode(), depth) == (depth_of(found) > depth)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "AT_ONCE", 3)
+        assert is_too_deep(json.dumps(found).encode(), depth) == (depth_of(found) > depth)
 
 
 @given(st.lists(PIECES).map("".join))
