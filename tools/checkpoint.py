@@ -99,10 +99,15 @@ def finish(page: Page, drawn: View, view: BigPicture, out: Path, look: Look) -> 
 def in_both_forms(
     page: Page, drawn: View, view: BigPicture, chosen: Mapping[str, Any], lang: str, assets: Assets
 ) -> dict[str, str]:
-    forms, notes = {}, (ROOT / "LICENSE").read_text("utf-8")
+    return {name: in_form(page, drawn, view, chosen, lang, assets, alone) for name, alone in FORMS.items()}
+
+
+def in_form(
+    page: Page, drawn: View, view: BigPicture, chosen: Mapping[str, Any], lang: str, assets: Assets, alone: bool
+) -> str:
+    """The page with its text, or its picture alone."""
     assets = assets.with_rules(own_style(page, big=True))
     with language(lang):
-        page = page_for(page, view)
-        for name, alone in FORMS.items():
-            forms[name] = render_baked(page, drawn, Site(), alone, notes, chosen, assets)
-    return forms
+        return render_baked(
+            page_for(page, view), drawn, Site(), alone, (ROOT / "LICENSE").read_text("utf-8"), chosen, assets
+        )

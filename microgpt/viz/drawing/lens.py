@@ -29,7 +29,7 @@ def near(value: float, printed: float, digits: int) -> bool:
 
 
 def as_printed(value: float, digits: int) -> float:
-    return float(f"{value:.{digits}f}")
+    return round(value, digits)
 
 
 class Sum(NamedTuple):
@@ -126,16 +126,22 @@ def largest(pairs: Sequence[Pair]) -> tuple[list[Pair], int, float]:
     """Of many products the largest, in their order; how many others there are, and what these come to."""
     if len(pairs) <= MOST_PRODUCTS:
         return list(pairs), 0, 0.0
-    by_size = sorted(range(len(pairs)), key=lambda at: -abs(pairs[at][0] * pairs[at][1]))
+    products = [a * b for a, b in pairs]
+    sizes = list(map(abs, products))
+    by_size = sorted(range(len(pairs)), key=sizes.__getitem__, reverse=True)
     shown, others = sorted(by_size[:MOST_TERMS]), by_size[MOST_TERMS:]
-    return [pairs[at] for at in shown], len(others), sum(pairs[at][0] * pairs[at][1] for at in others)
+    return [pairs[at] for at in shown], len(others), sum(map(products.__getitem__, others))
 
 
 def add(pairs: Sequence[Pair], value: float, end: int) -> Sum | None:
     """The line of products that come to `value`; None where they do not."""
-    found = Sum(*largest(pairs), value, 0, end)
-    found = found._replace(digits=fewest(lambda digits: found._replace(digits=digits).true))
-    return found if found.true else None
+    return in_digits(Sum(*largest(pairs), value, 0, end))
+
+
+def in_digits(line: Sum) -> Sum | None:
+    """The line with its decimals."""
+    line = line._replace(digits=fewest(lambda digits: line._replace(digits=digits).true))
+    return line if line.true else None
 
 
 def score(q: Sequence[float], k: Sequence[float], value: float, end: int = 2) -> Score | None:
@@ -144,7 +150,7 @@ def score(q: Sequence[float], k: Sequence[float], value: float, end: int = 2) ->
     dot = Sum(*largest(pairs), sum(a * b for a, b in pairs), 0, 0)
     found = Score(dot, len(pairs), value, end)
     middle = fewest(lambda digits: near(found.divide(digits), value, end))
-    summed = add(pairs, dot.value, middle)
+    summed = in_digits(dot._replace(end=middle))
     return found if summed and (found := found._replace(dot=summed)).true else None
 
 

@@ -4,7 +4,9 @@ The traces are those of a random model, altered as another family would tell the
 tests/references/test_families.py, where PyTorch is at hand.
 """
 
+import re
 from functools import cache
+from html import unescape
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -26,7 +28,7 @@ from microgpt.viz.text.formats import upper_bound
 from microgpt.weights import shipped
 from tests.support.large import view as run
 from tests.support.pages import parse, text
-from tools.checkpoint import in_both_forms
+from tools.checkpoint import in_form
 
 SHAPE = ("n_layer", "n_embd", "n_head", "n_kv_head", "head_dim", "n_mlp", "n_ctx", "vocab_size", "position")
 INSIDE = ("attn_norm", "q", "k", "v", "cache_append", "attn_scores", "attn_weights", "head_out", "attn_out")
@@ -57,6 +59,10 @@ def part_of(html: str, name: str) -> Element:
     return next(one for one in parse(html).iter() if one.get("id") == name)
 
 
+def words(html: str) -> str:
+    return unescape(re.sub("<[^>]*>", "", html))
+
+
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 @pytest.mark.parametrize("far", [0.0, 0.605, 40.0])
 def test_two_ways_are_called_the_same_only_where_they_are(dtype: str, far: float) -> None:
@@ -75,8 +81,7 @@ def test_two_ways_are_called_the_same_only_where_they_are(dtype: str, far: float
     assert picture_of_trace(from_json(to_json(view.trace))).agreement == view.agreement, (
         "also after a way through a file"
     )
-    forms = in_both_forms(lesson_named("stepper"), view, view, {}, "en", STILL)
-    said, both = text(part_of(forms["index.html"], "same")), view.agreement
+    said, both = text(part_of(page(view), "same")), view.agreement
     assert both and both.steps == view.n and both.difference == pytest.approx(far, abs=1e-4)
     flips = far == 40
     assert [one.number for one in both.others] == [at + 1] * flips
@@ -139,9 +144,9 @@ def test_of_a_long_text_the_last_tokens_are_drawn_and_the_rows_before_them_stand
 def test_the_page_of_a_long_text_says_what_is_left_out_and_counts_in_the_whole_text() -> None:
     view = picture_of_trace(late())
     html = page(view)
-    assert "Before the first token that is shown, 5 others ran." in text(parse(html))
+    assert "Before the first token that is shown, 5 others ran." in words(html)
     last = view.place(view.n - 1)
-    assert html.count("+ 5 rows") == 2 and f"as row {last}. No row that lies there moves." in text(parse(html))
+    assert html.count("+ 5 rows") == 2 and f"as row {last}. No row that lies there moves." in words(html)
     under = [e for e in parse(html).iter() if "under" in (e.get("class") or "").split()]
     assert len(under) == view.n * len(view.heads)
     told = [float(next(e.itertext())) for row in under for e in row.iter() if str(e.tag).rpartition("}")[2] == "b"]
@@ -187,7 +192,7 @@ def shown(**more: Any) -> ExcerptPicture:
 
 
 def page(view: ExcerptPicture) -> str:
-    return in_both_forms(lesson_named("stepper"), view, view, {}, "en", STILL)["index.html"]
+    return in_form(lesson_named("stepper"), view, view, {}, "en", STILL, alone=False)
 
 
 def test_layers_without_rows_are_left_out_and_named() -> None:
@@ -266,10 +271,11 @@ def test_what_the_words_take_for_granted_is_said_where_it_does_not_hold() -> Non
     assert of_family(shown(scale=0.5))[1].startswith("Its scores are not q · k over the root of 64")
     view = shown(sink=0.25)
     assert of_family(view)[1].startswith("The weights of a step come to less than 1, to 0.75 on the mean")
-    said, plain = (text(parse(page(one))) for one in (view, shown()))
+    html, plain = page(view), words(page(shown()))
+    said = words(html)
     assert "as thick as 0.75 of a row" in said and "fill less than a row" in said and "thick as one row" not in said
     assert "thick as one row" in plain and "fill one row" in plain and "of a row" not in plain
-    assert view.alone == {} and "ask-alone" not in page(view), "its answer is that one row has the whole weight"
+    assert view.alone == {} and "ask-alone" not in html, "its answer is that one row has the whole weight"
     assert ours.alone["right"] == 1 and "ask-alone" in page(ours)
     view.about["engine"] = "another engine"
-    assert "to 0.75 on the mean" in text(parse(page(view)))
+    assert "to 0.75 on the mean" in words(page(view))

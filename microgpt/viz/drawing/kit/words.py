@@ -19,6 +19,7 @@ WIDTHS = (  # of characters, in parts of the size of the text: those of DejaVu S
     (0.84, "−+×<>=→"),
     (1.0, "mwMW%@—…"),
 )
+KNOWN = {character: width for width, characters in WIDTHS for character in characters}
 
 BOLD, TOKEN, END = (
     "\ue000",
@@ -33,8 +34,7 @@ def extent(text: str, size: int = SMALL, kind: str = "") -> float:
     if "tok" in kind.split():
         em = sum(1.0 if wide(c) else 0.61 for c in text)
     else:
-        known = {c: width for width, characters in WIDTHS for c in characters}
-        em = sum(known.get(c, 1.0 if wide(c) else 0.75 if c.isupper() else 0.64) for c in text)
+        em = sum(KNOWN[c] if c in KNOWN else 1.0 if wide(c) else 0.75 if c.isupper() else 0.64 for c in text)
     return em * size * (1.1 if "bold" in kind.split() else 1.0)
 
 
