@@ -45,6 +45,7 @@ def pytest_collection_finish() -> None:
     """What is loaded by now stays. The garbage collector need not look through thousands of tests again and again."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 ROOT = Path(__file__).resolve().parents[1]

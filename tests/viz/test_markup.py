@@ -48,13 +48,12 @@ def test_every_page_is_sound(page: Any, lang: str) -> None:
 
 
 @pytest.mark.slow("renders every lesson twice more")
-@pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("page", LESSONS, ids=lambda page: page.name)
-def test_every_lesson_is_sound_in_a_frame_and_baked(page: Any, lang: str) -> None:
-    with language(lang):
-        view = views.of(page)
-        for text in (render_embed(page, view), render_baked(page, view, HERE, lang == "es", "notices <&>")):
-            assert list(amiss(strict(text))) == []
+def test_every_lesson_is_sound_in_a_frame_and_baked(page: Any) -> None:
+    """Baked it has its text here; without it, it is the frame."""
+    view = views.of(page)
+    for text in (render_embed(page, view), render_baked(page, view, HERE, False, "notices <&>")):
+        assert list(amiss(strict(text))) == []
 
 
 @pytest.mark.parametrize("model", ["names", "names-deep", "stories"])
