@@ -17,12 +17,29 @@ LISTEN = """(() => { const parse = JSON.parse; window.answers = [];
     return value;
   }; })()"""
 
+# what stands in a page of another address takes the place of what stands in this one; its scripts stay those of this
+TURN = """((url) => new Promise((done, fail) => {
+  const request = Object.assign(new XMLHttpRequest(), { responseType: "document", onerror: fail });
+  request.onload = () => {
+    document.querySelector("main").replaceWith(document.adoptNode(request.response.querySelector("main")));
+    done(document.querySelector("h1").textContent);
+  };
+  request.open("GET", window.turned = url);
+  request.send();
+}))"""
+
 
 def open_live(page: Page, url: str) -> Page:
     page.open(url)
     page.run(LISTEN)
     page.run(UNFOLD)
     return page
+
+
+def turn(page: Page, name: str) -> None:
+    """Another page of the same folder, in the Python that is up."""
+    assert page.run(f"{TURN}({name!r})")
+    page.run(UNFOLD)
 
 
 def press(page: Page, hook: str) -> dict[str, Any]:

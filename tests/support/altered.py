@@ -11,7 +11,6 @@ from pathlib import Path
 
 from tools.runtime.packing import folder_name
 
-
 # what the page sees of a worker, without Python: each press is a step, Spanish needs the second archive, and these
 # seeds are its end
 STUB = """/* The worker */

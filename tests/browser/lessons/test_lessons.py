@@ -12,22 +12,12 @@ from microgpt.viz.page import Page as SitePage
 from microgpt.viz.rendering.render import prose, widget
 from microgpt.viz.settings import Settings
 from tests.browser.conftest import Open
-from tests.browser.live import STATE, html, open_live, press
+from tests.browser.live import STATE, html, open_live, press, turn
 from tests.browser.reading import Run, assert_choices_work, assert_questions_answer, assert_steps_through, strictest
 from tools.browsers import UNFOLD
 
 STEPPERS = [page for page in LESSONS if page.widget == "kv_cache"]
 LIVE = [page for page in LESSONS if page.live == "text"]
-# what stands in a page of another address takes the place of what stands in this one; its scripts stay those of this
-TURN = """((url) => new Promise((done, fail) => {
-  const request = Object.assign(new XMLHttpRequest(), { responseType: "document", onerror: fail });
-  request.onload = () => {
-    document.querySelector("main").replaceWith(document.adoptNode(request.response.querySelector("main")));
-    done(document.querySelector("h1").textContent);
-  };
-  request.open("GET", url);
-  request.send();
-}))"""
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
@@ -105,8 +95,7 @@ def test_the_live_lessons_are_the_built_ones_byte_for_byte(new_tab: Open, addres
     """All in one Python, which is started once: a page takes the place of another, and its button is pressed."""
     page = open_live(new_tab(), f"{address}{LIVE[0].name}.html")
     for lesson in LIVE:
-        assert page.run(f"{TURN}('{lesson.name}.html')")
-        page.run(UNFOLD)
+        turn(page, f"{lesson.name}.html")
         answer = press(page, "run")
         view: Any = views.view(lesson.widget, Settings(lesson.model, lesson.prompt))
         assert html(answer, "#widget") == widget(lesson.widget, view, page=lesson), lesson.name

@@ -2,13 +2,11 @@
 
 import json
 import re
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Playwright
 
 from microgpt.course import page as page_named
 from microgpt.record import Recording
@@ -18,23 +16,12 @@ from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.page import Page as SitePage
 from microgpt.viz.rendering.render import widget
 from microgpt.weights import shipped
-from tests.browser.live import LINE, STATE, open_live, press
+from tests.browser.live import LINE, STATE, press
 from tests.support.answers import stands
-from tools.browsers import Page, tab
+from tools.browsers import Page
 
 ENGINES = pytest.mark.engines("NumPy and the bridge run in the engine's own WebAssembly")
 STEPPERS = [page_named("kv-cache"), page_named("kv-cache-words")]
-
-
-@pytest.fixture(scope="module")
-def page(playwright: Playwright, engine: str, address: str) -> Iterator[Page]:
-    """One tab for the whole module, Python started once; each test sets what it needs."""
-    with tab(playwright, engine) as opened:
-        open_live(opened, address + "kv-cache.html")
-        press(opened, "run")
-        yield opened
-        assert not opened.errors
-        assert all(url.startswith((address, "blob:")) for url in opened.requests)
 
 
 def choose(page: Page, **fields: str) -> None:
@@ -61,8 +48,9 @@ def test_the_live_picture_is_the_built_one_byte_for_byte(page: Page, site_page: 
     assert page.run("window.seen") == counts  # as it is computed, a token with each answer
 
 
-@ENGINES
-@pytest.mark.parametrize("site_page", STEPPERS, ids=[p.model for p in STEPPERS])
+@pytest.mark.parametrize(
+    "site_page", [pytest.param(STEPPERS[0], marks=ENGINES), STEPPERS[1]], ids=[p.model for p in STEPPERS]
+)
 def test_the_live_trace_is_the_built_one(page: Page, site: Path, site_page: SitePage) -> None:
     choose(page, model=site_page.model, prompt=site_page.prompt, temperature="0", top_k="0", seed="42")
     press(page, "run")
@@ -103,7 +91,7 @@ def test_what_is_pressed_stays_where_it_is(page: Page) -> None:
     It stands when the page says that it is ready, not a frame later: here frames come late.
     """
     choose(page, model="names", prompt="a", temperature="1", top_k="0", seed="7")
-    place = "document.querySelector('button[data-hook=next]').getBoundingClientRect().y"
+    place = "document.querySelector('button[data-hook=next]')?.getBoundingClientRect().y"
     page.run(f"(addEventListener('click', () => {{ window.stood = {place}; }}, true), 0)")
     late = "(f) => setTimeout(() => window.soon(f), 400)"
     page.run(f"(window.soon = requestAnimationFrame, window.requestAnimationFrame = {late}, 0)")
@@ -137,27 +125,25 @@ def test_who_looks_elsewhere_is_not_moved(page: Page) -> None:
     assert page.run("scrollY") == 0
 
 
-@pytest.mark.parametrize(
-    ("fields", "says"),
-    [
-        ({"prompt": "emm@"}, "“@” (number 4"),
-        ({"prompt": ""}, "empty"),
-        ({"top_k": "-1"}, "-1"),
-        ({"prompt": "m" * 30}, "31"),
-    ],
-)
-def test_bad_input_gets_a_sentence_under_the_field_and_the_picture_stays(
-    page: Page, fields: dict[str, str], says: str
-) -> None:
-    choose(page, model="names", prompt="emm", temperature="0", top_k="0", seed="42")
+def test_bad_input_gets_a_sentence_under_the_field_and_the_picture_stays(page: Page) -> None:
+    good = {"model": "names", "prompt": "emm", "temperature": "0", "top_k": "0", "seed": "42"}
+    choose(page, **good)
     press(page, "run")
     picture = page.run('document.querySelector("#stepper").outerHTML')
-    choose(page, **fields)
-    answer = press(page, "run")
-    assert [patch["target"] for patch in answer["patches"]] == ["#prompt-error"]
-    assert says in page.run('document.querySelector("#prompt-error").textContent')
-    assert page.run('document.querySelector("#stepper").outerHTML') == picture
-    choose(page, prompt="emm", top_k="0")
+    for name, value, says in (
+        ("prompt", "emm@", "“@” (number 4"),
+        ("prompt", "", "empty"),
+        ("top_k", "-1", "-1"),
+        ("prompt", "m" * 30, "31"),
+        ("prompt", "<img src=x onerror=alert(1)>", "“<”"),
+    ):
+        choose(page, **good | {name: value})
+        answer = press(page, "run")
+        assert [patch["target"] for patch in answer["patches"]] == ["#prompt-error"]
+        assert says in page.run('document.querySelector("#prompt-error").textContent')
+        assert page.run('document.querySelector("#stepper").outerHTML') == picture
+        assert page.run('document.querySelectorAll("main img").length') == 0
+    choose(page, **good)
     press(page, "run")
     assert page.run('document.querySelector("#prompt-error").textContent') == ""
 
@@ -171,15 +157,6 @@ def test_enter_in_the_prompt_runs_it(page: Page) -> None:
     assert page.run('document.querySelectorAll("#tokens .prompt").length') == 2
 
 
-@ENGINES
-def test_a_hostile_prompt_is_text(page: Page) -> None:
-    choose(page, model="stories", prompt="<img src=x onerror=alert(1)> the day")
-    press(page, "run")
-    assert "the word “<”" in page.run('document.querySelector("#prompt-error").textContent')
-    assert page.run('document.querySelectorAll("main img").length') == 0
-
-
-@ENGINES
 def test_a_dead_interpreter_is_replaced_and_the_state_is_kept(page: Page) -> None:
     """A message that is none kills the call; the page says so; the next press goes on from where it was."""
     choose(page, model="names", prompt="jo", temperature="0", top_k="0", seed="42")
@@ -199,7 +176,6 @@ POSTED = """(() => { const post = Worker.prototype.postMessage; window.posted = 
   }; })()"""
 
 
-@ENGINES
 def test_what_is_likely_to_be_pressed_has_been_asked_for(page: Page) -> None:
     """The answer to the next press is there before it; another press, or another choice, is asked for itself."""
     choose(page, model="names", prompt="al", temperature="0", top_k="0", seed="42")

@@ -1,4 +1,4 @@
-"""A model of the reader's own, over http: chosen, run and stepped through. Nothing is sent or fetched for it."""
+"""Files of the reader's own: a model is run and stepped through, another one looked into. Nothing is sent for it."""
 
 import json
 from pathlib import Path
@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from microgpt.apps.look_inside.app import Looked
+from microgpt.checkpoints.files import header
 from microgpt.trace import from_json
-from tests.browser.conftest import Open
-from tests.browser.live import LINE, STATE, html, open_live, press
+from microgpt.viz.rendering import render
+from tests.browser.live import LINE, STATE, html, press, turn
 from tests.support.checkpoints import made
 from tests.support.given.own_model import PROMPT, expected_trace
 from tools.browsers import Page
@@ -19,10 +21,10 @@ STEPS = 'document.querySelectorAll("#tokens .T").length'
 WITHIN = {"llama": 1e-12, "wide": 1e-5}  # one is computed in 64 bits, the other in 32
 
 
-def chosen(page: Page, folder: Path) -> dict[str, Any]:
+def chosen(page: Page, *paths: Path) -> dict[str, Any]:
     before = page.run("window.answers.length")
     page.run(f"void (document.querySelector('{FIELD}').value = '')")  # WebKit's driver would add to what is chosen
-    page.choose(FIELD, *sorted(folder.iterdir()))
+    page.choose(FIELD, *sorted(paths))
     page.wait(f'window.answers.length > {before} && ["ready", "failed"].includes({STATE})')
     assert page.run(STATE) == "ready", page.run(LINE)
     answer: dict[str, Any] = json.loads(page.run("window.answers.at(-1)"))
@@ -38,27 +40,41 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {**found, "lacking": lacking}
 
 
-def test_a_model_is_dropped_and_stepped(new_tab: Open, address: str, folders: dict[str, Path]) -> None:
-    page = new_tab()
-    open_live(page, f"{address}own-model.html")
+@pytest.mark.engines("files are read by the engine")
+def test_a_file_is_shown_as_the_command_line_reads_it(started: Page, folders: dict[str, Path]) -> None:
+    page, path = started, folders["llama"] / "model.safetensors"
+    turn(page, "look-inside.html")
+    answer = chosen(page, path)
+    found, data = header(path), path.read_bytes()
+    start = data[8 : 8 + min(found.length, 960)].decode("utf-8", "ignore")
+    looked = Looked(path.name, found, start)
+    assert html(answer, "#looked") == render.render("apps/look_inside/_looked.html", looked=looked)
+    shown = page.run('document.querySelectorAll("#looked details").length')
+    assert shown > 2
+    chosen(page, Path(__file__))
+    assert "not a safetensors file" in page.run('document.querySelector("#prompt-error").textContent')
+    assert page.run('document.querySelectorAll("#looked details").length') == shown  # the picture stays
+
+
+def test_a_model_is_dropped_and_stepped(started: Page, folders: dict[str, Path]) -> None:
+    page = started
+    turn(page, "own-model.html")
     page.fill("#prompt", PROMPT)
     requests = None
     for kind in WITHIN:
         folder = folders[kind]
-        answer = chosen(page, folder)
+        answer = chosen(page, *folder.iterdir())
         assert 'id="stepper"' in html(answer, "#widget")
         requests = requests or list(page.requests)
         n = page.run(STEPS)
         answer = press(page, "next")
         assert page.run(STEPS) == answer["state"]["n"] == n + 1
         compared(json.loads(page.run("window.answers.at(-1)")), press(page, "trace"), folder, WITHIN[kind])
-    assert not page.errors
     since = {url.rpartition("/")[2] for url in page.requests if url not in (requests or [])}
     assert since <= {"icon.svg", "offline.js"}  # nothing since Python was there; these two a browser takes in its time
-    assert all(url.startswith((address, "blob:")) for url in page.requests)
 
     steps = page.run(STEPS)
-    answer = chosen(page, folders["lacking"])
+    answer = chosen(page, *folders["lacking"].iterdir())
     assert "config.json is missing" in html(answer, "#prompt-error") and page.run(STEPS) == steps
 
 
