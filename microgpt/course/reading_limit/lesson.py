@@ -26,12 +26,15 @@ from microgpt.serving.hardware import (
 )
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
+from microgpt.viz.drawing.lens import as_printed, fewest, near
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 
 LARGE, GPU, OLDER = "Llama-3-8B", "H100", "A100"  # OLDER is that of the lesson on prefill
 LENGTHS, BATCHES = (128, 512, 2048, 8192), (1, 4, 16, 64, 256, 1024)
 LENGTH_SHOWN = 2  # the length on show
+ASKED = tuple(f"b{i}" for i in range(len(BATCHES)))  # batches that can be asked where they lie
+GB = 10**9
 RANKS = (1, 2, 4)
 LINKS = {"nvlink": 450e9, "network": 50e9, "pcie": 63e9, "disk": 7e9}  # bytes per second, one way
 HALF_SPEED = 0.5  # of the peak, at which a prompt is computed again
@@ -43,6 +46,47 @@ ROWS_CODE = f"{questions.ROWS} * 10**9"
 LONGEST = LENGTHS[-1]
 
 
+class Line(NamedTuple):
+    """How long a step lasts, and where it lies, out of bytes and operations, both in thousands of millions."""
+
+    weights: float
+    rows: float
+    operations: float
+    digits: int = 0
+
+    @property
+    def read(self) -> float:
+        return self.weights + self.rows
+
+    @property
+    def speed(self) -> float:
+        """Thousands of millions of bytes per millisecond."""
+        return PROCESSORS[GPU].bandwidth / GB / 1000
+
+    @property
+    def peak(self) -> float:
+        """And of operations."""
+        return PROCESSORS[GPU].operations / GB / 1000
+
+    @property
+    def reads(self) -> bool:
+        """Whether it is reading that the step waits for."""
+        return self.read / self.speed >= self.operations / self.peak
+
+    def true(self, digits: int) -> bool:
+        """Whether what is printed with so many decimals comes to what is printed of the results."""
+        printed = Line(*(as_printed(x, digits) for x in (self.weights, self.rows, self.operations)))
+        read = as_printed(self.read, digits)
+        over, by, whole = (read, self.speed, self.read) if self.reads else (
+            printed.operations, self.peak, self.operations,
+        )  # fmt: skip
+        return (
+            near(printed.read, self.read, digits)
+            and near(over / by, whole / by, 1)
+            and near(printed.operations / read, self.operations / self.read, 1)
+        )
+
+
 class BatchStep(NamedTuple):
     """A decode step of so many texts."""
 
@@ -52,6 +96,7 @@ class BatchStep(NamedTuple):
     rows: float  # share of what is read
     per_second: float  # tokens, all texts together
     fits: bool
+    line: Line
 
     @property
     def weights(self) -> float:
@@ -82,6 +127,7 @@ class View:
         cases = [case(length) for length in LENGTHS]
         self.trace, self.cases, self.n = trace, cases, n
         self.choices = (Choice("length", range(len(cases)), LENGTH_SHOWN),)
+        self.fields = (Choice("lens", ("", *ASKED), "", in_figure=False),)
         self.peak = card.operations / 10**12  # millions of millions of operations per second
         self.bandwidth = card.bandwidth / 10**9  # GB per second
         self.memory = card.memory / 10**9  # GB
@@ -123,15 +169,17 @@ def case(length: int) -> Case:
     steps = []
     for batch in BATCHES:
         load = lower_bound(model, decoding(batch, length))
-        seconds = load.seconds(card)
+        seconds, rows = load.seconds(card), batch * length * row
+        line = Line((load.read - rows) / GB, rows / GB, load.operations / GB)
         steps.append(
             BatchStep(
                 batch,
                 load.intensity,
                 1000 * seconds,
-                batch * length * row / load.read,
+                rows / load.read,
                 batch / seconds,
                 batch <= most,
+                line._replace(digits=fewest(line.true, 1)),
             )
         )
     return Case(length, intensity_limit(model, length), most, steps)

@@ -81,3 +81,16 @@ def test_two_units_and_two_cards_are_one_picture() -> None:
     words = text(by_id("reading-limit")["counted"])
     said = [float(figure) for figure in re.findall(r"(?<![A-Z])\b\d[\d.]*", words)]
     assert said == [round(312 / 2.039 / 2), round(312 / 2.039), round(989 / 312, 1), round(3.35 / 2.039, 1)]
+
+
+def test_each_line_comes_to_its_time_and_its_place(run: Run) -> None:
+    """Sum, quotient and quotient again, by what is printed alone."""
+    made, tree = run
+    for i, case in enumerate(made.cases):
+        lines = [line for told in find(find(tree, f"C{i}")[0], "replies") for line in told]
+        for line, step in zip(lines, case.steps, strict=True):
+            weights, rows, read, over, by, time, done, under, each = numbers(line)
+            shown = f"{step.milliseconds:.1f}", f"{step.intensity:.1f}"
+            assert (time, each, under) == (float(shown[0]), float(shown[1]), read)
+            assert weights + rows == pytest.approx(read) and over in (read, done) and by in (3.35, 989)
+            assert abs(over / by - time) <= 0.05 + 1e-9 and abs(done / read - each) <= 0.05 + 1e-9

@@ -1,0 +1,11 @@
+"""What states.css is written with: what can be asked where it comes from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from microgpt.course.reading_limit.lesson import ASKED
+
+
+def states(big: bool) -> dict[str, Any]:
+    return {"asked": ASKED}
