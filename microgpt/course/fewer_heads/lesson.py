@@ -10,7 +10,8 @@ from microgpt.config import param_shapes
 from microgpt.cost import PARTS, step_macs
 from microgpt.course.fewer_heads import training
 from microgpt.course.fewer_heads.questions import asks
-from microgpt.course.fewer_heads.variants import ORIGINS, Trial
+from microgpt.course.fewer_heads.readers import Readers, lines, readers, readers_of
+from microgpt.course.fewer_heads.variants import ORIGINS, Group, Trial
 from microgpt.experiments.shared_heads import choices, in_turn, quality
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
@@ -45,6 +46,11 @@ class View:
         published = counts_of_smol.index(c.n_kv_head)
         self.trace, self.n, self.short, self.own = trace, n, short, own
         self.own_way = ways.index(own)
+        self.asked = readers(config)
+        self.singles = [Readers(head, head) for head in range(config.n_head)]
+        self.digits = trial.scale.digits or 0
+        self.lines = [lines(config, way, own, self.digits) for way in ways]
+        self.fields = (Choice("lens", ("", *(one.name for one in self.asked)), "", in_figure=False),)
         self.choices = (
             Choice("way", range(len(ways)), self.own_way),
             Choice("smol", range(len(variants)), published, in_figure=False),
@@ -86,6 +92,13 @@ class View:
         self.by_sharing = self.fewer[-1].widened > self.fewer[-1].more / 2
         # to share from the first step beats averages that are trained further
         self.start_better = all(one.more < one.continued for one in self.fewer)
+
+    def by(self, one: Readers) -> str:
+        """The classes of what stays lit when such readers are asked for."""
+        return " ".join(f"by-{other.name}" for other in self.asked if other.meet(one))
+
+    def readers_of(self, group: Group) -> Readers:
+        return readers_of(group)
 
 
 view = View

@@ -100,6 +100,25 @@ def test_the_kept_rows_are_as_many_as_the_cache_of_that_model_holds(made: Run) -
             )
 
 
+def test_each_line_says_what_query_heads_read_and_how_an_average_is_made(made: Run) -> None:
+    """By what is printed alone; the widest readers read all that is kept."""
+    shown, tree = made
+    for panel, way in zip(boards(tree), shown.ways, strict=True):
+        lines = list(find(panel, "replies")[0])
+        assert [" ".join(classes(line)) for line in lines] == [one.name for one in shown.asked]
+        for line in lines:
+            first, last = shown.asked[lines.index(line)]
+            pairs, each, numbers_read, *cell = numbers(line)[1 if first == last else 2 :]
+            assert pairs * each == numbers_read
+            assert pairs == (max(1, way.n * (last - first + 1) // len(shown.queries)) if way.n else 1)
+            if cell:
+                *factors, value = cell
+                products = [a * b for a, b in zip(factors[::2], factors[1::2], strict=True)]
+                assert way.origin == "averaged" and abs(sum(products) - value) <= 0.5 * 10**-shown.digits + 1e-9
+        assert (way.origin == "averaged") == any(len(numbers(line)) > 5 for line in lines)
+        assert numbers(lines[-1])[4] == way.row
+
+
 def test_what_is_kept_stands_below_those_that_share_it(made: Run) -> None:
     """Each box has its number and its way's heads that share: the style places it by the two, and by the choice's."""
     shown, tree = made
