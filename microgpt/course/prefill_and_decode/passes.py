@@ -68,10 +68,11 @@ class Times(NamedTuple):
 def times(name: str) -> list[Times]:
     """When the tokens come after its prompt, and after a short one, on one axis of time."""
     config, n = LARGE_CONFIGS[name]
-    both = [
-        (prompt, *(1000 * A100.seconds(schedule.estimate(config, *one)) for one in ((prompt, 0), (1, prompt))))
-        for prompt in (n, SHORT_PROMPT)
-    ]
+
+    def least(tokens: int, start: int) -> float:
+        return 1000 * A100.seconds(schedule.estimate(config, tokens, start))
+
+    both = [(prompt, least(prompt, 0), least(1, prompt)) for prompt in (n, SHORT_PROMPT)]
     whole = max(first + MORE_TOKENS * each for _, first, each in both)
 
     def passes(first: float, each: float) -> list[tuple[str, float, float]]:
