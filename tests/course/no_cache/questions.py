@@ -65,7 +65,7 @@ What does it cost it? 25665,5366416,384164,096a GPT with its cache256
 What does a mask by blocks change? a finished block is as final as a token of a GPT, and its rows stay
 Is a diffusion model 27 times as fast as a GPT? up to 27\.6 times the speed that way\. But that is against the same diffusion model without a cache
 Are an encoder and a decoder two caches? a query of the new token, keys and values of the encoder’s rows
-Is cross-attention made again at every step? They are made once, 6 rows per layer above, and no step adds to them; only q is new
+Is cross-attention made again at every step? They are made once, 6 rows per layer, and no step adds to them; only q is new
 How large is Whisper's? 1,500 rows, however short the speech
 May two adapters share a prompt? a text may take over the rows of another only if both run with the same adapter
 Which rows does an adapter change? all of them change what leaves the layer, and so every row of the layers above
