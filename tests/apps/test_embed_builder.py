@@ -70,6 +70,7 @@ def test_html_gives_exactly_the_address_and_the_title_back(chosen: dict[str, str
         found = only_iframe(body)
         assert (found["src"], found["title"]) == (shown.url, " ".join(title.split()))
         assert (found["width"], found["height"], found["loading"]) == ("750", "450", "lazy")
+        assert "fullscreen" in found["allow"]
     slide = only_iframe(code["reveal"].removeprefix("<section>").removesuffix("</section>"))
     assert slide["data-src"] == shown.url and "src" not in slide
     assert code["link"] == shown.link

@@ -15,6 +15,8 @@ from urllib.parse import quote
 from microgpt.errors import N_, UserError
 from microgpt.viz.text.language import LANGUAGES, folder
 
+ALLOWED = "clipboard-write; fullscreen"  # what a page may do in its frame: copy, and fill the screen of a hall
+
 
 class Frame(NamedTuple):
     """What is pasted, before it has a form."""
@@ -86,7 +88,7 @@ def html(frame: Frame, src: str = "src") -> str:
         "width": frame.width,
         "height": frame.height,
         "loading": "lazy",
-        "allow": "clipboard-write",
+        "allow": ALLOWED,
         "style": "border:0",
     }
     written = " ".join(f'{name}="{escape(value)}"' for name, value in attributes.items())
@@ -108,7 +110,7 @@ def slide(frame: Frame) -> str:
 
 
 def cell(frame: Frame) -> str:
-    extras = [f'title="{escape(frame.title)}"', 'loading="lazy"', 'allow="clipboard-write"']
+    extras = [f'title="{escape(frame.title)}"', 'loading="lazy"', f'allow="{ALLOWED}"']
     width = repr(frame.width) if frame.width.endswith("%") else frame.width
     return (
         "from IPython.display import IFrame\n\n"
