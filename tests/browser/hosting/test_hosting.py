@@ -43,17 +43,16 @@ def plain(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
         server.stdout.close()
 
 
-@pytest.mark.parametrize("name", ["kv-cache.html", "es/embed/kv-cache.html"])
-def test_it_runs_from_a_folder_of_a_plain_server(new_tab: Open, plain: str, name: str) -> None:
-    page = open_live(new_tab(), plain + name)
+def test_it_runs_from_a_folder_of_a_plain_server(new_tab: Open, plain: str) -> None:
+    page = open_live(new_tab(), f"{plain}es/embed/kv-cache.html")
     assert press(page, "next")["state"]["n"] == 4
     assert not page.errors
 
 
-def test_a_first_step_asks_for_few_files(new_tab: Open, site: Path) -> None:
+def test_a_first_step_asks_for_few_files(new_tab: Open, stub: Path) -> None:
     """Each once: the page and what is beside it, and of Python's files those that a first step needs, then the rest."""
     asked = list[str]()
-    with serving(site, lambda path: asked.append(path)) as url:
+    with serving(stub, lambda path: asked.append(path)) as url:
         page = open_live(new_tab(), url + "kv-cache.html")
         press(page, "next")
         end = time.monotonic() + 20

@@ -89,22 +89,24 @@ def wait_for(page: Page, *paths: str) -> None:
 OWN = pytest.mark.engines("service workers and their stores are the engine's own")
 
 
-@pytest.mark.parametrize("used", [False, pytest.param(True, marks=OWN)], ids=["steps", "python"])
-def test_a_page_that_was_visited_once_works_without_a_network(new_tab: Open, site: Path, used: bool) -> None:
-    page = new_tab()
-    with serving(site) as url:
+@OWN
+def test_a_page_that_was_visited_once_works_without_a_network_and_python_if_it_was_used(
+    new_tab: Open, stub: Path
+) -> None:
+    page, line = new_tab(), Line()
+    hasty = (stub / "boot.js").read_text("utf-8").replace("CALM = 3", "CALM = 0.1")
+    line.instead["/boot.js"] = answer(200, hasty, Content_Type="text/javascript")
+    with serving(stub, line) as url:
         open_live(page, url + "kv-cache.html")
         page.wait("navigator.serviceWorker.controller !== null")
-        if used:
-            press(page, "next")
-            (folder,) = site.glob("runtime-*")
-            wait_for(page, *(f"/{folder.name}/{path.name}" for path in folder.iterdir()))
         wait_for(page, "/kv-cache.html", "/style.css", "/boot.js", "/host.js")
+        press(page, "next")
+        (folder,) = stub.glob("runtime-*")
+        wait_for(page, *(f"/{folder.name}/{path.name}" for path in folder.iterdir()))
     open_live(page, url + "kv-cache.html?step=2")
     assert page.run("document.querySelector('[name=step]:checked').value") == "2"
     assert_steps_through(page.run)
-    if used:
-        assert press(page, "next")["state"]["n"] == 4
+    assert press(page, "next")["state"]["n"] == 4
 
 
 def test_what_is_there_anew_replaces_what_was_kept(new_tab: Open, site: Path, tmp_path: Path) -> None:
@@ -120,10 +122,10 @@ def test_what_is_there_anew_replaces_what_was_kept(new_tab: Open, site: Path, tm
         assert page.run(TITLE).startswith("New: ")
 
 
-def test_bytes_reach_the_page_while_the_rest_is_still_on_its_way(new_tab: Open, site: Path) -> None:
+def test_bytes_reach_the_page_while_the_rest_is_still_on_its_way(new_tab: Open, stub: Path) -> None:
     """Else a loader that waits for bytes gives up on a slow line."""
     line, rest = Line(), Event()
-    (wasm,) = site.glob("runtime-*/pyodide.asm.wasm")
+    (wasm,) = stub.glob("runtime-*/pyodide.asm.wasm")
     data, held = wasm.read_bytes(), 200_000
 
     def slowly() -> Answer:
@@ -134,8 +136,8 @@ def test_bytes_reach_the_page_while_the_rest_is_still_on_its_way(new_tab: Open, 
 
         return 200, {"Content-Length": str(len(data)), "Content-Type": "application/wasm"}, parts()
 
-    line.instead[f"/{wasm.relative_to(site).as_posix()}"] = slowly
-    with serving(site, line) as url:
+    line.instead[f"/{wasm.relative_to(stub).as_posix()}"] = slowly
+    with serving(stub, line) as url:
         page = open_live(new_tab(), url + "kv-cache.html")
         page.wait("navigator.serviceWorker.controller !== null")
         before = page.run("answers.length")
@@ -165,11 +167,11 @@ BROKEN = {
     "how",
     [pytest.param("denied", marks=OWN), *sampled([*BROKEN][1:], {"full"}, "other ways to keep nothing")],
 )
-def test_without_storage_everything_comes_from_the_network(new_tab: Open, site: Path, how: str) -> None:
+def test_without_storage_everything_comes_from_the_network(new_tab: Open, stub: Path, how: str) -> None:
     line = Line()
-    code = BROKEN[how] + (site / "offline.js").read_text("utf-8")
+    code = BROKEN[how] + (stub / "offline.js").read_text("utf-8")
     line.instead["/offline.js"] = answer(200, code, Content_Type="text/javascript")
-    with serving(site, line) as url:
+    with serving(stub, line) as url:
         page = controlled(new_tab(), url + "kv-cache-words.html")
         open_live(page, url + "kv-cache.html")
         assert page.run("navigator.serviceWorker.controller !== null")
