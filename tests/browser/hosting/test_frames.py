@@ -212,7 +212,7 @@ def seen_outside(page: Page, at: Served, must: set[str]) -> set[str]:
             again = len([path for path in at.seen if path.endswith(".wasm")])
             if again > asked and page.run("window.heard.at(-1)") != tall:
                 return works | {PYTHON}
-            if again == asked and half_seconds > 16 and PYTHON not in must:  # nobody asks for it
+            if again == asked and half_seconds > 6 and PYTHON not in must:  # nobody asks for it
                 break
     return works
 
