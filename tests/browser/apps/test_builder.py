@@ -22,7 +22,9 @@ LOADED = """(({ src, contentDocument: inside }) => inside?.URL === src && inside
 (document.querySelector('#preview iframe'))"""
 
 
-def test_embed_this_view_leads_to_the_code_of_this_view(new_tab: Open, address: str) -> None:
+def test_embed_this_view_leads_to_its_code_and_what_is_chosen_then_is_at_once_in_both(
+    new_tab: Open, address: str
+) -> None:
     page = new_tab()
     page.open(f"{address}kv-cache-words.html?theme=dark")
     for name, value in {"step": 2, "layer": 1, "phase": 4}.items():
@@ -39,6 +41,18 @@ def test_embed_this_view_leads_to_the_code_of_this_view(new_tab: Open, address: 
     for host in HOSTS:
         code = unescape(html[f"#code-{host.slug}"].strip().removeprefix("<span>").removesuffix("</span>"))
         assert page.run(CODE.format(host.slug)).strip() == code
+    for name, value, query in (  # no button is pressed: a choice is sent by its own control
+        ("step", "3", "step=3&layer=1&phase=4&theme=dark"),
+        ("play", "true", "step=3&layer=1&phase=4&play=1&theme=dark"),
+        ("theme", "'light'", "step=3&layer=1&phase=4&play=1&theme=light"),
+    ):
+        page.run(f"({SET}('{name}', {value}), 0)")
+        page.wait(f"{PREVIEW} === '{address}embed/kv-cache-words.html?{query}'")
+        assert page.run(CODE.format("link")).strip() == f"kv-cache-words.html?{query}"
+        page.wait(LOADED)  # Firefox tells of a load that is broken off through a service worker as an error
+    page.run(f"({SET}('embed_size', '320x480'), 0)")
+    page.wait("document.querySelector('#preview iframe').width === '320'")
+    assert 'width="320"' in page.run(CODE.format("html"))
     assert not page.errors
 
 
@@ -55,6 +69,10 @@ def test_a_choice_that_only_its_own_page_knows_goes_along(new_tab: Open, address
     page.run(f"({SET}('other', 'known=99'), 0)")  # in one go: a driver that empties a field first has it sent
     page.wait("document.querySelector('#prompt-error').textContent.includes('99')")
     assert page.run(PREVIEW) == f"{address}es/embed/memory.html?known=2"  # the last good one stays
+    page.run(f"({SET}('other', ''), 0)")
+    page.wait(f"{PREVIEW} === '{address}es/embed/memory.html'")
+    page.run(f"({SET}('embed_page', 'kv-cache-words'), 0)")
+    page.wait(f"{PREVIEW} === '{address}es/embed/kv-cache-words.html'")
 
 
 @pytest.mark.parametrize("javascript", [True, False])
@@ -77,36 +95,10 @@ def test_every_code_can_be_read_and_the_preview_steps(
 BOX = "(({ left, top, right, bottom }) => ({ left, top, right, bottom }))"
 
 
-def test_what_is_chosen_is_at_once_in_the_preview_and_in_the_code(new_tab: Open, address: str) -> None:
-    """No button is pressed: a choice is sent by its own control."""
-    page = new_tab()
-    page.open(f"{address}embed-builder.html")
-    for name, value, query in (
-        ("embed_page", "'kv-cache-words'", ""),
-        ("step", "2", "?step=2"),
-        ("phase", "4", "?step=2&phase=4"),
-        ("theme", "'dark'", "?step=2&phase=4&theme=dark"),
-        ("play", "true", "?step=2&phase=4&play=1&theme=dark"),
-    ):
-        page.run(f"({SET}('{name}', {value}), 0)")
-        page.wait(f"{PREVIEW} === '{address}embed/kv-cache-words.html{query}'")
-        assert page.run(CODE.format("link")).strip() == f"kv-cache-words.html{query}"
-        page.wait(LOADED)  # Firefox tells of a load that is broken off through a service worker as an error
-    page.run(f"({SET}('embed_size', '320x480'), 0)")
-    page.wait("document.querySelector('#preview iframe').width === '320'")
-    assert 'width="320"' in page.run(CODE.format("html"))
-    assert not page.errors
-
-
-def test_every_choice_is_sent_by_its_own_control(new_tab: Open, address: str) -> None:
+def test_every_choice_is_sent_by_its_own_control_below_or_beside_preview_and_code(new_tab: Open, address: str) -> None:
     page = new_tab()
     page.open(f"{address}embed-builder.html")
     assert page.run("[...document.querySelectorAll('.live [name]')].filter((e) => !e.dataset.hook).length") == 0
-
-
-def test_the_preview_comes_first_then_its_code_and_the_choices_beside_or_below(new_tab: Open, address: str) -> None:
-    page = new_tab()
-    page.open(f"{address}embed-builder.html")
     found = ("#preview iframe", ".paste", ".builder .live")
     preview, code, choices = (
         page.run(f"{BOX}(document.querySelector('{one}').getBoundingClientRect())") for one in found
