@@ -41,12 +41,12 @@ def test_embed_this_view_leads_to_its_code_and_what_is_chosen_then_is_at_once_in
     for host in HOSTS:
         code = unescape(html[f"#code-{host.slug}"].strip().removeprefix("<span>").removesuffix("</span>"))
         assert page.run(CODE.format(host.slug)).strip() == code
-    for name, value, query in (  # no button is pressed: a choice is sent by its own control
+    for name, chosen, query in (  # no button is pressed: a choice is sent by its own control
         ("step", "3", "step=3&layer=1&phase=4&theme=dark"),
         ("play", "true", "step=3&layer=1&phase=4&play=1&theme=dark"),
         ("theme", "'light'", "step=3&layer=1&phase=4&play=1&theme=light"),
     ):
-        page.run(f"({SET}('{name}', {value}), 0)")
+        page.run(f"({SET}('{name}', {chosen}), 0)")
         page.wait(f"{PREVIEW} === '{address}embed/kv-cache-words.html?{query}'")
         assert page.run(CODE.format("link")).strip() == f"kv-cache-words.html?{query}"
         page.wait(LOADED)  # Firefox tells of a load that is broken off through a service worker as an error
