@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microgpt.errors import UserError
 from microgpt import files
+from microgpt.errors import UserError
 from microgpt.files import DEPTH, MOST_DIGITS, THINGS, is_too_deep, parse_json, write_whole
 
 LARGE = 10 ** (MOST_DIGITS - 1) - 1  # with its sign as long as what is read digit by digit; what is longer is rounded
