@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-import html5lib
 import pytest
 
 from microgpt.apps.model_that_talks import app as talks
@@ -25,6 +24,7 @@ from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings
 from microgpt.viz.text import language
 from microgpt.weights import TRAINED, shipped
+from tests.support.parsing import parse
 
 KEPT = r"%\(\w+\)[sd]|\{\w*\}|<[^>]*>|&#?\w+;"  # in a message: what is filled in, tags, characters by name
 CODE = {"code", "pre", "script", "style"}
@@ -87,7 +87,7 @@ def texts(element: Element) -> Iterator[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_nothing_on_a_page_is_left_untranslated(page: Page) -> None:
-    tree = html5lib.parse(render.render_page(page, views.of(page)), namespaceHTMLElements=False)
+    tree = parse(render.render_page(page, views.of(page)))
     said = list(texts(tree))
     assert any("éé" in text for text in said)
     assert words_of(said, page) == set()
