@@ -75,15 +75,15 @@ class Line(NamedTuple):
 
     def true(self, digits: int) -> bool:
         """Whether what is printed with so many decimals comes to what is printed of the results."""
-        printed = Line(*(as_printed(x, digits) for x in (self.weights, self.rows, self.operations)))
+        weights, rows, done = (as_printed(x, digits) for x in (self.weights, self.rows, self.operations))
         read = as_printed(self.read, digits)
         over, by, whole = (read, self.speed, self.read) if self.reads else (
-            printed.operations, self.peak, self.operations,
+            done, self.peak, self.operations,
         )  # fmt: skip
         return (
-            near(printed.read, self.read, digits)
+            near(weights + rows, self.read, digits)
             and near(over / by, whole / by, 1)
-            and near(printed.operations / read, self.operations / self.read, 1)
+            and near(done / read, self.operations / self.read, 1)
         )
 
 
