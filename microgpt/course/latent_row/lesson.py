@@ -115,6 +115,11 @@ class View:
         """Numbers that are kept of a token."""
         return self.config.kv_lora_rank + self.config.rope_dim
 
+    @property
+    def fields(self) -> tuple[Choice, ...]:
+        """What is asked where it comes from."""
+        return (Choice("lens", ("", *self.head.lines.names()), "", in_figure=False),)
+
 
 view = View
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt.config import Array
+from microgpt.course.latent_row.lines import Computed, HeadLines, lines_of
 from microgpt.model import absorb, expand
 from microgpt.record import Recording
 from microgpt.viz.drawing.heat import Strip, scale_for
@@ -41,35 +42,56 @@ class OneHead(NamedTuple):
     turned: Strip
     mixed: Strip  # of latents
     out: Strip  # of values: the mix of all of them, or what wv_up makes of `mixed`
+    lines: HeadLines
 
 
 def one_head(recording: Recording, layer: int) -> OneHead:
     """The newest step, in that layer."""
-    c, n, params = recording.model.config, recording.n_prompt, recording.model.params
-    short, latents = (np.array([recording.trace[name, i, layer][0, 0] for i in range(n)])[None] for name in "kv")
-    q, here = recording.trace["q", n - 1, layer], f"layer{layer}."
-    _, keys, values = expand(q, short, latents, params, here)
-    turned, _, _ = absorb(q, short, latents, params, here)
-    weights = recording.trace["attn_weights", n - 1, layer][:, 0]
-    head = int(weights.max(axis=1).argmax())
-    own, mixed, out = c.head_dim - c.rope_dim, weights[head] @ latents[0], weights[head] @ values[head]
-    words = [show(str(token)) for token in recording.trace.about["tokens"][:n]]
-    query, asked = q[0, head], turned[0, head]
-    kept, keyed = strips(latents, mixed), strips(short, query[own:])
-    made_k, made_v, asks = strips(keys[head, :, :own]), strips(values[head], out), strips(query[:own], asked)
+    head, made = compute(recording, layer)
+    words, first = [show(str(token)) for token in recording.trace.about["tokens"]], max(0, len(made.latents) - DRAWN)
+    kept, keyed = strips(made.latents, made.mixed), strips(made.short, made.short_query)
+    made_k, made_v, asks = strips(made.keys), strips(made.values, made.out), strips(made.query, made.turned)
     rows = [
         HeadRow(
             words[i],
-            kept(latents[0, i]),
-            keyed(short[0, i]),
-            made_k(keys[head, i, :own]),
-            made_v(values[head, i]),
-            float(weights[head, i]),
+            kept(made.latents[i]),
+            keyed(made.short[i]),
+            made_k(made.keys[i]),
+            made_v(made.values[i]),
+            float(made.weights[i]),
         )
-        for i in range(max(0, n - DRAWN), n)
+        for i in range(first, len(made.latents))
     ]
-    asked = asked[: c.kv_lora_rank]
-    return OneHead(head, rows, asks(query[:own]), keyed(query[own:]), asks(asked), kept(mixed), made_v(out))
+    query, short, turned = asks(made.query), keyed(made.short_query), asks(made.turned)
+    return OneHead(head, rows, query, short, turned, kept(made.mixed), made_v(made.out), lines_of(made, first))
+
+
+def compute(recording: Recording, layer: int) -> tuple[int, Computed]:
+    """The head whose weights differ most, and all that it computes in that layer at the newest step."""
+    c, n, params, trace = recording.model.config, recording.n_prompt, recording.model.params, recording.trace
+    short, latents = (np.array([trace[name, i, layer][0, 0] for i in range(n)]) for name in "kv")
+    here, own, rank = f"layer{layer}.", c.head_dim - c.rope_dim, c.kv_lora_rank
+    _, keys, values = expand(trace["q", n - 1, layer], short[None], latents[None], params, here)
+    turned, _, _ = absorb(trace["q", n - 1, layer], short[None], latents[None], params, here)
+    weights, scores = (trace[f"attn_{name}", n - 1, layer][:, 0] for name in ("weights", "scores"))
+    head = int(weights.max(axis=1).argmax())
+    up_k, up_v = (params[f"{here}w{name}_up"].reshape(c.n_head, own, rank)[head] for name in "kv")
+    query, short_query = np.split(trace["q", n - 1, layer][0, head], [own])
+    return head, Computed(
+        query,
+        short_query,
+        turned[0, head, :rank],
+        latents,
+        short,
+        keys[head, :, :own],
+        values[head],
+        scores[head],
+        weights[head],
+        weights[head] @ latents,
+        weights[head] @ values[head],
+        up_k,
+        up_v,
+    )
 
 
 def strips(*alike: Array) -> Callable[[Array], Strip]:

@@ -6,10 +6,13 @@ import numpy as np
 
 from microgpt.cache import KVCache
 from microgpt.course.latent_row.lesson import CLAIM, KEPT_STATE
+from microgpt.course.latent_row.lines import DIGITS
 from microgpt.experiments.shared_heads.widths import SEEDS, compare_pairs
 from microgpt.model import forward
+from microgpt.viz.text.formats import number
 from microgpt.weights import shipped
-from tests.support.pages import Run, classes, drawn, find, prose_of, runs, text
+from tests.support.lens import holds
+from tests.support.pages import Run, classes, drawn, find, folded, prose_of, runs, text
 
 PROMPTS = ["The next day is bright and the sun", "The", "In the morning the woman is happy and she sings ."]
 MODEL = shipped("stories-mla")
@@ -52,11 +55,33 @@ def test_both_ways_come_to_the_same_by_hand(run: Run) -> None:
     assert made.difference < 1e-12
 
 
+def test_every_line_comes_to_the_number_that_it_answers_for(run: Run) -> None:
+    """What each cell that is made comes from, and each weight, both ways."""
+    made, tree = run
+    head, due, own = made.head, dict[str, str](), range(made.own)
+    for i, row in enumerate(head.rows):
+        due |= {
+            f"{kind}{i}-{j}": number(values(strip)[j], DIGITS)
+            for kind, strip in zip("kv", row[3:5], strict=True)
+            for j in own
+        }
+        due |= {f"{kind}{i}": number(row.weight) for kind in "wx"}
+    due |= {f"t{j}": number(x, DIGITS) for j, x in enumerate(values(head.turned))}
+    due |= {f"{kind}{j}": number(values(head.out)[j], DIGITS) for kind in "ou" for j in own}
+    said = dict[str, str]()
+    for part in find(tree, "hits"):
+        asked, lines = [e.get("value", "") for e in part.iter("input")], [folded(e) for e in part.iter("p")]
+        said |= dict(zip(asked, lines, strict=True))
+    assert {name: line.split()[-1] for name, line in said.items()} == due
+    assert [line for line in said.values() if not holds(line.replace(", as q · k without the short key", ""))] == []
+    assert {one.name: set(one.values) for one in made.fields}["lens"] == {"", *due}
+
+
 def test_the_matrices_are_there_both_ways_and_what_is_made_only_one_way(run: Run) -> None:
     made, tree = run
     (fold,) = find(tree, "fold")
     assert [classes(one) & {"k", "v", "D"} for one in find(fold, "matrix")] == [{"k"}, {"v"}]
-    assert len(find(fold, "D0", "anew")) == 2 * len(made.head.rows)
+    assert sum(len(find(one, "anew")) for one in find(fold, "D0")) == 2 * len(made.head.rows)
     assert len(find(fold, "D1", "from")) == len(find(fold, "D1", "into")) == 1
     panels = [text(find(tree, f"C{i}")[0]) for i in range(2)]
     assert f"{made.ways[0][0]} numbers per layer" in panels[0] and "Nothing is made" in panels[1]

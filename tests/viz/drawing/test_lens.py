@@ -1,7 +1,6 @@
 """Every line that says where a number comes from evaluates to the number that stands in the picture, printed digit by
 printed digit: the lines are read from the page and computed again by what is printed alone."""
 
-import math
 import re
 from html import unescape
 
@@ -13,34 +12,12 @@ from microgpt.viz.drawing.lens import MOST_CELLS, MOST_PRODUCTS, MOST_TERMS
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import in_cell, number
+from tests.support.lens import holds
 
 RANDOM = [
     Settings("names", "emm"), Settings("names", "zoe", temperature=0.8, top_k=3, seed=4), Settings("names-deep", "al"),
     Settings("stories", "The next day is bright", seed=2), Settings("stories", "the sun", temperature=1.5),
 ]  # fmt: skip
-ROOM = 1e-6  # what is exactly between two printed numbers may be either
-
-
-def value(text: str) -> float:
-    """What a formula comes to, by Python."""
-    code = text.replace("−", "-").replace("×", "*").replace("\u00a0", " ")
-    return float(eval(re.sub(r"√(\d+)", r"sqrt(\1)", code), {"exp": math.exp, "sqrt": math.sqrt}))
-
-
-def agrees(formula: str, printed: str) -> bool:
-    """Whether the formula comes to what is printed for it, with the decimals that are printed."""
-    decimals = len(printed.partition(".")[2])
-    return abs(value(formula) - value(printed)) <= 0.5 * 10.0**-decimals + ROOM
-
-
-def holds(line: str) -> bool:
-    """Whether every equation of a line does."""
-    line = re.sub(r" \(\d+ others?\)", "", line).removeprefix("q · k = ").replace("\u00a0", " ")
-    shared = re.fullmatch(r"(?:.*: )?(exp\(.*\)) = (\S+), of (\S+) in all: (\S+)", line)
-    if shared:
-        power, raised, total, share = shared.groups()
-        return agrees(power, raised) and agrees(f"{raised} / {total}", share)
-    return all(agrees(*equation.split(" = ")) for equation in line.split("; "))
 
 
 def answers(html: str) -> list[tuple[str, dict[str, list[str]]]]:
