@@ -28,7 +28,9 @@ KNOWN: dict[str, tuple[int, str]] = {
     "x gteq 10": (1, "how many decimals"),
     "first = 0": (1, "the name of the first row or layer"),
     "m.bar: 20": (5, "a sample in a key, as long as looks well"),
-    "m.to: 0": (5, "the first case of a choice"),
+    "m.to: 0": (7, "the first case of a choice"),
+    "m.to: 1": (2, "the second case of a choice, as a part of the text has it"),
+    "m.to: 3": (1, "the fourth, likewise"),
     "range: 4": (2, "a cell for each of q, K, V and the MLP, as there are columns"),
     "range: 2": (2, "every second colour of the heat scale"),
     "range: -2": (1, "every second colour of the heat scale"),
@@ -47,10 +49,13 @@ KNOWN: dict[str, tuple[int, str]] = {
     "argmax(logits[0]": (1, "code that a question asks about: it is the bug"),
     "0": (6, "from which rows, slots and blocks are counted, and the corner of a drawing"),
     "bfloat16": (1, "a format by its name"),
-    "1": (6, "of formulas: slots of a last block that are empty, guesses that fall, rows of a ring"),
+    "1": (
+        8,
+        "of formulas: slots of a last block that are empty, guesses that fall, rows of a ring, all weights of a query",
+    ),
     "2": (1, "of the same formula: its mean"),
-    "h2o": (5, "a method by its name"),
-    "H2O": (2, "a method by its name"),
+    "h2o": (6, "a method by its name"),
+    "H2O": (3, "a method by its name"),
     "position=0": (1, "code that a question asks about: it is the bug"),
 }
 

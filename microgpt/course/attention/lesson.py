@@ -26,6 +26,7 @@ from microgpt.viz.text.formats import show
 N_KEYS = 3  # as many as one works out on paper
 PAGE_DIGITS = 2  # of every number on the page,
 FINE = 2 * PAGE_DIGITS  # and of weights that are next to one, or to zero
+NAMED_FROM = 10  # percent of the bar of all weights
 FACTORS = ("fq", "fk", "fd", "fs", "fv")  # of the formula: q, K, the root of d, softmax, V
 LARGE_MODELS = ("GPT-2 124M", "Llama-3-8B")
 
@@ -45,6 +46,11 @@ class MetKey(NamedTuple):
     weight: float
     thick: int  # percent of the answer; with those of the other keys, 100
     slices: Strip  # the weight times v
+
+    @property
+    def named(self) -> bool:
+        """Whether its part of a bar has room for its token."""
+        return self.thick >= NAMED_FROM
 
 
 class TriangleRow(NamedTuple):

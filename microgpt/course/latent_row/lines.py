@@ -10,8 +10,8 @@ import numpy as np
 from microgpt.config import Array
 from microgpt.viz.drawing.lens import Score, Share, Sum, add, score, shares
 
-KINDS = "kvwxtou"  # of what can be asked: the fields of HeadLines
-DIGITS = 3  # of numbers that the picture draws without figures
+CALCULATIONS = "kvwxtou"  # of what can be asked: the fields of HeadLines
+FINE_DIGITS = 3  # of numbers that the picture draws without figures
 
 
 class Computed(NamedTuple):
@@ -80,7 +80,7 @@ def multiply(matrix: Array, row: Array, found: Array) -> Cells:
     """A line for each number of what that matrix makes of that row."""
     taken = row.tolist()
     lines = [
-        add(list(zip(taken, factors, strict=True)), one, DIGITS)
+        add(list(zip(taken, factors, strict=True)), one, FINE_DIGITS)
         for factors, one in zip(matrix.tolist(), found.tolist(), strict=True)
     ]
     return Cells(lines, int(abs(found).argmax()))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from microgpt.course.latent_row.lines import KINDS
+from microgpt.course.latent_row.lines import CALCULATIONS
 
 
 def states(big: bool) -> dict[str, Any]:
     """The letters."""
-    return {"kinds": KINDS}
+    return {"kinds": CALCULATIONS}

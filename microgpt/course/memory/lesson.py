@@ -36,7 +36,7 @@ FIELDS = (  # of the form: a model, bytes a number, texts, tokens in each, GB, a
     Field("memory", str(CARD_GB), 1, MOST_COUNT),
     Field("config"),
 )
-ASKED = ("kinds", "layers", "heads", "numbers", "bytes")  # what can be asked where it comes from: the factors
+FACTOR_NAMES = ("kinds", "layers", "heads", "numbers", "bytes")  # what can be asked where it comes from: the factors
 # bytes of the inside of one MLP of FIRST_MODEL, when such a text is run in one pass
 ACTIVATIONS = 2 * PRESETS[FIRST_MODEL].config.n_mlp * PRESETS[FIRST_MODEL].config.n_ctx
 GIB_OVER_GB = 2**30 / GB - 1  # of a GiB, than of a GB; as a share
@@ -141,7 +141,7 @@ class View:
         # fewest texts, each as long as FIRST_MODEL sees, for which a step reads at least as much cache as weights
         self.crowd = crowd(PRESETS[FIRST_MODEL])
         self.asks = asks(PRESETS[FIRST_MODEL])
-        self.fields = (*FIELDS, Choice("lens", ("", *ASKED), "", in_figure=False))
+        self.fields = (*FIELDS, Choice("lens", ("", *FACTOR_NAMES), "", in_figure=False))
 
 
 view = View

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from microgpt.course.memory.lesson import ASKED
+from microgpt.course.memory.lesson import FACTOR_NAMES
 
 
 def states(big: bool) -> dict[str, Any]:
-    return {"asked": ASKED}
+    return {"asked": FACTOR_NAMES}

@@ -33,7 +33,7 @@ from microgpt.viz.text.formats import show
 LARGE, GPU, OLDER = "Llama-3-8B", "H100", "A100"  # OLDER is that of the lesson on prefill
 LENGTHS, BATCHES = (128, 512, 2048, 8192), (1, 4, 16, 64, 256, 1024)
 LENGTH_SHOWN = 2  # the length on show
-ASKED = tuple(f"b{i}" for i in range(len(BATCHES)))  # batches that can be asked where they lie
+DOTS = tuple(f"b{i}" for i in range(len(BATCHES)))  # batches that can be asked where they lie
 GB = 10**9
 RANKS = (1, 2, 4)
 LINKS = {"nvlink": 450e9, "network": 50e9, "pcie": 63e9, "disk": 7e9}  # bytes per second, one way
@@ -127,7 +127,7 @@ class View:
         cases = [case(length) for length in LENGTHS]
         self.trace, self.cases, self.n = trace, cases, n
         self.choices = (Choice("length", range(len(cases)), LENGTH_SHOWN),)
-        self.fields = (Choice("lens", ("", *ASKED), "", in_figure=False),)
+        self.fields = (Choice("lens", ("", *DOTS), "", in_figure=False),)
         self.peak = card.operations / 10**12  # millions of millions of operations per second
         self.bandwidth = card.bandwidth / 10**9  # GB per second
         self.memory = card.memory / 10**9  # GB

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from microgpt.course.reading_limit.lesson import ASKED
+from microgpt.course.reading_limit.lesson import DOTS
 
 
 def states(big: bool) -> dict[str, Any]:
-    return {"asked": ASKED}
+    return {"asked": DOTS}

@@ -6,7 +6,7 @@ import numpy as np
 
 from microgpt.cache import KVCache
 from microgpt.course.latent_row.lesson import CLAIM, KEPT_STATE
-from microgpt.course.latent_row.lines import DIGITS
+from microgpt.course.latent_row.lines import FINE_DIGITS
 from microgpt.experiments.shared_heads.widths import SEEDS, compare_pairs
 from microgpt.model import forward
 from microgpt.viz.text.formats import number
@@ -61,13 +61,13 @@ def test_every_line_comes_to_the_number_that_it_answers_for(run: Run) -> None:
     head, due, own = made.head, dict[str, str](), range(made.own)
     for i, row in enumerate(head.rows):
         due |= {
-            f"{kind}{i}-{j}": number(values(strip)[j], DIGITS)
+            f"{kind}{i}-{j}": number(values(strip)[j], FINE_DIGITS)
             for kind, strip in zip("kv", row[3:5], strict=True)
             for j in own
         }
         due |= {f"{kind}{i}": number(row.weight) for kind in "wx"}
-    due |= {f"t{j}": number(x, DIGITS) for j, x in enumerate(values(head.turned))}
-    due |= {f"{kind}{j}": number(values(head.out)[j], DIGITS) for kind in "ou" for j in own}
+    due |= {f"t{j}": number(x, FINE_DIGITS) for j, x in enumerate(values(head.turned))}
+    due |= {f"{kind}{j}": number(values(head.out)[j], FINE_DIGITS) for kind in "ou" for j in own}
     said = dict[str, str]()
     for part in find(tree, "hits"):
         asked, lines = [e.get("value", "") for e in part.iter("input")], [folded(e) for e in part.iter("p")]
