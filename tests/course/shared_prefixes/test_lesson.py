@@ -162,5 +162,5 @@ def test_the_prose_follows_the_text() -> None:
             prose_of(LESSON, "names-deep", prompt),
         )
         second = made.moments[1].event
-        assert f"text B takes over {second.found} rows and runs {second.run} tokens" in said
+        assert f"takes over {second.found} rows and runs {second.run} tokens" in said
         assert made.apart[0] == 0 and f"differ by up to {made.deeper:.2f}" in said
