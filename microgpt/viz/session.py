@@ -63,7 +63,8 @@ def run(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, l
     view = views.view(shown.widget, settings)
     return {**(state or {}), "settings": settings._asdict()}, [
         patch("#widget", render.widget(shown.widget, view, page=shown)),
-        optional(patch("#prose", render.prose(shown.widget, view, page=shown, live=True))),  # not in a frame
+        optional(patch("#prose", render.prose(shown.widget, view, page=shown, live=True))),  # not in a frame,
+        *([optional(patch("#figures", render.figures(shown, view)))] if shown.figures else []),  # but there alone
     ]
 
 

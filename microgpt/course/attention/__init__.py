@@ -19,4 +19,5 @@ PAGE = Page(
     needs=("next-token",),
     sources=("attention", "microgpt"),
     models=("names", "names-deep"),
+    figures=("triangle",),
 )

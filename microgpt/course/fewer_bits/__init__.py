@@ -21,4 +21,5 @@ PAGE = Page(
     ),
     needs=("fewer-heads", "pages"),
     sources=("kivi", "vllm", "llama.cpp", "transformers"),
+    figures=("axes", "formats"),
 )

@@ -17,4 +17,5 @@ PAGE = Page(
     notice=N_("the query heads stay; only what they read becomes less."),
     needs=("memory",),
     sources=("mqa", "gqa", "deepseek-v2", "deepseek-v3", "smollm2", "llama3"),
+    figures=("all_ways", "trained", "smol"),
 )

@@ -17,4 +17,5 @@ PAGE = Page(
     notice=N_("as long as nothing has left, nothing is off; after that each way errs in its own manner."),
     needs=("pages", "old-rows", "most-read"),
     sources=("sinks", "h2o", "snapkv", "llama.cpp", "vllm"),
+    figures=("comparison", "sinks", "shift"),
 )

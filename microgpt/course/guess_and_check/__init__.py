@@ -18,4 +18,5 @@ PAGE = Page(
     needs=("prefill-and-decode", "pages"),
     sources=("speculative", "vllm"),
     models=("names-deep",),
+    figures=("pays",),
 )

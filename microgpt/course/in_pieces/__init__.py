@@ -17,4 +17,5 @@ PAGE = Page(
     notice=N_("nothing is left out: what was summed before is only made smaller."),
     needs=("pages",),
     sources=("online-softmax", "flash", "flash-2", "paged"),
+    figures=("moved", "halves"),
 )

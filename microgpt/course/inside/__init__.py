@@ -18,4 +18,5 @@ PAGE = Page(
     notice=N_("of all that a step makes, only k and v outlive it, and tokens meet in attention alone."),
     needs=("attention",),
     sources=("attention", "rmsnorm", "memories", "bert-heads", "lora", "gpt2", "smollm2"),
+    figures=("alone", "inventory"),
 )

@@ -18,4 +18,5 @@ PAGE = Page(
     needs=("fewer-heads", "pages"),
     sources=("deepseek-v2", "deepseek-v3", "linear-attention", "gated-delta", "transformers"),
     models=("stories",),
+    figures=("trained", "growth", "recalled"),
 )

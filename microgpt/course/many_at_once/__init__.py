@@ -18,4 +18,5 @@ PAGE = Page(
     needs=("prefill-and-decode", "pages"),
     sources=("orca", "sarathi-serve", "paged", "vllm"),
     models=("stories",),
+    figures=("requests",),
 )

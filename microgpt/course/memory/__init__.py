@@ -18,4 +18,5 @@ PAGE = Page(
     needs=("kv-cache",),
     sources=("scaling", "paged", "gpt2", "smollm2", "llama2", "llama3", "deepseek-v3"),
     live="form",
+    figures=("against",),
 )

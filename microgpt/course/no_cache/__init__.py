@@ -17,4 +17,5 @@ PAGE = Page(
     notice=N_("without a mask one more token makes every row above the first layer stale."),
     needs=("old-rows", "pages"),
     sources=("t5", "whisper", "fast-dllm", "lora"),
+    figures=("two", "voided"),
 )

@@ -18,4 +18,5 @@ PAGE = Page(
     needs=("memory",),
     sources=("paged", "vllm", "nano-vllm", "sglang"),
     models=("names", "names-deep"),
+    figures=("policies",),
 )

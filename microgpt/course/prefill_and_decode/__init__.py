@@ -18,4 +18,5 @@ PAGE = Page(
     notice=N_("the rows come out the same; how often the weights must be read does not."),
     needs=("with-and-without",),
     sources=("scaling", "chunked", "speculative", "flash", "paged", "a100", "llama3"),
+    figures=("busy", "rounds"),
 )

@@ -17,4 +17,5 @@ PAGE = Page(
     notice=N_("more texts move a dot to the right until rows stop it; the longer the texts, the earlier."),
     needs=("many-at-once", "in-pieces", "fewer-heads"),
     sources=("h100", "scaling", "llama3", "distserve", "vllm"),
+    figures=("ranks", "travel"),
 )

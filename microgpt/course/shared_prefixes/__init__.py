@@ -18,4 +18,5 @@ PAGE = Page(
     needs=("pages", "old-rows"),
     sources=("paged", "radix", "vllm", "nano-vllm", "sglang"),
     models=("names-deep",),
+    figures=("chat",),
 )

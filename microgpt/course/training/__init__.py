@@ -20,4 +20,5 @@ PAGE = Page(
     needs=("kv-cache",),
     sources=("microgpt", "makemore", "adam"),
     extra="live",
+    figures=("learned", "broken"),
 )

@@ -18,4 +18,5 @@ PAGE = Page(
     needs=("kv-cache",),
     sources=("attention", "mqa", "microgpt"),
     large=True,
+    figures=("olds",),
 )

@@ -20,4 +20,5 @@ PAGE = Page(
     needs=("kv-cache",),
     sources=("scaling", "picogpt", "gpt2"),
     large=True,
+    figures=("work", "far", "exact"),
 )

@@ -240,6 +240,11 @@ def widget(name: str, view: View, page: Page | None = None, asked: Mapping[str, 
     return render(f"course/{name}/widget.html", view=view, at=on_show(view, asked), page=page)
 
 
+def figures(page: Page, view: View) -> str:
+    """The inside of #figures, which a frame has in place of #prose."""
+    return render("live/figures.html", page=page, view=view, at=on_show(view))
+
+
 def prose(name: str, view: View, page: Page | None = None, live: bool = False) -> str:
     """The inside of #prose; `live` when it speaks of the reader's own run."""
     return render("live/prose.html", widget=name, view=view, at=on_show(view), page=page, live=live)
