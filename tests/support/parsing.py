@@ -30,7 +30,7 @@ class Tree(HTMLParser):
             self.open.append(self.body)
             self.spaces.append("")
         known = {"html": self.root, "head": self.head, "body": self.body}.get(tag)
-        space = SPACES.get(tag) or ("" if self.open[-1].tag.endswith("foreignObject") else self.spaces[-1])
+        space = SPACES.get(tag) or ("" if self.open[-1].tag.endswith(("foreignObject", "mtext")) else self.spaces[-1])
         if tag == "tr" and self.open[-1].tag == "table":
             self.handle_starttag("tbody", [])
         name = tag if not space else space + AS_WRITTEN.get(tag, tag)

@@ -60,7 +60,7 @@ def unread(own: list[Path], frame: list[Path]) -> list[str]:
     read = {one for path in own for one in read_in(path)}
     names = {name for _, name in read}
     of_views = {name for of, name in read if of in ("view", "shown", "self")}
-    of_views |= {name for path in frame for of, name in read_in(path) if of == "view"}
+    of_views |= {"fields", *(name for path in frame for of, name in read_in(path) if of == "view")}  # some have them
     fields = {one for path in own if path.suffix == ".py" for one in listed(ast.parse(path.read_text()))}
     return sorted(f"{kind}.{name}" for kind, name in fields if name not in (of_views if kind == "View" else names))
 

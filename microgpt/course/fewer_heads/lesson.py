@@ -77,7 +77,6 @@ class View:
         self.shapes = {one.config.n_kv_head: {name: shape_of(one, name) for name in MATRICES} for one in variants}
         self.smol = variants[published]  # as published
         self.mha = variants[0]
-        self.mqa = variants[-1]
         self.misread = c.n_embd // c.n_kv_head
         self.known = list(PRESETS.values())
         self.deepseek = latent
