@@ -60,7 +60,10 @@ def answered(tree: Element, patches: Sequence[Mapping[str, str]]) -> Element:
         if "target" not in patch:
             continue
         above = {child: parent for parent in tree.iter() for child in parent}
-        (element,) = [e for e in tree.iter() if f"#{e.get('id')}" == patch["target"]]
+        found = [e for e in tree.iter() if f"#{e.get('id')}" == patch["target"]]
+        if not found and "optional" in patch:
+            continue
+        (element,) = found
         outer = patch["how"] == "outer"
         before, elements = fragment(patch["html"], above[element].tag if outer else element.tag.rpartition("}")[2])
         if outer:

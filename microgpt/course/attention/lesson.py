@@ -48,7 +48,7 @@ class MetKey(NamedTuple):
     slices: Strip  # the weight times v
 
     @property
-    def named(self) -> bool:
+    def has_name(self) -> bool:
         """Whether its part of a bar has room for its token."""
         return self.thick >= NAMED_FROM
 

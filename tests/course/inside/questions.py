@@ -96,8 +96,8 @@ REFERENCE 4 | RoPE has no weights and works inside every layer; keys are cached 
 REFERENCE 4 | SmolLM2 ties its head; Llama-3-8B’s untied head adds 0.53B | tied | It is tied | adds 525,336,576 | to 8,030,261,248
 REFERENCE 4 | SmolLM2: 9 query heads and 3 KV heads of 64, not 3 of 192 | shares | 9 query heads of 64 | 576 together | only 3 key and value heads of 64, 192 together | not every head has a key and a value matrix of its own
 seed 4 | “8B” counts the parameters | count | count of parameters | 21 percent in SmolLM2-135M
-seed 4 | parts of Llama-3-8B | widget | 525,336,576 | 1,342,177,280 | 5,637,144,576 | 8,030,261,248
-REFERENCE 4 | the listed shapes of SmolLM2 sum to 134,515,008 | widget | 134,515,008 | \[192, 576\] | \[1536, 576\] | \[49152, 576\]
-seed 4 | GPT-2’s inventory | widget | 124,439,808 | mlp\.c_fc
-REFERENCE 1 | 4,192 parameters in these shapes | widget | The tensors of names: 4,192 | \[27, 16\] | \[64, 16\]
+seed 4 | parts of Llama-3-8B | parts | 525,336,576 | 1,342,177,280 | 5,637,144,576 | 8,030,261,248
+REFERENCE 4 | the listed shapes of SmolLM2 sum to 134,515,008 | parts | 134,515,008 | \[192, 576\] | \[1536, 576\] | \[49152, 576\]
+seed 4 | GPT-2’s inventory | parts | 124,439,808 | mlp\.c_fc
+REFERENCE 1 | 4,192 parameters in these shapes | parts | The tensors of names: 4,192 | \[27, 16\] | \[64, 16\]
 """

@@ -59,7 +59,7 @@ def task_cropped(facts: Facts) -> Numbers:
 
 
 LEARNED = r"""
-Why do engines not simply keep room for the longest text? only 21\.8 % of that room holds rows
+Why do engines not simply keep room for the longest text? only 21\.8 % of the room for the longest text holds rows
 What is lost by reserving? 15\.6 % waits for rows that will come
 What is internal waste? 62\.6 % is kept and never filled
 What is external waste? 5 \+ 5 \+ 4 = 14 slots are free, and a text of 8 fits nowhere
