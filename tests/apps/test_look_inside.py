@@ -1,6 +1,7 @@
 """The page that looks inside a file: what it shows is what the header says, whatever the header says."""
 
 import json
+import re
 import struct
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from safetensors.numpy import save_file
 
 from microgpt.apps.look_inside.app import (
+    ASKED,
     COLUMNS,
     FIELD,
     GROUPS,
@@ -28,8 +30,9 @@ from microgpt.viz import views
 from microgpt.viz.local_files import only
 from microgpt.viz.rendering.render import render, render_page
 from microgpt.viz.session import dispatch
+from microgpt.viz.text.formats import share_text, size_text
 from tests.support.given.headers import good_files
-from tests.support.pages import by_id, find, numbers, parse, text, tree_of, view_of
+from tests.support.pages import by_id, classes, find, numbers, parse, text, tree_of, view_of
 
 FIELDS = {"page": "look-inside", "lang": "en", FIELD: "C:\\fakepath\\x.safetensors"}
 
@@ -66,7 +69,33 @@ def test_a_file_of_the_reader_is_shown_as_the_example_is(model: str) -> None:
     assert target == "#looked" and file.asked == 8 + header.length
     assert html == render("apps/look_inside/_looked.html", looked=Looked(model, header, start))
     built = render_page(page("look-inside"), views.of(page("look-inside")))
-    assert html in built
+    key = f"{list(EXAMPLES).index(model)}-"
+    assert html.replace("own-", key) in built
+
+
+def assert_lines(html: str) -> None:
+    """Each line comes to the bytes and the share that it ends with, and to those of its row, which asks for it."""
+    tree = parse(html)
+    rows = {name: row for shares in find(tree, "shares") for row in shares for name in classes(row)}
+    lines = {name: text(line) for replies in find(tree, "replies") for line in replies for name in classes(line)}
+    asked = {e.get("id") for e in find(tree, "origin")}
+    assert asked == {e.get("for") for e in find(tree, "hit")} == {f"own-ask-{name}" for name in lines}
+    assert set(lines) <= set(ASKED)
+    for name, line in lines.items():
+        _, product, told = re.split(": | = ", line, maxsplit=2)
+        factors = re.sub(r"\(.*?\)|[^\d+×/]", "", product).replace("×", "*").replace("/", "//")
+        whole, total = (int(figure.replace(",", "")) for figure in re.findall(r"[\d,]*\d", told)[:2])
+        assert eval(factors) == whole, line
+        assert told.endswith(f"{share_text(whole / total)} %") and size_text(whole) in text(rows[f"by-{name}"]), line
+
+
+@pytest.mark.parametrize("model", EXAMPLES)
+def test_each_row_of_an_example_says_where_its_bytes_come_from(model: str) -> None:
+    html = on_page(example_file(model)[0])
+    assert_lines(html)
+    tree = parse(html)
+    areas = {e.get("for") for e in find(tree, "picture")[0].iter("label")}
+    assert areas == {e.get("for") for e in find(tree, "hit")} and len(areas) == len(find(tree, "shares")[0])
 
 
 @settings(max_examples=60)
@@ -75,6 +104,7 @@ def test_any_good_file_is_shown(file: bytes) -> None:
     target, html = sent(OnDisk(file))
     assert target == "#looked"
     assert text(parse(html)).count("header takes") == 1
+    assert_lines(html)
 
 
 @pytest.mark.parametrize("model", EXAMPLES)

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
 from microgpt.apps.look_inside.examples import EXAMPLES, example_file
+from microgpt.apps.look_inside.lines import BYTE as BYTE
+from microgpt.apps.look_inside.lines import JOINT, Line, lines, shown_as
 from microgpt.architectures.known import PRESETS
 from microgpt.architectures.names import GPT2, LLAMA
 from microgpt.architectures.names import public_names as names_in
@@ -33,6 +35,7 @@ TOKENS = 1000  # of the text whose cache is drawn beside the file
 GAP = 24  # between the two
 START_SHOWN = 240  # characters of a header that are shown
 SAID = {"bias": N_("bias"), "scale": N_("scale")}
+ASKED = tuple(dict.fromkeys(map(shown_as, [*ORDER, OTHER])))  # what can be asked where its bytes come from
 
 
 Area: TypeAlias = tuple[float, float, float, float]  # of the picture: x, y, wide, high
@@ -47,13 +50,14 @@ class Share(NamedTuple):
     nbytes: int
     shape: tuple[int, ...]  # () where there are several
     part: bool  # it is one of several that lie side by side in that tensor
+    line: Line | None  # where its bytes come from
 
 
 class View:
     """The page as it is built."""
 
     def __init__(self, _: Settings) -> None:
-        examples = [Looked(name, *example_file(name)) for name in EXAMPLES]
+        examples = [Looked(name, *example_file(name), f"{i}-") for i, name in enumerate(EXAMPLES)]
         called = {"gpt2": names_in(GPT2)["fc1"], "llama": names_in(LLAMA)["fc1"], "ours": "fc1"}
         self.examples = examples
         self.choices = (Choice("file", range(len(examples))),)
@@ -98,13 +102,14 @@ FILE_HOOKS = {"look": look}
 class Looked:
     """A file as the page shows it."""
 
-    def __init__(self, name: str, header: Header, start: str) -> None:
-        """Everything that the page says of a file."""
+    def __init__(self, name: str, header: Header, start: str, key: str = "own-") -> None:
+        """Everything that the page says of a file. `key` is what its buttons begin with, on a page of several."""
         found = contents(header.tensors)
         usual = max(found.groups, key=lambda group: len(group.layers), default=None)
         kept = TOKENS * HALF_BYTES * found.shape.cached
         beside = cache_areas(found, kept)
         self.name = printable(name)
+        self.key = key
         self.size = header.size  # bytes
         self.length = header.length  # of its header
         self.header_share = header.length / header.size
@@ -208,11 +213,10 @@ def shares(found: Contents) -> list[Share]:
     held: Counter[str] = Counter()
     for column in found.columns:
         for role, nbytes in column.items():
-            norm = role in ROLES and ROLES[role].part == "norms"
-            held["attn_norm" if norm else role] += nbytes
-    total = sum(held.values())
+            held[shown_as(role)] += nbytes
+    total, written = sum(held.values()), lines(found)
     return [
-        Share(role, symbol(role), held[role] / total, held[role], *shape_facts(found, role))
+        Share(role, symbol(role), held[role] / total, held[role], *shape_facts(found, role), written.get(role))
         for role in [*ORDER, OTHER]
         if held[role]
     ]
@@ -222,7 +226,7 @@ def shape_facts(found: Contents, role: str) -> tuple[tuple[int, ...], bool]:
     """The shape of the tensor with that role, if there is one, and whether q, k and v lie side by side in it."""
     rows = [row for group in found.groups for row in group.rows if row.kind == "weight"]
     own, joint = ({row.shape for row in rows if row.role == name} for name in (role, "wqkv"))
-    part = not own and role in ("wq", "wk", "wv")
+    part = not own and role in JOINT
     shapes = joint if part else own
     return (shapes.pop(), part) if len(shapes) == 1 and role != OTHER else ((), False)
 
@@ -248,7 +252,7 @@ def areas(columns: list[dict[str, int]]) -> list[tuple[str, list[Area]]]:
         wide = PICTURE_WIDTH * here / total
         for role, nbytes in column.items():
             high = PICTURE_HEIGHT * nbytes / here
-            found.setdefault(role, []).append((x, y, wide, high))
+            found.setdefault(shown_as(role), []).append((x, y, wide, high))
             y += high
         x += wide
     return [(role, found[role]) for role in [*ORDER, OTHER] if role in found]
