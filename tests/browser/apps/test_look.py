@@ -10,7 +10,7 @@ from microgpt.course import page as page_named
 from microgpt.viz import views
 from microgpt.viz.rendering import render
 from microgpt.viz.rendering.assets import self_contained
-from microgpt.viz.rendering.style import read_site
+from microgpt.viz.rendering.style import own_style, read_site
 from tests.browser.conftest import Open
 from tests.browser.hosts import WATCH
 from tests.browser.live import LINE, STATE
@@ -29,6 +29,11 @@ DROP = """(field, bytes) => {
   field.dispatchEvent(new Event("change", { bubbles: true }));
 }"""
 
+# what is asked in the picture of that file, by a press on an area of it: which lines are on show, to their colon
+PRESS = """document.querySelector("#looked .picture .r-wk").dispatchEvent(new MouseEvent("click", { bubbles: true })),
+  [...document.querySelectorAll("#looked .replies p")].filter((line) => line.clientHeight)
+  .map((line) => line.textContent.split(":")[0].trim())"""
+
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -46,7 +51,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page with all of Python in it."""
     page, out = page_named("look-inside"), tmp_path_factory.mktemp("alone")
-    text = render.render_page(page, views.of(page), assets=self_contained(read_site, runtime(), gzip))
+    assets = self_contained(read_site, runtime(), gzip).with_rules(own_style(page))
+    text = render.render_page(page, views.of(page), assets=assets)
     (out / "page.html").write_text(text, "utf-8")
     (out / "host.html").write_text(FRAME.format("page.html"), "utf-8")
     return out
@@ -82,6 +88,7 @@ def test_a_double_click_is_enough(new_tab: Open, engine: str, alone: Path, file:
         assert "over http" in page.run('document.querySelector("#prompt-error").textContent')
     else:
         assert page.run('document.querySelectorAll("#looked details").length') == 4
+        assert page.run(PRESS) == ["W_K"]
     assert page.run("violations") == page.errors == []
     assert [url for url in page.requests if not url.startswith(("file:", "blob:", "data:"))] == []
 
