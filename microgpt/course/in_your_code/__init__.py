@@ -21,4 +21,5 @@ PAGE = Page(
     models=("stories",),
     extra="live",
     styles=("live",),
+    figures=("loops",),
 )

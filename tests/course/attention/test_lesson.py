@@ -140,7 +140,7 @@ def test_the_formula_is_lit_where_the_choice_is(shown: View) -> None:
         for case in range(first, last + 1):
             lit.setdefault(case, set()).add(str(part.tag).rpartition("}")[2])
     assert set(lit) == set(shown.choices[0].values)
-    assert "mfrac" in lit[0] and "mi" in lit[shown.softmax_at] and "mrow" in lit[shown.sum_at]
+    assert "mfrac" in lit[0] and "mtext" in lit[shown.softmax_at] and "mrow" in lit[shown.sum_at]
 
 
 def test_the_root_keeps_the_spread() -> None:
