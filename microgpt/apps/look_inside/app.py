@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from microgpt.apps.look_inside.examples import EXAMPLES, example_file
 from microgpt.apps.look_inside.lines import BYTE as BYTE
-from microgpt.apps.look_inside.lines import JOINT, Line, lines, shown_as
+from microgpt.apps.look_inside.lines import JOINT, Line, role_on_show, size_lines
 from microgpt.architectures.known import PRESETS
 from microgpt.architectures.names import GPT2, LLAMA
 from microgpt.architectures.names import public_names as names_in
@@ -35,7 +35,7 @@ TOKENS = 1000  # of the text whose cache is drawn beside the file
 GAP = 24  # between the two
 START_SHOWN = 240  # characters of a header that are shown
 SAID = {"bias": N_("bias"), "scale": N_("scale")}
-ASKED = tuple(dict.fromkeys(map(shown_as, [*ORDER, OTHER])))  # what can be asked where its bytes come from
+ASKED = tuple(dict.fromkeys(map(role_on_show, [*ORDER, OTHER])))  # what can be asked where its bytes come from
 
 
 Area: TypeAlias = tuple[float, float, float, float]  # of the picture: x, y, wide, high
@@ -213,8 +213,8 @@ def shares(found: Contents) -> list[Share]:
     held: Counter[str] = Counter()
     for column in found.columns:
         for role, nbytes in column.items():
-            held[shown_as(role)] += nbytes
-    total, written = sum(held.values()), lines(found)
+            held[role_on_show(role)] += nbytes
+    total, written = sum(held.values()), size_lines(found)
     return [
         Share(role, symbol(role), held[role] / total, held[role], *shape_facts(found, role), written.get(role))
         for role in [*ORDER, OTHER]
@@ -252,7 +252,7 @@ def areas(columns: list[dict[str, int]]) -> list[tuple[str, list[Area]]]:
         wide = PICTURE_WIDTH * here / total
         for role, nbytes in column.items():
             high = PICTURE_HEIGHT * nbytes / here
-            found.setdefault(shown_as(role), []).append((x, y, wide, high))
+            found.setdefault(role_on_show(role), []).append((x, y, wide, high))
             y += high
         x += wide
     return [(role, found[role]) for role in [*ORDER, OTHER] if role in found]

@@ -48,17 +48,17 @@ class Line(NamedTuple):
     total: int  # of the file, without its header
 
 
-def shown_as(role: str) -> str:
+def role_on_show(role: str) -> str:
     """The role as which the page shows it: all gains of norms together."""
     return NORMS if role in ROLES and ROLES[role].part == "norms" else role
 
 
-def lines(found: Contents) -> dict[str, Line]:
+def size_lines(found: Contents) -> dict[str, Line]:
     """By role, as the page shows them."""
     alike: dict[str, Counter[Term]] = defaultdict(Counter)
     for group in found.groups:
         for row in group.rows:
-            roles = JOINT if row.role == "wqkv" else (shown_as(row.role),)
+            roles = JOINT if row.role == "wqkv" else (role_on_show(row.role),)
             for role in roles:
                 alike[role][Term(row.shape, BITS[row.dtype], len(roles))] += row.times * max(1, len(group.layers))
     written = {role: add([term._replace(times=n) for term, n in same.items()], found) for role, same in alike.items()}

@@ -15,7 +15,7 @@ AFTER = re.compile('<section class="(rests|answers)">')  # where the lesson is o
 
 
 def minutes(prose: str, steps: int) -> int:
-    """Whole minutes, rounded up, for a lesson with this prose and so many steps; what its figures say is not counted."""
+    """Whole minutes, rounded up, for a lesson with this prose and so many steps; its figures are not counted."""
     parts = (part.partition(FIGURE)[0] for part in prose.split(SCENE))
     lesson = AFTER.split("".join(parts), 1)[0]
     words = Markup(lesson).striptags().split()

@@ -46,7 +46,7 @@ def test_the_top_of_a_core_lesson_leads_along_the_road() -> None:
 @pytest.mark.parametrize("lesson", LESSONS, ids=NAMES)
 def test_its_minutes_are_those_of_its_words_questions_and_steps(lesson: Page, lang: str) -> None:
     """Counted on the page, and not in what the page is made of."""
-    prose, view = prose_without(lesson, "rests", "answers", lang=lang), view_of(lesson)
+    prose, view = prose_without(lesson, "figure", "rests", "answers", lang=lang), view_of(lesson)
     words, asked = len(text(prose).split()), len(find(prose, "ask"))
     (said,) = re.findall(r"(\d+) minut", text(find(tree_of(lesson, lang), "crumb")[0]))
     assert int(said) == math.ceil(
