@@ -46,7 +46,8 @@ def test_two_builds_are_the_same_bytes(site: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "TZ": "Asia/Tokyo", "LC_ALL": "C", "PYTHONHASHSEED": "7"}
     command = [sys.executable, "-O", str(ROOT / "build.py"), "--out", str(tmp_path / "else where")]
     subprocess.run(command, cwd=tmp_path, env=environment, check=True, umask=0o077, capture_output=True)
-    assert tree(tmp_path / "else where") == tree(site)
+    one, other = tree(site), tree(tmp_path / "else where")
+    assert one.keys() == other.keys() and [name for name in one if one[name] != other[name]] == []
 
 
 @pytest.mark.slow("builds all pages once more")
