@@ -15,7 +15,7 @@
   const text_of = (bytes) => new TextDecoder().decode(bytes);
   const digits = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
   const mb = (bytes) => (bytes / 1e6).toLocaleString(document.documentElement.lang, digits);
-  let state = null, waiting = [], sent = [], python, answered, busy, early, likely, pressed, timer, forbidden;
+  let state = null, waiting = [], sent = [], python, answered, busy, early, likely, timer, forbidden;
   document.documentElement.classList.add("js");
   document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) =>
     (forbidden ??= `${effectiveDirective} ${blockedURI}`)); // by its host: our own policy allows all of it
@@ -118,14 +118,14 @@
   async function send(hook, fields, files) {
     if (busy) return (waiting = [hook, fields, files]); // the latest one counts
     [busy, sent, forbidden] = [true, [fields, files]];
-    const back = held(), mine = (python ??= {});
+    const mine = (python ??= {});
     try {
       status(mine.worker ? "working" : "starting");
       if (!mine.worker) await spawn(mine);
       if (mine !== python) return; // it has been given up
       watch(answered ? STEP : START);
       const message = JSON.stringify({ state, hook, fields });
-      if (early?.message === message) return early.answer ? show(early.answer, back) : (early = null);
+      if (early?.message === message) return early.answer ? show(early.answer) : (early = null);
       ask(mine, { message, files });
     } catch (error) {
       setTimeout(give_up, 50, error, mine); // what a policy forbids is told a little later
@@ -136,16 +136,15 @@
     const told = JSON.parse(answer);
     for (const one of told.patches) if ("html" in one) one.nodes = parsed(one);
     if (early && !early.answer) return (early.answer = told), busy || status("ready");
-    show(told, held());
+    show(told);
   }
-  function show({ state: next, patches }, back) {
+  function show({ state: next, patches }) {
     [early, likely] = [];
     watch(0);
     const lost = patches.find(({ target, optional }) => target && !optional && !all(target)[0]);
     if (lost) return give_up(fault("target", lost)); // the page keeps what it shows, and its state
     [state, answered] = [next, true];
     patches.forEach(apply);
-    back(); // before it is said that all is there: who presses then finds it where it stands
     if (!waiting.length || document.hidden) return go_on(python);
     status("working");
     requestAnimationFrame(() => setTimeout(go_on, 0, python)); // what has come is painted first
@@ -160,10 +159,6 @@
     const [fields, files] = asked_by(element); // ahead, as if it were pressed
     early = { message: JSON.stringify({ state, hook: likely, fields }) };
     ask(mine, { message: early.message, files });
-  }
-  function held(at = pressed) { // what puts back, after a change, what was pressed, if it is in sight
-    const place = () => at?.getBoundingClientRect().y, y = place(), behavior = "instant";
-    return () => y > 0 && y < innerHeight && at.isConnected && scrollBy({ top: place() - y, behavior });
   }
   function apply({ target, nodes, how, file, text, type, again, ahead }) {
     if (ahead) return (likely = ahead);
@@ -188,6 +183,6 @@
   for (const [type, asking] of [["change", "[data-hook]"], ["click", "button[data-hook]"]]) // no form is sent
     document.addEventListener(type, (event) => {
       const element = event.target.closest(asking);
-      if (element) event.preventDefault(), send((pressed = element).dataset.hook, ...asked_by(element));
+      if (element) event.preventDefault(), send(element.dataset.hook, ...asked_by(element));
     });
 })();

@@ -38,9 +38,7 @@ class Page(NamedTuple):
     still: bool = False  # drawn from a file beside the site, which Python in the browser does not have
     recorded: str = ""  # where the model ran, if not here, and what is different in it
     nav: str = ""  # how the head of every page names it, if it does
-    figures: tuple[
-        str, ...
-    ] = ()  # templates beside the widget's: those of its text, which a frame has below the widget
+    figures: tuple[str, ...] = ()  # templates of the figures in its text; a frame has them below the widget
     styles: tuple[str, ...] = ()  # folders of templates with more style that it needs
     large: bool = False  # it can be drawn of a large model: its lesson has `of_large(model, picture)`
 

@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 from typing import Any
 from xml.etree.ElementTree import Element
 
+import html5lib
 import numpy as np
 import pytest
 
@@ -18,9 +19,13 @@ from microgpt.viz.rendering.render import prose, render_page, widget
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.language import language
 from microgpt.weights import shipped
-from tests.support.parsing import parse as parse
 
 Run = tuple[Any, Element]  # a view, and the widget that it makes
+
+
+def parse(text: str) -> Element:
+    tree: Element = html5lib.parse(text, namespaceHTMLElements=False)
+    return tree
 
 
 def classes(element: Element) -> set[str]:

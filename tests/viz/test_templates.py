@@ -8,6 +8,7 @@ import pytest
 from jinja2 import nodes
 
 from microgpt.course import LESSONS, PAGES
+from microgpt.viz.page import Page
 from microgpt.viz.rendering.render import environment, where
 from microgpt.viz.text.glossary import GLOSSARY
 from microgpt.viz.text.place import ROOT
@@ -293,3 +294,11 @@ def test_a_sentence_declares_the_values_that_it_places() -> None:
         > 1
     }
     assert len(found) > 1000 and not left
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+def test_the_figures_of_a_text_are_those_that_its_frame_has(lesson: Page) -> None:
+    prose = (where(f"course/{lesson.widget}/prose.html")).read_text("utf-8")
+    included = re.findall(rf'include "course/{lesson.widget}/(\w+)\.html"', prose)
+    roots = {name: where(f"course/{lesson.widget}/{name}.html").read_text("utf-8") for name in included}
+    assert tuple(name for name, text in roots.items() if '<div class="figure' in text) == lesson.figures

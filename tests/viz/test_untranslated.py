@@ -24,7 +24,7 @@ from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings
 from microgpt.viz.text import language
 from microgpt.weights import TRAINED, shipped
-from tests.support.parsing import parse
+from tests.support.pages import parse
 
 KEPT = r"%\(\w+\)[sd]|\{\w*\}|<[^>]*>|&#?\w+;"  # in a message: what is filled in, tags, characters by name
 CODE = {"code", "pre", "script", "style"}

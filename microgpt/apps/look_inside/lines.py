@@ -34,8 +34,8 @@ class Term(NamedTuple):
         return 0 if self.bits % BYTE else self.bits // BYTE
 
     @property
-    def eighths(self) -> int:
-        """Its bits, in all, of all parts."""
+    def all_bits(self) -> int:
+        """Of all its tensors, whole."""
         return self.times * math.prod(self.shape) * self.bits
 
 
@@ -67,8 +67,8 @@ def size_lines(found: Contents) -> dict[str, Line]:
 
 def add(terms: list[Term], found: Contents) -> Line | None:
     """The line of these terms; None where one of them is no whole number of bytes, or nothing."""
-    terms = sorted((term for term in terms if term.eighths), key=lambda term: term.eighths / term.parts, reverse=True)
-    if not terms or any(term.eighths % (BYTE * term.parts) for term in terms):
+    terms = sorted((term for term in terms if term.all_bits), key=lambda term: term.all_bits / term.parts, reverse=True)
+    if not terms or any(term.all_bits % (BYTE * term.parts) for term in terms):
         return None
-    sizes = [term.eighths // (BYTE * term.parts) for term in terms]
+    sizes = [term.all_bits // (BYTE * term.parts) for term in terms]
     return Line(terms[:MOST_TERMS], len(terms[MOST_TERMS:]), sum(sizes[MOST_TERMS:]), found.nbytes)

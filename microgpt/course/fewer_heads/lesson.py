@@ -11,13 +11,13 @@ from microgpt.cost import PARTS, step_macs
 from microgpt.course.fewer_heads import training
 from microgpt.course.fewer_heads.questions import asks
 from microgpt.course.fewer_heads.readers import Readers, lines, readers, readers_of
-from microgpt.course.fewer_heads.variants import ORIGINS, Group, Trial
+from microgpt.course.fewer_heads.variants import ORIGINS, Trial
 from microgpt.experiments.shared_heads import choices, in_turn, quality
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 
-__all__ = ["ORIGINS", "quality", "view"]  # and what the templates read
+__all__ = ["ORIGINS", "quality", "readers_of", "view"]  # and what the templates read
 
 SHORTEST = 4  # the short rows that are tried: this many widths, up to n_embd
 BYTES_A_NUMBER = 2  # bytes a number: 16 bits
@@ -95,9 +95,6 @@ class View:
     def by(self, one: Readers) -> str:
         """The classes of what stays lit when such readers are asked for."""
         return " ".join(f"by-{other.name}" for other in self.asked if other.meet(one))
-
-    def readers_of(self, group: Group) -> Readers:
-        return readers_of(group)
 
 
 view = View

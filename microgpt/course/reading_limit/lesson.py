@@ -77,12 +77,10 @@ class Line(NamedTuple):
         """Whether what is printed with so many decimals comes to what is printed of the results."""
         weights, rows, done = (as_printed(x, digits) for x in (self.weights, self.rows, self.operations))
         read = as_printed(self.read, digits)
-        over, by, whole = (read, self.speed, self.read) if self.reads else (
-            done, self.peak, self.operations,
-        )  # fmt: skip
+        reading = near(read / self.speed, self.read / self.speed, 1)
         return (
             near(weights + rows, self.read, digits)
-            and near(over / by, whole / by, 1)
+            and (reading if self.reads else near(done / self.peak, self.operations / self.peak, 1))
             and near(done / read, self.operations / self.read, 1)
         )
 

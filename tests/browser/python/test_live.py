@@ -84,26 +84,6 @@ def test_token_by_token_makes_the_same_page_as_all_at_once(page: Page) -> None:
     assert page.run(tidy) == appended
 
 
-@ENGINES
-def test_what_is_pressed_stays_where_it_is(page: Page) -> None:
-    """Text grows above the button, which is pressed again and again: no finger has to follow it.
-
-    It stands when the page says that it is ready, not a frame later: here frames come late.
-    """
-    choose(page, model="names", prompt="a", temperature="1", top_k="0", seed="7")
-    place = "document.querySelector('button[data-hook=next]')?.getBoundingClientRect().y"
-    page.run(f"(addEventListener('click', () => {{ window.stood = {place}; }}, true), 0)")
-    late = "(f) => setTimeout(() => window.soon(f), 400)"
-    page.run(f"(window.soon = requestAnimationFrame, window.requestAnimationFrame = {late}, 0)")
-    tall = []
-    for _ in range(4):
-        press(page, "next")
-        assert page.run(f"Math.abs({place} - window.stood) <= 1")  # windows scroll by whole pixels
-        tall.append(page.run("document.documentElement.scrollHeight"))
-    page.run("(window.requestAnimationFrame = window.soon, 0)")
-    assert tall[-1] > tall[0] + 10
-
-
 def test_a_live_step_leaves_the_switches_as_they_are(page: Page) -> None:
     """So that one that has the focus keeps it."""
     choose(page, model="names", prompt="em", temperature="0", top_k="0", seed="42")
@@ -111,18 +91,6 @@ def test_a_live_step_leaves_the_switches_as_they_are(page: Page) -> None:
     page.run("(window.switches = [...document.querySelectorAll('[name=once], .play input, .hold-all input')], 0)")
     press(page, "next")
     assert page.run("switches.map((e) => e.isConnected)") == [True] * 3
-
-
-def test_who_looks_elsewhere_is_not_moved(page: Page) -> None:
-    """What was pressed has left the window: where the reader is now counts, and the page stands."""
-    choose(page, model="names", prompt="ma", temperature="0", top_k="0", seed="42")
-    press(page, "next")
-    page.run("new Promise(requestAnimationFrame)")  # here it was in sight, and is put back
-    tall = "document.documentElement.scrollHeight"
-    before, height = page.run(f"(scrollTo(0, 0), [window.answers.length, {tall}])")
-    page.run("(document.querySelector('button[data-hook=next]').click(), 0)")
-    page.wait(f'window.answers.length > {before} && {STATE} === "ready" && {tall} > {height}')
-    assert page.run("scrollY") == 0
 
 
 def test_bad_input_gets_a_sentence_under_the_field_and_the_picture_stays(page: Page) -> None:
