@@ -90,7 +90,12 @@
     e.checked = at("ArrowRight");
     timer = setTimeout(play, 1000 * parseFloat(getComputedStyle(e).getPropertyValue("--pace")));
   }
+  let chosen = location.search; // until the reader chooses, the text sets the picture to what is being read
+  const reading = new IntersectionObserver((met) => met.forEach(({ isIntersecting, target: { control } }) =>
+    (isIntersecting && scrollY && !chosen ? (control.checked = true) : 0)), { rootMargin: "-40% 0px -50%" });
+  for (const label of all(".prose p > .to:first-of-type:not([for|=ask])")) reading.observe(label);
   document.addEventListener("change", ({ target: { name, checked: on, dataset } }) => {
+    chosen = true;
     if (name === "hall") (on ? root.requestFullscreen?.() : document.exitFullscreen?.())?.catch(() => {});
     if (dataset.play) play();
   });

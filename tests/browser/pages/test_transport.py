@@ -71,6 +71,25 @@ def test_play_goes_to_the_end_and_begins_anew_and_holds(new_tab: Open, address: 
     assert not page.errors
 
 
+READ = '[...document.querySelectorAll(".prose p > .to:first-of-type:not([for|=ask])")]'
+
+
+@pytest.mark.parametrize("name", ["many-at-once", "fewer-heads", "with-and-without"])
+def test_text_that_is_read_sets_the_picture_until_the_reader_does(new_tab: Open, address: str, name: str) -> None:
+    page = new_tab(width=1440)
+    page.open(f"{address}{name}.html")
+    for i in [*range(page.run(f"{READ}.length")), 0]:
+        page.run(f"(document.querySelector('#' + {READ}[{i}].htmlFor).checked = false)")
+        page.run(f'{READ}[{i}].scrollIntoView({{ block: "center" }})')
+        page.wait(f"{READ}[{i}].control.checked")
+    last = f"{READ}.at(-1)"
+    other = f"[...document.getElementsByName({last}.control.name)].find((e) => e !== {last}.control)"
+    page.run(f"{other}.click()")
+    page.run(f'{last}.scrollIntoView({{ block: "center" }})')
+    page.run("new Promise((f) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(f))))")
+    assert page.run(f"{other}.checked") and not page.errors
+
+
 # where everything of the picture is, and how it looks
 SEEN = """JSON.stringify([...document.querySelectorAll("#widget *")].map((e) => { const { x, y, width, height } =
   e.getBoundingClientRect(), { visibility, opacity, color, backgroundColor } = getComputedStyle(e);
