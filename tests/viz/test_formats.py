@@ -33,6 +33,7 @@ from microgpt.viz.text.formats import (
 from microgpt.viz.text.language import language
 
 TABLE: dict[Callable[[Any], str], dict[Any, str]] = {
+    number: {0.416: "0.42", -0.001: "0.00", 1228.8: "1,228.80", -12345.678: "−12,345.68"},
     difference: {0: "0.00", 1e-9: "< 0.01", 0.0049: "< 0.01", 0.005: "0.01", 1.234: "1.23"},
     share_text: {0: "0", 0.0001: "< 0.1", 0.5934: "59.3", 1: "100.0"},
     short: {0: "0", 0.5: "0.50", 1000: "1,000", 2_500_000: "2.5 M", 3e9: "3 G"},
@@ -125,5 +126,5 @@ def test_templates_write_them() -> None:
 def test_what_is_said_is_what_is_meant(n: int) -> None:
     figure, unit = size_text(n).split()
     power = ["", "k", "M", "G", "T"].index(unit.rstrip("B"))
-    assert abs(float(figure) * 1000**power - n) <= 0.0500001 * 1000**power
+    assert abs(float(figure.replace(",", "")) * 1000**power - n) <= 0.0500001 * 1000**power
     assert float(figure) >= 1 or n == 0 or unit == "B"

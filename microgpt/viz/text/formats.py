@@ -13,12 +13,9 @@ from microgpt.files import megabytes as whole_megabytes
 from microgpt.tokenizer import START
 from microgpt.viz.text.language import LANG, MARKS
 
-ENGLISH = (",", ".", 4)
-
 
 def localise_figure(figure: str) -> str:
     """A figure as Python writes it, '60,416' or '0.25', in the marks of the language."""
-    between, point, least = MARKS.get(LANG.get(), ENGLISH)
     if LANG.get() not in MARKS:
         return figure
     between, point, least = MARKS[LANG.get()]
@@ -29,13 +26,14 @@ def localise_figure(figure: str) -> str:
 
 
 def number(value: float, digits: int = 2) -> str:
-    """Two decimals and a true minus: −0.42. What rounds to zero has no sign; a hidden score is −∞."""
+    """Two decimals, a true minus and marks between thousands: −0.42, 1,228.80. What rounds to zero has no sign; a hidden
+    score is −∞."""
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    text = f"{value:.{digits}f}"
+    text = f"{value:,.{digits}f}"
     if text[0] == "-":
-        text = text[1:] if float(text) == 0 else f"−{text[1:]}"
-    return text.replace(".", MARKS.get(LANG.get(), ENGLISH)[1])
+        text = text[1:] if set(text) <= set("-0.") else f"−{text[1:]}"
+    return localise_figure(text)
 
 
 def in_cell(value: float, digits: int) -> str:
