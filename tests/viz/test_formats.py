@@ -126,5 +126,6 @@ def test_templates_write_them() -> None:
 def test_what_is_said_is_what_is_meant(n: int) -> None:
     figure, unit = size_text(n).split()
     power = ["", "k", "M", "G", "T"].index(unit.rstrip("B"))
-    assert abs(float(figure.replace(",", "")) * 1000**power - n) <= 0.0500001 * 1000**power
-    assert float(figure) >= 1 or n == 0 or unit == "B"
+    value = float(figure.replace(",", ""))
+    assert abs(value * 1000**power - n) <= 0.0500001 * 1000**power
+    assert value >= 1 or n == 0 or unit == "B"

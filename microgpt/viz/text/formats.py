@@ -26,7 +26,7 @@ def localise_figure(figure: str) -> str:
 
 
 def number(value: float, digits: int = 2) -> str:
-    """Two decimals, a true minus and marks between thousands: −0.42, 1,228.80. What rounds to zero has no sign; a hidden
+    """Two decimals, a true minus, marks between thousands: −0.42, 1,228.80. What rounds to zero has no sign; a hidden
     score is −∞."""
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
