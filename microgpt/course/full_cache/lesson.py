@@ -12,7 +12,7 @@ from microgpt.config import Array, Config
 from microgpt.course.full_cache import sink
 from microgpt.course.full_cache.policies import Outcome, after_shift, compare, text_of
 from microgpt.course.full_cache.questions import asks
-from microgpt.course.full_cache.timeline import drawing
+from microgpt.course.full_cache.timeline import MIDDLE, drawing, stairs
 from microgpt.course.full_cache.tray import Measure, tray
 from microgpt.experiments.dropping.results import load_results
 from microgpt.model import forward
@@ -71,6 +71,8 @@ class View:
         self.lines = drawing(
             words, [one.reads for one in found.values()], [drop_rounding(one.variation) for one in found.values()]
         )
+        self.stairs = [stairs(self.lines, i) for i in range(len(cases))]
+        self.own = [(i, i + MIDDLE, 1) for i in range(len(ids))]
         # by step and policy, what has moved, of the scale
         self.moved = [[x / self.scale.high for x in line.off] for line in self.lines]
         # the largest difference between ring and window

@@ -1,12 +1,12 @@
-"""What states.css is written with: how many policies there are."""
+"""What states.css is written with: how many policies, steps and places below the floor there are."""
 
 from __future__ import annotations
 
 from typing import Any
 
-POLICIES = 6
+POLICIES, STEPS, DEPTHS = 6, 24, 12  # at most
 
 
 def states(big: bool) -> dict[str, Any]:
     """The numbers that states.css is written with."""
-    return {"policies": POLICIES}
+    return {"policies": POLICIES, "steps": STEPS, "depths": DEPTHS}

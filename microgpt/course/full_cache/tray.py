@@ -28,11 +28,9 @@ class Fate(NamedTuple):
 class Judgement(NamedTuple):
     """What a row is judged by before a step at which some leave: tokens ago, or what it got of the queries' weight."""
 
-    policies: list[int]
     step: int
     value: float
     share: float  # of the scale of its policy
-    digits: int
 
 
 class TrayRow(NamedTuple):
@@ -43,7 +41,7 @@ class TrayRow(NamedTuple):
     k: Strip
     v: Strip
     fates: list[Fate]  # by policy
-    judged: list[Judgement]
+    judged: list[list[Judgement]]  # by policy
 
 
 class Measure(NamedTuple):
@@ -85,7 +83,7 @@ def tray(words: Sequence[str], outcomes: Sequence[Outcome], keys: Array, values:
             scale.strip(keys[i])._replace(digits=None),
             scale.strip(values[i])._replace(digits=None),
             [fate(one, gone, i) for one, gone in zip(outcomes, found, strict=True)],
-            judgements(i, judged, scales),
+            [judgements(i, *one) for one in zip(judged, scales, strict=True)],
         )
         for i, word in enumerate(words)
     ]
@@ -137,11 +135,6 @@ def fate(one: Outcome, gone: Sequence[Sequence[int]], i: int) -> Fate:
     return Fate(until, below + min(above, MOST_DROPPED - 1))
 
 
-def judgements(i: int, judged: Sequence[Sequence[Mapping[int, float]]], scales: Sequence[Measure]) -> list[Judgement]:
-    """Those of row i; where two policies judge alike, it is said once."""
-    found: dict[tuple[int, float, float, int], list[int]] = {}
-    for policy, (steps, scale) in enumerate(zip(judged, scales, strict=True)):
-        for s, by in enumerate(steps):
-            if i in by:
-                found.setdefault((s, by[i], by[i] / scale.high, scale.digits), []).append(policy)
-    return [Judgement(policies, *what) for what, policies in found.items()]
+def judgements(i: int, judged: Sequence[Mapping[int, float]], scale: Measure) -> list[Judgement]:
+    """Those of row i under one policy."""
+    return [Judgement(s, by[i], by[i] / scale.high) for s, by in enumerate(judged) if i in by]

@@ -1,5 +1,6 @@
 """The lesson on too little room draws the rows that each step has read, and what it then predicts."""
 
+import re
 from dataclasses import replace
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -12,6 +13,7 @@ from microgpt.caches.ring import RingCache
 from microgpt.caches.sinks import SinkCache
 from microgpt.course.full_cache.lesson import rows_of
 from microgpt.course.full_cache.policies import text_of
+from microgpt.course.full_cache.states import DEPTHS, STEPS
 from microgpt.course.full_cache.tray import BY_AGE
 from microgpt.experiments.dropping.results import load_results
 from microgpt.model import forward, softmax
@@ -27,15 +29,24 @@ run = runs("full-cache", RUNS)
 
 def drawn(tree: Element, case: int, some: bool = False) -> list[list[int]]:
     """By step: the columns of the older rows that are there, held by all heads or by some."""
-    (table,) = (one for one in find(tree, "n") if one.tag == "table")
-    found = []
-    for line in table.iter("tr"):
-        cells = [cell for cell in line.iter("td") if "far" not in classes(cell)]
-        if "R" not in "".join(classes(line)):
-            continue  # the head
-        marks = [(j, classes(one)) for j, cell in enumerate(cells) for one in cell.iter("i")]
-        found.append([j for j, kinds in marks if f"P{case}" in kinds and ("some" in kinds) == some])
+    (stairs,) = find(tree, "stairs")
+    found = list[list[int]]([] for _ in cells(find(stairs, "own")[0]))
+    for path in find(stairs, f"P{case}")[0].iter():
+        if path.tag.endswith("path") and ("some" in classes(path)) == some:
+            for step, column in cells(path):
+                found[step].append(column)
     return found
+
+
+def cells(path: Element) -> list[tuple[int, int]]:
+    """Step and column of each cell of a path: moves to the middle of its left side, then one to the right."""
+    places, x, y = list[tuple[int, int]](), 0.0, 0.0
+    for dx, dy, length in re.findall(r"[Mm](-?\d+) (-?[\d.]+)h(\d+)", path.get("d", "")):
+        x, y = x + int(dx), y + float(dy)
+        places.append((int(y - 0.5), int(x)))
+        assert length == "1"
+        x += 1
+    return places
 
 
 def test_the_triangle_the_band_and_the_sinks(run: Run) -> None:
@@ -92,10 +103,14 @@ def test_what_leaves_is_what_the_policy_judges_least(run: Run) -> None:
     for case, one in enumerate(made.cases):
         gone_at = [[row.at for row in made.tray.rows if row.fates[case].until == i] for i in range(made.n)]
         assert made.tray.opens[case] == [i for i, gone in enumerate(gone_at) if gone]
+        fates = [(row.at, f"u{case}-{row.fates[case].until}", row.fates[case]) for row in made.tray.rows]
+        assert all((until in classes(slots[at])) == (fate.until < made.n) for at, until, fate in fates)
+        assert max(fate.depth for _, _, fate in fates) < DEPTHS and made.n <= STEPS
         for i, gone in enumerate(gone_at):
             moment = made.tray.moments[i][case]
             assert moment.held == len(held(made, case, i)) and moment.gone == [made.words[at] for at in gone]
-            bars = {at: numbers(bar) for at, slot in enumerate(slots) for bar in find(slot, f"P{case}", f"D{i}")}
+            said = [(at, one) for at, slot in enumerate(slots) for one in find(slot, f"P{case}")]
+            bars = {at: numbers(bar) for at, one in said for bar in find(one, f"D{i}")}
             assert bool(bars) == bool(gone)
             if gone:
                 worst = sorted(bars, key=lambda at: -bars[at][0] if one.policy in BY_AGE else bars[at][0])
