@@ -13,9 +13,9 @@ PAGE = Page(
     ),
     model="names-deep",
     prompt="emma",
-    try_=N_("change an early token, then append one."),
+    try_=N_("change an early token and press play; then append one."),
     notice=N_(
-        "a change makes rows below and to the right of it stale, never above; an appended token makes none stale."
+        "a change makes rows above it and to its right stale, never to its left; an appended token makes none stale."
     ),
     needs=("inside", "kv-cache"),
     sources=("attention", "paged", "vllm"),

@@ -38,6 +38,7 @@ class RowCases(NamedTuple):
     gone: list[int]
     off: list[tuple[int, float]]  # experiment, how far; of the stale ones
     rows: list[tuple[RowPair, list[int]]]  # what was cached, and in which experiments
+    lines: list[tuple[str, list[int]]]  # what goes from the rows below into this one, and past it to the right
 
 
 class PositionCases(NamedTuple):
@@ -49,6 +50,7 @@ class PositionCases(NamedTuple):
     cells: list[RowCases]
 
 
+LONGER = ("append", "unmasked")  # kinds of experiments that append a token
 LABELS = {
     "append": N_("append one"),
     "unmasked": N_("append one, no mask"),
@@ -74,11 +76,13 @@ class View:
         def run(new_ids: Sequence[int]) -> Array:
             return cache_rows(model.params, model.config, new_ids)
 
-        experiments, unmasked = [], before
+        experiments, cached = [], (before, before)  # with the mask, and without it
         if len(ids) < model.config.n_ctx:
-            experiments.append(apply("append", len(ids), recording.ids, run(recording.ids)))
-            unmasked = rows_without_mask(model.params, model.config, ids)
-            off = staleness(unmasked, rows_without_mask(model.params, model.config, recording.ids))
+            longer, unmasked = run(recording.ids), rows_without_mask(model.params, model.config, ids)
+            experiments.append(apply("append", len(ids), recording.ids, longer))
+            all_read = rows_without_mask(model.params, model.config, recording.ids)
+            off = staleness(unmasked, all_read)
+            cached = longer, np.concatenate([unmasked, all_read[:, len(ids) :]], axis=1)
             experiments.append(Experiment(model, "unmasked", len(ids), ids, recording.ids, off))
         for at in range(1, len(ids)):
             swapped = [*ids[:at], another(model.config, ids[at], model.tokenizer.start), *ids[at + 1 :]]
@@ -89,12 +93,16 @@ class View:
         trained = after_one_training_step(model.params, model.config, ids)
         experiments.append(apply("weights", 0, ids, cache_rows(trained, model.config, ids)))
         changes = [i for i, e in enumerate(experiments) if e.kind == "change"]
-        cached = row_pairs(model.config.head_dim, before, unmasked)
         self.experiments, self.trace = experiments, recording.trace
-        self.choices = (Choice("experiment", range(len(experiments)), changes[0]),)
         self.model, self.n, self.n_layer = model.name, len(ids), model.config.n_layer
-        words = [show(model.tokenizer.vocabulary[i]) for i in ids]
-        self.places = [place(experiments, i, word, *cached) for i, word in enumerate(words)]
+        self.choices = (
+            Choice("experiment", range(len(experiments)), changes[0]),
+            Choice("upto", range(self.n_layer + 1), self.n_layer, in_figure=False),  # layers that are looked at
+        )
+        words = [show(model.tokenizer.vocabulary[i]) for i in recording.ids[: cached[0].shape[1]]]
+        ways = [routes(e, self.n_layer, len(words)) for e in experiments]
+        pairs = row_pairs(model.config.head_dim, *cached)
+        self.places = [place(experiments, i, word, ways, *pairs) for i, word in enumerate(words)]
         # what is said of an experiment: its `at`, `token` and `now` are filled in
         self.labels = [LABELS[e.kind] for e in experiments]
         self.first_change = changes[0]  # which experiment changes the earliest token of the prompt
@@ -115,22 +123,53 @@ def place(
     experiments: list[Experiment],
     i: int,
     token: str,
+    ways: list[list[list[list[str]]]],
     cached: Sequence[Sequence[RowPair]],
     unmasked: Sequence[Sequence[RowPair]],
 ) -> PositionCases:
-    """Position i: each experiment has one of its rows, or has none left for it. The rows are layer by position."""
+    """Position i: each experiment has one of its rows, or has none left for it. The rows are layer by position; the
+    place after the last has rows in the experiments alone that append a token."""
     rows = [(n, e.rows[i]) for n, e in enumerate(experiments) if i < len(e.rows)]
-    gone = [n for n, e in enumerate(experiments) if i >= len(e.rows)]
+    appends = [n for n, e in enumerate(experiments) if e.kind in LONGER and i == e.at]
+    gone = [n for n, e in enumerate(experiments) if len(e.rows) <= i < len(e.rows) + e.n_gone]
     now = {(row.now, row.changed): [n for n, other in rows if other.now == row.now] for _, row in rows}
-    without = [n for n, e in enumerate(experiments) if e.kind == "unmasked"]
-    others = [n for n in range(len(experiments)) if n not in without]
+    now |= {(token, True): appends} if appends else {}
+    there = appends or range(len(experiments))
+    without = [n for n in there if experiments[n].kind == "unmasked"]
+    others = [n for n in there if n not in without]
     cells = []
     for layer, (mine, theirs) in enumerate(zip(cached, unmasked, strict=True)):
         off = [(n, row.off[layer][0]) for n, row in rows]
         stale = [(n, x) for n, x in off if x]
         pairs = [(pair, cases) for pair, cases in ((mine[i], others), (theirs[i], without)) if cases]
-        cells.append(RowCases([n for n, _ in stale], [n for n, x in off if not x], gone, stale, pairs))
+        drawn = sorted({kind for way in ways for kind in way[layer][i]})
+        lines = [(kind, [n for n, way in enumerate(ways) if kind in way[layer][i]]) for kind in drawn]
+        cells.append(RowCases([n for n, _ in stale], [n for n, x in off if not x], gone, stale, pairs, lines))
     return PositionCases(i, token, [(*one, cases) for one, cases in now.items()], cells)
+
+
+def routes(e: Experiment, n_layer: int, n: int) -> list[list[list[str]]]:
+    """The lines at each row, layer by position: those along which what is new comes into it.
+
+    In the first layer it comes out of the token below; further up, out of all rows that the row has read and that are
+    not what they were. The row of a token that is appended has read all; other weights come along no line.
+    """
+    lines: list[list[list[str]]] = [[[] for _ in range(n)] for _ in range(n_layer)]
+    stale = [[i for i, row in enumerate(e.rows) if row.off[layer][0]] for layer in range(n_layer)]
+    read = "read " if e.kind == "append" else ""
+    if e.kind == "weights":
+        return lines
+    for layer in range(n_layer):
+        ends = stale[layer] + [e.at] * (e.kind in LONGER)
+        starts = list(range(n)) if e.kind == "append" else stale[layer - 1] + [e.at] * (e.kind == "unmasked")
+        for i in ends:
+            lines[layer][i].append(read + "rise")
+        if layer and ends:
+            for i in starts:
+                lines[layer][i].append(read + "stub")
+            for i in range(min(starts + ends), max(starts + ends)):
+                lines[layer][i].append(read + "run")
+    return lines
 
 
 class Experiment:

@@ -174,7 +174,7 @@ def test_what_is_stale_spreads_from_the_first_layer_to_the_last(new_tab: Open, a
         const began = (e, of) => clocks().filter((a) => a.effect.target === e && a.transitionProperty === of)
           .map((a) => a.effect.getTiming().delay)[0] ?? null;
         const rows = [...drawing.querySelectorAll("tbody tr")].reverse();
-        return rows.map((row) => [...row.querySelectorAll(".cell")].map((cell) =>
+        return rows.map((row) => [...row.querySelectorAll(".cell:not(:has(s))")].map((cell) =>
           [began(cell.querySelector(".stain"), "scale"),
             began(cell.querySelector(".said > .D2"), "visibility")])); }})()"""
     )
