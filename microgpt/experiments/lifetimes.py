@@ -23,6 +23,12 @@ def ask_again(trace: Trace, config: Config, row: int, layer: int, n: int) -> tup
     return weights, mix(weights, values)
 
 
+def ask_all(trace: Trace, config: Config, row: int, n: int, layer: int = 0) -> Array:
+    """The weights that query `row` would give to all n rows if nothing hid the later ones: [n_head, 1, n]."""
+    keys = rows_after(trace, "k", layer, n)
+    return softmax(attn_scores(trace["q", row, layer], keys, None, config.attn_scale))
+
+
 def rows_after(trace: Trace, name: str, layer: int, n: int) -> Array:
     """All rows of k or v after n steps, as the last of them read them: [n_kv_head, n, head_dim]."""
     reads = Reads(trace)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import NamedTuple
 
 from microgpt.architectures.known import PRESETS
 from microgpt.config import Config
 from microgpt.cost import step_macs
 from microgpt.course.why_q.questions import asks
-from microgpt.experiments.lifetimes import furthest
+from microgpt.experiments.lifetimes import ask_again, ask_all, furthest
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.picture import Picture
@@ -47,7 +48,8 @@ class View:
         totals = {kind: sum(len(reads[kind, 0, i]) for i in range(n)) for kind in "qkv"}
         so_far = [[sum(life.so_far[kind][j] for life in lives) for kind in range(3)] for j in range(n)]
         self.trace, self.n, self.lives = trace, n, lives
-        self.choices = (Choice("old", range(n), min(1, n - 1)), Choice("step", range(n), n - 1, in_figure=False))
+        self.second = min(1, n - 1)  # the query that is asked again at first
+        self.choices = (Choice("old", range(n), self.second), Choice("step", range(n), n - 1, in_figure=False))
         self.n_layer = config.n_layer
         self.olds = [Old(picture, config, i) for i in range(n)]
         self.labels = [show(token) for token in picture.tokens]
@@ -90,12 +92,18 @@ class Old:
     """A query after the last step: its numbers, whom it asked, and whether it would now get another answer."""
 
     def __init__(self, picture: Picture, config: Config, i: int) -> None:
-        weights = picture.trace["attn_weights", i, 0][0, 0].tolist()
+        trace, n = picture.trace, picture.n
+        words = [show(token) for token in picture.tokens]
+        then = trace["attn_weights", i, 0][0, 0].tolist()
+        now = ask_again(trace, config, i, 0, n)[0][0, 0].tolist()
+        without = ask_all(trace, config, i, n)[0, 0].tolist()
         self.i = i
-        self.token = show(picture.tokens[i])
+        self.token = words[i]
         self.q = [strip._replace(where="") for strip in picture.per_head("q", i)[:1]]
         # token, weight; head 0 of layer 0
-        self.asked = [(show(picture.tokens[j]), weight) for j, weight in enumerate(weights)]
+        self.asked = list(zip(words, then, strict=False))
+        # of each row its token, and its weight then, now, and now without the mask; None where the mask hides the row
+        self.weights = list(zip(words, zip_longest(then, now, without), strict=True))
         self.difference = furthest(picture.trace, config, i, picture.n)
         self.later = picture.n - 1 - i  # steps that have come since
         self.later_reads = sum(step > i for step in picture.reads["q", 0, i])
