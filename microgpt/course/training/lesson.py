@@ -24,6 +24,7 @@ from microgpt.weights import Model, shipped
 
 __all__ = ["HOOKS", "view"]
 SHOWN_LAYER = 0
+FIRST_STEP, LIVE, DETACHED = 0, 0, 1  # of what can be chosen: the first step; rows with their history, and without
 
 
 class QueryLine(NamedTuple):
@@ -37,13 +38,30 @@ class QueryLine(NamedTuple):
     cached: float
 
 
-Sides: TypeAlias = list[tuple[str, float, float, float, float]]  # of K and of V: see learned
+Sides: TypeAlias = list[tuple[str, float, float]]  # of K and of V: its letter, what comes from its own step, and later
+
+
+class Learned(NamedTuple):
+    """What the cached rows of a layer learn, as lengths of gradients."""
+
+    rows: list[tuple[str, Sides]]  # of each its token, and what its K and its V hear
+    # of the loss at each position, for each row that it has read: what reaches its K and its V, of the largest
+    losses: list[list[tuple[float, float]]]
+
+
 MATRICES = {"wq": "W_Q", "wk": "W_K", "wv": "W_V"}
 MISTAKES = {
     "right": (N_("nothing"), ""),
     "no_mask": (N_("no mask"), N_("Every token reads every token, the ones to come too.")),
     "no_offset": (N_("no position offset"), N_("Each step counts its positions from the start again.")),
     "no_reset": (N_("no reset"), N_("The rows of the last text are still in the cache.")),
+}
+# what the first four queries of a text read, and the positions of those rows; x is what they should not read
+SKETCHES = {
+    "right": ("0123", ("#...", "##..", "###.", "####")),
+    "no_mask": ("0123", ("#xxx", "##xx", "###x", "####")),
+    "no_offset": ("0000", ("#...", "##..", "###.", "####")),
+    "no_reset": ("0123456", ("xxx#...", "xxx##..", "xxx###.", "xxx####")),
 }
 
 
@@ -61,21 +79,26 @@ class View:
         tape, _ = record_tape(params, config, ids)
         parallel, cached = losses(params, config, ids), losses(params, config, ids, cached=True)
         found = arrivals(params, config, ids)
-        summed = by_query(params, config, ids).sum(axis=2)
+        each = by_query(params, config, ids)
         live, detached = gradients(params, config, ids), gradients(params, config, ids, detached=True)
         n = len(ids) - 1
+        # the length of the gradient with live rows and with detached ones, and whether it is the same gradient
         matrices = [
-            (name, length(live, short), length(detached, short), same(live, detached, short))
+            (name, [length(live, short), length(detached, short)], same(live, detached, short))
             for short, name in MATRICES.items()
-        ]  # the length of the gradient with live rows and with detached ones, and whether it is the same gradient
+        ]
+        longest = max(max(lengths) for _, lengths, _ in matrices)
         heard = found.later.max(axis=(0, 1)).tolist()  # by each row, from later steps
         trainer, ready = Trainer(), shipped("names")
         broken = [Tried(model, ids, name) for name in mistakes.MISTAKE_KINDS]
         first = next(iter(trainer.run.texts))
         self.n, self.tokens, self.matrices = n, tokens, matrices
+        self.lengths = [[one / longest for one in lengths] for _, lengths, _ in matrices]  # of the longest
         self.trace = recording.trace
         self.choices = (
             Choice("pass-head", range(config.n_head)),
+            Choice("at-once", range(n + 1), n, in_figure=False),  # a step for each token, then all together
+            Choice("rows-cut", (LIVE, DETACHED), in_figure=False),
             Choice("learned-layer", range(config.n_layer), in_figure=False),
         )
         # by head, of layer 0
@@ -86,13 +109,16 @@ class View:
         self.apart = float(np.abs(parallel - cached).max())  # the losses of the parallel pass and of the cached one
         self.masked = n * (n - 1) // 2
         self.layers = [
-            gradient_shares(found.own[:, layer], found.later[:, layer], tokens) for layer in range(config.n_layer)
+            learned(found.own[:, layer], found.later[:, layer], each[:, layer], tokens)
+            for layer in range(config.n_layer)
         ]
-        self.live_is_parallel = gap(params, config, ids, summed)
+        self.live_is_parallel = gap(params, config, ids, each.sum(axis=2))
         self.last_later = heard[-1]
         self.first_later = float(found.later[1, 0, 0])
-        self.differs = [name for name, _, _, alike in matrices if not alike]
+        self.differs = [name for name, _, alike in matrices if not alike]
         self.tried = broken  # the first without a mistake
+        worst = max(one.mean for one in broken)
+        self.lost = [one.mean / worst for one in broken]  # the mean losses, of the largest
         self.n_tried = mistakes.N_TEXTS  # texts of a mean
         self.misleads = max(broken, key=lambda one: one.lower)  # the mistake that lowers the loss of most texts
         self.n_layer = config.n_layer
@@ -126,14 +152,18 @@ def query_lines(weights: Array, tokens: list[str], parallel: Array, cached: Arra
     ]
 
 
-def gradient_shares(own: Array, later: Array, tokens: list[str]) -> list[tuple[str, Sides]]:
-    """A cached row each, of one layer: its token, and for K and V the length of the gradient from its own step and from
-    later ones, each also as a share of the longest. own and later are [2 (K, V), n]."""
-    pairs, largest = np.stack([own, later], axis=-1), max(own.max(), later.max())  # [2, n, 2]
-    return [
-        (token, [(kind, *pairs[row, i].tolist(), *(pairs[row, i] / largest).tolist()) for row, kind in enumerate("KV")])
-        for i, token in enumerate(tokens[: own.shape[-1]])
-    ]
+def learned(own: Array, later: Array, each: Array, tokens: list[str]) -> Learned:
+    """Of one layer: own and later are [2 (K, V), n], each [2, n losses, n rows, heads, head_dim]."""
+    pairs = np.stack([own, later], axis=-1)  # [2, n, 2]
+    reached = np.sqrt((each**2).sum(axis=(-1, -2)))
+    shares = (reached / reached.max()).transpose(1, 2, 0)  # [n losses, n rows, 2]
+    return Learned(
+        [
+            (token, [(kind, *pairs[row, i].tolist()) for row, kind in enumerate("KV")])
+            for i, token in enumerate(tokens[: own.shape[-1]])
+        ],
+        [[(k, v) for k, v in line[: i + 1].tolist()] for i, line in enumerate(shares)],
+    )
 
 
 def length(grads: dict[str, Array], short: str) -> float:
@@ -155,6 +185,7 @@ class Tried:
         called, what = MISTAKES[name]
         self.what = what
         self.name = called
+        self.positions, self.reads = SKETCHES[name]
         self.change = float(np.abs(good - bad).max())
         self.mean = mean.loss  # loss, over many
         self.lower = mean.lower  # of them: so many have a lower loss than without the mistake

@@ -29,7 +29,7 @@ def ask_guess(view: View) -> str:
 
 
 def ask_later(view: View) -> str:
-    return "the first" if any(later for _, _, later, *_ in view.layers[0][-1][1]) else "the last"
+    return "the first" if any(later for _, _, later in view.layers[0].rows[-1][1]) else "the last"
 
 
 def task_loss(facts: Facts) -> Numbers:

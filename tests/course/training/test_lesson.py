@@ -9,6 +9,7 @@ from microgpt.course.training import live
 from microgpt.viz.patches import Patch, State
 from microgpt.viz.session import dispatch
 from microgpt.viz.settings import Settings
+from tests.support.pages import drawn, find
 
 FIELDS = {"page": "training", "model": "names", "prompt": "emma"}
 
@@ -77,3 +78,24 @@ def test_what_the_page_says_of_gradients_and_mistakes(model: str) -> None:
     assert view.misleads.lower == max(one.lower for one in view.tried) < view.n_tried
     masks = sum(view.n - len(line.weights.cells) for line in view.heads[0])
     assert masks == view.masked
+
+
+@pytest.mark.parametrize(("model", "prompt"), [("names", "emma"), ("names-deep", "ab")])
+def test_a_row_hears_from_itself_and_from_all_that_come_after_it(model: str, prompt: str) -> None:
+    """The picture has a step for each token, then all of them; what is drawn below a row adds up to its figures."""
+    shown, tree = drawn("training", model, prompt)
+    steps = [one for one in tree.iter("input") if one.get("name") == "at-once"]
+    assert len(steps) == shown.n + 1 and [one.get("value") for one in steps if one.get("checked") is not None] == [
+        str(shown.n)
+    ]
+    for table, layer in zip(find(tree, "learned"), shown.layers, strict=True):
+        assert [[len(find(line, kind)) for kind in ("own", "later", "none")] for line in table.iter("tr")][1:-2] == [
+            [1, i, shown.n - 1 - i] for i in range(shown.n)
+        ]
+        for i, (_, sides) in enumerate(layer.rows):
+            for side, (_, own, later) in enumerate(sides):
+                heard = [line[i][side] for line in layer.losses[i:]]
+                most = max(max(pair) for line in layer.losses for pair in line)
+                assert most == 1 and bool(later) == any(heard[1:])
+                assert later <= own / heard[0] * sum(heard[1:]) * (1 + 1e-9) if heard[0] else own == 0
+    assert all(a == b if same else a > b for _, (a, b), same in shown.matrices)
