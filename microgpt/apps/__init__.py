@@ -19,6 +19,7 @@ FOLDERS = (
     "glossary",
     "model_that_talks",
     "chat_turn",
+    "numbers",
     "who_is_she",
     "model_that_repeats",
     "look_inside",

@@ -67,3 +67,14 @@ def test_the_heads_that_repeat_are_those_of_the_weights() -> None:
     i = len(TOKENS) - 2
     weight, layer, head = strongest(i, TOKENS.index(" France"))
     assert TOKENS[i] == " is" and numbers(by_id(PAGE)["induction"]) == [above, 0.5, head, layer, round(weight, 2)]
+
+
+def test_its_numbers_are_those_of_the_trace() -> None:
+    """On their page, of a step and a head; those who share a key share its row."""
+    (step,) = (e for e in tree_of(f"{PAGE}-numbers").iter("section") if e.get("aria-labelledby") == "step-17")
+    rows = {text(e[0]): [float(x.replace("−", "-")) for x in text(e[1]).split()] for e in step.iter("div")}
+    config = trace().about["config"]
+    for name, head in (("q", 4), ("k", 4 * config["n_kv_head"] // config["n_head"])):
+        (told,) = (numbers for heads, numbers in rows.items() if heads.split()[0] == name and "17.4" in heads)
+        printed = [x for i, x in enumerate(told) if i % 9]  # each line of 8 begins with a place
+        assert len(printed) == 64 and abs(printed - trace()[name, 17, 17][0][head]).max() <= 0.0501

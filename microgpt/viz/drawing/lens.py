@@ -16,7 +16,7 @@ from microgpt.viz.text.formats import number
 
 MOST_PRODUCTS = 7  # that a line shows; of more, the MOST_TERMS largest
 MOST_CELLS = 4  # of a sum that can be asked for one by one; more are too narrow to be pointed at
-MOST_TERMS = 3
+MOST_TERMS = 2
 ROUNDINGS = range(2, 8)
 NOISE = 1e-9  # what is off by as little is rounded either way
 HIGH = 4.0  # from here on, e is raised to how far a number lies below the largest

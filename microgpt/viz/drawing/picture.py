@@ -726,7 +726,7 @@ class Picture:
 def bars(values: Array, limit: float) -> str:
     """A bar a number of `values` [n], one below the other, from the middle to the right where it is positive."""
     sizes = np.clip(values / limit, -1, 1) * HALF
-    return "".join(f"M{HALF} {row}.1h{size:.1f}v.8H{HALF}" for row, size in enumerate(sizes.tolist()))
+    return f"M{HALF} .1" + "m0 .2".join(f"h{size:.1f}v.8H{HALF}" for size in sizes.tolist())
 
 
 @lru_cache(maxsize=10_000)
