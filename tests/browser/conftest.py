@@ -120,7 +120,7 @@ def chromium(playwright: Playwright) -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def paper(chromium: Browser) -> Iterator[Tab]:
-    """A tab that runs no scripts, to be printed: tests/browser/paper.py."""
+    """A tab that runs no scripts: to be printed (tests/browser/paper.py), or as the strictest host."""
     context = chromium.new_context(java_script_enabled=False)
     context.set_default_timeout(5000)
     yield context.new_page()

@@ -1,11 +1,11 @@
 """What a reader does on a page, and what is seen then: steps, choices, questions. The page's scripts may be off."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Frame
+from playwright.sync_api import Frame
+from playwright.sync_api import Page as Tab
 
 Run = Callable[[str], Any]  # the value of a JavaScript expression in a page
 
@@ -92,16 +92,10 @@ def assert_questions_answer(run: Run) -> None:
         assert all(found == i for found, n in zip(run(REASON), counts, strict=True) if i < n)
 
 
-@contextmanager
-def strictest(chromium: Browser, url: str, folder: Path, sandbox: str = 'sandbox=""') -> Iterator[Frame]:
-    """A page in the strictest host there is: in a frame that may do nothing, on a page that is a file, in a browser
-    whose scripts are off. What works there works in those that are laxer. Only Chromium's driver looks into it."""
+def strictest(tab: Tab, url: str, folder: Path, sandbox: str = 'sandbox=""') -> Frame:
+    """A page in the strictest host there is: in a frame that may do nothing, on a page that is a file, in a tab whose
+    scripts are off. What works there works in those that are laxer. Only Chromium's driver looks into it."""
     frame = f'<iframe {sandbox} width="1300" height="900" src="{url}"></iframe>'
     (folder / "host.html").write_text(f"<!doctype html><title>host</title>{frame}")
-    context = chromium.new_context(java_script_enabled=False, viewport={"width": 1440, "height": 1000})
-    try:
-        tab = context.new_page()
-        tab.goto((folder / "host.html").as_uri())
-        yield tab.frames[1]
-    finally:
-        context.close()
+    tab.goto((folder / "host.html").as_uri())
+    return tab.frames[1]

@@ -75,13 +75,10 @@ def test_a_choice_that_only_its_own_page_knows_goes_along(new_tab: Open, address
     page.wait(f"{PREVIEW} === '{address}es/embed/kv-cache-words.html'")
 
 
-@pytest.mark.parametrize("javascript", [True, False])
-def test_every_code_can_be_read_and_the_preview_steps(
-    new_tab: Open, engine: str, address: str, javascript: bool
-) -> None:
+def test_every_code_can_be_read_and_the_preview_steps(new_tab: Open, engine: str, address: str) -> None:
     if engine != "chromium":
         pytest.skip("only Chromium's driver looks into a page whose scripts are off, and into its frame")
-    page = new_tab(javascript=javascript)
+    page = new_tab(javascript=False)
     page.open(f"{address}embed-builder.html")
     for i, host in enumerate(HOSTS):
         page.click(f".cases .c-{i} + .face")

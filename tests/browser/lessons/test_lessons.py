@@ -4,35 +4,31 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Page as Tab
 
 from microgpt.course import LESSONS
+from microgpt.course import page as page_named
 from microgpt.viz import views
 from microgpt.viz.page import Page as SitePage
 from microgpt.viz.rendering.render import prose, widget
 from microgpt.viz.settings import Settings
 from tests.browser.conftest import Open
-from tests.browser.live import STATE, html, open_live, press, turn
+from tests.browser.live import html, open_live, press, turn
 from tests.browser.reading import Run, assert_choices_work, assert_questions_answer, assert_steps_through, strictest
 from tools.browsers import UNFOLD
 
-STEPPERS = [page for page in LESSONS if page.widget == "kv_cache"]
+STEPPER = page_named("kv-cache")
 LIVE = [page for page in LESSONS if page.live == "text"]
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
-def test_a_lesson_works_in_the_strictest_host(
-    chromium: Browser, address: str, tmp_path: Path, lesson: SitePage
-) -> None:
-    with strictest(chromium, f"{address}{lesson.name}.html", tmp_path) as frame:
-        assert_reads(frame.evaluate, lesson)
+def test_a_lesson_works_in_the_strictest_host(paper: Tab, address: str, tmp_path: Path, lesson: SitePage) -> None:
+    assert_reads(strictest(paper, f"{address}{lesson.name}.html", tmp_path).evaluate, lesson)
 
 
-@pytest.mark.parametrize("lesson", [LESSONS[0], *STEPPERS], ids=lambda lesson: lesson.name)
-def test_a_lesson_works_from_a_file(chromium: Browser, site: Path, tmp_path: Path, lesson: SitePage) -> None:
+def test_a_lesson_works_from_a_file(paper: Tab, site: Path, tmp_path: Path) -> None:
     """Without scripts too. A frame that may do nothing gets no style from a file."""
-    with strictest(chromium, (site / f"{lesson.name}.html").as_uri(), tmp_path, "") as frame:
-        assert_reads(frame.evaluate, lesson)
+    assert_reads(strictest(paper, (site / f"{STEPPER.name}.html").as_uri(), tmp_path, "").evaluate, STEPPER)
 
 
 def assert_reads(run: Run, lesson: SitePage) -> None:
@@ -43,51 +39,39 @@ def assert_reads(run: Run, lesson: SitePage) -> None:
         assert run('getComputedStyle(document.querySelector(".no-js")).display') == "block"
 
 
-@pytest.mark.engines("`:has`, by which a choice shows its case, is the engine's own")
-def test_choices_and_questions_work(new_tab: Open, site: Path) -> None:
-    page = new_tab()
-    page.open((site / "old-rows.html").as_uri())
-    assert_choices_work(page.run)
-    assert_questions_answer(page.run)
-
-
-@pytest.mark.engines("keys in a group of radio buttons are the engine's own")
+@pytest.mark.engines("`:has`, by which a choice shows its case, and what keys do in a form are the engine's own")
 @pytest.mark.parametrize("name", ["old-rows", "kv-cache"])
-def test_arrow_keys_choose(new_tab: Open, address: str, name: str) -> None:
+def test_arrow_keys_choose_and_enter_sends_no_choice_away(new_tab: Open, address: str, name: str) -> None:
     page = new_tab()
     page.open(f"{address}{name}.html")
+    page.run(UNFOLD)
+    assert_choices_work(page.run)
+    assert_questions_answer(page.run)
+    for control in (".pick input", ".ask input", ".print input", ".settings input"):
+        page.run(f"document.querySelector('{control}')?.focus()")
+        page.press("Enter")
     first = 'document.querySelector(".pick :checked, .ask input")'
     page.run(f"{first}.focus()")
-    name, before = page.run(f"[{first}.name, {first}.value]")
-    last = page.run(f"[...document.querySelectorAll('[name=\"{name}\"]')].at(-1).value")
+    group, before = page.run(f"[{first}.name, {first}.value]")
+    last = page.run(f"[...document.querySelectorAll('[name=\"{group}\"]')].at(-1).value")
     page.press("ArrowLeft" if before == last else "ArrowRight")  # WebKit does not begin again behind the last
-    assert page.run(f"document.querySelector('[name=\"{name}\"]:checked').value") != before or "ask" in name
+    assert page.run(f"document.querySelector('[name=\"{group}\"]:checked').value") != before or "ask" in group
     assert page.run("getComputedStyle(document.activeElement.nextElementSibling).outlineStyle") == "solid"
+    page.pause(0.2)  # for what must not be
+    assert page.run("location.search") == "" and not page.errors
 
 
 @pytest.mark.engines("Firefox would keep the choices of before, which the texts beside them do not speak of")
-@pytest.mark.parametrize("name", ["old-rows", "embed/inside", "embed-builder"])
-def test_a_page_loaded_anew_shows_its_own_choices(new_tab: Open, address: str, name: str) -> None:
+def test_a_page_loaded_anew_shows_its_own_choices(new_tab: Open, address: str) -> None:
     page = new_tab()
-    page.open(f"{address}{name}.html")
-    chosen = '[...document.querySelectorAll(":checked:not(option)")].map((e) => e.name + e.value).join()'
-    before = page.run(chosen)
-    page.run('document.querySelectorAll("[type=radio]:not([name=lang])").forEach((e) => e.click())')
-    assert page.run(chosen) != before
-    page.reload()
-    assert page.run(chosen) == before
-
-
-@pytest.mark.engines("which controls send a form is the engine's own")
-def test_the_enter_key_sends_no_choice_away(new_tab: Open, address: str) -> None:
-    page = new_tab()
-    page.open(f"{address}old-rows.html")
-    page.run(UNFOLD)
-    for control in (".pick input", ".ask input", ".print input", ".settings input"):
-        page.run(f"document.querySelector('{control}').focus()")
-        page.press("Enter")
-    page.pause(0.2)  # for what must not be
-    assert page.run("location.search") == "" and not page.errors
+    for name in ("old-rows", "embed/inside", "embed-builder"):
+        page.open(f"{address}{name}.html")
+        chosen = '[...document.querySelectorAll(":checked:not(option)")].map((e) => e.name + e.value).join()'
+        before = page.run(chosen)
+        page.run('document.querySelectorAll("[type=radio]:not([name=lang])").forEach((e) => e.click())')
+        assert page.run(chosen) != before
+        page.reload()
+        assert page.run(chosen) == before
 
 
 @pytest.mark.timeout(600)
@@ -100,8 +84,6 @@ def test_the_live_lessons_are_the_built_ones_byte_for_byte(new_tab: Open, addres
         view: Any = views.view(lesson.widget, Settings(lesson.model, lesson.prompt))
         assert html(answer, "#widget") == widget(lesson.widget, view, page=lesson), lesson.name
         assert html(answer, "#prose") == prose(lesson.widget, view, page=lesson, live=True), lesson.name
-        assert page.run(STATE) == "ready"
-        assert_choices_work(page.run)
     told = [error for error in page.errors if "inline style" not in error]  # of the others, which this policy forbids
     assert not told
     assert all(url.startswith((address, "blob:")) for url in page.requests)

@@ -42,11 +42,11 @@ const end = () => clocks().forEach((a) => a.finish());
 const at = (time) => clocks().forEach((a) => { a.pause(); a.currentTime = time; });
 const height = () => drawing.getBoundingClientRect().height;
 """
-# from each case to the next, and from the last back to the first: [same height, before, start, middle, end]
+# from the last case to the first, and so on to the fifth: of each, [same height, before, start, middle, end]
 WALK = (
     TOOLS
     + """choices.at(-1).click(); end();
-return [...choices.keys()].map((i) => {
+return [...choices.keys()].slice(0, 5).map((i) => {
   const before = look(), high = height();
   choices[i].click(); drawing.offsetWidth;
   at(0); const start = look();
@@ -87,13 +87,12 @@ def test_what_stays_begins_where_it_was_and_moves(new_tab: Open, address: str, n
         assert moved, which
 
 
-@pytest.mark.parametrize("name", LESSONS[:3])
-def test_it_ends_where_it_stands_without_motion(new_tab: Open, engine: str, address: str, name: str) -> None:
+def test_it_ends_where_it_stands_without_motion(new_tab: Open, engine: str, address: str) -> None:
     if engine == "webkit":
         pytest.skip("its driver cannot ask for less motion")
     moving, still = new_tab(), new_tab(reduced=True)
     for page in (moving, still):
-        page.open(f"{address}{name}.html")
+        page.open(f"{address}{LESSONS[0]}.html")
     for which in range(drawings(moving)):
         for (*_, end), (_, _, start, middle, at_once) in zip(walk(moving, which), walk(still, which), strict=True):
             assert start == middle == at_once

@@ -103,19 +103,20 @@
   // pixel; the least that is drawn is two pixels. A chart is a column of a table, or what lies in parts of one kind in one
   // list or drawing. A dot has no length, and a bar under a word is a share of the word.
   window.uneven = () => {
-    const charts = new Map(), known = [];
+    const charts = new Map(), known = new Map();
     for (const e of all("main .bar:not(.dot)")) {
-      const style = getComputedStyle(e), share = parseFloat(style.getPropertyValue("--w"));
-      const seen = e.checkVisibility() && style.visibility === "visible" && !e.matches(":has(+ .word)");
-      if (!seen || !(share >= 1)) continue;
+      if (!e.checkVisibility({ visibilityProperty: true }) || e.nextElementSibling?.matches(".word")) continue;
+      const share = parseFloat(getComputedStyle(e).getPropertyValue("--w"));
+      if (!(share >= 1)) continue;
       const cell = e.closest("td, th, dd, [role=cell]");
       let part = e.parentElement;
       while (getComputedStyle(part).display === "contents") part = part.parentElement;
       const chart = (cell ?? e).closest("table, dl, ul, ol, [role=table], .drawing, .board, .widget, main");
-      if (!known.includes(chart)) known.push(chart);
+      if (!known.has(chart)) known.set(chart, known.size);
       const kind = cell ? `column ${[...cell.parentElement.children].indexOf(cell)}` : `${bare(part)} of ${bare(part.parentElement)}`;
-      const place = `${kind} of ${bare(chart)}, chart ${known.indexOf(chart)}`, { width, height } = e.getBoundingClientRect();
-      charts.set(place, [...(charts.get(place) ?? []), { share, width, height }]);
+      const place = `${kind} of ${bare(chart)}, chart ${known.get(chart)}`, { width, height } = e.getBoundingClientRect();
+      if (!charts.has(place)) charts.set(place, []);
+      charts.get(place).push({ share, width, height });
     }
     const differs = (bars, side) => {
       const most = bars.reduce((a, b) => (b.share > a.share ? b : a)), due = ({ share }) => (most[side] * share) / most.share;
@@ -157,7 +158,7 @@
     return bottom + scrollY > room ? [`the field for one's own text ends at ${bottom + scrollY} of ${room}`] : [];
   };
 
-  // Of each kind of text the first, the second and the last: what has the same classes, and stands in what has, has the
+  // Of each kind of text the first and one of the middle: what has the same classes, and stands in what has, has the
   // same colours.
   window.kinds = () => {
     const found = new Map(), known = new Map([[document, ""]]);
@@ -165,27 +166,38 @@
       e.getAttribute("class") ?? ""}.${e.getAttribute("style") ?? ""}`), known.get(e));
     for (const e of all("body *")) {
       const words = [...e.childNodes].some((n) => n.nodeType === Node.TEXT_NODE && n.data.trim());
-      if (words && e.checkVisibility()) found.set(kind(e), [...(found.get(kind(e)) ?? []), e]);
+      if (!words || !e.checkVisibility()) continue;
+      if (!found.has(kind(e))) found.set(kind(e), []);
+      found.get(kind(e)).push(e);
     }
-    return [...found.values()].flatMap((some) => [...new Set([...some.slice(0, 2), some.at(-1)])]);
+    return [...found.values()].flatMap((some) => [...new Set([some[0], some[some.length >> 1]])]);
   };
 
-  // What functions here, by their names, find at these widths of the frame that the page is in, or of the widget in it,
-  // each with its width. In one go: nothing is painted between.
-  window.walk = (widths, name, least, column) => {
+  // what is not drawn, which axe would ask for its styles one by one
+  window.hidden = () => all("body *").filter((e) => !e.checkVisibility() && e.parentElement.checkVisibility());
+
+  // What functions here, by their names, find at widths of the frame that the page is in, or of the widget in it, each
+  // with its width. In one go: nothing is painted between.
+  window.walk = (asked, least, column) => {
     const place = column ? document.querySelector(".widget") : frameElement, found = [];
-    frameElement.style.width = "1600px";
-    for (const width of widths) {
+    if (column) frameElement.style.width = "1600px";
+    for (const [width, names] of asked) {
       place.style.width = `${width}px`;
-      for (const one of name.split(" ")) found.push(...window[one](least).map((told) => `${width}: ${told}`));
+      for (const one of names) found.push(...window[one](least).map((told) => `${width}: ${told}`));
     }
-    place.style.width = "";
+    if (column) place.style.width = "";
     return found;
   };
 
-  // the names of radio buttons that show one state at a time, and how many each has
-  window.groups = () => Object.entries(Object.groupBy(
-    all("main [type=radio]:not(.cases:not(:has(> .drawn)) > .pick *, .ask *):enabled"), (e) => e.name))
-    .map(([name, some]) => [name, some.length]);
-  window.choose = (name, at) => all(`main [type=radio][name="${name}"]`)[at].click();
+  // What is wrong where of each group of radio buttons that show one state at a time this one is chosen: 0 is the
+  // first, 1 the last.
+  window.states = (asked, least, share) => {
+    const groups = Object.entries(Object.groupBy(
+      all("main [type=radio]:not(.cases:not(:has(> .drawn)) > .pick *, .ask *):enabled"), (e) => e.name));
+    const found = groups.flatMap(([name, some]) => {
+      some[Math.round(share * (some.length - 1))].click();
+      return walk(asked, least).map((told) => `${name} at ${share}: ${told}`);
+    });
+    return groups.length ? found : walk(asked, least);
+  };
 })();

@@ -1,18 +1,14 @@
 """A frame that is as low as a slide leaves room for: the whole machine is in it, and its controls."""
 
 from pathlib import Path
-from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser
 
 
 @pytest.mark.parametrize("name", ["kv-cache", "kv-cache-words"])
-@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
-def test_a_low_frame_holds_the_whole_machine(
-    chromium: Browser, site: Path, name: str, motion: Literal["reduce", "no-preference"]
-) -> None:
-    tab = chromium.new_page(viewport={"width": 750, "height": 450}, reduced_motion=motion)
+def test_a_low_frame_holds_the_whole_machine(chromium: Browser, site: Path, name: str) -> None:
+    tab = chromium.new_page(viewport={"width": 750, "height": 450})
     tab.goto((site / "embed" / f"{name}.html").as_uri())
     for part in (".tokens", ".stage", ".phases", ".nav", ".heads"):
         box = tab.locator(part).bounding_box()

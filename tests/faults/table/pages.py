@@ -102,7 +102,7 @@ PAGES = [
         "focus-not-seen", "pages", "site/css/4-parts.css",
         ":focus-visible + .face { outline: 3px solid var(--focus); outline-offset: 2px; }\n@supports",
         ":focus-visible + .face { outline: none; }\n@supports",
-        ("tests/browser/lessons/test_lessons.py::test_arrow_keys_choose",),
+        ("tests/browser/lessons/test_lessons.py::test_arrow_keys_choose_and_enter_sends_no_choice_away",),
     ),
     Fault(
         "q-left-on-show", "pages", MACHINE,
