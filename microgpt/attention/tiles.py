@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from microgpt.caches.paged import PagedCache
 from microgpt.config import Array
 from microgpt.errors import UserError
 
@@ -109,22 +108,3 @@ def n_splits(texts_and_heads: int, n_keys: int, processors: int, block: int = 12
             rounds = texts_and_heads * n / places
             busy[n] = rounds / np.ceil(rounds)
     return next(n for n, share in busy.items() if share >= 0.85 * max(busy.values()))
-
-
-def attend_blocks(q: Array, cache: PagedCache, layer: int, scale: float = 0.0) -> Array:
-    """head_out of one token, q [n_head, head_dim], over a paged cache: block by block where they lie, none gathered.
-
-    Equation 4 of PagedAttention, in one pass. Returns [n_head * head_dim].
-    """
-    pool, size = cache.pool, cache.pool.block_size
-    n_head, head_dim = q.shape
-    keys, values = pool.keys[layer], pool.values[layer]  # [n_kv_head, slots, head_dim]
-    group, out = n_head // len(keys), np.empty_like(q)
-    for head in range(n_head):
-        state = State(-np.inf, 0.0, np.zeros(head_dim, q.dtype))
-        for i, block in enumerate(cache.table):
-            rows = slice(block * size, block * size + min(size, len(cache) - i * size))
-            scores = keys[head // group, rows] @ q[head] * (scale or head_dim**-0.5)
-            state = after(state, scores, values[head // group, rows])
-        out[head] = state.part.out
-    return out.reshape(-1)

@@ -7,8 +7,6 @@ stored. For a single query, as in decoding, they were little beside K and V from
 
 from __future__ import annotations
 
-from microgpt.errors import N_, UserError
-
 
 def separate_traffic(n: int, t: int, d: int) -> int:
     """One after the other: Q, K and V are read, scores and weights are stored and read, O is stored."""
@@ -18,13 +16,3 @@ def separate_traffic(n: int, t: int, d: int) -> int:
 def once(n: int, t: int, d: int) -> int:
     """The least there is: each of Q, K and V read once, O stored once."""
     return 2 * n * d + 2 * t * d
-
-
-def flash_1(n: int, t: int, d: int, fast: int) -> int:
-    """FlashAttention's first form, with a fast memory of `fast` numbers: tiles of K and V are read once, and for each
-    of them Q and O are read and O is stored again."""
-    if fast < 4 * d:
-        sentence = N_("A fast memory of %(fast)s numbers holds no tile of width %(d)s; it takes %(least)s.")
-        raise UserError(sentence, fast=fast, d=d, least=4 * d)
-    keys_a_tile = -(-fast // (4 * d))
-    return 2 * t * d + -(-t // keys_a_tile) * 3 * n * d

@@ -49,12 +49,6 @@ class ShiftCache(KVCache):
         self._seen += new
         return self._positions
 
-    @property
-    def n_seen(self) -> int:
-        """Tokens so far, which are more than the rows that are held."""
-        _ = self.positions
-        return self._seen
-
     def check_room(self, n: int) -> None:
         """Raise UserError unless n more rows fit."""
         check_rows(len(self), n, self.rows)

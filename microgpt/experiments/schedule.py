@@ -30,7 +30,6 @@ class SchedulePass(NamedTuple):
     macs: int
     weight_bytes: int
     cache_bytes: int  # of the old rows, which must be read
-    new_bytes: int  # of the rows that the pass adds
 
     @property
     def end(self) -> int:
@@ -154,7 +153,6 @@ def pass_of(config: Config, n: int, start: int, macs: int, bytes_per_value: int)
         macs,
         weights_read(config, n) * bytes_per_value,
         kv_bytes(config, start, bytes_per_value),
-        kv_bytes(config, n, bytes_per_value),
     )
 
 

@@ -203,21 +203,6 @@ class Scheduler:
             budget -= n
 
 
-def run_all(
-    scheduler: Scheduler, requests: Iterable[Request], each: Callable[[list[Chunk]], object] | None = None
-) -> int:
-    """Run requests to their end, each from the step of its arrival on (the first step is 0). Returns the steps."""
-    coming = deque(sorted(requests, key=lambda request: request.arrival))
-    while coming or scheduler.waiting or scheduler.running:
-        while coming and coming[0].arrival <= scheduler.steps:
-            scheduler.add(coming.popleft())
-        plan = scheduler.schedule()
-        if each:
-            each(plan)
-        scheduler.finish_step(plan)
-    return scheduler.steps
-
-
 # ---- memory that is only counted ---------------------------------------------------------------------
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from random import Random
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -67,16 +67,6 @@ def law(logits: Array, temperature: float, top_k: int) -> Array:
 # ---- drafts -----------------------------------------------------------------------------------------
 
 
-class Draft(Protocol):
-    """Who guesses."""
-
-    def propose(self, token_ids: Sequence[int], n: int) -> tuple[list[int], Array]:
-        """At most n tokens that may come after these, and what each was drawn from, [., vocab_size]."""
-
-    def crop(self, n: int) -> None:
-        """Only the first n tokens of the text stand."""
-
-
 class SmallModel:
     """A smaller model with the same vocabulary, and a cache of its own.
 
@@ -104,26 +94,6 @@ class SmallModel:
         self.cache.crop(min(n, len(self.cache)))
 
 
-class Lookup:
-    """No model: what came last time after the newest tokens of the text. `longest` of them are looked for, then
-    fewer; the later place counts. Where a text repeats itself this guesses well, and it costs nothing."""
-
-    def __init__(self, vocab_size: int, longest: int = 3) -> None:
-        self.vocab_size, self.longest = vocab_size, longest
-
-    def propose(self, token_ids: Sequence[int], n: int) -> tuple[list[int], Array]:
-        ids = list(token_ids)
-        for size in range(min(self.longest, len(ids) - 1), 0, -1):
-            for at in range(len(ids) - size - 1, -1, -1):
-                if ids[at : at + size] == ids[-size:]:
-                    found = ids[at + size : at + size + n]
-                    return found, np.eye(self.vocab_size)[found]
-        return [], np.zeros((0, self.vocab_size))
-
-    def crop(self, n: int) -> None:
-        """It keeps nothing."""
-
-
 # ---- rounds -----------------------------------------------------------------------------------------
 
 
@@ -146,7 +116,7 @@ class Speculation:
     def __init__(
         self,
         target: Model,
-        draft: Draft,
+        draft: SmallModel,
         token_ids: Sequence[int],
         gamma: int,
         temperature: float = 0.0,
@@ -157,8 +127,7 @@ class Speculation:
         check_sampling(temperature, top_k, seed)
         if gamma < 1:
             raise UserError("A draft of %(gamma)s tokens guesses nothing; choose 1 or more.", gamma=gamma)
-        if isinstance(draft, SmallModel):
-            check_vocabulary(target, draft.model)
+        check_vocabulary(target, draft.model)
         self.target, self.draft, self.gamma, self.hook = target, draft, gamma, hook
         self.ids, self.cache = list(token_ids), KVCache(target.config, target.params["wte"].dtype)
         self._sampling, self._rng = (temperature, top_k), Random(seed)

@@ -8,11 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microgpt.attention.ranks import context_parallel, kv_heads_of, rows_held, tensor_parallel
-from microgpt.attention.tiles import Part, attend, attend_blocks, join, n_splits, online, split
-from microgpt.attention.traffic import flash_1, once, separate_traffic
+from microgpt.attention.tiles import Part, attend, join, n_splits, online, split
+from microgpt.attention.traffic import once, separate_traffic
 from microgpt.cache import KVCache
-from microgpt.caches.blocks import BlockPool
-from microgpt.caches.paged import PagedCache
 from microgpt.config import Array
 from microgpt.errors import UserError
 from microgpt.model import forward
@@ -122,20 +120,6 @@ def test_parts_may_be_joined_in_any_order_and_in_groups(seed: int, order: list[i
         assert np.abs(other.out - join(parts).out).max() <= 1e-13 and abs(other.lse - join(parts).lse) <= 1e-13
 
 
-@pytest.mark.parametrize("size", [1, 2, 4])
-@pytest.mark.parametrize(("model", "text"), [*zip(MODELS, TEXTS, strict=True)])
-def test_blocks_are_read_where_they_lie(model: Model, text: str, size: int) -> None:
-    """In a pool whose free blocks lie anywhere, and whose empty slots are not numbers."""
-    ids = model.tokenizer.encode(text)
-    pool = BlockPool(model.config, 40, size)
-    pool.keys[:], pool.values[:] = np.nan, np.nan
-    pool.free_queue = dict.fromkeys(np.random.default_rng(0).permutation(40).tolist())
-    cache = PagedCache(pool)
-    forward(model.params, model.config, ids, cache)
-    for layer, read in enumerate(last_reads(model, text)):
-        assert np.abs(attend_blocks(read.q, cache, layer) - read.head_out).max() <= 1e-14
-
-
 # ---- several processors -----------------------------------------------------------------------------
 
 
@@ -169,7 +153,6 @@ def test_numbers_moved_by_a_head_of_width_128() -> None:
     assert round(separate_traffic(*prefill) / once(*prefill)) == 33
     assert (separate_traffic(*decode), once(*decode)) == (1_065_216, 1_048_832)
     assert round(separate_traffic(*decode) / once(*decode), 2) == 1.02
-    assert [round(flash_1(*prefill, fast) / 1e6) for fast in (50_000, 100_000)] == [67, 34]
 
 
 @pytest.mark.parametrize(
@@ -185,5 +168,3 @@ def test_what_makes_no_tile_is_refused() -> None:
         attend(scores, values, 0)
     with pytest.raises(UserError, match="-1 splits leave nobody to work; choose 1 or more"):
         split(scores, values, -1)
-    with pytest.raises(UserError, match="A fast memory of 100 numbers holds no tile of width 128; it takes 512"):
-        flash_1(1, 1, 128, 100)

@@ -95,6 +95,6 @@ def test_what_is_cropped_is_forgotten() -> None:
     forward(model.params, model.config, STORY[:7], cache)
     cache.make_room()
     cache.crop(3)
-    assert cache.positions == [0, 4, 5] and cache.n_seen == 6
+    assert cache.positions == [0, 4, 5] and len(cache) == 3
     forward(model.params, model.config, STORY[6:7], cache)
-    assert cache.positions == [0, 4, 5, 6] and cache.n_seen == 7
+    assert cache.positions == [0, 4, 5, 6] and len(cache) == 4

@@ -1,6 +1,7 @@
 """What a step runs: worked examples, and laws over random requests, budgets and memories."""
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import pytest
@@ -9,16 +10,25 @@ from hypothesis import strategies as st
 
 from microgpt.config import Report
 from microgpt.errors import UserError
-from microgpt.serving.scheduler import Blocks, Chunk, Policy, Request, Reserved, Scheduler, run_all
+from microgpt.serving.scheduler import Blocks, Chunk, Policy, Request, Reserved, Scheduler
 
 SIX = tuple(zip("ABCDEF", (7, 3, 6, 3, 7, 7), (6, 9, 9, 12, 5, 7), (0, 0, 0, 0, 4, 4), strict=True))
 TOKENS = 75  # of all six: each token but the last of an answer is run once
 
 
+def plans_of(scheduler: Scheduler, requests: Sequence[Request]) -> Iterator[list[Chunk]]:
+    """What each step runs, before it is done, until all have ended; each request comes at the step of its arrival."""
+    coming = sorted(requests, key=lambda request: request.arrival)
+    while coming or scheduler.waiting or scheduler.running:
+        while coming and coming[0].arrival <= scheduler.steps:
+            scheduler.add(coming.pop(0))
+        plan = scheduler.schedule()
+        yield plan
+        scheduler.finish_step(plan)
+
+
 def steps_of(policy: Policy) -> list[list[Chunk]]:
-    plans = list[list[Chunk]]()
-    run_all(Scheduler(policy, Blocks(100)), [Request(*one) for one in SIX], plans.append)
-    return plans
+    return list(plans_of(Scheduler(policy, Blocks(100)), [Request(*one) for one in SIX]))
 
 
 def test_the_first_steps_of_six_requests() -> None:
@@ -74,8 +84,7 @@ def test_laws_of_every_step(
     requests = [Request(str(i), *one) for i, one in enumerate(drawn)]
     memory, ran, told = Blocks(rows * 2 // size, size), Counter[Request](), list[Report]()
     scheduler = Scheduler(Policy(budget, places, static=static), memory, lambda number: told.append)
-
-    def check(plan: list[Chunk]) -> None:
+    for plan in plans_of(scheduler, requests):
         assert plan or not (scheduler.running or scheduler.waiting), "with work at hand, each step runs some"
         assert static or sum(n for _, n in plan) <= budget
         assert len(plan) <= len(scheduler.running) <= places
@@ -85,8 +94,6 @@ def test_laws_of_every_step(
         for request, n in plan:
             assert 1 <= n <= request.n_waiting
             ran[request] += n
-
-    run_all(scheduler, requests, check)
     assert all(request.written == request.answer for request in requests)
     assert memory.n_free == memory.n_blocks
     again = Counter(name for name, *_ in told)["preempt"]
