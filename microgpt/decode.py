@@ -17,12 +17,22 @@ from microgpt.cache import Cache, KVCache
 from microgpt.config import Array, Config, Hook, Params
 from microgpt.errors import N_, UserError
 from microgpt.model import forward, softmax
+from microgpt.tokenizer import Tokenizer
 
 LAST = slice(-1, None)  # decoding needs the logits of the last position only
 CHUNK = 128  # tokens of a prompt that `generate` runs at a time: the scores of all at once would outgrow the cache
 LOWEST = 1e-9  # at a temperature below this only the likeliest token is left, and dividing by it could overflow
 HOTTEST = 1000  # at such a temperature all tokens are as good as equally likely
 MOST_WHOLE = 2**53 - 1  # of a seed and of top-k: up to here whoever reads them as JSON has every whole number exactly
+
+
+def encode_prompt(tokenizer: Tokenizer, config: Config, prompt: str) -> list[int]:
+    """The ids of a prompt. Raises UserError for one that is empty, too long, or not in the words of the tokenizer."""
+    if not tokenizer.split(prompt):
+        raise UserError("The prompt is empty; give at least one token.")
+    ids = tokenizer.encode(prompt)
+    check_length(config, len(ids))
+    return ids
 
 
 def prefill(

@@ -13,7 +13,7 @@ import re
 import stat
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 
@@ -26,6 +26,16 @@ AT_ONCE = 1_000_000  # brackets
 DEPTH = 40  # of files in use: a config.json has 3, a tokenizer.json 8
 THINGS = 1_500_000  # the tokenizer.json of Llama 3 has a million
 MOST_DIGITS = 20  # of a whole number that fits into 64 bits; Python reads longer ones in quadratic time
+
+
+class Readable(Protocol):
+    """A file that was handed over: its name without a folder, how many bytes it has, and some of these bytes."""
+
+    name: str
+    size: int
+    changed: float  # milliseconds since 1970
+
+    def read(self, start: int, stop: int) -> bytes: ...
 
 
 def write_whole(files: Mapping[Path, str | bytes]) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from microgpt.cache import KVCache, Watched
 from microgpt.cost import Counter
-from microgpt.decode import LAST, check_length, check_sampling, decode_step, recompute, sample
+from microgpt.decode import LAST, check_sampling, decode_step, encode_prompt, recompute, sample
 from microgpt.errors import UserError
 from microgpt.model import forward
 from microgpt.trace import Trace
@@ -41,10 +41,7 @@ class Recording:
         max_new: int | None = None,
         compares: bool = True,
     ) -> None:
-        if not model.tokenizer.split(prompt):
-            raise UserError("The prompt is empty; give at least one token.")
-        self.ids = model.tokenizer.encode(prompt)
-        check_length(model.config, len(self.ids))
+        self.ids = encode_prompt(model.tokenizer, model.config, prompt)
         check_sampling(temperature, top_k, seed)
         temperature, top_k, seed = float(temperature) + 0.0, int(top_k), int(seed)  # not NumPy's, and no minus zero
         self.model, self.temperature, self.top_k, self.compares = model, temperature, top_k, compares

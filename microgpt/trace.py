@@ -56,12 +56,10 @@ EVENTS = {
 # What caches and engines tell, besides what forward tells of each text.
 ENGINE_EVENTS = {
     "k_read": EventKind(
-        N_("Rows of K as this step reads them, from the first that has changed to the newest."),
-        "G e h",
+        N_("Rows of K as this step reads them, from the first that has changed to the newest."), "G e h"
     ),
     "v_read": EventKind(
-        N_("Rows of V as this step reads them, from the first that has changed to the newest."),
-        "G e h",
+        N_("Rows of V as this step reads them, from the first that has changed to the newest."), "G e h"
     ),
     "key_positions": EventKind(
         N_("The positions of the rows that this step reads, where they are not one after the other up to its own."), "t"

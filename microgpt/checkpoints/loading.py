@@ -15,7 +15,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from hashlib import sha256
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from microgpt.checkpoints.safetensors import PREFIX, check_count, read_header
 from microgpt.checkpoints.tokenizer import TOKENIZER, tokenizer_of
 from microgpt.config import Array, Config, param_shapes
 from microgpt.errors import N_, UserError, printable
-from microgpt.files import megabytes
+from microgpt.files import Readable, megabytes
 from microgpt.weights import Model
 
 CONFIG = "config.json"
@@ -42,16 +42,6 @@ MOST_BYTES = {  # the most bytes that are read of each; tokenizer.json of the mo
 SAMPLES, SAMPLE = 4, 4096  # places in a file, and bytes at each, that tell it from another of its name and size: few,
 # since a browser takes some milliseconds for each, at every answer
 NEAR = 64
-
-
-class Readable(Protocol):
-    """A file: its name without a folder, how many bytes it has, when it was changed, and some of its bytes."""
-
-    name: str
-    size: int
-    changed: float  # milliseconds since 1970
-
-    def read(self, start: int, stop: int) -> bytes: ...
 
 
 class Piece(NamedTuple):
@@ -169,8 +159,7 @@ def weights_of(files: Sequence[Readable]) -> dict[str, Readable]:
                 other=printable(other),
             )
         raise UserError(
-            "%(name)s is missing: choose the .safetensors file together with the other files of the folder.",
-            name=WHOLE,
+            "%(name)s is missing: choose the .safetensors file together with the other files of the folder.", name=WHOLE
         )
     if len(found) == 1 and not any(file.name == INDEX for file in files):
         return found

@@ -14,8 +14,7 @@ import numpy as np
 from microgpt.cache import KVCache
 from microgpt.caches.blocks import BlockPool
 from microgpt.caches.paged import PagedCache
-from microgpt.decode import check_length, decode_step, generate
-from microgpt.errors import UserError
+from microgpt.decode import decode_step, encode_prompt, generate
 from microgpt.recipes import first_thousand
 from microgpt.trace import Trace
 from microgpt.weights import Model
@@ -59,10 +58,8 @@ class Waste(NamedTuple):
 
 def complete_text(model: Model, prompt: str) -> list[int]:
     """The prompt and what the likeliest tokens add, without the one that ends the text: one row each."""
-    if not model.tokenizer.split(prompt):
-        raise UserError("The prompt is empty; give at least one token.")
-    ids, config, stop = model.tokenizer.encode(prompt), model.config, model.tokenizer.start
-    check_length(config, len(ids))
+    config, stop = model.config, model.tokenizer.start
+    ids = encode_prompt(model.tokenizer, config, prompt)
     new = list(generate(model.params, config, ids, config.n_ctx - len(ids) + 1, stop=stop))
     return (ids + [token for token in new if token != stop])[: config.n_ctx]
 

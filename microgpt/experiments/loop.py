@@ -14,8 +14,7 @@ import numpy as np
 
 from microgpt.cache import KVCache
 from microgpt.config import Array, Config, Hook, Report
-from microgpt.decode import check_length, check_sampling, generate, recompute, sample
-from microgpt.errors import UserError
+from microgpt.decode import check_sampling, encode_prompt, generate, recompute, sample
 from microgpt.model import forward
 from microgpt.trace import Trace
 from microgpt.weights import Model
@@ -41,11 +40,8 @@ def run_loop(
     `hook` gets what every pass reports, and each choice as "sample". Raises UserError for a prompt or a setting
     that the model cannot use.
     """
-    if not model.tokenizer.split(prompt):
-        raise UserError("The prompt is empty; give at least one token.")
+    ids, config = encode_prompt(model.tokenizer, model.config, prompt), model.config
     check_sampling(temperature, top_k, seed)
-    ids, config = model.tokenizer.encode(prompt), model.config
-    check_length(config, len(ids))
     chooser, drawer = Random(int(seed)), Random(int(seed))
     passes: list[LoopPass] = []
     while len(ids) <= config.n_ctx and (not passes or ids[-1] != model.tokenizer.start):

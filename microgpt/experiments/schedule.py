@@ -148,11 +148,7 @@ def weights_read(config: Config, n: int) -> int:
 def pass_of(config: Config, n: int, start: int, macs: int, bytes_per_value: int) -> SchedulePass:
     """The pass of n tokens behind `start` rows: every weight is read once, and so is every old row of K and V."""
     return SchedulePass(
-        n,
-        start,
-        macs,
-        weights_read(config, n) * bytes_per_value,
-        kv_bytes(config, start, bytes_per_value),
+        n, start, macs, weights_read(config, n) * bytes_per_value, kv_bytes(config, start, bytes_per_value)
     )
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -90,13 +91,9 @@ def config_fields(shape: Shape) -> dict[str, Any]:
     return {name: getattr(shape.config, name) for name in (Config.__slots__ if shape.ours else SHAPE)}
 
 
-class Macs(Protocol):
-    """The multiply-adds over cost.PARTS of a pass over the last n of t tokens, whose last row alone gets logits.
-
-    `pairs` are the scores that were told, all heads and layers; else those that the masks leave.
-    """
-
-    def __call__(self, n: int, t: int, pairs: int | None = None) -> Array: ...
+# (n, t[, pairs]) -> the multiply-adds over cost.PARTS of a pass over the last n of t tokens, whose last row alone gets
+# logits; `pairs` are the scores that were told, all heads and layers, else those that the masks leave
+Macs: TypeAlias = Callable[..., Array]
 
 
 def counter(model: Any, shape: Shape, kept: list[int], windows: list[int], latents: bool) -> Macs:

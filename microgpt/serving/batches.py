@@ -12,8 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from microgpt.caches.blocks import BlockPool
-from microgpt.decode import check_length, generate
-from microgpt.errors import UserError
+from microgpt.decode import encode_prompt, generate
 from microgpt.serving.engine import Engine
 from microgpt.serving.scheduler import Policy, Request
 from microgpt.weights import Model
@@ -94,10 +93,7 @@ class BatchRun(NamedTuple):
 
 def six(model: Model, prompt: str) -> list[Asked]:
     """The reader's text and five others. Raises UserError for a text that is empty, too long or not in its words."""
-    if not model.tokenizer.split(prompt):
-        raise UserError("The prompt is empty; give at least one token.")
-    ids, n_ctx = model.tokenizer.encode(prompt), model.config.n_ctx
-    check_length(model.config, len(ids))
+    ids, n_ctx = encode_prompt(model.tokenizer, model.config, prompt), model.config.n_ctx
     first = Asked(ids, min(READER, n_ctx - len(ids) + 1))
     return [first, *(Asked(model.tokenizer.encode(text), n, arrival) for text, n, arrival in OTHER_TEXTS)]
 

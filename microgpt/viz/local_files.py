@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 from microgpt.errors import N_, UserError
+from microgpt.files import Readable
 
 UNREADABLE = N_(  # it was changed after it was chosen; or it is WebKit, and the page itself was opened from a file
     "The browser did not let this page read “%(name)s” (%(why)s). Choose it again, or open the page over http."
 )
 
 
-class File(Protocol):
-    """One of them: the name, without its folder, how many bytes it has, and some of these bytes."""
-
-    name: str
-    size: int
-    changed: float  # milliseconds since 1970
-
-    def read(self, start: int, stop: int) -> bytes: ...
+Files = Mapping[str, Sequence[Readable]]  # by the name of the control
 
 
-Files = Mapping[str, Sequence[File]]  # by the name of the control
-
-
-def only(files: Files, name: str) -> File:
+def only(files: Files, name: str) -> Readable:
     """The file that was chosen in the control of that name."""
     if not files.get(name):
         raise UserError("No file is chosen. Choose one, or drop it on the field.")

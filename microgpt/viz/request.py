@@ -58,12 +58,7 @@ def drop_missing(chosen: Mapping[str, object | None]) -> dict[str, object]:
 
 
 def settings_for(
-    page: Page,
-    model: str = "",
-    prompt: str | None = None,
-    temperature: float = 0.0,
-    top_k: int = 0,
-    seed: int = 42,
+    page: Page, model: str = "", prompt: str | None = None, temperature: float = 0.0, top_k: int = 0, seed: int = 42
 ) -> Settings:
     """A run of a model that the page knows; without a prompt, on one that the model knows."""
     model = model or page.model

@@ -358,10 +358,7 @@ BROKEN: dict[str, tuple[Change, str]] = {
     "layers too few": (config(model_type="qwen3", layer_types=[FULL]), "“layer_types” must name all 2"),
     "layers none": (config(model_type="qwen3", layer_types=[]), "“layer_types” must name all 2"),
     "layers text": (config(model_type="qwen3", layer_types=FULL), "“layer_types” must name all 2"),
-    "window off": (
-        config(**QWEN2, layer_types=[FULL, SLIDING]),
-        "gives layers a window, but “sliding_window”",
-    ),
+    "window off": (config(**QWEN2, layer_types=[FULL, SLIDING]), "gives layers a window, but “sliding_window”"),
     "window null": (
         config(model_type="qwen2", layer_types=[SLIDING] * 2, use_sliding_window=True, sliding_window=None),
         "gives layers a window, but “sliding_window” is not a number",

@@ -32,11 +32,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="pipes and devices among f
 def ran(*command: str | Path) -> str:
     """What a command of ours that must fail says: one line."""
     done = subprocess.run(
-        [sys.executable, "-W", "error", *map(str, command)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
+        [sys.executable, "-W", "error", *map(str, command)], cwd=ROOT, capture_output=True, text=True, timeout=SECONDS
     )
     assert done.returncode == 1 and done.stdout == "" and done.stderr.count("\n") == 1, (done.stdout, done.stderr)
     return done.stderr

@@ -186,10 +186,7 @@ def test_the_loss_and_its_gradients_agree(case: Case) -> None:
 
 @pytest.mark.parametrize(
     "config",
-    [
-        Config(2, 96, 6, 6, 16, 384, 48, 80, **GPT2),
-        Config(2, 96, 6, 2, 24, 200, 48, 80, **LLAMA),
-    ],
+    [Config(2, 96, 6, 6, 16, 384, 48, 80, **GPT2), Config(2, 96, 6, 2, 24, 200, 48, 80, **LLAMA)],
     ids=["gpt2", "llama"],
 )
 def test_wider_models_agree_too(config: Config) -> None:

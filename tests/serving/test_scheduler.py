@@ -40,12 +40,7 @@ def test_the_first_steps_of_six_requests() -> None:
 
 @pytest.mark.parametrize(
     ("policy", "steps"),
-    [
-        (Policy(8, 4), 18),
-        (Policy(3, 4), 29),
-        (Policy(16, 4, chunked=False), 16),
-        (Policy(16, 4, static=True), 19),
-    ],
+    [(Policy(8, 4), 18), (Policy(3, 4), 29), (Policy(16, 4, chunked=False), 16), (Policy(16, 4, static=True), 19)],
 )
 def test_how_many_steps_a_policy_takes(policy: Policy, steps: int) -> None:
     plans = steps_of(policy)

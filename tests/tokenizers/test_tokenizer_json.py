@@ -9,13 +9,7 @@ from hypothesis import strategies as st
 from microgpt.errors import UserError
 from microgpt.tokenizers.tokenizer_json import PlainTokenizer
 from tests.support.examples import examples
-from tests.support.given.pipelines import (
-    KINDS,
-    SOME,
-    both,
-    change,
-    tokenizers,
-)
+from tests.support.given.pipelines import KINDS, SOME, both, change, tokenizers
 
 decoders, models, normalizers = tokenizers.decoders, tokenizers.models, tokenizers.normalizers
 pre, processors, trainers = tokenizers.pre_tokenizers, tokenizers.processors, tokenizers.trainers

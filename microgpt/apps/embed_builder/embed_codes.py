@@ -120,12 +120,7 @@ def cell(frame: Frame) -> str:
 
 HOSTS = (
     Host("html", N_("HTML"), N_("For any page whose HTML you write yourself."), html),
-    Host(
-        "moodle",
-        N_("Moodle"),
-        N_("In the editor, open Tools, Source code, paste there, and save."),
-        html,
-    ),
+    Host("moodle", N_("Moodle"), N_("In the editor, open Tools, Source code, paste there, and save."), html),
     Host(
         "canvas",
         N_("Canvas"),
@@ -151,10 +146,7 @@ HOSTS = (
     Host("quarto", N_("Quarto"), N_("For all HTML formats, slides among them."), lambda f: fence(f, "{=html}")),
     Host("mkdocs", N_("MkDocs"), N_("A line of its own in a Markdown page, an empty line before and after it."), html),
     Host(
-        "sphinx",
-        N_("Sphinx"),
-        N_("In a page of reStructuredText."),
-        lambda frame: f".. raw:: html\n\n   {html(frame)}",
+        "sphinx", N_("Sphinx"), N_("In a page of reStructuredText."), lambda frame: f".. raw:: html\n\n   {html(frame)}"
     ),
     Host(
         "reveal",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from microgpt.apps.own_model import dropped_model
@@ -63,37 +64,11 @@ view = View
 # ---- what can be pressed --------------------------------------------------------------------------
 
 
-def run(files: Files, state: State | None, fields: Mapping[str, str]) -> Answer:
-    """The text, and what the model adds to it, to the end."""
-    return go_on("run", files, state, fields)
-
-
-def next_token(files: Files, state: State | None, fields: Mapping[str, str]) -> Answer:
-    """One more token; with other files or settings, the prompt first."""
-    return go_on("next", files, state, fields)
-
-
-def show(files: Files, state: State | None, fields: Mapping[str, str]) -> Answer:
-    """What there is, with the heads that are asked for; at first, the prompt."""
-    return go_on("show", files, state, fields)
-
-
-def compare(files: Files, state: State | None, fields: Mapping[str, str]) -> Answer:
-    """The chosen step once more, without the cache."""
-    return go_on("compare", files, state, fields)
-
-
-def save_trace(files: Files, state: State | None, fields: Mapping[str, str]) -> Answer:
-    """The trace of what is on the page, as a file; of a large model, what is drawn of it."""
-    return go_on("trace", files, state, fields)
-
-
 STOPPED = [patch("#progress", "")]
-FILE_HOOKS = {"run": run, "next": next_token, "show": show, "compare": compare, "trace": save_trace}
 
 
 def go_on(hook: str, files: Files, state: State | None, fields: Mapping[str, str]) -> Answer:
-    """A slice of the work that `hook` asks for; once all of it is done, the picture."""
+    """A slice of the work that `hook` asks for; once all of it is done, the picture. `hook` is one of HOOK_NAMES."""
     layers, heads = (parse_numbers(name, fields.get(name)) for name in ("layers", "heads"))
     end = time.monotonic() + dropped_model.SLICE
     model, loading = dropped_model.load_slice(files.get(FIELD, ()))
@@ -133,6 +108,12 @@ def go_on(hook: str, files: Files, state: State | None, fields: Mapping[str, str
         return fresh, [*stepper.one_more(shown, pressed), *over_all(shown, pressed), *STOPPED]
     html = render.widget("kv_cache", shown, asked=pressed)
     return fresh, [patch("#widget", html), patch("#own", about(model, shown)), *STOPPED]
+
+
+# "run" goes to the end, "next" one token on, from the prompt where files or settings are other ones; "show" draws what
+# there is, "compare" runs the chosen step again without the cache, "trace" saves what is on the page, or drawn of it
+HOOK_NAMES = ("run", "next", "show", "compare", "trace")
+FILE_HOOKS = {name: partial(go_on, name) for name in HOOK_NAMES}
 
 
 def frame(shown: Picture) -> list[Any]:

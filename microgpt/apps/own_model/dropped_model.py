@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from microgpt.checkpoints.assemble import Precision
-from microgpt.checkpoints.loading import Loading, Readable, mark
+from microgpt.checkpoints.loading import Loading, mark
 from microgpt.config import Config, n_params
 from microgpt.errors import UserError
+from microgpt.files import Readable
 from microgpt.record import Recording
 from microgpt.viz.drawing.phases import stage
 from microgpt.viz.drawing.picture import Picture, most_tokens

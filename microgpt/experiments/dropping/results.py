@@ -94,11 +94,7 @@ def drop_rows(model: Model, prompt: Sequence[int]) -> dict[str, Any]:
     for row in (-1, *range(n)):
         moved = np.abs(probabilities(model, prompt, then, row) - full).sum(axis=1) / 2
         runs.append(
-            {
-                "row": row,
-                "written": [words[token] for token in go_on(model, prompt, row)],
-                "moved": float(moved.mean()),
-            }
+            {"row": row, "written": [words[token] for token in go_on(model, prompt, row)], "moved": float(moved.mean())}
         )
     return {"prompt": [words[token] for token in prompt], "runs": runs}
 

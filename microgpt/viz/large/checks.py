@@ -165,8 +165,7 @@ def config_of(given: Mapping[str, Any]) -> Config:
     for name in [*MOST_SIZES, *(name for name in given if name not in MOST_SIZES)]:
         if name not in known:
             raise UserError(
-                "What this trace says about its run does not fit: config has no field %(name)s.",
-                name=short(repr(name)),
+                "What this trace says about its run does not fit: config has no field %(name)s.", name=short(repr(name))
             )
         kinds = {
             int: whole(1 if name in MOST_SIZES else 0, MOST_SIZES.get(name, MOST)),

@@ -60,9 +60,7 @@ def compress(data: bytes) -> bytes:
 
 
 def self_contained(
-    read: Read,
-    runtime: Mapping[str, bytes] | None = None,
-    pack: Callable[[bytes], bytes] = compress,
+    read: Read, runtime: Mapping[str, bytes] | None = None, pack: Callable[[bytes], bytes] = compress
 ) -> Assets:
     """Everything in the page. `runtime` is what the folder of Python holds, by name; `pack` makes gzip of it."""
     home, elements = embed_runtime(runtime, pack) if runtime is not None else ("", "")

@@ -21,11 +21,7 @@ WIDTHS = (  # of characters, in parts of the size of the text: those of DejaVu S
 )
 KNOWN = {character: width for width, characters in WIDTHS for character in characters}
 
-BOLD, TOKEN, END = (
-    "\ue000",
-    "\ue001",
-    "\ue002",
-)  # around a run of a sentence; formats.show lets none into a token
+BOLD, TOKEN, END = ("\ue000", "\ue001", "\ue002")  # around a run of a sentence; formats.show lets none into a token
 RUN_KINDS = {BOLD: "bold", TOKEN: "tok bold"}
 
 
