@@ -10,16 +10,16 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from microgpt.config import Array
-from microgpt.course.inside.path import Stop
+from microgpt.course.inside.lines import Line, Told
+from microgpt.course.inside.path import MET, QKV, Stop
 from microgpt.course.inside.route import StopView
 from microgpt.course.inside.swaps import Swap
 from microgpt.viz.drawing.heat import Scale, scale_for
 
 Levels: TypeAlias = list[tuple[str, int]]  # of one number: a state and its level, where that is not zero
 Ways: TypeAlias = dict[str, list[Stop]]  # by state, all stops of the token that is followed
-QKV = ("q", "k", "v")
 STREAM = ("embed", "resid_pre", "resid_mid", "resid_final")
-MET = ("attn_scores", "attn_weights")  # these are drawn between the rows of K and V
+AFTER = "after"  # the stream behind a layer, whatever it is called
 
 
 class Value(NamedTuple):
@@ -41,6 +41,7 @@ class StopPlace(NamedTuple):
     values: list[Value]
     off: list[tuple[str, float]]  # how far each swap puts it off, at most
     lit: list[str]  # the swaps that it notices
+    replies: dict[int, list[tuple[str, int, Line]]]  # by what is asked: a state, the place in the row, its line
 
     def value(self, state: str) -> Value:
         """The numbers in one state."""
@@ -71,18 +72,42 @@ class Stage(NamedTuple):
     rows: list[CacheRow]  # of K and V, where the stops are those of attention
 
 
+class Block(NamedTuple):
+    """One layer with the stream before and behind it: all that is on show at once."""
+
+    layer: int
+    places: list[tuple[str, StopPlace]]  # each under the name of its event, but for the last of the stream
+    rows: list[CacheRow]
+
+
 def at(state: str, groups: list[list[Levels]]) -> list[list[int]]:
     """The levels of bars in one state."""
     return [[dict(levels).get(state, 0) for levels in group] for group in groups]
 
 
-def drawing(tokens: Sequence[str], stops: list[StopView], ways: Ways, swaps: list[Swap]) -> list[Stage]:
-    """The whole way; `stops` are those of the token that is followed first, `ways` those of every state."""
+def drawing(
+    tokens: Sequence[str], stops: list[StopView], ways: Ways, swaps: list[Swap], told: dict[str, list[Told]]
+) -> list[Stage]:
+    """The whole way; `stops` are those of the token that is followed first, `ways` those of every state, and `told`
+    their lines, where there are some."""
     scales = bar_scales(ways)
     rows: dict[int, list[CacheRow]] = {}
     for layer in {stop.layer for stop in stops if stop.part == "attention"}:
         rows[layer] = layer_rows(tokens, ways, swaps, layer, scales)
-    return stages(stop_places(stops, ways, {one.state: one.off for one in swaps}, scales), rows)
+    return stages(stop_places(stops, ways, {one.state: one.off for one in swaps}, scales, told), rows)
+
+
+def blocks(parts: list[Stage]) -> list[Block]:
+    """The way layer by layer; what comes before the first and behind the last is there with these."""
+    found: list[Block] = []
+    for at, part in enumerate(parts):
+        if part.name == "attention":
+            before, (mid, mlp, after, *head) = parts[0 if not found else at - 1 : at], parts[at + 1 : at + 5]
+            stops = [place for one in (*before[:-1], part, mid, mlp) for place in one.places]
+            ends = [("resid_pre", before[-1].places[0]), (AFTER, after.places[0])]
+            ends += [("logits", one.places[0]) for one in head if one.name == "head"]
+            found.append(Block(part.layer, [(place.stop.event, place) for place in stops] + ends, part.rows))
+    return found
 
 
 def bar_scales(ways: Ways) -> dict[str, Scale]:
@@ -99,7 +124,11 @@ def bar_scales(ways: Ways) -> dict[str, Scale]:
 
 
 def stop_places(
-    stops: list[StopView], ways: Ways, off: dict[str, list[float]], scales: dict[str, Scale]
+    stops: list[StopView],
+    ways: Ways,
+    off: dict[str, list[float]],
+    scales: dict[str, Scale],
+    told: dict[str, list[Told]],
 ) -> list[StopPlace]:
     """Every stop; `off` is, by swap, the largest difference at each."""
     found = []
@@ -114,6 +143,7 @@ def stop_places(
                 values=[value_of(state, value) for state, value in by_state.items()],
                 off=[(state, row[at]) for state, row in off.items()],
                 lit=[state for state, row in off.items() if row[at]],
+                replies=replies({state: lines[at] for state, lines in told.items()}, stop.asked),
             )
         )
     return found
@@ -130,6 +160,15 @@ def stages(places: list[StopPlace], rows: dict[int, list[CacheRow]]) -> list[Sta
         joins = stop.part == "stream" and bool(found) and found[-1].name != "stream"
         found.append(Stage(stop.part, stop.layer, [place], joins, rows[stop.layer] if stop.part == "attention" else []))
     return found
+
+
+def replies(told: dict[str, Told], each: bool) -> dict[int, list[tuple[str, int, Line]]]:
+    """The lines of one stop by what is asked: each number of it, or the largest, which has another place each time."""
+    found: dict[int, list[tuple[str, int, Line]]] = {}
+    for state, lines in told.items():
+        for at, line in lines:
+            found.setdefault(at if each else 0, []).append((state, at, line))
+    return dict(sorted(found.items()))
 
 
 def value_of(state: str, value: Array) -> Value:

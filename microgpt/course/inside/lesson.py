@@ -7,7 +7,9 @@ from microgpt.architectures.known import PRESETS
 from microgpt.architectures.names import GPT2, LLAMA, public_names
 from microgpt.config import Array
 from microgpt.course.inside import path
-from microgpt.course.inside.bars import Levels, at, drawing
+from microgpt.course.inside.bars import AFTER, Levels, at, blocks, drawing
+from microgpt.course.inside.lines import lines_of
+from microgpt.course.inside.path import QKV
 from microgpt.course.inside.questions import asks
 from microgpt.course.inside.route import count_numbers, token_paths
 from microgpt.course.inside.swaps import swaps_of
@@ -16,6 +18,7 @@ from microgpt.model import softmax
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.counters import Guess, candidates
 from microgpt.viz.drawing.inventories import Inventory, inventory_of
+from microgpt.viz.drawing.lens import shares
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model
@@ -25,6 +28,35 @@ GUESSES = 3
 NOTHING = N_("nothing")  # is swapped
 MODELS_IN_USE = {"GPT-2 124M": GPT2, "SmolLM2-135M": LLAMA, "Llama-3-8B": LLAMA}
 FIRST_LAYER = 0
+STAGES = (  # of the way through a layer, with the stops that each adds; after the last one only k and v are left
+    (N_("embedding"), ("embed", "resid_pre")),
+    (N_("norm"), ("attn_norm",)),
+    ("q, k, v", QKV),
+    (N_("scores"), ("attn_scores",)),
+    (N_("weights"), ("attn_weights",)),
+    (N_("mixed values"), ("head_out",)),
+    (N_("attention out"), ("attn_out", "resid_mid")),
+    (N_("norm"), ("mlp_norm",)),
+    (N_("MLP, inside"), ("mlp_hidden",)),
+    (N_("MLP out"), ("mlp_out", AFTER)),
+    (N_("logits"), ("logits",)),
+    (N_("the step is over"), ()),
+)
+READERS = {  # what each stop is read by: it is lit where one of these is asked
+    "embed": ("resid_pre",),
+    "resid_pre": ("attn_norm", "resid_mid"),
+    "attn_norm": QKV,
+    "q": ("attn_scores",),
+    "head_out": ("attn_out",),
+    "attn_out": ("resid_mid",),
+    "resid_mid": ("mlp_norm", AFTER),
+    "mlp_norm": ("mlp_hidden",),
+    "mlp_hidden": ("mlp_out",),
+    "mlp_out": (AFTER,),
+    AFTER: ("logits",),
+    "logits": ("guess",),
+}
+STAGE_OF = {name: at for at, (_, names) in enumerate(STAGES) for name in names}
 
 
 class View:
@@ -42,12 +74,19 @@ class View:
         alone = path.mlp_alone(model.params, c, ids)
         inventories = [inventory_of(model.name, c), *large_inventories()]
         self.trace, self.journeys, self.swaps, self.inventories = trace, journeys, swaps, inventories
-        self.choices = choices(len(tokens), last, len(swaps), len(inventories))
         self.model = model.name
         self.labels = list(enumerate(tokens))
         self.at = last  # the token whose way the prose tells
-        self.parts = drawing(tokens, journeys[last].stops, states, swaps)  # of the drawing, in all its states
+        told = lines_of(model, recording.ids, ways)
+        self.parts = drawing(tokens, journeys[last].stops, states, swaps, told)  # of the drawing, in all its states
+        self.blocks = blocks(self.parts)
+        self.choices = choices(len(tokens), last, len(swaps), len(inventories), len(self.blocks))
+        self.stages = [label for label, _ in STAGES]
         self.guesses = [(state, guesses_of(model, way[-1].value[0])) for state, way in states.items()]
+        self.shares = {
+            state: shares([one.logit for one in found], [one.probability for one in found])
+            for state, found in self.guesses
+        }
         self.config = c
         self.last = tokens[last]
         self.swap_labels = [*(f"{s.at} {s.old} → {s.new}" for s in swaps), NOTHING]
@@ -62,15 +101,18 @@ class View:
         self.without_head = self.llama.n_params - self.head
         self.mlp_percent = 100 * parameters(self.llama, "mlp") / self.llama.n_params
         self.embedding_percent = 100 * parameters(self.smol, "embedding") / self.smol.n_params
-        self.percent_kept = (
-            100 * count_numbers(ways[0], "sequence") / count_numbers(ways[0])
-        )  # of the numbers that a step makes
+        made, kept = count_numbers(ways[0]), count_numbers(ways[0], "sequence")
+        self.percent_kept = 100 * kept / made  # of the numbers that a step makes
         self.asks = asks(model, trace, last)
 
     @property
     def fields(self) -> tuple[Choice, ...]:
-        """The button beside the drawing, which plays anew at each press."""
-        return (Choice("flows", ("once", "again"), ""),)
+        """What is asked where it comes from: numbers of a stop, the matrices that it is made with, guesses."""
+        places = [place for block in self.blocks for _, place in block.places]
+        names = [
+            f"{one.order}-{key}" for one in places for key in (*one.replies, *(name for name, *_ in one.stop.weights))
+        ]
+        return (Choice("lens", ("", *dict.fromkeys(names), *(f"g{i}" for i in range(GUESSES))), "", in_figure=False),)
 
     def levels(self, state: str, groups: list[list[Levels]]) -> list[list[int]]:
         """How high the bars of the drawing are in one state."""
@@ -80,11 +122,13 @@ class View:
 view = View
 
 
-def choices(tokens: int, at: int, swaps: int, inventories: int) -> tuple[Choice, ...]:
-    """So many tokens, of which `at` is followed first; so many swaps, or none, which is the last case; inventories."""
+def choices(tokens: int, at: int, swaps: int, inventories: int, layers: int) -> tuple[Choice, ...]:
+    """So many tokens, of which `at` is followed first; so many swaps, or none, which is the last case; and so on."""
     return (
         Choice("token", range(tokens), at),
         Choice("swap", range(swaps + 1), swaps, in_figure=False),
+        *[Choice("layer", range(layers), FIRST_LAYER, in_figure=False)] * (layers > 1),
+        Choice("stage", range(len(STAGES)), STAGE_OF["logits"], in_figure=False),
         Choice("inventory", range(inventories), in_figure=False),
     )
 

@@ -1,6 +1,6 @@
 """One token's way through the model: every stop of it, how long each lives, and which stops see other tokens.
 
-`stops` reads a trace of single steps. `token_effect` runs a text twice, one earlier token swapped, and compares what
+`stops` reads a trace of single steps. `compare_stops` compares two, of texts that differ in one earlier token: what
 the last token meets. `mlp_alone` moves and replaces the other rows in front of an MLP. Single steps on the same numbers
 do the same arithmetic, so a stop that no other token reaches is equal to the last bit.
 
@@ -22,6 +22,8 @@ from microgpt.trace import Trace
 
 # Within a layer, in the order of computation; between them lies the residual stream.
 MOST_SWAPS = 6  # tokens of a text that one can swap, one at a time
+QKV = ("q", "k", "v")
+MET = ("attn_scores", "attn_weights")  # these are drawn between the rows of K and V
 ATTENTION = ("attn_norm", "q", "k", "v", "attn_scores", "attn_weights", "head_out", "attn_out")
 MLP = ("mlp_norm", "mlp_hidden", "mlp_out")
 MADE_WITH = {  # stop -> the parameters that it multiplies with or adds, without their layer
@@ -81,22 +83,6 @@ def step_by_step(params: Params, config: Config, token_ids: Sequence[int]) -> Tr
     for token_id in token_ids:
         decode_step(params, config, token_id, cache, trace.keep)
     return trace
-
-
-def token_effect(
-    params: Params, config: Config, token_ids: Sequence[int], at: int, new_id: int
-) -> dict[str, list[float]]:
-    """Swap the token at `at` for `new_id` and compare the last token's stops: name -> largest difference a layer.
-
-    Exactly 0 where nothing has reached the stop. embed and logits have one entry.
-    """
-    one = step_by_step(params, config, token_ids)
-    other = step_by_step(params, config, swap_token(token_ids, at, new_id))
-    last = len(token_ids) - 1
-    found: dict[str, list[float]] = {}
-    for stop, off in zip(stops(one, config, last), compare_stops(one, other, config, last), strict=True):
-        found.setdefault(stop.name, []).append(off)
-    return found
 
 
 def swap_token(token_ids: Sequence[int], at: int, new_id: int) -> list[int]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from microgpt.architectures import inventory
 from microgpt.config import Array, Config
-from microgpt.course.inside.path import MADE_WITH, Stop
+from microgpt.course.inside.lines import MOST_ASKED
+from microgpt.course.inside.path import MADE_WITH, MET, Stop
 from microgpt.errors import N_
 from microgpt.viz.drawing.heat import Scale, Strip, scale_for
 
@@ -101,10 +103,11 @@ class StopView:
         self.how = how(c, stop)
         self.layer = stop.layer
         self.part = stop.part
-        self.weights = weights(c, stop.name)  # name and shape: what is permanent
+        self.weights = weights(c, stop.name)  # what is permanent
         self.shape = stop.value.shape
         self.strip = strip(scale, stop.value)
         self.kept = stop.life == "sequence"
+        self.asked = stop.name in MET or stop.value.size <= MOST_ASKED  # each of its numbers can be, or the largest
 
 
 def how(c: Config, stop: Stop) -> str:
@@ -122,11 +125,11 @@ def how(c: Config, stop: Stop) -> str:
     return HOW[stop.name]
 
 
-def weights(c: Config, event: str) -> list[tuple[str, tuple[int, ...]]]:
-    """The tensors of the model that a stop is made with."""
+def weights(c: Config, event: str) -> list[tuple[str, tuple[int, ...], int]]:
+    """The tensors of the model that a stop is made with, with their shapes and how many numbers they have."""
     by_name = {tensor.name: tensor for tensor in inventory.tensors(c)}
     names = ["wte" if name == "lm_head" and c.tied else name for name in MADE_WITH.get(event, ())]
-    return [(name, by_name[name].shapes[0]) for name in names if name in by_name]
+    return [(name, shape, math.prod(shape)) for name in names if name in by_name for shape in by_name[name].shapes[:1]]
 
 
 def strip(scale: Scale, value: Array) -> Strip:

@@ -1,4 +1,5 @@
-"""The drawing of the inside stays where it is: a choice moves its bars, and lights what a swap has changed.
+"""The drawing of the inside stays where it is: a choice moves its bars, and lights what a swap has changed; stages come
+and go, and what is asked lights what it comes from. No script is needed for any of it.
 
 Nobody waits: transitions are finished by hand, and then the boxes of all pieces and the sizes of all bars are read.
 """
@@ -6,35 +7,25 @@ Nobody waits: transitions are finished by hand, and then the boxes of all pieces
 from typing import Any
 
 import pytest
+from playwright.sync_api import Position
 
 from tests.browser.conftest import Open
 from tools.browsers import Page, PlaywrightPage
 
-# `boxes` are the places of all pieces, `sizes` how far each bar stands out, by the line of the drawing it is in
+# `boxes` are the places of all pieces, `sizes` how far each bar stands out, by the stop or the row it is in
 TOOLS = """
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 const round = (n) => Math.round(10 * n) / 10;
 const box = ({ left, top, width, height }) => [left, top + scrollY, width, height].map(round);
 const place = (e) => box(e.getBoundingClientRect());
-const boxes = () => all(".inside .leg, .inside .leg .bars, .inside summary b, .inside .flow .name").map(place);
-const parts = ["::before", "::after"];
-const high = (e, part) => round(parseFloat(getComputedStyle(e, part).backgroundSize.split(" ")[1]));
-const size = (e) => parts.map((part) => high(e, part));
-const sizes = () => all(".inside .leg").map((leg) => all(".u, .c", leg).map((e) => size(e).join(" ")));
+const boxes = () => all(".inside .stop, .inside .strip, .inside .called > b, .inside .J .name").map(place);
+const style = (e) => getComputedStyle(e), seen = (e) => Number(style(e).opacity);
+const high = (e) => round(parseFloat(style(e).backgroundSize.split(" ")[1]));
+const legs = () => all(".inside .stop, .inside .J");
+const sizes = () => legs().map((leg) => all(".u, .c", leg).map(high));
 const moving = () => { getComputedStyle(document.body).color; return document.getAnimations(); };
 const end = () => moving().forEach((one) => one.finish());
-const choose = (id) => { document.getElementById(id).click(); };
-const tick = (name) => all(`.inside .${name} input`)[0].click();
-// what moves so many seconds after a press, with the top and the bottom of each piece; and what can be seen of them
-const plays = () => moving().filter((one) => one.animationName?.startsWith("inside-"));
-const window_of = () => [Math.max(0, all(".inside .course")[0].getBoundingClientRect().top), innerHeight];
-const at = (time) => { plays().forEach((one) => { one.pause(); one.currentTime = 1000 * time; });
-  const runs = ({ currentTime: t, effect }) =>
-    t > effect.getTiming().delay + 50 && t < effect.getComputedTiming().endTime - 50;
-  return plays().filter((one) => /comes|falls|meets/.test(one.animationName) && runs(one))
-    .map((one) => one.effect.target.getBoundingClientRect()).filter((box) => box.height)
-    .map((box) => [box.top, box.bottom]); };
-const seen = (e) => Number(getComputedStyle(e).opacity);
+const choose = (id) => { document.getElementById(id).checked = true; };
 """
 
 
@@ -51,19 +42,17 @@ def run(page: Page, script: str) -> Any:
 def test_a_swap_moves_no_piece_and_changes_the_bars_of_what_is_lit_alone(new_tab: Open, address: str) -> None:
     page = opened(new_tab, address)
     before = run(page, "return [boxes(), sizes()];")
-    boxes, sizes, lit = run(
-        page,
-        "choose('swap-0'); end(); return [boxes(), sizes(), all('.inside .leg').map((e) => e.matches('.xs0, .met'))];",
-    )
+    lit = "all('.inside .stop').map((e) => e.matches('.xs0'))"
+    boxes, sizes, lit = run(page, f"choose('swap-0'); end(); return [boxes(), sizes(), {lit}];")
     assert boxes == before[0]
-    changed = [one != other for one, other in zip(sizes, before[1], strict=True)]
-    assert changed == [one and any(row) for one, row in zip(lit, sizes, strict=True)] and 5 < sum(changed) < len(lit)
+    changed = [one != other for one, other in zip(sizes, before[1], strict=True)][: len(lit)]
+    assert changed == [one and any(row) for one, row in zip(lit, sizes, strict=False)] and 5 < sum(changed) < len(lit)
     said = run(
-        page, "return all('.inside .how > .V').filter((e) => e.getClientRects().length).map((e) => e.innerText);"
+        page, "return all('.inside .called > .V').filter((e) => e.getClientRects().length).map((e) => e.innerText);"
     )
-    assert said[:6] == ["the same"] * 6 and "the same" not in said[6:]
-    frames = """all('.inside .leg > :is(.river, .side) > .bars').map((e) =>
-      [e.closest('.leg').matches('.xs0'), getComputedStyle(e).boxShadow, getComputedStyle(e).backgroundColor])"""
+    assert len(said) == 16 and said.count("the same") == 6
+    frames = """all('.inside .stop > .strip > .bars').map((e) =>
+      [e.closest('.stop').matches('.xs0'), style(e).boxShadow, style(e).backgroundColor])"""
     lit_now = {(changed, *how) for changed, *how in run(page, f"return {frames};")}
     assert run(page, "choose('swap-2'); end(); return [boxes(), sizes()];") == before
     (calm,) = {tuple(how) for _, *how in run(page, f"return {frames};")}
@@ -92,33 +81,30 @@ def test_only_the_rows_so_far_lie_on_the_piles(new_tab: Open, address: str) -> N
     assert run(page, f"choose('swap-0'); end(); return {rows};") == ["1,1,1,1"] * 4 + ["0,0,0,0"] * 3
 
 
-def test_what_is_sent_through_ends_where_it_began(new_tab: Open, address: str) -> None:
+def test_stages_add_stops_one_after_another_and_the_way_back_is_the_same(new_tab: Open, address: str) -> None:
     page = opened(new_tab, address)
-    look = "[boxes(), sizes(), all('.inside .leg *').map(seen)]"
-    before = run(page, f"return {look};")
-    during = run(page, "tick('flows'); return [moving().length, all('.inside .leg > .side > .bars').map(seen)];")
-    assert during[0] > 20 and set(during[1]) == {0}
-    assert run(page, f"end(); return {look};") == before
-
-
-def test_when_the_step_is_over_only_rows_of_k_and_v_are_left(new_tab: Open, address: str) -> None:
-    page = opened(new_tab, address)
-    found = run(
-        page, "tick('over'); end(); return all('.inside .bars').map((e) => [e.closest('.bin') !== null, seen(e)]);"
-    )
-    kept = [opacity for cached, opacity in found if cached]
-    assert sorted(kept) == [0] * 6 + [1] * 8  # of 7 positions, 4 have been run
-    assert all(opacity <= 0.15 for cached, opacity in found if not cached)
+    look = "end(); return [sizes(), all('.inside .bars').map((e) => [seen(e), ...place(e)])];"
+    shown = "end(); return all('.inside .stop .bars').filter((e) => seen(e) > .5).length;"
+    counts = [run(page, f"choose('stage-{at}'); {shown}") for at in range(12)]
+    assert counts == [2, 3, 6, 6, 6, 7, 9, 10, 11, 13, 14, 2]
+    there = {at: run(page, f"choose('stage-{at}'); {look}") for at in (10, 4, 11)}
+    assert all(run(page, f"choose('stage-{at}'); {look}") == there[at] for at in (4, 10, 11))
+    kept = run(page, "return all('.inside .bars').map((e) => [e.closest('.bin') !== null, seen(e)]);")
+    assert sorted(kept, key=str)[-8:] == [[True, 1]] * 8  # of 7 positions, 4 have been run
+    assert sum(opacity > 0.15 for cached, opacity in kept if not cached) == 2  # k and v themselves
 
 
 def test_where_nothing_may_move_the_ends_are_the_same(new_tab: Open, engine: str, address: str) -> None:
     if engine == "webkit":
         pytest.skip("WebKit's driver cannot ask for less motion")
     moving, still = opened(new_tab, address), opened(new_tab, address, reduced=True)
-    assert run(still, "return all('.inside .flows')[0].getClientRects().length;") == 0
-    for choice in ("token-5", "swap-1"):
+    for choice in ("token-5", "stage-3", "swap-1"):
         assert run(still, f"choose('{choice}'); return moving().length;") == 0
         assert run(moving, f"choose('{choice}'); end(); return sizes();") == run(still, "return sizes();")
+
+
+LINES = "end(); return all('.inside .replies p').filter((e) => e.getClientRects().length).map((e) => e.innerText);"
+LIT = "end(); return all('.inside .stop').filter((e) => seen(e) === 1).map((e) => e.className.match(/at-(\\w+)/)[1]);"
 
 
 def test_the_drawing_needs_no_script(new_tab: Open, engine: str, address: str) -> None:
@@ -126,22 +112,21 @@ def test_the_drawing_needs_no_script(new_tab: Open, engine: str, address: str) -
         pytest.skip("only Chromium's driver looks into a page whose scripts are off")
     page = opened(new_tab, address, javascript=False)
     assert isinstance(page, PlaywrightPage)
-    for width, height in ((1280, 800), (390, 844), (1920, 1000)):
-        page.tab.set_viewport_size({"width": width, "height": height})
-        for _ in range(3):  # each press plays, and what plays is in the window
-            page.click(".inside .flows")
-            assert run(page, "return Math.max(...plays().map((one) => one.currentTime));") < 2500
-            moved = 0
-            for time in range(1, 19):
-                (top, bottom), boxes = run(page, f"return [window_of(), at({time / 2})];")
-                moved += bool(boxes)
-                assert all(top - 16 <= above and below <= bottom for above, below in boxes), (width, time)
-            assert moved > 12
-    run(page, "end(); return 0;")
-    page.tab.set_viewport_size({"width": 1280, "height": 1000})
+    tab = page.tab
+    left = Position(x=4, y=9)  # the next cell begins before this one's label ends
+    tab.locator(".inside .at-q .hit.lane2").hover(position=left)
+    (line,) = run(page, LINES)
+    assert line.startswith("q[2] = ") and run(page, LIT) == ["attn_norm", "q"]
+    tab.locator(".inside .at-resid_mid .hit.lane4").click(position=left)
+    tab.mouse.move(2, 2)
+    (line,) = run(page, LINES)
+    assert line.startswith("residual stream[4] = ") and run(page, LIT) == ["attn_out", "resid_mid", "resid_pre"]
+    assert run(page, "return all('.inside .at-attn_out i').filter((e) => seen(e) === 1).length;") == 1  # a lane
+    tab.keyboard.press("ArrowRight")
+    assert run(page, LINES)[0].startswith("residual stream[5] = ")
+    page.click(".inside .unask .button")
+    assert not run(page, LINES) and len(run(page, LIT)) == 14
+    page.click(".ways .button.M10")
+    assert run(page, "return document.querySelector('[name=stage]:checked').value;") == "9"
     page.click("#swap-0 + .face")
-    page.click(".inside .over .face")
-    page.click(".inside .at-q summary")
-    assert run(page, "end(); return all('.inside .V.off').filter((e) => e.getClientRects().length).length;") == 10
-    shown = "return all('.inside .at-q .numbers i').filter((e) => e.getClientRects().length).length;"
-    assert run(page, shown) == 16
+    assert run(page, "end(); return all('.inside .V.off').filter((e) => e.getClientRects().length).length;") == 11

@@ -59,12 +59,22 @@ def test_the_stream_is_the_sum_of_what_was_added(model: Model) -> None:
     assert all(path.adds_up(trace, model.config, pos) < 1e-12 for pos in range(4))
 
 
+def token_effect(model: Model, ids: list[int], at: int, new: int) -> dict[str, list[float]]:
+    """Of each stop of the last token, layer by layer, how far it is off at most if another token stands at `at`."""
+    one, other = (path.step_by_step(model.params, model.config, text) for text in (ids, path.swap_token(ids, at, new)))
+    last, found = len(ids) - 1, dict[str, list[float]]()
+    off = path.compare_stops(one, other, model.config, last)
+    for stop, x in zip(path.stops(one, model.config, last), off, strict=True):
+        found.setdefault(stop.name, []).append(x)
+    return found
+
+
 def test_what_another_token_reaches(model: Model) -> None:
     """In layer 0 nothing before the scores changes and all from there does; in later layers everything does."""
     ids = ids_of(model)
     for at in range(len(ids) - 1):
         new = another(model.config, ids[at], model.tokenizer.start)
-        found = path.token_effect(model.params, model.config, ids, at, new)
+        found = token_effect(model, ids, at, new)
         assert found["embed"] == [0]
         for name in (*path.ATTENTION, *path.MLP, "resid_mid"):
             assert len(found[name]) == model.config.n_layer
@@ -75,7 +85,7 @@ def test_what_another_token_reaches(model: Model) -> None:
 
 def test_a_later_token_reaches_nothing_and_no_change_is_no_difference(model: Model) -> None:
     ids = ids_of(model)
-    found = path.token_effect(model.params, model.config, ids, 1, ids[1])
+    found = token_effect(model, ids, 1, ids[1])
     assert not any(x for row in found.values() for x in row)
 
 

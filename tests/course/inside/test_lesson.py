@@ -11,11 +11,14 @@ from microgpt.architectures.known import PRESETS
 from microgpt.config import n_params, param_shapes
 from microgpt.course import page
 from microgpt.course.inside import path
+from microgpt.course.inside.lines import MOST_ASKED
 from microgpt.trace import Trace
 from microgpt.viz.drawing.heat import LEVELS
 from microgpt.viz.rendering.style import own_style
+from microgpt.viz.text.formats import number
 from microgpt.weights import SHIPPED, shipped
-from tests.support.pages import Run, classes, find, numbers, recording_of, runs, shown_as, text
+from tests.support.lens import holds
+from tests.support.pages import Run, classes, find, folded, numbers, recording_of, runs, text
 
 RUNS = [("names", "emm"), ("names-deep", "a"), ("stories", "The next day is bright")]
 run = runs("inside", RUNS)
@@ -29,6 +32,13 @@ def ways(run: Run) -> dict[str, list[path.Stop]]:
     for one in made.swaps:
         found[one.state] = path.stops(swapped(run, one.at, one.new), config, made.at)
     return found
+
+
+def answers(hits: Element) -> list[tuple[str, list[tuple[str, str]]]]:
+    """What is asked, and its line in each state."""
+    names = [one.get("value", "") for one in hits.iter("input")]
+    lines = [[(next(iter(classes(one) - {"V"})), folded(one)) for one in find(p, "V")] for p in hits.iter("p")]
+    return list(zip(names, lines, strict=True))
 
 
 def swapped(run: Run, at: int, new: str) -> Trace:
@@ -59,28 +69,60 @@ def assert_drawn(bars: list[Element], by_state: dict[str, np.ndarray]) -> None:
                 assert np.abs(drawn - LEVELS * values.ravel() / limit).max() <= 2.5 + 1e-9
 
 
-def test_every_stop_has_its_shape_and_its_numbers_in_every_state(run: Run) -> None:
-    tree = run[1]
-    items = find(tree, "stop")
+def places(run: Run) -> list[tuple[int, Element]]:
+    """What is drawn of each stop, by its place on the way; the stream between two layers is there with both."""
+    order = [(stop.name, stop.layer) for stop in ways(run)["t0"]]
+    found = []
+    for layer, flow in enumerate(find(run[1], "flow")):
+        for item in find(flow, "stop"):
+            (name,) = (name[3:] for name in classes(item) if name.startswith("at-"))
+            near = [(name, layer), (name, -1), ("embed", -1)]
+            if name == "after":
+                near = [("resid_pre", layer + 1), ("resid_final", -1)]
+            found.append((next(order.index(one) for one in near if one in order), item))
+        for name, item in zip(path.MET, find(flow, "over"), strict=True):
+            found.append((order.index((name, layer)), item))
+    assert {at for at, _ in found} == set(range(len(order)))
+    return found
+
+
+def test_every_stop_has_its_shape_in_every_state(run: Run) -> None:
+    by_state = ways(run)
+    told = {text(shape) for how in find(run[1], "how") for shape in find(how, "shape")}
+    for at, item in places(run):
+        shapes = {str(list(stops[at].value.shape)) for stops in by_state.values()}
+        if by_state["t0"][at].name in path.MET:
+            assert shapes <= told
+        else:
+            assert {text(shape) for shape in find(item, "shape")} == shapes
+
+
+def test_what_is_asked_is_answered_by_a_line_that_comes_to_it(run: Run) -> None:
+    """Each number of a row, of a longer one the largest; what rotary positions have turned has no line."""
+    asked = {one.get("value", "") for one in run[1].iter("input") if one.get("name") == "lens"}
+    assert asked == {*run[0].fields[0].values}
+    replies = dict(one for hits in find(run[1], "hits") for one in answers(hits))
+    answered = 0
     for state, stops in ways(run).items():
-        assert len(stops) == len(items)
-        for stop, item in zip(stops, items, strict=True):
-            shapes = find(item, "shape", state) or find(item, "shape")
-            assert text(shapes[0]) == str(list(stop.value.shape))
-            (shown,) = find(item, "numbers", state)
-            cells = [numbers(cell)[0] for cell in shown.iter("i")]
-            shown_as(cells, stop.value, 2)
-            assert len(list(shown)) == stop.value.size // stop.value.shape[-1]  # a line a head
+        for at, stop in enumerate(stops):
+            each = stop.name in path.MET or stop.value.size <= MOST_ASKED
+            values = stop.value[:, 0].T.ravel() if stop.name in path.MET else stop.value.ravel()
+            for key, value in enumerate(values.tolist() if each else [np.abs(values).max()]):
+                said = [line for where, line in replies.get(f"{at + 1}-{key}", []) if where == state]
+                assert said or state[0] == "s" or run[0].model != "names" or value == 0
+                for line in said:
+                    assert holds(line) and line.split()[-1].lstrip("−") == number(abs(value)).lstrip("−"), line
+                answered += len(said)
+    assert answered > 1000
+    others = [line for i in range(3) for _, line in replies[f"g{i}"]]
+    others += [folded(line).split(": ")[1] for one in find(run[1], "weights") for line in one.iter("p")]
+    assert [line for line in others if not holds(line)] == []
 
 
 def test_every_number_is_a_bar_that_is_there_in_every_state(run: Run) -> None:
-    legs = [leg for leg in find(run[1], "leg") if any(name.startswith("at-") for name in classes(leg))]
-    by_state = ways(run)
-    drawn = [at for at, stop in enumerate(by_state["t0"]) if stop.name not in ("attn_scores", "attn_weights")]
-    assert len(legs) == len(drawn)
-    for leg, at in zip(legs, drawn, strict=True):
-        assert f"at-{by_state['t0'][at].name}" in classes(leg)
-        assert_drawn(find(leg, "u"), {state: stops[at].value for state, stops in by_state.items()})
+    for at, item in places(run):
+        if "over" not in classes(item):
+            assert_drawn(find(item, "u"), {state: stops[at].value for state, stops in ways(run).items()})
 
 
 def test_the_rows_of_k_and_v_are_those_of_the_cache(run: Run) -> None:
@@ -124,7 +166,7 @@ def test_between_the_rows_stand_the_scores_and_weights_of_each_head(run: Run) ->
 
 def test_the_sums_are_those_of_the_stops(run: Run) -> None:
     tree, recording = run[1], recording_of(run[0])
-    sentences = [sentence for sentence in find(tree, "sum") if "makes" in text(sentence)]
+    sentences = [one for one in find(find(tree, "how")[-1], "V") if "makes" in text(one)]
     assert len(sentences) == len(recording.cache)
     for pos, sentence in enumerate(sentences):
         stops = path.stops(recording.trace, recording.model.config, pos)
@@ -133,20 +175,19 @@ def test_the_sums_are_those_of_the_stops(run: Run) -> None:
 
 
 def test_only_k_and_v_are_said_to_stay(run: Run) -> None:
-    legs = [leg for leg in find(run[1], "leg") if find(leg, "kept")]
-    assert {name for leg in legs for name in classes(leg) if name.startswith("at-")} == {"at-k", "at-v"}
-    assert len(legs) == 2 * run[0].config.n_layer
+    said = [[text(one)[-1] for one in find(pile, "kept")] for pile in find(run[1], "pile")]
+    assert said == [["K", "V"]] * run[0].config.n_layer
 
 
 def test_weights_are_named_with_their_own_shapes(run: Run) -> None:
     tree, recording = run[1], recording_of(run[0])
     shapes = {name.split(".")[-1]: list(shape) for name, shape in param_shapes(recording.model.config).items()}
     named = set()
-    for item in find(tree, "stop"):
-        for code in (code for weights in find(item, "weights") for code in weights.iter("code")):
-            name = text(code).split()[0]
-            assert text(code) == f"{name} {shapes[name]}"
-            named.add(name)
+    for weights in (weights for called in find(tree, "called") for weights in find(called, "weights")):
+        (line,) = map(folded, weights.iter("p"))
+        name, sizes = line.split(": ")
+        assert sizes.startswith(" × ".join(map(str, shapes[name])) + " = ")
+        named.add(name)
     assert named == shapes.keys() - {"embd_norm"}
 
 
@@ -154,21 +195,19 @@ def test_the_drawing_says_what_notices_a_swap(run: Run) -> None:
     made, tree = run
     recording = recording_of(made)
     model, n = recording.model, recording.n_prompt
-    ids, items = recording.ids[:n], find(tree, "stop")
+    ids, items = recording.ids[:n], places(run)
     assert len(made.swaps) == max(1, n - 2)
     before = path.stops(path.step_by_step(model.params, model.config, ids), model.config, made.at)
     for swap, sentence in zip(made.swaps, [s for s in find(tree, "sum") if "becomes" in text(s)], strict=True):
         after = path.stops(swapped(run, swap.at, swap.new), model.config, made.at)
         off = [float(np.abs(a.value - b.value).max()) for a, b in zip(before, after, strict=True)]
         assert numbers(sentence)[-2:] == [len(off), sum(x > 0 for x in off)]
-        for item, x in zip(items, off, strict=True):
+        for at, item in items:
             (said,) = [one for one in find(item, "V", swap.state) if {"off", "same"} & classes(one)]
-            assert (text(said) == "the same") == ("same" in classes(said)) == (x == 0)
-            if x > 0:  # a bound: rounded up
-                assert 0 <= numbers(said)[0] - x < 0.01
-        lit = [f"x{swap.state}" in classes(leg) for leg in find(tree, "leg") if "met" not in classes(leg)]
-        alone = [x for x, stop in zip(off, before, strict=True) if stop.name not in ("attn_scores", "attn_weights")]
-        assert sum(lit) == sum(x > 0 for x in alone)
+            assert (text(said) == "the same") == ("same" in classes(said)) == (off[at] == 0)
+            assert (f"x{swap.state}" in classes(item)) == (off[at] > 0)
+            if off[at] > 0:  # a bound: rounded up
+                assert 0 <= numbers(said)[0] - off[at] < 0.01
 
 
 def test_the_style_knows_every_state_and_every_level() -> None:

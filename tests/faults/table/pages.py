@@ -142,9 +142,9 @@ PAGES = [
         (f"{EVERY_PRESS}[chromium-letters-the end]",),
     ),
     Fault(
-        "play-that-leaves-the-screen", "pages", "microgpt/course/inside/style.css",
-        "--seen: 24rem;", "--seen: 100%;",
-        ("tests/browser/lessons/test_inside.py::test_the_drawing_needs_no_script[chromium]",),
+        "stage-that-shows-the-next", "pages", "microgpt/course/inside/style.css",
+        "--here: clamp(0, var(--case) - var(--b) + 1, 1);", "--here: clamp(0, var(--case) - var(--b) + 2, 1);",
+        ("tests/browser/lessons/test_inside.py::test_stages_add_stops_one_after_another_and_the_way_back_is_the_same[chromium]",),
     ),
     Fault(
         "missing-on-a-large-screen", "pages", "site/css/3-layout.css",
