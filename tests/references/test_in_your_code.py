@@ -9,6 +9,7 @@ from importlib.metadata import version
 import numpy as np
 import pytest
 
+from microgpt.course.in_your_code.lines import ID_BYTES, NUMBER_BYTES
 from microgpt.decode import recompute
 from microgpt.weights import shipped
 from tests.references.pytorch import torch, transformers
@@ -46,6 +47,9 @@ def test_a_loop_ends_with_the_logits_of_our_model(name: str, prompt: str) -> Non
     found, ours = names_of(name, (PROMPT, prompt)), shipped("stories")
     logits = found["out"].logits[0, -1].numpy()
     assert np.allclose(logits, recompute(ours.params, ours.config, found["ids"][:-1]), rtol=0, atol=1e-4)
+    if name == "with_cache":
+        kept = found["past"].layers[0].keys
+        assert (kept.element_size(), found["input_ids"].element_size()) == (NUMBER_BYTES, ID_BYTES)
     assert names_of("generate", (PROMPT, prompt))["out"].sequences[0].tolist() == found["ids"]
 
 

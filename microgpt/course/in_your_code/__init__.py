@@ -13,7 +13,7 @@ PAGE = Page(
     ),
     model="stories",
     prompt="The next day is bright",
-    try_=N_("go from pass to pass, then read the lines that are lit in each listing."),
+    try_=N_("go from pass to pass, and rest on a line of code or on a strip: what belongs together is lit."),
     notice=N_("with a cache one id goes in per pass, and only the length of what is kept grows."),
     needs=("prefill-and-decode", "fewer-heads"),
     sources=("transformers", "llama3", "gpt2"),

@@ -15,6 +15,7 @@ from microgpt.architectures.known import PRESETS
 from microgpt.config import Config
 from microgpt.cost import kv_bytes
 from microgpt.course.in_your_code.growth import HOOKS, LARGE_MODEL, N_LONG
+from microgpt.course.in_your_code.lines import LINES, code_of, pass_lines
 from microgpt.course.in_your_code.questions import asks
 from microgpt.errors import N_
 from microgpt.viz.controls import Choice
@@ -85,13 +86,17 @@ class View:
             Choice("pass", range(len(made)), min(2, len(made) - 1)),
             Choice("listing", range(len(names)), names.index(FIRST_LISTING), in_figure=False),
         )
+        self.fields = (Choice("lens", ("", *LINES), "", in_figure=False),)
         self.legend = N_("Pass")
         self.labels = [str(one.i + 1) for one in made]  # of the passes
         self.tables = [table(config, one) for one in made]
         self.listings = [listing(name, *LOOPS[name]) for name in names]
         self.passes = made
-        self.tokens = tokens[: made[-1].length]  # that go into some pass
-        self.entered = [one.i for one in made for _ in range(one.n)]  # the pass in which each goes in
+        self.code = code_of([line.text for line in self.listings[names.index(FIRST_LISTING)].lines])
+        self.done = [pass_lines(trace, config, one.n, one.length) for one in made]  # by those lines, pass by pass
+        self.tokens = tokens[: made[-1].length + 1]  # that go into some pass, and the one that is chosen last
+        # the pass in which each goes in; the last one's would be the next
+        self.entered = [*(one.i for one in made for _ in range(one.n)), len(made)][: len(self.tokens)]
         self.layers = list(range(config.n_layer))
         self.heads = list(range(config.n_kv_head))  # of keys and values
         self.more = {name: listing(name) for name in others()}  # listings of the prose, by their names

@@ -4,6 +4,7 @@ Those that need PyTorch run in tests/references/test_in_your_code.py.
 """
 
 import json
+import re
 from functools import cache
 
 import numpy as np
@@ -14,6 +15,7 @@ from microgpt.cache import KVCache
 from microgpt.course import page
 from microgpt.course.in_your_code.growth import LARGE_MODEL, N_LONG
 from microgpt.course.in_your_code.lesson import LOOPS, N_NEW, View, view
+from microgpt.course.in_your_code.lines import LINES
 from microgpt.decode import recompute
 from microgpt.model import forward
 from microgpt.viz import views
@@ -21,6 +23,7 @@ from microgpt.viz.rendering.draw import thumb
 from microgpt.viz.settings import Settings
 from microgpt.weights import shipped
 from tests.support.figures import boxes_of
+from tests.support.lens import value
 from tests.support.listings import (
     FOLDER,
     LIMITS,
@@ -103,7 +106,7 @@ def test_every_line_that_is_lit_is_there(shown: View) -> None:
 def test_all_loops_write_the_same_text(shown: View) -> None:
     assert shown.bug_words == [one.chosen for one in shown.passes]
     texts = {one.printed.splitlines()[-1] for one in shown.listings}
-    assert texts == {" ".join([*shown.tokens[1:], shown.passes[-1].chosen])}
+    assert texts == {" ".join(shown.tokens[1:])}
 
 
 def test_the_picture_is_that_of_the_listings(shown: View) -> None:
@@ -121,10 +124,41 @@ def test_the_picture_is_that_of_the_listings(shown: View) -> None:
         assert [row[1:] for row in table.rows] == [(f"{[1, *rows.shape]}", rows.size) for rows in kept]
 
 
+def kept_by(cache: KVCache) -> np.ndarray:
+    """Keys and values of all layers, [layers, 2, n_kv_head, n, head_dim]."""
+    layers = range(shipped("stories").config.n_layer)
+    return np.array([[cache[i].keys, cache[i].values] for i in layers], np.float32)
+
+
+def test_each_line_of_code_tells_the_shapes_and_bytes_of_what_it_makes(shown: View) -> None:
+    """As a pass of our model with numbers as PyTorch has them makes it; a product comes to its bytes."""
+    listed = (FOLDER / "with_cache.py").read_text("utf-8").splitlines()
+    assert [sum(one.strip() == line for one in listed) for line in shown.code.values()] == [1] * len(LINES)
+    model, tree = shipped("stories"), tree_of(OURS)
+    cache, ids = KVCache(model.config), model.tokenizer.vocabulary.index
+    told = [{name: folded(find(one, name)[0]) for name in LINES} for one in find(tree, "replies") if find(one, "feed")]
+    for one, said in zip(shown.passes, told, strict=True):
+        fed = np.array([[ids(token) for token in one.tokens]], np.int64)
+        whole = np.zeros((1, one.length), np.int64)
+        before = kept_by(cache)
+        logits = forward(model.params, model.config, fed[0].tolist(), cache)[None].astype(np.float32)
+        after = kept_by(cache)
+        wanted = {"feed": (fed, whole), "run": (after[..., -one.n :, :],), "keep": (before, after), "choose": (logits,)}
+        for name, arrays in wanted.items():
+            sizes = re.findall(r"([\d\s×]+) = ([\d,]+) bytes", said[name])
+            assert [value(product) for product, _ in sizes] == [value(size) for _, size in sizes], said[name]
+            assert [value(size) for _, size in sizes] == [array.nbytes for array in arrays], said[name]
+            shapes = re.findall(r"\[.*?\]", said[name])
+            assert shapes == [f"{[1, *array.shape[-3:]] if array.ndim > 3 else [*array.shape]}" for array in arrays]
+        assert f"largest is {logits[0, -1].max():.2f}, that of {one.chosen}" in said["choose"]
+
+
 @pytest.mark.parametrize("prompt", ["the", "the cat is happy .", "the next day"])
 def test_other_texts_have_passes_too(prompt: str) -> None:
     other = view(Settings("stories", prompt))
-    assert sum(one.n for one in other.passes) == len(other.tokens) == len(other.entered) == other.passes[-1].length
+    last = other.passes[-1]
+    assert sum(one.n for one in other.passes) == last.length
+    assert len(other.tokens) == len(other.entered) == last.length + bool(last.chosen)  # which has a name, too
     assert all(before.length == after.position for before, after in zip(other.passes, other.passes[1:], strict=False))
     assert len(boxes_of(thumb(page("in-your-code"), other))["new"]) == 2 * len(other.layers)
 
