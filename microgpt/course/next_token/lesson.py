@@ -24,6 +24,8 @@ from microgpt.viz.text.formats import show
 from microgpt.weights import Model, shipped
 
 N_GUESSES = 6  # likeliest next tokens that are shown
+# how tokens stand beside each other, and how many letters then fit, a gap after each token
+CROWDS = ("", 50), ("small", 66), ("smaller", 84)
 TEMPERATURES = (0.5, 1.0, 2.0)
 SENTENCE_SEEDS = range(5)  # of the drawn sentences; the first five, not the best five
 EVENTS_KEPT = (
@@ -64,6 +66,7 @@ class PassView:
         pairs = zip(one.token_ids, marks, strict=True)
         self.chips = [Chip(word(model, token_id), token_id, mark == "again") for token_id, mark in pairs]
         self.n, self.again, self.pos = n, one.again, n - 1
+        self.crowd = crowd([chip.token for chip in self.chips])
         self.token = word(model, one.token_ids[-1])  # the last one, which all is about
         self.strips = strips  # what its vector is made of
         self.stops = [Stop(N_("embedding"), -1, one.trace["embed", 0].shape, marks), *layers, head]
@@ -100,7 +103,7 @@ class View:
             (t, chance(passes[at].logits, t, others[0]), chance(passes[at].logits, t, other)) for t in TEMPERATURES
         ]
         self.trace = trace
-        self.choices = (Choice("pass", range(len(passes)), min(1, len(passes) - 1)),)
+        self.choices = (Choice("pass", range(len(passes)), at or min(1, len(passes) - 1)),)  # where the choice is open
         self.passes = pass_views(model, passes)
         self.labels = [(i, word(model, one.choice)) for i, one in enumerate(passes, start=1)]
         self.config = c
@@ -116,6 +119,7 @@ class View:
         self.large = [(name, PRESETS[name].config.n_layer) for name in LARGE_MODELS]  # name, layers
         self.vocabularies = [(name, PRESETS[name].config.vocab_size) for name in LARGE_MODELS]  # name, entries
         self.open_text = text_of(model, passes[at].token_ids)
+        self.open_pass = at
         self.open_best = word(model, others[0])
         self.open_other = word(model, other)
         self.open_table = table  # temperature, probability of both
@@ -136,6 +140,12 @@ def pass_views(model: Model, passes: list[LoopPass]) -> list[PassView]:
         PassView(model, one, [(name, scale.strip(values)) for name, values in rows], *loop.token_passes(upto), total)
         for one, rows, upto in zip(passes, made_of, accumulate([one] for one in passes), strict=True)
     ]
+
+
+def crowd(words: Sequence[str]) -> str:
+    """How words can stand side by side, each in a column of the same width: as they are, smaller, or upright."""
+    letters = len(words) * (1 + max(map(len, words)))
+    return next((name for name, most in CROWDS if letters <= most), "upright")
 
 
 def vector_parts(model: Model, one: LoopPass) -> list[tuple[str, Array]]:
