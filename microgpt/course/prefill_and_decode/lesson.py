@@ -72,7 +72,6 @@ class View:
         enough = schedule.compute_bound_from(LARGE_CONFIGS[MODEL][0], A100)
         assert enough is not None, f"{MODEL} never keeps this machine busy"
         self.trace, self.estimates = trace, estimates
-        self.choices = (Choice("way", range(len(sizes))),)
         self.model = model.name
         self.n_prompt = n
         self.columns = names[0][: len(runs[0].cache)]  # the tokens that have a row at the end
@@ -100,6 +99,12 @@ class View:
         self.enough = enough  # tokens in a pass from which computing takes longer than reading
         self.chart = chart()
         self.times = passes.times(MODEL)
+        self.moments = passes.moments(self.times)
+        n_moments = len(self.moments)
+        self.choices = (
+            Choice("way", range(len(sizes))),
+            Choice("tokens", range(n_moments), n_moments - 1, in_figure=False),
+        )
         # the model whose line in the chart ends first, and where: it sees no more tokens at once
         self.ends = ends, LARGE_CONFIGS[ends][0].n_ctx
         self.asks = asks(Estimate(MODEL, "prefill"), Estimate(MODEL, "decode"))

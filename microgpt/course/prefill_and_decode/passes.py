@@ -56,6 +56,14 @@ class Estimate:
         self.milliseconds = 1000 * A100.seconds(work)
 
 
+class Moment(NamedTuple):
+    """How much time is over, as a share of what is on show, and how many new tokens each text has by then."""
+
+    share: float
+    milliseconds: float
+    tokens: list[int]
+
+
 class Times(NamedTuple):
     """A prompt and what is written after it; passes are [kind, start, length], in thousandths of the time on show."""
 
@@ -82,6 +90,17 @@ def times(name: str) -> list[Times]:
     return [
         Times(prompt, first, each, [(kind, 1000 * x / whole, 1000 * w / whole) for kind, x, w in passes(first, each)])
         for prompt, first, each in both
+    ]
+
+
+def moments(both: Sequence[Times]) -> list[Moment]:
+    """The beginning, and the end of each pass of the first text."""
+    first = both[0]
+    ends = [0.0, *(x + width for _, x, width in first.passes)]
+    scale = first.first / first.passes[0][2]
+    return [
+        Moment(end / 1000, end * scale, [sum(x + width <= end + 1e-6 for _, x, width in one.passes) for one in both])
+        for end in ends
     ]
 
 

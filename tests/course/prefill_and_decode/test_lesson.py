@@ -30,18 +30,22 @@ def test_time_is_drawn_as_long_as_it_takes() -> None:
     assert (long.first, long.each) == (made.prefill.milliseconds, made.decode.milliseconds)
     assert short.first == made.short.milliseconds
     svgs = [e for e in find(tree, "times")[0].iter() if e.tag.endswith("svg")]
-    for one, drawing in zip(made.times, svgs, strict=True):
+    for one, drawing in zip([long, long, short, short], svgs, strict=True):  # what is to come is below what has
         widths = np.array([float(rect.get("width", "")) for rect in drawing])
         assert abs(widths / widths[0] - [1, *[one.each / one.first] * (len(widths) - 1)]).max() < 0.02
         ends = [float(rect.get("x", "")) + float(rect.get("width", "")) for rect in drawing]
         assert np.abs(np.subtract([float(rect.get("x", "")) for rect in drawing], [0, *ends[:-1]])).max() < 0.2
         assert 999 - widths[-1] <= ends[-1] <= 1000.2
+    for i, said in enumerate(find(tree, "now")):
+        over = long.first + (i - 1) * long.each if i else 0.0
+        came = [1 + int((over - one.first) / one.each + 1e-9) if over >= one.first else 0 for one in (long, short)]
+        assert numbers(said)[1:] == came and abs(numbers(said)[0] - over) < 0.01
 
 
 def test_every_pass_on_the_timeline_is_one_of_the_run(shown: Run) -> None:
     made, tree = shown
     model, ids = given(made)
-    boards = find(tree, "C")
+    boards = find(tree, "C")[: len(made.ways)]
     cells = [classes(cell) for cell in find(find(tree, "fall")[0], "cells")[0]]
     n, rows = len(ids), len(made.columns)
     assert cells == [{"new", f"b{i}"} | ({"later"} if i >= n else set()) for i in range(rows)]
