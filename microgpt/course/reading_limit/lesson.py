@@ -12,6 +12,7 @@ from microgpt.architectures.known import PRESETS
 from microgpt.attention.ranks import context_parallel, kv_heads_of, rows_held, tensor_parallel
 from microgpt.config import Array
 from microgpt.course.reading_limit import questions
+from microgpt.course.reading_limit.dealing import processors, trays
 from microgpt.course.reading_limit.questions import asks
 from microgpt.course.reading_limit.roofline import drawing
 from microgpt.serving.hardware import (
@@ -26,6 +27,7 @@ from microgpt.serving.hardware import (
 )
 from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
+from microgpt.viz.drawing.heat import Scale, scale_for
 from microgpt.viz.drawing.lens import as_printed, fewest, near
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
@@ -44,6 +46,7 @@ ALL = 1.0
 NETWORK_CODE = f"{questions.NETWORK} * 10**9"
 ROWS_CODE = f"{questions.ROWS} * 10**9"
 LONGEST = LENGTHS[-1]
+FAR = 0.75  # of the width: what is said of a line further to the right stands left of it
 
 
 class Line(NamedTuple):
@@ -124,7 +127,10 @@ class View:
         again = lower_bound(model, prefilling(LENGTHS[-1])).operations / (HALF_SPEED * card.operations)
         cases = [case(length) for length in LENGTHS]
         self.trace, self.cases, self.n = trace, cases, n
-        self.choices = (Choice("length", range(len(cases)), LENGTH_SHOWN),)
+        self.choices = (
+            Choice("length", range(len(cases)), LENGTH_SHOWN),
+            Choice("ranks", range(len(RANKS)), len(RANKS) - 1, in_figure=False),
+        )
         self.fields = (Choice("lens", ("", *DOTS), "", in_figure=False),)
         self.peak = card.operations / 10**12  # millions of millions of operations per second
         self.bandwidth = card.bandwidth / 10**9  # GB per second
@@ -145,7 +151,11 @@ class View:
         self.token = show(str(trace.about["tokens"][n - 1]))
         self.model = recording.model.name
         self.config = config
-        self.ranks = [Ranks(trace, recording.model.params["layer0.wo"], n, ranks) for ranks in RANKS]
+        answer = trace["attn_out", n - 1, 0][0]
+        scale = scale_for(answer)
+        self.ranks = [Ranks(trace, recording.model.params["layer0.wo"], n, ranks, scale) for ranks in RANKS]
+        self.processors, self.trays = processors(RANKS), trays(RANKS, config.n_head, config.n_kv_head)
+        self.answer = scale.strip(answer)._replace(digits=None)
         self.moved = LENGTHS[-1] * row  # bytes of rows of the longest text
         self.links = travel(LENGTHS[-1] * row, again)
         self.again = 1000 * again  # milliseconds
@@ -186,14 +196,16 @@ def case(length: int) -> Case:
 class Ranks:
     """The heads of one layer over several processors."""
 
-    def __init__(self, trace: Trace, wo: Array, n: int, ranks: int) -> None:
+    def __init__(self, trace: Trace, wo: Array, n: int, ranks: int, scale: Scale) -> None:
         """Layer 0 of the newest token: its heads, and its rows, dealt to so many ranks."""
         q = trace["q", n - 1, 0][0]  # [n_head, head_dim]
         keys, values = (np.stack([trace[name, i, 0][0] for i in range(n)], axis=1) for name in "kv")
         n_head, n_kv_head = len(q), len(keys)
-        total = np.sum(tensor_parallel(q, keys, values, wo, ranks), axis=0)
+        parts = tensor_parallel(q, keys, values, wo, ranks)
+        total = np.sum(parts, axis=0)
         mixed = context_parallel(q, keys, values, ranks)
         self.ranks = ranks
+        self.parts = [scale.strip(part)._replace(digits=None) for part in parts]  # of the answer, by processor
         self.heads = n_head // ranks
         self.kv_heads = len(kv_heads_of(0, ranks, n_head, n_kv_head))
         self.held = rows_held(ranks, n_head, n_kv_head)  # rows of all together, in times of those of one

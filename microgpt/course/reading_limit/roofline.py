@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 LEAST_INTENSITY, MOST_INTENSITY = 1.0, 1000.0  # operations per byte, at both ends
 LOWEST = 0.001  # of the peak
+NAME = 0.12  # of the width: dots that are nearer have their names below each other
 TICKS = (1, 10, 100, 1000)
 
 
@@ -19,6 +20,7 @@ class Point(NamedTuple):
 
     across: list[float]
     up: list[float]
+    below: list[float]  # its name hangs so many lines below it, in hundredths
 
 
 class Percents(NamedTuple):
@@ -54,18 +56,31 @@ class Drawing(NamedTuple):
 
 def drawing(ridge: float, intensities: Sequence[Sequence[float]], limits: Sequence[float]) -> Drawing:
     """`intensities` by case and batch."""
-    n = len(intensities[0])
+    places = [[across(x) for x in case] for case in intensities]
+    hung = [lines_below(case) for case in places]
     return Drawing(
         across(ridge),
         up(1),
         up(LEAST_INTENSITY / ridge),
         [
-            Point([across(case[i]) for case in intensities], [up(min(1, case[i] / ridge)) for case in intensities])
-            for i in range(n)
+            Point(
+                [case[i] for case in places],
+                [up(min(1, case[i] / ridge)) for case in intensities],
+                [case[i] / 100 for case in hung],
+            )
+            for i in range(len(intensities[0]))
         ],
         [across(x) for x in limits],
         [(across(x), x) for x in TICKS],
     )
+
+
+def lines_below(places: Sequence[float]) -> list[int]:
+    """By how many lines each name hangs below its dot, so that none touches another; places from left to right."""
+    found = [1]
+    for before, place in zip(places, places[1:], strict=False):
+        found.append(found[-1] + 1 if place - before < NAME else 1)
+    return found
 
 
 def across(x: float) -> float:

@@ -1,8 +1,10 @@
 """The lesson on what limits a card: rooflines by other means, and real heads and rows dealt out."""
 
+import itertools
 import math
 import re
 
+import numpy as np
 import pytest
 
 from microgpt.architectures.known import PRESETS
@@ -44,6 +46,9 @@ def test_a_dot_lies_on_the_roof_and_before_the_line(run: Run) -> None:
     assert [at for at, _ in d.ticks] == pytest.approx([math.log10(x) / 3 for _, x in d.ticks])
     walls = [one for one in tree.iter() if "wall" in classes(one)]
     assert len(walls) == len(made.cases) and len(find(tree, "point")) == len(d.points)
+    for i in range(len(made.cases)):  # where dots are near each other, each name hangs lower than the one before
+        for a, b in itertools.pairwise(d.points):
+            assert b.below[i] > a.below[i] or b.across[i] - a.across[i] >= 0.12
 
 
 def test_heads_and_rows_dealt_out_give_the_same(run: Run) -> None:
@@ -53,6 +58,17 @@ def test_heads_and_rows_dealt_out_give_the_same(run: Run) -> None:
         assert one.by_heads < 1e-12 and one.by_rows < 1e-12
         assert one.heads * one.ranks == made.config.n_head
         assert one.held == one.kv_heads * one.ranks / made.config.n_kv_head
+    for i, (n, one) in enumerate(
+        zip((1, 2, 4), made.ranks, strict=True)
+    ):  # of what each processor has
+        units = {(part.left[i], part.width[i]) for part in made.processors}
+        assert units == {(at / n, 1 / n) for at in range(n)}
+        lying = sorted({(tray.part.left[i], tray.part.width[i], tray.head) for tray in made.trays})
+        assert len(lying) == one.kv_heads * n == made.config.n_kv_head + sum(i in tray.copied for tray in made.trays)
+        assert all(int(n * left) == int(n * (left + width) - 1e-9) for left, width, _ in lying) or one.kv_heads > 1
+        assert sum(width for _, width, _ in lying) == pytest.approx(1)
+        sums = np.sum([[cell.value for cell in part.cells] for part in one.parts], axis=0)
+        assert np.abs(sums - [cell.value for cell in made.answer.cells]).max() < 1e-12
     shown = text(find(tree, "ranks")[0])
     assert f"{made.ranks[-1].held:.1f} times" in shown
 
