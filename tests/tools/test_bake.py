@@ -50,6 +50,13 @@ def inline(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return baked(tmp_path_factory.mktemp("b") / "lesson", "--single-file")
 
 
+@pytest.fixture
+def without_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is packed for the browser: that takes longer than all the rest."""
+    monkeypatch.setattr(build_lesson, "pack_beside", lambda *_: "runtime-0")
+    monkeypatch.setattr(build_lesson, "runtime", lambda *_: {"runtime.json": b'{"files": []}'})
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
@@ -160,16 +167,19 @@ def test_two_bakes_are_the_same_bytes(inline: Path, directory: Path, tmp_path: P
         assert tree(tmp_path / form) == tree(old)
 
 
-@pytest.mark.slow("bakes a lesson twice")
-def test_a_lesson_is_checked_and_replaced_like_a_site(inline: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert build.main([*OWN, "--single-file", "--out", str(inline), "--check"]) == 0
-    before = (inline / "embed.html").read_bytes()
-    (inline / "embed.html").write_bytes(b"")
-    assert build.main([*OWN, "--single-file", "--out", str(inline), "--check"]) == 1
+def test_a_lesson_is_checked_and_replaced_like_a_site(
+    without_python: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (out := baked(tmp_path / "lesson", "--single-file")) / "embed.html"
+    check = [*OWN, "--single-file", "--out", str(out), "--check"]
+    assert build.main(check) == 0
+    before = page.read_bytes()
+    page.write_bytes(b"")
+    assert build.main(check) == 1
     assert "differs: embed.html" in capsys.readouterr().out
-    (inline / "embed.html").unlink()  # as it is, it may be somebody's work, and would not be replaced
-    baked(inline, "--single-file")
-    assert (inline / "embed.html").read_bytes() == before
+    page.unlink()  # as it is, it may be somebody's work, and would not be replaced
+    baked(out, "--single-file")
+    assert page.read_bytes() == before
 
 
 @pytest.mark.parametrize("assets", [self_contained(read_site), STILL], ids=["whole", "beside"])
@@ -189,7 +199,9 @@ def test_what_would_end_its_element_does_not_go_into_a_page(name: str, text: str
 
 
 @pytest.mark.parametrize("assets", build_lesson.ASSETS)
-def test_nothing_is_computed_or_rendered_twice(assets: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_nothing_is_computed_or_rendered_twice(
+    without_python: None, assets: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     viewed, drawn, view, render = list[str](), list[bool](), views.view, render_baked
 
     def seen(widget: str, settings: Settings) -> View:
@@ -202,7 +214,5 @@ def test_nothing_is_computed_or_rendered_twice(assets: str, monkeypatch: pytest.
 
     monkeypatch.setattr(views, "view", seen)
     monkeypatch.setattr(build_lesson, "render_baked", rendered)
-    monkeypatch.setattr(build_lesson, "pack_beside", lambda *_: "runtime-0")
-    monkeypatch.setattr(build_lesson, "runtime", lambda *_: {"runtime.json": b'{"files": []}'})
     build_lesson.build_lesson(build_lesson.Recipe(request("memory"), assets), lambda line: None, tmp_path / "out")
     assert viewed == ["memory"] and drawn == [False, True]

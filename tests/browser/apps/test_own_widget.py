@@ -51,6 +51,7 @@ def test_it_runs_the_readers_text(new_tab: Open, engine: str, built: Path) -> No
             assert film["file"].endswith(form) and base64.b64decode(film["text"]).startswith(begins)
 
 
+@pytest.mark.thorough("makes an environment; what the package holds, tests/tools/output/test_sources.py says")
 @pytest.mark.timeout(600)
 def test_it_is_found_where_it_is_installed(new_tab: Open, engine: str, tmp_path: Path) -> None:
     """A new environment with the package and the lesson, and nothing of this folder."""

@@ -158,12 +158,12 @@
     return bottom + scrollY > room ? [`the field for one's own text ends at ${bottom + scrollY} of ${room}`] : [];
   };
 
-  // Of each kind of text the first and one of the middle: what has the same classes, and stands in what has, has the
-  // same colours.
+  // Of each kind of text the first and one of the middle: what has the same classes, but for those that say which one it
+  // is (R3, L0), and stands in what has, has the same colours.
   window.kinds = () => {
     const found = new Map(), known = new Map([[document, ""]]);
     const kind = (e) => known.get(e) ?? (known.set(e, `${kind(e.parentNode)} > ${e.localName}.${
-      e.getAttribute("class") ?? ""}.${e.getAttribute("style") ?? ""}`), known.get(e));
+      (e.getAttribute("class") ?? "").replace(/\b[A-Z]\d+\b/g, "")}.${e.getAttribute("style") ?? ""}`), known.get(e));
     for (const e of all("body *")) {
       const words = [...e.childNodes].some((n) => n.nodeType === Node.TEXT_NODE && n.data.trim());
       if (!words || !e.checkVisibility()) continue;

@@ -11,13 +11,10 @@ from playwright.sync_api import Page as Tab
 
 from microgpt.course import LESSONS
 from tests.browser.paper import bare, printed, texts
-from tests.support.sampled import sampled
 from tools.browsers import UNFOLD
 
 SAMPLE = {"attention", "kv-cache", "with-and-without", "memory", "many-at-once", "latent-row"}  # of each kind of cases
-SAME = "the same rules of print on other cases"
-AGAIN = pytest.mark.thorough(SAME)
-STEPPERS = [page.name for page in LESSONS if page.widget == "kv_cache"]
+AGAIN = pytest.mark.thorough("the same rules of print on other cases")
 
 
 @pytest.mark.parametrize(
@@ -43,7 +40,7 @@ def test_every_step_is_printed_whole_on_one_sheet(paper: Tab, site: Path, name: 
     assert cached and all(row in sheets[0] for row in cached)  # the cache, once
 
 
-@pytest.mark.parametrize("name", sampled([*STEPPERS, "chat-turn"], {"kv-cache", "chat-turn"}, "other words"))
+@pytest.mark.parametrize("name", ["kv-cache", "chat-turn", pytest.param("kv-cache-words", marks=AGAIN)])
 def test_the_line_of_a_weight_is_printed_beside_its_number(paper: Tab, site: Path, name: str) -> None:
     paper.goto((site / f"{name}.html").as_uri())
     paper.set_viewport_size({"width": 794, "height": 1123})  # A4
@@ -106,7 +103,12 @@ def test_cases_questions_and_answers(paper: Tab, site: Path, lesson: Any) -> Non
 
 
 @pytest.mark.parametrize(
-    "name", sampled(["memory", "old-rows", "fewer-heads", "prefill-and-decode", "why-q"], {"memory", "old-rows"}, SAME)
+    "name",
+    [
+        "memory",
+        "old-rows",
+        *(pytest.param(name, marks=AGAIN) for name in ("fewer-heads", "prefill-and-decode", "why-q")),
+    ],
 )
 def test_a_drawing_stands_under_the_name_of_its_case(paper: Tab, site: Path, name: str) -> None:
     paper.goto((site / f"{name}.html").as_uri())
