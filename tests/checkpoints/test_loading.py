@@ -123,13 +123,6 @@ def test_it_is_read_in_slices_and_each_tensor_once(tmp_path: Path) -> None:
     assert sum(sum(file.asked) for file in weights) - headers == loading.read == loading.total
 
 
-def test_16_bit_numbers_become_32_bits(tmp_path: Path) -> None:
-    folder = made(tmp_path, "llama")
-    in_bfloat16(folder, llama_tensors(np.random.default_rng(5)))
-    model, expected = Loading(files_of(folder)).go_on(), load_checkpoint(folder)
-    assert model and all(np.array_equal(array, expected.params[name]) for name, array in model.params.items())
-
-
 @pytest.fixture
 def no_blas(monkeypatch: pytest.MonkeyPatch) -> None:
     """Products as a browser makes them, without the library for them."""

@@ -247,7 +247,7 @@ def test_the_prose_follows_a_token_and_is_that_of_the_whole_text() -> None:
 
 BAD = [
         ("prompt", "", "empty"), ("prompt", "   ", "empty"), ("prompt", "emma7", "“7” (number 5"),
-        ("prompt", "a" * 40, "41 tokens"),
+        ("prompt", "<img>", "“&lt;”"), ("prompt", "a" * 40, "41 tokens"),
         ("temperature", "-1", "-1"), ("temperature", "nan", "nan"), ("temperature", "warm", "warm"),
         ("temperature", "1e999", "1e999"), ("temperature", "1001", f"to {HOTTEST}"), ("temperature", "1e308", "1e+308"),
         ("temperature", "1.2345678901234567e20", "1.2345678901234567e+20"), ("temperature", "٣", "“٣”"),
@@ -266,11 +266,6 @@ def test_bad_input_gets_a_sentence_and_the_picture_stays(hook: str) -> None:
     assert [one for one, after, _ in answers if after != state] == []
     said = [(one, refused(patches)) for one, _, patches in answers]
     assert [(one, text) for one, text in said if one[2] not in text or "Traceback" in text] == []
-
-
-def test_markup_in_a_prompt_stays_text() -> None:
-    _, patches = dispatch(None, "run", {**FIELDS, "prompt": "<img>"})
-    assert "<img" not in patches[0]["html"]
 
 
 def test_layer_head_and_stage_stay_as_chosen() -> None:
@@ -302,12 +297,6 @@ def test_saved_trace_loads_back() -> None:
     assert same == state
     trace = from_json(patches[0]["text"])
     assert trace.about["tokens"] == ["<s>", "e", "m", "m"]
-
-
-def test_the_door_speaks_json() -> None:
-    answer = json.loads(receive(json.dumps({"id": 1, "state": None, "hook": "next", "fields": FIELDS})))
-    assert answer["state"]["n"] == 4
-    assert [p["target"] for p in answer["patches"] if "target" in p] == ["#stepper", "#prompt-error"]
 
 
 def test_the_page_offers_what_it_shows_as_a_figure() -> None:

@@ -24,7 +24,7 @@ from microgpt.viz.figures import figure, figure_file, of_run, panel_times
 from microgpt.viz.large.picture import BigPicture, picture_of_model
 from microgpt.viz.page import Page
 from microgpt.viz.settings import Settings
-from microgpt.viz.text.formats import difference, heat, number, percent, shape_text, size_text, whole
+from microgpt.viz.text.formats import heat, number, percent, shape_text, size_text, whole
 from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import shipped
 from tests.support.examples import examples
@@ -179,6 +179,9 @@ def test_stages_show_what_has_happened_and_no_more() -> None:
     assert [phase for phase in said if "What comes next" in said[phase]] == [7]
 
 
+ELSEWHERE = ("kv_cache", "why_q", "old_rows", "training")  # above, and number by number in test_figures_by_lesson.py
+
+
 def in_order(widget: str, view: Any, i: int) -> list[str]:
     """What the figure of case i must say, from its top to its bottom."""
     found: list[str]
@@ -205,18 +208,6 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
         for token, with_cache, without in step.guesses:
             found += [token, number(with_cache, 4), number(without, 4)]
         return found + [x for name, _, macs, _ in step.totals for x in (name, whole(macs))]
-    if widget == "why_q":
-        found = [x for life in view.lives for x in (str(life.i), *(f"{count}×" for _, _, count in life.tracks))]
-        return found + [x for token, weight in view.olds[i].asked for x in (token, number(weight))]
-    if widget == "old_rows":
-        one = view.experiments[i]
-        return [x for row in one.rows for off, _ in row.off for x in (["stale", difference(off)] if off else ["right"])]
-    if widget == "training":
-        found = []
-        for row in view.heads[i]:
-            found += [*printed(row.weights), *["−∞"] * (view.n - len(row.weights.cells))]
-            found += [row.target, number(row.loss), number(row.cached)]
-        return found
     if widget == "prefill_and_decode":
         way = view.ways[i]
         found = []
@@ -265,7 +256,7 @@ def in_order(widget: str, view: Any, i: int) -> list[str]:
 
 
 @pytest.mark.slow("draws every figure")
-@pytest.mark.parametrize("one", [p for p in LESSONS if p.widget != "kv_cache"], ids=lambda p: p.name)
+@pytest.mark.parametrize("one", [p for p in LESSONS if p.widget not in ELSEWHERE], ids=lambda p: p.name)
 def test_other_figures_say_what_their_views_say(one: Page) -> None:
     name, values, *_ = view_of(one).choices[0]
     for i in values:
