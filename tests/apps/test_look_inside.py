@@ -10,17 +10,7 @@ import pytest
 from hypothesis import given, settings
 from safetensors.numpy import save_file
 
-from microgpt.apps.look_inside.app import (
-    ASKED,
-    COLUMNS,
-    FIELD,
-    GROUPS,
-    MOST_ROWS,
-    PICTURE_HEIGHT,
-    PICTURE_WIDTH,
-    TOKENS,
-    Looked,
-)
+from microgpt.apps.look_inside import app
 from microgpt.apps.look_inside.examples import EXAMPLES, example_file
 from microgpt.architectures.known import PRESETS
 from microgpt.checkpoints.safetensors import Header, Tensor
@@ -34,7 +24,7 @@ from microgpt.viz.text.formats import share_text, size_text
 from tests.support.given.headers import good_files
 from tests.support.pages import by_id, classes, find, numbers, parse, text, tree_of, view_of
 
-FIELDS = {"page": "look-inside", "lang": "en", FIELD: "C:\\fakepath\\x.safetensors"}
+FIELDS = {"page": "look-inside", "lang": "en", app.FIELD: "C:\\fakepath\\x.safetensors"}
 
 
 class OnDisk:
@@ -51,13 +41,13 @@ class OnDisk:
 
 def sent(file: OnDisk) -> tuple[str, str]:
     """Target and HTML of the first answer."""
-    state, patches = dispatch(None, "look", FIELDS, {FIELD: [file]})
+    state, patches = dispatch(None, "look", FIELDS, {app.FIELD: [file]})
     json.dumps(state)
     return patches[0]["target"], patches[0]["html"]
 
 
 def on_page(header: Header, name: str = "x") -> str:
-    return render("apps/look_inside/_looked.html", looked=Looked(name, header, ""))
+    return render("apps/look_inside/_looked.html", looked=app.Looked(name, header, ""))
 
 
 @pytest.mark.parametrize("model", EXAMPLES)
@@ -67,7 +57,7 @@ def test_a_file_of_the_reader_is_shown_as_the_example_is(model: str) -> None:
     file = OnDisk(data, model, header.size)  # the numbers are not even there
     target, html = sent(file)
     assert target == "#looked" and file.asked == 8 + header.length
-    looked = Looked(model, header, start)
+    looked = app.Looked(model, header, start)
     assert looked.start == start[:240] + "…" and html == render("apps/look_inside/_looked.html", looked=looked)
     built = render_page(page("look-inside"), views.of(page("look-inside")))
     key = f"{list(EXAMPLES).index(model)}-"
@@ -81,7 +71,7 @@ def assert_lines(html: str) -> None:
     lines = {name: text(line) for replies in find(tree, "replies") for line in replies for name in classes(line)}
     asked = {e.get("id") for e in find(tree, "origin")}
     assert asked == {e.get("for") for e in find(tree, "hit")} == {f"own-ask-{name}" for name in lines}
-    assert set(lines) <= set(ASKED)
+    assert set(lines) <= set(app.ASKED)
     for name, line in lines.items():
         _, product, told = re.split(": | = ", line, maxsplit=2)
         factors = re.sub(r"\(.*?\)|[^\d+×/]", "", product).replace("×", "*").replace("/", "//")
@@ -110,13 +100,13 @@ def test_any_good_file_is_shown(file: bytes) -> None:
 
 @pytest.mark.parametrize("model", EXAMPLES)
 def test_the_picture_covers_the_file_and_a_role_its_share_of_it(model: str) -> None:
-    found = Looked(model, example_file(model)[0], "")
+    found = app.Looked(model, example_file(model)[0], "")
     area: dict[str, float] = {}
     for role, rectangles in found.areas:
-        area[role] = sum(wide * high for _, _, wide, high in rectangles) / (PICTURE_WIDTH * PICTURE_HEIGHT)
+        area[role] = sum(wide * high for _, _, wide, high in rectangles) / (app.PICTURE_WIDTH * app.PICTURE_HEIGHT)
     assert sum(area.values()) == pytest.approx(1)
     ends = sorted({(x, x + wide) for _, rectangles in found.areas for x, _, wide, _ in rectangles})
-    assert ends[0][0] == 0 and ends[-1][1] == pytest.approx(PICTURE_WIDTH)
+    assert ends[0][0] == 0 and ends[-1][1] == pytest.approx(app.PICTURE_WIDTH)
     assert all(a[1] == pytest.approx(b[0]) for a, b in zip(ends, ends[1:], strict=False))  # side by side
     by_name = {share.role: share for share in found.shares}
     for role in ("wte", "wq", "wk", "fc1", "fc2"):
@@ -126,12 +116,12 @@ def test_the_picture_covers_the_file_and_a_role_its_share_of_it(model: str) -> N
 @pytest.mark.parametrize("model", EXAMPLES)
 def test_the_cache_is_drawn_to_the_scale_of_the_file(model: str) -> None:
     header = example_file(model)[0]
-    found, config = Looked(model, header, ""), PRESETS[model].config
+    found, config = app.Looked(model, header, ""), PRESETS[model].config
     bytes_in_file = sum(tensor.stop - tensor.start for tensor in header.tensors)
-    kept = TOKENS * 2 * config.n_layer * config.n_kv_head * config.head_dim * 2  # K and V, two bytes a number
+    kept = app.TOKENS * 2 * config.n_layer * config.n_kv_head * config.head_dim * 2  # K and V, two bytes a number
     for kind, (x, _, wide, high) in found.cache:
-        assert wide * high / (PICTURE_WIDTH * PICTURE_HEIGHT) == pytest.approx(kept / 2 / bytes_in_file), kind
-        assert x > PICTURE_WIDTH and x + wide <= found.wide
+        assert wide * high / (app.PICTURE_WIDTH * app.PICTURE_HEIGHT) == pytest.approx(kept / 2 / bytes_in_file), kind
+        assert x > app.PICTURE_WIDTH and x + wide <= found.wide
     assert [kind for kind, _ in found.cache] == ["k", "v"] and found.kept == kept
     assert f"{kept / 1e6:.1f} MB" in text(find(parse(on_page(header)), "beside")[0])
 
@@ -140,14 +130,14 @@ def test_the_cache_is_drawn_to_the_scale_of_the_file(model: str) -> None:
 def test_a_role_is_named_with_the_shape_of_its_tensor(model: str) -> None:
     header = example_file(model)[0]
     shapes = {tensor.shape for tensor in header.tensors}
-    named = {share.role: share.shape for share in Looked(model, header, "").shares}
+    named = {share.role: share.shape for share in app.Looked(model, header, "").shares}
     assert all(shape in shapes for shape in named.values())
     assert named["wte"] == header.tensors[0].shape
 
 
 def test_a_file_without_a_known_cache_has_none_beside_it() -> None:
-    found = Looked("x", Header(2, 9, [Tensor("x", "U8", (1,), 0, 1)], {}), "")
-    assert (found.cache, found.kept, found.wide) == ([], 0, PICTURE_WIDTH)
+    found = app.Looked("x", Header(2, 9, [Tensor("x", "U8", (1,), 0, 1)], {}), "")
+    assert (found.cache, found.kept, found.wide) == ([], 0, app.PICTURE_WIDTH)
 
 
 def test_the_published_file_of_gpt2_holds_masks_too_and_the_page_says_so() -> None:
@@ -187,11 +177,11 @@ def test_names_are_text_and_cannot_turn_the_page_around() -> None:
 
 
 def test_a_file_of_many_kinds_of_layers_stays_a_page() -> None:
-    names = [f"model.layers.{i}.mlp.up_proj.weight" for i in range(COLUMNS + 100)]
+    names = [f"model.layers.{i}.mlp.up_proj.weight" for i in range(app.COLUMNS + 100)]
     many = [Tensor(name, "U8", (i + 1,), 0, i + 1) for i, name in enumerate(names)]
-    many += [Tensor(f"x{i}", "U8", (1,), 0, 1) for i in range(MOST_ROWS + 50)]
+    many += [Tensor(f"x{i}", "U8", (1,), 0, 1) for i in range(app.MOST_ROWS + 50)]
     html = on_page(Header(2, 10**7, many, {}))
-    assert html.count("<details") <= GROUPS + 1 and html.count("<tr>") < MOST_ROWS + 2 * GROUPS + 10
+    assert html.count("<details") <= app.GROUPS + 1 and html.count("<tr>") < app.MOST_ROWS + 2 * app.GROUPS + 10
     assert len(html) < 300_000
 
 
@@ -201,7 +191,7 @@ def test_nothing_chosen_and_a_wrong_file_are_said_in_a_sentence() -> None:
     _, patches = dispatch(None, "look", FIELDS)
     assert patches[0]["target"] == "#prompt-error" and "No file is chosen" in patches[0]["html"]
     with pytest.raises(UserError):
-        only({FIELD: []}, FIELD)
+        only({app.FIELD: []}, app.FIELD)
 
     assert only({"x": [OnDisk(b"", "a"), OnDisk(b"", "b")]}, "x").name == "a"
 

@@ -22,28 +22,21 @@ class View:
     """The page as it is built."""
 
     def __init__(self, _: Settings) -> None:
-        shown = picture(CHAT_TEXT)
-        about, tokens, own, n = shown.about, shown.tokens, facts(shown.config), shown.about["n_prompt"]
-        start, end = (token for token in dict.fromkeys(tokens[:n]) if token.startswith("<|"))
-        question = tokens[tokens.index("\n") + 1 : tokens.index(end)]
-        at = next(i for i in range(n) if "".join(tokens[i : i + 2]) == WORD)
-        pieces = [show(token) for token in tokens[at : at + 2]]
-        weights = attention(shown.trace, shown.config, shown.n)
-        steps = repeats(about["ids"], n)
-        looks = [Look(shown, weights, i, j) for i, j in steps]
-        heads = int((np.mean([weights[:, :, i, j] for i, j in steps], axis=0) > HALF_WEIGHT).sum())
-        self.choices = shown.choices
-        self.fields = shown.fields
-        self.picture = shown
-        self.facts = own
-        self.n = n  # tokens that it was given
-        self.words = len(question)  # of these, those of the question
+        shown = self.picture = picture(CHAT_TEXT)
+        about, tokens = shown.about, shown.tokens
+        self.choices, self.fields, self.facts = shown.choices, shown.fields, facts(shown.config)
+        self.n = n = about["n_prompt"]  # tokens that it was given
+        self.marks = start, end = [token for token in dict.fromkeys(tokens[:n]) if token.startswith("<|")]
+        self.words = len(tokens[tokens.index("\n") + 1 : tokens.index(end)])  # of these, those of the question
         self.answer = "".join(tokens[n:])
-        self.marks = [start, end]
-        self.pieces = pieces  # of the word
-        self.cost = len(pieces) * own.bytes  # bytes of its rows, in 16 bits
-        self.looks = looks  # steps whose token has come before, at what came after it then
-        self.heads = heads  # of which the weight there is more than half, on average over these steps
+        at = next(i for i in range(n) if "".join(tokens[i : i + 2]) == WORD)
+        self.pieces = [show(token) for token in tokens[at : at + 2]]  # of the word
+        self.cost = len(self.pieces) * self.facts.bytes  # bytes of its rows, in 16 bits
+        weights, steps = attention(shown.trace, shown.config, shown.n), repeats(about["ids"], n)
+        # at the steps whose token has come before, what came after it then; and of how many heads the weight there is
+        # more than half, on average
+        self.looks = [Look(shown, weights, i, j) for i, j in steps]
+        self.heads = int((np.mean([weights[:, :, i, j] for i, j in steps], axis=0) > HALF_WEIGHT).sum())
         # as the answer is about to come, at what was asked for
         self.last = Look(shown, weights, shown.n - 2, tokens.index(SUBJECT))
         self.digits = about["cut"]["digits"]

@@ -57,13 +57,12 @@ class View:
     """The page as it is built."""
 
     def __init__(self, _: Settings) -> None:
-        examples = [Looked(name, *example_file(name), f"{i}-") for i, name in enumerate(EXAMPLES)]
-        called = {"gpt2": names_in(GPT2)["fc1"], "llama": names_in(LLAMA)["fc1"], "ours": "fc1"}
-        self.examples = examples
-        self.choices = (Choice("file", range(len(examples))),)
+        self.examples = [Looked(name, *example_file(name), f"{i}-") for i, name in enumerate(EXAMPLES)]
+        self.choices = (Choice("file", range(len(EXAMPLES))),)
         self.labels = list(EXAMPLES)
-        self.masks = Masks(examples[0])
-        self.called = called  # one and the same matrix, in two models and here
+        self.masks = Masks(self.examples[0])
+        # one and the same matrix, in two models and here
+        self.called = {"gpt2": names_in(GPT2)["fc1"], "llama": names_in(LLAMA)["fc1"], "ours": "fc1"}
 
 
 view = View

@@ -50,10 +50,8 @@ class View:
     def __init__(self, _: Settings) -> None:
         recording = Recording(shipped(EXAMPLE), EXAMPLE_PROMPT, max_new=N_ADDED)
         recording.run()
-        example = dropped_model.big_picture(recording, {}, (), (), recording.n_prompt)
-        self.example = example
-        self.choices = example.choices  # those of the example
-        self.fields = example.fields
+        self.example = dropped_model.big_picture(recording, {}, (), (), recording.n_prompt)
+        self.choices, self.fields = self.example.choices, self.example.fields
         self.facts = facts(recording.model.config)
         self.types = list(FAMILY_OF)
 

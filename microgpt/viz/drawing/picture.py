@@ -20,20 +20,8 @@ from microgpt.rope import frequencies
 from microgpt.tokenizer import START
 from microgpt.trace import Event, Reads, Trace
 from microgpt.viz.controls import Choice
+from microgpt.viz.drawing import counters
 from microgpt.viz.drawing.by_hand import ByHand, by_hand
-from microgpt.viz.drawing.counters import (
-    N_GUESSES,
-    ROUNDING,
-    Agreement,
-    Cost,
-    Guess,
-    Held,
-    Other,
-    costs,
-    guesses,
-    reshape,
-    size_after,
-)
 from microgpt.viz.drawing.heat import Scale, Strip, round_up
 from microgpt.viz.drawing.lens import MOST_CELLS, Lines, Share, Told, of_head, shares
 from microgpt.viz.drawing.phases import PHASES
@@ -150,15 +138,15 @@ class Step(NamedTuple):
     added: int
     q_reads: int
     first_row_reads: int
-    costs: list[Cost]
-    bytes: Held
-    guesses: list[Guess]
+    costs: list[counters.Cost]
+    bytes: counters.Held
+    guesses: list[counters.Guess]
     reshaped: list[list[float]]  # for each of these its probability at each temperature
     choice: str | None
     stops: bool
     given: str | None  # the next token, where the prompt goes on
     difference: float | None  # of the logits with and without the cache; None where they were not compared
-    other: Other | None  # where the likeliest token is another without the cache
+    other: counters.Other | None  # where the likeliest token is another without the cache
     listed: list[Listed]  # the numbers behind the strips, where those have none
 
 
@@ -177,7 +165,7 @@ def lens_names(rows: int, cells: int) -> list[str]:
     """What can be asked where it comes from, by a letter and a place: the cells of the sum, guesses, and of each row
     score, weight, k and v."""
     of_rows = [f"{kind}{i}" for i in range(rows) for kind in "swkv"]
-    return [*(f"o{at}" for at in range(cells)), *(f"g{at}" for at in range(N_GUESSES)), *of_rows]
+    return [*(f"o{at}" for at in range(cells)), *(f"g{at}" for at in range(counters.N_GUESSES)), *of_rows]
 
 
 @dataclass(frozen=True)
@@ -568,7 +556,7 @@ class Picture:
         read = {row: self.reads["k", self.first_layer, row] for row in range(i + 1)}
         return [(row, self.row_token(row), self.place(row) + 1, sum(at <= i for at in read[row])) for row in read]
 
-    def guess_lines(self, i: int) -> list[tuple[Guess, list[Share | None]]]:
+    def guess_lines(self, i: int) -> list[tuple[counters.Guess, list[Share | None]]]:
         """Each guess of step i with its softmax, at each of `temperatures` where there are any."""
         step = self.step(i)
         heats = [float(one) for one in self.temperatures] or [self.about["temperature"]]
@@ -654,21 +642,21 @@ class Picture:
             listed=self.numbers_of(i),
         )
 
-    def costs(self, i: int) -> list[Cost]:
+    def costs(self, i: int) -> list[counters.Cost]:
         """Multiply-adds of step i, with the cache and without."""
-        return costs(self.trace, self.config, i)
+        return counters.costs(self.trace, self.config, i)
 
-    def size_after(self, i: int) -> Held:
+    def size_after(self, i: int) -> counters.Held:
         """What K and V take after step i."""
-        return size_after(self.trace, i)
+        return counters.size_after(self.trace, i)
 
-    def guesses(self, i: int) -> list[Guess]:
+    def guesses(self, i: int) -> list[counters.Guess]:
         """The likeliest next tokens."""
-        return guesses(self.trace, i, self.vocabulary_token)
+        return counters.guesses(self.trace, i, self.vocabulary_token)
 
     def reshape(self, i: int) -> list[list[float]]:
         """For each of these its probability at each of `temperatures`."""
-        return reshape(self.trace, i, [float(one) for one in self.temperatures]) if self.temperatures else []
+        return counters.reshape(self.trace, i, [float(one) for one in self.temperatures]) if self.temperatures else []
 
     @property
     def way_on(self) -> str:
@@ -691,15 +679,15 @@ class Picture:
             return None
         return int(self.trace["logits", i][0].argmax()), int(self.trace["recompute_logits", i].argmax())
 
-    def other(self, i: int) -> Other | None:
+    def other(self, i: int) -> counters.Other | None:
         """Step i, where its likeliest token is another without the cache."""
         found = self.likeliest(i)
         if found is None or found[0] == found[1]:
             return None
-        return Other(self.place(i) + 1, *map(self.vocabulary_token, found))
+        return counters.Other(self.place(i) + 1, *map(self.vocabulary_token, found))
 
     @property
-    def agreement(self) -> Agreement | None:
+    def agreement(self) -> counters.Agreement | None:
         """Of all steps that were compared; None where none was."""
         found = {i: apart for i in range(self.n) if (apart := self.difference(i)) is not None}
         if not found:
@@ -708,7 +696,9 @@ class Picture:
         logits = max(float(np.abs(self.trace["logits", i]).max()) for i in found)
         others = [other for i in found if (other := self.other(i))]
         short = bits < 32
-        return Agreement(len(found), largest, others, bits, short, not short and largest <= ROUNDING * logits)
+        return counters.Agreement(
+            len(found), largest, others, bits, short, not short and largest <= counters.ROUNDING * logits
+        )
 
     def vocabulary_token(self, token_id: int) -> str:
         return show(self.about["vocabulary"][token_id])

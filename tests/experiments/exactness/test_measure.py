@@ -6,37 +6,27 @@ import pytest
 from microgpt.cache import KVCache
 from microgpt.config import Report
 from microgpt.decode import generate, recompute
-from microgpt.experiments.exactness.measure import (
-    AT_ONCE,
-    BY_STEP,
-    SHORTEST,
-    both,
-    compare_runs,
-    flip,
-    load_exactness,
-    prompts,
-    weights,
-)
+from microgpt.experiments.exactness import measure
 from microgpt.experiments.exactness.rounding import FORMATS, kind_of
 from microgpt.model import forward
 from microgpt.weights import SHIPPED, shipped
 
 
 @pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("order", [AT_ONCE, BY_STEP])
+@pytest.mark.parametrize("order", [measure.AT_ONCE, measure.BY_STEP])
 @pytest.mark.parametrize("name", SHIPPED)
 def test_in_one_order_cached_and_recomputed_agree_to_the_last_bit(name: str, order: str, format: str) -> None:
     model = shipped(name)
-    for prompt in prompts(model)[:3]:
-        run = both(model, prompt, format, (order, order))
+    for prompt in measure.prompts(model)[:3]:
+        run = measure.both(model, prompt, format, (order, order))
         assert np.array_equal(run.cached, run.again) and run.parting is None
 
 
-@pytest.mark.parametrize("format", ["float32", SHORTEST])
+@pytest.mark.parametrize("format", ["float32", measure.SHORTEST])
 def test_one_pass_over_the_text_gives_the_rerun_of_every_step(format: str) -> None:
     model = shipped("stories")
-    params = weights(model, format, AT_ONCE)
-    run = both(model, prompts(model)[0], format)
+    params = measure.weights(model, format, measure.AT_ONCE)
+    run = measure.both(model, measure.prompts(model)[0], format)
     for step, logits in enumerate(run.again):
         rerun = recompute(params, model.config, run.ids[: run.n_prompt + step])
         assert np.array_equal(np.asarray(rerun), logits)
@@ -45,8 +35,8 @@ def test_one_pass_over_the_text_gives_the_rerun_of_every_step(format: str) -> No
 @pytest.mark.parametrize("name", SHIPPED)
 def test_in_float64_it_is_the_models_own_greedy_text(name: str) -> None:
     model = shipped(name)
-    for prompt in prompts(model)[:20]:
-        run = both(model, prompt, "float64")
+    for prompt in measure.prompts(model)[:20]:
+        run = measure.both(model, prompt, "float64")
         ids = model.tokenizer.encode(prompt)
         room = model.config.n_ctx - len(ids)
         written = list(generate(model.params, model.config, ids, room, stop=model.tokenizer.stops))
@@ -57,24 +47,26 @@ def test_in_float64_it_is_the_models_own_greedy_text(name: str) -> None:
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_beginnings_that_are_kept_as_flipped_flip_and_the_example_is_one_of_them(name: str) -> None:
-    model, kept = shipped(name), load_exactness(name)
-    assert kept.formats.keys() == FORMATS.keys() and kept.prompts == len(prompts(model))
+    model, kept = shipped(name), measure.load_exactness(name)
+    assert kept.formats.keys() == FORMATS.keys() and kept.prompts == len(measure.prompts(model))
     for format, one in kept.formats.items():
-        assert set(one.flipped) <= set(prompts(model))
+        assert set(one.flipped) <= set(measure.prompts(model))
         some = one.flipped[:3]
-        assert not some or compare_runs(model, format, some).flipped == some
+        assert not some or measure.compare_runs(model, format, some).flipped == some
     example = kept.example
-    starts = [prompt for prompt in kept.formats[SHORTEST].flipped if flip(model, prompt).text == example.text]
-    again = flip(model, starts[0])
+    starts = [
+        prompt for prompt in kept.formats[measure.SHORTEST].flipped if measure.flip(model, prompt).text == example.text
+    ]
+    again = measure.flip(model, starts[0])
     assert again._replace(exact=[]) == example._replace(exact=[])
     assert again.exact == pytest.approx(example.exact, abs=1e-9)
     assert example.cached[0] > example.cached[1] and example.again[0] < example.again[1]
 
 
 def same(name: str, formats: list[str]) -> None:
-    model, kept = shipped(name), load_exactness(name)
+    model, kept = shipped(name), measure.load_exactness(name)
     for format in formats:
-        made = compare_runs(model, format, prompts(model))
+        made = measure.compare_runs(model, format, measure.prompts(model))
         assert made.flipped == kept.formats[format].flipped
         if format == "float64":
             assert 0 < made.difference < 1e-12
@@ -90,23 +82,23 @@ def test_the_kept_figures_of_the_smallest_model_come_out_again() -> None:
 @pytest.mark.parametrize("name", SHIPPED)
 def test_kept_figures_come_out_again(name: str) -> None:
     """Those of the format of the examples; of the smallest model, of all."""
-    same(name, list(FORMATS) if name == "names" else [SHORTEST])
-    assert exactness_counts(name) == (load_exactness(name).prompts, load_exactness(name).choices)
+    same(name, list(FORMATS) if name == "names" else [measure.SHORTEST])
+    assert exactness_counts(name) == (measure.load_exactness(name).prompts, measure.load_exactness(name).choices)
 
 
 def exactness_counts(name: str) -> tuple[int, int]:
     model = shipped(name)
-    some = prompts(model)
-    return len(some), sum(len(both(model, prompt, "float64").cached) for prompt in some)
+    some = measure.prompts(model)
+    return len(some), sum(len(measure.both(model, prompt, "float64").cached) for prompt in some)
 
 
 def test_where_sums_are_kept_in_float32_nothing_flips() -> None:
     """What the page says."""
     for name in SHIPPED:
-        formats = load_exactness(name).formats
+        formats = measure.load_exactness(name).formats
         assert not any(one.flipped for format, one in formats.items() if "sums" not in format)
-        assert formats[SHORTEST].flipped
-    assert load_exactness("names").formats["bfloat16"].difference == 0
+        assert formats[measure.SHORTEST].flipped
+    assert measure.load_exactness("names").formats["bfloat16"].difference == 0
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -114,6 +106,6 @@ def test_nothing_that_the_model_reports_has_escaped_the_rounding(name: str) -> N
     model, cache = shipped(name), KVCache(shipped(name).config, np.float32)
     reports: list[Report] = []
     for ids in ([1, 2, 3], [4]):
-        forward(weights(model, SHORTEST, BY_STEP), model.config, ids, cache, reports.append)
+        forward(measure.weights(model, measure.SHORTEST, measure.BY_STEP), model.config, ids, cache, reports.append)
     arrays = [value for _, value, _, _ in reports if not isinstance(value, int)]
-    assert len(arrays) > 20 and all(type(value) is kind_of(SHORTEST, BY_STEP) for value in arrays)
+    assert len(arrays) > 20 and all(type(value) is kind_of(measure.SHORTEST, measure.BY_STEP) for value in arrays)
