@@ -47,9 +47,8 @@ def backward(
     """
     n = len(token_ids)
     norm_backward, eps = NORMS_BACKWARD[config.norm], config.norm_eps
-    unrotate = ROTATIONS[config.position](
-        config, range(0, -n, -1), params["wte"].dtype
-    )  # turning back is the transpose
+    # turning back is the transpose
+    unrotate = ROTATIONS[config.position](config, range(0, -n, -1), params["wte"].dtype)
 
     x = tape["resid_final", -1]  # [n, d]
     final = NORMS[config.norm](x, params, "final_norm", eps) if config.final_norm else x

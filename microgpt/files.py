@@ -48,9 +48,8 @@ def write_whole(files: Mapping[Path, str | bytes]) -> None:
             place.parent.mkdir(parents=True, exist_ok=True)
             beside = place.with_name(f".{place.name}.{os.getpid()}")
             waiting[beside] = place
-            beside.write_bytes(
-                text.encode("utf-8") if isinstance(text, str) else text
-            )  # not write_text: no platform's line endings
+            # not write_text: no platform's line endings
+            beside.write_bytes(text.encode("utf-8") if isinstance(text, str) else text)
         for beside, path in waiting.items():
             beside.replace(path)
     except OSError as error:

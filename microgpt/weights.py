@@ -27,10 +27,8 @@ from microgpt.model import MLPS, NORMS
 from microgpt.rope import ROTATIONS, SCALINGS
 from microgpt.tokenizer import TOKENIZERS, Tokenizer
 
-SMALLEST_NUMBER, LARGEST_NUMBER = (
-    1e-30,
-    1e30,
-)  # a number of a config beyond these measures nothing, and would overflow in 32 bits
+# a number of a config beyond these measures nothing, and would overflow in 32 bits
+SMALLEST_NUMBER, LARGEST_NUMBER = (1e-30, 1e30)
 MOST_BYTES = 500_000_000  # bytes of a file of ours, unpacked
 SHIPPED = ("names", "names-deep", "stories")
 TRAINED = (*SHIPPED, "stories-mla")  # the last is of one lesson alone

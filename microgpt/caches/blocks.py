@@ -43,9 +43,8 @@ class BlockPool:
         self._gathered: Array = np.empty((2, config.n_kv_head, 0, 0), dtype)
         self.block_size = block_size
         self.ref_count = [0] * n_blocks
-        self.free_queue: dict[int, None] = dict.fromkeys(
-            range(n_blocks)
-        )  # in order: taken from the head, given back to the tail
+        # in order: taken from the head, given back to the tail
+        self.free_queue: dict[int, None] = dict.fromkeys(range(n_blocks))
         self.key_of: dict[int, bytes] = {}  # of full blocks whose rows can be found again
         self.block_of: dict[bytes, int] = {}
         self.hook: Hook | None = None  # of the text whose turn it is

@@ -85,9 +85,8 @@ class PagedCache(Layers[PagedLayer]):
             at = old // self.pool.block_size
             self.table[at] = self.pool.copy(self.table[at], old % self.pool.block_size, at)
         elif old < new and old // self.pool.block_size < len(self.table):
-            self.pool.forget(
-                self.table[old // self.pool.block_size]
-            )  # after a crop: it holds something else from now on
+            # after a crop: it holds something else from now on
+            self.pool.forget(self.table[old // self.pool.block_size])
         while len(self.table) * self.pool.block_size < new:
             self.table.append(self.pool.take(len(self.table)))
 

@@ -122,9 +122,8 @@ def row_places(rows: Array, told: Array, left: int) -> list[int]:
     # [m, left + 1]: the differences of each row, if it lies by so many places before where it lies when none has left
     padded = np.concatenate([np.full((left, told.shape[1]), np.nan, told.dtype), told])
     apart = np.stack([np.abs(rows - padded[left + c - m - s :][:m]).mean(axis=1) for s in range(left + 1)], axis=1)
-    unknown = np.where(
-        np.array(exact) >= 0, np.inf, np.nanmean(apart) / 2
-    )  # of no row told, or nearer than unlike ones
+    # of no row told, or nearer than unlike ones
+    unknown = np.where(np.array(exact) >= 0, np.inf, np.nanmean(apart) / 2)
     apart = np.where(np.isnan(apart), unknown[:, None], apart)
     for i in range(m - 2, -1, -1):
         apart[i] += np.minimum.accumulate(apart[i + 1])

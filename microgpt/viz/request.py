@@ -15,12 +15,8 @@ from microgpt.viz.page import Page
 from microgpt.viz.settings import Settings, parse
 from microgpt.viz.text.language import LANGUAGES
 
-START_CHOICES = (
-    "step",
-    "layer",
-    "head",
-    "phase",
-)  # what is first on show: choices that have a name of their own everywhere
+# what is first on show: choices that have a name of their own everywhere
+START_CHOICES = ("step", "layer", "head", "phase")
 
 
 class Request(NamedTuple):

@@ -35,9 +35,8 @@ def test_a_word_costs_as_much_as_its_pieces() -> None:
     assert TOKENS[at : at + 2] == ["ass", "istant"]
     question = TOKENS[TOKENS.index("What") : TOKENS.index("<|im_end|>")]
     assert [token.strip() for token in question] == ["What", "is", "the", "capital", "of", "France", "?"]
-    assert (
-        "46.1 kB" in text(by_id(PAGE)["pieces"]) and 2 * 30 * 3 * 2 * 64 * 2 == 46_080
-    )  # tokens, layers, heads, K and V
+    # tokens, layers, heads, K and V
+    assert "46.1 kB" in text(by_id(PAGE)["pieces"]) and 2 * 30 * 3 * 2 * 64 * 2 == 46_080
 
 
 def strongest(i: int, j: int) -> tuple[float, int, int]:

@@ -90,9 +90,8 @@ def test_what_is_told_is_what_the_model_gives_out(family: str) -> None:
         scores = trace["attn_scores", 0, layer]
         assert np.isneginf(scores[0]).sum() == 10  # five tokens: those that come later
         e = np.exp(scores - scores.max(-1, keepdims=True))
-        assert_close(
-            e / e.sum(-1, keepdims=True), trace["attn_weights", 0, layer], 1e-5
-        )  # also where scores are capped
+        # also where scores are capped
+        assert_close(e / e.sum(-1, keepdims=True), trace["attn_weights", 0, layer], 1e-5)
     assert_close(trace["logits", 6][0], told.logits[0, -1].numpy(), 1e-5)
 
 
@@ -234,9 +233,8 @@ def test_it_is_recorded_wherever_and_in_whatever_it_runs(where: str, tmp_path: P
     part = from_json(to_json(shown.excerpt()))
     bits = 16 if short else 32
     assert picture_of_excerpt(part).step(3).bytes.bits == bits
-    assert (
-        picture_of_excerpt(part).step(3).bytes.here == 4 * 2 * 2 * 2 * 4 * bits // 8
-    )  # rows, layers, K and V, heads, numbers
+    # rows, layers, K and V, heads, numbers
+    assert picture_of_excerpt(part).step(3).bytes.here == 4 * 2 * 2 * 2 * 4 * bits // 8
 
 
 def test_a_model_in_eight_bits_is_recorded_as_it_computes() -> None:

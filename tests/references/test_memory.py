@@ -18,9 +18,8 @@ def test_parameters_and_rows_are_those_of_theirs(name: str) -> None:
     config = transformers.AutoConfig.for_model(fields.pop("model_type"), **fields).get_text_config()
     with torch.device("meta"):
         model = transformers.AutoModelForCausalLM.from_config(config)
-    corrections = [
-        one for key, one in model.named_buffers() if key.endswith("correction_bias")
-    ]  # of DeepSeek's routers
+    # of DeepSeek's routers
+    corrections = [one for key, one in model.named_buffers() if key.endswith("correction_bias")]
     assert sum(one.numel() for one in [*model.parameters(), *corrections]) == ours.n_params
     layers = transformers.DynamicCache(config=config).layers
     assert [getattr(layer, "sliding_window", 0) for layer in layers] == list(ours.windows)

@@ -113,9 +113,8 @@ def test_an_end_that_the_model_has_chosen_is_said_calmly_and_can_be_gone_past() 
     whole = {**FIELDS, "prompt": "anna"}
     state, answers = to_the_end(None, "run", whole)
     after = 'data-hook="past"'
-    assert (
-        stands(answers).count(ENDED) == 2 and stands(answers).count(after) == 1
-    )  # in the picture, and after its tokens
+    # in the picture, and after its tokens
+    assert stands(answers).count(ENDED) == 2 and stands(answers).count(after) == 1
     again, patches = dispatch(state, "next", whole)
     assert (again, html(patches, "#prompt-error")) == (state, "")
     assert html(patches, "#stepper") == stands(answers)  # the step that has chosen it

@@ -25,11 +25,8 @@ from microgpt.viz.text.formats import megabytes
 from microgpt.weights import Model
 
 SLICE = 1.0  # seconds of work between two signs of life
-SMALL_MODEL = {
-    "n_layer": 4,
-    "n_head": 4,
-    "head_dim": 8,
-}  # up to here a model is drawn with all its numbers, as ours are
+# up to here a model is drawn with all its numbers, as ours are
+SMALL_MODEL = {"n_layer": 4, "n_head": 4, "head_dim": 8}
 PART = 4  # tokens in a pass of such a run
 QUICK = 2_000_000  # parameters up to which each step is run again without the cache
 

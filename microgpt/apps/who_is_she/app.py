@@ -59,9 +59,8 @@ class View:
         self.all_right = int((by_head > 0).all(axis=0).sum())  # heads that are right at all words
         self.margin = float(by_head[:, layer, head].mean())  # the mean, of the chosen head
         right_there = int((by_head[:, layer, head] > 0).sum())
-        chosen, self.held = cross_validate(
-            it["sentences"]
-        )  # words of held-out sentences at which the chosen head is right
+        # words of held-out sentences at which the chosen head is right
+        chosen, self.held = cross_validate(it["sentences"])
         self.same = chosen.count((layer, head))  # of these choices, those that are the head of the page
         nouns = [len(one["nouns"]) for one in it["sentences"] for word in one["words"] if word["noun"] is not None]
         # words at which a head is right that gives its weights to nouns by chance

@@ -50,10 +50,8 @@ class Site(NamedTuple):
 
 HERE = Site()
 COURSE = ContextVar("COURSE", default=True)  # whether there are other pages to lead to
-TEMPLATE_FOLDERS = (
-    place.ROOT / "templates",
-    place.PACKAGE,
-)  # of templates: the frame's, and those beside what they show
+# of templates: the frame's, and those beside what they show
+TEMPLATE_FOLDERS = (place.ROOT / "templates", place.PACKAGE)
 BESIDE_IT = ("course/", "apps/")  # how the names of these begin
 COMPILED = "microgpt_templates"
 

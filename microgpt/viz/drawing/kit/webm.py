@@ -44,9 +44,8 @@ def webm(chunks: Sequence[Chunk], width: int, height: int, milliseconds: int) ->
     unit, length = whole_element(b"\x2a\xd7\xb1", MILLISECOND), element(b"\x44\x89", pack(">d", milliseconds))
     info = element(INFO, unit, length, *(element(name, b"microgpt") for name in (b"\x4d\x80", b"\x57\x41")))
     video = element(b"\xe0", whole_element(b"\xb0", width), whole_element(b"\xba", height))
-    about = (
-        whole_element(name, 1) for name in (b"\xd7", b"\x73\xc5", b"\x83")
-    )  # its number, twice, and that it is a video
+    # its number, twice, and that it is a video
+    about = (whole_element(name, 1) for name in (b"\xd7", b"\x73\xc5", b"\x83"))
     tracks = element(TRACKS, element(b"\xae", *about, element(b"\x86", b"V_VP9"), video))
     return head + element(SEGMENT, info, tracks, *clusters(chunks))
 
