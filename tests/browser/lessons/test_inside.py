@@ -129,4 +129,4 @@ def test_the_drawing_needs_no_script(new_tab: Open, engine: str, address: str) -
     page.click(".ways .button.M10")
     assert run(page, "return document.querySelector('[name=stage]:checked').value;") == "9"
     page.click("#swap-0 + .face")
-    assert run(page, "end(); return all('.inside .V.off').filter((e) => e.getClientRects().length).length;") == 11
+    assert run(page, "end(); return all('.inside .V.off').filter((e) => e.getClientRects().length).length;") == 10

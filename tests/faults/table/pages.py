@@ -142,8 +142,8 @@ PAGES = [
         (f"{EVERY_PRESS}[chromium-letters-the end]",),
     ),
     Fault(
-        "stage-that-shows-the-next", "pages", "microgpt/course/inside/style.css",
-        "--here: clamp(0, var(--case) - var(--b) + 1, 1);", "--here: clamp(0, var(--case) - var(--b) + 2, 1);",
+        "stage-that-shows-the-next", "pages", "microgpt/course/inside/states.css",
+        "in range(i + 1, stages - 1) %}.b", "in range(i + 2, stages - 1) %}.b",
         ("tests/browser/lessons/test_inside.py::test_stages_add_stops_one_after_another_and_the_way_back_is_the_same[chromium]",),
     ),
     Fault(
