@@ -274,11 +274,11 @@ def test_a_bar_is_as_long_as_its_share() -> None:
     assert [table.kind(cell) for cell in cells] == ["text", "word", "whole", "whole", "number", "number"]
 
 
-def test_a_lesson_of_the_course_costs_six_written_files_and_two_edits() -> None:
-    """That on an edited text, beside its tests; its card.png is drawn by a command. The other edited file is the
-    translation, from which all else of the catalogue is made.
+def test_a_lesson_of_the_course_costs_seven_written_files_and_two_edits() -> None:
+    """That on an edited text, which has a style of its own, beside its tests; its card.png is drawn by a command. The
+    other edited file is the translation, from which all else of the catalogue is made.
     """
-    written = "__init__.py lesson.py questions.py widget.html prose.html words.html"
+    written = "__init__.py lesson.py questions.py widget.html prose.html style.css words.html"
     new = {f"microgpt/course/edited_text/{name}" for name in (*written.split(), "card.png")}
     new |= {f"tests/course/edited_text/{name}" for name in ("__init__.py", "test_lesson.py", "questions.py")}
     folders = [ROOT / name for name in ("microgpt", "templates", "site", "tools", "tests")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from microgpt.course.edited_text.questions import asks
 from microgpt.decode import decode_step
 from microgpt.errors import N_
 from microgpt.experiments.validity import another, cache_rows, rows_of, staleness
+from microgpt.viz.drawing.heat import RowPair, row_pairs
 from microgpt.viz.lesson import Choice, Settings, Table, Word
 from microgpt.viz.text.formats import show
 from microgpt.weights import Model
@@ -38,7 +40,8 @@ class View:
         self.legend = N_("Edited token")
         self.labels = [f"{one.at} {one.old} → {one.now}" for one in edits]
         self.tables = [table(one, [words[token] for token in ids]) for one in edits]
-        self.n = len(ids)
+        self.places = places([words[token] for token in ids], rows_of(recording.cache), edits, recording.model)
+        self.n, self.n_layer = len(ids), recording.model.config.n_layer
         self.n_rows = edits[0].stale.size
         # edits after which the stale rows choose another token
         self.others = sum(one.found != one.right for one in edits)
@@ -46,6 +49,38 @@ class View:
 
 
 view = View
+
+
+class Cell(NamedTuple):
+    """One row of the old cache, and what each edit makes of it; an edit is counted from 0, and is that at 1."""
+
+    old: RowPair
+    new: list[tuple[int, RowPair]]  # edit, the row that is made anew
+    off: list[tuple[int, float, float]]  # edit, how far the old row is off, and as a share of the largest
+
+
+class Place(NamedTuple):
+    """One position: its token, the one that an edit there puts in, and a cell a layer."""
+
+    i: int
+    token: str
+    now: str
+    cells: list[Cell]
+
+
+def places(words: Sequence[str], old: Array, edits: Sequence[Edit], model: Model) -> list[Place]:
+    """Where an edit leaves a row as it is, the cell has none for it."""
+    before, *after = row_pairs(model.config.head_dim, old, *(one.rows for one in edits))
+    largest = max(float(one.by_row.max()) for one in edits)
+
+    def cell(layer: int, i: int) -> Cell:
+        made = [(n, rows[layer][i]) for n, rows in enumerate(after) if edits[n].at <= i]
+        far = [(n, float(one.by_row[layer, i])) for n, one in enumerate(edits)]
+        return Cell(before[layer][i], made, [(n, off, off / largest) for n, off in far if off])
+
+    layers = range(model.config.n_layer)
+    now = ["", *(one.now for one in edits)]
+    return [Place(i, word, now[i], [cell(layer, i) for layer in layers]) for i, word in enumerate(words)]
 
 
 class Edit:
@@ -57,7 +92,9 @@ class Edit:
         edited, cache = [*ids[:at], now, *ids[at + 1 :]], KVCache(model.config, model.params["wte"].dtype)
         for token in edited:
             right = decode_step(model.params, model.config, token, cache)
-        stale = staleness(before, rows_of(cache)) > 0
+        self.rows = rows_of(cache)  # of the edited text
+        self.by_row = staleness(before, self.rows)  # [n_layer, n]: how far each old row is off
+        stale = self.by_row > 0
         found = with_stale_rows(model, edited, old, at)
         alike = None
         if len(ids) < model.config.n_ctx:

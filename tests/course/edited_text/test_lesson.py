@@ -7,9 +7,9 @@ from microgpt.cache import KVCache
 from microgpt.course.edited_text.lesson import STALE, View
 from microgpt.decode import decode_step, prefill
 from microgpt.trace import Trace
-from microgpt.viz.text.formats import at_most
+from microgpt.viz.text.formats import at_most, difference
 from microgpt.weights import Model, shipped
-from tests.support.pages import by_id, drawn, folded, view_of
+from tests.support.pages import by_id, drawn, find, folded, text, view_of
 
 TEXTS = [("names-deep", "e"), ("names-deep", "juliann"), ("names-deep", "juliannjuliann"), ("stories", "The sun is")]
 
@@ -59,6 +59,22 @@ def test_stale_rows_give_the_logits_of_rows_that_are_written_over(name: str, pro
         assert one.off == pytest.approx(np.abs(right - found).max(), abs=1e-9)
         assert (one.right == one.found) == (right.argmax() == found.argmax())
         assert (one.off == 0) == (one.at >= len(ids) - 2)  # nothing lies between the edited token and the last
+
+
+@pytest.mark.parametrize(("name", "prompt"), TEXTS)
+def test_each_cell_has_the_old_row_and_for_every_edit_the_one_that_is_made_anew(name: str, prompt: str) -> None:
+    """An edit makes anew what stands from it on; it stains, and tells how far it is off, what is stale."""
+    shown, tree = drawn("edited-text", name, prompt)
+    assert isinstance(shown, View)
+    cache, out = ([list(line.iter("td")) for line in find(tree, part)[0].iter("tr")] for part in ("cache", "out"))
+    for n, one in enumerate(shown.edits):
+        for layer, (inside, outside) in enumerate(zip(reversed(cache), reversed(out[1:]), strict=True)):
+            for i, (cell, told) in enumerate(zip(inside, outside, strict=True)):
+                off, on = one.by_row[layer, i], f"D{n}"
+                assert len(find(cell, "held")) == 1 and len(find(cell, "anew", on)) == (i >= one.at)
+                assert [text(e) for e in find(told, on)] == ([difference(off)] if off else [])
+                assert len(find(cell, "stain", on)) == bool(one.stale[layer, i])
+                assert bool(find(cell, "anew", "own", on)) == (i == one.at)
 
 
 def test_the_page_says_what_was_compared() -> None:
