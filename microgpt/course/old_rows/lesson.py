@@ -78,12 +78,10 @@ class View:
 
         experiments, cached = [], (before, before)  # with the mask, and without it
         if len(ids) < model.config.n_ctx:
-            longer, unmasked = run(recording.ids), rows_without_mask(model.params, model.config, ids)
-            experiments.append(apply("append", len(ids), recording.ids, longer))
-            all_read = rows_without_mask(model.params, model.config, recording.ids)
-            off = staleness(unmasked, all_read)
-            cached = longer, np.concatenate([unmasked, all_read[:, len(ids) :]], axis=1)
-            experiments.append(Experiment(model, "unmasked", len(ids), ids, recording.ids, off))
+            longer = run(recording.ids)
+            unmasked, rows = without_mask(model, ids, recording.ids)
+            experiments += [apply("append", len(ids), recording.ids, longer), unmasked]
+            cached = longer, rows
         for at in range(1, len(ids)):
             swapped = [*ids[:at], another(model.config, ids[at], model.tokenizer.start), *ids[at + 1 :]]
             experiments.append(apply("change", at, swapped, run(swapped)))
@@ -95,14 +93,10 @@ class View:
         changes = [i for i, e in enumerate(experiments) if e.kind == "change"]
         self.experiments, self.trace = experiments, recording.trace
         self.model, self.n, self.n_layer = model.name, len(ids), model.config.n_layer
-        self.choices = (
-            Choice("experiment", range(len(experiments)), changes[0]),
-            Choice("upto", range(self.n_layer + 1), self.n_layer, in_figure=False),  # layers that are looked at
-        )
+        upto = Choice("upto", range(self.n_layer + 1), self.n_layer, in_figure=False)  # layers that are looked at
+        self.choices = Choice("experiment", range(len(experiments)), changes[0]), upto
         words = [show(model.tokenizer.vocabulary[i]) for i in recording.ids[: cached[0].shape[1]]]
-        ways = [routes(e, self.n_layer, len(words)) for e in experiments]
-        pairs = row_pairs(model.config.head_dim, *cached)
-        self.places = [place(experiments, i, word, ways, *pairs) for i, word in enumerate(words)]
+        self.places = places(experiments, words, *row_pairs(model.config.head_dim, *cached))
         # what is said of an experiment: its `at`, `token` and `now` are filled in
         self.labels = [LABELS[e.kind] for e in experiments]
         self.first_change = changes[0]  # which experiment changes the earliest token of the prompt
@@ -119,6 +113,24 @@ class View:
 view = View
 
 
+def without_mask(model: Model, ids: Sequence[int], new_ids: Sequence[int]) -> tuple[Experiment, Array]:
+    """A token is appended in a model whose tokens all read each other; and the rows of before, then the row of it."""
+    before, after = (rows_without_mask(model.params, model.config, text) for text in (ids, new_ids))
+    rows = np.concatenate([before, after[:, len(ids) :]], axis=1)
+    return Experiment(model, "unmasked", len(ids), ids, new_ids, staleness(before, after)), rows
+
+
+def places(
+    experiments: list[Experiment],
+    words: list[str],
+    cached: Sequence[Sequence[RowPair]],
+    unmasked: Sequence[Sequence[RowPair]],
+) -> list[PositionCases]:
+    """All positions, and the place after the last where a token is appended. The rows are layer by position."""
+    ways = [routes(e, len(cached), len(words)) for e in experiments]
+    return [place(experiments, i, word, ways, cached, unmasked) for i, word in enumerate(words)]
+
+
 def place(
     experiments: list[Experiment],
     i: int,
@@ -127,8 +139,8 @@ def place(
     cached: Sequence[Sequence[RowPair]],
     unmasked: Sequence[Sequence[RowPair]],
 ) -> PositionCases:
-    """Position i: each experiment has one of its rows, or has none left for it. The rows are layer by position; the
-    place after the last has rows in the experiments alone that append a token."""
+    """Position i: each experiment has one of its rows, or has none left for it. The place after the last has rows in
+    the experiments alone that append a token."""
     rows = [(n, e.rows[i]) for n, e in enumerate(experiments) if i < len(e.rows)]
     appends = [n for n, e in enumerate(experiments) if e.kind in LONGER and i == e.at]
     gone = [n for n, e in enumerate(experiments) if len(e.rows) <= i < len(e.rows) + e.n_gone]

@@ -48,6 +48,7 @@ class View:
         totals = {kind: sum(len(reads[kind, 0, i]) for i in range(n)) for kind in "qkv"}
         so_far = [[sum(life.so_far[kind][j] for life in lives) for kind in range(3)] for j in range(n)]
         self.trace, self.n, self.lives = trace, n, lives
+        self.last = n - 1  # step
         self.second = min(1, n - 1)  # the query that is asked again at first
         self.choices = (Choice("old", range(n), self.second), Choice("step", range(n), n - 1, in_figure=False))
         self.n_layer = config.n_layer
