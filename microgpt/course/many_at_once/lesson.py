@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 from microgpt.course.many_at_once.questions import asks
 from microgpt.course.many_at_once.timeline import places_kept, timeline
+from microgpt.course.many_at_once.waits import TICKS, place, waits
 from microgpt.serving import batches, measured
 from microgpt.serving.batches import BatchPass, BatchRun, TextPart
 from microgpt.serving.simulate import RunSummary, requests
@@ -66,6 +67,11 @@ class View:
         self.timeline = timeline([one.run for one in ways], [said for _, said in self.names], whole)
         # every text under every policy is what it is alone
         self.same = all(run.ids == [batches.alone(model, one) for one in asked] for run in runs.values())
+        shown = [kind for kind in busy[0][1] if kind not in LEFT_OUT]
+        self.waits = [
+            waits(kind, busy[0][1][kind].budget, [policies[kind].seen for _, policies in busy]) for kind in shown
+        ]
+        self.ticks = [(place(seconds), short_time(seconds)) for seconds in TICKS]
         self.loads = busy  # requests per second, the fewest first, and what they see by policy
         # requests per second, by the policies that do not keep up with the most
         self.most_served = most_served(busy[-1][1])
@@ -187,6 +193,10 @@ def longest() -> tuple[int, int]:
     """The tokens of the longest prompt, and how many have so many: lengths do not depend on the rate."""
     prompts = [request.prompt for request in requests(measured.REQUESTS, measured.RATES[0], measured.SEED)]
     return max(prompts), prompts.count(max(prompts))
+
+
+def short_time(seconds: float) -> Time:
+    return (1000 * seconds, 0, True) if seconds < 1 else (seconds, 0, False)
 
 
 def time_of(seconds: float) -> Time:

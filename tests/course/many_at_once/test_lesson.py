@@ -2,6 +2,8 @@
 
 from xml.etree.ElementTree import Element
 
+import pytest
+
 from microgpt.course.many_at_once.timeline import MOST_LENGTH, MOST_UNITS
 from microgpt.serving import batches
 from microgpt.serving.batches import LEAST, PASS_TEXTS
@@ -130,6 +132,17 @@ def test_the_large_run_is_what_was_kept() -> None:
             assert f"{100 * seen.arithmetic:.1f} %" in line
             budget = POLICIES[kind].policy.budget if kind in POLICIES and kind != "static" else 0
             assert not budget or f"{budget:,}" in line
+
+
+def test_waits_lie_where_their_times_are() -> None:
+    """A hundredth of the line is a factor: six times ten from end to end."""
+    made, tree = drawn(*ON_SHOW)
+    assert len(find(tree, "lane-of")) == len(made.waits) == 6
+    for one in made.waits:
+        for i, ways in enumerate(load_measures().policies.values()):
+            for spans, (half, most) in ((one.first, ways[one.kind].first), (one.gap, ways[one.kind].between)):
+                ends = [0.001 * 10 ** (6 * x) for x in (spans.left[i], spans.left[i] + spans.width[i])]
+                assert ends == pytest.approx([half, most])
 
 
 def test_sentences_on_many_requests_follow_from_their_numbers() -> None:

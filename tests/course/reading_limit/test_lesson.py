@@ -58,9 +58,7 @@ def test_heads_and_rows_dealt_out_give_the_same(run: Run) -> None:
         assert one.by_heads < 1e-12 and one.by_rows < 1e-12
         assert one.heads * one.ranks == made.config.n_head
         assert one.held == one.kv_heads * one.ranks / made.config.n_kv_head
-    for i, (n, one) in enumerate(
-        zip((1, 2, 4), made.ranks, strict=True)
-    ):  # of what each processor has
+    for i, (n, one) in enumerate(zip((1, 2, 4), made.ranks, strict=True)):  # of what each processor has
         units = {(part.left[i], part.width[i]) for part in made.processors}
         assert units == {(at / n, 1 / n) for at in range(n)}
         lying = sorted({(tray.part.left[i], tray.part.width[i], tray.head) for tray in made.trays})

@@ -1,0 +1,41 @@
+"""How long ten thousand requests wait under each policy, as spans on one line of time, load by load. Knows no HTML."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from microgpt.serving.simulate import RunSummary
+
+LEAST, MOST = 0.001, 1000.0  # seconds, at both ends of the line; ten times as long is as far everywhere
+TICKS = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
+
+
+class Spans(NamedTuple):
+    """In each load from the median to the percentile of the slowest: where it begins, and how long it is."""
+
+    left: list[float]
+    width: list[float]
+
+
+class Waits(NamedTuple):
+    """Of a policy: until the first token, and between two tokens."""
+
+    kind: str
+    budget: int  # tokens of a pass; 0 where none is kept
+    first: Spans
+    gap: Spans
+
+
+def waits(kind: str, budget: int, seen: Sequence[RunSummary]) -> Waits:
+    return Waits(kind, budget, spans([one.first for one in seen]), spans([one.between for one in seen]))
+
+
+def spans(times: Sequence[Sequence[float]]) -> Spans:
+    ends = [(place(half), place(most)) for half, most in times]
+    return Spans([left for left, _ in ends], [right - left for left, right in ends])
+
+
+def place(seconds: float) -> float:
+    return min(1.0, max(0.0, math.log(seconds / LEAST) / math.log(MOST / LEAST)))
