@@ -48,7 +48,7 @@ class View:
         self.own_way = ways.index(own)
         self.asked = readers(config)
         self.singles = [Readers(head, head) for head in range(config.n_head)]
-        self.digits = trial.scale.digits or 0
+        self.digits = trial.digits
         self.lines = [lines(config, way, own, self.digits) for way in ways]
         self.fields = (Choice("lens", ("", *(one.name for one in self.asked)), "", in_figure=False),)
         self.choices = (

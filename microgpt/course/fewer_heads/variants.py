@@ -62,6 +62,11 @@ class Variant(NamedTuple):
     same_text: bool
 
     @property
+    def moves(self) -> bool:
+        """Whether attention goes elsewhere, as far as it is written."""
+        return any(round(moved, 2) for group in self.groups for _, _, moved in group.queries)
+
+    @property
     def size(self) -> int:
         """Query heads that share."""
         return len(self.groups[0].queries)
@@ -75,17 +80,19 @@ class Trial:
         self.config: Config = model.config
         self.before = record_pass(model.params, self.config, token_ids)
         self.written = self.write(model.params, self.config)
-        rows = (self.before[name, 0, 0] for name in "qkv")
-        self.scale: Scale = scale_for(*rows, digits=2 if self.config.head_dim <= DECIMALS_FROM else 1)
+        digits = 2 if self.config.head_dim <= DECIMALS_FROM else 1
+        # one scale for each of q, k and v, as each has a hue of its own
+        self.scales: dict[str, Scale] = {name: scale_for(self.before[name, 0, 0], digits=digits) for name in "qkv"}
+        self.digits = digits
         self.most = 2 * self.config.n_head * self.config.head_dim
 
     def write(self, params: Params, config: Config) -> list[int]:
         """The prompt without the start token, and what the model adds to it."""
         return [*self.prompt[1:], *continue_text(params, config, self.prompt, self.model.tokenizer.start)]
 
-    def strips(self, rows: Array) -> list[Strip]:
-        """One strip a row of [n, numbers]."""
-        return [self.scale.strip(row) for row in rows]
+    def strips(self, name: str, rows: Array) -> list[Strip]:
+        """One strip a row of [n, numbers] of q, k or v."""
+        return [self.scales[name].strip(row) for row in rows]
 
     def share(self, n: int) -> Variant:
         """n key heads and n value heads."""
@@ -97,7 +104,7 @@ class Trial:
             Group(
                 i,
                 queries[i * size : (i + 1) * size],
-                [(name, self.strips(after[name, 0, 0][:, i])) for name in ("k", "v")],
+                [(name, self.strips(name, after[name, 0, 0][:, i])) for name in ("k", "v")],
             )
             for i in range(n)
         ]
@@ -111,15 +118,15 @@ class Trial:
         after = record_pass(params, self.config, self.ids)
         down, _ = latent(self.model.params, 0, d_c)
         kept = after["attn_norm", 0, 0] @ down.T  # [n, d_c]: all that has to stay
-        scale = scale_for(kept, digits=self.scale.digits)
+        scale = scale_for(kept, digits=self.digits)
         group = Group(0, self.queries(after), [("c", [scale.strip(row) for row in kept])])
-        rebuilt = [(name, self.strips(after[name, 0, 0][-1])) for name in ("k", "v")]
+        rebuilt = [(name, self.strips(name, after[name, 0, 0][-1])) for name in ("k", "v")]
         way = self.judge("MLA", 0, "short", [group], params, self.config, after, d_c)
         return way._replace(rebuilt=rebuilt, off=off(self.before, after))
 
     def queries(self, after: Trace) -> list[tuple[int, Strip, float]]:
         moved = change(self.before, after, self.config).moved.tolist()
-        return list(zip(range(len(moved)), self.strips(after["q", 0, 0][-1]), moved, strict=True))
+        return list(zip(range(len(moved)), self.strips("q", after["q", 0, 0][-1]), moved, strict=True))
 
     def judge(
         self,

@@ -157,11 +157,13 @@ def test_the_table_holds_what_was_measured(made: Run) -> None:
             assert most < float(cells[3].removeprefix("below ")) <= 1e-9
         else:
             shown_as([float(cells[3])], np.array([most]), 2)
-    for board, (params, changed) in zip(boards(tree), ways(recording), strict=True):
+    for way, board, (params, changed) in zip(shown.ways, boards(tree), ways(recording), strict=True):
         moved = change(
             record_pass(recording.model.params, config, ids), record_pass(params, changed, ids), config
         ).moved
-        shown_as([numbers(b)[0] for b in find(board, "moved")[0].iter("b")], 100 * moved, 0)
+        said = [numbers(b)[0] for b in find(board, "moved")[0].iter("b")]
+        assert bool(said) == way.moves == (moved.max() > 0.005)  # where none goes elsewhere, a sentence says so
+        shown_as(said or [0] * len(moved), 100 * moved, 0)
     own = [row for row in rows if row.get("class") == "own"]
     assert len(own) == 1
     assert [text(b) for b in own[0].iter("bdi")] == recording.trace.about["tokens"][1:]
