@@ -200,7 +200,7 @@ def test_the_small_pictures_are_as_long_as_their_numbers() -> None:
 def test_the_lead_says_what_goes_wrong_what_a_cache_is_and_what_one_must_know() -> None:
     (lead,) = find(tree_of(FRONT), "lead")
     said = folded(lead)
-    wrong, cure, needs = "of its whole text again", "The KV cache keeps them", "You must be able to multiply and add"
+    wrong, cure, needs = "of its whole text again", "The KV cache keeps them", "You need powers and roots"
     with_python = [lesson.name for lesson in LESSONS if "bug" in by_id(lesson)]
     assert "in nearly every lesson" in said and len(LESSONS) > len(with_python) > 0.9 * len(LESSONS)
     assert 0 < said.index(wrong) < said.index(cure) < said.index(needs) < said.index("Begin with the first lesson")

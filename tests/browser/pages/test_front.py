@@ -157,7 +157,7 @@ def test_it_rests_where_less_motion_is_asked_for_and_on_paper(new_tab: Open, eng
 ASKED = {
     "what": "The KV cache of a GPT",
     "why": "Without a cache, a GPT computes the keys and values of its whole text again",
-    "before": "You must be able to multiply and add, to take powers and roots, and to read a few lines of Python",
+    "before": "You need powers and roots, a little Python in nearly every lesson",
 }
 
 

@@ -114,6 +114,13 @@ def test_a_rail_is_scrubbed_and_the_way_back_is_the_same(chromium: Browser, stil
         tab.mouse.move(place["x"] + 9, place["y"] + 9)
         tab.mouse.down() if not i else None
         assert i == 0 or tab.evaluate(AT) == (2, 9, 4)[i]
+    # on the rail of the machine a pointer that rests is looked at, until a key is pressed
+    tab.goto(f"{address}kv-cache.html")
+    stage = 'getComputedStyle(document.querySelector(".stage")).getPropertyValue("--to")'
+    tab.hover(".k3-1")
+    assert tab.evaluate(stage) == "2.25"
+    tab.keyboard.press("5")
+    assert tab.evaluate(stage) == "5"
     tab.close()
 
 
