@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from microgpt.checkpoints.contents import spans
 from microgpt.errors import N_
 from microgpt.viz.drawing.picture import NEAR
 from microgpt.viz.large.heads import Open, with_rows
@@ -93,7 +92,7 @@ def of_family(view: BigPicture) -> list[str]:
         chunked = [layer for layer in all_of_it if layer in about.get("chunked", ())]
         for sentence, layers in ((WINDOWS, sorted({*all_of_it} - {*chunked})), (CHUNKS, chunked)):
             if layers:
-                texts = {"layers": layers_text(spans(layers)), "window": whole(window), "kept": whole(window - 1)}
+                texts = {"layers": layers_text(runs(layers)), "window": whole(window), "kept": whole(window - 1)}
                 found.append(say(sentence, **texts))
     if "again" in about:
         found.append(say(AGAIN, steps=", ".join(whole(view.place(i) + 1) for i in about["again"])))
@@ -119,6 +118,12 @@ def count_sentences(view: BigPicture) -> list[str]:
     ours = view.step(i).costs[-1].with_cache
     sentence = SAME if n == ours else MORE if n > ours else FEWER
     return [say(sentence, step=whole(view.place(i) + 1), n=whole(n), ours=whole(ours))]
+
+
+def runs(layers: list[int]) -> list[tuple[int, int]]:
+    """First and last of each run of neighbours; the wing of checkpoints, which has the same, is no part of a page."""
+    ends = [layer for layer in layers if layer + 1 not in layers]
+    return list(zip([layer for layer in layers if layer - 1 not in layers], ends, strict=True))
 
 
 def has_other_scale(view: BigPicture, one: Open) -> bool:

@@ -14,6 +14,6 @@ def test_a_low_frame_holds_the_whole_machine(chromium: Browser, site: Path, name
         box = tab.locator(part).bounding_box()
         assert box and box["y"] >= 0 and box["y"] + box["height"] <= 450, part
     tab.locator(".stop").nth(1).click()  # its sentence takes two lines, and lies on nothing
-    said, name = (tab.locator(f"{one}:visible").first.bounding_box() for one in (".captions .P2", ".plate.k"))
-    assert said and name and said["y"] > name["y"] + 0.8 * name["height"]
+    said, plate = (tab.locator(f"{one}:visible").first.bounding_box() for one in (".captions .P2", ".plate.k"))
+    assert said and plate and said["y"] > plate["y"] + 0.8 * plate["height"]
     tab.context.close()
