@@ -10,7 +10,7 @@ from microgpt.viz.drawing.picture import Listed
 from microgpt.viz.large.from_trace import ExcerptPicture
 from microgpt.viz.settings import Settings
 
-TEXTS = {"model-that-talks": DAY, "chat-turn": CHAT_TEXT}
+PAGES_OF = {"model-that-talks": DAY, "chat-turn": CHAT_TEXT}
 
 
 class Numbers(NamedTuple):
@@ -30,7 +30,7 @@ class View:
     choices: tuple[Choice, ...] = ()
 
     def __init__(self, _: Settings) -> None:
-        self.numbers = {f"{name}-numbers": Numbers(name, picture(text)) for name, text in TEXTS.items()}
+        self.numbers = {f"{name}-numbers": Numbers(name, picture(text)) for name, text in PAGES_OF.items()}
 
 
 view = View

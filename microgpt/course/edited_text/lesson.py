@@ -40,7 +40,7 @@ class View:
         self.legend = N_("Edited token")
         self.labels = [f"{one.at} {one.old} → {one.now}" for one in edits]
         self.tables = [table(one, [words[token] for token in ids]) for one in edits]
-        self.places = places([words[token] for token in ids], rows_of(recording.cache), edits, recording.model)
+        self.places = position_cells([words[token] for token in ids], rows_of(recording.cache), edits, recording.model)
         self.n, self.n_layer = len(ids), recording.model.config.n_layer
         self.n_rows = edits[0].stale.size
         # edits after which the stale rows choose another token
@@ -59,7 +59,7 @@ class Cell(NamedTuple):
     off: list[tuple[int, float, float]]  # edit, how far the old row is off, and as a share of the largest
 
 
-class Place(NamedTuple):
+class PositionCells(NamedTuple):
     """One position: its token, the one that an edit there puts in, and a cell a layer."""
 
     i: int
@@ -68,7 +68,7 @@ class Place(NamedTuple):
     cells: list[Cell]
 
 
-def places(words: Sequence[str], old: Array, edits: Sequence[Edit], model: Model) -> list[Place]:
+def position_cells(words: Sequence[str], old: Array, edits: Sequence[Edit], model: Model) -> list[PositionCells]:
     """Where an edit leaves a row as it is, the cell has none for it."""
     before, *after = row_pairs(model.config.head_dim, old, *(one.rows for one in edits))
     largest = max(float(one.by_row.max()) for one in edits)
@@ -80,7 +80,7 @@ def places(words: Sequence[str], old: Array, edits: Sequence[Edit], model: Model
 
     layers = range(model.config.n_layer)
     now = ["", *(one.now for one in edits)]
-    return [Place(i, word, now[i], [cell(layer, i) for layer in layers]) for i, word in enumerate(words)]
+    return [PositionCells(i, word, now[i], [cell(layer, i) for layer in layers]) for i, word in enumerate(words)]
 
 
 class Edit:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-POLICIES, STEPS, DEPTHS = 6, 24, 12  # at most
+POLICIES, MOST_STEPS, DEPTHS = 6, 24, 12  # at most
 
 
 def states(big: bool) -> dict[str, Any]:
     """The numbers that states.css is written with."""
-    return {"policies": POLICIES, "steps": STEPS, "depths": DEPTHS}
+    return {"policies": POLICIES, "steps": MOST_STEPS, "depths": DEPTHS}

@@ -6,11 +6,12 @@ is followed then. Bars that one state lacks, as the scores of rows that are not 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from microgpt.config import Array
-from microgpt.course.inside.lines import Line, Told
+from microgpt.course.inside.lines import Reason, Told
 from microgpt.course.inside.path import MET, QKV, Stop
 from microgpt.course.inside.route import StopView
 from microgpt.course.inside.swaps import Swap
@@ -19,7 +20,7 @@ from microgpt.viz.drawing.heat import Scale, scale_for
 Levels: TypeAlias = list[tuple[str, int]]  # of one number: a state and its level, where that is not zero
 Ways: TypeAlias = dict[str, list[Stop]]  # by state, all stops of the token that is followed
 STREAM = ("embed", "resid_pre", "resid_mid", "resid_final")
-AFTER = "after"  # the stream behind a layer, whatever it is called
+BEHIND_LAYER = "after"  # the stream behind a layer, whatever it is called
 
 
 class Value(NamedTuple):
@@ -41,7 +42,18 @@ class StopPlace(NamedTuple):
     values: list[Value]
     off: list[tuple[str, float]]  # how far each swap puts it off, at most
     lit: list[str]  # the swaps that it notices
-    replies: dict[int, list[tuple[str, int, Line]]]  # by what is asked: a state, the place in the row, its line
+    replies: dict[int, list[tuple[str, int, Reason]]]  # by what is asked: a state, the place in the row, its line
+    n_head: int
+
+    def head(self, key: int) -> int | None:
+        """Which head a number belongs to, if to one: of scores and weights these follow one another row by row."""
+        if self.stop.event in MET:
+            return key % self.n_head
+        return key // (math.prod(self.values[0].shape) // self.n_head) if self.stop.event == "head_out" else None
+
+    def keys_at(self, pos: int) -> list[int]:
+        """Of scores and weights, what is asked of the row at this position."""
+        return [key for key in self.replies if key // self.n_head == pos]
 
     def value(self, state: str) -> Value:
         """The numbers in one state."""
@@ -72,7 +84,7 @@ class Stage(NamedTuple):
     rows: list[CacheRow]  # of K and V, where the stops are those of attention
 
 
-class Block(NamedTuple):
+class Branch(NamedTuple):
     """One layer with the stream before and behind it: all that is on show at once."""
 
     layer: int
@@ -97,16 +109,16 @@ def drawing(
     return stages(stop_places(stops, ways, {one.state: one.off for one in swaps}, scales, told), rows)
 
 
-def blocks(parts: list[Stage]) -> list[Block]:
+def branches(parts: list[Stage]) -> list[Branch]:
     """The way layer by layer; what comes before the first and behind the last is there with these."""
-    found: list[Block] = []
+    found: list[Branch] = []
     for at, part in enumerate(parts):
         if part.name == "attention":
             before, (mid, mlp, after, *head) = parts[0 if not found else at - 1 : at], parts[at + 1 : at + 5]
             stops = [place for one in (*before[:-1], part, mid, mlp) for place in one.places]
-            ends = [("resid_pre", before[-1].places[0]), (AFTER, after.places[0])]
+            ends = [("resid_pre", before[-1].places[0]), (BEHIND_LAYER, after.places[0])]
             ends += [("logits", one.places[0]) for one in head if one.name == "head"]
-            found.append(Block(part.layer, [(place.stop.event, place) for place in stops] + ends, part.rows))
+            found.append(Branch(part.layer, [(place.stop.event, place) for place in stops] + ends, part.rows))
     return found
 
 
@@ -131,7 +143,7 @@ def stop_places(
     told: dict[str, list[Told]],
 ) -> list[StopPlace]:
     """Every stop; `off` is, by swap, the largest difference at each."""
-    found = []
+    found, n_head = [], next(stop.value.shape[0] for way in ways.values() for stop in way if stop.name == MET[0])
     for at, (stop, values) in enumerate(zip(stops, zip(*ways.values(), strict=True), strict=True)):
         by_state = {state: one.value for state, one in zip(ways, values, strict=True)}
         found.append(
@@ -144,6 +156,7 @@ def stop_places(
                 off=[(state, row[at]) for state, row in off.items()],
                 lit=[state for state, row in off.items() if row[at]],
                 replies=replies({state: lines[at] for state, lines in told.items()}, stop.asked),
+                n_head=n_head,
             )
         )
     return found
@@ -162,9 +175,9 @@ def stages(places: list[StopPlace], rows: dict[int, list[CacheRow]]) -> list[Sta
     return found
 
 
-def replies(told: dict[str, Told], each: bool) -> dict[int, list[tuple[str, int, Line]]]:
+def replies(told: dict[str, Told], each: bool) -> dict[int, list[tuple[str, int, Reason]]]:
     """The lines of one stop by what is asked: each number of it, or the largest, which has another place each time."""
-    found: dict[int, list[tuple[str, int, Line]]] = {}
+    found: dict[int, list[tuple[str, int, Reason]]] = {}
     for state, lines in told.items():
         for at, line in lines:
             found.setdefault(at if each else 0, []).append((state, at, line))

@@ -7,7 +7,7 @@ from microgpt.architectures.known import PRESETS
 from microgpt.architectures.names import GPT2, LLAMA, public_names
 from microgpt.config import Array
 from microgpt.course.inside import path
-from microgpt.course.inside.bars import AFTER, Levels, at, blocks, drawing
+from microgpt.course.inside.bars import BEHIND_LAYER, Levels, at, branches, drawing
 from microgpt.course.inside.lines import lines_of
 from microgpt.course.inside.path import QKV
 from microgpt.course.inside.questions import asks
@@ -38,7 +38,7 @@ STAGES = (  # of the way through a layer, with the stops that each adds; after t
     (N_("attention out"), ("attn_out", "resid_mid")),
     (N_("norm"), ("mlp_norm",)),
     (N_("MLP, inside"), ("mlp_hidden",)),
-    (N_("MLP out"), ("mlp_out", AFTER)),
+    (N_("MLP out"), ("mlp_out", BEHIND_LAYER)),
     (N_("logits"), ("logits",)),
     (N_("the step is over"), ()),
 )
@@ -49,11 +49,11 @@ READERS = {  # what each stop is read by: it is lit where one of these is asked
     "q": ("attn_scores",),
     "head_out": ("attn_out",),
     "attn_out": ("resid_mid",),
-    "resid_mid": ("mlp_norm", AFTER),
+    "resid_mid": ("mlp_norm", BEHIND_LAYER),
     "mlp_norm": ("mlp_hidden",),
     "mlp_hidden": ("mlp_out",),
-    "mlp_out": (AFTER,),
-    AFTER: ("logits",),
+    "mlp_out": (BEHIND_LAYER,),
+    BEHIND_LAYER: ("logits",),
     "logits": ("guess",),
 }
 STAGE_OF = {name: at for at, (_, names) in enumerate(STAGES) for name in names}
@@ -79,8 +79,8 @@ class View:
         self.at = last  # the token whose way the prose tells
         told = lines_of(model, recording.ids, ways)
         self.parts = drawing(tokens, journeys[last].stops, states, swaps, told)  # of the drawing, in all its states
-        self.blocks = blocks(self.parts)
-        self.choices = choices(len(tokens), last, len(swaps), len(inventories), len(self.blocks))
+        self.branches = branches(self.parts)
+        self.choices = choices(len(tokens), last, len(swaps), len(inventories), len(self.branches))
         self.stages = [label for label, _ in STAGES]
         self.guesses = [(state, guesses_of(model, way[-1].value[0])) for state, way in states.items()]
         self.shares = {
@@ -108,7 +108,7 @@ class View:
     @property
     def fields(self) -> tuple[Choice, ...]:
         """What is asked where it comes from: numbers of a stop, the matrices that it is made with, guesses."""
-        places = [place for block in self.blocks for _, place in block.places]
+        places = [place for branch in self.branches for _, place in branch.places]
         names = [
             f"{one.order}-{key}" for one in places for key in (*one.replies, *(name for name, *_ in one.stop.weights))
         ]

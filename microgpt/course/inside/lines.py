@@ -19,8 +19,8 @@ from microgpt.viz.text.formats import number
 from microgpt.weights import Model
 
 MOST_ASKED = 16  # numbers of a row that can be pointed at one by one
-DIGITS = 2  # of what a line comes to
-MATRICES = {"q": "wq", "k": "wk", "v": "wv", "attn_out": "wo", "mlp_hidden": "fc1", "mlp_out": "fc2"}
+ROUNDED = 2  # of what a line comes to
+MATRIX_OF = {"q": "wq", "k": "wk", "v": "wv", "attn_out": "wo", "mlp_hidden": "fc1", "mlp_out": "fc2"}
 NORMED = ("attn_norm", "mlp_norm")
 JOINED = ("resid_mid", "resid_pre", "resid_final")  # the stream, and what was added to it
 
@@ -30,11 +30,11 @@ class Worked(NamedTuple):
 
     text: str
     value: float
-    digits: int = DIGITS
+    digits: int = ROUNDED
 
 
-Line: TypeAlias = Sum | Score | Share | Worked
-Told: TypeAlias = list[tuple[int, Line]]  # of one stop: a place in its row, and where the number there comes from
+Reason: TypeAlias = Sum | Score | Share | Worked
+Told: TypeAlias = list[tuple[int, Reason]]  # of one stop: a place in its row, and where the number there comes from
 
 
 def work(value: float, first: float, *others: tuple[str, float]) -> Worked | None:
@@ -44,7 +44,7 @@ def work(value: float, first: float, *others: tuple[str, float]) -> Worked | Non
         for sign, x in others:
             by = as_printed(x, digits)
             found = found + by if sign == "+" else found * by if sign == "×" else found / by if by else math.inf
-        if near(found, value, DIGITS):
+        if near(found, value, ROUNDED):
             parts = [number(first, digits), *(f"{sign} {number(x, digits)}" for sign, x in others)]
             return Worked(" ".join(parts), value)
     return None
@@ -52,17 +52,17 @@ def work(value: float, first: float, *others: tuple[str, float]) -> Worked | Non
 
 def lines_of(model: Model, ids: list[int], ways: list[list[Stop]]) -> dict[str, list[Told]]:
     """Of each token that is followed, by state, the lines of all its stops."""
-    return {f"t{at}": list(Lines(model, ids[at], ways[: at + 1]).told(way)) for at, way in enumerate(ways)}
+    return {f"t{at}": list(Calculation(model, ids[at], ways[: at + 1]).reasons(way)) for at, way in enumerate(ways)}
 
 
-class Lines:
+class Calculation:
     """The lines of one token's way; `ways` are those of all tokens up to it, whose keys and values it reads."""
 
     def __init__(self, model: Model, token_id: int, ways: list[list[Stop]]) -> None:
         self.params, self.config, self.id, self.pos = model.params, model.config, token_id, len(ways) - 1
         self.values = [{(stop.name, stop.layer): stop.value for stop in way} for way in ways]
 
-    def told(self, way: list[Stop]) -> Iterator[Told]:
+    def reasons(self, way: list[Stop]) -> Iterator[Told]:
         """Of each stop, in order."""
         stream = branch = way[0].value  # the last of each
         for stop in way:
@@ -75,10 +75,10 @@ class Lines:
 
     def of_row(self, stop: Stop, stream: Array, branch: Array) -> Told:
         row = stop.value.ravel()
-        found = [(at, self.line(stop, at, stream, branch.ravel())) for at in asked(row)]
+        found = [(at, self.line(stop, at, stream, branch.ravel())) for at in places_to_ask(row)]
         return [(at, line) for at, line in found if line]
 
-    def line(self, stop: Stop, at: int, stream: Array, branch: Array) -> Line | None:
+    def line(self, stop: Stop, at: int, stream: Array, branch: Array) -> Reason | None:
         """Of the number at that place: what `stream` and `branch`, the rows before it, are made into."""
         value, params, here = float(stop.value.ravel()[at]), self.params, f"layer{stop.layer}."
         if stop.name == "embed":
@@ -94,11 +94,11 @@ class Lines:
         if stop.name == "logits":
             matrix, row = params.get("lm_head", params["wte"]), self.last_norm(stream)
         else:
-            matrix = params.get(here + MATRICES[stop.name], stream[:, None])
+            matrix = params.get(here + MATRIX_OF[stop.name], stream[:, None])
             row = self.values[-1]["attn_norm", stop.layer].ravel() if stop.name in QKV else branch
         if matrix.shape[1] != row.size:
             return None
-        return add(list(zip(row.tolist(), matrix[at].tolist(), strict=True)), value, DIGITS)
+        return add(list(zip(row.tolist(), matrix[at].tolist(), strict=True)), value, ROUNDED)
 
     def last_norm(self, row: Array) -> Array:
         """What enters the output head."""
@@ -121,13 +121,13 @@ class Lines:
             heads = [shares(*both) for both in zip(scores.tolist(), weights.tolist(), strict=True)]
             return [(i * c.n_head + h, line) for h, head in enumerate(heads) for i, line in enumerate(head) if line]
         row, found = stop.value.ravel(), []
-        for at in asked(row):
+        for at in places_to_ask(row):
             h, j = divmod(at, row.size // c.n_head)
             pairs = list(zip(weights[h].tolist(), v[:, h // shared, j].tolist(), strict=True))
-            found.append((at, add(pairs, float(row[at]), DIGITS)))
+            found.append((at, add(pairs, float(row[at]), ROUNDED)))
         return [(at, line) for at, line in found if line]
 
 
-def asked(row: Array) -> list[int]:
+def places_to_ask(row: Array) -> list[int]:
     """The places of the numbers that can be asked for."""
     return list(range(row.size)) if row.size <= MOST_ASKED else [int(np.abs(row).argmax())]

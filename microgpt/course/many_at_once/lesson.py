@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 from microgpt.course.many_at_once.questions import asks
 from microgpt.course.many_at_once.timeline import places_kept, timeline
-from microgpt.course.many_at_once.waits import TICKS, place, waits
+from microgpt.course.many_at_once.waits import TICKS, share_of_line, waits
 from microgpt.serving import batches, measured
 from microgpt.serving.batches import BatchPass, BatchRun, TextPart
 from microgpt.serving.simulate import RunSummary, requests
@@ -71,7 +71,7 @@ class View:
         self.waits = [
             waits(kind, busy[0][1][kind].budget, [policies[kind].seen for _, policies in busy]) for kind in shown
         ]
-        self.ticks = [(place(seconds), short_time(seconds)) for seconds in TICKS]
+        self.ticks = [(share_of_line(seconds), short_time(seconds)) for seconds in TICKS]
         self.loads = busy  # requests per second, the fewest first, and what they see by policy
         # requests per second, by the policies that do not keep up with the most
         self.most_served = most_served(busy[-1][1])

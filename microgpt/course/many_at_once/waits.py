@@ -29,13 +29,13 @@ class Waits(NamedTuple):
 
 
 def waits(kind: str, budget: int, seen: Sequence[RunSummary]) -> Waits:
-    return Waits(kind, budget, spans([one.first for one in seen]), spans([one.between for one in seen]))
+    return Waits(kind, budget, to_spans([one.first for one in seen]), to_spans([one.between for one in seen]))
 
 
-def spans(times: Sequence[Sequence[float]]) -> Spans:
-    ends = [(place(half), place(most)) for half, most in times]
+def to_spans(times: Sequence[Sequence[float]]) -> Spans:
+    ends = [(share_of_line(half), share_of_line(most)) for half, most in times]
     return Spans([left for left, _ in ends], [right - left for left, right in ends])
 
 
-def place(seconds: float) -> float:
+def share_of_line(seconds: float) -> float:
     return min(1.0, max(0.0, math.log(seconds / LEAST) / math.log(MOST / LEAST)))

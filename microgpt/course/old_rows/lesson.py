@@ -96,7 +96,7 @@ class View:
         upto = Choice("upto", range(self.n_layer + 1), self.n_layer, in_figure=False)  # layers that are looked at
         self.choices = Choice("experiment", range(len(experiments)), changes[0]), upto
         words = [show(model.tokenizer.vocabulary[i]) for i in recording.ids[: cached[0].shape[1]]]
-        self.places = places(experiments, words, *row_pairs(model.config.head_dim, *cached))
+        self.places = position_cases(experiments, words, *row_pairs(model.config.head_dim, *cached))
         # what is said of an experiment: its `at`, `token` and `now` are filled in
         self.labels = [LABELS[e.kind] for e in experiments]
         self.first_change = changes[0]  # which experiment changes the earliest token of the prompt
@@ -120,7 +120,7 @@ def without_mask(model: Model, ids: Sequence[int], new_ids: Sequence[int]) -> tu
     return Experiment(model, "unmasked", len(ids), ids, new_ids, staleness(before, after)), rows
 
 
-def places(
+def position_cases(
     experiments: list[Experiment],
     words: list[str],
     cached: Sequence[Sequence[RowPair]],
@@ -128,10 +128,10 @@ def places(
 ) -> list[PositionCases]:
     """All positions, and the place after the last where a token is appended. The rows are layer by position."""
     ways = [routes(e, len(cached), len(words)) for e in experiments]
-    return [place(experiments, i, word, ways, cached, unmasked) for i, word in enumerate(words)]
+    return [row_cases(experiments, i, word, ways, cached, unmasked) for i, word in enumerate(words)]
 
 
-def place(
+def row_cases(
     experiments: list[Experiment],
     i: int,
     token: str,

@@ -99,7 +99,7 @@ class View:
         self.enough = enough  # tokens in a pass from which computing takes longer than reading
         self.chart = chart()
         self.times = passes.times(MODEL)
-        self.moments = passes.moments(self.times)
+        self.moments = passes.arrivals(self.times)
         n_moments = len(self.moments)
         self.choices = (
             Choice("way", range(len(sizes))),

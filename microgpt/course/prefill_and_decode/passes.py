@@ -56,7 +56,7 @@ class Estimate:
         self.milliseconds = 1000 * A100.seconds(work)
 
 
-class Moment(NamedTuple):
+class Arrival(NamedTuple):
     """How much time is over, as a share of what is on show, and how many new tokens each text has by then."""
 
     share: float
@@ -93,13 +93,13 @@ def times(name: str) -> list[Times]:
     ]
 
 
-def moments(both: Sequence[Times]) -> list[Moment]:
+def arrivals(both: Sequence[Times]) -> list[Arrival]:
     """The beginning, and the end of each pass of the first text."""
     first = both[0]
     ends = [0.0, *(x + width for _, x, width in first.passes)]
     scale = first.first / first.passes[0][2]
     return [
-        Moment(end / 1000, end * scale, [sum(x + width <= end + 1e-6 for _, x, width in one.passes) for one in both])
+        Arrival(end / 1000, end * scale, [sum(x + width <= end + 1e-6 for _, x, width in one.passes) for one in both])
         for end in ends
     ]
 

@@ -46,7 +46,7 @@ ALL = 1.0
 NETWORK_CODE = f"{questions.NETWORK} * 10**9"
 ROWS_CODE = f"{questions.ROWS} * 10**9"
 LONGEST = LENGTHS[-1]
-FAR = 0.75  # of the width: what is said of a line further to the right stands left of it
+RIGHT_SIDE = 0.75  # of the width: what is said of a line further to the right stands left of it
 
 
 class Line(NamedTuple):

@@ -30,7 +30,6 @@ FIRST_STEP, LIVE, DETACHED = 0, 0, 1  # of what can be chosen: the first step; r
 class QueryLine(NamedTuple):
     """One query of the parallel pass: its weights, and how well it foretold the next token."""
 
-    i: int
     token: str
     weights: Strip  # over the keys that the mask leaves
     target: str
@@ -49,7 +48,7 @@ class Learned(NamedTuple):
     losses: list[list[tuple[float, float]]]
 
 
-MATRICES = {"wq": "W_Q", "wk": "W_K", "wv": "W_V"}
+MATRIX_NAMES = {"wq": "W_Q", "wk": "W_K", "wv": "W_V"}
 MISTAKES = {
     "right": (N_("nothing"), ""),
     "no_mask": (N_("no mask"), N_("Every token reads every token, the ones to come too.")),
@@ -85,7 +84,7 @@ class View:
         # the length of the gradient with live rows and with detached ones, and whether it is the same gradient
         matrices = [
             (name, [length(live, short), length(detached, short)], same(live, detached, short))
-            for short, name in MATRICES.items()
+            for short, name in MATRIX_NAMES.items()
         ]
         longest = max(max(lengths) for _, lengths, _ in matrices)
         heard = found.later.max(axis=(0, 1)).tolist()  # by each row, from later steps
@@ -109,7 +108,7 @@ class View:
         self.apart = float(np.abs(parallel - cached).max())  # the losses of the parallel pass and of the cached one
         self.masked = n * (n - 1) // 2
         self.layers = [
-            learned(found.own[:, layer], found.later[:, layer], each[:, layer], tokens)
+            gradients_of_rows(found.own[:, layer], found.later[:, layer], each[:, layer], tokens)
             for layer in range(config.n_layer)
         ]
         self.live_is_parallel = gap(params, config, ids, each.sum(axis=2))
@@ -141,7 +140,6 @@ def query_lines(weights: Array, tokens: list[str], parallel: Array, cached: Arra
     scale = Scale(1.0)
     return [
         QueryLine(
-            i,
             tokens[i],
             scale.strip(row[: i + 1]),
             tokens[i + 1],
@@ -152,7 +150,7 @@ def query_lines(weights: Array, tokens: list[str], parallel: Array, cached: Arra
     ]
 
 
-def learned(own: Array, later: Array, each: Array, tokens: list[str]) -> Learned:
+def gradients_of_rows(own: Array, later: Array, each: Array, tokens: list[str]) -> Learned:
     """Of one layer: own and later are [2 (K, V), n], each [2, n losses, n rows, heads, head_dim]."""
     pairs = np.stack([own, later], axis=-1)  # [2, n, 2]
     reached = np.sqrt((each**2).sum(axis=(-1, -2)))

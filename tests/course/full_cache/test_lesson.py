@@ -13,7 +13,7 @@ from microgpt.caches.ring import RingCache
 from microgpt.caches.sinks import SinkCache
 from microgpt.course.full_cache.lesson import rows_of
 from microgpt.course.full_cache.policies import text_of
-from microgpt.course.full_cache.states import DEPTHS, STEPS
+from microgpt.course.full_cache.states import DEPTHS, MOST_STEPS
 from microgpt.course.full_cache.tray import BY_AGE
 from microgpt.experiments.dropping.results import load_results
 from microgpt.model import forward, softmax
@@ -105,7 +105,7 @@ def test_what_leaves_is_what_the_policy_judges_least(run: Run) -> None:
         assert made.tray.opens[case] == [i for i, gone in enumerate(gone_at) if gone]
         fates = [(row.at, f"u{case}-{row.fates[case].until}", row.fates[case]) for row in made.tray.rows]
         assert all((until in classes(slots[at])) == (fate.until < made.n) for at, until, fate in fates)
-        assert max(fate.depth for _, _, fate in fates) < DEPTHS and made.n <= STEPS
+        assert max(fate.depth for _, _, fate in fates) < DEPTHS and made.n <= MOST_STEPS
         for i, gone in enumerate(gone_at):
             moment = made.tray.moments[i][case]
             assert moment.held == len(held(made, case, i)) and moment.gone == [made.words[at] for at in gone]

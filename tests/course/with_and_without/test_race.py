@@ -54,7 +54,7 @@ def test_the_median_of_the_laps_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     name = [16, "names", "emm"]
     before = {"race": {"name": name, "done": [0, 0], "laps": [[1.0, 8.0], [5.0, 9.0]]}}
     _, html, _ = to_the_end(before)
-    assert re.findall(r"([\d,.]+) ms", html) == ["1000.000", "8000.000"]
+    assert re.findall(r"([\d,.]+) ms", html) == ["1,000.000", "8,000.000"]
     assert "is 8.00 times as quick" in html
 
 
