@@ -38,7 +38,7 @@ FALSE_ALARMS = [
     r"CSS: “(--\w+|opacity|scale|left|translate)”: Invalid type: “.*var\(--\w+\).*”\.",
     r"CSS: “(--\w+|width)”: Unknown dimension\.",
     r"CSS: “(--\w+|translate|width|max-width|left|right|font|font-size|transition)”: "
-    r"(The types are incompatible|Parse Error)\.",
+    r"(The types are incompatible|Parse Error|One operand must be a number)\.",
 ]
 
 
