@@ -1,14 +1,19 @@
 """The page on training shows what was computed; live, it trains, stops, begins anew, and is a function of its state."""
 
 import re
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from microgpt.config import Array
 from microgpt.course.training import lesson as training
 from microgpt.course.training import live
+from microgpt.experiments.mistakes import logits_of
 from microgpt.viz.patches import Patch, State
 from microgpt.viz.session import dispatch
 from microgpt.viz.settings import Settings
+from microgpt.weights import Model, shipped
 from tests.support.pages import drawn, find
 
 FIELDS = {"page": "training", "model": "names", "prompt": "emma"}
@@ -99,3 +104,25 @@ def test_a_row_hears_from_itself_and_from_all_that_come_after_it(model: str, pro
                 assert most == 1 and bool(later) == any(heard[1:])
                 assert later <= own / heard[0] * sum(heard[1:]) * (1 + 1e-9) if heard[0] else own == 0
     assert all(a == b if same else a > b for _, (a, b), same in shown.matrices)
+
+
+@pytest.mark.parametrize("kind", training.SKETCHES)
+def test_a_sketch_of_a_mistake_is_what_each_query_reads(kind: str) -> None:
+    """A query has read the rows without whose token its logits are others, and the positions without whose vector."""
+    model, (positions, reads) = shipped("names"), training.SKETCHES[kind]
+    tokens, old = [3, 9, 14, 1, 5, 20, 2][: len(positions)], len(positions) - len(reads)
+
+    def run(model: Model, tokens: list[int]) -> Array:
+        return logits_of(kind, model, tokens[old:], tokens[:old])
+
+    there = run(model, tokens)
+    moved = [(run(model, [*tokens[:j], 7, *tokens[j + 1 :]]) != there).any(axis=1) for j in range(len(tokens))]
+    assert reads == tuple(
+        "".join("." if not row[i] else "#" if 0 <= j - old <= i else "x" for j, row in enumerate(moved))
+        for i in range(len(reads))
+    )
+    wpe = model.params["wpe"]
+    others = [
+        replace(model, params={**model.params, "wpe": wpe + (np.arange(len(wpe)) == at)[:, None]}) for at in range(9)
+    ]
+    assert {at for at, other in enumerate(others) if (run(other, tokens) != there).any()} == set(map(int, positions))
