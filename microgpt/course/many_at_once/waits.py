@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from microgpt.serving.simulate import RunSummary
 
-LEAST, MOST = 0.001, 1000.0  # seconds, at both ends of the line; ten times as long is as far everywhere
+# seconds, at both ends of the line; ten times as long is as far everywhere, and nothing waits longer
+LEAST, MOST = 0.001, 1000.0
 TICKS = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
 
 
@@ -38,4 +39,4 @@ def to_spans(times: Sequence[Sequence[float]]) -> Spans:
 
 
 def share_of_line(seconds: float) -> float:
-    return min(1.0, max(0.0, math.log(seconds / LEAST) / math.log(MOST / LEAST)))
+    return math.log(seconds / LEAST) / math.log(MOST / LEAST)
