@@ -14,6 +14,7 @@ from random import Random
 import numpy as np
 
 from microgpt.cache import KVCache, Watched
+from microgpt.config import Array
 from microgpt.cost import Counter
 from microgpt.decode import LAST, check_sampling, decode_step, encode_prompt, recompute, sample
 from microgpt.errors import UserError
@@ -68,9 +69,14 @@ class Recording:
         self.watched = Watched(self.cache, self.trace)
 
     @property
+    def n(self) -> int:
+        """Steps run so far; where the cache is not ours, it need not hold as many rows."""
+        return len(self.trace.about["tokens"])
+
+    @property
     def has_ended(self) -> bool:
         """True when the model has stopped or the context is full."""
-        n = len(self.cache)
+        n = self.n
         return n >= self.limit or n >= len(self.ids) or (n > 0 and n >= self.n_prompt and self.ids[n] in self.stops)
 
     @property
@@ -84,10 +90,9 @@ class Recording:
 
     def step(self) -> None:
         """Run the next token; behind the prompt's last token, choose the one that follows."""
-        params, config, pos = self.model.params, self.config, len(self.cache)
-        self.watched.cache = self.cache  # by now it may be another
+        pos = self.n
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what comes of it is looked at below
-            logits = decode_step(params, config, self.ids[pos], self.watched, self.trace.keep)
+            logits = self.decode(pos)
             if not np.isfinite(logits).all():
                 raise UserError(
                     "The numbers of this model overflow at token %(n)s: its files are damaged, or do not belong "
@@ -101,6 +106,11 @@ class Recording:
             choice = sample(logits, self.temperature, self.top_k, self.rng)
             self.trace(("sample", choice, pos, -1))
             self.ids.append(choice)
+
+    def decode(self, pos: int) -> Array:
+        """The logits after the token at `pos`, which joins the cache."""
+        self.watched.cache = self.cache  # by now it may be another
+        return decode_step(self.model.params, self.config, self.ids[pos], self.watched, self.trace.keep)
 
     def compare(self, pos: int) -> None:
         """Run the text up to `pos` again, without a cache."""
@@ -122,7 +132,7 @@ class Recording:
 
     def run_prompt(self) -> None:
         """Run all of the prompt; the last step chooses the first new token."""
-        while len(self.cache) < self.n_prompt:
+        while self.n < self.n_prompt:
             self.step()
 
     def run(self) -> Trace:

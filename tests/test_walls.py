@@ -43,7 +43,7 @@ LAYERS = (
     {"simd"},
     {""},
     {"architectures", "tokenizers", "caches"},
-    {"experiments"},
+    {"experiments", "workbench"},
     {"attention"},
     {"serving"},
     {"checkpoints"},

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from microgpt.viz.text.po import compile_po
+from microgpt.workbench import original
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN = {  # what of the repository runs in the browser
@@ -26,6 +27,7 @@ PAGES_ALONE = {  # what pages need, and no Python in a browser: rules, and what 
     "templates": ("**/*.css",),
 }
 LISTINGS = "/listings/"  # whose Python is shown, and not run
+WORKBENCH = "microgpt/workbench"  # where the text lies that a reader can change
 SITE = (
     "*.js",
     "*.svg",
@@ -40,7 +42,9 @@ WORKER = "worker.js"  # but this, which becomes part of the runtime (packing.py)
 def our_files() -> dict[str, bytes]:
     """Archive path -> bytes of our own Python, templates, weights and translations, for the browser."""
     paths = [path for folder, patterns in OWN.items() for path in files_in(ROOT / folder, patterns)]
-    return {place.relative_to(ROOT).as_posix(): data for place, data in map(as_sent, paths)}
+    texts = {original.ORIGINAL: original.write(), original.CHECKS: original.checks_text()}
+    own = {f"{WORKBENCH}/{name}": text.encode() for name, text in texts.items()}  # programs that are shown, and changed
+    return own | {place.relative_to(ROOT).as_posix(): data for place, data in map(as_sent, paths)}
 
 
 def as_sent(path: Path) -> tuple[Path, bytes]:

@@ -1,0 +1,75 @@
+"""All checks on a program: what each finds, and how far the answers are off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from microgpt.weights import Model
+from microgpt.workbench import checks
+from microgpt.workbench.trial import Finding, Trial, expect
+from microgpt.workbench.yours import Yours, place_of
+
+Check = Callable[[Trial], None]
+SIX = ("all_at_once", "one_by_one", "in_threes", "crop_back", "keep_a_branch", "side_by_side")
+
+
+class Outcome(NamedTuple):
+    """What one check came to: `finding` is None where it passed."""
+
+    name: str
+    says: str  # what it looks at, in a sentence: its docstring
+    finding: Finding | None
+
+
+class Examination(NamedTuple):
+    """What all of them came to, in their order; `furthest` is the largest difference of a logit in the six ways."""
+
+    results: list[Outcome]
+    furthest: float
+
+    @property
+    def first(self) -> Outcome | None:
+        """The first check that fails."""
+        return next((one for one in self.results if one.finding), None)
+
+
+def checks_of(module: ModuleType | None = None) -> dict[str, Check]:
+    """The checks of a module by their names, in its order: its own functions that take one argument, the trial."""
+    found: Any = vars(module or checks)
+    home = found["__name__"]
+    return {
+        name: one
+        for name, one in found.items()
+        if not name.startswith("_") and getattr(one, "__module__", "") == home and hasattr(one, "__code__")
+        and one.__code__.co_argcount == 1
+    }  # fmt: skip
+
+
+def examine(yours: Yours, model: Model, ids: Sequence[int], known: dict[str, Check] | None = None) -> Examination:
+    """Every check on the program, with these tokens."""
+    expected, results, furthest = expect(model, ids), list[Outcome](), 0.0
+    for name, check in (known or checks_of()).items():
+        trial = Trial(yours, model, ids, expected)
+        finding = run(check, trial)
+        results.append(Outcome(name, " ".join((check.__doc__ or name).split()), finding))
+        furthest = max(furthest, trial.furthest)
+        if not yours.left:
+            break  # a loop that did not end has used up the time of all
+    return Examination(results, furthest)
+
+
+def run(check: Check, trial: Trial) -> Finding | None:
+    """What a check finds. Whatever goes wrong in the reader's program, or in a check of the reader's, is found too."""
+    try:
+        with trial.yours, np.errstate(all="ignore"):
+            check(trial)
+    except Finding as found:
+        return found
+    except Exception as error:
+        place = place_of(error, trial.yours.name)
+        return trial.first or Finding(place.error, line=place.line)
+    return trial.first

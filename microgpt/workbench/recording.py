@@ -1,0 +1,106 @@
+"""A text run by the reader's program, as a recording that the machine draws.
+
+The reader's cache may hold other rows than it was given, more of them or fewer, or have none of the names that ours
+has. What is drawn of K and V is therefore what attention has read (`Read` in yours.py), and each report stands at the
+position of the step that made it. A row that was never of this text has no place in the picture; the checks tell of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from microgpt.cache import Told
+from microgpt.config import Array, Report
+from microgpt.cost import Counter
+from microgpt.record import Recording
+from microgpt.trace import Trace
+from microgpt.weights import Model
+from microgpt.workbench.yours import Yours
+
+OVER_KEYS = ("attn_scores", "attn_weights")
+
+
+class YourRecording(Recording):
+    """Step through `prompt` by the reader's program; what goes wrong there is raised as it is (see place_of)."""
+
+    def __init__(self, yours: Yours, model: Model, prompt: str, **settings: Any) -> None:
+        super().__init__(model, prompt, **settings)
+        self.yours = yours
+        with yours:
+            self.own_cache = yours.new_cache(self.config, model.params["wte"].dtype)
+        self.told = [{"k": Told(), "v": Told()} for _ in range(self.config.n_layer)]
+
+    def step(self) -> None:
+        with self.yours:
+            super().step()
+
+    def decode(self, pos: int) -> Array:
+        """The logits after the token at `pos`, by the reader's `decode_step`."""
+        told = list[Report]()
+        self.yours.read.clear()
+        logits = self.yours.decode_step(self.model.params, self.config, self.ids[pos], self.own_cache, told.append)
+        for report in (*self.place_reports(told, pos), *self.read_otherwise(told, pos)):
+            self.trace(report)
+        return np.asarray(logits)
+
+    def place_reports(self, told: Iterable[Report], pos: int) -> Iterable[Report]:
+        """The reports of the step at `pos`, at its place, with no more columns than the text has rows."""
+        for name, value, _, layer in told:
+            if name in OVER_KEYS:
+                value = value[..., : pos + 1]
+            yield name, value if isinstance(value, int) else np.array(value), pos, layer
+
+    def read_otherwise(self, told: Iterable[Report], pos: int) -> Iterable[Report]:
+        """What the step read otherwise than it was told, or than the steps before have read: see `Watched`."""
+        new = {(name, layer): value for name, value, _, layer in told if name in ("k", "v")}
+        for layer, (keys, values) in enumerate(zip(self.yours.read.keys, self.yours.read.values, strict=False)):
+            for name, rows in (("k", keys), ("v", values)):
+                one = self.told[layer][name]
+                one.join(np.array(new[name, layer]), pos)
+                rows = rows[:, : pos + 1]
+                found = one.otherwise(rows, slice(pos + 1 - rows.shape[1], pos + 1))
+                if found is not None:
+                    yield f"{name}_read", found, pos, layer
+
+    def compare(self, pos: int) -> None:
+        """Run the text up to `pos` again by the reader's program, without a cache; where that fails, nothing is said
+        of it here: the checks do."""
+        counter = Counter(self.config)
+        self.yours.read.clear()
+        try:
+            again = self.yours.recompute(self.model.params, self.config, self.ids[: pos + 1], counter)
+        except Exception:  # whatever a program may raise
+            return
+        self.trace(("recompute_logits", np.asarray(again), pos, -1))
+        self.trace(("recompute_macs", counter.macs, pos, -1))
+
+
+def differences(trace: Trace, ours: Trace, pos: int) -> dict[tuple[str, int], float]:
+    """How far each report of a step is from ours at most, by its name and layer; only those that are."""
+    found = dict[tuple[str, int], float]()
+    for event in ours:
+        if event.pos != pos or isinstance(event.value, int) or event.name.startswith("recompute"):
+            continue
+        key = (event.name, pos, event.layer)
+        if key not in trace:
+            continue
+        yours, want = trace[key], event.value
+        n = min(yours.shape[-1], want.shape[-1])
+        with np.errstate(invalid="ignore"):
+            off = np.where(yours[..., :n] == want[..., :n], 0.0, np.abs(yours[..., :n] - want[..., :n]))
+        largest = float(np.nan_to_num(off, nan=np.inf).max()) if off.size else 0.0
+        if yours.shape != want.shape:
+            largest = max(largest, float(np.abs(want[..., n:]).max(initial=0.0)))
+        if largest > 0:
+            found[event.name, event.layer] = largest
+    return found
+
+
+def same_tokens(model: Model, ids: list[int], n_prompt: int) -> Trace:
+    """The trace of these tokens, run by ours."""
+    recording = Recording(model, model.tokenizer.decode(ids[1:n_prompt]), max_new=0, compares=False)
+    recording.ids, recording.n_prompt, recording.limit = list(ids), len(ids), len(ids)
+    return recording.run()
