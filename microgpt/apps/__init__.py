@@ -24,6 +24,7 @@ FOLDERS = (
     "model_that_repeats",
     "look_inside",
     "own_model",
+    "workbench",
     "embed_builder",
 )
 (START,) = pages_of("index")

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from microgpt.cache import Told
+from microgpt.cache import KVCache, Told
 from microgpt.config import Array, Report
 from microgpt.cost import Counter
+from microgpt.decode import decode_step
 from microgpt.record import Recording
 from microgpt.trace import Trace
 from microgpt.weights import Model
@@ -99,8 +100,9 @@ def differences(trace: Trace, ours: Trace, pos: int) -> dict[tuple[str, int], fl
     return found
 
 
-def same_tokens(model: Model, ids: list[int], n_prompt: int) -> Trace:
-    """The trace of these tokens, run by ours."""
-    recording = Recording(model, model.tokenizer.decode(ids[1:n_prompt]), max_new=0, compares=False)
-    recording.ids, recording.n_prompt, recording.limit = list(ids), len(ids), len(ids)
-    return recording.run()
+def run_ours(model: Model, ids: list[int]) -> Trace:
+    """What our own code reports of these tokens, one by one."""
+    trace, cache = Trace(), KVCache(model.config, model.params["wte"].dtype)
+    for token in ids:
+        decode_step(model.params, model.config, token, cache, trace.keep)
+    return trace

@@ -37,6 +37,11 @@ class Finding(Exception):
         self.error, self.pos, self.layer, self.head, self.name = error, pos, layer, head, name
         self.yours, self.ours, self.line = yours, ours, line
 
+    @property
+    def is_number(self) -> bool:
+        """Whether it names a number, with ours."""
+        return bool(np.isfinite(self.yours) and np.isfinite(self.ours))
+
 
 class Expected(NamedTuple):
     """Ours, all tokens at once: logits [n, vocab_size] and every report, by its name and layer."""

@@ -280,6 +280,10 @@ class Picture:
         """Tokens that ran before the first of these: their rows are in the cache, and are not drawn."""
         return self.about.get("before", 0)  # type: ignore[no-any-return]
 
+    def marks(self, i: int) -> tuple[str, ...]:
+        """What of row i a mark says something of: of a run that is compared with nothing, nothing."""
+        return ()
+
     def place(self, i: int) -> int:
         """The position of token i in the whole text."""
         return self.before + i

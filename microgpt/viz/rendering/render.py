@@ -115,7 +115,7 @@ def environment(lang: str = "en") -> jinja2.Environment:
         extensions=["jinja2.ext.i18n"],
         auto_reload=False,
     )
-    env.filters |= {**FILTERS, "bound": on_one_line, "localise": localise, "minutes": minutes}
+    env.filters |= {**FILTERS, "bound": on_one_line, "localise": localise, "minutes": minutes, "sentence": sentence}
     env.policies["ext.i18n.trimmed"] = True
     env.install_gettext_translations(catalogue(lang), newstyle=True)  # type: ignore[attr-defined]
     env.globals.update(
