@@ -7,7 +7,6 @@ the build.
 
 from __future__ import annotations
 
-import inspect
 from functools import cache
 from pathlib import Path
 
@@ -58,6 +57,8 @@ def original() -> str:
 
 def write() -> str:
     """The program, out of the sources of the package."""
+    import inspect  # in a browser there are no sources
+
     text = HEAD
     for title, parts in SECTIONS.items():
         text += f"\n# ---- {title} ".ljust(WIDTH, "-") + "\n"

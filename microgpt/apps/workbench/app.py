@@ -39,6 +39,23 @@ AROUND = 2  # lines around a change that are shown
 COLUMNS = ("embed", "q", "k", "v", "attn_scores", "attn_weights", "head_out", "logits")  # of the table of differences
 CHECKS = "checks.py"  # as the reader's own checks are named in errors
 FIELD = "program"  # the control in which a program is chosen
+SAYS = {  # what each check of ours looks at: its docstring, which no browser has
+    "all_at_once": N_("All tokens in one pass: prefill."),
+    "one_by_one": N_("One token a pass, as a text is written: decode."),
+    "in_threes": N_("Three tokens a pass: a prompt that comes in chunks."),
+    "crop_back": N_("Two tokens too far, then back, then on: a draft that was wrong."),
+    "keep_a_branch": N_("Two next tokens side by side in one pass, as a tree; the second stays."),
+    "side_by_side": N_("Two texts of different length in one pass: what the longer one gets is compared."),
+    "rows_stay": N_("The cache grows by a row a token, and no old row ever changes."),
+    "nothing_from_the_future": N_("No token gives a weight to a token after it."),
+    "weights_sum_to_one": N_("The attention weights of each token sum to 1."),
+    "q_is_read_once": N_("A pass asks with the queries of its own tokens alone: none is kept."),
+    "memory_as_counted": N_("The cache keeps the bytes of K and V that the formula gives, and nothing else."),
+    "the_loop": N_("`generate` writes the tokens that ours writes."),
+    "with_and_without": N_(
+        "One by one with the cache, and anew without: your program against itself, as all pages here compare ours."
+    ),
+}
 ROUNDING = 1e-9  # what only the order of a sum changes is less
 
 
@@ -178,7 +195,9 @@ def answer_patches(answer: Answer, fields: Mapping[str, str]) -> list[Patch]:
     """What is new on the page. Where no step ran, the machine stays as it was."""
     page = page_named(fields["page"])
     shown = {"answer": answer, "columns": COLUMNS, "rounding": ROUNDING}
-    found = [patch("#findings", render.render("apps/workbench/_findings.html", **shown))]
+    found = [
+        patch(f"#{name}", render.render(f"apps/workbench/_{name}.html", **shown)) for name in ("verdict", "findings")
+    ]
     if answer.run is None:
         return found
     return [patch("#widget", render.widget("kv_cache", answer.run.picture, page)), *found]
@@ -197,6 +216,8 @@ def run_program(code: str, checks: str, settings: Settings, fields: Mapping[str,
             return answer._replace(stop=found_in(error))
         recording, stop = record(yours, model, settings)
         outcomes = examine(yours, model, tokens_to_check(model, settings.prompt), known).results
+    if known is None:
+        outcomes = [one._replace(says=SAYS[one.name]) for one in outcomes]
     return answer._replace(
         run=against_ours(recording, fields) if recording and recording.n else None,
         outcomes=outcomes,
