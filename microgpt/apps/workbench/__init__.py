@@ -14,5 +14,5 @@ PAGE = Page(
     prompt="emm",
     model="names",
     nav=N_("Workbench"),
-    styles=("course/kv_cache", "course/with_and_without", "course/why_q"),
+    styles=("token_row", "course/kv_cache", "course/with_and_without", "course/why_q"),
 )
