@@ -59,13 +59,14 @@ def keep_a_branch(trial: Trial) -> None:
 
 
 def side_by_side(trial: Trial) -> None:
-    """Two texts of different length in one pass: what the longer one gets is compared."""
+    """Two texts of different length in one pass."""
     short, long = trial.new_cache(), trial.new_cache()
     trial.forward(trial.ids[:2], short)
     trial.forward(trial.ids[:4], long)
     for at in range(4, len(trial.ids)):
         batch = Batch([short, long], [1, 1])
         logits = trial.forward([trial.ids[at - 2], trial.ids[at]], batch, compare=False)
+        trial.same_logits(logits[:1], at - 2)
         trial.same_logits(logits[1:], at)
 
 
