@@ -54,7 +54,7 @@ def examine(yours: Yours, model: Model, ids: Sequence[int], known: dict[str, Che
     expected, results, furthest = expect(model, ids), list[Outcome](), 0.0
     for name, check in (known or checks_of()).items():
         trial = Trial(yours, model, ids, expected)
-        finding = run(check, trial)
+        finding = run_check(check, trial)
         results.append(Outcome(name, " ".join((check.__doc__ or name).split()), finding))
         furthest = max(furthest, trial.furthest)
         if not yours.left:
@@ -62,7 +62,7 @@ def examine(yours: Yours, model: Model, ids: Sequence[int], known: dict[str, Che
     return Examination(results, furthest)
 
 
-def run(check: Check, trial: Trial) -> Finding | None:
+def run_check(check: Check, trial: Trial) -> Finding | None:
     """What a check finds. Whatever goes wrong in the reader's program, or in a check of the reader's, is found too."""
     try:
         with trial.yours, np.errstate(all="ignore"):

@@ -15,7 +15,7 @@ import numpy as np
 from microgpt.config import Array
 from microgpt.errors import N_
 from microgpt.weights import Model
-from microgpt.workbench.examine import SIX, checks_of, run
+from microgpt.workbench.examine import SIX, checks_of, run_check
 from microgpt.workbench.original import original
 from microgpt.workbench.trial import Trial, expect
 from microgpt.workbench.yours import Yours
@@ -628,6 +628,6 @@ def measure(bug: Bug, model: Model, ids: Sequence[int]) -> Measured:
     yours, expected, known = Yours(bug.text()), expect(model, ids), checks_of()
     trials = [FlipTrial(yours, model, ids, expected) for _ in SIX]
     for name, trial in zip(SIX, trials, strict=True):
-        run(known[name], trial)
+        run_check(known[name], trial)
     flips = [trial.flip for trial in trials if trial.flip is not None]
     return Measured(max(trial.furthest for trial in trials), min(flips, default=None))
