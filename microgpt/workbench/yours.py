@@ -151,10 +151,10 @@ def place_of(error: BaseException, name: str = PROGRAM) -> Stop:
     line = lines[-1] if lines else 0
     if isinstance(error, Late):
         sentence = N_("This ran for more than %(seconds)s seconds and was ended: does a loop here ever end?")
-        return Stop(line, UserError(sentence, seconds=f"{SECONDS:g}"))
+        return Stop(line, UserError(sentence, seconds=round(SECONDS)))
     if isinstance(error, MemoryError):
         return Stop(line, UserError(N_("There is not that much memory here. Make what is created smaller.")))
     if isinstance(error, UserError):
         return Stop(line, error)
     why = f"{type(error).__name__}: {error}"
-    return Stop(line, UserError("%(why)s", why=why[:300]))
+    return Stop(line, UserError("Python stops here: %(why)s", why=why[:300]))
