@@ -11,6 +11,7 @@ from importlib.metadata import distribution, version
 from pathlib import Path
 from typing import NamedTuple
 
+from tools.editor.script import EDITOR, packages
 from tools.output.sources import ROOT
 from tools.runtime.pins import MINOR, NUMPY, PYODIDE
 
@@ -53,6 +54,9 @@ WORKS = (
          ("markupsafe",)),
     LicenceWork("SmolLM2-135M-Instruct, numbers that it computed", ("traces/",), "Apache License 2.0",
          "https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct", ("Apache-2.0.txt",)),
+    LicenceWork(f"CodeMirror, in {len(packages())} packages", (EDITOR,), "MIT",
+         "https://codemirror.net; of npm " + ", ".join(f"{name} {number}" for name, number in packages().items()),
+         ("CodeMirror.txt",)),
 )  # fmt: skip
 
 

@@ -36,7 +36,7 @@ SITE = (
     "exercises/*.py",
     "traces/*.json",
 )  # what of site/ goes along: as it is, the styles as one file
-WORKER = "worker.js"  # but this, which becomes part of the runtime (packing.py)
+MADE = ("worker.js", "editor.js")  # but these, which become part of others: packing.py, tools/editor/script.py
 
 
 def our_files() -> dict[str, bytes]:
@@ -57,7 +57,7 @@ def as_sent(path: Path) -> tuple[Path, bytes]:
 def site_files() -> dict[str, Path]:
     """Name -> file of what a page loads from site/, besides its style and what the runtime holds."""
     folder, course = ROOT / "site", ROOT / "microgpt" / "course"
-    found = [path for path in files_in(folder, SITE) if path.suffix != ".css" and path.name != WORKER]
+    found = [path for path in files_in(folder, SITE) if path.suffix != ".css" and path.name not in MADE]
     cards = {f"cards/{path.parent.name.replace('_', '-')}.png": path for path in files_in(course, [f"*/{CARD_FILE}"])}
     return {path.relative_to(folder).as_posix(): path for path in found} | cards
 

@@ -1,0 +1,120 @@
+/* The editor: each textarea[data-editor] gets one beside it, now or when an answer brings it. The textarea
+   stays the field that is sent; what is typed is kept in this browser alone, as a draft. [data-run] of its
+   form runs it, [data-editor-line="3"][data-editor-for=name] marks line 3. CodeMirror, with which it is made
+   one script by tools/editor/script.py, does the rest. Knows no page. */
+import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { pythonLanguage } from "@codemirror/lang-python";
+import { HighlightStyle, bracketMatching, indentOnInput, indentUnit } from "@codemirror/language";
+import { syntaxHighlighting } from "@codemirror/language";
+import { lintGutter, nextDiagnostic, setDiagnostics } from "@codemirror/lint";
+import { Decoration, EditorView, MatchDecorator, ViewPlugin, keymap, lineNumbers } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+
+const highlight = syntaxHighlighting(HighlightStyle.define([
+  { tag: [tags.keyword, tags.operatorKeyword, tags.bool, tags.null], color: "var(--focus)" },
+  { tag: [tags.definition(tags.function(tags.name)), tags.definition(tags.className)], fontWeight: 600 },
+  { tag: [tags.string, tags.special(tags.string), tags.meta, tags.comment], color: "var(--soft)" },
+]));
+const theme = EditorView.theme({
+  "&": { height: "100%", color: "var(--ink)", background: "var(--card)" },
+  "&.cm-focused": { outline: "3px solid var(--focus)" },
+  ".cm-scroller": { font: "inherit" },
+  ".cm-content": { caretColor: "var(--ink)" },
+  ".cm-gutters": { color: "var(--soft)", background: "var(--wash)", borderColor: "var(--line)" },
+  ".cm-tooltip": { background: "var(--card)", borderColor: "var(--soft)" },
+  ".q": { color: "var(--q)" }, ".k": { color: "var(--k)" }, ".v": { color: "var(--v)" },
+});
+const owned = ([name]) => Decoration.mark({ class: name });
+const names = new MatchDecorator({ regexp: /\b[qkv]\b/g, decoration: owned });
+const hues = ViewPlugin.define(
+  (view) => ({ now: names.createDeco(view), update(news) { this.now = names.updateDeco(news, this.now); } }),
+  { decorations: ({ now }) => now },
+);
+
+const editors = new Map(); // of each textarea
+const came = {}; // of each field the text that the page came with
+let drafts = {};
+try { drafts = localStorage ?? drafts; } catch {} // a frame without an origin keeps none once it is left
+const key = ({ name }) => `microgpt:${location.pathname}:${name}`;
+function draft(textarea) { // of the text that is there, or there is none
+  const { name, defaultValue: text, value } = textarea;
+  came[name] ??= text;
+  try {
+    const [of, typed] = JSON.parse(drafts[key(textarea)]);
+    return of === came[name] && of === text ? typed : value;
+  } catch { return value; }
+}
+function keep(textarea) {
+  const { name, value } = textarea;
+  try {
+    if (value === came[name]) delete drafts[key(textarea)];
+    else drafts[key(textarea)] = JSON.stringify([came[name], value]);
+  } catch {} // no room
+}
+function run({ form, parentNode }) {
+  (form ?? parentNode.closest("[data-scope]"))?.querySelector("[data-run]")?.click();
+  return true;
+}
+
+function mount(textarea) {
+  const [label] = textarea.labels, name = label?.textContent.replace(textarea.textContent, "").trim();
+  const host = Object.assign(document.createElement("div"), { className: "editor" });
+  const changed = ({ docChanged, state }) => {
+    if (docChanged) keep(Object.assign(textarea, { value: state.doc.toString() }));
+  };
+  textarea.value = draft(textarea);
+  textarea.addEventListener("input", () => keep(textarea)); // it may have to do without
+  textarea.addEventListener("keydown", (e) => e.key === "Enter" && (e.ctrlKey || e.metaKey) && run(textarea));
+  host.addEventListener("keydown", (event) => event.stopPropagation()); // none of the page's keys is meant
+  label?.addEventListener("click", () => editors.get(textarea).view?.focus());
+  textarea.after(host);
+  try {
+    const root = host.attachShadow({ mode: "open" }); // where a strict policy allows its style
+    const view = new EditorView({ doc: textarea.value, parent: root, root, extensions: [
+      keymap.of([{ key: "Mod-Enter", run: () => run(textarea) }, { key: "F8", run: nextDiagnostic }]),
+      keymap.of([...historyKeymap, ...defaultKeymap]), // none for Tab, which leads on
+      lineNumbers(), lintGutter(), history(), bracketMatching(), indentOnInput(), indentUnit.of("    "),
+      pythonLanguage, highlight, hues, theme, EditorView.updateListener.of(changed),
+      EditorView.contentAttributes.of(name ? { "aria-label": name } : {}),
+    ] });
+    textarea.hidden = true;
+    return { host, view, told: [] };
+  } catch (error) {
+    console.info(`Editor: ${error.message}`);
+    host.remove();
+    return { host };
+  }
+}
+const all = (selector) => [...document.querySelectorAll(selector)];
+function mark(textarea, editor, { view, told } = editor) { // the lines that the page says something of
+  const found = all(`[data-editor-line][data-editor-for="${CSS.escape(textarea.name)}"]`);
+  const now = found.flatMap((e) => [e, e.textContent]), { doc } = view.state;
+  const ids = textarea.getAttribute("aria-describedby")?.split(" ") ?? []; // which lead out of no shadow
+  view.contentDOM.ariaDescribedByElements = ids.flatMap((id) => document.getElementById(id) ?? []);
+  if (now.length === told.length && now.every((one, i) => one === told[i])) return;
+  editor.told = now;
+  const lines = found.map((e) => doc.line(Math.max(1, Math.min(e.dataset.editorLine, doc.lines)) || 1));
+  const marks = lines.map(({ from, to, text }, i) => ({
+    from: from + text.search(/\S|$/), to, severity: "error", message: found[i].textContent.trim(),
+  }));
+  view.dispatch(setDiagnostics(view.state, marks));
+  if (lines.length) reveal(view.scrollDOM, view.lineBlockAt(lines[0].from));
+}
+function reveal(within, { top, bottom }) { // without moving the page
+  const { scrollTop, clientHeight } = within;
+  if (top < scrollTop || bottom > scrollTop + clientHeight) within.scrollTop = top - clientHeight / 3;
+}
+function look() {
+  for (const [e, { host, view }] of editors)
+    if (!e.isConnected) view?.destroy(), host.remove(), editors.delete(e);
+  for (const e of all("textarea[data-editor]")) if (!editors.has(e)) editors.set(e, mount(e));
+  for (const [textarea, editor] of editors) if (editor.view) mark(textarea, editor);
+}
+look();
+new MutationObserver(look).observe(document, { childList: true, subtree: true });
+document.addEventListener("reset", ({ target }) => {
+  for (const [textarea, { view }] of editors) if (textarea.form === target) {
+    view?.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: textarea.defaultValue } });
+    delete drafts[key(textarea)];
+  }
+});

@@ -1,0 +1,1 @@
+"""The editor: CodeMirror and site/editor.js, as one script."""
