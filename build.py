@@ -45,6 +45,7 @@ from microgpt.viz.text.formats import size_text
 from microgpt.viz.text.language import LANGUAGES, folder, language
 from tools.build_lesson import ASSETS, Recipe, build_lesson, write
 from tools.checkpoint import Look, build_checkpoint, build_trace
+from tools.editor.script import EDITOR, editor_script
 from tools.output.compare import compare
 from tools.output.folder import Write, replace
 from tools.output.licences import notices
@@ -52,6 +53,7 @@ from tools.output.sources import our_files, site_files
 from tools.output.templates import templates
 from tools.runtime.bytecode import get_ready
 from tools.runtime.fetch import default_cache, fetch_runtime
+from tools.runtime.npm import Unavailable
 from tools.runtime.packing import pack_runtime
 from tools.runtime.pins import CORE
 from tools.server import refusal, serve
@@ -241,7 +243,8 @@ def write_site(out: Path, address: str = "") -> None:
     cache = default_cache()
     fetched = fetch_runtime(cache)
     say("runtime: compiling and packing (the first time takes a while)")
-    site = Site(pack_runtime(fetched, out, our_files(), cache), address)
+    editor = write_editor(out, cache) if any(page.editor for page in PAGES) else ""
+    site = Site(pack_runtime(fetched, out, our_files(), cache), address, editor)
     in_frame = frame_assets(read_site)
     for page in PAGES:
         view, rules = views.of(page), own_style(page)
@@ -260,6 +263,17 @@ def write_site(out: Path, address: str = "") -> None:
         (out / name).parent.mkdir(exist_ok=True)
         shutil.copyfile(path, out / name)
     write(out / "NOTICES.txt", notices(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()))
+
+
+def write_editor(out: Path, cache: Path) -> str:
+    """The name of the editor's script, which is then in `out`; "" where it cannot be made, and that is said."""
+    try:
+        script = editor_script(cache)
+    except Unavailable as why_not:
+        say(f"editor: left out, a plain field takes its place ({why_not})")
+        return ""
+    (out / EDITOR).write_bytes(script)
+    return EDITOR
 
 
 def say(line: str) -> None:

@@ -40,6 +40,7 @@ class Page(NamedTuple):
     nav: str = ""  # how the head of every page names it, if it does
     figures: tuple[str, ...] = ()  # templates of the figures in its text; a frame has them below the widget
     styles: tuple[str, ...] = ()  # folders of templates with more style that it needs
+    editor: bool = False  # its textarea[data-editor] gets an editor: site/editor.js
     large: bool = False  # it can be drawn of a large model: its lesson has `of_large(model, picture)`
 
     @property

@@ -46,6 +46,7 @@ class Site(NamedTuple):
 
     runtime: str = "runtime"  # the folder of the Python that runs in them
     address: str = ""  # where the site will be, if that is known: https://example.org/course/
+    editor: str = ""  # the editor's script, if it has one
 
 
 HERE = Site()
