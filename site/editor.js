@@ -33,12 +33,12 @@ const hues = ViewPlugin.define(
 
 const editors = new Map(); // of each textarea
 const came = {}; // of each field the text that the page came with
-let drafts = {};
-try { drafts = localStorage ?? drafts; } catch {} // a frame without an origin keeps none once it is left
+let drafts = {}; try { drafts = localStorage ?? drafts; } catch {} // a frame without an origin keeps none
 const key = ({ name }) => `microgpt:${location.pathname}:${name}`;
 function draft(textarea) { // of the text that is there, or there is none
-  const { name, defaultValue: text, value } = textarea;
+  const { name, defaultValue: text, value, dataset } = textarea;
   came[name] ??= text;
+  if ("fresh" in dataset) return keep(textarea), value; // an answer: this text is meant, and no draft
   try {
     const [of, typed] = JSON.parse(drafts[key(textarea)]);
     return of === came[name] && of === text ? typed : value;

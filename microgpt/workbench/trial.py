@@ -42,6 +42,16 @@ class Finding(Exception):
         """Whether it names a number, with ours."""
         return bool(np.isfinite(self.yours) and np.isfinite(self.ours))
 
+    @property
+    def hides(self) -> bool:
+        """Whether the original hides what is seen here."""
+        return bool(np.isfinite(self.yours) and self.ours == -np.inf)
+
+    @property
+    def misses(self) -> bool:
+        """Whether what the original sees is hidden here."""
+        return bool(self.yours == -np.inf and np.isfinite(self.ours))
+
 
 class Expected(NamedTuple):
     """Ours, all tokens at once: logits [n, vocab_size] and every report, by its name and layer."""

@@ -14,5 +14,6 @@ PAGE = Page(
     prompt="emm",
     model="names",
     nav=N_("Workbench"),
+    editor=True,
     styles=("token_row", "course/kv_cache", "course/with_and_without", "course/why_q"),
 )

@@ -64,6 +64,7 @@ class ChangedLine(NamedTuple):
 
     sign: str
     text: str
+    at: int  # the number of the reader's line; of one that is gone, of the next
 
 
 class Compared(NamedTuple):
@@ -93,6 +94,11 @@ class Answer(NamedTuple):
     def first(self) -> Outcome | None:
         """The first check that fails."""
         return next((one for one in self.outcomes if one.finding), None)
+
+    @property
+    def first_line(self) -> int:
+        """The first line that is the reader's, or the one before which lines are gone."""
+        return next((one.at for one in self.changed if one.sign != " "), 0)
 
     @property
     def n_failed(self) -> int:
@@ -199,5 +205,11 @@ def size(model: Model) -> dict[str, int]:
 def difference(code: str) -> list[ChangedLine]:
     """What the reader has changed, with the lines around it; nothing where there is no change."""
     ours, theirs = original().splitlines(), code.replace("\r\n", "\n").splitlines()
-    found = list(difflib.unified_diff(ours, theirs, lineterm="", n=AROUND))[2:]
-    return [ChangedLine(line[:1], line[1:]) for line in found]
+    found, at = list[ChangedLine](), 0
+    for line in list(difflib.unified_diff(ours, theirs, lineterm="", n=AROUND))[2:]:
+        if line.startswith("@@"):
+            at = int(line.split("+")[1].split(",")[0].split(" ")[0])
+            continue
+        found.append(ChangedLine(line[:1], line[1:], at))
+        at += line[:1] != "-"
+    return found

@@ -20,7 +20,7 @@ from microgpt.viz.patches import Patch, State, file, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings, parse
 from microgpt.workbench.original import PROGRAM, checks_text, original
-from microgpt.workbench.shelf import BUGS
+from microgpt.workbench.shelf import BUGS, Bug
 
 LONGEST_PROGRAM = 200_000  # of a program that is opened
 FIELD = "program"  # the control in which it is chosen
@@ -57,11 +57,13 @@ view = View
 # ---- what can be pressed --------------------------------------------------------------------------
 
 
-def run_yours(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
-    """The machine, drawn from the reader's code, and what the checks say of it."""
+def run_yours(
+    state: State | None, fields: Mapping[str, str], bug: Bug | None = None
+) -> tuple[State | None, list[Patch]]:
+    """The machine, drawn from the reader's code, and what the checks say of it; `bug` is the one that was loaded."""
     settings = parse(fields)
     answer = run_program(fields["code"] or original(), fields["checks"] or checks_text(), settings, fields)
-    return {"settings": settings._asdict()}, answer_patches(answer, fields)
+    return {"settings": settings._asdict()}, answer_patches(answer, fields, bug)
 
 
 def change_model(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
@@ -78,7 +80,7 @@ def load_bug(state: State | None, fields: Mapping[str, str]) -> tuple[State | No
         return load(state, fields, original())
     model = fields["model"] if bug.caught_by.get(fields["model"]) else "stories"
     prompt = fields["prompt"] if model == fields["model"] else PROMPTS[model]
-    state, patches = load(state, defaultdict(str, {**fields, "model": model, "prompt": prompt}), bug.text())
+    state, patches = load(state, {**fields, "model": model, "prompt": prompt}, bug.text(), bug)
     return state, [
         *patches,
         patch("#text", render.render("apps/workbench/_text.html", chosen=model, prompt=prompt, models=list(PROMPTS))),
@@ -103,10 +105,17 @@ def open_file(files: Files, state: State | None, fields: Mapping[str, str]) -> t
     return load(state, fields, text)
 
 
-def load(state: State | None, fields: Mapping[str, str], text: str) -> tuple[State | None, list[Patch]]:
+def load(
+    state: State | None, fields: Mapping[str, str], text: str, bug: Bug | None = None
+) -> tuple[State | None, list[Patch]]:
     """Another text in the editor, and its run."""
-    state, patches = run_yours(state, defaultdict(str, {**fields, "code": text}))
-    return state, [patch("#code", render.render("apps/workbench/_code.html", code=text)), *patches]
+    state, patches = run_yours(state, defaultdict(str, {**fields, "code": text}), bug)
+    name = bug.name if bug else ""
+    return state, [
+        patch("#code", render.render("apps/workbench/_code.html", code=text, fresh=True)),
+        patch("#bugs", render.render("apps/workbench/_bugs.html", bugs=BUGS, loaded=name), "outer"),
+        *patches,
+    ]
 
 
 def save(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
@@ -118,10 +127,10 @@ HOOKS = {"run": run_yours, "model": change_model, "bug": load_bug, "undo": undo,
 FILE_HOOKS = {"open": open_file}
 
 
-def answer_patches(answer: Answer, fields: Mapping[str, str]) -> list[Patch]:
+def answer_patches(answer: Answer, fields: Mapping[str, str], bug: Bug | None) -> list[Patch]:
     """What is new on the page. Where no step ran, the machine stays as it was."""
     page = page_named(fields["page"])
-    shown = {"answer": answer, "columns": COMPARED, "rounding": ROUNDING}
+    shown = {"answer": answer, "columns": COMPARED, "rounding": ROUNDING, "bug": bug}
     found = [
         patch(f"#{name}", render.render(f"apps/workbench/_{name}.html", **shown)) for name in ("verdict", "findings")
     ]
