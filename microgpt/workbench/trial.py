@@ -167,7 +167,7 @@ class Trial:
         at = furthest(got, want)
         if at is not None:
             where = self.head_of(name, got, at), name, float(got[at]), float(want[at])
-            self.find(N_("%(event)s is not what it should be."), pos, layer, *where, event=name)
+            self.find(N_("A number of %(event)s is not what it should be."), pos, layer, *where, event=name)
 
     def head_of(self, name: str, row: Array, at: tuple[int, ...]) -> int:
         """The head of a number in a report's row; -1 where heads are not apart."""
@@ -185,7 +185,7 @@ class Trial:
                 at = int(row.argmax())
                 found = float(logits[i, at]), float(want[i, at])
                 return self.find(
-                    N_("%(event)s is not what it should be."), start + i, -1, -1, "logits", *found, event="logits"
+                    N_("A number of %(event)s is not what it should be."), start + i, -1, -1, "logits", *found, event="logits"
                 )
 
     def rows(self, cache: Any, layer: int) -> dict[str, Array]:
