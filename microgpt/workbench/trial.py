@@ -185,7 +185,13 @@ class Trial:
                 at = int(row.argmax())
                 found = float(logits[i, at]), float(want[i, at])
                 return self.find(
-                    N_("A number of %(event)s is not what it should be."), start + i, -1, -1, "logits", *found, event="logits"
+                    N_("A number of %(event)s is not what it should be."),
+                    start + i,
+                    -1,
+                    -1,
+                    "logits",
+                    *found,
+                    event="logits",
                 )
 
     def rows(self, cache: Any, layer: int) -> dict[str, Array]:

@@ -33,10 +33,11 @@ class Late(Exception):
 
 
 class Stop(NamedTuple):
-    """Where and why a program of the reader's has stopped; line 0 is no line of it."""
+    """Where and why a program of the reader's has stopped; line 0 is no line of it. `name` is that of the program."""
 
     line: int
     error: UserError
+    name: str = PROGRAM
 
 
 class Yours:

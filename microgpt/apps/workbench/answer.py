@@ -159,9 +159,9 @@ def model_named(name: str) -> Model:
 
 
 def stop_at(error: Exception) -> Stop:
-    """Where a program, or the checks, came to a stop."""
-    stop = place_of(error)
-    return stop if stop.line else place_of(error, CHECKS)._replace(line=0)
+    """Where a program, or the reader's checks, came to a stop."""
+    stop, in_checks = place_of(error), place_of(error, CHECKS)
+    return in_checks._replace(name=CHECKS) if in_checks.line and not stop.line else stop
 
 
 def own_checks(text: str) -> dict[str, Check] | None:

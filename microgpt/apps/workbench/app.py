@@ -34,7 +34,7 @@ class View:
         self.answer = run_program(self.code, self.checks, settings, {})
         self.lines = self.code.count("\n")
         self.bugs, self.models = BUGS, list(PROMPTS)
-        self.columns, self.rounding = COMPARED, ROUNDING
+        self.columns, self.rounding, self.program = COMPARED, ROUNDING, PROGRAM
 
     @property
     def picture(self) -> Picture:
@@ -130,7 +130,7 @@ FILE_HOOKS = {"open": open_file}
 def answer_patches(answer: Answer, fields: Mapping[str, str], bug: Bug | None) -> list[Patch]:
     """What is new on the page. Where no step ran, the machine stays as it was."""
     page = page_named(fields["page"])
-    shown = {"answer": answer, "columns": COMPARED, "rounding": ROUNDING, "bug": bug}
+    shown = {"answer": answer, "columns": COMPARED, "rounding": ROUNDING, "bug": bug, "PROGRAM": PROGRAM}
     found = [
         patch(f"#{name}", render.render(f"apps/workbench/_{name}.html", **shown)) for name in ("verdict", "findings")
     ]
