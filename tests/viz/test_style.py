@@ -14,7 +14,7 @@ from microgpt.viz.rendering.style import own_style, style
 from tests.support.templates import templates
 
 # bytes of a page and the shared style, each gzip; the last two show nine heads of a model with rows of 576 numbers
-MOST = {"inside": 75_000, "kv-cache": 64_000, "kv-cache-words": 100_000, "own-model": 82_000, "many-at-once": 42_000}
+MOST = {"inside": 75_000, "kv-cache": 64_000, "kv-cache-words": 100_000, "own-model": 82_000, "workbench": 76_000, "many-at-once": 42_000}
 MOST |= {"chat-turn": 150_000, "model-that-talks": 150_000}
 MOST |= {"chat-turn-numbers": 70_000, "model-that-talks-numbers": 70_000}
 ELSE = 40_000

@@ -27,7 +27,7 @@ from microgpt.weights import TRAINED, shipped
 from tests.support.pages import parse
 
 KEPT = r"%\(\w+\)[sd]|\{\w*\}|<[^>]*>|&#?\w+;"  # in a message: what is filled in, tags, characters by name
-CODE = {"code", "pre", "script", "style"}
+CODE = {"code", "pre", "script", "style", "textarea"}
 SAID = ("aria-label", "alt", "placeholder", "title")  # attributes that are read aloud or shown
 # what has one name in all languages
 FAMILIES = ("gpt2", "llama", "mistral", "qwen2", "qwen3")
