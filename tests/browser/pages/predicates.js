@@ -173,8 +173,25 @@
     return [...found.values()].flatMap((some) => [...new Set([some[0], some[some.length >> 1]])]);
   };
 
-  // what is not drawn, which axe would ask for its styles one by one
-  window.hidden = () => all("body *").filter((e) => !e.checkVisibility() && e.parentElement.checkVisibility());
+  // What is not drawn, with all that is in it: axe would ask each for its styles one by one, which then are made for it
+  // alone. What has no box itself, but whose children have, is drawn.
+  window.hidden = () => {
+    const found = [], drawn = (e) => e.checkVisibility() || getComputedStyle(e).display === "contents";
+    const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_ELEMENT,
+      (e) => (drawn(e) ? NodeFilter.FILTER_ACCEPT : (found.push(e), NodeFilter.FILTER_REJECT)));
+    while (walk.nextNode());
+    return found;
+  };
+
+  // What axe finds, without going through what is not drawn when it looks for what lies where: it asks each element for
+  // ten styles first, and then finds that it lies nowhere.
+  window.violations = (where, options) => {
+    const gone = new Set(hidden()), walker = Document.prototype.createTreeWalker;
+    const drawn = (e) => (gone.has(e) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
+    document.createTreeWalker = (root, kinds) => walker.call(document, root, kinds, drawn);
+    return axe.run({ ...where, exclude: [...gone] }, { resultTypes: ["violations"], ...options })
+      .finally(() => delete document.createTreeWalker);
+  };
 
   // What functions here, by their names, find at widths of the frame that the page is in, or of the widget in it, each
   // with its width. In one go: nothing is painted between.

@@ -54,14 +54,13 @@ SAMPLE = {"es/index", "es/kv-cache", "es/with-and-without", "es/embed-builder"}
 SAMPLE |= {"es/embed/kv-cache-words", "es/embed/memory"}
 
 AXE = Path(AXE_FILE_PATH).read_text("utf-8")
-FOUND = """axe.run(%s, {resultTypes: ["violations"] %s}).then((r) => JSON.stringify(r.violations.map(
+FOUND = """violations(%s, %s).then((r) => JSON.stringify(r.violations.map(
   (v) => [v.id, v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + " " + n.failureSummary.slice(0, 200))])))"""
-CONTRAST = ', runOnly: ["color-contrast"]'
-COLOURS = ', runOnly: ["color-contrast", "link-in-text-block"]'
-OTHERS = ', rules: {"color-contrast": {enabled: false}, "link-in-text-block": {enabled: false}}'
-DRAWN = "{exclude: hidden()}"
+CONTRAST = '{runOnly: ["color-contrast"]}'
+COLOURS = '{runOnly: ["color-contrast", "link-in-text-block"]}'
+OTHERS = '{rules: {"color-contrast": {enabled: false}, "link-in-text-block": {enabled: false}}}'
 # of colours, which take axe as long as all the rest
-KINDS = DRAWN if EVERYTHING else "{include: kinds(), exclude: hidden()}"
+KINDS = "{}" if EVERYTHING else "{include: kinds()}"
 PREDICATES = Path(__file__).with_name("predicates.js").read_text("utf-8")
 HOST = "<!doctype html><title>host</title><link rel=icon href='data:,'><iframe width=1600 height=1000></iframe>"
 
@@ -127,7 +126,7 @@ class Opened(NamedTuple):
         found: list[str] = self.page.evaluate("(ways) => ways.flatMap((way) => states(...way))", states)
         return found
 
-    def axe(self, options: str = "", where: str = DRAWN) -> list[str]:
+    def axe(self, options: str, where: str = "{}") -> list[str]:
         """What axe finds at the widest."""
         self.page.evaluate("frameElement.style.width = '1440px'")
         found: list[str] = json.loads(self.page.evaluate(FOUND % (where, options)))
