@@ -14,6 +14,8 @@ FREEZE := -m pip freeze --all --exclude-editable --exclude pip --exclude setupto
 BABEL := $(RUN) -m babel.messages.frontend --quiet
 PINNED = -c tests/constraints/$(1).txt
 
+unexport PYTHONDONTWRITEBYTECODE # where it is set, each process would compile all modules, and pytest's asserts, anew
+
 .PHONY: serve build test check everything lint unit browsers validator references hosts attack faults bench messages constraints clean
 
 serve: $(VENV)/site

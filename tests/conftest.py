@@ -5,7 +5,9 @@ import hashlib
 import os
 import subprocess
 import sys
+from collections.abc import Generator
 from pathlib import Path
+from typing import TypeAlias
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: a core has a test of its own, and threads would wait
 
@@ -25,14 +27,30 @@ settings.load_profile("steady")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    gc.disable()  # until all is collected: what is loaded stays
     config.pluginmanager.register(proved.Modules(config), "proved modules")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What is `thorough` runs in `make everything` alone."""
+    """What is `thorough` runs in `make everything` alone; all processes have the same order again."""
+    items.sort(key=lambda item: item.path)
     if not os.environ.get("EVERYTHING"):
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("thorough")])
         items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+
+
+Collecting: TypeAlias = Generator[None, pytest.CollectReport, pytest.CollectReport]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Collecting:
+    """Each process begins at another folder. On a first run, what one has compiled the others find compiled."""
+    report = yield
+    if collector.nodeid == "tests" and (worker := os.environ.get("PYTEST_XDIST_WORKER")):
+        begin = int(worker[2:]) * len(report.result) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+        report.result = [*report.result[begin:], *report.result[:begin]]
+    return report
 
 
 @pytest.hookimpl(optionalhook=True)  # not where xdist is none, as with PyTorch
@@ -46,6 +64,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
+    gc.enable()
 
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -11,7 +11,7 @@ from microgpt.errors import UserError
 from microgpt.files import parse_json
 from microgpt.tokenizers.tokenizer_json import PlainTokenizer
 from tests.support.examples import examples
-from tests.support.given.pipelines import KINDS, LLAMA3_WORDS, SOME, both, change, tokenizers
+from tests.support.given.pipelines import KINDS, LLAMA3_WORDS, SOME, both, change, theirs, tokenizers
 
 NFC, LOWER = {"type": "NFC"}, {"type": "Lowercase"}
 A, B = ({"Sequence": {"id": name, "type_id": 0}} for name in "AB")
@@ -23,12 +23,12 @@ def token(i: Any, content: str, **flags: bool) -> dict[str, Any]:
 
 
 def added(kind: str, *tokens: dict[str, Any], **parts: Any) -> str:
-    about = json.loads(both(kind)[0].to_str())
+    about = json.loads(theirs(kind).to_str())
     return json.dumps(about | {"added_tokens": [*about["added_tokens"], *tokens]} | parts)
 
 
 def model(kind: str, **fields: Any) -> str:
-    return change(kind, model=json.loads(both(kind)[0].to_str())["model"] | fields)
+    return change(kind, model=json.loads(theirs(kind).to_str())["model"] | fields)
 
 
 def replaced(pattern: dict[str, str], content: str) -> dict[str, Any]:

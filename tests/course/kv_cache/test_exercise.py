@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 from microgpt.apps.exercises.app import sheets
@@ -11,8 +12,6 @@ from tests.support.questions import facts_of
 
 ROOT = Path(__file__).resolve().parents[3]
 EXERCISE = ROOT / "site" / "exercises" / "cache_exercise.py"
-(WRITE,) = (one for one in sheets()["exercises-code"].exercises if one.task.key == "write")
-SOLUTION = facts_of(WRITE).listing
 CROP = "del cache.keys[n:]\n    del cache.values[n:]"
 
 MISTAKES = {  # what is often done in place of what
@@ -35,6 +34,14 @@ MISTAKES = {  # what is often done in place of what
     "only the keys are cropped": ("\n    del cache.values[n:]", ""),
     "no check": ("if not 0 <= n <= len(cache.keys):", "if False:"),
 }
+
+
+@cache
+def answer() -> str:
+    """What the answer to the exercise of the page has."""
+    (write,) = (one for one in sheets()["exercises-code"].exercises if one.task.key == "write")
+    listing: str = facts_of(write).listing
+    return listing
 
 
 def with_functions(solution: str) -> str:
@@ -65,15 +72,15 @@ def test_every_test_fails_at_first_and_says_why(tmp_path: Path) -> None:
 
 
 def test_the_solution_passes_every_test(tmp_path: Path) -> None:
-    code, said = outcome(tmp_path, with_functions(SOLUTION))
+    code, said = outcome(tmp_path, with_functions(answer()))
     assert code == 0 and " passed" in said.splitlines()[-1], said
 
 
 def test_each_mistake_fails_a_test(tmp_path: Path) -> None:
-    assert [name for name, (right, _) in MISTAKES.items() if SOLUTION.count(right) != 1] == [], (
+    assert [name for name, (right, _) in MISTAKES.items() if answer().count(right) != 1] == [], (
         "the solution has changed"
     )
-    code, said = outcome(tmp_path, *(with_functions(SOLUTION.replace(*change)) for change in MISTAKES.values()))
+    code, said = outcome(tmp_path, *(with_functions(answer().replace(*change)) for change in MISTAKES.values()))
     failed = set(re.findall(r"^FAILED exercise_(\d+)\.py::", said, re.M))
     assert code == 1 and [name for i, name in enumerate(MISTAKES) if str(i) not in failed] == [], said
 

@@ -140,9 +140,13 @@ KINDS: dict[str, Callable[[], Any]] = {
 
 
 @cache
+def theirs(kind: str) -> Any:
+    return KINDS[kind]()
+
+
+@cache
 def both(kind: str) -> tuple[Any, PlainTokenizer]:
-    made = KINDS[kind]()
-    return made, PlainTokenizer(made.to_str())
+    return theirs(kind), PlainTokenizer(theirs(kind).to_str())
 
 
 # letters, marks and signs that have been in Unicode for long: the two sides may know different versions of it
@@ -162,4 +166,5 @@ SOME = st.lists(
 
 
 def change(kind: str, **parts: Any) -> str:
-    return json.dumps(json.loads(both(kind)[0].to_str()) | parts)
+    """The file of that kind with other parts: at once, as modules make many of them when they are loaded."""
+    return json.dumps(json.loads(theirs(kind).to_str()) | parts)
