@@ -16,7 +16,7 @@ PINNED = -c tests/constraints/$(1).txt
 
 unexport PYTHONDONTWRITEBYTECODE # where it is set, each process would compile all modules, and pytest's asserts, anew
 
-.PHONY: serve build test check everything lint unit browsers validator references hosts attack faults bench messages constraints clean
+.PHONY: serve build test check everything lint style types daily unit browsers validator references hosts attack faults bench messages constraints clean
 
 serve: $(VENV)/site
 	$(RUN) build.py --serve $(PORT)
@@ -24,20 +24,28 @@ serve: $(VENV)/site
 build: $(VENV)/site
 	$(RUN) build.py
 
-test: lint unit # in each engine what the engine does of its own
+test: style # in each engine what the engine does of its own; mypy, which takes one core, beside it
+	$(MAKE) -j2 types unit
 
-check: lint # what needs no browser and is not slow: for every day
-	$(PYTEST) -m "not references and not hosts and not slow" --ignore tests/browser --ignore tests/hosts
+check: style # what needs no browser and is not slow: for every day
+	$(MAKE) -j2 types daily
 
 everything: lint # every case in every engine, all examples, hosts, references by thousands, the attack, planted faults
 	EVERYTHING=1 $(MAKE) unit
 	EVERYTHING=1 $(MAKE) references hosts
 	$(MAKE) attack faults
 
-lint: $(VENV)/test
+lint: style types
+
+style: $(VENV)/test
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
+
+types: $(VENV)/test
 	$(RUN) -m mypy
+
+daily: $(VENV)/test
+	$(PYTEST) -m "not references and not hosts and not slow" --ignore tests/browser --ignore tests/hosts
 
 unit: $(VENV)/test browsers validator
 	$(PYTEST) -m "not references and not hosts"
