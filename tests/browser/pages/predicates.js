@@ -183,14 +183,19 @@
     return found;
   };
 
-  // What axe finds, without going through what is not drawn when it looks for what lies where: it asks each element for
-  // ten styles first, and then finds that it lies nowhere.
+  // What axe finds, but in what is not drawn. When it looks for what lies where, it asks each element for ten styles before
+  // it finds that it lies nowhere: it does not come to those. And as it asks of each element for each rule whether it is
+  // in any that is left out, one of them answers for all.
   window.violations = (where, options) => {
-    const gone = new Set(hidden()), walker = Document.prototype.createTreeWalker;
-    const drawn = (e) => (gone.has(e) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
+    const gone = hidden(), within = new Set(gone.flatMap((e) => [e, ...all("*", e)]));
+    const exclude = gone.slice(0, 1), walker = Document.prototype.createTreeWalker;
+    const drawn = (e) => (within.has(e) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
     document.createTreeWalker = (root, kinds) => walker.call(document, root, kinds, drawn);
-    return axe.run({ ...where, exclude: [...gone] }, { resultTypes: ["violations"], ...options })
-      .finally(() => delete document.createTreeWalker);
+    for (const one of exclude) one.contains = (e) => within.has(e);
+    return axe.run({ ...where, exclude }, { resultTypes: ["violations"], ...options }).finally(() => {
+      delete document.createTreeWalker;
+      for (const one of exclude) delete one.contains;
+    });
   };
 
   // What functions here, by their names, find at widths of the frame that the page is in, or of the widget in it, each
