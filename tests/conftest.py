@@ -33,8 +33,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What is `thorough` runs in `make everything` alone; all processes have the same order again."""
-    items.sort(key=lambda item: item.path)
+    """What is `thorough` runs in `make everything` alone. Several processes have the same order again."""
+    if os.environ.get("PYTEST_XDIST_WORKER"):
+        items.sort(key=lambda item: item.path)
     if not os.environ.get("EVERYTHING"):
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("thorough")])
         items[:] = [item for item in items if not item.get_closest_marker("thorough")]
