@@ -1,6 +1,7 @@
 """The exercise that learners download: a solution passes all its tests, and each usual mistake fails one."""
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -61,7 +62,8 @@ def outcome(folder: Path, *sources: str) -> tuple[int, str]:
     for path, source in zip(paths, sources, strict=True):
         path.write_text(source, "utf-8")
     command = [sys.executable, *"-m pytest -q -p no:cacheprovider --rootdir".split(), str(folder), *map(str, paths)]
-    found = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=100)
+    alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    found = subprocess.run(command, cwd=folder, env=alone, capture_output=True, text=True, timeout=100)
     return found.returncode, found.stdout
 
 
