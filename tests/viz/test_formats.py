@@ -110,7 +110,8 @@ def test_points_of_a_line_and_paths_from_run_to_run() -> None:
     assert points([(12, 3.46), (14.04, 4)]) == "12.0,3.5 14.0,4.0"
     assert path([(2, 4, 3), (7, 4, 1)]) == "M2 4h3m2 0h1"
     assert path([(2, 0.5, 3), (0, 1.5, 1), (4, 3.5, 2)]) == "M2 0.5h3m-5 1h1m3 2h2"
-    assert path([]) == ""
+    assert path([(2.5, 4, 3), (2.5, 8, 1), (4.5, 0, 2)], down=True) == "M2.5 4v3m0 1v1m2 -9v2"
+    assert path([]) == path([], down=True) == ""
 
 
 def test_numbers_stand_under_each_other() -> None:

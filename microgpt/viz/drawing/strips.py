@@ -21,10 +21,10 @@ SCALE_SHARE = 95  # percent of the numbers that a scale holds
 STRIP_HEIGHT = 10  # of a strip, in the units of its paths
 ABOVE, BELOW = 4, 6  # the middle of a cell that is 8 high, above zero and below
 N_LARGEST = 3  # numbers that are said where a strip cannot be seen
-LEVEL_STEP = 2  # levels of the heat scale that are one here
+LEVEL_STEP = 3  # levels of the heat scale that are one here
 CELLS = 64  # the most cells of a row that is not cut into heads
 
-CellRun: TypeAlias = tuple[int, float, int]  # cells side by side: where they begin, x and y, and how many they are
+CellRun: TypeAlias = tuple[float, float, int]  # cells side by side: where they begin, x and y, and how many they are
 
 
 class Thin(NamedTuple):
@@ -57,7 +57,7 @@ class ThinScale(NamedTuple):
         return max(1, 2 - math.floor(math.log10(self.limit / 0.3)))
 
     def cell(self, value: float) -> HeatCell:
-        """On every second level of the heat scale: with half the levels a strip has half the paths."""
+        """On every third level of the heat scale: with a third of the levels a strip has a third of the paths."""
         level = LEVEL_STEP * min(round(LEVELS / LEVEL_STEP * abs(value) / self.limit), LEVELS // LEVEL_STEP)
         return HeatCell(-level if value < 0 else level, value)
 

@@ -18,7 +18,7 @@ from microgpt.viz.large.heads import Open, other_rows
 from microgpt.viz.text.formats import number, show
 from microgpt.viz.text.language import say
 
-LEVELS = (0.05, 0.2, 0.4, 0.7)  # a cell has the level of the largest of these that its weight reaches
+LEVELS = (0.05, 0.2, 0.4, 0.7)  # a cell is drawn once for each of these that its weight reaches
 HEAD_NAME, OPEN_HEAD_NAME = N_("layer %(layer)s, head %(head)s"), N_("layer %(layer)s, head %(head)s: open")
 HEAD_SAYS = N_(
     "Layer %(layer)s, head %(head)s: at “%(token)s” it gives %(weight)s to “%(key)s”, the most to a row that is "
@@ -201,16 +201,21 @@ def level_of(weights: Array) -> Array:
 
 
 def level_paths(weights: Array) -> list[list[list[tuple[int, list[CellRun]]]]]:
-    """For each head of `weights` [n_layer, n_head, n, n]: level -> its cells, line by line."""
+    """For each head of `weights` [n_layer, n_head, n, n]: level -> the cells that reach it, column by column.
+
+    A head that rests on a row fills its column, and what reaches a level reaches those below: both are long lines, of
+    which a page of hundreds of heads is a good deal lighter.
+    """
     n_layer, n_head, n, _ = weights.shape
-    cells = np.zeros((n_layer * n_head * n, n + 1), np.int8)  # all lines one after the other, an empty cell between
-    cells[:, :-1] = level_of(weights).reshape(-1, n)
-    level, at, length = runs(cells.ravel())
-    (line, x), found = divmod(at, n + 1), [list[tuple[int, list[CellRun]]]() for _ in range(n_layer * n_head)]
-    path = line // n * len(LEVELS) + level - 1  # of a head and a level
-    order = np.argsort(path, kind="stable")
-    drawn = [(x, y + 0.5, n_cells) for x, y, n_cells in as_lines(one[order] for one in (x, line % n, length))]
-    paths, starts = np.unique(path[order], return_index=True)
+    levels = level_of(weights).swapaxes(-1, -2).reshape(n_layer * n_head, 1, n, n)
+    # of each head each level, all columns one after the other, an empty cell between
+    cells = np.zeros((n_layer * n_head, len(LEVELS), n, n + 1), np.int8)
+    cells[..., :-1] = levels > np.arange(len(LEVELS))[:, None, None]
+    _, at, length = runs(cells.ravel())
+    (line, y), found = divmod(at, n + 1), [list[tuple[int, list[CellRun]]]() for _ in range(n_layer * n_head)]
+    path, x = divmod(line, n)  # of a head and a level
+    drawn: list[CellRun] = [(column + 0.5, first, n_cells) for column, first, n_cells in as_lines((x, y, length))]
+    paths, starts = np.unique(path, return_index=True)
     for one, start, stop in as_lines((paths, starts, np.append(starts, len(drawn))[1:])):
         head, level_below = divmod(one, len(LEVELS))
         found[head].append((level_below + 1, drawn[start:stop]))

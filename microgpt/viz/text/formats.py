@@ -97,13 +97,14 @@ def points(pairs: Iterable[tuple[float, float]]) -> str:
     return " ".join(f"{coordinate(x)},{coordinate(y)}" for x, y in pairs)
 
 
-def path(runs: Iterable[tuple[int, float, int]]) -> str:
-    """Lines to the right as an SVG path: of each where it begins, x and y, and its length. 'M2 5h10m3 0h4'."""
-    moves, pen_x, pen_y = list[float](), 0, 0.0
+def path(runs: Iterable[tuple[float, float, int]], down: bool = False) -> str:
+    """Lines to the right, or `down`, as an SVG path: of each its start, x and y, and its length. 'M2 5h10m3 0h4'."""
+    moves, pen_x, pen_y = list[float](), 0.0, 0.0
     for x, y, length in runs:
         moves += (x - pen_x, y - pen_y, length)
-        pen_x, pen_y = x + length, y
-    text = "m%d %gh%d" * (len(moves) // 3) % tuple(moves)  # all at once, which takes half the time
+        pen_x, pen_y = (x, y + length) if down else (x + length, y)
+    line = "m%g %dv%d" if down else "m%d %gh%d"
+    text = line * (len(moves) // 3) % tuple(moves)  # all at once, which takes half the time
     return text.replace("m", "M", 1)
 
 

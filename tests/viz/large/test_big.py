@@ -113,9 +113,9 @@ def test_every_listed_number_and_every_cell_is_the_traces() -> None:
                 for svg in drawn:
                     cells = levels(svg)
                     for i, value in enumerate(values.tolist()):
-                        level = min(6, round(6 * abs(value) / scale.limit))
+                        level = min(4, round(4 * abs(value) / scale.limit))
                         sign = "n" if value < 0 else "p"
-                        wanted = (f"{sign}{2 * level}", ABOVE if sign == "p" else BELOW) if level else None
+                        wanted = (f"{sign}{3 * level}", ABOVE if sign == "p" else BELOW) if level else None
                         assert cells.get(i) == wanted
                     largest = int(np.abs(values).argmax())
                     assert f"largest: {largest}: " in svg.get("aria-label", "")
@@ -150,10 +150,11 @@ def test_the_overview_draws_all_weights_of_all_heads() -> None:
         for path in parts(svg, "path"):
             (level,) = classes(path)
             x = y = 0
-            for dx, dy, length in re.findall(r"[Mm](-?\d+) (-?\d+)(?:\.5)?h(\d+)", path.get("d", "")):
+            for dx, dy, length in re.findall(r"[Mm](-?\d+)(?:\.5)? (-?\d+)v(\d+)", path.get("d", "")):
                 x, y = x + int(dx), y + int(dy)
-                drawn[y, x : x + int(length)] += int(level[1:])
-                x += int(length)
+                assert (drawn[y : y + int(length), x] == int(level[1:]) - 1).all(), "on all levels below"
+                drawn[y : y + int(length), x] += 1
+                y += int(length)
         for i in range(n):
             expected = level_of(shown.trace["attn_weights", i, layer][head, 0])
             assert drawn[i, : i + 1].tolist() == expected.tolist()
