@@ -36,6 +36,7 @@ class Page(NamedTuple):
     hero: str = ""  # the widget whose figure stands for a page that has none
     frames: bool = False  # it shows other pages of the site in frames
     still: bool = False  # drawn from a file beside the site, which Python in the browser does not have
+    drawn: tuple[int, ...] = ()  # the steps and the open heads of such a page: its style has rules for no more
     recorded: str = ""  # where the model ran, if not here, and what is different in it
     nav: str = ""  # how the head of every page names it, if it does
     figures: tuple[str, ...] = ()  # templates of the figures in its text; a frame has them below the widget

@@ -55,7 +55,7 @@ def test_the_heads_that_repeat_are_those_of_the_weights() -> None:
         weight, layer, head = strongest(i, j)
         assert numbers(line) == [round(weight, 2), layer, head]
     opened = {(one.layer, one.head) for one in view_of(PAGE).picture.open_heads}
-    assert opened >= {strongest(i, j)[1:] for i, j in steps}, "what the table names can be looked into"
+    assert opened == {strongest(i, j)[1:] for i, j in steps}, "what the table names can be looked into"
     weight, layer, head = strongest(*steps[0])
     assert numbers(by_id(PAGE)["opened"]) == [steps[0][0] + 1, head, layer]
     above = sum(
@@ -71,7 +71,8 @@ def test_the_heads_that_repeat_are_those_of_the_weights() -> None:
 def test_its_numbers_are_those_of_the_trace() -> None:
     """On their page, of a step and a head; those who share a key share its row."""
     (step,) = (e for e in tree_of(f"{PAGE}-numbers").iter("section") if e.get("aria-labelledby") == "step-17")
-    rows = {text(e[0]): [float(x.replace("−", "-")) for x in text(e[1]).split()] for e in step.iter("div")}
+    listed = [e for e in next(step.iter("dl")).iter("div")]
+    rows = {text(e[0]): [float(x.replace("−", "-")) for x in text(e[1]).split()] for e in listed}
     config = trace().about["config"]
     for name, head in (("q", 4), ("k", 4 * config["n_kv_head"] // config["n_head"])):
         (told,) = (numbers for heads, numbers in rows.items() if heads.split()[0] == name and "17.4" in heads)

@@ -170,3 +170,26 @@ def test_the_stepper_is_the_course_s_own_and_asks_for_no_python() -> None:
     for lang in LANGUAGES:
         assert len([e for e in tree_of(PAGE, lang).iter("input") if e.get("name") == "step"]) == N
         assert not [e for e in tree_of(PAGE, lang).iter() if e.get("data-hook")]
+
+
+def test_what_the_picture_does_not_say_stands_on_the_page_of_its_numbers() -> None:
+    """Of the head that is shown first the picture says how each number comes about; of the others, that page."""
+    shown = view(None).picture  # type: ignore[arg-type]
+    first, others = shown.heads[shown.at_head], [one for at, one in enumerate(shown.heads) if at != shown.at_head]
+    of_heads = [e for e in find(tree_of(PAGE), "replies", "O") if not find(e, "elsewhere")]
+    assert len(of_heads) == N and all(f"O{shown.at_head}" in e.get("class", "").split() for e in of_heads)
+    (elsewhere,) = find(tree_of(PAGE), "elsewhere")
+    assert [e.get("href") for e in elsewhere.iter("a")] == [f"{PAGE}-numbers.html"]
+    assert not find(tree_of(PAGE), "costs") and (first.layer, first.head) not in [(x.layer, x.head) for x in others]
+    for i, section in enumerate(find(tree_of(f"{PAGE}-numbers"), "listed")):
+        total = [numbers(cell)[0] for cell in find(section, "costs")[0].iter("td") if text_of(cell)][-2:]
+        assert total == [step_macs(CONFIG, i + 1).sum(), naive(CONFIG, i + 1).sum()]
+        (sums,) = find(section, "sums")
+        assert [text_of(e) for e in sums.iter("h3")] == [f"layer {one.layer}, head {one.head}" for one in others]
+        for one, rows in zip(others, sums.iter("dl"), strict=True):
+            for row in rows.iter("div"):
+                at = int(text_of(row[0]).split()[0])
+                for name, said in zip(("attn_scores", "attn_weights"), [*row.iter("dd")], strict=True):
+                    wanted = trace()[name, i, one.layer][one.head, 0, at]
+                    assert all(abs(numbers(e)[0] - wanted) < 0.0051 for e in said.iter("b"))
+        assert len([*sums.iter("b")]) > len(others) * (i + 1), "most have both"

@@ -16,4 +16,5 @@ PAGE = Page(
     hero="fewer_heads",
     styles=("course/kv_cache", "large", "apps/model_that_talks"),
     still=True,
+    drawn=(22, 2),
 )

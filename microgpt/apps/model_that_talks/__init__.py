@@ -17,4 +17,5 @@ PAGE = Page(
     hero="fewer_heads",
     styles=("course/kv_cache", "large"),
     still=True,
+    drawn=(12, 9),
 )

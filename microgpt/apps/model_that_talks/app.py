@@ -25,7 +25,11 @@ __all__ = ["HALF_WEIGHT", "view"]  # and what the templates read
 
 
 class Text(NamedTuple):
-    """What the model was given; `new` tokens are its own. Where `layers` and `heads` are empty, the rule opens some."""
+    """What the model was given; `new` tokens are its own. Where `layers` and `heads` are empty, the rule opens some.
+
+    Of what the trace has of these, the page opens `opened`, each as layer and head, or all. It is to weigh little, so
+    it says of `told` heads how their numbers come about; the page of its numbers does so of the others.
+    """
 
     file: str
     prompt: str
@@ -33,9 +37,11 @@ class Text(NamedTuple):
     layers: tuple[int, ...]
     heads: tuple[int, ...]
     digits: int
+    opened: tuple[str, ...]
+    told: int
 
 
-DAY = Text("smollm2.json", "The next day is bright", 7, (), (), 4)
+DAY = Text("smollm2.json", "The next day is bright", 7, (), (), 4, (), 1)
 CHAT_TEXT = Text(
     "smollm2-chat.json",
     "<|im_start|>user\nWhat is the capital of France?<|im_end|>\n<|im_start|>assistant\n",
@@ -43,6 +49,8 @@ CHAT_TEXT = Text(
     (17, 18),
     (4, 6),
     3,
+    ("17.4", "18.6"),
+    2,
 )
 TEXTS = (DAY, CHAT_TEXT)
 
@@ -71,8 +79,9 @@ class Peak(NamedTuple):
 def picture(text: Text = DAY) -> ExcerptPicture:
     """A trace of the repository, drawn; it opens on the head and the step that show most."""
     shown = picture_of_excerpt(from_json((TRACES / text.file).read_text("utf-8")), text.layers, text.heads)
-    head, step = tell_most(attention(shown.trace, shown.config, shown.n), shown.heads)
-    return replace(shown, at_head=head, selected=step)
+    heads = tuple(one for one in shown.heads if not text.opened or one.value in text.opened)
+    head, step = tell_most(attention(shown.trace, shown.config, shown.n), heads)
+    return replace(shown, heads=heads, at_head=head, selected=step, apart=True, told=text.told)
 
 
 class View:

@@ -3,7 +3,10 @@
 from microgpt.errors import N_
 from microgpt.viz.page import Page
 
-SUMMARY = N_("What each strip of the open heads holds, one number after the other, step by step.")
+SUMMARY = N_(
+    "What each strip of the open heads holds, one number after the other, step by step; what each step costs, and how "
+    "it was checked."
+)
 PAGES = tuple(
     Page(
         name,

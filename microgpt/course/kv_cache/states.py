@@ -43,6 +43,11 @@ def states(big: bool) -> dict[str, Any]:
     }
 
 
+def drawn_states(rows: int, opened: int) -> dict[str, Any]:
+    """What is otherwise where it is known how many rows and open heads of a large model a page has."""
+    return {"steps": rows, "layers": 0, "heads": 0, "opened": opened, "cells": 0, "numbers": lens_names(rows, 0)}
+
+
 class Span(NamedTuple):
     """Stages in which some pieces of the machine move, with `start` and `share` of the time that a step takes."""
 

@@ -177,6 +177,7 @@ class Picture:
     layer: int = -1  # and head: those that are shown first; -1 are those whose weights differ most
     head: int = -1
     phase: int = 0  # the stage that is over; at first the step is still to come
+    apart: bool = False  # what few ask for stands on a page of its own: numbers, costs and checks
     _steps: dict[int, Step] = field(default_factory=dict)
     _rows: dict[tuple[int, int], Row] = field(default_factory=dict)
 
@@ -536,6 +537,11 @@ class Picture:
                 found.append((where, meets))
         return found
 
+    @property
+    def untold(self) -> str:
+        """The classes of the heads that are drawn of which `lines` says nothing; "" where there are none."""
+        return ""
+
     def lines(self, i: int) -> list[Lines]:
         """For each layer and head that is drawn: how the numbers of step i come about."""
         drawn = [(x, head, self.of_head(x, head)) for x in self.layers for head in range(self.config.n_head)]
@@ -717,10 +723,11 @@ class Picture:
         return None if chosen is None else self.vocabulary_token(chosen)
 
 
-def bars(values: Array, limit: float) -> str:
-    """A bar a number of `values` [n], one below the other, from the middle to the right where it is positive."""
-    sizes = np.clip(values / limit, -1, 1) * HALF
-    return f"M{HALF} .1" + "m0 .2".join(f"h{size:.1f}v.8H{HALF}" for size in sizes.tolist())
+def bars(values: Array, limit: float, digits: int = 1) -> str:
+    """A bar a number of `values` [n], one below the other, from the middle to the right where it is positive; with so
+    many decimals."""
+    sizes = np.round(np.clip(values / limit, -1, 1) * HALF, digits) + 0.0  # which has no -0
+    return f"M{HALF} .1" + "m0 .2".join(f"h{size:.{digits}f}v.8H{HALF}" for size in sizes.tolist())
 
 
 @lru_cache(maxsize=10_000)

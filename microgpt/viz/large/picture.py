@@ -20,11 +20,13 @@ from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.drawing.counters import N_GUESSES
 from microgpt.viz.drawing.heat import Strip
+from microgpt.viz.drawing.lens import Lines
 from microgpt.viz.drawing.picture import Bars, Listed, Past, Picture, bars, most_tokens
 from microgpt.viz.drawing.strips import SCALE_SHARE, Thin, ThinScale, fold, run_length, thin_scale
 from microgpt.viz.large.excerpt import EVENTS_KEPT, excerpt, of_heads, v_lengths
 from microgpt.viz.large.heads import RANKS, Open, attention, check_numbers, choose_heads, earlier, tell_most, with_rows
 from microgpt.viz.large.overview import Overview, overview
+from microgpt.viz.rendering.style import MOST_OPEN
 from microgpt.weights import Model
 
 N_NEW = 8  # tokens that the model adds, if there is room
@@ -53,6 +55,7 @@ class BigPicture(Picture):
     by_rule: bool = True  # the heads were not chosen by the author
     layers_by_rule: bool = True
     few: bool = False  # strips of a few cells, named by layer and head as those of small models: for a figure
+    told: int = MOST_OPEN  # of so many heads it says how their numbers come about, first of the one shown first
 
     @property
     def open_heads(self) -> tuple[Open, ...]:
@@ -82,6 +85,24 @@ class BigPicture(Picture):
     def event_names(self) -> set[str]:
         """What the excerpt of the page has."""
         return super().event_names & EVENTS_KEPT
+
+    @cached_property
+    def told_of(self) -> list[int]:
+        """The opened heads that are `told`, by their place."""
+        by_turn = sorted(range(len(self.heads)), key=lambda at: at != self.at_head)
+        return sorted(by_turn[: self.told])
+
+    @property
+    def untold(self) -> str:
+        others = [at for at in range(len(self.heads)) if at not in self.told_of]
+        return self.where(others) if others else ""
+
+    def lines(self, i: int) -> list[Lines]:
+        return [self.lines_at(i, at) for at in self.told_of]
+
+    def lines_at(self, i: int, at: int) -> Lines:
+        """How the numbers of step i come about, of the opened head at that place."""
+        return self.lines_of(i, self.heads[at].layer, self.heads[at].head, self.where([at]))
 
     @property
     def first_layer(self) -> int:
@@ -179,12 +200,14 @@ class BigPicture(Picture):
 
     def strips(self, name: str, pos: int, at: int = -1) -> list[Thin | Strip]:
         kind = SCALE_OF[name]
-        return [
+        found = [
             Strip(where, [self.scales[kind, layer].cell(x) for x in fold(values, CELLS).tolist()], None)
             if self.few or not len(values)
             else self.scales[kind, layer].strip(values, where)
             for layer, where, values in self.rows(name, pos, at)
         ]
+        # to who does not see a strip its page of numbers says them all, and here they would be said a thousand times
+        return [one._replace(largest=[]) if self.apart and isinstance(one, Thin) else one for one in found]
 
     def per_layer(self, name: str, pos: int) -> list[Any]:
         return self.strips(name, pos)
@@ -195,7 +218,8 @@ class BigPicture(Picture):
     def bars(self, pos: int) -> list[Bars]:
         limits = {layer: self.scales[SCALE_OF["attn_norm"], layer].limit for layer in self.layers}
         rows = self.rows("attn_norm", pos)
-        return [Bars(where, len(values), bars(values, limits[layer])) for layer, where, values in rows]
+        # where there are so many, each is a few pixels long, and a tenth of one is not seen
+        return [Bars(where, len(values), bars(values, limits[layer], digits=0)) for layer, where, values in rows]
 
     def strip(self, name: str, row: Array, layer: int) -> Strip:
         """As few cells as a table has room for; on the scale of its layer."""

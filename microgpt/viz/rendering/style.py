@@ -46,20 +46,24 @@ def own_style(page: Page, big: bool = False) -> str:
         *written, states = (where(f"{folder}/{name}") for name in ("style.css", "lens.css", "states.css"))
         found += [one.read_text("utf-8") for one in written if one.is_file()]
         if states.is_file():
-            found.append(render(f"{folder}/states.css", **numbers_of(folder, drawn_large)))
+            found.append(render(f"{folder}/states.css", **numbers_of(folder, drawn_large, page.drawn)))
     return minify("".join(found))
 
 
-def numbers_of(folder: str, big: bool) -> dict[str, Any]:
+def numbers_of(folder: str, big: bool, drawn: tuple[int, ...] = ()) -> dict[str, Any]:
     """How many there are at most of what the rules of that states.css are written for, more for a `big` model:
-    states.py beside it says so."""
-    found: dict[str, Any] = import_module(f"microgpt.{folder.replace('/', '.')}.states").states(big)
-    return found
+    states.py beside it says so. Of a page that is as it was built there may be as many as are `drawn`."""
+    module = import_module(f"microgpt.{folder.replace('/', '.')}.states")
+    found: dict[str, Any] = module.states(big)
+    return found | module.drawn_states(*drawn) if drawn else found
 
 
 def minify(text: str) -> str:
-    """Style without what it says to those who write it."""
-    return re.sub(r"/\*.*?\*/\n?", "", text, flags=re.DOTALL)
+    """Style without what it says to those who write it, and without the spaces that it is read by: every page carries
+    it. A rule stays a line; no string of ours has any of these marks in it."""
+    text = re.sub(r"/\*.*?\*/\n?", "", text, flags=re.DOTALL)
+    text = re.sub(r"\s*\{\s*", "{", re.sub(r": (?=[^\s;}])", ":", re.sub(r";\s+", ";", text)))
+    return re.sub(r"(?<=\n) +", "", re.sub(r";?[ \n]*\}(?: +(?=\S))?", "}", text))
 
 
 def read_site(name: str) -> str:
