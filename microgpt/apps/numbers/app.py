@@ -23,7 +23,7 @@ class Made(NamedTuple):
     weight: Share | None
 
 
-def made(lines: Lines) -> list[Made]:
+def by_row(lines: Lines) -> list[Made]:
     """The lines of a head, row by row."""
     scores, weights = dict(lines.scores), dict(lines.weights)
     return [Made(row, scores.get(row), weights.get(row)) for row in sorted(scores.keys() | weights.keys())]
@@ -38,8 +38,8 @@ class Numbers(NamedTuple):
     def sums(self, i: int) -> list[tuple[Open, list[Made]]]:
         """How the scores and weights of step i come about, of the open heads of which the picture does not say it."""
         shown = self.picture
-        others = [at for at in range(len(shown.heads)) if at not in shown.told_of]
-        return [(shown.heads[at], made(shown.lines_at(i, at))) for at in others]
+        others = [at for at in range(len(shown.heads)) if at not in shown.heads_with_lines]
+        return [(shown.heads[at], by_row(shown.lines_at(i, at))) for at in others]
 
     def heads(self, row: Listed) -> list[str]:
         """The open heads whose row this is, each as layer and head: those that share a key share its row."""

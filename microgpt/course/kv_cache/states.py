@@ -43,7 +43,7 @@ def states(big: bool) -> dict[str, Any]:
     }
 
 
-def drawn_states(rows: int, opened: int) -> dict[str, Any]:
+def states_of_page(rows: int, opened: int) -> dict[str, Any]:
     """What is otherwise where it is known how many rows and open heads of a large model a page has."""
     return {"steps": rows, "layers": 0, "heads": 0, "opened": opened, "cells": 0, "numbers": lens_names(rows, 0)}
 

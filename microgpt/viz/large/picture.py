@@ -87,18 +87,18 @@ class BigPicture(Picture):
         return super().event_names & EVENTS_KEPT
 
     @cached_property
-    def told_of(self) -> list[int]:
+    def heads_with_lines(self) -> list[int]:
         """The opened heads that are `told`, by their place."""
         by_turn = sorted(range(len(self.heads)), key=lambda at: at != self.at_head)
         return sorted(by_turn[: self.told])
 
     @property
     def untold(self) -> str:
-        others = [at for at in range(len(self.heads)) if at not in self.told_of]
+        others = [at for at in range(len(self.heads)) if at not in self.heads_with_lines]
         return self.where(others) if others else ""
 
     def lines(self, i: int) -> list[Lines]:
-        return [self.lines_at(i, at) for at in self.told_of]
+        return [self.lines_at(i, at) for at in self.heads_with_lines]
 
     def lines_at(self, i: int, at: int) -> Lines:
         """How the numbers of step i come about, of the opened head at that place."""

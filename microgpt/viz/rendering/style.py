@@ -55,7 +55,7 @@ def numbers_of(folder: str, big: bool, drawn: tuple[int, ...] = ()) -> dict[str,
     states.py beside it says so. Of a page that is as it was built there may be as many as are `drawn`."""
     module = import_module(f"microgpt.{folder.replace('/', '.')}.states")
     found: dict[str, Any] = module.states(big)
-    return found | module.drawn_states(*drawn) if drawn else found
+    return found | module.states_of_page(*drawn) if drawn else found
 
 
 def minify(text: str) -> str:
