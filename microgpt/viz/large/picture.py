@@ -26,7 +26,6 @@ from microgpt.viz.drawing.strips import SCALE_SHARE, Thin, ThinScale, fold, run_
 from microgpt.viz.large.excerpt import EVENTS_KEPT, excerpt, of_heads, v_lengths
 from microgpt.viz.large.heads import RANKS, Open, attention, check_numbers, choose_heads, earlier, tell_most, with_rows
 from microgpt.viz.large.overview import Overview, overview
-from microgpt.viz.rendering.style import MOST_OPEN
 from microgpt.weights import Model
 
 N_NEW = 8  # tokens that the model adds, if there is room
@@ -34,6 +33,7 @@ SCALES = {"q, k": ("q", "k"), "v": ("v", "head_out"), "x": ("attn_norm",)}  # q 
 SCALE_OF = {name: kind for kind, names in SCALES.items() for name in names}
 COLUMNS = 8  # numbers of a row in a plain table
 CELLS = 16  # of a row in a figure
+ALL = 99  # heads: more than any page opens
 
 
 class Facts(NamedTuple):
@@ -55,7 +55,7 @@ class BigPicture(Picture):
     by_rule: bool = True  # the heads were not chosen by the author
     layers_by_rule: bool = True
     few: bool = False  # strips of a few cells, named by layer and head as those of small models: for a figure
-    told: int = MOST_OPEN  # of so many heads it says how their numbers come about, first of the one shown first
+    told: int = ALL  # of so many heads it says how their numbers come about, first of the one shown first
 
     @property
     def open_heads(self) -> tuple[Open, ...]:
