@@ -7,6 +7,8 @@ another check.
 
 from __future__ import annotations
 
+from itertools import islice, zip_longest
+
 from microgpt.cache import Batch, KVCache
 from microgpt.errors import N_
 from microgpt.workbench.trial import TOLERANCE, Trial
@@ -132,9 +134,9 @@ def memory_as_counted(trial: Trial) -> None:
 def the_loop(trial: Trial) -> None:
     """`generate` writes the tokens that ours writes."""
     n = len(trial.ids)
-    yours, ours = list(trial.yours.generate(trial.params, trial.config, trial.ids[:1], n)), trial.ours(n)
-    same = next((at for at, pair in enumerate(zip(yours, ours, strict=False)) if pair[0] != pair[1]), None)
-    trial.expect(yours == ours, N_("The loop writes another text: token %(at)s differs."), at=(same or 0) + 1)
+    written, ours = trial.yours.generate(trial.params, trial.config, trial.ids[:1], n), trial.ours(n)
+    for at, (yours, want) in enumerate(zip_longest(islice(written, n + 1), ours), 1):
+        trial.expect(yours == want, N_("The loop writes another text: token %(at)s differs."), at=at)
 
 
 def with_and_without(trial: Trial) -> None:

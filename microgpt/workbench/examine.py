@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from microgpt.errors import N_, UserError
 from microgpt.weights import Model
 from microgpt.workbench import checks
 from microgpt.workbench.trial import Finding, Trial, expect
@@ -53,12 +54,12 @@ def examine(yours: Yours, model: Model, ids: Sequence[int], known: dict[str, Che
     """Every check on the program, with these tokens."""
     expected, results, furthest = expect(model, ids), list[Outcome](), 0.0
     for name, check in (known or checks_of()).items():
+        if not yours.left:
+            break  # a loop that did not end has used up the time of all
         trial = Trial(yours, model, ids, expected)
         finding = run_check(check, trial)
         results.append(Outcome(name, " ".join((check.__doc__ or name).split()), finding))
         furthest = max(furthest, trial.furthest)
-        if not yours.left:
-            break  # a loop that did not end has used up the time of all
     return Examination(results, furthest)
 
 
@@ -71,5 +72,9 @@ def run_check(check: Check, trial: Trial) -> Finding | None:
         return found
     except Exception as error:
         place = place_of(error, trial.yours.name)
+        if not place.line and check.__module__ != checks.__name__:
+            own = place_of(error, check.__code__.co_filename)
+            sentence = N_("The check itself fails at its line %(line)s: %(why)s")
+            place = place._replace(error=UserError(sentence, line=own.line, why=own.error))
         return trial.first or Finding(place.error, line=place.line)
     return trial.first

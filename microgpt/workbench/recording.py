@@ -7,7 +7,7 @@ position of the step that made it. A row that was never of this text has no plac
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,12 @@ from microgpt.cache import KVCache, Told
 from microgpt.config import Array, Report
 from microgpt.cost import Counter
 from microgpt.decode import decode_step
+from microgpt.errors import N_, UserError
 from microgpt.record import Recording
 from microgpt.trace import Trace
 from microgpt.weights import Model
+from microgpt.workbench.told import EACH, ONCE, check_logits, check_report, missing
+from microgpt.workbench.watch import lend
 from microgpt.workbench.yours import Yours
 
 OVER_KEYS = ("attn_scores", "attn_weights")
@@ -28,7 +31,7 @@ class YourRecording(Recording):
     """Step through `prompt` by the reader's program; what goes wrong there is raised as it is (see place_of)."""
 
     def __init__(self, yours: Yours, model: Model, prompt: str, **settings: Any) -> None:
-        super().__init__(model, prompt, **settings)
+        super().__init__(lend(model), prompt, **settings)
         self.yours = yours
         with yours:
             self.own_cache = yours.new_cache(self.config, model.params["wte"].dtype)
@@ -39,30 +42,48 @@ class YourRecording(Recording):
             super().step()
 
     def decode(self, pos: int) -> Array:
-        """The logits after the token at `pos`, by the reader's `decode_step`."""
-        told = list[Report]()
+        """The logits after the token at `pos`, by the reader's `decode_step`. Raises UserError for what is no step."""
+        told = dict[tuple[str, int], Report]()
+
+        def hear(report: Any) -> None:
+            one = name, value, _, layer = check_report(report, self.config, 1)
+            if name in (*ONCE, *EACH):
+                told[name, layer] = one if isinstance(value, int) else (name, np.array(value), pos, layer)
+
         self.yours.read.clear()
-        logits = self.yours.decode_step(self.model.params, self.config, self.ids[pos], self.own_cache, told.append)
-        for report in (*self.place_reports(told, pos), *self.read_otherwise(told, pos)):
+        found = self.yours.decode_step(self.model.params, self.config, self.ids[pos], self.own_cache, hear)
+        logits = check_logits(found, self.config, 0, "decode_step")
+        if not np.isfinite(logits).all():
+            raise UserError("After token %(n)s the logits are no numbers: something is inf or nan.", n=pos + 1)
+        if name := missing({*told}, self.config):
+            sentence = N_(
+                "No line of forward reports “%(name)s” any more, and the machine draws it. Put its hook back."
+            )
+            raise UserError(sentence, name=name)
+        for report in (*self.place_reports(told.values(), pos), *self.read_otherwise(told, pos)):
             self.trace(report)
-        return np.asarray(logits)
+        return logits
 
     def place_reports(self, told: Iterable[Report], pos: int) -> Iterable[Report]:
         """The reports of the step at `pos`, at its place, with no more columns than the text has rows."""
         for name, value, _, layer in told:
-            if name in OVER_KEYS:
-                value = value[..., : pos + 1]
-            yield name, value if isinstance(value, int) else np.array(value), pos, layer
+            yield name, value[..., : pos + 1] if name in OVER_KEYS else value, pos, layer
 
-    def read_otherwise(self, told: Iterable[Report], pos: int) -> Iterable[Report]:
-        """What the step read otherwise than it was told, or than the steps before have read: see `Watched`."""
-        new = {(name, layer): value for name, value, _, layer in told if name in ("k", "v")}
-        for layer, (keys, values) in enumerate(zip(self.yours.read.keys, self.yours.read.values, strict=False)):
+    def read_otherwise(self, told: Mapping[tuple[str, int], Report], pos: int) -> Iterable[Report]:
+        """What the step read otherwise than it was told, or than the steps before have read: see `Watched`.
+
+        Nothing is known where attention has not read once a layer.
+        """
+        keys, values = self.yours.read.keys, self.yours.read.values
+        known = len(keys) == len(values) == self.config.n_layer
+        for layer in range(self.config.n_layer):
             for name, rows in (("k", keys), ("v", values)):
-                one = self.told[layer][name]
-                one.join(np.array(new[name, layer]), pos)
-                rows = rows[:, : pos + 1]
-                found = one.otherwise(rows, slice(pos + 1 - rows.shape[1], pos + 1))
+                new = np.asarray(told[name, layer][1])
+                self.told[layer][name].join(new, pos)
+                if not known or rows[layer].ndim != 3 or rows[layer].shape[::2] != new.shape[1:]:
+                    continue
+                read = rows[layer][:, : pos + 1]
+                found = self.told[layer][name].otherwise(read, slice(pos + 1 - read.shape[1], pos + 1))
                 if found is not None:
                     yield f"{name}_read", found, pos, layer
 
@@ -72,10 +93,11 @@ class YourRecording(Recording):
         counter = Counter(self.config)
         self.yours.read.clear()
         try:
-            again = self.yours.recompute(self.model.params, self.config, self.ids[: pos + 1], counter)
+            found = self.yours.recompute(self.model.params, self.config, self.ids[: pos + 1], counter)
+            again = check_logits(found, self.config, 0, "recompute")
         except Exception:  # whatever a program may raise
             return
-        self.trace(("recompute_logits", np.asarray(again), pos, -1))
+        self.trace(("recompute_logits", again, pos, -1))
         self.trace(("recompute_macs", counter.macs, pos, -1))
 
 

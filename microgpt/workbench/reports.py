@@ -1,7 +1,7 @@
 """The reports of `forward`, put back where the reader has deleted them: without them a machine has nothing to draw.
 
-Each stands below the assignment that it reports, as in the text; an assignment to another name than the text's has
-none. Lines keep their numbers. Positions are those that whoever listens gives them: a text runs token by token.
+Each stands below the assignment that it reports, as in the text. Lines keep their numbers. Positions are those that
+whoever listens gives them: a text runs token by token.
 """
 
 from __future__ import annotations
@@ -10,25 +10,50 @@ import ast
 from collections.abc import Iterator
 
 LOOP = "layer"  # what the loop over the layers counts
-BEYOND, INSIDE = {"logits": "logits"}, {  # what is reported of a name, outside that loop and inside
-    "a": "attn_norm", "q": "q", "k": "k", "v": "v", "scores": "attn_scores", "weights": "attn_weights",
-    "attn_out": "attn_out", "m": "mlp_norm", "hidden": "mlp_hidden", "mlp_out": "mlp_out",
+# by what is reported: the name that the text gives it, and what stands on the right of its assignment
+INSIDE = {
+    "attn_norm": ("a", "'attn_norm'"), "q": ("q", "'wq'"), "k": ("k", "'wk'"), "v": ("v", "'wv'"),
+    "attn_scores": ("scores", "attn_scores("), "attn_weights": ("weights", "softmax("), "head_out": ("mixed", "mix("),
+    "attn_out": ("attn_out", "'wo'"), "mlp_norm": ("m", "'mlp_norm'"), "mlp_hidden": ("hidden", "MLPS["),
+    "mlp_out": ("mlp_out", "'fc2'"),
 }  # fmt: skip
+BEYOND = {"logits": ("logits", "'lm_head'")}  # outside that loop
 
 
 def restore(tree: ast.Module) -> list[str]:
     """The names of the reports that were missing in `forward`, and now are there: `tree` is changed."""
     added = list[str]()
     for function in tree.body:
-        if isinstance(function, ast.FunctionDef) and function.name == "forward":
-            added += Restorer({*names_in_hooks(function)}).restore(function)
+        if isinstance(function, ast.FunctionDef) and function.name == "forward" and takes_hook(function):
+            added += Restorer({*names_in_hooks(tree)}, {*assignments(function)}).restore(function)
     ast.fix_missing_locations(tree)
     return added
 
 
-def names_in_hooks(function: ast.FunctionDef) -> Iterator[str]:
-    """The names that its hooks report."""
+def takes_hook(function: ast.FunctionDef) -> bool:
+    return any(one.arg == "hook" for one in (*function.args.args, *function.args.kwonlyargs))
+
+
+def assignments(function: ast.FunctionDef) -> Iterator[str]:
+    """The names that its statements assign to, those of its loops aside."""
     for node in ast.walk(function):
+        yield from targets_of(node)
+
+
+def targets_of(one: ast.AST) -> list[str]:
+    """What a statement assigns to: a name each; none where it assigns nothing."""
+    if isinstance(one, ast.Assign):
+        targets = one.targets
+    elif isinstance(one, ast.AnnAssign | ast.AugAssign):
+        targets = [one.target]
+    else:
+        return []
+    return [ast.unparse(part) for one in targets for part in (one.elts if isinstance(one, ast.Tuple) else [one])]
+
+
+def names_in_hooks(tree: ast.AST) -> Iterator[str]:
+    """The names that hooks report."""
+    for node in ast.walk(tree):
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "hook" and node.args:
             report = node.args[0]
             if isinstance(report, ast.Tuple) and report.elts and isinstance(report.elts[0], ast.Constant):
@@ -36,10 +61,13 @@ def names_in_hooks(function: ast.FunctionDef) -> Iterator[str]:
 
 
 class Restorer:
-    """Goes through the statements of `forward`, and puts in what is not among the names that are `there`."""
+    """Goes through the statements of `forward`, and puts in what is not among the names that are `there`.
 
-    def __init__(self, there: set[str]) -> None:
-        self.there, self.added = there, list[str]()
+    A variable of another name than the text's is known by its value, where nothing is `assigned` to that name.
+    """
+
+    def __init__(self, there: set[str], assigned: set[str]) -> None:
+        self.there, self.assigned, self.added = there, assigned, list[str]()
 
     def restore(self, function: ast.FunctionDef) -> list[str]:
         function.body = self.body(function.body, [])
@@ -63,18 +91,25 @@ class Restorer:
 
     def after(self, one: ast.stmt, loops: list[str]) -> list[ast.stmt]:
         """What is missing below a statement."""
-        if not isinstance(one, ast.Assign):
+        value = getattr(one, "value", None)
+        if not (names := targets_of(one)) or not isinstance(value, ast.expr):
             return []
-        left, right, inside = ast.unparse(one.targets[0]), ast.unparse(one.value), LOOP in loops
+        right, inside = ast.unparse(value), LOOP in loops
         if inside and ".append(" in right:
-            return self.report("cache_append", "keys.shape[1]", one, inside)
-        if inside and left == "mixed" and len(loops) > 1:
-            return self.report("head_out", "mixed", one, inside)
-        if left == "x":
+            held = f"{names[0]}.shape[1]" if len(names) > 1 else f"{names[0]}[0].shape[1]"
+            return self.report("cache_append", held, one, inside)
+        if "x" in names:
             known = {"attn_out": "resid_mid"} if inside else {"embed": "embed"}
             return [put for part, name in known.items() if part in right for put in self.report(name, "x", one, inside)]
-        name = (INSIDE if inside else BEYOND).get(left, "")
-        return self.report(name, left, one, inside) if name else []
+        out = list[ast.stmt]()
+        for name, (usual, source) in (INSIDE if inside else BEYOND).items():
+            if name == "head_out" and len(loops) < 2:
+                continue  # there it has been put together again
+            if usual in names:
+                out += self.report(name, usual, one, inside)
+            elif usual not in self.assigned and source in right:
+                out += self.report(name, names[0], one, inside)
+        return out
 
     def report(self, name: str, value: str, at: ast.stmt, inside: bool = False) -> list[ast.stmt]:
         """The report, where there is none yet, on the line of the statement that it follows."""

@@ -17,6 +17,8 @@ from microgpt.config import Array, Report
 from microgpt.errors import N_, UserError
 from microgpt.model import forward
 from microgpt.weights import Model
+from microgpt.workbench.told import check_logits, check_report
+from microgpt.workbench.watch import lend
 from microgpt.workbench.yours import Yours
 
 TOLERANCE = 1e-9  # in float64, several thousand times what the order of a sum changes
@@ -72,8 +74,8 @@ class Trial:
     """What a check is given: the tokens `ids`, and the reader's program to run them by."""
 
     def __init__(self, yours: Yours, model: Model, ids: Sequence[int], expected: Expected | None = None) -> None:
-        self.yours, self.model, self.ids = yours, model, list(ids)
-        self.config, self.params = model.config, model.params
+        self.yours, self.model, self.ids = yours, lend(model), list(ids)
+        self.config, self.params = self.model.config, self.model.params
         self.expected = expected or expect(model, ids)
         self.told = dict[tuple[str, int], Any]()  # the reports of the last pass
         self.first: Finding | None = None  # what was found first
@@ -94,12 +96,13 @@ class Trial:
         self.told = {}
 
         def hook(report: Report) -> None:
-            name, value, _, layer = report
+            name, value, _, layer = check_report(report, self.config)
             self.told[name, layer] = value if isinstance(value, int) else np.array(value)
             if compare and not self.first:
                 self.compare(name, value, start, n, layer)
 
-        logits: Array = self.yours.forward(self.params, self.config, list(ids), cache, hook, **more)
+        found = self.yours.forward(self.params, self.config, list(ids), cache, hook, **more)
+        logits = check_logits(found, self.config, n, "forward")
         for one, count in zip(cache.caches, cache.counts, strict=True) if isinstance(cache, Batch) else [(cache, n)]:
             self._fed[id(one)] = self._fed.get(id(one), 0) + count
         if compare:
@@ -146,6 +149,10 @@ class Trial:
             return
         if (name, layer) not in self.expected.reports:
             return  # of the reader's own
+        rows = value.shape[name in OVER_KEYS]
+        if rows != n:
+            sentence = N_("“%(event)s” is reported of %(rows)s rows; this pass has %(n)s tokens.")
+            return self.find(sentence, start, layer, -1, name, event=name, rows=rows, n=n)
         for i in range(n):
             self.compare_row(name, value, i, start + i, layer)
 
@@ -196,8 +203,14 @@ class Trial:
 
     def rows(self, cache: Any, layer: int) -> dict[str, Array]:
         """A copy of what a layer of the cache holds of k and v, [row, n_kv_head, head_dim]."""
-        kept = cache[layer]
-        return {"k": np.array(kept.keys.swapaxes(0, 1)), "v": np.array(kept.values.swapaxes(0, 1))}
+        kept, found = cache[layer], dict[str, Array]()
+        for name, where in (("k", "keys"), ("v", "values")):
+            rows = getattr(kept, where, None)
+            if not isinstance(rows, np.ndarray) or rows.ndim != 3:
+                sentence = N_("The checks look at the rows of a layer by its “%(name)s”, [n_kv_head, rows, head_dim].")
+                raise UserError(sentence, name=where)
+            found[name] = np.array(rows.swapaxes(0, 1))
+        return found
 
     def same_rows(self, cache: Any, n: int) -> None:
         """The cache holds n rows in each layer, those of the first n tokens."""

@@ -1,8 +1,8 @@
 """The reader's program: compiled as a module of its own, run under a watch, and its errors told by their lines.
 
-It is given nothing of ours that it could change: its names are its own, and what it imports it imports. A loop that
-does not end is ended where Python can say its line: every jump in the reader's code asks the clock. In the page all
-this happens in a worker, which the page can end (docs/trust.md).
+Its names are its own, and what it imports it imports. A loop that does not end is ended where Python can say its line,
+and what it may have changed of ours is put back: see watch.py. In the page all this happens in a worker, which the page
+can end (docs/trust.md).
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import linecache
 import sys
 import traceback
 from collections.abc import Callable
-from time import perf_counter
-from types import CodeType, FrameType, ModuleType
+from types import ModuleType, TracebackType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,10 +21,11 @@ from microgpt.config import Array, Config, DType
 from microgpt.errors import N_, UserError
 from microgpt.workbench.original import PROGRAM
 from microgpt.workbench.reports import restore
+from microgpt.workbench.watch import WATCH, Names, Overdue
 
 SECONDS = 5.0  # of the reader's code in all
-NEEDED = ("forward", "KVCache", "decode_step", "recompute", "generate")
-TOOL = 4  # of sys.monitoring, free for anyone
+NEEDED = ("forward", "KVCache", "decode_step", "recompute", "generate")  # which are called
+LONGEST = 300  # letters of what Python says of an error
 
 
 class Late(Exception):
@@ -47,74 +47,48 @@ class Yours:
     """
 
     def __init__(self, text: str, name: str = PROGRAM, seconds: float = SECONDS) -> None:
-        self.text, self.name, self.left, self.until = text, name, seconds, float("inf")
+        text = text.removeprefix("\ufeff")  # as editors of Windows begin a file
+        self.text, self.name, self.left = text, name, seconds
+        self.names, self.before = Names(), list[Any]()  # the watch before each `with` that is open
+        check_characters(text, name)
         linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)  # for tracebacks
         tree = ast.parse(text, name)
         self.restored = restore(tree)
         code = compile(tree, name, "exec", dont_inherit=True)
+        WATCH.add(code)
         self.module = ModuleType("yours")
         sys.modules["yours"] = self.module  # where its annotations are looked up
-        self.watch(code)
         with self:
             exec(code, vars(self.module))
         self.read = Read(self.module)
 
     def __getattr__(self, name: str) -> Any:
         """What the program calls so. Raises UserError where it has no such name."""
-        if name.startswith("__") or name not in vars(self.module):
+        found = None if name.startswith("__") else vars(self.module).get(name)
+        if found is None or (name in NEEDED and not callable(found)):
             raise UserError(N_("The program has no “%(name)s” any more. Write it, or undo all."), name=name)
-        return vars(self.module)[name]
+        return found
 
     def new_cache(self, config: Config, dtype: DType) -> Any:
-        """An empty cache of the reader's. What it has reserved is 0: so what is read too far is the same each time."""
-        made = self.KVCache(config, dtype)
-        for layer in getattr(made, "layers", []):
-            for kept in vars(layer).values():
-                if isinstance(kept, np.ndarray) and kept.flags.writeable:
-                    kept[...] = 0
-        return made
+        """An empty cache of the reader's."""
+        return self.KVCache(config, dtype)
 
     # ---- the watch --------------------------------------------------------------------------------
 
-    def watch(self, code: CodeType) -> None:
-        """Ask the clock at each jump of this code, and of what is defined in it."""
-        if not hasattr(sys, "monitoring"):
-            return  # before Python 3.12 a trace function does it: __enter__
-        monitoring: Any = sys.monitoring
-        if monitoring.get_tool(TOOL) is None:
-            monitoring.use_tool_id(TOOL, "workbench")
-        kinds = (monitoring.events.JUMP, monitoring.events.BRANCH, monitoring.events.PY_START)
-        for kind in kinds:
-            monitoring.register_callback(TOOL, kind, lambda *_: self.tick())
-        todo = [code]
-        while todo:
-            one = todo.pop()
-            monitoring.set_local_events(TOOL, one, sum(kinds))
-            todo += [inner for inner in one.co_consts if isinstance(inner, CodeType)]
-
-    def tick(self) -> None:
-        if perf_counter() > self.until:
-            raise Late
-
-    def trace_line(self, frame: FrameType, event: str, _: Any) -> Callable[..., Any] | None:
-        if frame.f_code.co_filename != self.name:
-            return None
-        self.tick()
-        return self.trace_line
-
     def __enter__(self) -> Yours:
-        self.began = perf_counter()
-        self.until = self.began + self.left
-        if not hasattr(sys, "monitoring"):
-            self.other_trace = sys.gettrace()
-            sys.settrace(self.trace_line)
+        self.names.fill()
+        self.before.append(WATCH.begin(self.left))
         return self
 
-    def __exit__(self, *_: object) -> None:
-        if not hasattr(sys, "monitoring"):
-            sys.settrace(self.other_trace)
-        self.left = max(0.0, self.until - perf_counter())
-        self.until = float("inf")
+    def __exit__(self, kind: object, error: BaseException | None, where: TracebackType | None) -> None:
+        self.left = WATCH.end(self.before.pop())
+        self.names.put_back()
+        if isinstance(error, Overdue):
+            raise Late().with_traceback(where) from None
+        by_hand = isinstance(error, KeyboardInterrupt) and sys.platform != "emscripten"  # there nobody can
+        if error is not None and not by_hand and not isinstance(error, Exception):
+            sentence = N_("The program ends itself here: it raises %(what)s.")
+            raise UserError(sentence, what=type(error).__name__).with_traceback(where) from None
 
 
 class Read:
@@ -143,19 +117,35 @@ class Read:
         self.values.clear()
 
 
+def check_characters(text: str, name: str) -> None:
+    """Raise SyntaxError, with its line, for a character that Python takes in no program."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if "\0" in line or not line.isascii() and any("\ud800" <= c <= "\udfff" for c in line):
+            raise SyntaxError("a character here is none that a text can hold", (name, number, 1, ""))
+
+
 def place_of(error: BaseException, name: str = PROGRAM) -> Stop:
     """The reader's line of an error, and its sentence."""
     if isinstance(error, SyntaxError) and error.filename == name:
-        why = error.msg
-        return Stop(error.lineno or 1, UserError(N_("Python cannot read this line: %(why)s."), why=why))
-    lines = [at.lineno or 0 for at in traceback.extract_tb(error.__traceback__) if at.filename == name]
+        return Stop(error.lineno or 1, UserError(N_("Python cannot read this line: %(why)s."), why=str(error.msg)))
+    lines = [number for at, number in traceback.walk_tb(error.__traceback__) if at.f_code.co_filename == name]
     line = lines[-1] if lines else 0
     if isinstance(error, Late):
         sentence = N_("This ran for more than %(seconds)s seconds and was ended: does a loop here ever end?")
         return Stop(line, UserError(sentence, seconds=round(SECONDS)))
     if isinstance(error, MemoryError):
         return Stop(line, UserError(N_("There is not that much memory here. Make what is created smaller.")))
-    if isinstance(error, UserError):
+    if type(error) is UserError:
         return Stop(line, error)
-    why = f"{type(error).__name__}: {error}"
-    return Stop(line, UserError("Python stops here: %(why)s", why=why[:300]))
+    return Stop(line, UserError("Python stops here: %(why)s", why=words_of(error)))
+
+
+def words_of(error: BaseException) -> str:
+    """What Python says of an error, on one line. A class of the reader's is not asked: its answer might never come."""
+    kind = type(error)
+    try:
+        says = BaseException.__str__(error) if kind.__module__ == "yours" else str(error)
+    except Exception:
+        says = ""
+    says = " ".join(f"{kind.__name__}: {says[:LONGEST]}".split()).rstrip(":")
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in says)
