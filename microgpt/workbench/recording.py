@@ -60,6 +60,11 @@ class YourRecording(Recording):
                 "No line of forward reports “%(name)s” any more, and the machine draws it. Put its hook back."
             )
             raise UserError(sentence, name=name)
+        for layer in range(self.config.n_layer):
+            scores, weights = (told[name, layer][1] for name in OVER_KEYS)
+            if np.shape(scores) != np.shape(weights):
+                sentence = N_("“attn_scores” is reported with the shape %(scores)s, “attn_weights” with %(weights)s.")
+                raise UserError(sentence, scores=np.shape(scores), weights=np.shape(weights))
         for report in (*self.place_reports(told.values(), pos), *self.read_otherwise(told, pos)):
             self.trace(report)
         return logits

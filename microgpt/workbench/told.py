@@ -21,7 +21,7 @@ EACH = tuple(name for name in EVENTS if name not in (*ONCE, *ADDED, *ENGINE_EVEN
 def check_report(report: Any, config: Config, n: int = 0) -> Report:
     """The report, with a value that is an array of real numbers or a whole number.
 
-    With n, the number of rows, its shape is looked at too, in a report that we know. Raises UserError.
+    With n, the number of rows, it is to be drawn: its shape and its numbers are looked at too. Raises UserError.
     """
     if not isinstance(report, tuple) or len(report) != 4:
         raise UserError("A report is four things in brackets: a name, a value, a position and a layer.")
@@ -49,6 +49,8 @@ def check_report(report: Any, config: Config, n: int = 0) -> Report:
         shape = ", ".join(str(sizes.get(letter, letter)) for letter in wanted)
         sentence = N_("“%(name)s” is reported with the shape %(shape)s; it has (%(wanted)s).")
         raise UserError(sentence, name=name, shape=value.shape, wanted=shape)
+    if n and not (np.isfinite(value) | (name == "attn_scores") & (value == -np.inf)).all():
+        raise UserError("“%(name)s” is not a number any more: there is nan or inf in it.", name=name)
     return name, value, pos, layer
 
 
