@@ -1,0 +1,77 @@
+"""The program that a reader begins with: a sound one, that runs by itself and passes all checks."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from microgpt.weights import SHIPPED, shipped
+from microgpt.workbench import original as module
+from microgpt.workbench.command import PROMPTS
+from microgpt.workbench.examine import SIX, checks_of, examine
+from microgpt.workbench.original import CHECKS, ORIGINAL, PROGRAM, checks_text, original
+from microgpt.workbench.yours import Yours
+from tests.workbench.programs import at_first, handing_out, line_of
+
+
+def run_program(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """`python yours.py` in a folder with nothing else in it."""
+    (folder / PROGRAM).write_text(text, "utf-8")
+    return subprocess.run([sys.executable, PROGRAM], cwd=folder, capture_output=True, text=True, timeout=300)
+
+
+def test_it_is_a_program_that_uses_all_that_it_imports(tmp_path: Path) -> None:
+    compile(original(), PROGRAM, "exec")
+    (tmp_path / PROGRAM).write_text(original(), "utf-8")
+    command = [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "F", str(tmp_path / PROGRAM)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_where_there_are_no_sources_it_is_the_same_text(tmp_path: Path) -> None:
+    """As in a browser: bytecode alone, and the texts beside it."""
+    place = Path(module.__file__)
+    shutil.copy(place, tmp_path / "alone.py")
+    (tmp_path / ORIGINAL).write_text(module.write(), "utf-8")
+    (tmp_path / CHECKS).write_text(checks_text(), "utf-8")
+    says = "import alone, inspect; inspect.getsource = None; print(alone.original() + alone.checks_text(), end='')"
+    root = str(place.parents[2])
+    command = [sys.executable, "-c", f"import sys; sys.path[:0] = [{str(tmp_path)!r}, {root!r}]; {says}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, encoding="utf-8")
+    assert done.stdout == original() + checks_text() and original() == module.write()
+
+
+def test_it_runs_by_itself_and_passes_all_checks(tmp_path: Path) -> None:
+    done = run_program(original(), tmp_path)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    assert done.stdout.count("  ok  ") == len(PROMPTS) * len(checks_of()) and "FAIL" not in done.stdout
+    assert "names: <s>emmali" in done.stdout and "stories: <s>" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (original().replace("def forward(", "def forward((", 1), f"line {line_of(original(), 'def forward(')}\n"),
+        (at_first("1 / 0"), "ZeroDivisionError: division by zero"),
+        (handing_out("self._keys[:, :new], self._keys[:, :new], range(new)"), "FAIL  all_at_once: "),
+    ],
+    ids=["no program", "fails", "wrong"],
+)
+def test_a_broken_one_says_so_and_its_line(text: str, says: str, tmp_path: Path) -> None:
+    done = run_program(text, tmp_path)
+    assert done.returncode == 1 and says in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    if "1 / 0" in text:
+        assert f"{PROGRAM}, line {line_of(text, '1 / 0')}: Zero" in done.stdout
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_it_passes_every_check(name: str) -> None:
+    model = shipped(name)
+    ids = model.tokenizer.encode("the girl has a ball." if name == "stories" else "emmali")
+    found = examine(Yours(original()), model, ids)
+    assert [(one.name, str(one.finding)) for one in found.results if one.finding] == []
+    assert [one.name for one in found.results] == [*checks_of()] and tuple(checks_of())[:6] == SIX
+    assert found.first is None and found.furthest < 1e-12
