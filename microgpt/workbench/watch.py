@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import dis
+import importlib
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -20,6 +21,11 @@ import numpy as np
 from microgpt.weights import Model
 
 TOOL = 4  # of sys.monitoring, free for anyone
+DOORS = (  # of a worker, by which a program could ask or tell someone, or keep something
+    "fetch", "XMLHttpRequest", "WebSocket", "WebSocketStream", "WebTransport", "EventSource", "importScripts",
+    "Worker", "SharedWorker", "BroadcastChannel", "RTCPeerConnection", "caches", "indexedDB", "cookieStore",
+    "webkitRequestFileSystem", "webkitRequestFileSystemSync", "storage", "serviceWorker", "locks",
+)  # fmt: skip
 
 
 class Overdue(BaseException):
@@ -39,6 +45,8 @@ class Watch:
 
     def add(self, code: CodeType) -> None:
         """Watch this code, and what is defined in it."""
+        if not self.names:
+            close_doors()
         self.names.add(code.co_filename)
         if not hasattr(sys, "monitoring"):
             self.tight |= {one for one in all_code(code) if jumps_to_itself(one)}
@@ -81,6 +89,21 @@ class Watch:
 
 
 WATCH = Watch()
+
+
+def close_doors() -> None:
+    """In a browser, where Python has long been fetched: take from the worker what no program of a reader's needs.
+
+    The page's policy lets nothing out to other sites; this keeps a program from the page's own site and storage too.
+    """
+    if "pyodide" not in sys.modules:
+        return
+    js: Any = importlib.import_module("js")
+    for start in (js.globalThis, js.navigator):
+        while start:
+            for name in DOORS:
+                js.Reflect.deleteProperty(start, name)
+            start = js.Reflect.getPrototypeOf(start)
 
 
 def all_code(code: CodeType) -> Iterator[CodeType]:

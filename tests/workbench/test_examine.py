@@ -41,9 +41,9 @@ FAULTS = {  # by the check that is for it: an edit, and what is said
     "keep_a_branch": (("        self._keys[:, : len(rows)] = self._keys[:, rows]\n", ""), "another row of k"),
     "side_by_side": (("rows, end = one.next_position,", "rows, end = caches[0].next_position,"), "logits is not"),
     "rows_stay": (("        self._len = new\n", "        self._keys[0, 0] += old; self._len = new\n"), "row of k"),
-    "memory_as_counted": (("        self._len = 0\n", "        self._len = 0; self.more = np.empty(7)\n"), "bytes"),
+    "memory_as_counted": (("        self._len = 0\n", "        self._len = 0; self.more = np.ones(7)\n"), "bytes"),
     "the_loop": (("        yield token\n", "        yield token ^ 1\n"), "token 1 differs"),
-    "q_is_read_once": (('("attn_scores", scores, first', '("attn_scores", scores.repeat(2, axis=1), first'), "2 queries"),
+    "q_is_read_once": (('"attn_scores", scores, first', '"attn_scores", scores.repeat(2, 1), first'), "2 queries"),
     "with_and_without": (("else range(start, start + n)", "else range(n)"), "a logit is"),
 }  # fmt: skip
 
