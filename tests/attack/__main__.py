@@ -12,7 +12,7 @@ from tests.attack.guard import PROCESSES, part_of, seen_of
 from tests.attack.part import Order
 from tests.attack.table import Row, failures, table, write
 
-PARTS = ("dispatch", "files", "models", "builds", "loader", "running")
+PARTS = ("dispatch", "files", "models", "edits", "builds", "loader", "running")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -31,7 +31,7 @@ def test_a_small_share_of_each_part_holds(name: str, tmp_path: Path) -> None:
     assert failures([done], 1) == []
 
 
-@pytest.mark.parametrize("name", ["models", "files", "dispatch"])
+@pytest.mark.parametrize("name", ["models", "files", "dispatch", "edits"])
 def test_a_few_cases_hold_and_each_is_the_same_when_it_is_tried_again_alone(name: str, tmp_path: Path) -> None:
     order, part = Order(5, tmp_path), part_of(name)
     cases = part.cases(0.001, order)[:30]

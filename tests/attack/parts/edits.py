@@ -1,0 +1,145 @@
+"""Programs in the workbench that mean harm: each is drawn or ends in a sentence, soon, and ours stays as it was."""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from random import Random
+from time import process_time
+from traceback import extract_tb
+from warnings import simplefilter
+
+import numpy as np
+
+from microgpt.record import Recording
+from microgpt.viz.drawing.picture import Picture
+from microgpt.viz.lesson import page_named
+from microgpt.viz.rendering import render
+from microgpt.weights import shipped
+from microgpt.workbench.examine import examine
+from microgpt.workbench.original import original
+from microgpt.workbench.recording import YourRecording
+from microgpt.workbench.yours import Yours, place_of
+from tests.attack.answers import unescaped
+from tests.attack.part import Order, Part, Seen
+from tests.attack.texts import hostile
+
+SECONDS, LATE = 1.0, 20.0  # of the program's clock; of the whole case
+LINES = (  # that stand anywhere in a program
+    "while True: pass", "raise SystemExit", "raise BaseException", "1 / 0", "return None", "yield 1", "global np",
+    "np = None", "import microgpt.model; microgpt.model.forward = microgpt.model.softmax = None", "params.clear()",
+    "config = None", "import builtins; builtins.len = builtins.isinstance = None", "np.seterr(all='raise')",
+    "np.float64 = np.array = None", "import sys; sys.setrecursionlimit(50)", "import sys; sys.settrace(None)",
+    "import sys; sys.modules.pop('numpy')", "import gc; gc.disable()", "np.zeros((10**7, 10**7))",
+    "raise UserError('%(a)s', a='<xss-1>')", "exec('x = (')", "raise ValueError('<xss-1><script>')",
+    "class E(Exception): __str__ = None", "del forward", "hook and hook(())", "hook and hook(('q', '<xss-1>', 0, 0))",
+    "cache = []", "self._len = 10**9", "self._keys = None", "layer = -1", "x = x * np.nan", "logits = logits[:, :1]",
+    "q = k", "k = v.T", "keys = keys[:, ::-1]", "n_ctx = 0", "def forward(*a, **b): return forward(*a, **b)",
+)  # fmt: skip
+WORDS = (
+    "new",
+    "self._len",
+    "keys",
+    "values",
+    "q",
+    "k",
+    "v",
+    "x",
+    "scores",
+    "mask",
+    "None",
+    "0",
+    "-1",
+    "n_head",
+    "layer",
+)
+
+
+def named(scale: float, order: Order) -> list[str]:
+    return [str(i) for i in range(max(1, round(400 * scale)))]
+
+
+def program(rng: Random, n: int) -> str:
+    """The original with lines of LINES in it, words swapped, lines moved, or something that is no program."""
+    if rng.random() < 0.05:
+        return hostile(rng, n)
+    lines = original().split("\n")
+    for _ in range(rng.choice((1, 1, 1, 2, 4))):
+        at = rng.randrange(len(lines))
+        space = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
+        kind = rng.random()
+        if kind < 0.4:
+            lines.insert(at, space + rng.choice(LINES))
+        elif kind < 0.6:
+            lines[at] = lines[at].replace(rng.choice(WORDS), rng.choice(WORDS))
+        elif kind < 0.75:
+            del lines[at]
+        elif kind < 0.9:
+            lines[at], lines[at - 1] = lines[at - 1], lines[at]
+        else:
+            lines[at] = lines[at] + hostile(rng, n)[:200]
+    return "\n".join(lines)
+
+
+@cache
+def usual() -> list[bytes]:
+    """What our own code gives, before any program has run."""
+    trace = Recording(shipped("names"), "em", max_new=1).run()
+    return [np.asarray(event.value).tobytes() for event in trace]
+
+
+def attack(names: Sequence[str], order: Order) -> Iterator[Seen]:
+    simplefilter("ignore")
+    usual()
+    for name in names:
+        yield judged(name, program(Random(order.of(name)), int(name)))
+
+
+def judged(name: str, text: str) -> Seen:
+    """Run it and draw it, and look at what is said; then run ours."""
+    begin = process_time()
+    try:
+        kind, said, html = tried(text)
+    except BaseException as error:
+        at = extract_tb(error.__traceback__)[-1]
+        return Seen(name, f"{type(error).__name__} ({Path(at.filename).name}, {at.name})", "exceptions", about=text)
+    wrong = unescaped(html)
+    if any(len(one) > 500 or not one.isprintable() for one in said):
+        wrong = "no sentence"
+    if process_time() - begin > LATE:
+        wrong = "late"
+    usual_now = usual.__wrapped__()
+    if usual_now != usual():
+        wrong = "ours is not what it was"
+    return Seen(name, wrong, kind, about=text if wrong else "")
+
+
+def tried(text: str) -> tuple[str, list[str], str]:
+    """What came of a program in a word, what is said of it, and its picture."""
+    model, said, html = shipped("names"), list[str](), ""
+    try:
+        yours = Yours(text, seconds=SECONDS)
+    except Exception as error:
+        return "not loaded, with a sentence", [str(place_of(error).error)], ""
+    try:
+        recording = YourRecording(yours, model, "em", max_new=1)
+        while not recording.has_ended:
+            recording.step()
+        html = render.widget("kv_cache", Picture(recording.trace), page_named("kv-cache"))
+    except Exception as error:
+        said.append(str(place_of(error).error))
+    yours.left = SECONDS
+    outcomes = examine(yours, model, model.tokenizer.encode("emma")).results
+    said += [str(one.finding.error) for one in outcomes if one.finding]
+    found = "found by a check" if any(one.finding for one in outcomes) else "as good as ours"
+    return f"stopped with a sentence, {found}" if not html else f"drawn, {found}", said, html
+
+
+PART = Part(
+    tried="programs in the workbench: the original with lines that harm, loop, lie or change what is ours, "
+    "words swapped, lines moved and deleted",
+    cases=named,
+    attack=attack,
+    at_once=100,
+    patience=120,
+    memory=6 << 30,
+)

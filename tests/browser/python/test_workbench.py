@@ -1,0 +1,110 @@
+"""The reader's program in the browser's Python: it is watched there too, and it reaches nobody."""
+
+import json
+import re
+from pathlib import Path
+
+from tests.browser.conftest import Open
+from tests.browser.live import open_live, press, turn
+from tests.workbench.programs import after, at_first, line_of
+from tools.browsers import Page
+from tools.server import serving
+
+SHOWN = '[...document.querySelectorAll("#verdict, #findings")].map((one) => one.textContent).join(" ")'
+
+
+def run_program(page: Page, text: str) -> str:
+    """What the page says of it."""
+    page.run(f'(document.querySelector("textarea[name=code]").value = {json.dumps(text)}, 0)')
+    press(page, "run")
+    return " ".join(str(page.run(SHOWN)).split())
+
+
+def test_an_endless_loop_ends_with_its_line_and_python_lives_on(started: Page) -> None:
+    turn(started, "workbench.html")
+    for lines in ("while True: pass", "while True:\n    try: 1 + 1\n    except: 2 + 2"):
+        text = at_first(lines)
+        said = run_program(started, text)
+        assert "This ran for more than 5 seconds" in said
+        line = int(re.findall(r"[Ll]ine (\d+)", said)[0])
+        assert 0 <= line - line_of(text, "while True") <= 2
+    said = run_program(started, at_first("np.zeros((10**7, 10**7))"))
+    assert "not that much memory" in said
+    assert "This ran for" not in run_program(started, after("x = 1"))
+
+
+REACHING = """
+import json
+import js
+tried = {{}}
+def attempt(name, reach):
+    try:
+        tried[name] = str(reach())[:80]
+    except BaseException as error:
+        tried[name] = type(error).__name__
+def ask(kind, *more):
+    one = getattr(js, kind).new(*more)
+    if kind == "XMLHttpRequest":
+        one.open("GET", THERE + "xhr", False)
+        one.send()
+    return one
+def read():
+    import urllib.request
+    return urllib.request.urlopen(THERE + "urllib", timeout=1).read()
+def pyfetch():
+    from pyodide.http import open_url
+    return open_url(THERE + "open_url").read()
+def run_js():
+    from pyodide.code import run_js
+    return run_js("1 + 1")
+THERE = {there!r}
+for kind in ("XMLHttpRequest", "WebSocket", "EventSource", "Worker"):
+    attempt(kind, lambda: ask(kind, *[THERE + kind] * (kind != "XMLHttpRequest")))
+attempt("fetch", lambda: js.fetch(THERE + "fetch"))
+attempt("importScripts", lambda: js.importScripts(THERE + "script"))
+attempt("urllib", read)
+attempt("open_url", pyfetch)
+attempt("run_js", run_js)
+attempt("Function", lambda: js.Function.new("return 1")())
+for name in ("document", "window", "parent", "top", "caches", "indexedDB", "BroadcastChannel", "localStorage"):
+    attempt(name, lambda: getattr(js, name))
+attempt("storage", lambda: js.navigator.storage)
+print("TRIED" + json.dumps(tried) + "TRIED")
+"""
+
+
+def test_a_program_reaches_nobody(new_tab: Open, address: str, tmp_path: Path) -> None:
+    """Neither another site, nor its own, nor the page, nor what the browser keeps."""
+    seen: list[str] = []
+    with serving(tmp_path, seen=seen) as there:
+        page = open_live(new_tab(), address + "workbench.html")
+        for target in (there, address):
+            before = len(page.requests)
+            said = run_program(page, after(REACHING.format(there=target)))
+            tried = json.loads(said.split("TRIED")[1])
+            assert set(tried.values()) <= {"AttributeError", "JsException", "URLError", "ImportError", "OSError",
+                                           "ModuleNotFoundError"}, tried  # fmt: skip
+            asked = [url for url in page.requests[before:] if url.startswith(target)]
+            assert not [url for url in asked if url.endswith(("xhr", "fetch", "script", "urllib", "open_url"))]
+        assert "This ran for" not in run_program(page, after("x = 1"))  # which needs none of it
+    assert seen == []
+
+
+def test_what_a_program_prints_is_text(new_tab: Open, address: str) -> None:
+    page = open_live(new_tab(), address + "workbench.html")
+    said = run_program(page, after("print('<img src=x onerror=alert(1)><script>1</script>')"))
+    assert "<script>" in said
+    assert page.run('document.querySelectorAll(".result img, .result script").length') == 0
+
+
+def test_a_message_of_its_own_puts_no_script_into_the_page(new_tab: Open, address: str) -> None:
+    """It can answer in Python's place, with HTML: the page then shows it, and the policy lets none of it run."""
+    page = open_live(new_tab(), address + "workbench.html")
+    markup = "<p id=faked>x<img src=x onerror='window.ran = 1'><script>window.ran = 2</script></p>"
+    answer = json.dumps({"state": None, "patches": [{"target": "#findings", "html": markup, "how": "inner"}]})
+    text = after(f"import js\njs.postMessage(js.JSON.parse({json.dumps(json.dumps({'answer': answer}))}))")
+    page.run(f'(document.querySelector("textarea[name=code]").value = {json.dumps(text)}, 0)')
+    page.click('button[data-hook="run"]')
+    page.wait('window.answers.length > 0 && document.querySelector("#findings")')
+    page.pause(1)
+    assert page.run("window.ran === undefined")
