@@ -11,6 +11,7 @@ KINDS = {
     "caches": "rows that are kept, shared and given up",
     "serving": "many texts at once, and guesses that are checked",
     "trace": "what a hook is told and a file keeps",
+    "workbench": "a program of the reader's, run and judged",
     "cost": "bytes and multiply-adds",
     "checkpoints": "weights and tokenizers of others",
     "pages": "what is seen, heard and pressed",

@@ -10,5 +10,6 @@ from tests.faults.table.maths import MATHS
 from tests.faults.table.pages import PAGES
 from tests.faults.table.serving import SERVING
 from tests.faults.table.trace import TRACE
+from tests.faults.table.workbench import WORKBENCH
 
-FAULTS = [*MATHS, *CACHES, *SERVING, *TRACE, *COST, *CHECKPOINTS, *DOCUMENTS, *BUILD, *PAGES, *BRIDGE]
+FAULTS = [*MATHS, *CACHES, *SERVING, *TRACE, *WORKBENCH, *COST, *CHECKPOINTS, *DOCUMENTS, *BUILD, *PAGES, *BRIDGE]
