@@ -133,7 +133,7 @@ def place_of(error: BaseException, name: str = PROGRAM) -> Stop:
     if isinstance(error, Late):
         sentence = N_("This ran for more than %(seconds)s seconds and was ended: does a loop here ever end?")
         return Stop(line, UserError(sentence, seconds=round(SECONDS)))
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or str(error.args[:1]).startswith("('array is too big"):  # of NumPy's in 32 bits
         return Stop(line, UserError(N_("There is not that much memory here. Make what is created smaller.")))
     if type(error) is UserError:
         return Stop(line, error)

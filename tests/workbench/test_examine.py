@@ -82,6 +82,11 @@ def test_the_first_number_that_is_off_is_named(pos: int, at: int, off: float, na
     assert (found[1].name, found[1].head) == ("attn_scores" if name == "k" else "head_out", at)
 
 
+def test_a_millionth_is_found() -> None:
+    name, found = finding_of(changed((OLD, f"        k = k + 1e-6\n{OLD}")))
+    assert (name, found.pos, found.name) == ("all_at_once", 0, "attn_scores")
+
+
 def test_a_generator_that_never_ends_ends() -> None:
     name, found = finding_of(RESTLESS)
     assert name == "the_loop" and "token 2 differs" in str(found)  # the first is right by chance

@@ -6,7 +6,7 @@ WORKBENCH = [
     Fault(
         "tolerance-too-large", "workbench", "microgpt/workbench/trial.py",
         "TOLERANCE = 1e-9", "TOLERANCE = 1e-1",
-        ("tests/workbench/test_examine.py::test_the_first_number_that_is_off_is_named",),
+        ("tests/workbench/test_examine.py::test_a_millionth_is_found",),
     ),
     Fault(
         "check-that-compares-nothing", "workbench", "microgpt/workbench/checks.py",
@@ -16,17 +16,17 @@ WORKBENCH = [
     Fault(
         "report-not-restored", "workbench", "microgpt/workbench/reports.py",
         '"mlp_norm": ("m", "\'mlp_norm\'"), ', "",
-        ("tests/workbench/test_recording.py::test_without_any_of_the_hooks_the_trace_is_the_same",),
+        ("tests/workbench/test_recording.py::test_a_variable_of_another_name_is_known_by_its_value",),
     ),
     Fault(
-        "clock-never-asked", "workbench", "microgpt/workbench/watch.py",
-        "if process_time() > self.until:", "if process_time() < 0:",
+        "clock-ten-times-too-late", "workbench", "microgpt/workbench/watch.py",
+        "self.until = process_time() + seconds", "self.until = process_time() + 10 * seconds",
         ("tests/workbench/test_yours.py::test_what_does_not_end_is_ended_with_its_line",),
     ),
     Fault(
         "last-finding-told", "workbench", "microgpt/workbench/trial.py",
         "self.first = self.first or Finding(UserError(sentence", "self.first = Finding(UserError(sentence",
-        ("tests/workbench/test_examine.py",),
+        ("tests/workbench/test_examine.py::test_what_was_found_first_is_told_with_its_place",),
     ),
     Fault(
         "weights-lent-as-they-are", "workbench", "microgpt/workbench/watch.py",
