@@ -75,6 +75,7 @@ def run_check(check: Check, trial: Trial) -> Finding | None:
         if not place.line and check.__module__ != checks.__name__:
             own = place_of(error, check.__code__.co_filename)
             sentence = N_("The check itself fails at its line %(line)s: %(why)s")
-            place = place._replace(error=UserError(sentence, line=own.line, why=own.error))
+            why = own.error.fields.get("why") or own.error
+            place = place._replace(error=UserError(sentence, line=own.line, why=why))
         return trial.first or Finding(place.error, line=place.line)
     return trial.first
