@@ -139,6 +139,9 @@ def test_checks_of_the_reader_run_in_place_of_ours() -> None:
 
 def test_undo_and_save_and_open() -> None:
     assert text(next(parse(press("undo", code="x")["#code"]).iter("textarea"))).strip() == CODE.strip()
+    again = press("undo", code="x", checks="def mine(trial): 1 / 0")
+    assert text(next(parse(again["#own-checks"]).iter("textarea"))).strip() == checks_text().strip()
+    assert "All" in verdict(again)
     assert press("save", code="mine")["yours.py"] == "mine"
     assert "No file" in press("open")["#prompt-error"]
 

@@ -88,8 +88,10 @@ def load_bug(state: State | None, fields: Mapping[str, str]) -> tuple[State | No
 
 
 def undo(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
-    """Our own code again, and its run."""
-    return load(state, fields, original())
+    """Our own code again, our own checks, and their run."""
+    state, patches = load(state, defaultdict(str, {**fields, "checks": ""}), original())
+    checks = render.render("apps/workbench/_checks.html", checks=checks_text(), fresh=True)
+    return state, [patch("#own-checks", checks), *patches]
 
 
 def open_file(files: Files, state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
