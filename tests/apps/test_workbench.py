@@ -29,10 +29,12 @@ HALF = ("    scores *= scale or head_dim**-0.5", "    scores *= (scale or head_d
 
 
 def press(hook: str = "run", lang: str = "en", **fields: str) -> dict[str, str]:
-    """Target -> HTML of an answer; a file by its name."""
+    """Target -> HTML of an answer, and of what it asks for afterwards; a file by its name."""
     fields = {"page": "workbench", "lang": lang, "model": "names", "prompt": "emm", "code": CODE, **fields}
     _, patches = dispatch(None, hook, fields)
-    return {where(one): one.get("html", one.get("text", "")) for one in patches}
+    for later in [one["again"] for one in patches if "again" in one]:
+        patches += dispatch(None, later, fields)[1]
+    return {where(one): one.get("html", one.get("text", "")) for one in patches if "again" not in one}
 
 
 def where(one: Patch) -> str:

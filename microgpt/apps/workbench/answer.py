@@ -89,6 +89,7 @@ class Answer(NamedTuple):
     stop: Stop | None = None  # where it stopped
     printed: str = ""
     restored: Sequence[str] = ()  # reports that were put back
+    checking: bool = False  # whether the checks are still to come
 
     @property
     def first(self) -> Outcome | None:
@@ -110,8 +111,8 @@ class Answer(NamedTuple):
         return sum(one.sign == "+" for one in self.changed)
 
 
-def run_program(code: str, checks: str, settings: Settings, fields: Mapping[str, str]) -> Answer:
-    """Run a program on the reader's text, and the checks on it."""
+def run_program(code: str, checks: str, settings: Settings, fields: Mapping[str, str], examines: bool = True) -> Answer:
+    """Run a program on the reader's text and, unless they are to come later, the checks on it."""
     model, printed, answer = model_named(settings.model), io.StringIO(), Answer(difference(code))
     with redirect_stdout(printed):
         try:
@@ -119,7 +120,8 @@ def run_program(code: str, checks: str, settings: Settings, fields: Mapping[str,
         except Exception as error:
             return answer._replace(stop=stop_at(error))
         recording, stop = record_yours(yours, model, settings)
-        outcomes = examine(yours, model, tokens_to_check(model, settings.prompt), known).results
+        ids = tokens_to_check(model, settings.prompt)
+        outcomes = examine(yours, model, ids, known).results if examines else []
     if known is None:
         outcomes = [one._replace(says=SAYS[one.name]) for one in outcomes]
     return answer._replace(
@@ -128,6 +130,7 @@ def run_program(code: str, checks: str, settings: Settings, fields: Mapping[str,
         stop=stop,
         printed=printed.getvalue()[:MOST_PRINTED],
         restored=yours.restored,
+        checking=not examines,
     )
 
 

@@ -16,7 +16,7 @@ from microgpt.errors import N_, UserError
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.lesson import page_named
 from microgpt.viz.local_files import Files, only
-from microgpt.viz.patches import Patch, State, file, patch
+from microgpt.viz.patches import Patch, State, again, file, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings, parse
 from microgpt.workbench.original import PROGRAM, checks_text, original
@@ -57,20 +57,32 @@ view = View
 # ---- what can be pressed --------------------------------------------------------------------------
 
 
-def run_yours(
-    state: State | None, fields: Mapping[str, str], bug: Bug | None = None
-) -> tuple[State | None, list[Patch]]:
-    """The machine, drawn from the reader's code, and what the checks say of it; `bug` is the one that was loaded."""
-    settings = parse(fields)
-    answer = run_program(fields["code"] or original(), fields["checks"] or checks_text(), settings, fields)
-    return {"settings": settings._asdict()}, answer_patches(answer, fields, bug)
+def draw(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
+    """The machine, drawn from the reader's code; what the checks say of it comes in an answer of its own."""
+    answer = answer_of(fields, examines=False)
+    later = [again("check")] if answer.checking else []
+    return {"settings": parse(fields)._asdict()}, [*answer_patches(answer, fields), *later]
+
+
+def check(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
+    """What the checks say of a program that is drawn."""
+    return state, [one for one in answer_patches(answer_of(fields), fields) if one["target"] != "#widget"]
+
+
+def answer_of(fields: Mapping[str, str], examines: bool = True) -> Answer:
+    """What became of the reader's program."""
+    return run_program(fields["code"] or original(), fields["checks"] or checks_text(), parse(fields), fields, examines)
 
 
 def change_model(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
     """The same code with another model, on a text that it knows."""
     prompt = PROMPTS.get(fields["model"], "")
-    state, patches = run_yours(state, defaultdict(str, {**fields, "prompt": prompt}))
-    return state, [*patches, patch("#prompt", render.render("live/prompt.html", prompt=prompt), "outer")]
+    chosen = defaultdict(str, {**fields, "prompt": prompt})
+    patches = answer_patches(answer_of(chosen), fields)
+    return {"settings": parse(chosen)._asdict()}, [
+        *patches,
+        patch("#prompt", render.render("live/prompt.html", prompt=prompt), "outer"),
+    ]
 
 
 def load_bug(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
@@ -89,7 +101,7 @@ def load_bug(state: State | None, fields: Mapping[str, str]) -> tuple[State | No
 
 def undo(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
     """Our own code again, our own checks, and their run."""
-    state, patches = load(state, defaultdict(str, {**fields, "checks": ""}), original())
+    state, patches = load(state, {**fields, "checks": ""}, original())
     checks = render.render("apps/workbench/_checks.html", checks=checks_text(), fresh=True)
     return state, [patch("#own-checks", checks), *patches]
 
@@ -111,12 +123,11 @@ def load(
     state: State | None, fields: Mapping[str, str], text: str, bug: Bug | None = None
 ) -> tuple[State | None, list[Patch]]:
     """Another text in the editor, and its run."""
-    state, patches = run_yours(state, defaultdict(str, {**fields, "code": text}), bug)
-    name = bug.name if bug else ""
-    return state, [
+    chosen, name = defaultdict(str, {**fields, "code": text}), bug.name if bug else ""
+    return {"settings": parse(chosen)._asdict()}, [
         patch("#code", render.render("apps/workbench/_code.html", code=text, fresh=True)),
         patch("#bugs", render.render("apps/workbench/_bugs.html", bugs=BUGS, loaded=name), "outer"),
-        *patches,
+        *answer_patches(answer_of(chosen), chosen, bug),
     ]
 
 
@@ -125,11 +136,11 @@ def save(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, 
     return state, [file(PROGRAM, fields["code"], "text/x-python")]
 
 
-HOOKS = {"run": run_yours, "model": change_model, "bug": load_bug, "undo": undo, "save": save}
+HOOKS = {"run": draw, "check": check, "model": change_model, "bug": load_bug, "undo": undo, "save": save}
 FILE_HOOKS = {"open": open_file}
 
 
-def answer_patches(answer: Answer, fields: Mapping[str, str], bug: Bug | None) -> list[Patch]:
+def answer_patches(answer: Answer, fields: Mapping[str, str], bug: Bug | None = None) -> list[Patch]:
     """What is new on the page. Where no step ran, the machine stays as it was."""
     page = page_named(fields["page"])
     shown = {"answer": answer, "columns": COMPARED, "rounding": ROUNDING, "bug": bug, "PROGRAM": PROGRAM}
