@@ -25,6 +25,7 @@ FOLDERS = (
     "look_inside",
     "own_model",
     "workbench",
+    "bugs",
     "embed_builder",
 )
 (START,) = pages_of("index")

@@ -97,6 +97,7 @@ class Trial:
 
         def hook(report: Report) -> None:
             name, value, _, layer = check_report(report, self.config)
+            self.hear(report)
             self.told[name, layer] = value if isinstance(value, int) else np.array(value)
             if compare and not self.first:
                 self.compare(name, value, start, n, layer)
@@ -108,6 +109,9 @@ class Trial:
         if compare:
             self.same_logits(logits, start)
         return logits
+
+    def hear(self, report: Report) -> None:
+        """For a trial that keeps more than the last pass: a report as it comes, one a text where there are several."""
 
     def crop(self, cache: Any, n: int) -> None:
         """Have the cache keep its first n rows, and look at them."""

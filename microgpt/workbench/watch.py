@@ -71,11 +71,11 @@ class Watch:
         self.tick()
         return self.trace
 
-    def begin(self, seconds: float) -> tuple[float, Any]:
-        """How it was before; from now on, so many seconds."""
+    def begin(self, seconds: float, is_on: bool = True) -> tuple[float, Any]:
+        """How it was before; from now on, so many seconds. It is not `on` for code that is trusted to end."""
         before = self.until, sys.gettrace()
         self.until = process_time() + seconds
-        if not hasattr(sys, "monitoring"):
+        if is_on and not hasattr(sys, "monitoring"):
             sys.settrace(self.trace)
         return before
 

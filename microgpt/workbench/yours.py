@@ -44,18 +44,21 @@ class Yours:
     """The program `text`. `with yours:` stands around whatever runs its code.
 
     Raises what Python raises where it is no program, or fails as it is loaded; `place_of` tells that in a sentence.
+    A program that is trusted to end, as those of the shelf are, does without the watch, which takes its time.
     """
 
-    def __init__(self, text: str, name: str = PROGRAM, seconds: float = SECONDS) -> None:
+    def __init__(self, text: str, name: str = PROGRAM, seconds: float = SECONDS, is_watched: bool = True) -> None:
         text = text.removeprefix("\ufeff")  # as editors of Windows begin a file
-        self.text, self.name, self.left = text, name, seconds
+        self.text, self.name, self.left = text, name, seconds if is_watched else float("inf")
         self.names, self.before = Names(), list[Any]()  # the watch before each `with` that is open
         check_characters(text, name)
         linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)  # for tracebacks
         tree = ast.parse(text, name)
         self.restored = restore(tree)
         code = compile(tree, name, "exec", dont_inherit=True)
-        WATCH.add(code)
+        self.is_watched = is_watched
+        if is_watched:
+            WATCH.add(code)
         self.module = ModuleType("yours")
         sys.modules["yours"] = self.module  # where its annotations are looked up
         with self:
@@ -77,7 +80,7 @@ class Yours:
 
     def __enter__(self) -> Yours:
         self.names.fill()
-        self.before.append(WATCH.begin(self.left))
+        self.before.append(WATCH.begin(self.left, self.is_watched))
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, where: TracebackType | None) -> None:

@@ -1,0 +1,147 @@
+"""Real bugs: each fault of the shelf with what it does, which is computed as the page is built."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from textwrap import dedent
+from typing import NamedTuple
+
+from microgpt.apps.bugs.picture import Panel, panels_of
+from microgpt.apps.workbench.answer import SAYS
+from microgpt.errors import N_
+from microgpt.viz.controls import Choice
+from microgpt.viz.lesson import page_named
+from microgpt.viz.page import Page
+from microgpt.viz.settings import Settings
+from microgpt.viz.text.formats import show
+from microgpt.weights import shipped
+from microgpt.workbench import shelf
+from microgpt.workbench.evidence import ITSELF, WEIGHTS, ComparedRow, Evidence, evidence
+from microgpt.workbench.examine import SIX
+from microgpt.workbench.original import original
+from microgpt.workbench.shelf import Bug
+
+__all__ = ["ITSELF", "SAYS", "WEIGHTS", "view"]  # and what the templates read
+
+GROUPS = (
+    (N_("The mask"), shelf.MASK_BUGS),
+    (N_("Positions and rotation"), shelf.POSITION_BUGS),
+    (N_("Rows of the cache"), shelf.ROW_BUGS),
+    (N_("Heads and sums"), shelf.HEAD_BUGS),
+    (N_("Going back"), shelf.CROP_BUGS),
+    (N_("Several texts"), shelf.TEXT_BUGS),
+)
+THREADS = "https://github.com/{}/issues/{}"  # which leads on to the pull request, where it is one
+
+
+class Origin(NamedTuple):
+    """Where a fault was told of: its name there, and its address."""
+
+    name: str
+    address: str
+
+
+class Hunk(NamedTuple):
+    """A place in the program that an edit changes: where it is, and its lines, - ours, + the fault's."""
+
+    where: str  # KVCache.crop
+    lines: list[tuple[str, str]]
+
+
+class ShelfCard(NamedTuple):
+    """A fault, and what the page shows of it."""
+
+    bug: Bug
+    evidence: Evidence
+    faces: list[str]  # the token of each row
+    panels: tuple[Panel, Panel]  # as it is, as it should be
+
+    @property
+    def origins(self) -> list[Origin]:
+        return [Origin(one, THREADS.format(*one.split("#"))) for one in self.bug.origins]
+
+    @property
+    def hunks(self) -> list[Hunk]:
+        return list(hunks_of(original(), self.bug.text()))
+
+    @property
+    def lesson(self) -> Page:
+        """The page that explains what is broken."""
+        return page_named(self.bug.lesson)
+
+    @property
+    def rows(self) -> list[ComparedRow]:
+        return self.evidence.shown.rows
+
+    @property
+    def limit(self) -> float:
+        """What a full cell of its picture stands for."""
+        return self.panels[0].limit
+
+    def token(self, i: int) -> str:
+        return token_of(self.evidence.model, i)
+
+
+class ShelfGroup(NamedTuple):
+    """Faults of one kind."""
+
+    title: str
+    cards: list[ShelfCard]
+
+
+class View:
+    """The page as it is built."""
+
+    def __init__(self, _: Settings) -> None:
+        self.groups = [ShelfGroup(title, list(map(card_of, bugs))) for title, bugs in GROUPS]
+        self.cards = [card for group in self.groups for card in group.cards]
+        self.choices = tuple(Choice(one.bug.name, range(len(one.rows)), len(one.rows) - 1) for one in self.cards)
+        found = [one.evidence for one in self.cards]
+        self.n = len(found)
+        self.by_itself = sum(one.is_seen_by_itself for one in found)
+        self.in_six_ways = sum(one.is_seen_in_six_ways for one in found)
+        self.quiet = sum(one.flip is None for one in found)  # whose likeliest tokens are all right
+        self.least, self.most = (end(one.furthest for one in found) for end in (min, max))
+
+    @cached_property
+    def ways(self) -> list[tuple[str, Sequence[ShelfCard]]]:
+        """Each of the six ways with the faults that it is the first to find."""
+        return [(way, [one for one in self.cards if one.evidence.first == way]) for way in SIX]
+
+
+view = View
+
+
+def card_of(bug: Bug) -> ShelfCard:
+    found = evidence(bug.name)
+    faces = [token_of(found.model, row.token) for row in found.shown.rows]
+    return ShelfCard(bug, found, faces, panels_of(found.shown, faces))
+
+
+def token_of(model: str, i: int) -> str:
+    """A token of a model, as it is drawn."""
+    return show(shipped(model).tokenizer.vocabulary[i])
+
+
+def hunks_of(ours: str, theirs: str) -> Iterator[Hunk]:
+    """The places in which two programs differ."""
+    before, after = ours.splitlines(), theirs.splitlines()
+    lines = list(difflib.unified_diff(before, after, lineterm="", n=0))[2:]
+    starts = [at for at, line in enumerate(lines) if line.startswith("@@")]
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        first = int(re.findall(r"\d+", lines[start])[0])
+        texts = dedent("\n".join(line[1:] for line in lines[start + 1 : end])).split("\n")
+        signs = [line[0] for line in lines[start + 1 : end]]
+        yield Hunk(function_at(before, first), list(zip(signs, texts, strict=True)))
+
+
+def function_at(lines: Sequence[str], line: int) -> str:
+    """What a line of a program lies in: KVCache.crop."""
+    names = list[str]()
+    for text in lines[:line]:
+        if found := re.match(r"( *)(?:def|class) (\w+)", text):
+            names = [*names[: len(found[1]) // 4], found[2]]
+    return ".".join(names)

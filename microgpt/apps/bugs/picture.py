@@ -1,0 +1,148 @@
+"""The picture of a fault: rows of numbers as cells that are filled as far as the number is large, at their places.
+
+What is below zero hangs from the top of its cell. Each row is drawn from the corner of its own first cell, so that the
+same place is the same few letters in all pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from microgpt.config import Array
+from microgpt.viz.drawing.heat import round_up
+from microgpt.workbench.evidence import LEAST_SAID, WEIGHTS, ComparedRow, ComparedRows
+
+CELL, WIDE = 28, 320  # a cell is that large, unless there are so many that they would be wider together
+TOP, LETTER, NUMBER, BESIDE = 22, 9, 26, 5  # above the rows; of a token; of its number; left of it
+RIGHT = 22  # of the cells, for the mark
+GAP = 1  # around a cell
+
+
+class PanelRow(NamedTuple):
+    """A row of a panel: paths of what is right in it, of what is not, and around the cells that are not."""
+
+    token: str
+    y: int
+    good: str
+    bad: str
+    around: str
+
+
+class Panel(NamedTuple):
+    """One half of the picture."""
+
+    cell: int
+    left: int  # of the cells, for the tokens
+    limit: float  # what a full cell stands for
+    floor: str  # the path of the cells that a row may fill
+    columns: list[int]  # the middle of each
+    rows: list[PanelRow]
+    first: int  # the row to frame
+
+    @property
+    def width(self) -> int:
+        return self.left + len(self.columns) * self.cell + RIGHT
+
+    @property
+    def height(self) -> int:
+        return TOP + len(self.rows) * self.cell + 2 * GAP
+
+    @property
+    def top(self) -> int:
+        """Above the rows."""
+        return TOP
+
+    @property
+    def side(self) -> int:
+        """Of what can be filled of a cell."""
+        return self.cell - 2 * GAP
+
+    @property
+    def frame(self) -> int:
+        """How wide the frame of a row is."""
+        return self.width - 2 * GAP
+
+    @property
+    def frame_x(self) -> int:
+        return GAP - self.left
+
+    @property
+    def number_x(self) -> int:
+        return BESIDE - self.left
+
+    @property
+    def token_x(self) -> int:
+        """Where tokens stand, after their numbers."""
+        return NUMBER - self.left
+
+    @property
+    def mark_x(self) -> int:
+        """The middle of the mark."""
+        return len(self.columns) * self.cell + RIGHT // 2
+
+    @property
+    def line(self) -> int:
+        """Of a row, where its letters stand."""
+        return self.cell // 2 + 5
+
+    @property
+    def head_line(self) -> int:
+        """Where the numbers of the columns stand."""
+        return -7
+
+
+def panels_of(shown: ComparedRows, tokens: Sequence[str]) -> tuple[Panel, Panel]:
+    """The rows as they are, and as they should be, on one scale."""
+    each = [one for row in shown.rows for one in (row.yours, row.ours) if one is not None]
+    limit = 1.0 if shown.name == WEIGHTS else round_up(max(float(abs(one).max()) for one in each))
+    cell = min(CELL, WIDE // max(map(len, each)) // 2 * 2)
+    left = NUMBER + LETTER * max(map(len, tokens)) + 3 * GAP
+    wanted = [len(row.ours) for row in shown.rows]
+
+    def panel(numbers: list[Array]) -> Panel:
+        n = max([*map(len, numbers), *wanted])
+        rows = [
+            panel_row(row, mine, token, at * cell, cell, limit)
+            for at, (row, mine, token) in enumerate(zip(shown.rows, numbers, tokens, strict=True))
+        ]
+        columns = [j * cell + cell // 2 for j in range(n)]
+        return Panel(cell, left, limit, floor_path(wanted, cell), columns, rows, shown.first_wrong)
+
+    ours = [row.ours for row in shown.rows]
+    return panel([row.ours if row.yours is None else row.yours for row in shown.rows]), panel(ours)
+
+
+def floor_path(lengths: Sequence[int], cell: int) -> str:
+    """The lines between the cells of rows that are so long: none is shorter than the one above."""
+    across = [*lengths, lengths[-1]]
+    lines = "".join(f"M0 {at * cell}h{n * cell}" for at, n in enumerate(across))
+    for j in range(lengths[-1] + 1):
+        first = next(at for at, n in enumerate(lengths) if n >= j)
+        lines += f"M{j * cell} {first * cell}V{len(lengths) * cell}"
+    return lines
+
+
+def panel_row(row: ComparedRow, numbers: Array, token: str, y: int, cell: int, limit: float) -> PanelRow:
+    """Of a row with these numbers, what to draw."""
+    good, bad, around = "", "", ""
+    for j in range(max(len(numbers), len(row.ours))):
+        value, want = number_at(numbers, j), number_at(row.ours, j)
+        bar = bar_path(value / limit, j * cell + cell // 2, cell)
+        if abs(value - want) < LEAST_SAID:
+            good += bar
+        else:
+            bad += bar
+            around += f"M{j * cell + 2 * GAP} {2 * GAP}h{cell - 4 * GAP}v{cell - 4 * GAP}h-{cell - 4 * GAP}z"
+    return PanelRow(token, y, good, bad, around)
+
+
+def number_at(row: Array, j: int) -> float:
+    """A number of a row; where there is none, 0."""
+    return float(row[j]) if j < len(row) else 0.0
+
+
+def bar_path(share: float, x: int, cell: int) -> str:
+    """A line through the middle of a cell, as long as a share of 1 says; nothing where that cannot be seen."""
+    high = round(share * (cell - 2 * GAP))
+    return f"M{x} {cell - GAP if share > 0 else GAP}v{-high}" if high else ""
