@@ -148,7 +148,7 @@ class Trial:
         """A report of n tokens, the first at position `start`."""
         if isinstance(value, int):
             if name == "cache_append" and value != start + n:
-                sentence = N_("The cache hands out %(held)s rows; after %(n)s tokens it has %(n)s.")
+                sentence = N_("Rows that the cache hands out: %(held)s, where it should be %(n)s.")
                 self.find(sentence, start + n - 1, layer, -1, name, held=value, n=start + n)
             return
         if (name, layer) not in self.expected.reports:

@@ -26,7 +26,7 @@ from microgpt.workbench.shelf import Bug
 
 __all__ = ["ITSELF", "SAYS", "WEIGHTS", "view"]  # and what the templates read
 
-GROUPS = (
+BUG_GROUPS = (
     (N_("The mask"), shelf.MASK_BUGS),
     (N_("Positions and rotation"), shelf.POSITION_BUGS),
     (N_("Rows of the cache"), shelf.ROW_BUGS),
@@ -96,7 +96,7 @@ class View:
     """The page as it is built."""
 
     def __init__(self, _: Settings) -> None:
-        self.groups = [ShelfGroup(title, list(map(card_of, bugs))) for title, bugs in GROUPS]
+        self.groups = [ShelfGroup(title, list(map(card_of, bugs))) for title, bugs in BUG_GROUPS]
         self.cards = [card for group in self.groups for card in group.cards]
         self.choices = tuple(Choice(one.bug.name, range(len(one.rows)), len(one.rows) - 1) for one in self.cards)
         found = [one.evidence for one in self.cards]

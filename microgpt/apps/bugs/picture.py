@@ -15,7 +15,7 @@ from microgpt.workbench.evidence import LEAST_SAID, WEIGHTS, ComparedRow, Compar
 
 CELL, WIDE = 28, 320  # a cell is that large, unless there are so many that they would be wider together
 TOP, LETTER, NUMBER, BESIDE = 22, 9, 26, 5  # above the rows; of a token; of its number; left of it
-RIGHT = 22  # of the cells, for the mark
+MARK_ROOM = 22  # of the cells, for the mark
 GAP = 1  # around a cell
 
 
@@ -42,7 +42,7 @@ class Panel(NamedTuple):
 
     @property
     def width(self) -> int:
-        return self.left + len(self.columns) * self.cell + RIGHT
+        return self.left + len(self.columns) * self.cell + MARK_ROOM
 
     @property
     def height(self) -> int:
@@ -79,7 +79,7 @@ class Panel(NamedTuple):
     @property
     def mark_x(self) -> int:
         """The middle of the mark."""
-        return len(self.columns) * self.cell + RIGHT // 2
+        return len(self.columns) * self.cell + MARK_ROOM // 2
 
     @property
     def line(self) -> int:
