@@ -499,7 +499,7 @@ CROP_BUGS = (
         ("ml-explore/mlx-lm#1039",),
         ((CROP + "n\n", CROP + "min(n + 1, self._len)\n"),),
         in_both("crop_back"),
-        "edited-text",
+        "old-rows",
         N_("The first n rows stay and no other, since each row belongs to the token at its position."),
     ),
     Bug(
@@ -529,7 +529,7 @@ CROP_BUGS = (
             ("        self._len = new\n", "        self._len = self._stored = new\n"),
         ),
         in_both("crop_back"),
-        "edited-text",
+        "old-rows",
         N_("One number says how many rows are held, and crop and append both go by it."),
     ),
     Bug(

@@ -143,7 +143,7 @@ PAGES = [
     ),
     Fault(
         "stage-that-shows-the-next", "pages", "microgpt/course/inside/states.css",
-        "in range(i + 1, stages - 1) %}.b", "in range(i + 2, stages - 1) %}.b",
+        "in range(i + 1, stages - 1) %}{{ on }} .b", "in range(i + 2, stages - 1) %}{{ on }} .b",
         ("tests/browser/lessons/test_inside.py::test_stages_add_stops_one_after_another_and_the_way_back_is_the_same[chromium]",),
     ),
     Fault(
