@@ -196,7 +196,7 @@ def tab(javascript: bool = False, **options: Any) -> Iterator[Any]:
 
 def chromium(own: str) -> str:
     """Playwright's own Chromium, or that of this machine."""
-    names = ("chromium", "chromium-browser", "google-chrome")
+    names = ("chromium", "chromium-browser", "google-chrome", "chromium-headless-shell")
     found = own if Path(own).exists() else next((path for name in names if (path := shutil.which(name))), None)
     if not found:
         raise UserError("A PNG needs Chromium: python -m playwright install chromium. An SVG needs no browser.")
