@@ -76,7 +76,7 @@ def side_by_side(trial: Trial) -> None:
 
 
 def rows_stay(trial: Trial) -> None:
-    """The cache grows by a row a token, and no old row ever changes."""
+    """The cache grows by one row per token, and no old row ever changes."""
     cache = trial.new_cache()
     old = [trial.rows(cache, layer) for layer in range(trial.config.n_layer)]
     for pos, token in enumerate(trial.ids):

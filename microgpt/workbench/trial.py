@@ -193,7 +193,7 @@ class Trial:
         self.furthest = max(self.furthest, float(off.max()))
         for i, row in enumerate(off):
             if row.max() > TOLERANCE:
-                at = int(row.argmax())
+                at = first_of(row)
                 found = float(logits[i, at]), float(want[i, at])
                 return self.find(
                     N_("A number of %(event)s is not what it should be."),
@@ -248,7 +248,12 @@ def furthest(got: Array, want: Array) -> tuple[int, ...] | None:
         off = np.nan_to_num(np.where(got == want, 0.0, np.abs(got - want)), nan=np.inf, posinf=np.inf)
     if not off.size or off.max() <= TOLERANCE:
         return None
-    return tuple(map(int, np.unravel_index(int(off.argmax()), off.shape)))
+    return tuple(map(int, np.unravel_index(first_of(off), off.shape)))
+
+
+def first_of(off: Array) -> int:
+    """The first of the places that are furthest off: which of two alike is further, only rounding would say."""
+    return int((off >= min(off.max() - TOLERANCE, np.finfo(np.float64).max)).argmax())
 
 
 def arrays_in(value: Any, seen: set[int]) -> list[Array]:

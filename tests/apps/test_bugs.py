@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from microgpt.apps.bugs.app import BUG_GROUPS, function_at, hunks_of
+from microgpt.apps.bugs.evidence import ITSELF, WEIGHTS, evidence, right_answer
 from microgpt.apps.bugs.picture import bar_path
 from microgpt.course import LESSONS
 from microgpt.viz.text.formats import at_most
 from microgpt.weights import shipped
 from microgpt.workbench.command import PROMPTS
-from microgpt.workbench.evidence import ITSELF, WEIGHTS, evidence, expected_of
 from microgpt.workbench.examine import SIX, checks_of, examine, run_check
 from microgpt.workbench.original import original
 from microgpt.workbench.shelf import BUGS, Bug, measure
@@ -128,7 +128,7 @@ def test_each_row_is_told_and_the_first_that_is_wrong_is_framed(bug: Bug) -> Non
 @each
 def test_what_should_be_is_our_own_run(bug: Bug) -> None:
     shown = evidence(bug.name).shown
-    model, ids, expected = expected_of(model_of(bug))
+    model, ids, expected = right_answer(model_of(bug))
     whole = expected.reports[shown.name, shown.layer]
     for pos, row in enumerate(shown.rows):
         ours = whole[shown.head, pos, : pos + 1] if shown.name == WEIGHTS else whole[pos].reshape(
@@ -142,7 +142,7 @@ def test_what_should_be_is_our_own_run(bug: Bug) -> None:
 def test_rows_of_a_bug_are_those_that_its_program_reports(name: str) -> None:
     """In a run of its own: without the trial that keeps them."""
     found = evidence(name)
-    shown, (model, ids, expected) = found.shown, expected_of(found.model)
+    shown, (model, ids, expected) = found.shown, right_answer(found.model)
     trial = Trial(Yours(found.bug.text()), model, ids, expected)
     passes = list[tuple[int, np.ndarray]]()  # where a pass begins, and what it reports
     real = trial.yours.module.forward

@@ -6,11 +6,13 @@ from xml.etree.ElementTree import Element
 
 import html5lib
 
+from microgpt.apps.bugs.app import THREADS
 from microgpt.course import LESSONS, PAGES
 from microgpt.viz import views
 from microgpt.viz.rendering.render import render_page
 from microgpt.viz.session import dispatch
 from microgpt.viz.text.sources import SOURCES
+from microgpt.workbench.shelf import BUGS
 from tests.support.controls import controls
 
 POINTERS = (
@@ -33,9 +35,10 @@ SOURCE = '<a class="source" href="{}" target="_blank" rel="noopener" lang="en">'
 
 
 def inward(text: str) -> str:
-    """A page without its links to what it rests on, which alone may lead out of the site."""
-    for source in SOURCES.values():
-        text = text.replace(SOURCE.format(source.address), "<a>")
+    """A page without its links to what it rests on, and to where a bug was told of: they alone lead out of the site."""
+    threads = [THREADS.format(*origin.split("#")) for bug in BUGS for origin in bug.origins]
+    for address in [*(source.address for source in SOURCES.values()), *threads]:
+        text = text.replace(SOURCE.format(address), "<a>")
     return text
 
 

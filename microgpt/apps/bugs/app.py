@@ -9,6 +9,7 @@ from functools import cached_property
 from textwrap import dedent
 from typing import NamedTuple
 
+from microgpt.apps.bugs.evidence import ITSELF, WEIGHTS, ComparedRow, Evidence, evidence
 from microgpt.apps.bugs.picture import Panel, panels_of
 from microgpt.apps.workbench.answer import SAYS
 from microgpt.errors import N_
@@ -19,7 +20,6 @@ from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
 from microgpt.weights import shipped
 from microgpt.workbench import shelf
-from microgpt.workbench.evidence import ITSELF, WEIGHTS, ComparedRow, Evidence, evidence
 from microgpt.workbench.examine import SIX
 from microgpt.workbench.original import original
 from microgpt.workbench.shelf import Bug

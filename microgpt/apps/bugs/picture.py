@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from microgpt.apps.bugs.evidence import LEAST_SAID, WEIGHTS, ComparedRow, ComparedRows
 from microgpt.config import Array
 from microgpt.viz.drawing.heat import round_up
-from microgpt.workbench.evidence import LEAST_SAID, WEIGHTS, ComparedRow, ComparedRows
 
 CELL, WIDE = 28, 320  # a cell is that large, unless there are so many that they would be wider together
 TOP, LETTER, NUMBER, BESIDE = 22, 9, 26, 5  # above the rows; of a token; of its number; left of it

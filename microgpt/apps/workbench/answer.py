@@ -36,7 +36,7 @@ SAYS = {  # what each check of ours looks at: its docstring, which no browser ha
     "crop_back": N_("Two tokens too far, then back, then on: a draft that was wrong."),
     "keep_a_branch": N_("Two next tokens side by side in one pass, as a tree; the second stays."),
     "side_by_side": N_("Two texts of different length in one pass."),
-    "rows_stay": N_("The cache grows by a row a token, and no old row ever changes."),
+    "rows_stay": N_("The cache grows by one row per token, and no old row ever changes."),
     "nothing_from_the_future": N_("No token gives a weight to a token after it."),
     "weights_sum_to_one": N_("The attention weights of each token sum to 1."),
     "q_is_read_once": N_("A pass asks with the queries of its own tokens alone: none is kept."),

@@ -19,7 +19,7 @@ from microgpt.weights import Model, shipped
 from microgpt.workbench.command import PROMPTS
 from microgpt.workbench.examine import SIX, checks_of, run_check
 from microgpt.workbench.shelf import BUGS, MODEL_NAMES, Bug, FlipTrial
-from microgpt.workbench.trial import Expected, Finding, expect
+from microgpt.workbench.trial import Expected, Finding, expect, first_of
 from microgpt.workbench.yours import Yours
 
 ITSELF = "with_and_without"  # the check that holds a program against itself alone
@@ -62,7 +62,7 @@ class ComparedRow(NamedTuple):
             return None
         n = max(len(self.yours), len(self.ours))
         got, want = (np.pad(one, (0, n - len(one))) for one in (self.yours, self.ours))
-        at = int(np.nanargmax(np.abs(got - want)))
+        at = first_of(np.nan_to_num(np.abs(got - want)))
         found = WorstNumber(at, float(got[at]), float(want[at]))
         return found if found.off >= LEAST_SAID else None
 
@@ -196,7 +196,7 @@ class RowsTrial(FlipTrial):
 
 
 @cache
-def expected_of(name: str) -> tuple[Model, list[int], Expected]:
+def right_answer(name: str) -> tuple[Model, list[int], Expected]:
     """A model, the tokens it is run on, and what must come out."""
     model = shipped(name)
     ids = model.tokenizer.encode(PROMPTS[name])
@@ -208,7 +208,7 @@ def evidence(name: str) -> Evidence:
     """What the fault of that name does, in the first of the models that can have it."""
     bug = next(bug for bug in BUGS if bug.name == name)
     at = next(one for one in MODEL_NAMES if bug.caught_by[one])
-    (model, ids, expected), known = expected_of(at), checks_of()
+    (model, ids, expected), known = right_answer(at), checks_of()
     yours = Yours(bug.text(), is_watched=False)  # one for all ways: a cache that is not emptied shows in the second
     trials, findings = dict[str, RowsTrial](), dict[str, Finding]()
     for way in (*SIX, ITSELF):
@@ -227,7 +227,7 @@ def rows_to_show(trials: dict[str, RowsTrial], named: str) -> ComparedRows:
     for name in (WEIGHTS, MIXED):
         for ways in ([named], trials):
             rows = [one for way in ways for one in trials[way].rows_in(way, name)]
-            best = max(rows, key=lambda one: one.in_all)
+            best = max(rows, key=lambda one: round(one.in_all, 9))  # of two alike, the first
             if best.furthest >= LEAST_DRAWN:
                 return best
     return best
