@@ -81,7 +81,7 @@ def test_every_number_of_a_bug_is_what_the_checks_give(bug: Bug) -> None:
     caught = {one.name for one in examination.results if one.finding}
     assert here.is_seen_by_itself == (ITSELF in caught) and here.is_seen_in_six_ways == bool({*SIX} & caught)
 
-    told = text(find(opened(bug), "told")[0])
+    told = text(find(opened(bug), "what-fails")[0])
     assert f"{here.first} is the first check that fails: {found.error}" in told
     assert f"A logit is off by {at_most(measured.furthest)} at most." in told
     if found.pos >= 0:
