@@ -64,7 +64,7 @@ def test_a_broken_one_says_so_and_its_line(text: str, says: str, tmp_path: Path)
     assert done.returncode == 1 and says in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     if "1 / 0" in text:
-        assert f"{PROGRAM}, line {line_of(text, '1 / 0')}: Zero" in done.stdout
+        assert f"{PROGRAM}, line {line_of(text, '1 / 0')}: Python stops here: Zero" in done.stdout
 
 
 @pytest.mark.parametrize("name", SHIPPED)
