@@ -75,7 +75,7 @@ function mount(textarea) {
       keymap.of([...historyKeymap, ...defaultKeymap]), // none for Tab, which leads on
       lineNumbers(), lintGutter(), history(), bracketMatching(), indentOnInput(), indentUnit.of("    "),
       pythonLanguage, highlight, hues, theme, EditorView.updateListener.of(changed),
-      EditorView.contentAttributes.of(name ? { "aria-label": name } : {}),
+      EditorView.contentAttributes.of({ tabindex: "0", ...(name && { "aria-label": name }) }),
     ] });
     textarea.hidden = true;
     return { host, view, told: [] };
