@@ -25,7 +25,8 @@ RUN_ON = re.compile(r"\d,\d+, [−\d]")  # 0,57, 0,21: a comma between decimals 
 
 def said(element: Element) -> str:
     """The words of an element, with a mark in place of each token or piece of code."""
-    inner = (("·" if one.tag in ("bdi", "code", "style", "textarea") else said(one)) + (one.tail or "") for one in element)
+    marks = ("bdi", "code", "style", "textarea")
+    inner = (("·" if one.tag in marks else said(one)) + (one.tail or "") for one in element)
     return (element.text or "") + "".join(inner)
 
 
