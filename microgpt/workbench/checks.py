@@ -132,7 +132,7 @@ def memory_as_counted(trial: Trial) -> None:
 
 
 def the_loop(trial: Trial) -> None:
-    """`generate` writes the tokens that ours writes."""
+    """The loop writes the tokens that ours writes."""
     n = len(trial.ids)
     written, ours = trial.yours.generate(trial.params, trial.config, trial.ids[:1], n), trial.ours(n)
     for at, (yours, want) in enumerate(zip_longest(islice(written, n + 1), ours), 1):

@@ -18,13 +18,11 @@ from microgpt.cost import Counter
 from microgpt.decode import decode_step
 from microgpt.errors import N_, UserError
 from microgpt.record import Recording
-from microgpt.trace import Trace
+from microgpt.trace import OVER_KEYS, Trace
 from microgpt.weights import Model
 from microgpt.workbench.told import EACH, ONCE, check_logits, check_report, missing
 from microgpt.workbench.watch import lend
 from microgpt.workbench.yours import Yours
-
-OVER_KEYS = ("attn_scores", "attn_weights")
 
 
 class YourRecording(Recording):
@@ -34,7 +32,7 @@ class YourRecording(Recording):
         super().__init__(lend(model), prompt, **settings)
         self.yours = yours
         with yours:
-            self.own_cache = yours.new_cache(self.config, model.params["wte"].dtype)
+            self.own_cache = yours.KVCache(self.config, model.params["wte"].dtype)
         self.told = [{"k": Told(), "v": Told()} for _ in range(self.config.n_layer)]
 
     def step(self) -> None:

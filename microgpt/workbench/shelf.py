@@ -7,18 +7,10 @@ Left out is what cannot be seen in models as small as ours, such as scores that 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-
-from microgpt.config import Array
 from microgpt.errors import N_
-from microgpt.weights import Model
-from microgpt.workbench.examine import SIX, checks_of, run_check
 from microgpt.workbench.original import original
-from microgpt.workbench.trial import Trial, expect
-from microgpt.workbench.yours import Yours
 
 MODEL_NAMES = ("names", "stories")  # only the second has RoPE, layers above the first, and heads that share keys
 
@@ -597,37 +589,3 @@ TEXT_BUGS = (
 )
 
 BUGS = (*MASK_BUGS, *POSITION_BUGS, *ROW_BUGS, *HEAD_BUGS, *CROP_BUGS, *TEXT_BUGS)
-
-# ---- what a fault does to the answers -----------------------------------------------------------
-
-
-class Measured(NamedTuple):
-    """What a fault does in a model: its largest difference of a logit in the six ways, and the first position at which
-    the likeliest token is another one, None where there is none. Both are of what still came out, where an error ended
-    a way."""
-
-    furthest: float
-    flip: int | None
-
-
-class FlipTrial(Trial):
-    """A trial that also notes where the likeliest token is another one than ours."""
-
-    flip: int | None = None
-
-    def same_logits(self, logits: Array, start: int) -> None:
-        super().same_logits(logits, start)
-        ours = self.expected.logits[start : start + len(logits)]
-        for pos, (row, want) in enumerate(zip(logits, ours, strict=True), start):
-            if int(np.argmax(row)) != int(np.argmax(want)) and (self.flip is None or pos < self.flip):
-                self.flip = pos
-
-
-def measure(bug: Bug, model: Model, ids: Sequence[int]) -> Measured:
-    """What the fault does to these tokens, in the six ways."""
-    yours, expected, known = Yours(bug.text()), expect(model, ids), checks_of()
-    trials = [FlipTrial(yours, model, ids, expected) for _ in SIX]
-    for name, trial in zip(SIX, trials, strict=True):
-        run_check(known[name], trial)
-    flips = [trial.flip for trial in trials if trial.flip is not None]
-    return Measured(max(trial.furthest for trial in trials), min(flips, default=None))

@@ -16,13 +16,13 @@ from microgpt.cache import Batch, KVCache
 from microgpt.config import Array, Report
 from microgpt.errors import N_, UserError
 from microgpt.model import forward
+from microgpt.trace import OVER_KEYS
 from microgpt.weights import Model
 from microgpt.workbench.told import check_logits, check_report
 from microgpt.workbench.watch import lend
 from microgpt.workbench.yours import Yours
 
 TOLERANCE = 1e-9  # in float64, several thousand times what the order of a sum changes
-OVER_KEYS = {"attn_scores": -np.inf, "attn_weights": 0.0}  # and what stands for a key that a query does not see
 
 
 class Finding(Exception):
@@ -85,7 +85,7 @@ class Trial:
 
     def new_cache(self) -> Any:
         """An empty cache of the reader's."""
-        made = self.yours.new_cache(self.config, self.params["wte"].dtype)
+        made = self.yours.KVCache(self.config, self.params["wte"].dtype)
         self._caches.append(made)
         self._fed[id(made)] = 0
         return made

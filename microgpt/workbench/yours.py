@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from microgpt.config import Array, Config, DType
+from microgpt.config import Array
 from microgpt.errors import N_, UserError
 from microgpt.workbench.original import PROGRAM
 from microgpt.workbench.reports import restore
@@ -71,10 +71,6 @@ class Yours:
         if found is None or (name in NEEDED and not callable(found)):
             raise UserError(N_("The program has no “%(name)s” any more. Write it, or undo all."), name=name)
         return found
-
-    def new_cache(self, config: Config, dtype: DType) -> Any:
-        """An empty cache of the reader's."""
-        return self.KVCache(config, dtype)
 
     # ---- the watch --------------------------------------------------------------------------------
 

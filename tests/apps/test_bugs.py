@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 import pytest
 
-from microgpt.apps.bugs.app import BUG_GROUPS, function_at, hunks_of
+from microgpt.apps.bugs.app import BUG_GROUPS
 from microgpt.apps.bugs.evidence import ITSELF, WEIGHTS, evidence, right_answer
 from microgpt.apps.bugs.picture import bar_path
 from microgpt.course import LESSONS
@@ -16,10 +16,11 @@ from microgpt.weights import shipped
 from microgpt.workbench.command import PROMPTS
 from microgpt.workbench.examine import SIX, checks_of, examine, run_check
 from microgpt.workbench.original import original
-from microgpt.workbench.shelf import BUGS, Bug, measure
+from microgpt.workbench.shelf import BUGS, Bug
 from microgpt.workbench.trial import Trial
 from microgpt.workbench.yours import Yours
 from tests.support.pages import by_id, classes, find, numbers, text, tree_of
+from tests.workbench.programs import measure
 
 PAGE = "bugs"
 each = pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
@@ -180,13 +181,6 @@ def test_a_bug_is_found_by_the_check_that_fails() -> None:
     links = [[a.get("href") for a in e.iter("a")] for e in fold.iter("dd")]
     assert ways == [*SIX]
     assert links == [[f"#{bug.name}" for bug in BUGS if evidence(bug.name).first == way] for way in SIX]
-
-
-def test_the_place_of_a_line_is_named() -> None:
-    lines = ["class A:", "    def f(self):", "        return 1", "", "def g():", "    return 2"]
-    assert [function_at(lines, n) for n in (1, 2, 3, 5, 6)] == ["A", "A.f", "A.f", "g", "g"]
-    (hunk,) = hunks_of("\n".join(lines), "\n".join(lines).replace("return 1", "return 3"))
-    assert hunk == ("A.f", [("-", "return 1"), ("+", "return 3")])
 
 
 def test_a_cell_is_filled_as_far_as_its_share() -> None:

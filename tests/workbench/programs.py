@@ -1,6 +1,17 @@
-"""Programs that a reader might write: changes of the original, by its own lines."""
+"""Programs that a reader might write: changes of the original, by its own lines; and what a fault of the shelf does."""
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from microgpt.config import Array
+from microgpt.weights import Model
+from microgpt.workbench.examine import SIX, checks_of, run_check
 from microgpt.workbench.original import original
+from microgpt.workbench.shelf import Bug
+from microgpt.workbench.trial import Trial, expect
+from microgpt.workbench.yours import Yours
 
 FIRST = "    norm, eps = NORMS[config.norm], config.norm_eps\n"  # of forward
 LAST = "    return logits\n\n\ndef batch_texts"
@@ -149,3 +160,34 @@ STRANGE = {  # programs that run, or stop in a sentence
     "changes the config": at_first("object.__setattr__(config, 'n_head', 1)"),
     "eats tokens": at_first("token_ids.append(3) if isinstance(token_ids, list) else 0"),
 }  # fmt: skip
+
+
+class Measured(NamedTuple):
+    """What a fault does in a model: its largest difference of a logit in the six ways, and the first position at which
+    the likeliest token is another one, None where there is none."""
+
+    furthest: float
+    flip: int | None
+
+
+class FlipTrial(Trial):
+    """A trial that also notes where the likeliest token is another one than ours."""
+
+    flip: int | None = None
+
+    def same_logits(self, logits: Array, start: int) -> None:
+        super().same_logits(logits, start)
+        ours = self.expected.logits[start : start + len(logits)]
+        for pos, (row, want) in enumerate(zip(logits, ours, strict=True), start):
+            if int(np.argmax(row)) != int(np.argmax(want)) and (self.flip is None or pos < self.flip):
+                self.flip = pos
+
+
+def measure(bug: Bug, model: Model, ids: Sequence[int]) -> Measured:
+    """What the fault does to these tokens, in the six ways."""
+    yours, expected, known = Yours(bug.text()), expect(model, ids), checks_of()
+    trials = [FlipTrial(yours, model, ids, expected) for _ in SIX]
+    for name, trial in zip(SIX, trials, strict=True):
+        run_check(known[name], trial)
+    flips = [trial.flip for trial in trials if trial.flip is not None]
+    return Measured(max(trial.furthest for trial in trials), min(flips, default=None))

@@ -11,7 +11,7 @@ from microgpt.weights import SHIPPED, shipped
 from microgpt.workbench import original as module
 from microgpt.workbench.command import PROMPTS
 from microgpt.workbench.examine import SIX, checks_of, examine
-from microgpt.workbench.original import CHECKS, ORIGINAL, PROGRAM, checks_text, original
+from microgpt.workbench.original import CHECKS, ORIGINAL, PROGRAM, checks_text, function_at, hunks_of, original
 from microgpt.workbench.yours import Yours
 from tests.workbench.programs import at_first, handing_out, line_of
 
@@ -75,3 +75,26 @@ def test_it_passes_every_check(name: str) -> None:
     assert [(one.name, str(one.finding)) for one in found.results if one.finding] == []
     assert [one.name for one in found.results] == [*checks_of()] and tuple(checks_of())[:6] == SIX
     assert found.first is None and found.furthest < 1e-12
+
+
+def test_a_line_that_was_changed_has_the_number_that_the_editor_shows() -> None:
+    assert [*hunks_of(original(), 2)] == [*hunks_of(original().replace("\n", "\r\n"), 2)] == []
+    lines = original().splitlines()
+    for at in (0, 40, len(lines) - 1):
+        (hunk,) = hunks_of("\n".join([*lines[:at], "x = 1", *lines[at:]]), 2)
+        assert [(one.text.strip(), one.at) for one in hunk.lines if one.sign == "+"] == [("x = 1", at + 1)]
+        assert [lines[one.at - 1 - (one.at > at)].strip() for one in hunk.lines if one.sign == " "] == [
+            one.text.strip() for one in hunk.lines if one.sign == " "
+        ]
+
+
+@pytest.mark.parametrize("around", [0, 2])
+def test_what_differs_is_all_that_differs_and_named_by_its_place(around: int) -> None:
+    changed = original().replace("        self._len = n\n", "        self._len = n + 1\n", 1)
+    (hunk,) = hunks_of(changed, around)
+    assert hunk.where == "KVLayer.crop" and len(hunk.lines) == 2 + 2 * around
+    assert [(one.sign, one.text.strip()) for one in hunk.lines if one.sign != " "] == [
+        ("-", "self._len = n"), ("+", "self._len = n + 1"),
+    ]  # fmt: skip
+    lines = ["class A:", "    def f(self):", "        return 1", "", "def g():", "    return 2"]
+    assert [function_at(lines, n) for n in (1, 2, 3, 5, 6)] == ["A", "A.f", "A.f", "g", "g"]

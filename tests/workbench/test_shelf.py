@@ -13,10 +13,11 @@ from microgpt.workbench import shelf
 from microgpt.workbench.command import PROMPTS
 from microgpt.workbench.examine import SIX, checks_of, examine, run_check
 from microgpt.workbench.original import original
-from microgpt.workbench.shelf import BUGS, MODEL_NAMES, Bug, measure, replace_once
+from microgpt.workbench.shelf import BUGS, MODEL_NAMES, Bug, replace_once
 from microgpt.workbench.trial import TOLERANCE, Trial, expect
 from microgpt.workbench.yours import Yours
 from tests.support.catalogue import messages_in
+from tests.workbench.programs import measure
 
 IDS = {name: shipped(name).tokenizer.encode(PROMPTS[name]) for name in MODEL_NAMES}
 EXPECTED = {name: expect(shipped(name), IDS[name]) for name in MODEL_NAMES}

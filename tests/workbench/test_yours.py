@@ -155,7 +155,7 @@ def test_what_it_changes_as_it_is_loaded_is_put_back_too() -> None:
 def test_what_is_reserved_is_zero_and_ours_stays_empty() -> None:
     yours, empty = Yours(original()), np.empty
     with yours:
-        cache = yours.new_cache(MODEL.config, np.dtype("f"))
+        cache = yours.KVCache(MODEL.config, np.dtype("f"))
         assert np.empty is not empty
     assert not cache.layers[0]._keys.any() and np.empty is empty
 

@@ -14,4 +14,5 @@ PAGE = Page(
     model="names",
     prompt="emmali",
     live="",
+    styles=("apps/workbench",),
 )

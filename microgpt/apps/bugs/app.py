@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from textwrap import dedent
 from typing import NamedTuple
 
 from microgpt.apps.bugs.evidence import ITSELF, WEIGHTS, ComparedRow, Evidence, evidence
@@ -21,7 +18,7 @@ from microgpt.viz.text.formats import show
 from microgpt.weights import shipped
 from microgpt.workbench import shelf
 from microgpt.workbench.examine import SIX
-from microgpt.workbench.original import original
+from microgpt.workbench.original import Hunk, hunks_of
 from microgpt.workbench.shelf import Bug
 
 __all__ = ["ITSELF", "SAYS", "WEIGHTS", "view"]  # and what the templates read
@@ -44,13 +41,6 @@ class Origin(NamedTuple):
     address: str
 
 
-class Hunk(NamedTuple):
-    """A place in the program that an edit changes: where it is, and its lines, - ours, + the fault's."""
-
-    where: str  # KVCache.crop
-    lines: list[tuple[str, str]]
-
-
 class ShelfCard(NamedTuple):
     """A fault, and what the page shows of it."""
 
@@ -65,7 +55,7 @@ class ShelfCard(NamedTuple):
 
     @property
     def hunks(self) -> list[Hunk]:
-        return list(hunks_of(original(), self.bug.text()))
+        return list(hunks_of(self.bug.text()))
 
     @property
     def lesson(self) -> Page:
@@ -124,24 +114,3 @@ def card_of(bug: Bug) -> ShelfCard:
 def token_of(model: str, i: int) -> str:
     """A token of a model, as it is drawn."""
     return show(shipped(model).tokenizer.vocabulary[i])
-
-
-def hunks_of(ours: str, theirs: str) -> Iterator[Hunk]:
-    """The places in which two programs differ."""
-    before, after = ours.splitlines(), theirs.splitlines()
-    lines = list(difflib.unified_diff(before, after, lineterm="", n=0))[2:]
-    starts = [at for at, line in enumerate(lines) if line.startswith("@@")]
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
-        first = int(re.findall(r"\d+", lines[start])[0])
-        texts = dedent("\n".join(line[1:] for line in lines[start + 1 : end])).split("\n")
-        signs = [line[0] for line in lines[start + 1 : end]]
-        yield Hunk(function_at(before, first), list(zip(signs, texts, strict=True)))
-
-
-def function_at(lines: Sequence[str], line: int) -> str:
-    """What a line of a program lies in: KVCache.crop."""
-    names = list[str]()
-    for text in lines[:line]:
-        if found := re.match(r"( *)(?:def|class) (\w+)", text):
-            names = [*names[: len(found[1]) // 4], found[2]]
-    return ".".join(names)

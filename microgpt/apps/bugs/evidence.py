@@ -18,8 +18,8 @@ from microgpt.config import Array, Report
 from microgpt.weights import Model, shipped
 from microgpt.workbench.command import PROMPTS
 from microgpt.workbench.examine import SIX, checks_of, run_check
-from microgpt.workbench.shelf import BUGS, MODEL_NAMES, Bug, FlipTrial
-from microgpt.workbench.trial import Expected, Finding, expect, first_of
+from microgpt.workbench.shelf import BUGS, MODEL_NAMES, Bug
+from microgpt.workbench.trial import Expected, Finding, Trial, expect, first_of
 from microgpt.workbench.yours import Yours
 
 ITSELF = "with_and_without"  # the check that holds a program against itself alone
@@ -130,10 +130,10 @@ class Evidence(NamedTuple):
         return any(name in SIX for name in self.findings)
 
 
-class RowsTrial(FlipTrial):
-    """A trial that keeps the rows of weights, and of what is mixed by them, of each text."""
+class RowsTrial(Trial):
+    """A trial that keeps the rows of weights, and of what is mixed by them, of each text, and the first flip."""
 
-    flipped_to: Flip | None = None
+    flip: Flip | None = None
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -167,11 +167,11 @@ class RowsTrial(FlipTrial):
         super().keep(cache, rows)
 
     def same_logits(self, logits: Array, start: int) -> None:
-        known = self.flip
         super().same_logits(logits, start)
-        if self.flip is not None and self.flip != known:
-            rows = logits[self.flip - start], self.expected.logits[self.flip]
-            self.flipped_to = Flip(self.flip, *(int(row.argmax()) for row in rows))
+        ours = self.expected.logits[start : start + len(logits)]
+        likeliest = zip(logits.argmax(axis=1).tolist(), ours.argmax(axis=1).tolist(), strict=True)
+        found = [Flip(pos, *pair) for pos, pair in enumerate(likeliest, start) if pair[0] != pair[1]]
+        self.flip = min([*found, *([self.flip] if self.flip else [])], default=None)
 
     def rows_in(self, way: str, name: str) -> Iterator[ComparedRows]:
         """The rows of each text, layer and head."""
@@ -216,7 +216,7 @@ def evidence(name: str) -> Evidence:
         if finding := run_check(known[way], trials[way]):
             findings[way] = finding
     six = [trials[way] for way in SIX]
-    flips = [one.flipped_to for one in six if one.flipped_to]
+    flips = [one.flip for one in six if one.flip]
     furthest = max(one.furthest for one in six)
     shown = rows_to_show({way: trials[way] for way in SIX}, next(iter(findings)))
     return Evidence(bug, at, ids, findings, furthest, min(flips, default=None), shown)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import io
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
@@ -18,7 +17,7 @@ from microgpt.viz.drawing.picture import MOST_TOKENS, Picture
 from microgpt.viz.settings import Settings, radio
 from microgpt.weights import Model, shipped
 from microgpt.workbench.examine import Check, Outcome, checks_of, examine
-from microgpt.workbench.original import checks_text, original
+from microgpt.workbench.original import ChangedLine, Hunk, checks_text, hunks_of
 from microgpt.workbench.recording import YourRecording, differences, run_ours
 from microgpt.workbench.yours import Stop, Yours, place_of
 
@@ -41,7 +40,7 @@ SAYS = {  # what each check of ours looks at: its docstring, which no browser ha
     "weights_sum_to_one": N_("The attention weights of each token sum to 1."),
     "q_is_read_once": N_("A pass asks with the queries of its own tokens alone: none is kept."),
     "memory_as_counted": N_("The cache keeps the bytes of K and V that the formula gives, and nothing else."),
-    "the_loop": N_("`generate` writes the tokens that ours writes."),
+    "the_loop": N_("The loop writes the tokens that ours writes."),
     "with_and_without": N_(
         "One by one with the cache, and anew without: your program against itself, as all pages here compare ours."
     ),
@@ -57,14 +56,6 @@ class YourPicture(Picture):
     def marks(self, i: int) -> tuple[str, ...]:
         """Of q, k and v of a row, which are otherwise than ours."""
         return tuple(name for name in self.off.get(i, ()) if name in ("q", "k", "v"))
-
-
-class ChangedLine(NamedTuple):
-    """A line of the difference between two programs: + is the reader's, - ours, " " in both."""
-
-    sign: str
-    text: str
-    at: int  # the number of the reader's line; of one that is gone, of the next
 
 
 class Compared(NamedTuple):
@@ -83,7 +74,7 @@ class Compared(NamedTuple):
 class Answer(NamedTuple):
     """What became of a program."""
 
-    changed: list[ChangedLine]  # against the original
+    hunks: list[Hunk]  # what differs from the original
     run: Compared | None = None  # None where no step ran
     outcomes: Sequence[Outcome] = ()  # of the checks
     stop: Stop | None = None  # where it stopped
@@ -97,9 +88,9 @@ class Answer(NamedTuple):
         return next((one for one in self.outcomes if one.finding), None)
 
     @property
-    def first_line(self) -> int:
-        """The first line that is the reader's, or the one before which lines are gone."""
-        return next((one.at for one in self.changed if one.sign != " "), 0)
+    def changed(self) -> list[ChangedLine]:
+        """The lines that are not in both programs."""
+        return [one for hunk in self.hunks for one in hunk.lines if one.sign != " "]
 
     @property
     def n_failed(self) -> int:
@@ -111,27 +102,65 @@ class Answer(NamedTuple):
         return sum(one.sign == "+" for one in self.changed)
 
 
+class Program(NamedTuple):
+    """A program that has been loaded, and has run the text as far as it came."""
+
+    yours: Yours
+    known: dict[str, Check] | None  # the reader's checks; None where they are ours
+    recording: Recording | None
+    stop: Stop | None
+    printed: io.StringIO
+
+
+_drawn: dict[tuple[str, str, Settings], Program] = {}  # what was drawn last, until its checks run
+
+
 def run_program(code: str, checks: str, settings: Settings, fields: Mapping[str, str], examines: bool = True) -> Answer:
-    """Run a program on the reader's text and, unless they are to come later, the checks on it."""
-    model, printed, answer = model_named(settings.model), io.StringIO(), Answer(difference(code))
-    with redirect_stdout(printed):
-        try:
-            yours, known = Yours(code), own_checks(checks)
-        except Exception as error:
-            return answer._replace(stop=stop_at(error))
-        recording, stop = record_yours(yours, model, settings)
-        ids = tokens_to_check(model, settings.prompt)
-        outcomes = examine(yours, model, ids, known).results if examines else []
-    if known is None:
-        outcomes = [one._replace(says=SAYS[one.name]) for one in outcomes]
+    """Run a program on the reader's text and, unless they are to come later, the checks on it.
+
+    What was drawn is kept for its checks, to save time: without it, it is loaded and run again.
+    """
+    model, answer, key = model_named(settings.model), Answer(list(hunks_of(code, AROUND))), (code, checks, settings)
+    program = _drawn.pop(key, None) if examines else None
+    _drawn.clear()
+    try:
+        program = program or load_program(code, checks, settings, model)
+    except Unloadable as error:
+        return answer._replace(stop=error.stop)
+    yours, known, recording, stop, printed = program
+    outcomes = list[Outcome]()
+    if examines:
+        with redirect_stdout(printed):
+            outcomes = examine(yours, model, tokens_to_check(model, settings.prompt), known).results
+    else:
+        _drawn[key] = program
     return answer._replace(
         run=against_ours(recording, fields) if recording and recording.n else None,
-        outcomes=outcomes,
+        outcomes=[one._replace(says=SAYS[one.name]) for one in outcomes] if known is None else outcomes,
         stop=stop,
         printed=printed.getvalue()[:MOST_PRINTED],
         restored=yours.restored,
         checking=not examines,
     )
+
+
+class Unloadable(Exception):
+    """A program, or the reader's checks, that cannot be loaded."""
+
+    def __init__(self, stop: Stop) -> None:
+        super().__init__(str(stop.error))
+        self.stop = stop
+
+
+def load_program(code: str, checks: str, settings: Settings, model: Model) -> Program:
+    """The program, once it has run the text. Raises Unloadable, or UserError for what is wrong with the text."""
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        try:
+            yours, known = Yours(code), own_checks(checks)
+        except Exception as error:
+            raise Unloadable(stop_at(error)) from None
+        return Program(yours, known, *record_yours(yours, model, settings), printed)
 
 
 def record_yours(yours: Yours, model: Model, settings: Settings) -> tuple[Recording | None, Stop | None]:
@@ -203,16 +232,3 @@ def against_ours(recording: Recording, fields: Mapping[str, str]) -> Compared:
 
 def size(model: Model) -> dict[str, int]:
     return {"layer": model.config.n_layer, "head": model.config.n_head}
-
-
-def difference(code: str) -> list[ChangedLine]:
-    """What the reader has changed, with the lines around it; nothing where there is no change."""
-    ours, theirs = original().splitlines(), code.replace("\r\n", "\n").splitlines()
-    found, at = list[ChangedLine](), 0
-    for line in list(difflib.unified_diff(ours, theirs, lineterm="", n=AROUND))[2:]:
-        if line.startswith("@@"):
-            at = int(line.split("+")[1].split(",")[0].split(" ")[0])
-            continue
-        found.append(ChangedLine(line[:1], line[1:], at))
-        at += line[:1] != "-"
-    return found
