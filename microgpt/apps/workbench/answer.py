@@ -88,7 +88,7 @@ class Answer(NamedTuple):
         return next((one for one in self.outcomes if one.finding), None)
 
     @property
-    def changed(self) -> list[ChangedLine]:
+    def difference(self) -> list[ChangedLine]:
         """The lines that are not in both programs."""
         return [one for hunk in self.hunks for one in hunk.lines if one.sign != " "]
 
@@ -99,14 +99,14 @@ class Answer(NamedTuple):
     @property
     def n_changed(self) -> int:
         """Lines that are the reader's."""
-        return sum(one.sign == "+" for one in self.changed)
+        return sum(one.sign == "+" for one in self.difference)
 
 
 class Program(NamedTuple):
     """A program that has been loaded, and has run the text as far as it came."""
 
     yours: Yours
-    known: dict[str, Check] | None  # the reader's checks; None where they are ours
+    checks: dict[str, Check] | None  # the reader's checks; None where they are ours
     recording: Recording | None
     stop: Stop | None
     printed: io.StringIO

@@ -72,7 +72,7 @@
       const floor = (least && e.closest(".stage")?.getBoundingClientRect().bottom) || Infinity;
       if (lines.some((line) => line.bottom > floor + 3)) say("below its picture", e, text);
       if (beyond(clip) || below) say("cut off", e, text);
-      else if (!code && beyond(box)) say("wider than its cell", e, text);
+      else if (!code && !e.matches("mo") && beyond(box)) say("wider than its cell", e, text); // a bracket grows
       const figure = /(?<![\p{L}\d.-])[−-]?\d[\d.,\u202f]*(e[−-]?\d+)?/gu;
       const numbers = least && lines.length > 1 && !code ? node.data.matchAll(figure) : [];
       for (const { index, 0: number } of numbers) {
