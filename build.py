@@ -247,15 +247,17 @@ def write_site(out: Path, address: str = "") -> None:
     site = Site(pack_runtime(fetched, out, our_files(), cache), address, editor)
     in_frame = frame_assets(read_site)
     for page in PAGES:
-        view, rules = views.of(page), own_style(page)
-        if page.widget and (trace := getattr(view, "trace", None)):
-            write(out / "trace" / f"{page.name}.json", to_json(trace))
+        rules = own_style(page)
         for lang in LANGUAGES:
             with language(lang):
-                write(out / folder(lang) / f"{page.name}.html", render_page(page, view, site, BESIDE.with_rules(rules)))
+                shown = page.in_language(lang)
+                view, name = views.of(shown), f"{page.name}.html"
+                if page.widget and (trace := getattr(view, "trace", None)) and (lang == "en" or shown.trace):
+                    write(out / "trace" / f"{shown.trace_name}.json", to_json(trace))
+                write(out / folder(lang) / name, render_page(shown, view, site, BESIDE.with_rules(rules)))
                 if page.widget:
-                    alone = render_embed(page, view, site, in_frame.with_rules(rules))
-                    write(out / folder(lang) / "embed" / f"{page.name}.html", alone)
+                    alone = render_embed(shown, view, site, in_frame.with_rules(rules))
+                    write(out / folder(lang) / "embed" / name, alone)
         say(f"page: {page.name}")
     say("style, bridge, notices")
     write(out / STYLE, read_site(STYLE))

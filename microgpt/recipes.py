@@ -1,15 +1,14 @@
 """What the models that ship learn from, and for how long: the recipes by which anyone can make their weights again.
 
-Two learn first names; `stories` learns sentences of a small grammar. They are short and plain, but each has something
-that the end must look back for: who it is about (she, he), what the weather is (sun, rain, snow), which thing was named
-before. That gives the attention heads something to find. Everything is deterministic.
+Two learn first names; `stories` and `cuentos` learn sentences of small grammars (sentences.py). Everything is
+deterministic.
 """
 
 from __future__ import annotations
 
 import errno
 import string
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import cycle, islice
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import NamedTuple
 from microgpt.config import Array, Config
 from microgpt.errors import N_, UserError
 from microgpt.files import megabytes, open_file
+from microgpt.sentences import sentences
 from microgpt.tokenizer import START, CharTokenizer, WordTokenizer
 from microgpt.weights import TRAINED, init
 
@@ -87,20 +87,20 @@ def run_on(names: Sequence[str], rng: Random, n_layer: int, steps: int, rate: fl
     return Recipe(config, tokenizer, texts, vector, rng, steps, rate)
 
 
-def stories_run(steps: int, rate: float, latent: bool = False) -> Recipe:
-    """Sentences of the project's own grammar; the vocabulary is what a long stretch of it uses.
+def stories_run(steps: int, rate: float, lang: str = "en", latent: bool = False) -> Recipe:
+    """Sentences of one of the project's own grammars; the vocabulary is what a long stretch of it uses.
 
     With `latent` rows a token keeps 16 numbers per layer in place of 32: a latent of 12 and a short key of 4. A head's
     key then has 8 numbers of its own and the 4 that turn; its value has 8, as without.
     """
-    words = sorted({word for sentence in islice(sentences(0), 20_000) for word in sentence.split()})
+    words = sorted({word for sentence in islice(sentences(0, lang), 20_000) for word in sentence.split()})
     tokenizer = WordTokenizer([*words, START])
     config = replace(Config(2, 32, 4, 2, 8, 64, 24, len(words) + 1), position="rope", norm="rms", embd_norm=False)
     config = replace(config, final_norm=True, mlp="swiglu", tied=True)
     if latent:
         config = replace(config, n_kv_head=1, head_dim=12, kv_lora_rank=12, rope_dim=4)
     rng = Random(42)
-    texts = ([*tokenizer.encode(sentence), tokenizer.start] for sentence in sentences(1))
+    texts = ([*tokenizer.encode(sentence), tokenizer.start] for sentence in sentences(1, lang))
     return Recipe(config, tokenizer, texts, init(config, rng), rng, steps, rate, 0.03)
 
 
@@ -110,78 +110,6 @@ def prepare(name: str, data: Path | None, steps: int | None = None) -> Recipe:
         return names_run(data, 1, steps or 1000, 0.01)
     if name == "names-deep":  # deeper models want smaller steps, and more of them
         return names_run(data, 4, steps or 20_000, 0.003)
-    if name in ("stories", "stories-mla"):
-        return stories_run(steps or 12_000, 0.005, latent=name == "stories-mla")
+    if name in ("stories", "stories-mla", "cuentos"):
+        return stories_run(steps or 12_000, 0.005, "es" if name == "cuentos" else "en", latent=name == "stories-mla")
     raise UserError("There is no model “%(name)s”. Choose one of: %(known)s.", name=name, known=", ".join(TRAINED))
-
-
-# ---- the sentences of `stories` -------------------------------------------------------------------
-
-PEOPLE = (("girl", "she", "her"), ("boy", "he", "his"), ("woman", "she", "her"), ("man", "he", "his"))
-THINGS = ("ball", "book", "boat", "kite", "hat", "cup", "lamp", "flower")
-COLOURS = ("red", "blue", "green", "yellow", "little")
-ANIMALS = ("cat", "dog", "bird", "horse", "fox", "mouse")
-STORY_PLACES = ("garden", "sea", "river", "hill", "park", "house")
-
-# what kind of day it is -> how such a day is called, what the sky does, what people do
-DAYS = {
-    "sun": (
-        ("bright", "warm", "clear"),
-        ("the sun is warm", "the birds sing", "the sky is blue"),
-        ("walks to the", "plays by the"),
-    ),
-    "rain": (("dark", "wet", "grey"), ("the rain is loud", "the river is high"), ("runs from the", "looks at the")),
-    "snow": (("cold", "white", "still"), ("the snow is deep", "the lake is ice"), ("stays in the", "looks at the")),
-}
-
-
-def day(rng: Random) -> str:
-    """The next day is bright and ..."""
-    names, skies, deeds = DAYS[rng.choices(list(DAYS), weights=(3, 2, 2))[0]]
-    which = rng.choices(("next", "first", "last", "long"), weights=(4, 1, 1, 1))[0]
-    start = f"the {which} day is {rng.choice(names)} and "
-    who, she, her = rng.choice(PEOPLE)
-    deed = f"the {who} {rng.choice(deeds)} {rng.choice(STORY_PLACES)}"
-    return start + rng.choices((skies[0], rng.choice(skies), deed), weights=(2, 1, 1))[0]
-
-
-def weather(rng: Random) -> str:
-    """It rains , so the girl takes her hat"""
-    who, she, her = rng.choice(PEOPLE)
-    falls, thing = rng.choice((("rains", "umbrella"), ("snows", "coat")))
-    if rng.random() < 0.5:
-        return f"it {falls} , so the {who} takes {her} {thing}"
-    return f"when it {falls} , the {who} wants {her} {thing}"
-
-
-def thing(rng: Random) -> str:
-    """The boy has a red ball and he likes the ball"""
-    who, she, her = rng.choice(PEOPLE)
-    colour, what = rng.choice(COLOURS), rng.choice(THINGS)
-    verb = rng.choice(("has", "finds", "sees", "draws"))
-    return f"the {who} {verb} a {colour} {what} and {she} likes the {what}"
-
-
-def chase(rng: Random) -> str:
-    """The dog sees a cat and the cat runs to the garden"""
-    one, other = rng.sample(ANIMALS, 2)
-    if rng.random() < 0.5:
-        return f"the {one} sees a {other} and the {other} runs to the {rng.choice(STORY_PLACES)}"
-    who, she, her = rng.choice(PEOPLE)
-    return f"the {who} calls {her} {one} and the {one} comes to the {who}"
-
-
-def evening(rng: Random) -> str:
-    """In the evening the woman is tired and she sleeps"""
-    who, she, her = rng.choice(PEOPLE)
-    when, mood, act = rng.choice(
-        (("evening", "tired", "sleeps"), ("morning", "happy", "sings"), ("night", "still", "dreams"))
-    )
-    return f"in the {when} the {who} is {mood} and {she} {act}"
-
-
-def sentences(seed: int) -> Iterator[str]:
-    """Sentences without end, each closed by a full stop."""
-    rng = Random(seed)
-    while True:
-        yield rng.choice((day, weather, thing, chase, evening))(rng) + " ."

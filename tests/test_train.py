@@ -15,7 +15,8 @@ from microgpt import train as train_module
 from microgpt.config import Config, split
 from microgpt.decode import generate
 from microgpt.errors import UserError
-from microgpt.recipes import N_NAMES, PEOPLE, first_thousand, prepare, sentences
+from microgpt.recipes import N_NAMES, first_thousand, prepare
+from microgpt.sentences import COSAS, PEOPLE, PERSONAS, sentences
 from microgpt.tokenizer import START
 from microgpt.train import loss_and_grads, main, samples, train
 from microgpt.weights import load, shipped
@@ -130,23 +131,51 @@ def test_stories_hold_what_attention_must_look_back_for() -> None:
         assert not re.search(r"\ba [aeiou]", sentence)
 
 
-def test_the_shipped_vocabulary_is_that_of_the_grammar() -> None:
-    assert shipped("stories").tokenizer.vocabulary == prepare("stories", None).tokenizer.vocabulary
+def test_cuentos_agree_in_gender_and_name_the_same_thing_again() -> None:
+    feminine = {"cansada", "contenta", "quieta", "ella"}
+    masculine = {"cansado", "contento", "quieto", "él"}
+    things = {what: one for one, _, what, _ in COSAS}
+    for sentence in islice(sentences(3, "es"), 3000):
+        words = sentence.split()
+        assert sentence == sentence.lower() and sentence.endswith(" .") and len(words) <= 14
+        people = [ending for who, _, ending in PERSONAS if who.split()[1] in words]
+        found = {"a": feminine, "o": masculine}
+        if "día" not in words:  # which may be quiet too
+            assert all(word in found[people[0]] for word in words if word in feminine | masculine)
+        if "gusta" in words:
+            assert words.count(words[-2]) == 2 and words[words.index(words[-2]) - 1] == things[words[-2]]
+            colour = words[words.index(words[-2]) + 1]
+            assert colour in ("azul", "verde") or (colour[-1] == "a") == (things[words[-2]] == "una")
+        assert ("paraguas" in words) == bool({"llueve"} & set(words))
 
 
-def test_stories_continues_the_next_day_is_bright() -> None:
-    model = shipped("stories")
-    ids = model.tokenizer.encode("The next day is bright")
+@pytest.mark.parametrize("name", ["stories", "cuentos"])
+def test_the_shipped_vocabulary_is_that_of_the_grammar(name: str) -> None:
+    assert shipped(name).tokenizer.vocabulary == prepare(name, None).tokenizer.vocabulary
+
+
+@pytest.mark.parametrize(
+    ("name", "lang", "prompt"),
+    [("stories", "en", "The next day is bright"), ("cuentos", "es", "El siguiente día es claro")],
+)
+def test_a_sentence_begun_is_ended_as_the_grammar_would(name: str, lang: str, prompt: str) -> None:
+    model = shipped(name)
+    ids = model.tokenizer.encode(prompt)
     made = list(generate(model.params, model.config, ids, model.config.n_ctx, stop=model.tokenizer.start))
     assert made[-1] == model.tokenizer.start and model.tokenizer.vocabulary[made[-2]] == "."
     assert len(ids) + len(made) <= 16
-    language = set(islice(sentences(5), 50_000))
+    language = set(islice(sentences(5, lang), 50_000))
     assert " ".join(model.tokenizer.vocabulary[i] for i in [*ids, *made] if i != model.tokenizer.start) in language
 
 
 @pytest.mark.parametrize(
     ("prompt", "agrees"),
     [
+        ("por la tarde la mujer está", "cansada"),
+        ("por la tarde el hombre está", "cansado"),
+        ("el niño tiene una pelota roja y a", "él"),
+        ("la niña ve un libro verde y a", "ella"),
+        ("llueve , así que el hombre toma su", "paraguas"),
         ("the girl has a red", "she"),
         ("the boy has a red", "he"),
         ("it rains , so the boy takes", "his"),
@@ -156,8 +185,8 @@ def test_stories_continues_the_next_day_is_bright() -> None:
         ("in the night the man is still and", "he"),
     ],
 )
-def test_stories_has_learned_to_agree(prompt: str, agrees: str) -> None:
-    model = shipped("stories")
+def test_both_have_learned_to_agree(prompt: str, agrees: str) -> None:
+    model = shipped("stories" if prompt.startswith(("the", "it", "when", "in")) else "cuentos")
     ids = model.tokenizer.encode(prompt)
     made = list(generate(model.params, model.config, ids, 10, stop=model.tokenizer.start))
     assert agrees in model.tokenizer.decode(made).rstrip(".").split()

@@ -109,9 +109,11 @@ def page(name: str) -> Page:
 
 def prompt_for(model: str) -> str:
     """A prompt that `model` knows: that of its own stepper, or of the one whose name its own begins with."""
-    return next((p.prompt for p in LESSONS if p.widget == "kv_cache" and model.startswith(p.model)), "")
+    steppers = [one for one in LESSONS if one.widget == "kv_cache"]
+    known = [run for one in steppers for run in ((one.model, one.prompt), *(named[1:] for named in one.spoken))]
+    return next((prompt for name, prompt in known if model.startswith(name)), "")
 
 
 def part_of(lesson: Page) -> CoursePart:
     """The part of the course that the lesson belongs to."""
-    return next(part for part in COURSE_PARTS if lesson in part.lessons)
+    return next(part for part in COURSE_PARTS if lesson.name in [one.name for one in part.lessons])

@@ -22,13 +22,22 @@ BLOCK_ROWS = 2  # rows of a block
 BUDGET, WHOLE = 8, 16  # tokens of a pass, in chunks and with whole prompts
 PASS_TEXTS, SMALL_POOL = 4, 16  # texts in a pass; blocks of a small pool
 READER = 6  # tokens that the first text is gone on with
-OTHER_TEXTS = (  # of the model `stories`: prompt, tokens to go on with, the pass in which it comes
-    ("a dog", 9, 0),
-    ("she is happy and so", 9, 0),
-    ("it is", 12, 0),
-    ("when it rains , the girl", 5, 4),
-    ("so the man looks at the", 7, 4),
-)
+OTHER_TEXTS = {  # by the model that knows them: prompt, tokens to go on with, the pass in which it comes
+    "stories": (
+        ("a dog", 9, 0),
+        ("she is happy and so", 9, 0),
+        ("it is", 12, 0),
+        ("when it rains , the girl", 5, 4),
+        ("so the man looks at the", 7, 4),
+    ),
+    "cuentos": (
+        ("un perro", 9, 0),
+        ("la mujer está cansada y", 9, 0),
+        ("el niño", 12, 0),
+        ("cuando llueve , la niña quiere", 5, 4),
+        ("así que el hombre mira el", 7, 4),
+    ),
+}
 
 
 class Asked(NamedTuple):
@@ -95,7 +104,8 @@ def six(model: Model, prompt: str) -> list[Asked]:
     """The reader's text and five others. Raises UserError for a text that is empty, too long or not in its words."""
     ids, n_ctx = encode_prompt(model.tokenizer, model.config, prompt), model.config.n_ctx
     first = Asked(ids, min(READER, n_ctx - len(ids) + 1))
-    return [first, *(Asked(model.tokenizer.encode(text), n, arrival) for text, n, arrival in OTHER_TEXTS)]
+    others = OTHER_TEXTS.get(model.name, OTHER_TEXTS["stories"])
+    return [first, *(Asked(model.tokenizer.encode(text), n, arrival) for text, n, arrival in others)]
 
 
 def ways(asked: Sequence[Asked]) -> dict[str, tuple[Policy, int]]:

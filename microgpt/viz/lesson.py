@@ -24,6 +24,7 @@ from microgpt.trace import Trace
 from microgpt.viz.controls import Choice, Field
 from microgpt.viz.page import Page
 from microgpt.viz.settings import Settings
+from microgpt.viz.text.language import LANG
 
 __all__ = ["Choice", "Field", "Page", "Settings", "Table", "View", "Word", "add"]
 
@@ -243,14 +244,14 @@ def find_bundled(widget: str) -> ModuleType | None:
 
 
 def page_named(name: str) -> Page:
-    """The page of that name, ours or of others."""
+    """The page of that name, ours or of others, in the language that is set."""
     found = None if any(one.name == name for one in PAGES) else find_added(name)
-    return found.page if found else page(name)
+    return (found.page if found else page(name)).in_language(LANG.get())
 
 
 def lesson_named(name: str, model: str = "") -> Page:
     """The lesson of that name or with that widget; of two with one widget, the one with that model."""
-    fitting = [page for page in LESSONS if FORMER.get(name, name) in (page.name, page.widget)]
+    fitting = [page.in_language(LANG.get()) for page in LESSONS if FORMER.get(name, name) in (page.name, page.widget)]
     if not fitting and (found := find_added(name)):
         return found.page
     if not fitting:

@@ -42,12 +42,27 @@ class Page(NamedTuple):
     figures: tuple[str, ...] = ()  # templates of the figures in its text; a frame has them below the widget
     styles: tuple[str, ...] = ()  # folders of templates with more style that it needs
     editor: bool = False  # its textarea[data-editor] gets an editor: site/editor.js
+    spoken: tuple[tuple[str, str, str], ...] = ()  # languages in which it has another model, that, and its prompt
+    trace: str = ""  # how the file of its trace is named, if not as the page
     large: bool = False  # it can be drawn of a large model: its lesson has `of_large(model, picture)`
 
     @property
     def folder(self) -> str:
         """Where what it places lies, as templates are named."""
         return f"course/{self.widget}" if self.widget else f"apps/{self.app}"
+
+    @property
+    def trace_name(self) -> str:
+        """How the file of its trace is named, without .json."""
+        return self.trace or self.name
+
+    def in_language(self, lang: str) -> Page:
+        """The page as it is in that language: with the model that speaks it, where it has one."""
+        for one, model, prompt in self.spoken:
+            if one == lang:
+                models = (model, *(name for name in self.models if name != model))
+                return self._replace(model=model, prompt=prompt, models=models, trace=f"{self.name}-{lang}")
+        return self
 
     @property
     def view_name(self) -> str:

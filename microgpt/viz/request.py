@@ -13,7 +13,7 @@ from microgpt.viz.controls import THEME
 from microgpt.viz.lesson import lesson_named
 from microgpt.viz.page import Page
 from microgpt.viz.settings import Settings, parse
-from microgpt.viz.text.language import LANGUAGES
+from microgpt.viz.text.language import LANGUAGES, language
 
 # what is first on show: choices that have a name of their own everywhere
 START_CHOICES = ("step", "layer", "head", "phase")
@@ -41,8 +41,9 @@ def request(
     seed: int = 42,
 ) -> Request:
     """What is left out ("" or None) is the page's own. Raises UserError for what is not there."""
-    page = lesson_named(widget, model)
     check_looks(lang, theme)
+    with language(lang):
+        page = lesson_named(widget, model)
     settings = settings_for(page, model, prompt or None, temperature, top_k, seed)
     page = page._replace(model=settings.model, prompt=settings.prompt)
     return Request(page, settings, drop_missing(chosen or {}), lang, theme)

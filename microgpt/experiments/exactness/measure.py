@@ -20,7 +20,8 @@ from microgpt.config import Array, Params
 from microgpt.decode import decode_step
 from microgpt.experiments.exactness.rounding import FORMATS, round_to
 from microgpt.model import forward
-from microgpt.recipes import DATA, sentences
+from microgpt.recipes import DATA
+from microgpt.sentences import sentences
 from microgpt.weights import SHIPPED, Model, shipped
 
 AT_ONCE, BY_STEP = "one by one", "in lanes"  # the orders of adding, without the cache and with it

@@ -194,7 +194,7 @@ def render_page(page: Page, view: View, site: Site = HERE, assets: Assets = BESI
     around |= {"path": f"{page.name}.html", "policy": assets.policy(site.address, page.frames)}
     if not page.widget:
         return render(f"apps/{page.app}/page.html" if page.app else f"pages/{page.name}.html", **around)
-    at = LESSONS.index(page)
+    at = [one.name for one in LESSONS].index(page.name)
     before, after = LESSONS[at - 1] if at else None, LESSONS[at + 1] if at + 1 < len(LESSONS) else None
     return render("pages/lesson.html", **around, before=before, after=after, sheet=sheet_after(page, after))
 

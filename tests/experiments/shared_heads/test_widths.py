@@ -20,7 +20,8 @@ from microgpt.experiments.shared_heads.widths import (
     training_texts,
     trial,
 )
-from microgpt.recipes import prepare, sentences
+from microgpt.recipes import prepare
+from microgpt.sentences import sentences
 from microgpt.weights import shipped
 
 
