@@ -16,9 +16,9 @@ from random import Random
 from typing import NamedTuple
 
 from microgpt.config import Array, Config
+from microgpt.data.sentences import sentences
 from microgpt.errors import N_, UserError
 from microgpt.files import megabytes, open_file
-from microgpt.sentences import sentences
 from microgpt.tokenizer import START, CharTokenizer, WordTokenizer
 from microgpt.weights import TRAINED, init
 

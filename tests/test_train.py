@@ -13,10 +13,10 @@ import pytest
 
 from microgpt import train as train_module
 from microgpt.config import Config, split
+from microgpt.data.sentences import COSAS, PEOPLE, PERSONAS, sentences
 from microgpt.decode import generate
 from microgpt.errors import UserError
 from microgpt.recipes import N_NAMES, first_thousand, prepare
-from microgpt.sentences import COSAS, PEOPLE, PERSONAS, sentences
 from microgpt.tokenizer import START
 from microgpt.train import loss_and_grads, main, samples, train
 from microgpt.weights import load, shipped

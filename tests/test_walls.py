@@ -40,7 +40,7 @@ def name_of(path: Path) -> str:
 # From below to above: a module imports from its own package and from those in the lines before. "" is the top of
 # microgpt/, what a student reads; of viz/, where everything comes together, each module at the top stands for itself.
 LAYERS = (
-    {"simd"},
+    {"simd", "data"},
     {""},
     {"architectures", "tokenizers", "caches"},
     {"experiments", "workbench"},

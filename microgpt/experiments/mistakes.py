@@ -20,10 +20,10 @@ import numpy as np
 
 from microgpt.cache import Cache, KVCache
 from microgpt.config import Array, Config, Params
+from microgpt.data.sentences import sentences
 from microgpt.decode import decode_step
 from microgpt.model import softmax
 from microgpt.recipes import DATA
-from microgpt.sentences import sentences
 from microgpt.weights import SHIPPED, Model, shipped
 
 N_TEXTS, TEXT_SEED = 200, 42  # of a mean

@@ -17,11 +17,11 @@ import numpy as np
 
 from microgpt.cache import KVCache
 from microgpt.config import Array, Params
+from microgpt.data.sentences import sentences
 from microgpt.decode import decode_step
 from microgpt.experiments.exactness.rounding import FORMATS, round_to
 from microgpt.model import forward
 from microgpt.recipes import DATA
-from microgpt.sentences import sentences
 from microgpt.weights import SHIPPED, Model, shipped
 
 AT_ONCE, BY_STEP = "one by one", "in lanes"  # the orders of adding, without the cache and with it

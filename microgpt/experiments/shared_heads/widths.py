@@ -21,9 +21,9 @@ from typing import NamedTuple
 import numpy as np
 
 from microgpt.config import Config, row_dims, split
+from microgpt.data.sentences import sentences
 from microgpt.experiments.shared_heads.quality import loss
 from microgpt.recipes import DATA, prepare
-from microgpt.sentences import sentences
 from microgpt.tokenizer import Tokenizer
 from microgpt.train import train
 from microgpt.weights import init, shipped

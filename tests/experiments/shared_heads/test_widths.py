@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from microgpt.config import v_dim
+from microgpt.data.sentences import sentences
 from microgpt.experiments.shared_heads.widths import (
     HELD,
     KINDS,
@@ -21,7 +22,6 @@ from microgpt.experiments.shared_heads.widths import (
     trial,
 )
 from microgpt.recipes import prepare
-from microgpt.sentences import sentences
 from microgpt.weights import shipped
 
 

@@ -153,7 +153,7 @@ def noche(rng: Random) -> str:
     return f"por la {when} {who} está {mood}{ending} y {pronoun} {act}"
 
 
-KINDS: dict[str, tuple[Callable[[Random], str], ...]] = {
+SENTENCE_KINDS: dict[str, tuple[Callable[[Random], str], ...]] = {
     "en": (day, weather, thing, chase, evening),
     "es": (un_dia, tiempo, cosa, carrera, noche),
 }
@@ -163,4 +163,4 @@ def sentences(seed: int, lang: str = "en") -> Iterator[str]:
     """Sentences without end, each closed by a full stop."""
     rng = Random(seed)
     while True:
-        yield rng.choice(KINDS[lang])(rng) + " ."
+        yield rng.choice(SENTENCE_KINDS[lang])(rng) + " ."
