@@ -2,6 +2,7 @@
 
     microgpt emma                     writes emma.html, one page that steps by itself
     microgpt trace emma               prints every number of the run, as docs/trace.md describes it
+    microgpt emma --hook hook.py      tells every number of the run to hook() of that program, in place of all else
     microgpt inspect model.safetensors
     microgpt record --model ORG/NAME --prompt "..." --out trace.json     of any model that transformers runs
 
@@ -32,6 +33,7 @@ from microgpt.viz.large.picture import N_NEW, picture_of_run
 from microgpt.viz.notebook import is_folder, show
 from microgpt.viz.text.language import LANGUAGES
 from microgpt.weights import SHIPPED, Model, shipped
+from microgpt.workbench.hooks import load_hook
 
 COMMANDS = ("page", "trace", "record", "inspect")
 LONGEST_NAME = 60  # letters of a prompt that become the name of a file
@@ -46,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser().print_help()
         return 0
     if words[0] not in (*COMMANDS, "-h", "--help", "--version"):
-        words.insert(0, "page")
+        words.insert(0, "trace" if "--hook" in words else "page")
     options = parser().parse_args(words)
     try:
         options.prompt.encode()
@@ -88,6 +90,7 @@ def parser() -> argparse.ArgumentParser:
         )
         command.add_argument("--new", type=int, metavar="N", help="of a checkpoint: how many tokens it adds")
         command.add_argument("--out", type=Path, metavar="FILE", help=what)
+    trace.add_argument("--hook", metavar="FILE", help="a program: tell them to its function hook, and print none")
     record = commands.add_parser("record", help="record a text in a model that transformers runs, for a page of it")
     record.add_argument("--model", required=True, metavar="NAME", help="its folder, or its name at huggingface.co")
     record.add_argument("--prompt", required=True, metavar="TEXT", help="what the model goes on from")
@@ -117,16 +120,16 @@ def write_page(options: argparse.Namespace) -> None:
 
 
 def write_trace(options: argparse.Namespace) -> None:
-    """Print the trace, or write it to a file."""
+    """Print the trace, or write it to a file; or a hook does what it likes with it."""
     if options.out:
         check_free(options.out, options.force)
-    recording = Recording(model_of(options.model), options.prompt, max_new=options.new)
+    hook = load_hook(options.hook) if options.hook else None
+    recording = Recording(model_of(options.model), options.prompt, max_new=options.new, hook=hook)
     recording.run()
-    text = to_json(recording.trace)
     if options.out:
-        write_whole({options.out: text})
-    else:
-        print(text, end="", flush=True)
+        write_whole({options.out: to_json(recording.trace)})
+    elif not hook:
+        print(to_json(recording.trace), end="", flush=True)
 
 
 def write_record(options: argparse.Namespace) -> None:

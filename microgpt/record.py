@@ -14,7 +14,7 @@ from random import Random
 import numpy as np
 
 from microgpt.cache import KVCache, Watched
-from microgpt.config import Array
+from microgpt.config import Array, Hook
 from microgpt.cost import Counter
 from microgpt.decode import LAST, check_sampling, decode_step, encode_prompt, recompute, sample
 from microgpt.errors import UserError
@@ -30,6 +30,9 @@ class Recording:
 
     The model adds up to `max_new` tokens, or as many as its context has room for. All is computed in the dtype of the
     parameters, the cache among it. Raises UserError for a prompt or a setting that the model cannot use.
+
+    `hook`, if there is one, is told each report of a step when the step is over. It may end the run: with the step at
+    which it raises StopIteration.
     """
 
     def __init__(
@@ -41,6 +44,7 @@ class Recording:
         seed: int = 42,
         max_new: int | None = None,
         compares: bool = True,
+        hook: Hook | None = None,
     ) -> None:
         self.ids = encode_prompt(model.tokenizer, model.config, prompt)
         check_sampling(temperature, top_k, seed)
@@ -67,6 +71,8 @@ class Recording:
             }
         )
         self.watched = Watched(self.cache, self.trace)
+        self.hook, self.n_told = hook, 0  # the events that it has been told
+        self.ended_by: StopIteration | None = None  # of the hook
 
     @property
     def n(self) -> int:
@@ -89,8 +95,13 @@ class Recording:
         return min(self.stops, default=-1)
 
     def step(self) -> None:
-        """Run the next token; behind the prompt's last token, choose the one that follows."""
-        pos = self.n
+        """Run the next token, then tell the hook of it."""
+        self.run_token(self.n)
+        if self.hook:
+            self.tell(self.hook)
+
+    def run_token(self, pos: int) -> None:
+        """Run the token at `pos`; behind the prompt's last token, choose the one that follows."""
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what comes of it is looked at below
             logits = self.decode(pos)
             if not np.isfinite(logits).all():
@@ -106,6 +117,15 @@ class Recording:
             choice = sample(logits, self.temperature, self.top_k, self.rng)
             self.trace(("sample", choice, pos, -1))
             self.ids.append(choice)
+
+    def tell(self, hook: Hook) -> None:
+        """Tell the hook what is new: copies, which it cannot write into."""
+        new, self.n_told = self.trace.events[self.n_told :], len(self.trace.events)
+        try:
+            for event in new:
+                hook(event.report)
+        except StopIteration as stop:  # it has seen enough
+            self.limit, self.ended_by = self.n, stop
 
     def decode(self, pos: int) -> Array:
         """The logits after the token at `pos`, which joins the cache."""

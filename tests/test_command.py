@@ -119,6 +119,7 @@ def test_a_file_is_inspected(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         (["trace", "emma", "--out", "a\0b"], "cannot be written (embedded null byte)"),
         (["record", "--model", "a", "--prompt", "b", "--force", "--out", "/dev"], "is there and is no file"),
         (["a\udcff"], "not UTF-8"),
+        (["emma", "--hook", "nowhere.py"], "nowhere.py cannot be read"),
         (["inspect", "nowhere.safetensors"], "nowhere.safetensors"),
     ],
 )

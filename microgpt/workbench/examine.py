@@ -1,20 +1,24 @@
-"""All checks on a program: what each finds, and how far the answers are off."""
+"""All checks on a program: what each finds, and how far the answers are off. `main` is what `python yours.py` does."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from microgpt.errors import N_, UserError
-from microgpt.weights import Model
+from microgpt.weights import Model, shipped
 from microgpt.workbench import checks
+from microgpt.workbench.recording import YourRecording
 from microgpt.workbench.trial import Finding, Trial, expect
 from microgpt.workbench.yours import Yours, place_of
 
 Check = Callable[[Trial], None]
+PROMPTS = {"names": "emmali", "stories": "the girl has a ball. she is happy. the"}  # of `main`
 SIX = ("all_at_once", "one_by_one", "in_threes", "crop_back", "keep_a_branch", "side_by_side")
 
 
@@ -79,3 +83,29 @@ def run_check(check: Check, trial: Trial) -> Finding | None:
             place = place._replace(error=UserError(sentence, line=own.line, why=why))
         return trial.first or Finding(place.error, line=place.line)
     return trial.first
+
+
+def main(path: str) -> None:
+    """Print the text that the program writes with each model, and the checks; exit with 1 where one fails."""
+    text, wrong = Path(path).read_text("utf-8"), 0
+    try:
+        yours = Yours(text, path)
+    except Exception as error:
+        place = place_of(error, path)
+        sys.exit(f"{path}, line {place.line}: {place.error}")
+    for name, prompt in PROMPTS.items():
+        model = shipped(name)
+        recording = YourRecording(yours, model, prompt)
+        try:
+            recording.run()
+            print(f"{name}: {''.join(recording.trace.about['tokens'])}")
+        except Exception as error:
+            place = place_of(error, path)
+            print(f"{name}: {path}, line {place.line}: {place.error}")
+        for result in examine(yours, model, model.tokenizer.encode(prompt)).results:
+            found = result.finding
+            wrong += found is not None
+            why = f": {found.error}" if found else ""
+            where = f" Token {found.pos}, layer {found.layer}, head {found.head}." if found and found.pos >= 0 else ""
+            print(f"  {'FAIL' if found else 'ok'}  {result.name}{why}{where}")
+    sys.exit(wrong > 0)

@@ -47,7 +47,7 @@ SECTIONS = {
     "the loop": (decode.prefill, decode.decode_step, decode.recompute, decode.generate),
 }
 FOOT = """if __name__ == "__main__":
-    from microgpt.workbench.command import main
+    from microgpt.workbench.examine import main
 
     main(__file__)
 """

@@ -20,24 +20,36 @@ from microgpt.errors import N_, UserError
 from microgpt.record import Recording
 from microgpt.trace import OVER_KEYS, Trace
 from microgpt.weights import Model
+from microgpt.workbench.hooks import YourHook
 from microgpt.workbench.told import EACH, ONCE, check_logits, check_report, missing
 from microgpt.workbench.watch import lend
 from microgpt.workbench.yours import Yours
 
 
 class YourRecording(Recording):
-    """Step through `prompt` by the reader's program; what goes wrong there is raised as it is (see place_of)."""
+    """Step through `prompt` by the reader's program; what goes wrong there is raised as it is (see place_of).
 
-    def __init__(self, yours: Yours, model: Model, prompt: str, **settings: Any) -> None:
-        super().__init__(lend(model), prompt, **settings)
+    What goes wrong in the reader's hook is kept, as `hook_error`: it is told no more, and the run goes on.
+    """
+
+    def __init__(self, yours: Yours, model: Model, prompt: str, hook: YourHook | None = None, **settings: Any) -> None:
+        super().__init__(lend(model), prompt, hook=hook, **settings)
         self.yours = yours
+        self.hook_error: Exception | None = None
         with yours:
             self.own_cache = yours.KVCache(self.config, model.params["wte"].dtype)
         self.told = [{"k": Told(), "v": Told()} for _ in range(self.config.n_layer)]
 
-    def step(self) -> None:
+    def run_token(self, pos: int) -> None:
         with self.yours:
-            super().step()
+            super().run_token(pos)
+
+    def tell(self, hook: Any) -> None:
+        try:
+            with hook:
+                super().tell(hook)
+        except Exception as error:
+            self.hook, self.hook_error = None, error
 
     def decode(self, pos: int) -> Array:
         """The logits after the token at `pos`, by the reader's `decode_step`. Raises UserError for what is no step."""

@@ -13,8 +13,7 @@ from microgpt.apps.bugs.picture import bar_path
 from microgpt.course import LESSONS
 from microgpt.viz.text.formats import at_most
 from microgpt.weights import shipped
-from microgpt.workbench.command import PROMPTS
-from microgpt.workbench.examine import SIX, checks_of, examine, run_check
+from microgpt.workbench.examine import PROMPTS, SIX, checks_of, examine, run_check
 from microgpt.workbench.original import original
 from microgpt.workbench.shelf import BUGS, Bug
 from microgpt.workbench.trial import Trial

@@ -9,6 +9,7 @@ import sys
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -66,6 +67,13 @@ def test_the_listing_runs(capsys: pytest.CaptureFixture[str]) -> None:
     (listing,) = re.findall(r"```python\n(.*?)```", README, re.S)
     exec(listing, {})
     assert capsys.readouterr().out.count("[") > 2  # arrays
+
+
+def test_the_hook_in_a_notebook_hears_of_every_step() -> None:
+    section = (ROOT / "docs/notebooks.md").read_text("utf-8").split("## A hook of your own")[1]
+    exec(re.findall(r"```python\n(.*?)```", section, re.S)[0], found := dict[str, Any]())
+    n = len(found["run"].about["tokens"])
+    assert n > 4 and found["reads"] == {(0, row): n - row for row in range(n)}
 
 
 def test_its_figures_are_those_of_the_models() -> None:

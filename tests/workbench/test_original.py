@@ -9,8 +9,7 @@ import pytest
 
 from microgpt.weights import SHIPPED, shipped
 from microgpt.workbench import original as module
-from microgpt.workbench.command import PROMPTS
-from microgpt.workbench.examine import SIX, checks_of, examine
+from microgpt.workbench.examine import PROMPTS, SIX, checks_of, examine
 from microgpt.workbench.original import CHECKS, ORIGINAL, PROGRAM, checks_text, function_at, hunks_of, original
 from microgpt.workbench.yours import Yours
 from tests.workbench.programs import at_first, handing_out, line_of

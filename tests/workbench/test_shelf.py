@@ -10,8 +10,7 @@ import pytest
 from microgpt.course import LESSONS
 from microgpt.weights import shipped
 from microgpt.workbench import shelf
-from microgpt.workbench.command import PROMPTS
-from microgpt.workbench.examine import SIX, checks_of, examine, run_check
+from microgpt.workbench.examine import PROMPTS, SIX, checks_of, examine, run_check
 from microgpt.workbench.original import original
 from microgpt.workbench.shelf import BUGS, MODEL_NAMES, Bug, replace_once
 from microgpt.workbench.trial import TOLERANCE, Trial, expect

@@ -16,8 +16,7 @@ import numpy as np
 from microgpt.cache import Batch
 from microgpt.config import Array, Report
 from microgpt.weights import Model, shipped
-from microgpt.workbench.command import PROMPTS
-from microgpt.workbench.examine import SIX, checks_of, run_check
+from microgpt.workbench.examine import PROMPTS, SIX, checks_of, run_check
 from microgpt.workbench.shelf import BUGS, MODEL_NAMES, Bug
 from microgpt.workbench.trial import Expected, Finding, Trial, expect, first_of
 from microgpt.workbench.yours import Yours
