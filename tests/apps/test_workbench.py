@@ -19,6 +19,7 @@ from microgpt.viz.settings import Settings
 from microgpt.weights import shipped
 from microgpt.workbench import checks
 from microgpt.workbench.examine import checks_of
+from microgpt.workbench.hooks import NO_HOOK_YET, PREPARED
 from microgpt.workbench.original import checks_text, original
 from microgpt.workbench.shelf import BUGS, replace_once
 from tests.support.pages import find, numbers, parse, text, tree_of
@@ -28,7 +29,7 @@ CODE = original()
 HALF = ("    scores *= scale or head_dim**-0.5", "    scores *= (scale or head_dim**-0.5) / 2")
 
 
-def press(hook: str = "run", lang: str = "en", **fields: str) -> dict[str, str]:
+def press(hook: str = "run", /, lang: str = "en", **fields: str) -> dict[str, str]:
     """Target -> HTML of an answer, and of what it asks for afterwards; a file by its name."""
     fields = {"page": "workbench", "lang": lang, "model": "names", "prompt": "emm", "code": CODE, **fields}
     _, patches = dispatch(None, hook, fields)
@@ -48,7 +49,7 @@ def verdict(answer: dict[str, str]) -> str:
 def test_as_built_it_shows_the_code_that_all_pages_run_and_the_machine_that_they_show() -> None:
     tree = tree_of(PAGE)
     fields = {e.get("name"): text(e) for e in tree.iter("textarea")}
-    assert fields == {"code": CODE, "checks": checks_text()}
+    assert fields == {"code": CODE, "checks": checks_text(), "hook": NO_HOOK_YET}
     settings = Settings("names", PROMPTS["names"])
     assert press()["#widget"] == render.widget("kv_cache", Picture(settings.trace(), phase=stage({})), PAGE)
     assert f"All {len(checks_of())} checks pass." in verdict(press())
@@ -146,6 +147,32 @@ def test_undo_and_save_and_open() -> None:
     assert "All" in verdict(again)
     assert press("save", code="mine")["yours.py"] == "mine"
     assert "No file" in press("open")["#prompt-error"]
+
+
+def test_a_hook_is_loaded_and_run_and_its_files_saved_and_undone() -> None:
+    table = next(one for one in PREPARED if one.name == "csv")
+    answer = press("prepared", prepared=table.name)
+    assert text(next(parse(answer["#own-hook"]).iter("textarea"))) == table.text
+    assert [e.get("value") for e in parse(answer["#own-hook"]).iter("option") if "selected" in e.attrib] == ["csv"]
+    assert "weights.csv" in answer["#findings"] and "All" in verdict(answer)
+    assert [*press("save-files", hook=table.text)] == ["weights.csv", "#prompt-error"]
+    saved = press("save-hook", hook=table.text, temperature="0.5")["hook.py"]
+    assert saved.startswith(table.text.strip()) and "'names'" in saved and "temperature=0.5" in saved
+    assert text(next(parse(press("undo", hook="x")["#own-hook"]).iter("textarea"))) == NO_HOOK_YET
+
+
+def test_a_hook_that_fails_is_told_at_its_line_and_all_else_is_there() -> None:
+    answer = press(hook="def hook(report):\n    print(report[0])\n    1 / 0\n")
+    assert verdict(answer).startswith("hook.py: Line 3: Python stops here: ZeroDivisionError")
+    assert 'data-editor-line="3" data-editor-for="hook"' in answer["#verdict"]
+    assert f"All {len(checks_of())} checks pass." in verdict(answer) and answer["#widget"] == press()["#widget"]
+    assert ">embed\n</code>" in answer["#findings"]
+
+
+def test_where_a_hook_ends_the_run_is_said() -> None:
+    answer = press(hook="def hook(report):\n    if report[2] == 2: raise StopIteration\n")
+    assert "Line 2 of your hook ended the run at step 3." in answer["#findings"]
+    assert len(find(parse(answer["#widget"]), "T")) == 3
 
 
 @pytest.mark.parametrize("model", PROMPTS)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from contextlib import redirect_stdout
+from contextlib import chdir, redirect_stdout
 from dataclasses import dataclass, field
-from types import ModuleType
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import MappingProxyType, ModuleType
 from typing import NamedTuple
 
 from microgpt.decode import generate
@@ -17,16 +19,18 @@ from microgpt.viz.drawing.picture import MOST_TOKENS, Picture
 from microgpt.viz.settings import Settings, radio
 from microgpt.weights import Model, shipped
 from microgpt.workbench.examine import Check, Outcome, checks_of, examine
-from microgpt.workbench.original import ChangedLine, Hunk, checks_text, hunks_of
+from microgpt.workbench.hooks import HOOK, NO_HOOK_YET, YourHook, place_in_hook
+from microgpt.workbench.original import PROGRAM, ChangedLine, Hunk, checks_text, hunks_of
 from microgpt.workbench.recording import YourRecording, differences, run_ours
 from microgpt.workbench.yours import Stop, Yours, place_of
 
 PROMPTS = {"names": "emm", "names-deep": "emm", "stories": "the girl has a ball."}  # on which a model is first seen
 FEWEST, MOST_CHECKED = 8, 12  # tokens that the checks run
-MOST_PRINTED = 10_000  # letters of what a program prints
+MOST_PRINTED = 40_000  # letters of what a program prints: all reports of the longest text, a line each
 AROUND = 2  # lines around a change that are shown
 COMPARED = ("embed", "q", "k", "v", "attn_scores", "attn_weights", "head_out", "logits")  # of the table of differences
 CHECKS = "checks.py"  # as the reader's own checks are named in errors
+EDITORS = {PROGRAM: "code", CHECKS: "checks", HOOK: "hook"}  # the field of each text by its name
 ROUNDING = 1e-9  # what only the order of a sum changes is less
 SAYS = {  # what each check of ours looks at: its docstring, which no browser has
     "all_at_once": N_("All tokens in one pass: prefill."),
@@ -71,6 +75,13 @@ class Compared(NamedTuple):
         return any(max(cells) > ROUNDING for _, _, cells in self.rows)
 
 
+class Halt(NamedTuple):
+    """Where a hook has ended the run: its line, and the number of the step."""
+
+    line: int
+    step: int
+
+
 class Answer(NamedTuple):
     """What became of a program."""
 
@@ -79,6 +90,8 @@ class Answer(NamedTuple):
     outcomes: Sequence[Outcome] = ()  # of the checks
     stop: Stop | None = None  # where it stopped
     printed: str = ""
+    files: Mapping[str, bytes] = MappingProxyType({})  # that the hook has written, by their names
+    halt: Halt | None = None  # where the hook ended the run
     restored: Sequence[str] = ()  # reports that were put back
     checking: bool = False  # whether the checks are still to come
 
@@ -102,32 +115,41 @@ class Answer(NamedTuple):
         return sum(one.sign == "+" for one in self.difference)
 
 
+class Texts(NamedTuple):
+    """What the reader has in the editors."""
+
+    code: str
+    checks: str
+    hook: str
+
+
 class Program(NamedTuple):
     """A program that has been loaded, and has run the text as far as it came."""
 
     yours: Yours
     checks: dict[str, Check] | None  # the reader's checks; None where they are ours
-    recording: Recording | None
+    recording: YourRecording | None
     stop: Stop | None
     printed: io.StringIO
+    files: dict[str, bytes]  # that the hook has written, by their names
 
 
-_drawn: dict[tuple[str, str, Settings], Program] = {}  # what was drawn last, until its checks run
+_drawn: dict[tuple[Texts, Settings], Program] = {}  # what was drawn last, until its checks run
 
 
-def run_program(code: str, checks: str, settings: Settings, fields: Mapping[str, str], examines: bool = True) -> Answer:
+def run_program(texts: Texts, settings: Settings, fields: Mapping[str, str], examines: bool = True) -> Answer:
     """Run a program on the reader's text and, unless they are to come later, the checks on it.
 
     What was drawn is kept for its checks, to save time: without it, it is loaded and run again.
     """
-    model, answer, key = model_named(settings.model), Answer(list(hunks_of(code, AROUND))), (code, checks, settings)
+    model, answer, key = model_named(settings.model), Answer(list(hunks_of(texts.code, AROUND))), (texts, settings)
     program = _drawn.pop(key, None) if examines else None
     _drawn.clear()
     try:
-        program = program or load_program(code, checks, settings, model)
+        program = program or load_program(texts, settings, model)
     except Unloadable as error:
         return answer._replace(stop=error.stop)
-    yours, known, recording, stop, printed = program
+    yours, known, recording, stop, printed, files = program
     outcomes = list[Outcome]()
     if examines:
         with redirect_stdout(printed):
@@ -138,7 +160,9 @@ def run_program(code: str, checks: str, settings: Settings, fields: Mapping[str,
         run=against_ours(recording, fields) if recording and recording.n else None,
         outcomes=[one._replace(says=SAYS[one.name]) for one in outcomes] if known is None else outcomes,
         stop=stop,
-        printed=printed.getvalue()[:MOST_PRINTED],
+        printed=shorten(printed.getvalue()),
+        files=files,
+        halt=halt_of(recording),
         restored=yours.restored,
         checking=not examines,
     )
@@ -152,18 +176,45 @@ class Unloadable(Exception):
         self.stop = stop
 
 
-def load_program(code: str, checks: str, settings: Settings, model: Model) -> Program:
+def load_program(texts: Texts, settings: Settings, model: Model) -> Program:
     """The program, once it has run the text. Raises Unloadable, or UserError for what is wrong with the text."""
     printed = io.StringIO()
     with redirect_stdout(printed):
         try:
-            yours, known = Yours(code), own_checks(checks)
+            yours, known = Yours(texts.code), own_checks(texts.checks)
         except Exception as error:
             raise Unloadable(stop_at(error)) from None
-        return Program(yours, known, *record_yours(yours, model, settings), printed)
+        if texts.hook.strip().replace("\r\n", "\n") in ("", NO_HOOK_YET.strip()):
+            return Program(yours, known, *record_yours(yours, model, settings), printed, {})
+        recording, stop, files = record_for_hook(yours, model, settings, texts.hook)
+        return Program(yours, known, recording, stop, printed, files)
 
 
-def record_yours(yours: Yours, model: Model, settings: Settings) -> tuple[Recording | None, Stop | None]:
+def record_for_hook(
+    yours: Yours, model: Model, settings: Settings, text: str
+) -> tuple[YourRecording | None, Stop | None, dict[str, bytes]]:
+    """The same with a hook that is told of it, and the files that it has written: it runs in a folder of its own.
+
+    A hook that fails is told no more, and the run goes on: where it failed is said unless the program has stopped too.
+    """
+    hook: YourHook | None = None
+    wrong: Exception | None = None
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder, chdir(folder):
+        try:
+            hook = YourHook(text)
+        except Exception as error:
+            wrong = error
+        recording, stop = record_yours(yours, model, settings, hook)
+        if hook:
+            hook.close_files()
+        files = {path.name: path.read_bytes() for path in sorted(Path(folder).glob("*")) if path.is_file()}
+    wrong = wrong or (recording.hook_error if recording else None)
+    return recording, stop or (place_in_hook(wrong, text) if wrong else None), files
+
+
+def record_yours(
+    yours: Yours, model: Model, settings: Settings, hook: YourHook | None = None
+) -> tuple[YourRecording | None, Stop | None]:
     """The text to its end, or as far as the program came. Raises UserError for what is wrong with the text."""
     settings.recording()  # whatever is wrong with it is wrong with ours too
     recording = None
@@ -172,6 +223,7 @@ def record_yours(yours: Yours, model: Model, settings: Settings) -> tuple[Record
             yours,
             model,
             settings.prompt,
+            hook,
             temperature=settings.temperature,
             top_k=settings.top_k,
             seed=settings.seed,
@@ -181,6 +233,18 @@ def record_yours(yours: Yours, model: Model, settings: Settings) -> tuple[Record
     except Exception as error:
         return recording, stop_at(error)
     return recording, None
+
+
+def shorten(printed: str) -> str:
+    """What was printed, as much of it as a page shows."""
+    return printed if len(printed) <= MOST_PRINTED else printed[:MOST_PRINTED] + "\n…"
+
+
+def halt_of(recording: YourRecording | None) -> Halt | None:
+    """Where the hook has ended the run, None where it has not."""
+    if recording is None or recording.ended_by is None:
+        return None
+    return Halt(place_of(recording.ended_by, HOOK).line, recording.n)
 
 
 def model_named(name: str) -> Model:

@@ -11,14 +11,15 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from microgpt.apps.workbench.answer import COMPARED, PROMPTS, ROUNDING, Answer, run_program
+from microgpt.apps.workbench.answer import COMPARED, EDITORS, PROMPTS, ROUNDING, Answer, Texts, run_program
 from microgpt.errors import N_, UserError
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.lesson import page_named
 from microgpt.viz.local_files import Files, only
 from microgpt.viz.patches import Patch, State, again, file, patch
 from microgpt.viz.rendering import render
-from microgpt.viz.settings import Settings, parse
+from microgpt.viz.settings import DEFAULTS, Settings, parse
+from microgpt.workbench.hooks import HOOK, NO_HOOK_YET, PREPARED, program_of
 from microgpt.workbench.original import PROGRAM, checks_text, original
 from microgpt.workbench.shelf import BUGS, Bug
 
@@ -30,11 +31,11 @@ class View:
     """The page as it is built: our own code, and what it does."""
 
     def __init__(self, settings: Settings) -> None:
-        self.code, self.checks = original(), checks_text()
-        self.answer = run_program(self.code, self.checks, settings, {})
+        self.code, self.checks, self.hook = original(), checks_text(), NO_HOOK_YET
+        self.answer = run_program(Texts(self.code, self.checks, self.hook), settings, {})
         self.lines = self.code.count("\n")
-        self.bugs, self.models = BUGS, list(PROMPTS)
-        self.columns, self.rounding, self.program = COMPARED, ROUNDING, PROGRAM
+        self.bugs, self.prepared, self.models = BUGS, PREPARED, list(PROMPTS)
+        self.columns, self.rounding, self.editors = COMPARED, ROUNDING, EDITORS
 
     @property
     def picture(self) -> Picture:
@@ -71,7 +72,8 @@ def check(state: State | None, fields: Mapping[str, str]) -> tuple[State | None,
 
 def answer_of(fields: Mapping[str, str], examines: bool = True) -> Answer:
     """What became of the reader's program."""
-    return run_program(fields["code"] or original(), fields["checks"] or checks_text(), parse(fields), fields, examines)
+    texts = Texts(fields["code"] or original(), fields["checks"] or checks_text(), fields["hook"])
+    return run_program(texts, parse(fields), fields, examines)
 
 
 def change_model(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
@@ -100,10 +102,26 @@ def load_bug(state: State | None, fields: Mapping[str, str]) -> tuple[State | No
 
 
 def undo(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
-    """Our own code again, our own checks, and their run."""
-    state, patches = load(state, {**fields, "checks": ""}, original())
+    """Our own code again, our own checks, no hook, and their run."""
+    state, patches = load(state, {**fields, "checks": "", "hook": ""}, original())
     checks = render.render("apps/workbench/_checks.html", checks=checks_text(), fresh=True)
-    return state, [patch("#own-checks", checks), *patches]
+    return state, [patch("#own-checks", checks), hook_patch(NO_HOOK_YET), *patches]
+
+
+def load_hook(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
+    """A prepared hook, and what it says of the run."""
+    text = next((one.text for one in PREPARED if one.name == fields["prepared"]), NO_HOOK_YET)
+    chosen = defaultdict(str, {**fields, "hook": text})
+    return {"settings": parse(chosen)._asdict()}, [
+        hook_patch(text, fields["prepared"]),
+        *answer_patches(answer_of(chosen), chosen),
+    ]
+
+
+def hook_patch(text: str, name: str = "") -> Patch:
+    """A hook in its editor, and which of the prepared ones it is."""
+    shown = {"hook": text, "prepared": PREPARED, "loaded": name, "fresh": True}
+    return patch("#own-hook", render.render("apps/workbench/_hook.html", **shown))
 
 
 def open_file(files: Files, state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
@@ -136,14 +154,35 @@ def save(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, 
     return state, [file(PROGRAM, fields["code"], "text/x-python")]
 
 
-HOOKS = {"run": draw, "check": check, "model": change_model, "bug": load_bug, "undo": undo, "save": save}
+def save_hook(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
+    """The reader's hook as a file, which runs by itself on the same text where the package is installed."""
+    model, prompt, *sampling = parse(fields)
+    chosen = dict(zip(Settings._fields[2:], sampling, strict=True)) if sampling != list(DEFAULTS[2:]) else {}
+    return state, [file(HOOK, program_of(fields["hook"] or NO_HOOK_YET, model, prompt, **chosen), "text/x-python")]
+
+
+def save_files(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
+    """What the hook writes into files, as the texts that it has written there. Raises UserError for what is none."""
+    answer, saved = answer_of(fields, examines=False), list[Patch]()
+    for name, data in answer.files.items():
+        try:
+            saved.append(file(name, data.decode("utf-8"), "text/plain"))
+        except UnicodeDecodeError:
+            raise UserError("“%(name)s” is no text in UTF-8.", name=name[:40]) from None
+    return state, saved
+
+
+HOOKS = {
+    "run": draw, "check": check, "model": change_model, "bug": load_bug, "prepared": load_hook, "undo": undo,
+    "save": save, "save-hook": save_hook, "save-files": save_files,
+}  # fmt: skip
 FILE_HOOKS = {"open": open_file}
 
 
 def answer_patches(answer: Answer, fields: Mapping[str, str], bug: Bug | None = None) -> list[Patch]:
     """What is new on the page. Where no step ran, the machine stays as it was."""
     page = page_named(fields["page"])
-    shown = {"answer": answer, "columns": COMPARED, "rounding": ROUNDING, "bug": bug, "PROGRAM": PROGRAM}
+    shown = {"answer": answer, "columns": COMPARED, "rounding": ROUNDING, "bug": bug, "editors": EDITORS}
     found = [
         patch(f"#{name}", render.render(f"apps/workbench/_{name}.html", **shown)) for name in ("verdict", "findings")
     ]

@@ -12,6 +12,7 @@ VALUE = 'document.querySelector("[name=code]").value'
 INSIDE = 'document.querySelector("#code .editor").shadowRoot'
 FOCUS = f'({INSIDE}.querySelector(".cm-content").focus(), 0)'
 MARKED = f'[...{INSIDE}.querySelectorAll(".cm-lintRange-error")].map((e) => e.textContent).join("")'
+FINDINGS = 'document.querySelector("#findings").textContent'
 VERDICT = 'document.querySelector("#verdict").textContent'
 BUG = next(one for one in BUGS if one.name == "mask-corner")
 
@@ -48,6 +49,22 @@ def test_from_a_bug_in_an_address_to_code_of_one_s_own(new_tab: Open, address: s
     assert "Line 3" not in said(page)
     page.click("button[data-hook=undo]")
     until(page, "All 1")
+    page.tab.locator(".own-hook > summary").click()
+    page.tab.select_option("[name=prepared]", "csv")
+    assert soon(page, lambda: "weights.csv" in page.run(FINDINGS))
+    with page.tab.expect_download() as saved:
+        page.click("button[data-hook=save-files]")
+    assert saved.value.path().read_text("utf-8").startswith("step,layer,head,row,weight\n1,0,0,0,1.0\n")
+    page.run(FOCUS.replace("#code", "#own-hook"))
+    page.press("ControlOrMeta+Home")
+    page.tab.keyboard.type("print(6 * 7)\n1 / 0\n")
+    page.press("ControlOrMeta+Enter")
+    until(page, "hook.py: Line 2: Python stops here: ZeroDivisionError")
+    assert page.run(MARKED.replace("#code", "#own-hook")) == "1 / 0" and page.run(MARKED) == ""
+    until(page, "All 1")  # the program is as it was
+    assert "42" in page.run(FINDINGS) and page.run('document.querySelectorAll("#tokens .T").length') > 3
+    page.click("button[data-hook=undo]")
+    assert soon(page, lambda: "ZeroDivisionError" not in said(page))
     page.reload()
     assert soon(page, lambda: bool(page.run(VALUE).strip() == original().strip()))
     assert page.errors == []
