@@ -173,6 +173,7 @@ def test_where_a_hook_ends_the_run_is_said() -> None:
     answer = press(hook="def hook(report):\n    if report[2] == 2: raise StopIteration\n")
     assert "Line 2 of your hook ended the run at step 3." in answer["#findings"]
     assert len(find(parse(answer["#widget"]), "T")) == 3
+    assert "None" not in answer["#widget"] and "The run ends here" in answer["#widget"]
 
 
 @pytest.mark.parametrize("model", PROMPTS)
