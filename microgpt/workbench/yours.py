@@ -13,7 +13,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from types import ModuleType, TracebackType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -40,41 +40,37 @@ class Stop(NamedTuple):
     name: str = PROGRAM
 
 
-class Yours:
-    """The program `text`. `with yours:` stands around whatever runs its code.
+class Watched:
+    """The program `text`, as a module of its own. `with program:` stands around whatever runs its code.
 
     Raises what Python raises where it is no program, or fails as it is loaded; `place_of` tells that in a sentence.
     A program that is trusted to end, as those of the shelf are, does without the watch, which takes its time.
     """
 
     def __init__(self, text: str, name: str = PROGRAM, seconds: float = SECONDS, is_watched: bool = True) -> None:
-        text = text.removeprefix("\ufeff")  # as editors of Windows begin a file
-        self.text, self.name, self.left = text, name, seconds if is_watched else float("inf")
+        self.is_watched, self.left = is_watched, seconds if is_watched else float("inf")
         self.names, self.before = Names(), list[Any]()  # the watch before each `with` that is open
+        self.module = ModuleType("yours")
+        self.text, self.name = text.removeprefix("\ufeff"), name  # as editors of Windows begin a file
+        self.load(self.text, name)
+
+    def load(self, text: str, name: str) -> None:
+        """Run a program in the module."""
         check_characters(text, name)
         linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)  # for tracebacks
         tree = ast.parse(text, name)
-        self.restored = restore(tree)
+        self.prepare(tree)
         code = compile(tree, name, "exec", dont_inherit=True)
-        self.is_watched = is_watched
-        if is_watched:
+        if self.is_watched:
             WATCH.add(code)
-        self.module = ModuleType("yours")
         sys.modules["yours"] = self.module  # where its annotations are looked up
         with self:
             exec(code, vars(self.module))
-        self.read = Read(self.module)
 
-    def __getattr__(self, name: str) -> Any:
-        """What the program calls so. Raises UserError where it has no such name."""
-        found = None if name.startswith("__") else vars(self.module).get(name)
-        if found is None or (name in NEEDED and not callable(found)):
-            raise UserError(N_("The program has no “%(name)s” any more. Write it, or undo all."), name=name)
-        return found
+    def prepare(self, tree: ast.Module) -> None:
+        """What is changed in a program before it runs: nothing."""
 
-    # ---- the watch --------------------------------------------------------------------------------
-
-    def __enter__(self) -> Yours:
+    def __enter__(self) -> Self:
         self.names.fill()
         self.before.append(WATCH.begin(self.left, self.is_watched))
         return self
@@ -88,6 +84,25 @@ class Yours:
         if error is not None and not by_hand and not isinstance(error, Exception):
             sentence = N_("The program ends itself here: it raises %(what)s.")
             raise UserError(sentence, what=type(error).__name__).with_traceback(where) from None
+
+
+class Yours(Watched):
+    """A reader's `forward`, cache and loop: its reports are whole, and what its attention reads is noted."""
+
+    def __init__(self, text: str, name: str = PROGRAM, seconds: float = SECONDS, is_watched: bool = True) -> None:
+        super().__init__(text, name, seconds, is_watched)
+        self.read = Read(self.module)
+
+    def prepare(self, tree: ast.Module) -> None:
+        """Put back the reports that are gone."""
+        self.restored = restore(tree)
+
+    def __getattr__(self, name: str) -> Any:
+        """What the program calls so. Raises UserError where it has no such name."""
+        found = None if name.startswith("__") else vars(self.module).get(name)
+        if found is None or (name in NEEDED and not callable(found)):
+            raise UserError(N_("The program has no “%(name)s” any more. Write it, or undo all."), name=name)
+        return found
 
 
 class Read:

@@ -8,7 +8,7 @@ from contextlib import chdir, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 from typing import NamedTuple
 
 from microgpt.decode import generate
@@ -22,7 +22,7 @@ from microgpt.workbench.examine import Check, Outcome, checks_of, examine
 from microgpt.workbench.hooks import HOOK, NO_HOOK_YET, YourHook, place_in_hook
 from microgpt.workbench.original import PROGRAM, ChangedLine, Hunk, checks_text, hunks_of
 from microgpt.workbench.recording import YourRecording, differences, run_ours
-from microgpt.workbench.yours import Stop, Yours, place_of
+from microgpt.workbench.yours import Stop, Watched, Yours, place_of
 
 PROMPTS = {"names": "emm", "names-deep": "emm", "stories": "the girl has a ball."}  # on which a model is first seen
 FEWEST, MOST_CHECKED = 8, 12  # tokens that the checks run
@@ -264,8 +264,7 @@ def own_checks(text: str) -> dict[str, Check] | None:
     """The reader's checks; None where they are ours."""
     if text.strip().replace("\r\n", "\n") == checks_text().strip():
         return None
-    module: ModuleType = Yours(text, CHECKS).module
-    return checks_of(module)
+    return checks_of(Watched(text, CHECKS).module)
 
 
 def tokens_to_check(model: Model, prompt: str) -> list[int]:
