@@ -1,7 +1,8 @@
-/* The editor: each textarea[data-editor] gets one beside it, now or when an answer brings it. The textarea
-   stays the field that is sent; what is typed is kept in this browser alone, as a draft. [data-run] of its
-   form runs it, [data-editor-line="3"][data-editor-for=name] marks line 3. CodeMirror, with which it is made
-   one script by tools/editor/script.py, does the rest. Knows no page. */
+/* The editor: each textarea[data-editor] gets one beside it, now, when an answer brings it, or when what it
+   lies in is opened. The textarea stays the field that is sent; what is typed is kept in this browser alone,
+   as a draft, and so is a tick, input[data-kept]. [data-run] of its form runs it,
+   [data-editor-line="3"][data-editor-for=name] marks line 3. CodeMirror, with which it is made one script by
+   tools/editor/script.py, does the rest. Knows no page. */
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { pythonLanguage } from "@codemirror/lang-python";
 import { HighlightStyle, bracketMatching, indentOnInput, indentUnit } from "@codemirror/language";
@@ -62,7 +63,6 @@ function mount(textarea) {
   const changed = ({ docChanged, state }) => {
     if (docChanged) keep(Object.assign(textarea, { value: state.doc.toString() }));
   };
-  textarea.value = draft(textarea);
   textarea.addEventListener("input", () => keep(textarea)); // it may have to do without
   textarea.addEventListener("keydown", (e) => e.key === "Enter" && (e.ctrlKey || e.metaKey) && run(textarea));
   host.addEventListener("keydown", (event) => event.stopPropagation()); // none of the page's keys is meant
@@ -106,12 +106,20 @@ function reveal(within, { top, bottom }) { // without moving the page
 }
 function look() {
   for (const [e, { host, view }] of editors)
-    if (!e.isConnected) view?.destroy(), host.remove(), editors.delete(e);
-  for (const e of all("textarea[data-editor]")) if (!editors.has(e)) editors.set(e, mount(e));
+    if (!e.isConnected) view?.destroy(), host?.remove(), editors.delete(e);
+  for (const e of all("textarea[data-editor]")) {
+    if (!editors.has(e)) e.value = draft(e), editors.set(e, {});
+    if (!editors.get(e).host && !e.closest("details:not([open])")) editors.set(e, mount(e));
+  }
+  for (const e of all("input[data-kept]")) try {
+    if (e.defaultChecked) drafts[key(e)] = true; // an answer has set it
+    e.checked ||= key(e) in drafts;
+  } catch {} // no room
   for (const [textarea, editor] of editors) if (editor.view) mark(textarea, editor);
 }
 look();
 new MutationObserver(look).observe(document, { childList: true, subtree: true });
+document.addEventListener("toggle", look, true);
 document.addEventListener("reset", ({ target }) => {
   for (const [textarea, { view }] of editors) if (textarea.form === target) {
     view?.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: textarea.defaultValue } });

@@ -18,6 +18,8 @@ from microgpt.viz.drawing.phases import PHASES
 from microgpt.viz.rendering.render import HERE, render_baked, render_embed, render_page
 from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.viz.text.po import compile_po
+from microgpt.workbench.exercises import EXERCISES, exercise
+from microgpt.workbench.exercises import messages as messages_of_exercise
 from tests.support.catalogue import extracted, marked, messages_of
 from tests.support.templates import templates
 
@@ -34,6 +36,7 @@ def test_the_catalogue_holds_every_text_of_python_and_of_templates_and_no_other(
     """As read here, by syntax, and as Babel reads them."""
     known = {text for id in messages(extracted()) for text in ((id,) if isinstance(id, str) else id)}
     python = {text for path in sorted((ROOT / "microgpt").rglob("*.py")) for text in marked(path)}
+    python |= {text for name in EXERCISES for text in messages_of_exercise(exercise(name))}
     written = {text for path in TEMPLATES for text in messages_of(path.read_text("utf-8"))}
     assert {phase.sentence for phase in PHASES} <= python and len(python) > 400 and len(written) > 700
     assert python | written == known

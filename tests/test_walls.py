@@ -272,10 +272,10 @@ def test_scripts_are_four_and_small_enough_to_be_read() -> None:
     """
     scripts = {p.name: p.read_text("utf-8").splitlines() for p in (ROOT / "site").rglob("*.js")}
     assert max(len(line) for lines in scripts.values() for line in lines) <= 110
-    assert len(scripts.pop("editor.js")) <= 120
+    assert len(scripts.pop("editor.js")) <= 130  # ten of them open an editor when it is seen, and keep ticks
     assert scripts.keys() == {"boot.js", "worker.js", "host.js", "offline.js"}
     assert sum(map(len, scripts.values())) <= 400
-    assert {p.suffix for p in (ROOT / "site").rglob("*") if p.is_file()} <= {*".js .css .svg .png .py .json".split()}
+    assert {p.suffix for p in (ROOT / "site").rglob("*") if p.is_file()} <= {*".js .css .svg .png .json".split()}
 
 
 SIGHT = {  # what a docstring may say that its module does not know -> what the module then does not import

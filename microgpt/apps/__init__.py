@@ -25,6 +25,7 @@ FOLDERS = (
     "look_inside",
     "own_model",
     "workbench",
+    "write_it",
     "bugs",
     "embed_builder",
 )

@@ -33,7 +33,6 @@ SITE = (
     "*.svg",
     "css/*.css",
     "cards/*.png",
-    "exercises/*.py",
     "traces/*.json",
 )  # what of site/ goes along: as it is, the styles as one file
 MADE = ("worker.js", "editor.js")  # but these, which become part of others: packing.py, tools/editor/script.py

@@ -31,7 +31,12 @@ from microgpt.viz.text.language import LANGUAGES
 
 WRONG = ({"prompt": "@"}, {"prompt": "zzz zzz"}, {"prompt": ""}, {"temperature": "x"}, {"model": "x"}, {"config": "{"})
 # what the forms of apps say
-APPS = {"index": {"prompt": "anna"}, "embed-builder": {"embed_page": "kv-cache"}, "own-model": {"prompt": ""}}
+APPS = {
+    "index": {"prompt": "anna"},
+    "embed-builder": {"embed_page": "kv-cache"},
+    "own-model": {"prompt": ""},
+    "write-it": {"exercise": "append"},
+}
 
 
 def answers(names: Sequence[str] = ()) -> list[str]:

@@ -32,7 +32,7 @@ BUILD = [
     ),
     Fault(
         "traces-left-out-of-the-package", "build", "pyproject.toml",
-        '"exercises/*.py", "traces/*.json"]', '"exercises/*.py"]',
+        '"cards/*.png", "traces/*.json"]', '"cards/*.png"]',
         ("tests/tools/output/test_sources.py",),
     ),
     Fault(

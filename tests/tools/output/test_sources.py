@@ -77,7 +77,7 @@ def test_only_what_is_listed_goes_beside_the_pages(
     names = {path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*") if path.is_file()}
     scripts = {"boot.js", "host.js", "offline.js"}  # the worker is in the runtime
     cards = {f"cards/{page.name}.png" for page in PAGES}
-    assert names == {*scripts, *cards, "icon.svg", "style.css", "NOTICES.txt", "exercises/cache_exercise.py"} | {
+    assert names == {*scripts, *cards, "icon.svg", "style.css", "NOTICES.txt"} | {
         "traces/smollm2.json",
         "traces/smollm2-chat.json",
         "traces/smollm2-pronouns.json",
