@@ -53,7 +53,7 @@ class Exercise:
     def code_with_solution(self) -> str:
         """The code that is the learner's, with its solution between marks."""
         code = self.text.partition(TESTS)[0].partition('\n"""\n')[2]
-        return re.sub(r"^HINT = .*\n", "", code, flags=re.M).strip() + "\n"
+        return re.sub(r"^\nHINT = .*\n", "", code, flags=re.M).strip() + "\n"
 
     @property
     def starter(self) -> str:
