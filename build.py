@@ -255,7 +255,7 @@ def write_site(out: Path, address: str = "") -> None:
                 if page.widget and (trace := getattr(view, "trace", None)) and (lang == "en" or shown.trace):
                     write(out / "trace" / f"{shown.trace_name}.json", to_json(trace))
                 write(out / folder(lang) / name, render_page(shown, view, site, BESIDE.with_rules(rules)))
-                if page.widget:
+                if page.widget or page.framed:
                     alone = render_embed(shown, view, site, in_frame.with_rules(rules))
                     write(out / folder(lang) / "embed" / name, alone)
         say(f"page: {page.name}")

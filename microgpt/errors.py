@@ -40,5 +40,9 @@ def printable(name: str) -> str:
     wte\\u202e
     """
     half = LONGEST_NAME // 2
-    short = name if len(name) <= LONGEST_NAME else f"{name[:half]}…{name[-half:]}"
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in short)
+    return visible(name if len(name) <= LONGEST_NAME else f"{name[:half]}…{name[-half:]}")
+
+
+def visible(text: str) -> str:
+    """A text of which nothing is invisible or turns the rest around: such letters stand as their escapes."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

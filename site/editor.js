@@ -25,10 +25,9 @@ const theme = EditorView.theme({
   ".cm-tooltip": { background: "var(--card)", borderColor: "var(--soft)" },
   ".q": { color: "var(--q)" }, ".k": { color: "var(--k)" }, ".v": { color: "var(--v)" },
 });
-const owned = ([name]) => Decoration.mark({ class: name });
-const names = new MatchDecorator({ regexp: /\b[qkv]\b/g, decoration: owned });
+const hue = new MatchDecorator({ regexp: /\b[qkv]\b/g, decoration: ([c]) => Decoration.mark({ class: c }) });
 const hues = ViewPlugin.define(
-  (view) => ({ now: names.createDeco(view), update(news) { this.now = names.updateDeco(news, this.now); } }),
+  (view) => ({ now: hue.createDeco(view), update(news) { this.now = hue.updateDeco(news, this.now); } }),
   { decorations: ({ now }) => now },
 );
 
@@ -37,12 +36,11 @@ const came = {}; // of each field the text that the page came with
 let drafts = {}; try { drafts = localStorage ?? drafts; } catch {} // a frame without an origin keeps none
 const key = ({ name }) => `microgpt:${location.pathname}:${name}`;
 function draft(textarea) { // of the text that is there, or there is none
-  const { name, defaultValue: text, value, dataset } = textarea;
-  came[name] ??= text;
+  const { name, defaultValue: text, value, dataset } = textarea, first = (came[name] ??= text);
   if ("fresh" in dataset) return keep(textarea), value; // an answer: this text is meant, and no draft
   try {
     const [of, typed] = JSON.parse(drafts[key(textarea)]);
-    return of === came[name] && of === text ? typed : value;
+    return of === first && of === text ? typed : value;
   } catch { return value; }
 }
 function keep(textarea) {
@@ -56,13 +54,14 @@ function run({ form, parentNode }) {
   (form ?? parentNode.closest("[data-scope]"))?.querySelector("[data-run]")?.click();
   return true;
 }
+const fill = (view, insert) => view?.dispatch({ changes: { from: 0, to: view.state.doc.length, insert } });
 
 function mount(textarea) {
   const [label] = textarea.labels, name = label?.textContent.replace(textarea.textContent, "").trim();
   const host = Object.assign(document.createElement("div"), { className: "editor" });
-  const changed = ({ docChanged, state }) => {
-    if (docChanged) keep(Object.assign(textarea, { value: state.doc.toString() }));
-  };
+  const field = () => document.getElementsByName(textarea.name)[0]; // which an answer may have replaced
+  const changed = (news) => news.docChanged && keep(Object.assign(field(), { value: `${news.state.doc}` }));
+  const was = [...editors].find(([e, { view }]) => view && e.name === textarea.name)?.[1].view.state; // for undo
   textarea.addEventListener("input", () => keep(textarea)); // it may have to do without
   textarea.addEventListener("keydown", (e) => e.key === "Enter" && (e.ctrlKey || e.metaKey) && run(textarea));
   host.addEventListener("keydown", (event) => event.stopPropagation()); // none of the page's keys is meant
@@ -70,15 +69,16 @@ function mount(textarea) {
   textarea.after(host);
   try {
     const root = host.attachShadow({ mode: "open" }); // where a strict policy allows its style
-    const view = new EditorView({ doc: textarea.value, parent: root, root, extensions: [
-      keymap.of([{ key: "Mod-Enter", run: () => run(textarea) }, { key: "F8", run: nextDiagnostic }]),
+    const view = new EditorView({ state: was, doc: textarea.value, parent: root, root, extensions: [
+      keymap.of([{ key: "Mod-Enter", run: () => run(field()) }, { key: "F8", run: nextDiagnostic }]),
       keymap.of([...historyKeymap, ...defaultKeymap]), // none for Tab, which leads on
       lineNumbers(), lintGutter(), history(), bracketMatching(), indentOnInput(), indentUnit.of("    "),
       pythonLanguage, highlight, hues, theme, EditorView.updateListener.of(changed),
       EditorView.contentAttributes.of({ tabindex: "0", ...(name && { "aria-label": name }) }),
     ] });
+    if (was && `${was.doc}` !== textarea.value) fill(view, textarea.value);
     textarea.hidden = true;
-    return { host, view, told: [] };
+    return { host, view, told: [null] }; // so that marks of before go
   } catch (error) {
     console.info(`Editor: ${error.message}`);
     host.remove();
@@ -105,12 +105,12 @@ function reveal(within, { top, bottom }) { // without moving the page
   if (top < scrollTop || bottom > scrollTop + clientHeight) within.scrollTop = top - clientHeight / 3;
 }
 function look() {
-  for (const [e, { host, view }] of editors)
-    if (!e.isConnected) view?.destroy(), host?.remove(), editors.delete(e);
   for (const e of all("textarea[data-editor]")) {
-    if (!editors.has(e)) e.value = draft(e), editors.set(e, {});
+    if (!editors.has(e)) e.value = draft(e), e.defaultValue = came[e.name], editors.set(e, {}); // for a reset
     if (!editors.get(e).host && !e.closest("details:not([open])")) editors.set(e, mount(e));
   }
+  for (const [e, { host, view }] of editors)
+    if (!e.isConnected) view?.destroy(), host?.remove(), editors.delete(e);
   for (const e of all("input[data-kept]")) try {
     if (e.defaultChecked) drafts[key(e)] = true; // an answer has set it
     e.checked ||= key(e) in drafts;
@@ -121,8 +121,7 @@ look();
 new MutationObserver(look).observe(document, { childList: true, subtree: true });
 document.addEventListener("toggle", look, true);
 document.addEventListener("reset", ({ target }) => {
-  for (const [textarea, { view }] of editors) if (textarea.form === target) {
-    view?.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: textarea.defaultValue } });
-    delete drafts[key(textarea)];
-  }
+  for (const [e, { view }] of editors)
+    if (e.form === target) fill(view, e.defaultValue), delete drafts[key(e)];
+  setTimeout(() => target.querySelector("[data-run]")?.click()); // once all of it is as it was
 });

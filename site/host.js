@@ -1,9 +1,10 @@
-/* A page and what is around it: the address sets controls, and what is wrong in it is said; a frame's host
-   learns its height, a slide show plays; data-view leads to what is seen, data-copy copies, a key presses the
-   nearest data-key, data-play goes on, a data-rail is scrubbed. Knows no page: it fills in, it presses. */
+/* A page and what is around it: the address and its fragment set controls, or it is said; a frame's host
+   learns its height and each data-tell, a slide show plays; data-view leads to what is seen, data-copy
+   copies, a key presses the nearest data-key, data-play goes on, a data-rail is scrubbed. Knows no page. */
 (() => { "use strict";
   const script = document.currentScript.src;
-  const asked = new URL(location).searchParams, root = document.documentElement, framed = parent !== self;
+  const asked = new URLSearchParams(location.search + location.hash.replace(/^#(\w+=)|.*/s, "&$1"));
+  const root = document.documentElement, framed = parent !== self;
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const choice = (control) => /radio|checkbox/.test(control?.type);
   const at_first = (e) => (e.options ? (all("[selected]", e)[0] ?? e.options[0]).value : e.defaultValue);
@@ -19,16 +20,15 @@
       const known = [...(group[0]?.options ?? group)], [first, last] = [known[0], known.at(-1)];
       const control = group.find((e) => takes(e, value)), before = control?.value;
       if (control) control[choice(control) ? "checked" : "value"] = choice(control) || value;
-      if (control?.dataset.go) location.replace(control.dataset.go + location.search);
+      if (control?.dataset.go) location.replace(control.dataset.go + location.search + location.hash);
       if (!group.length || control?.value === value) continue;
       if (control) control.value = before;
-      wrong.push(`\u2068${name}=${value}\u2069 (${first.min || first.value} … ${last.max || last.value})`);
+      wrong.push(` \u2068${name}=${value}\u2069 (${first.min || first.value} … ${last.max || last.value})`);
     }
     const rest = [...asked].filter(([name]) => !document.getElementsByName(name).length);
     for (const e of all("[data-rest]")) e.value = new URLSearchParams(rest); // what no other control takes
-    if (asked.has("lock") && !lock() && !all("[name=lock]").length) wrong.push(`lock=${asked.get("lock")}`);
-    const said = wrong.join(", ");
-    for (const line of all("[data-wrong]")) line.textContent = said && `${line.dataset.wrong} ${said}`;
+    if (asked.has("lock") && !lock() && !all("[name=lock]").length) wrong.push(` lock=${asked.get("lock")}`);
+    for (const line of all("[data-wrong]")) line.textContent = wrong[0] && line.dataset.wrong + wrong;
   }
   function lock() { // steps outside of a range cannot be chosen, and are not there to see
     const [a, z] = asked.get("lock")?.match(/^(\d+)-(\d+)$/)?.slice(1) ?? [];
@@ -43,6 +43,7 @@
   const live = "form:has([data-hook]) :is(input, select)";
   const own = () => all(live).filter((e) => !choice(e) && e.value !== at_first(e));
   arrive();
+  onhashchange = () => location.hash.includes("=") && location.reload();
   for (const e of all("[type=checkbox]")) if (`#${e.id}` === location.hash) e.checked = true; // #hall
   const changed = own(), [first] = changed; // the reader's own: asked for as if by hand, once seen
   if (first) new IntersectionObserver(([{ isIntersecting }], watcher) => {
@@ -55,9 +56,9 @@
   new MutationObserver((changes) => { // Python has drawn anew; what it does is seen, even if folded away
     const said = changes.map(({ target: e }) => e.closest("[role=alert], [data-state=failed], .tools .boot"));
     for (const line of said) if (line?.textContent) line.closest("details")?.setAttribute("open", "");
+    for (const e of all("[data-tell]")) parent.postMessage(JSON.parse(e.dataset.tell), "*"), e.remove();
     if (!changes.some(({ addedNodes: [first] }) => first?.nodeType === Node.ELEMENT_NODE)) return;
-    awaited ? arrive() : lock();
-    awaited = false;
+    awaited = void (awaited ? arrive() : lock());
   }).observe(document.querySelector("main"), { childList: true, subtree: true });
   for (const type of ["pointerdown", "focusin"])
     document.addEventListener(type, ({ target }) => {
@@ -119,10 +120,9 @@
   play(); // as the address asks
   if (!framed && script && isSecureContext) stay().catch(() => {}); // not from a file, nor without an origin
   if (framed) {
-    const tell = () => (due ??= setTimeout(() => { // once a frame at most, however often a host asks
-      const { offsetHeight: height } = root, lti = JSON.stringify({ subject: "lti.frameResize", height });
-      for (const said of [lti, { type: "microgpt:height", height }]) parent.postMessage(said, "*");
-      due = null;
+    const tell = () => (due ??= setTimeout((height = root.offsetHeight) => { // once a frame
+      parent.postMessage(JSON.stringify({ subject: "lti.frameResize", height }), "*");
+      due = parent.postMessage({ type: "microgpt:height", height }, "*");
     }, 16));
     new ResizeObserver(tell).observe(root);
     addEventListener("message", ({ source, data }) => {

@@ -35,6 +35,7 @@ class Page(NamedTuple):
     app: str = ""
     hero: str = ""  # the widget whose figure stands for a page that has none
     frames: bool = False  # it shows other pages of the site in frames
+    framed: bool = False  # it has a page for the frames of others, as each lesson has
     still: bool = False  # drawn from a file beside the site, which Python in the browser does not have
     drawn: tuple[int, ...] = ()  # the steps and the open heads of such a page: its style has rules for no more
     recorded: str = ""  # where the model ran, if not here, and what is different in it

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from microgpt import cache as caches
 from microgpt import decode, model
+from microgpt.errors import visible
 
 PROGRAM = "yours.py"
 ORIGINAL, CHECKS = "original.txt", "checks.txt"  # beside this module, where there are no sources
@@ -88,7 +89,7 @@ class ChangedLine(NamedTuple):
 
 
 class Hunk(NamedTuple):
-    """A place in which two programs differ: what it lies in, and its lines."""
+    """A place in which two programs differ: what it lies in, and its lines, with nothing invisible in them."""
 
     where: str  # KVCache.crop
     lines: list[ChangedLine]
@@ -106,7 +107,7 @@ def hunks_of(other: str, around: int = 0) -> Iterator[Hunk]:
             lines += [ChangedLine("-", text, j + 1) for text in before[i:i_end]]
             lines += [ChangedLine("+", text, at) for at, text in enumerate(after[j:j_end], j + 1)]
         texts = dedent("\n".join(one.text for one in lines)).split("\n")
-        lines = [one._replace(text=text) for one, text in zip(lines, texts, strict=True)]
+        lines = [one._replace(text=visible(text)) for one, text in zip(lines, texts, strict=True)]
         first = next(i for kind, i, *_ in group if kind != "equal")
         yield Hunk(function_at(before, first + 1), lines)
 

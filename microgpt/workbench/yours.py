@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from microgpt.config import Array
-from microgpt.errors import N_, UserError
+from microgpt.errors import N_, UserError, visible
 from microgpt.workbench.original import PROGRAM
 from microgpt.workbench.reports import restore
 from microgpt.workbench.watch import WATCH, Names, Overdue
@@ -162,4 +162,4 @@ def words_of(error: BaseException) -> str:
     except Exception:
         says = ""
     says = " ".join(f"{kind.__name__}: {says[:LONGEST]}".split()).rstrip(":")
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in says)
+    return visible(says)

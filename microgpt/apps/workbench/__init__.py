@@ -15,5 +15,6 @@ PAGE = Page(
     model="names",
     nav=N_("Workbench"),
     editor=True,
+    framed=True,
     styles=("token_row", "course/kv_cache", "course/with_and_without", "course/why_q"),
 )

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import NamedTuple
 
+from microgpt.apps.workbench.opened import OpenPart
 from microgpt.decode import generate
 from microgpt.errors import N_, UserError
 from microgpt.record import Recording
@@ -94,6 +95,10 @@ class Answer(NamedTuple):
     halt: Halt | None = None  # where the hook ended the run
     restored: Sequence[str] = ()  # reports that were put back
     checking: bool = False  # whether the checks are still to come
+    link: str = ""  # the end of an address that opens the program
+    parts: Sequence[OpenPart] = ()  # where not all of it is open
+    goal: Sequence[str] = ()  # the checks that must pass
+    tells: bool = False  # whether the host of a frame learns that they do
 
     @property
     def first(self) -> Outcome | None:
@@ -104,6 +109,18 @@ class Answer(NamedTuple):
     def difference(self) -> list[ChangedLine]:
         """The lines that are not in both programs."""
         return [one for hunk in self.hunks for one in hunk.lines if one.sign != " "]
+
+    @property
+    def is_met(self) -> bool:
+        """Whether the checks that must pass do."""
+        return {*self.goal} <= {one.name for one in self.outcomes if not one.finding}
+
+    def place_in_field(self, line: int, name: str = PROGRAM) -> tuple[str, str, int]:
+        """The field that holds a line of a program, what is written before its number there, and that number."""
+        for part in self.parts if name == PROGRAM else ():
+            if part.at < line <= part.at + part.n:
+                return part.field, part.name, line - part.at
+        return EDITORS[name], "" if name == PROGRAM else name, line
 
     @property
     def n_failed(self) -> int:

@@ -7,20 +7,23 @@ at its line; what the machine shows then is the run as far as it came.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from microgpt.apps.workbench.answer import COMPARED, EDITORS, PROMPTS, ROUNDING, Answer, Texts, run_program
+from microgpt.apps.workbench import PAGE
+from microgpt.apps.workbench.answer import AROUND, COMPARED, PROMPTS, ROUNDING, SAYS, Answer, Texts, run_program
+from microgpt.apps.workbench.link import link_of, program_in
+from microgpt.apps.workbench.opened import OpenPart, join_program, lines_around, open_names, split_program
 from microgpt.errors import N_, UserError
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.lesson import page_named
 from microgpt.viz.local_files import Files, only
-from microgpt.viz.patches import Patch, State, again, file, patch
+from microgpt.viz.patches import Patch, State, again, file, optional, patch
 from microgpt.viz.rendering import render
 from microgpt.viz.settings import DEFAULTS, Settings, parse
 from microgpt.workbench.hooks import HOOK, NO_HOOK_YET, PREPARED, program_of
-from microgpt.workbench.original import PROGRAM, checks_text, original
+from microgpt.workbench.original import PROGRAM, checks_text, hunks_of, original
 from microgpt.workbench.shelf import BUGS, Bug
 
 LONGEST_PROGRAM = 200_000  # of a program that is opened
@@ -35,7 +38,7 @@ class View:
         self.answer = run_program(Texts(self.code, self.checks, self.hook), settings, {})
         self.lines = self.code.count("\n")
         self.bugs, self.prepared, self.models = BUGS, PREPARED, list(PROMPTS)
-        self.columns, self.rounding, self.editors = COMPARED, ROUNDING, EDITORS
+        self.columns, self.rounding = COMPARED, ROUNDING
 
     @property
     def picture(self) -> Picture:
@@ -66,14 +69,58 @@ def draw(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, 
 
 
 def check(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
-    """What the checks say of a program that is drawn."""
-    return state, [one for one in answer_patches(answer_of(fields), fields) if one["target"] != "#widget"]
+    """What the checks say of a program that is drawn. If those pass that must, the host of a frame is told."""
+    answer = answer_of(fields)._replace(tells=True)
+    return state, [one for one in answer_patches(answer, fields) if one["target"] != "#widget"]
 
 
 def answer_of(fields: Mapping[str, str], examines: bool = True) -> Answer:
-    """What became of the reader's program."""
-    texts = Texts(fields["code"] or original(), fields["checks"] or checks_text(), fields["hook"])
-    return run_program(texts, parse(fields), fields, examines)
+    """What became of the reader's program. A goal is judged by our checks."""
+    (code, parts), goal, settings = typed_program(fields), goal_of(fields), parse(fields)
+    checks = checks_text() if goal else fields["checks"] or checks_text()
+    answer = run_program(Texts(code, checks, fields["hook"]), settings, fields, examines)
+    own = {name: fields[name] for name in ("model", "prompt") if fields[name] != getattr(PAGE, name)}
+    return answer._replace(parts=parts, goal=goal, link=link_of(code, **own) if answer.hunks else "")
+
+
+def typed_program(fields: Mapping[str, str]) -> tuple[str, list[OpenPart]]:
+    """The reader's program, and the parts that it was typed in, where not all of it is open."""
+    opened = open_names(fields["open"])
+    return join_program(opened, fields) if opened else (fields["code"] or original(), [])
+
+
+def goal_of(fields: Mapping[str, str]) -> list[str]:
+    """The checks that must pass. Raises UserError for one that is not there."""
+    asked = [name.strip() for name in fields["goal"].split(",") if name.strip()]
+    for name in asked:
+        if name not in SAYS:
+            raise UserError("There is no check “%(name)s”; there is %(names)s.", name=name[:40], names=", ".join(SAYS))
+    return asked
+
+
+def start(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
+    """What the address brings along. An edit is shown and not run: as a difference, or in the fields that are open."""
+    edit, goal = fields["edit"], goal_of(fields)
+    text = program_in(edit) if edit else ""
+    if edit and not fields["open"]:
+        return state, [ask_reader(goal, edit, text)]
+    if not edit:
+        state, patches = load_bug(state, fields)
+    else:
+        patches = [*code_patches(text, fields), *answer_patches(Answer([], goal=goal), fields)]
+    return state, [*patches, ask_reader(goal)]
+
+
+def take(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
+    """The edit that a link has brought, and its run."""
+    state, patches = load(state, fields, program_in(fields["edit"]))
+    return state, [*patches, ask_reader(goal_of(fields))]
+
+
+def ask_reader(goal: Sequence[str], edit: str = "", text: str = "") -> Patch:
+    """What an address asks the reader for: to reach a goal, or to look at an edit."""
+    hunks = list(hunks_of(text, AROUND)) if edit else []
+    return patch("#edit", render.render("apps/workbench/_edit.html", goal=goal, edit=edit, hunks=hunks))
 
 
 def change_model(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
@@ -94,18 +141,12 @@ def load_bug(state: State | None, fields: Mapping[str, str]) -> tuple[State | No
         return load(state, fields, original())
     model = fields["model"] if bug.caught_by.get(fields["model"]) else "stories"
     prompt = fields["prompt"] if model == fields["model"] else PROMPTS[model]
-    state, patches = load(state, {**fields, "model": model, "prompt": prompt}, bug.text(), bug)
+    chosen = defaultdict(str, {**fields, "model": model, "prompt": prompt})
+    state, patches = load(state, chosen, bug.text(), bug)
     return state, [
         *patches,
         patch("#text", render.render("apps/workbench/_text.html", chosen=model, prompt=prompt, models=list(PROMPTS))),
     ]
-
-
-def undo(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
-    """Our own code again, our own checks, no hook, and their run."""
-    state, patches = load(state, {**fields, "checks": "", "hook": ""}, original())
-    checks = render.render("apps/workbench/_checks.html", checks=checks_text(), fresh=True)
-    return state, [patch("#own-checks", checks), hook_patch(NO_HOOK_YET), *patches]
 
 
 def load_hook(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
@@ -140,18 +181,34 @@ def open_file(files: Files, state: State | None, fields: Mapping[str, str]) -> t
 def load(
     state: State | None, fields: Mapping[str, str], text: str, bug: Bug | None = None
 ) -> tuple[State | None, list[Patch]]:
-    """Another text in the editor, and its run."""
-    chosen, name = defaultdict(str, {**fields, "code": text}), bug.name if bug else ""
+    """Another text in the editor, and its run. What a bug is, is told where it is nobody's task to find it."""
+    parts = {part.field: part.text for part in parts_of(text, fields)}
+    chosen, told = defaultdict(str, {**fields, "code": text, **parts}), None if fields["goal"] else bug
+    bugs = render.render("apps/workbench/_bugs.html", bugs=BUGS, loaded=bug.name if bug else "")
     return {"settings": parse(chosen)._asdict()}, [
-        patch("#code", render.render("apps/workbench/_code.html", code=text, fresh=True)),
-        patch("#bugs", render.render("apps/workbench/_bugs.html", bugs=BUGS, loaded=name), "outer"),
-        *answer_patches(answer_of(chosen), chosen, bug),
+        *code_patches(text, fields),
+        optional(patch("#bugs", bugs, "outer")),
+        *answer_patches(answer_of(chosen), chosen, told),
     ]
+
+
+def parts_of(text: str, fields: Mapping[str, str]) -> list[OpenPart]:
+    """What is open of a program, if not all of it is."""
+    opened = open_names(fields["open"])
+    return split_program(text, opened) if opened else []
+
+
+def code_patches(text: str, fields: Mapping[str, str]) -> list[Patch]:
+    """A program in the editor, or what is open of it in fields of its own, which a draft of the reader's may fill."""
+    if parts := parts_of(text, fields):
+        rest = "\n".join(lines_around(original(), [part.name for part in parts]))
+        return [patch("#code", render.render("apps/workbench/_parts.html", parts=parts, rest=rest))]
+    return [patch("#code", render.render("apps/workbench/_code.html", code=text, fresh=True))]
 
 
 def save(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
     """The reader's program as a file, which runs where the package is installed."""
-    return state, [file(PROGRAM, fields["code"], "text/x-python")]
+    return state, [file(PROGRAM, typed_program(fields)[0], "text/x-python")]
 
 
 def save_hook(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
@@ -173,8 +230,8 @@ def save_files(state: State | None, fields: Mapping[str, str]) -> tuple[State | 
 
 
 HOOKS = {
-    "run": draw, "check": check, "model": change_model, "bug": load_bug, "prepared": load_hook, "undo": undo,
-    "save": save, "save-hook": save_hook, "save-files": save_files,
+    "run": draw, "check": check, "model": change_model, "bug": load_bug, "prepared": load_hook,
+    "start": start, "take": take, "save": save, "save-hook": save_hook, "save-files": save_files,
 }  # fmt: skip
 FILE_HOOKS = {"open": open_file}
 
@@ -182,7 +239,7 @@ FILE_HOOKS = {"open": open_file}
 def answer_patches(answer: Answer, fields: Mapping[str, str], bug: Bug | None = None) -> list[Patch]:
     """What is new on the page. Where no step ran, the machine stays as it was."""
     page = page_named(fields["page"])
-    shown = {"answer": answer, "columns": COMPARED, "rounding": ROUNDING, "bug": bug, "editors": EDITORS}
+    shown = {"answer": answer, "columns": COMPARED, "rounding": ROUNDING, "bug": bug}
     found = [
         patch(f"#{name}", render.render(f"apps/workbench/_{name}.html", **shown)) for name in ("verdict", "findings")
     ]

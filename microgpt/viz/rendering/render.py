@@ -207,8 +207,9 @@ def sheet_after(lesson: Page, after: Page | None) -> Page | None:
 
 def render_embed(page: Page, view: View, site: Site = HERE, assets: Assets = BESIDE) -> str:
     """The widget of a lesson alone, for the frames of other pages. It lies in embed/, beside the lessons."""
+    template = f"apps/{page.app}/page.html" if page.app else "pages/embed.html"
     return render(
-        "pages/embed.html", page=page, view=view, at=on_show(view), live=False, alone=True, site=site,
+        template, page=page, view=view, at=on_show(view), live=False, alone=True, site=site,
         assets=assets, path=f"embed/{page.name}.html", policy=assets.policy(site.address), home="../",
         up="../../" if folder(LANG.get()) else "../",
     )  # fmt: skip

@@ -1,5 +1,6 @@
 """Programs in the workbench that mean harm: each is drawn or ends in a sentence, soon, and ours stays as it was."""
 
+from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -7,13 +8,16 @@ from random import Random
 from time import process_time
 from traceback import extract_tb
 from warnings import simplefilter
+from zlib import compress
 
 import numpy as np
 
+from microgpt.apps.workbench.link import link_of
 from microgpt.record import Recording
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.lesson import page_named
 from microgpt.viz.rendering import render
+from microgpt.viz.session import dispatch
 from microgpt.weights import shipped
 from microgpt.workbench.examine import examine
 from microgpt.workbench.original import original
@@ -58,6 +62,45 @@ def named(scale: float, order: Order) -> list[str]:
     return [str(i) for i in range(max(1, round(400 * scale)))]
 
 
+def fragment(rng: Random, n: int) -> str:
+    """What the fragment of an address may hold: a program, one that is damaged, a bomb, or no link at all."""
+    edit = link_of(program(rng, n)).partition("=")[2] or "A"
+    kind, at = rng.random(), rng.randrange(len(edit))
+    if kind < 0.3:
+        return edit
+    if kind < 0.6:
+        return edit[:at] + rng.choice(("", "A", "_", hostile(rng, n)[:9])) + edit[at + rng.randrange(3) :]
+    if kind < 0.7:
+        return hostile(rng, n)
+    told = [
+        f"@{rng.randrange(400)}",
+        "-",
+        "+",
+        f"+{hostile(rng, n)}",
+        "+\n" * 10 ** rng.randrange(6),
+        "@-1",
+        "+x\n@5\n",
+    ]
+    data = "\n".join(rng.choices(told, k=rng.randint(1, 9))).encode("utf-8", "surrogatepass")
+    return urlsafe_b64encode(compress(data * rng.choice((1, 1, 1, 99)), 9)).decode()
+
+
+def judged_link(name: str, edit: str) -> Seen:
+    """Open a link: it is shown or refused, soon, and nothing of it runs."""
+    begin, fields = process_time(), {"page": "workbench", "lang": "en", "model": "names", "prompt": "em", "edit": edit}
+    try:
+        _, patches = dispatch(None, "start", fields)
+    except Exception as error:
+        at = extract_tb(error.__traceback__)[-1]
+        return Seen(name, f"{type(error).__name__} ({Path(at.filename).name}, {at.name})", "exceptions", about=edit)
+    places, html = [one["target"] for one in patches], "".join(one["html"] for one in patches)
+    refused = places == ["#prompt-error"]
+    wrong = unescaped(html) or ("" if refused or places == ["#edit", "#prompt-error"] else "it has run")
+    wrong = wrong or ("late" if process_time() - begin > LATE else "")
+    kind = f"a link {'refused in a sentence' if refused else 'shown as a difference'}"
+    return Seen(name, wrong, kind, about=edit if wrong else "")
+
+
 def program(rng: Random, n: int) -> str:
     """The original with lines of LINES in it, words swapped, lines moved, or something that is no program."""
     if rng.random() < 0.05:
@@ -91,7 +134,10 @@ def attack(names: Sequence[str], order: Order) -> Iterator[Seen]:
     simplefilter("ignore")
     usual()
     for name in names:
-        yield judged(name, program(Random(order.of(name)), int(name)))
+        rng = Random(order.of(name))
+        yield (
+            judged_link(name, fragment(rng, int(name))) if int(name) % 4 == 3 else judged(name, program(rng, int(name)))
+        )
 
 
 def judged(name: str, text: str) -> Seen:
@@ -136,7 +182,7 @@ def tried(text: str) -> tuple[str, list[str], str]:
 
 PART = Part(
     tried="programs in the workbench: the original with lines that harm, loop, lie or change what is ours, "
-    "words swapped, lines moved and deleted",
+    "words swapped, lines moved and deleted; links that bring such programs, damaged ones and bombs",
     cases=named,
     attack=attack,
     at_once=100,

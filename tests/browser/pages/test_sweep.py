@@ -42,7 +42,7 @@ ALSO = {"small": {320, 1440}, "uneven": {320, 640, 1024, 1440}, "torn": {360, 12
 LEAST = 11  # pixels: the smallest number in a cell
 
 NAMES = [page.name for page in PAGES]
-FRAMES = [f"embed/{page.name}" for page in LESSONS]
+FRAMES = [f"embed/{page.name}" for page in PAGES if page.widget or page.framed]
 CASES = [(name, lang) for name in NAMES for lang in LANGUAGES]
 CASES += [(name, lang) for name in FRAMES for lang in LANGUAGES if EVERYTHING or lang != "en"]  # where words are longer
 MANY = {"bugs", "model-that-talks-numbers", "chat-turn-numbers"}  # much of few kinds: at fewer widths
