@@ -156,7 +156,7 @@ def test_the_shipped_vocabulary_is_that_of_the_grammar(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "lang", "prompt"),
-    [("stories", "en", "The next day is bright"), ("cuentos", "es", "El siguiente día es claro")],
+    [("stories", "en", "The next day is bright"), ("cuentos", "es", "El nuevo día es claro")],
 )
 def test_a_sentence_begun_is_ended_as_the_grammar_would(name: str, lang: str, prompt: str) -> None:
     model = shipped(name)

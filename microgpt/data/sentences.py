@@ -94,7 +94,7 @@ LUGARES = ("jardín", "mar", "río", "monte", "parque", "bosque")
 DIAS = {
     "sol": (
         ("claro", "cálido", "luminoso"),
-        ("el sol calienta", "los pájaros cantan", "el cielo está azul"),
+        ("el sol está alto", "los pájaros cantan", "el cielo está azul"),
         ("camina por el", "juega en el"),
     ),
     "lluvia": (("oscuro", "húmedo", "gris"), ("la lluvia suena", "el río está alto"), ("vuelve del", "mira el")),
@@ -107,9 +107,9 @@ DIAS = {
 
 
 def un_dia(rng: Random) -> str:
-    """El siguiente día es claro y ..."""
+    """El nuevo día es claro y ..."""
     names, skies, deeds = DIAS[rng.choices(list(DIAS), weights=(3, 2, 2))[0]]
-    which = rng.choices(("siguiente", "primer", "último", "largo"), weights=(4, 1, 1, 1))[0]
+    which = rng.choices(("nuevo", "primer", "último", "largo"), weights=(4, 1, 1, 1))[0]
     who, _, _ = rng.choice(PERSONAS)
     deed = f"{who} {rng.choice(deeds)} {rng.choice(LUGARES)}"
     return (

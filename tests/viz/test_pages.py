@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from dataclasses import asdict
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -16,10 +17,14 @@ from microgpt.trace import Trace
 from microgpt.viz.controls import on_show
 from microgpt.viz.drawing.phases import PHASES, code
 from microgpt.viz.drawing.picture import Picture
+from microgpt.viz.lesson import page_named as page_in_course
 from microgpt.viz.page import Page
 from microgpt.viz.rendering.policy import policy
 from microgpt.viz.rendering.render import render_page
+from microgpt.viz.settings import Settings
+from microgpt.viz.text.language import language
 from microgpt.viz.text.place import ROOT
+from microgpt.weights import shipped
 from tests.support.pages import classes, find, folded, numbers, numbers_of, parse, shown_as, text, tree_of
 
 
@@ -259,3 +264,24 @@ def test_a_letter_means_one_thing() -> None:
         if any(re.match(r"e\w$", power) for power in powers) or "e to the power" in text(widget):
             letters |= {"e"}
         assert not tokens & letters, lesson.name
+
+
+SPOKEN = [(page, *run) for page in PAGES for run in page.spoken]
+
+
+@pytest.mark.parametrize(
+    ("page", "lang", "model", "prompt"), SPOKEN, ids=[f"{one.name}-{lang}" for one, lang, *_ in SPOKEN]
+)
+def test_a_page_in_a_language_of_its_own_tells_the_same_of_as_many_tokens(
+    page: Page, lang: str, model: str, prompt: str
+) -> None:
+    """Another text, of a model of the same shape: so that what the words say of numbers and places holds."""
+    shown, known = page.in_language(lang), (shipped(page.model), shipped(model))
+    assert (shown.model, shown.prompt, shown.models[0], shown.name) == (model, prompt, model, page.name)
+    assert page.in_language("en") == page and set(page.models) < set(shown.models)
+    ours, theirs = (Settings(*run).run().trace.about for run in ((page.model, page.prompt), (model, prompt)))
+    assert len(ours["tokens"]) == len(theirs["tokens"]) and ours["n_prompt"] == theirs["n_prompt"]
+    shapes = [{**asdict(one.config), "vocab_size": 0} for one in known]
+    assert shapes[0] == shapes[1]
+    with language(lang):
+        assert page_in_course(page.name) == shown

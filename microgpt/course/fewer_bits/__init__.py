@@ -14,7 +14,7 @@ PAGE = Page(
     ),
     model="stories",
     prompt="The next day is bright and the sun",
-    spoken=(("es", "cuentos", "El siguiente día es claro y el sol"),),
+    spoken=(("es", "cuentos", "El nuevo día es claro y el sol"),),
     try_=N_("take bits away, then make one channel large, and watch the lines that the numbers may lie on."),
     notice=N_(
         "no number is off by more than half the distance between two lines, and who shares a grid decides how wide "

@@ -13,7 +13,7 @@ PAGE = Page(
     ),
     model="stories",
     prompt="The next day is bright",
-    spoken=(("es", "cuentos", "El siguiente día es claro"),),
+    spoken=(("es", "cuentos", "El nuevo día es claro"),),
     try_=N_("take heads away, and see what is kept and what the model then writes."),
     notice=N_("the query heads stay; only what they read becomes less."),
     needs=("memory",),

@@ -13,7 +13,7 @@ PAGE = Page(
     ),
     model="stories",
     prompt="The next day is bright and",
-    spoken=(("es", "cuentos", "El siguiente día es claro y"),),
+    spoken=(("es", "cuentos", "El nuevo día es claro y"),),
     try_=N_("go step by step and see which row falls through the floor; then change what stays."),
     notice=N_("as long as nothing has left, nothing is off; after that each way errs in its own manner."),
     needs=("pages", "old-rows", "most-read"),

@@ -15,7 +15,7 @@ PAGE = Page(
     ),
     model="stories",
     prompt="The next day is bright",
-    spoken=(("es", "cuentos", "El siguiente día es claro"),),
+    spoken=(("es", "cuentos", "El nuevo día es claro"),),
     try_=N_("step from token to token, or walk the seven stages of one step."),
     notice=N_("every step adds one row of K and V to each layer, and leaves no row of q."),
     needs=("kv-cache",),

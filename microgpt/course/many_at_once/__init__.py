@@ -13,7 +13,7 @@ PAGE = Page(
     ),
     model="stories",
     prompt="The next day is bright and",
-    spoken=(("es", "cuentos", "El siguiente día es claro y"),),
+    spoken=(("es", "cuentos", "El nuevo día es claro y"),),
     try_=N_("change the policy, and go back to the first pass of each: who runs, who waits?"),
     notice=N_("each text writes the same tokens under all policies; only the waiting differs."),
     needs=("prefill-and-decode", "pages"),

@@ -13,7 +13,7 @@ PAGE = Page(
     ),
     model="stories",
     prompt="The next day is bright",
-    spoken=(("es", "cuentos", "El siguiente día es claro"),),
+    spoken=(("es", "cuentos", "El nuevo día es claro"),),
     try_=N_("go from head to head, and look for a row that stands out."),
     notice=N_("how often a row is read follows from its place; how much weight it gets does not."),
     needs=("kv-cache",),

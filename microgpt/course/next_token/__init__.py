@@ -13,7 +13,7 @@ PAGE = Page(
     ),
     model="stories",
     prompt="The next day is bright",
-    spoken=(("es", "cuentos", "El siguiente día es claro"),),
+    spoken=(("es", "cuentos", "El nuevo día es claro"),),
     try_=N_("go from pass to pass, and follow one pass from the text to the token that it adds."),
     notice=N_("every pass runs the whole text, and most of it has run before."),
     sources=("microgpt", "gpt2", "llama3", "nanogpt", "bpe", "degeneration"),

@@ -14,7 +14,7 @@ PAGE = Page(
     ),
     model="stories",
     prompt="The next day is bright",
-    spoken=(("es", "cuentos", "El siguiente día es claro"),),
+    spoken=(("es", "cuentos", "El nuevo día es claro"),),
     try_=N_("run the prompt at once, in chunks, or token by token."),
     notice=N_("the rows come out the same; how often the weights must be read does not."),
     needs=("with-and-without",),

@@ -13,7 +13,7 @@ PAGE = Page(
     ),
     model="stories",
     prompt="The next day is bright",
-    spoken=(("es", "cuentos", "El siguiente día es claro"),),
+    spoken=(("es", "cuentos", "El nuevo día es claro"),),
     try_=N_("make the texts longer, and watch where the dots come to a stand."),
     notice=N_("more texts move a dot to the right until rows stop it; the longer the texts, the earlier."),
     needs=("many-at-once", "in-pieces", "fewer-heads"),
