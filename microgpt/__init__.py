@@ -32,6 +32,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from microgpt.cache import KVCache as KVCache
     from microgpt.checkpoints.folder import load_checkpoint as load_checkpoint
+    from microgpt.checkpoints.ours import load as load
+    from microgpt.checkpoints.ours import save as save
     from microgpt.config import Config as Config
     from microgpt.decode import decode_step as decode_step
     from microgpt.decode import generate as generate
@@ -43,8 +45,6 @@ if TYPE_CHECKING:
     from microgpt.trace import Trace as Trace
     from microgpt.viz.notebook import show as show
     from microgpt.weights import Model as Model
-    from microgpt.weights import load as load
-    from microgpt.weights import save as save
     from microgpt.weights import shipped as shipped
 
 __version__ = "0.1.0"
@@ -53,8 +53,8 @@ HOMES = dict(  # the public names, and where each is at home
     pair.split("=")
     for pair in (
         "Config=config forward=model KVCache=cache prefill=decode decode_step=decode generate=decode recompute=decode "
-        "Trace=trace Recording=record UserError=errors Model=weights shipped=weights load=weights save=weights "
-        "load_checkpoint=checkpoints.folder show=viz.notebook"
+        "Trace=trace Recording=record UserError=errors Model=weights shipped=weights "
+        "load=checkpoints.ours save=checkpoints.ours load_checkpoint=checkpoints.folder show=viz.notebook"
     ).split()
 )
 __all__ = list(HOMES)

@@ -21,7 +21,9 @@ from pathlib import Path
 
 from microgpt import __version__
 from microgpt.checkpoints.__main__ import main as inspect
+from microgpt.checkpoints.files import ENDING
 from microgpt.checkpoints.folder import load_checkpoint
+from microgpt.checkpoints.ours import load
 from microgpt.errors import N_, UserError
 from microgpt.files import place_of, write_whole
 from microgpt.record import Recording
@@ -86,7 +88,10 @@ def parser() -> argparse.ArgumentParser:
     ):
         command.add_argument("prompt", metavar="TEXT", help="what the model goes on from")
         command.add_argument(
-            "--model", default="", help=f"{', '.join(SHIPPED)}, or the folder of a checkpoint (default: {SHIPPED[0]})"
+            "--model",
+            default="",
+            help=f"{', '.join(SHIPPED)}, the {ENDING} file of one that you trained, or the folder of a checkpoint "
+            f"(default: {SHIPPED[0]})",
         )
         command.add_argument("--new", type=int, metavar="N", help="of a checkpoint: how many tokens it adds")
         command.add_argument("--out", type=Path, metavar="FILE", help=what)
@@ -188,9 +193,11 @@ def check_free(path: Path, force: bool) -> None:
 
 
 def model_of(name: str) -> Model:
-    """A shipped model, or that of a folder."""
+    """A shipped model, or that of a file or a folder."""
     if is_folder(name):
         return load_checkpoint(Path(name))
+    if name.endswith(ENDING):
+        return load(name)
     return shipped(name or SHIPPED[0])
 
 

@@ -32,6 +32,7 @@ SMALLEST_NUMBER, LARGEST_NUMBER = (1e-30, 1e30)
 MOST_BYTES = 500_000_000  # bytes of a file of ours, unpacked
 SHIPPED = ("names", "names-deep", "stories")
 TRAINED = (*SHIPPED, "stories-mla", "cuentos")  # of one lesson alone; of the Spanish pages
+OWN_MODEL = "own"  # how the model is called that a reader has trained
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,15 @@ class Model:
     config: Config
     params: Params
     tokenizer: Tokenizer
+    prompt: str = ""  # a text that it knows; of a model that ships, the pages have one
+
+
+KEPT: dict[str, Model] = {}  # models of the reader's, by the names that a page or a command has for them
+
+
+def is_own(model: Model) -> bool:
+    """Whether it is one of the reader's: for it, no page has texts or measures of its own."""
+    return any(model is one for one in KEPT.values())
 
 
 def init(config: Config, rng: Random, scale: float = 0.08) -> Array:
@@ -55,11 +65,16 @@ def init(config: Config, rng: Random, scale: float = 0.08) -> Array:
     return vector
 
 
-def save(path: Path, model: Model) -> None:
-    """Write `model` as an .npz: config and vocabulary as JSON, then the arrays."""
+def describe(model: Model) -> str:
+    """What a file says of a model beside its numbers: config and vocabulary, as JSON."""
     kind = next(name for name, cls in TOKENIZERS.items() if type(model.tokenizer) is cls)
     about = {"config": asdict(model.config), "tokenizer": kind, "vocabulary": model.tokenizer.vocabulary}
-    arrays = {"about": np.array(json.dumps(about)), **model.params}
+    return json.dumps(about | ({"prompt": model.prompt} if model.prompt else {}))
+
+
+def save(path: Path, model: Model) -> None:
+    """Write `model` as an .npz: config and vocabulary as JSON, then the arrays."""
+    arrays = {"about": np.array(describe(model)), **model.params}
     whole = io.BytesIO()
     with zipfile.ZipFile(whole, "w") as archive:
         for key, array in arrays.items():  # as np.savez does, but with a fixed date: the same model, the same bytes
@@ -73,7 +88,9 @@ def save(path: Path, model: Model) -> None:
 
 
 def shipped(name: str) -> Model:
-    """One of the models that come with the package."""
+    """One of the models that come with the package, or one that the reader has brought under that name."""
+    if name in KEPT:
+        return KEPT[name]
     if name not in TRAINED:
         raise UserError("There is no model “%(name)s”. Choose one of: %(known)s.", name=name, known=", ".join(SHIPPED))
     path = Path(__file__).parent / "data" / f"{name}.npz"
@@ -89,21 +106,36 @@ def load(path: Path, name: str | None = None) -> Model:
             if sum(info.file_size for info in archive.infolist()) > MOST_BYTES:
                 raise ValueError(f"it unpacks to more than {MOST_BYTES:,} bytes")
             arrays = {name.removesuffix(".npy"): array_in(archive.read(name)) for name in archive.namelist()}
-        about = parse_json(str(arrays.pop("about")))
-        config = Config(**about["config"])
-        tokenizer = TOKENIZERS[about["tokenizer"]](about["vocabulary"])
+        about = str(arrays.pop("about"))
     except FileNotFoundError:
         raise UserError("There is no weights file %(path)s.", path=path) from None
     except Exception as error:  # a damaged file makes zipfile, zlib, NumPy and json raise nearly anything
-        raise UserError(
-            "%(path)s is not a weights file of ours, or it is damaged (%(why)s). Train it again or fetch it anew.",
-            path=path,
-            why=textwrap.shorten(str(error) or type(error).__name__, 100),
-        ) from None
+        raise damage(path, error) from None
+    return build_model(path, about, arrays, name or Path(path).stem)
+
+
+def build_model(path: Path | str, about: str, arrays: Params, name: str) -> Model:
+    """A model of what its file has: the text of `describe`, and arrays. Raises UserError for what does not fit."""
+    try:
+        told = parse_json(about)
+        config, vocabulary, prompt = Config(**told["config"]), told["vocabulary"], told.get("prompt", "")
+        tokenizer = TOKENIZERS[told["tokenizer"]](vocabulary)
+        "".join([prompt, *map(str, vocabulary)]).encode()  # of whole characters
+    except Exception as error:  # what is not as it should be can be anything in JSON
+        raise damage(path, error) from None
     check_config(path, config, tokenizer.vocabulary, len(arrays))
     check_arrays(path, config, arrays)
     vector = np.concatenate([arrays[key].astype(np.float64).ravel() for key in param_shapes(config)])
-    return Model(name or Path(path).stem, config, split(vector, config), tokenizer)
+    return Model(name, config, split(vector, config), tokenizer, prompt)
+
+
+def damage(path: Path | str, error: Exception) -> UserError:
+    """What is said of a file that cannot be read."""
+    return UserError(
+        "%(path)s is not a weights file of ours, or it is damaged (%(why)s). Train it again or fetch it anew.",
+        path=path,
+        why=textwrap.shorten(str(error) or type(error).__name__, 100),
+    )
 
 
 def array_in(data: bytes) -> Array:
@@ -125,12 +157,12 @@ def array_header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
     return shape, dtype
 
 
-def check_config(path: Path, config: Config, vocabulary: list[str], n_arrays: int) -> None:
+def check_config(path: Path | str, config: Config, vocabulary: list[str], n_arrays: int) -> None:
     """Raise UserError unless `config` describes a model that can run with `vocabulary` and so many arrays."""
     check_fields(path, config)
     fits = {
         "n_layer": config.n_layer <= n_arrays,
-        "vocab_size": config.vocab_size == len({token for token in vocabulary if isinstance(token, str)}),
+        "vocab_size": config.vocab_size == len(vocabulary) == len({one for one in vocabulary if isinstance(one, str)}),
     }
     check_fits(path, config, fits)
 
@@ -171,7 +203,7 @@ def check_fits(path: Path | str, config: Config, fits: Mapping[str, bool]) -> No
         raise UserError(sentence, path=path, key=key, value=getattr(config, key))
 
 
-def check_arrays(path: Path, config: Config, arrays: Params) -> None:
+def check_arrays(path: Path | str, config: Config, arrays: Params) -> None:
     """Raise UserError unless `arrays` are exactly the parameters of `config`, all of them finite numbers."""
     expected = param_shapes(config)
     for key in sorted(expected.keys() ^ arrays.keys()):

@@ -164,7 +164,7 @@
     if (ahead) return (likely = ahead);
     if (again) return waiting.length || waiting.push(again, ...sent); // what was pressed comes first
     if (!file) return document.querySelector(target)?.[HOW[how]](...nodes);
-    const bytes = /gif|png|webm/.test(type) ? Uint8Array.from(atob(text), (c) => c.charCodeAt(0)) : text;
+    const bytes = /gif|png|webm|oct/.test(type) ? Uint8Array.from(atob(text), (c) => c.charCodeAt(0)) : text;
     const href = URL.createObjectURL(new Blob([bytes], { type }));
     Object.assign(document.createElement("a"), { download: file, href }).click();
   }

@@ -24,6 +24,7 @@ FOLDERS = (
     "model_that_repeats",
     "look_inside",
     "own_model",
+    "train_your_own",
     "workbench",
     "write_it",
     "bugs",

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from microgpt.apps import APPS, START
 from microgpt.errors import N_, UserError
 from microgpt.viz.page import Page
+from microgpt.weights import KEPT
 
 
 class CoursePart(NamedTuple):
@@ -108,7 +109,10 @@ def page(name: str) -> Page:
 
 
 def prompt_for(model: str) -> str:
-    """A prompt that `model` knows: that of its own stepper, or of the one whose name its own begins with."""
+    """A prompt that `model` knows: that of its own stepper, or of the one whose name its own begins with; of a model of
+    the reader's, its own."""
+    if model in KEPT:
+        return KEPT[model].prompt
     steppers = [one for one in LESSONS if one.widget == "kv_cache"]
     known = [run for one in steppers for run in ((one.model, one.prompt), *(named[1:] for named in one.spoken))]
     return next((prompt for name, prompt in known if model.startswith(name)), "")

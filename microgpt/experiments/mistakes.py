@@ -21,12 +21,13 @@ import numpy as np
 from microgpt.cache import Cache, KVCache
 from microgpt.config import Array, Config, Params
 from microgpt.data.sentences import sentences
-from microgpt.decode import decode_step
+from microgpt.decode import decode_step, generate
 from microgpt.model import softmax
 from microgpt.recipes import DATA
-from microgpt.weights import SHIPPED, Model, shipped
+from microgpt.weights import SHIPPED, Model, is_own, shipped
 
 N_TEXTS, TEXT_SEED = 200, 42  # of a mean
+N_OWN = 30  # of one that is made while a reader waits
 MISTAKE_KINDS = ("right", "no_mask", "no_offset", "no_reset")
 
 
@@ -133,7 +134,12 @@ def logits_of(kind: str, model: Model, token_ids: Sequence[int], before: Sequenc
 
 
 def sample_texts(model: Model) -> list[list[int]]:
-    """Texts such as the model was trained on: names out of a thousand, or sentences of the grammar, with their end."""
+    """Texts such as the model was trained on: names out of a thousand, or sentences of the grammar, with their end; of
+    a reader's model, what it writes itself."""
+    if is_own(model):
+        rng, stop, room = Random(TEXT_SEED), model.tokenizer.start, model.config.n_ctx
+        made = [generate(model.params, model.config, [stop], room, 1.0, rng=rng, stop=stop) for _ in range(N_OWN)]
+        return [[stop, *ids] for ids in made]
     if model.name == "stories":
         texts = list(islice(sentences(TEXT_SEED), N_TEXTS))
     else:
@@ -143,7 +149,7 @@ def sample_texts(model: Model) -> list[list[int]]:
 
 
 def means(model: Model) -> dict[str, Mean]:
-    """Each mistake, and none, over N_TEXTS texts. The text before each is the one before it in the sample."""
+    """Each mistake, and none, over N_TEXTS texts, or N_OWN. The text before each is the one before it in the sample."""
     texts = sample_texts(model)
     losses = {
         kind: [loss(logits_of(kind, model, ids[:-1], texts[i - 1][:-1]), ids) for i, ids in enumerate(texts)]

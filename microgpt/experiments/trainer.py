@@ -1,6 +1,7 @@
 """Training that can be stopped and looked at: microgpt's thousand steps, a few at a time.
 
-It is the run of `python -m microgpt.train names`, with the same names, weights, losses and samples. Knows no page.
+It is the run of `python -m microgpt.train names`, with the same names, weights, losses and samples, or that of another
+recipe. Knows no page.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from itertools import islice
 from random import Random
 
 from microgpt.config import Params, split
-from microgpt.recipes import first_thousand
+from microgpt.recipes import Recipe, first_thousand
 from microgpt.train import samples, train
 from microgpt.weights import Model
 
@@ -18,11 +19,11 @@ from microgpt.weights import Model
 class Trainer:
     """`losses` grows with every step; the weights are those after the last of them."""
 
-    def __init__(self) -> None:
-        self.run = first_thousand()
+    def __init__(self, run: Recipe | None = None) -> None:
+        self.run = run or first_thousand()
         self.losses: list[float] = []
         self._steps: Iterator[float] = train(
-            self.run.config, self.run.vector, self.run.texts, self.run.steps, self.run.rate
+            self.run.config, self.run.vector, self.run.texts, self.run.steps, self.run.rate, self.run.decay
         )
 
     @property

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from random import Random
 from typing import NamedTuple
 
 from microgpt.caches.blocks import BlockPool
 from microgpt.decode import encode_prompt, generate
 from microgpt.serving.engine import Engine
 from microgpt.serving.scheduler import Policy, Request
-from microgpt.weights import Model
+from microgpt.weights import Model, is_own
 
 LEAST = 4  # as long as a pass of so many tokens takes every pass
 BLOCK_ROWS = 2  # rows of a block
@@ -105,7 +106,17 @@ def six(model: Model, prompt: str) -> list[Asked]:
     ids, n_ctx = encode_prompt(model.tokenizer, model.config, prompt), model.config.n_ctx
     first = Asked(ids, min(READER, n_ctx - len(ids) + 1))
     others = OTHER_TEXTS.get(model.name, OTHER_TEXTS["stories"])
-    return [first, *(Asked(model.tokenizer.encode(text), n, arrival) for text, n, arrival in others)]
+    return [first, *(beside(model, *other) for other in others)]
+
+
+def beside(model: Model, text: str, answer: int, arrival: int) -> Asked:
+    """One of the others; a reader's model, which may not know its words, writes one that is as long, if it can."""
+    if not is_own(model):
+        return Asked(model.tokenizer.encode(text), answer, arrival)
+    stop, n, n_ctx = model.tokenizer.start, len(text.split()), model.config.n_ctx
+    made = generate(model.params, model.config, [stop], min(n, n_ctx - 1), 1.0, rng=Random(n + arrival), stop=stop)
+    ids = [stop, *(one for one in made if one != stop)]
+    return Asked(ids, min(answer, n_ctx - len(ids) + 1), arrival)
 
 
 def ways(asked: Sequence[Asked]) -> dict[str, tuple[Policy, int]]:

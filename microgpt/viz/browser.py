@@ -1,27 +1,31 @@
 """The door to the page: JSON text in, JSON text out. site/worker.js calls `receive` and nothing else.
 
 The only module that may import js or pyodide: a picture in pixels needs the browser's canvas, a video its encoder, a
-file of the reader's its FileReader.
+file of the reader's its FileReader, a model of theirs the browser's storage.
 """
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from microgpt.errors import UserError, printable
+from microgpt.errors import N_, UserError, printable
 from microgpt.viz.local_files import UNREADABLE
 from microgpt.viz.patches import Patch, again
 from microgpt.viz.session import apology, dispatch
+from microgpt.viz.settings import keep_own
 from microgpt.viz.text.language import language
+from microgpt.weights import OWN_MODEL
 
 SCALE = 2  # pixels of a picture to one of the figure; of a film, one
 CODEC, BITS_A_SECOND = "vp09.00.10.08", 3_000_000  # of a video
 AHEAD = 16  # pictures that wait for the encoder
 PIXEL_SECONDS = 3  # seconds of work on pixels, before the page hears that it goes on
+STORAGE_SECONDS = 3  # that are waited for the browser's storage
 
 
 def receive(message: str, files: Any = None) -> Any:  # str, or an awaitable of it
@@ -33,13 +37,124 @@ def receive(message: str, files: Any = None) -> Any:  # str, or an awaitable of 
         return go_on(message)
     event, chosen = json.loads(message), files.to_py(depth=2) if files else {}
     handles = {name: [Handle(one) for one in several] for name, several in chosen.items()}
+    if event["fields"].get("model") == OWN_MODEL and not STORAGE.is_read and STORAGE.is_there:
+        return reply_with_own(message, event, handles)
+    return reply(message, event, handles)
+
+
+def reply(message: str, event: Any, handles: Mapping[str, Sequence[Handle]]) -> Any:
+    """The answer to an event, or an awaitable of it."""
     state, patches = dispatch(event["state"], event["hook"], {**event["fields"], "browser": browser()}, handles)
+    if keeping := [patch for patch in patches if "keep" in patch]:
+        patches = [patch for patch in patches if patch not in keeping]
+        if STORAGE.is_there:
+            return keep_and_answer(base64.b64decode(keeping[-1]["keep"]), event, state, patches)
+        return answer(state, [*patches, refusal(event)])
     drawn = next((patch for patch in patches if patch.get("type") in PIXELS), None)
     if drawn is None:
         return answer(state, patches)
     JOBS.clear()  # what was begun and not asked for again
     JOBS[message] = Job(PIXELS[drawn["type"]](drawn["text"]), state, patches, drawn, event)
     return go_on(message)
+
+
+# ---- a model of the reader's, which the browser keeps -----------------------------------------------
+
+
+class Storage:
+    """The browser's storage for it: one file, read at most once, and only where a page asks for that model."""
+
+    is_read = False
+
+    @property
+    def is_there(self) -> bool:
+        """Whether this browser has one; a program in the workbench has taken it away."""
+        try:
+            from js import indexedDB
+
+            return indexedDB is not None
+        except ImportError:
+            return False
+
+    async def ask(self, question: Callable[[Any], Any]) -> Any:
+        """What the store answers to `question`. Raises OSError where the browser refuses. Nothing stays open."""
+        from js import indexedDB
+        from pyodide.ffi import JsException
+
+        try:
+            opening = indexedDB.open("microgpt", 1)
+            opening.onupgradeneeded = once(lambda _: opening.result.createObjectStore(OWN_MODEL))
+            database = await self.result(opening)
+            try:
+                return await self.result(question(database.transaction(OWN_MODEL, "readwrite").objectStore(OWN_MODEL)))
+            finally:
+                database.close()
+        except (JsException, TimeoutError) as error:
+            raise OSError(str(error)) from None
+
+    async def result(self, request: Any) -> Any:
+        """What becomes of a request."""
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def end(_: Any) -> None:
+            if not done.done():  # it may have come too late
+                done.set_result(None)
+
+        request.onsuccess = request.onerror = once(end)
+        await asyncio.wait_for(done, STORAGE_SECONDS)
+        if request.error:
+            raise OSError(str(request.error))
+        return request.result
+
+
+STORAGE = Storage()
+
+
+def once(function: Callable[[Any], object]) -> Any:
+    """A function for JavaScript to call once."""
+    from pyodide.ffi import create_once_callable
+
+    return create_once_callable(function)
+
+
+async def reply_with_own(message: str, event: Any, handles: Mapping[str, Sequence[Handle]]) -> Any:
+    """The answer, once the reader's model is there. What is kept is checked as any dropped file is."""
+    from microgpt.checkpoints.ours import read_model
+
+    STORAGE.is_read = True
+    try:
+        kept = await STORAGE.ask(lambda store: store.get(OWN_MODEL))
+        if kept:
+            data = bytes(kept.to_bytes())
+            keep_own(read_model(lambda start, stop: data[start:stop], len(data), OWN_MODEL))
+    except (OSError, UserError):
+        pass  # then there is none, which the page says
+    found = reply(message, event, handles)
+    return found if isinstance(found, str) else await found
+
+
+async def keep_and_answer(data: bytes, event: Any, state: Any, patches: list[Patch]) -> str:
+    """The answer, once the browser has kept that file, or has refused to."""
+    from pyodide.ffi import to_js
+
+    STORAGE.is_read = True
+    try:
+        await STORAGE.ask(lambda store: store.put(to_js(data), OWN_MODEL) if data else store.delete(OWN_MODEL))
+    except OSError:
+        patches = [*patches, refusal(event)]
+    return answer(state, patches)
+
+
+def refusal(event: Any) -> Patch:
+    """That the model lives as long as the page does."""
+    sentence = N_(
+        "The browser keeps nothing for this page, so your model is gone when you leave it: save it as a file."
+    )
+    with language(event["fields"].get("lang", "en")):
+        return apology(UserError(sentence))
+
+
+# ---- pixels -----------------------------------------------------------------------------------------
 
 
 class Job(NamedTuple):

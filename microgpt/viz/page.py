@@ -31,6 +31,7 @@ class Page(NamedTuple):
     sources: tuple[str, ...] = ()  # what it rests on, by keys of viz/text/sources.py
     live: str = "text"
     models: tuple[str, ...] = SHIPPED
+    takes_own: bool = True  # a model of the reader's runs on it; not where a second model must fit the first
     extra: str = ""  # a second template of the widget, below it, which answers to the first leave alone
     app: str = ""
     hero: str = ""  # the widget whose figure stands for a page that has none

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 Patch = dict[str, str]
@@ -28,6 +29,11 @@ def ahead(hook: str) -> Patch:
     return {"ahead": hook}
 
 
-def file(name: str, text: str, kind: str) -> Patch:
-    """Offers the reader a file to save."""
-    return {"file": name, "text": text, "type": kind}
+def keep_file(data: bytes) -> Patch:
+    """Asks the browser to keep a file of the reader's model, in the place of another one; of no bytes, to keep none."""
+    return {"keep": base64.b64encode(data).decode()}
+
+
+def file(name: str, text: str | bytes, kind: str) -> Patch:
+    """Offers the reader a file to save. The page takes the bytes of some types apart: pictures, and what is no text."""
+    return {"file": name, "text": text if isinstance(text, str) else base64.b64encode(text).decode(), "type": kind}

@@ -14,7 +14,9 @@ from microgpt.viz.lesson import lesson_named
 from microgpt.viz.page import Page
 from microgpt.viz.settings import Settings, parse
 from microgpt.viz.text.language import LANGUAGES, language
+from microgpt.weights import KEPT, OWN_MODEL
 
+NO_OWN = N_("This browser keeps no model of yours. The page “Train your own” makes one.")
 # what is first on show: choices that have a name of their own everywhere
 START_CHOICES = ("step", "layer", "head", "phase")
 
@@ -59,7 +61,12 @@ def settings_for(
 ) -> Settings:
     """A run of a model that the page knows; without a prompt, on one that the model knows."""
     model = model or page.model
-    if model not in page.models:
+    if (model == OWN_MODEL or model in KEPT) and not page.takes_own:
+        sentence = N_("This lesson needs a second model that fits the first, so it runs with %(models)s alone.")
+        raise UserError(sentence, models=", ".join(page.models))
+    if model == OWN_MODEL and OWN_MODEL not in KEPT:
+        raise UserError(NO_OWN)
+    if model not in (*page.models, *KEPT):
         sentence = N_("The page “%(page)s” does not know the model “%(model)s”; it has %(models)s.")
         raise UserError(sentence, page=page.name, model=model[:40], models=", ".join(page.models))
     if prompt is None:

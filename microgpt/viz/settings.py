@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from copy import copy, deepcopy
+from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from microgpt.decode import HOTTEST, MOST_WHOLE
+from microgpt.decode import HOTTEST, MOST_WHOLE, encode_prompt
 from microgpt.errors import N_, UserError
 from microgpt.record import Recording
 from microgpt.trace import Trace
 from microgpt.viz.controls import Field, is_number
-from microgpt.weights import SHIPPED, Model, shipped
+from microgpt.weights import KEPT, OWN_MODEL, SHIPPED, Model, shipped
 
 
 class Settings(NamedTuple):
@@ -86,9 +88,30 @@ def parse(fields: Mapping[str, str]) -> Settings:
     )
 
 
-@lru_cache(maxsize=len(SHIPPED))
 def model(name: str) -> Model:
-    return shipped(name)
+    return KEPT[name] if name in KEPT else shipped_once(name)
+
+
+shipped_once = lru_cache(maxsize=len(SHIPPED))(shipped)
+DRAWN = {  # the most that the lessons draw
+    "n_layer": 4, "n_head": 4, "head_dim": 8, "n_embd": 64, "n_mlp": 128, "n_ctx": 24, "vocab_size": 1000,
+    "window": 0, "mask_block": 1, "kv_lora_rank": 0, "q_lora_rank": 0,
+}  # fmt: skip
+LONGEST_TOKEN = 60  # letters
+
+
+def keep_own(own: Model, name: str = OWN_MODEL) -> None:
+    """Let a model of the reader's run under that name, until there is another. Raises UserError for one that no lesson
+    could draw, or that does not know its own prompt: it may come from a file of anyone's."""
+    for key, most in DRAWN.items():
+        if getattr(own.config, key) > most:
+            sentence = N_("“%(name)s” has %(value)s for %(key)s; the lessons draw models with at most %(most)s.")
+            raise UserError(sentence, name=own.name, key=key, value=getattr(own.config, key), most=most)
+    if max(map(len, own.tokenizer.vocabulary)) > LONGEST_TOKEN:
+        raise UserError("“%(name)s” has a token of more than %(most)s letters.", name=own.name, most=LONGEST_TOKEN)
+    encode_prompt(own.tokenizer, own.config, own.prompt)
+    KEPT[name] = replace(own, name=Path(name).stem)
+    ran.cache_clear()
 
 
 def parse_number(text: str, kind: Callable[[str], Any], message: str, **fields: object) -> Any:

@@ -36,6 +36,7 @@ APPS = {
     "embed-builder": {"embed_page": "kv-cache"},
     "own-model": {"prompt": ""},
     "write-it": {"exercise": "append"},
+    "train-your-own": {"data": "ana\neva\nluis\nnoa\npau\nleo", "kind": "letters", "size": "small", "model": "own"},
 }
 
 

@@ -18,5 +18,6 @@ PAGE = Page(
     needs=("prefill-and-decode", "pages"),
     sources=("speculative", "vllm"),
     models=("names-deep",),
+    takes_own=False,
     figures=("pays",),
 )

@@ -16,7 +16,7 @@ from microgpt.trace import Trace
 from microgpt.viz.controls import Choice
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
-from microgpt.weights import shipped
+from microgpt.weights import is_own, shipped
 
 OTHER = "ch"  # what the second text begins with
 BLOCK_ROWS = 2  # rows of a block
@@ -63,7 +63,8 @@ class View:
 
     def __init__(self, settings: Settings) -> None:
         model, trace = shipped(settings.model), Trace()
-        texts = [allocation.complete_text(model, prompt) for prompt in (settings.prompt, OTHER)]
+        other = model.tokenizer.decode(model.tokenizer.encode(model.prompt)[:2]) if is_own(model) else OTHER
+        texts = [allocation.complete_text(model, prompt) for prompt in (settings.prompt, other)]
         steps = allocation.take_turns(model, texts, BLOCK_ROWS, trace)
         words = [[show(model.tokenizer.vocabulary[i]) for i in ids] for ids in texts]
         trace.about |= {"model": model.name, "config": asdict(model.config), "prompt": settings.prompt}

@@ -11,7 +11,7 @@ from microgpt.course.shared_prefixes.conversations import AT, EDITED, TERMS, UNA
 from microgpt.course.shared_prefixes.events import CHANGED, FIRST, OTHER, SIZE, Event, Texts
 from microgpt.course.shared_prefixes.lanes import COMES, KEY_DIGITS, TEXT_NAMES, drawing
 from microgpt.course.shared_prefixes.questions import asks
-from microgpt.errors import N_
+from microgpt.errors import N_, UserError
 from microgpt.serving.beams import BeamSearch, rows_of_samples
 from microgpt.serving.chat import pays_from
 from microgpt.trace import Trace
@@ -42,6 +42,7 @@ ENGINE_CACHES = (  # as of which version, and what they do if nobody says otherw
 )
 
 __all__ = ["UNASKED", "view"]  # and what the templates read
+LEAST_LAYERS = 2
 SEVERAL = 2  # texts that hold a block, in the key
 MOST_FOUND = (50, 99)  # percent: the range of hit rates that the same paper names
 EDIT = (EDITED + 1, AT)
@@ -52,6 +53,11 @@ class View:
 
     def __init__(self, settings: Settings) -> None:
         model, trace = shipped(settings.model), Trace()
+        if model.config.n_layer < LEAST_LAYERS:
+            sentence = N_(
+                "This lesson looks at rows above the first layer, and your model has one layer: train a larger one."
+            )
+            raise UserError(sentence)
         words = [show(token) for token in model.tokenizer.vocabulary]
         ids = prefixes.beginning(model, settings.prompt)
         texts = Texts(model, ids, trace)

@@ -20,7 +20,7 @@ from microgpt.viz.drawing.chart import Chart, Series, line_chart
 from microgpt.viz.drawing.heat import Scale, Strip
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
-from microgpt.weights import Model, shipped
+from microgpt.weights import Model, is_own, shipped
 
 __all__ = ["HOOKS", "view"]
 SHOWN_LAYER = 0
@@ -89,7 +89,8 @@ class View:
         longest = max(max(lengths) for _, lengths, _ in matrices)
         heard = found.later.max(axis=(0, 1)).tolist()  # by each row, from later steps
         trainer, ready = Trainer(), shipped("names")
-        broken = [Tried(model, ids, name) for name in mistakes.MISTAKE_KINDS]
+        means = mistakes.means(model) if is_own(model) else mistakes.load_means(model.name)
+        broken = [Tried(model, ids, name, means[name]) for name in mistakes.MISTAKE_KINDS]
         first = next(iter(trainer.run.texts))
         self.n, self.tokens, self.matrices = n, tokens, matrices
         self.lengths = [[one / longest for one in lengths] for _, lengths, _ in matrices]  # of the longest
@@ -118,7 +119,7 @@ class View:
         self.tried = broken  # the first without a mistake
         worst = max(one.mean for one in broken)
         self.lost = [one.mean / worst for one in broken]  # the mean losses, of the largest
-        self.n_tried = mistakes.N_TEXTS  # texts of a mean
+        self.n_tried = mistakes.N_OWN if is_own(model) else mistakes.N_TEXTS  # texts of a mean
         self.misleads = max(broken, key=lambda one: one.lower)  # the mistake that lowers the loss of most texts
         self.n_layer = config.n_layer
         self.run = trainer.run  # microgpt's training: how it begins, and where it ends
@@ -176,9 +177,9 @@ def same(a: dict[str, Array], b: dict[str, Array], short: str) -> bool:
 class Tried:
     """The pass with a mistake, or with none: what that did to the logits of this text, and to the loss of many."""
 
-    def __init__(self, model: Model, ids: list[int], name: str) -> None:
+    def __init__(self, model: Model, ids: list[int], name: str, mean: mistakes.Mean) -> None:
         """The old text in the cache, where it was not reset, is the text itself."""
-        inputs, mean = ids[:-1], mistakes.load_means(model.name)[name]
+        inputs = ids[:-1]
         good, bad = (mistakes.logits_of(kind, model, inputs, inputs) for kind in ("right", name))
         called, what = MISTAKES[name]
         self.what = what

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from microgpt.checkpoints.assemble import Precision
+from microgpt.checkpoints.files import ENDING
 from microgpt.checkpoints.folder import load_checkpoint
+from microgpt.checkpoints.ours import load
 from microgpt.errors import UserError
 from microgpt.files import write_whole
 from microgpt.trace import Trace, TraceArrays
@@ -31,7 +33,7 @@ from microgpt.viz.rendering.policy import policy
 from microgpt.viz.rendering.render import by_itself, render
 from microgpt.viz.rendering.style import heat_colours, own_style, style
 from microgpt.viz.request import Request, check_looks, drop_missing, request
-from microgpt.viz.settings import Settings
+from microgpt.viz.settings import Settings, keep_own
 from microgpt.viz.text.language import language
 from microgpt.weights import SHIPPED
 
@@ -66,8 +68,9 @@ def show(
     first. theme is auto, light or dark; height is that of the frame, in pixels. Raises UserError for what the model
     or the page does not have.
 
-    model is one of ours, or the folder of a checkpoint. Of a checkpoint, `new` says how many tokens it adds, always
-    the likeliest; layers and heads which of its heads are open; dtype what it computes in.
+    model is one of ours, the .safetensors file of one that you trained, or the folder of a checkpoint. Of a checkpoint,
+    `new` says how many tokens it adds, always the likeliest; layers and heads which of its heads are open; dtype what
+    it computes in.
 
     In place of a prompt, a trace: show(trace) draws the stepper of a run that is over, by whatever engine.
     """
@@ -91,6 +94,8 @@ def show(
         large = picture_of_model(loaded, prompt, new, *opened)
         view = view_of(page, loaded, large)
         return large_page(page, view, large, Settings(loaded.name, prompt), asked, lang, theme, height)
+    if str(model).endswith(ENDING):  # one of ours, as small as those that ship
+        keep_own(load(model), str(model))
     if (new, layers, heads, dtype) != (None, [], [], "float32"):
         raise UserError("new, layers, heads and dtype are for a checkpoint: give its folder as the model.")
     order = request(widget, str(model), prompt, asked, lang, theme, temperature, top_k, seed)
@@ -141,8 +146,12 @@ def large_page(
 def is_folder(model: str | Path) -> bool:
     """Whether that is a folder, there or not; the name of one of our models goes before a folder of its name."""
     if isinstance(model, Path):
-        return True
-    return model not in ("", *SHIPPED) and (bool(set(model) & {"/", os.sep}) or os.path.isdir(model))
+        return model.suffix != ENDING
+    return (
+        model not in ("", *SHIPPED)
+        and not str(model).endswith(ENDING)
+        and (bool(set(model) & {"/", os.sep}) or os.path.isdir(model))
+    )
 
 
 def head_of(page: Page, picture: Picture, chosen: Mapping[str, Any]) -> tuple[int, int]:

@@ -21,6 +21,7 @@ CONTROLS = {  # of single pages
     "memory": {"preset": "Llama-3-8B", "size": "bfloat16", "tokens": "9", "batch": "8", "memory": "24", "config": ""},
     "embed-builder": {"embed_page": "kv-cache", "embed_size": "full", "embed_lang": "en", "address": "", "other": ""},
     "own-model": {"layers": "", "heads": ""},
+    "train-your-own": {"data": "ana\neva\nluis\nnoa\npau", "kind": "letters", "size": "small"},
 }
 WORDS = ("The next day is bright", "the", "the next", "the " * 23, "the old farmer", "The", "day")
 LETTERS = ("emm", "a", "zoe", "z" * 15, "maria", "ann")
