@@ -24,6 +24,7 @@ COMMON = {  # names that may stand in more than three modules, and why
     "HOOKS": "what can be pressed on it, by its name",
     "FILE_HOOKS": "those that take files",
     "load": "the public name, of any file of ours, and what reads one kind",
+    "save": "the public name, of any file of ours, and what writes one kind",
     "states": "the numbers that a states.css is written with, and a filter that writes classes of states",
     "asks": "the questions of a lesson",
     "TASKS": "the exercises of a lesson",
