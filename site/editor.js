@@ -61,7 +61,8 @@ function mount(textarea) {
   const host = Object.assign(document.createElement("div"), { className: "editor" });
   const field = () => document.getElementsByName(textarea.name)[0]; // which an answer may have replaced
   const changed = (news) => news.docChanged && keep(Object.assign(field(), { value: `${news.state.doc}` }));
-  const was = [...editors].find(([e, { view }]) => view && e.name === textarea.name)?.[1].view.state; // for undo
+  // undo leads back into the text that an answer has replaced
+  const was = [...editors].find(([e, { view }]) => view && e.name === textarea.name)?.[1].view.state;
   textarea.addEventListener("input", () => keep(textarea)); // it may have to do without
   textarea.addEventListener("keydown", (e) => e.key === "Enter" && (e.ctrlKey || e.metaKey) && run(textarea));
   host.addEventListener("keydown", (event) => event.stopPropagation()); // none of the page's keys is meant

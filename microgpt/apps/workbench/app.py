@@ -76,14 +76,14 @@ def check(state: State | None, fields: Mapping[str, str]) -> tuple[State | None,
 
 def answer_of(fields: Mapping[str, str], examines: bool = True) -> Answer:
     """What became of the reader's program. A goal is judged by our checks."""
-    (code, parts), goal, settings = typed_program(fields), goal_of(fields), parse(fields)
+    (code, parts), goal, settings = code_in(fields), goal_of(fields), parse(fields)
     checks = checks_text() if goal else fields["checks"] or checks_text()
     answer = run_program(Texts(code, checks, fields["hook"]), settings, fields, examines)
     own = {name: fields[name] for name in ("model", "prompt") if fields[name] != getattr(PAGE, name)}
     return answer._replace(parts=parts, goal=goal, link=link_of(code, **own) if answer.hunks else "")
 
 
-def typed_program(fields: Mapping[str, str]) -> tuple[str, list[OpenPart]]:
+def code_in(fields: Mapping[str, str]) -> tuple[str, list[OpenPart]]:
     """The reader's program, and the parts that it was typed in, where not all of it is open."""
     opened = open_names(fields["open"])
     return join_program(opened, fields) if opened else (fields["code"] or original(), [])
@@ -208,7 +208,7 @@ def code_patches(text: str, fields: Mapping[str, str]) -> list[Patch]:
 
 def save(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
     """The reader's program as a file, which runs where the package is installed."""
-    return state, [file(PROGRAM, typed_program(fields)[0], "text/x-python")]
+    return state, [file(PROGRAM, code_in(fields)[0], "text/x-python")]
 
 
 def save_hook(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
