@@ -17,6 +17,7 @@ from microgpt.workbench.recording import YourRecording
 from microgpt.workbench.trial import Finding, Trial, expect
 from microgpt.workbench.yours import Yours, place_of
 
+CHECK_SECONDS = 10.0  # of all checks together: where a run ends in time, they do so on a slow phone too
 Check = Callable[[Trial], None]
 PROMPTS = {"names": "emmali", "stories": "the girl has a ball. she is happy. the"}  # of `main`
 SIX = ("all_at_once", "one_by_one", "in_threes", "crop_back", "keep_a_branch", "side_by_side")
@@ -57,6 +58,8 @@ def checks_of(module: ModuleType | None = None) -> dict[str, Check]:
 def examine(yours: Yours, model: Model, ids: Sequence[int], known: dict[str, Check] | None = None) -> Examination:
     """Every check on the program, with these tokens."""
     expected, results, furthest = expect(model, ids), list[Outcome](), 0.0
+    if yours.left:  # it has come to its end before
+        yours.left = max(yours.left, CHECK_SECONDS)
     for name, check in (known or checks_of()).items():
         if not yours.left:
             break  # a loop that did not end has used up the time of all

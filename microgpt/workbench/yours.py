@@ -23,7 +23,7 @@ from microgpt.workbench.original import PROGRAM
 from microgpt.workbench.reports import restore
 from microgpt.workbench.watch import WATCH, Names, Overdue
 
-SECONDS = 5.0  # of the reader's code in all
+SECONDS = 5.0  # of the reader's code; its checks have a time of their own
 NEEDED = ("forward", "KVCache", "decode_step", "recompute", "generate")  # which are called
 LONGEST = 300  # letters of what Python says of an error
 

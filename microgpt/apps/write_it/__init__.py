@@ -7,7 +7,10 @@ PAGE = Page(
     "write-it",
     N_("Write it yourself"),
     N_("Can you write the functions of a KV cache yourself?"),
-    N_("Each begins with an empty function. The tests run in your browser, and say what is wrong by its number."),
+    N_(
+        "Each begins with an empty function. Its tests run in your browser, and a test that fails shows the number "
+        "that is wrong."
+    ),
     live="",
     editor=True,
 )
