@@ -43,7 +43,7 @@ def test_the_address_sets_the_controls_that_it_names(new_tab: Open, address: str
 
 WRONG_ONES = {  # of one address, each its own control; what is said of it
     "step=99&theme=blue&lang=xx&lock=8-9&model=gpt-5&temperature=warm&seed=1e309&top_k=nan": (
-        "step=99 (0 … 6)", "theme=blue (auto … dark)", "lang=xx (en … es)", "lock=8-9", "model=gpt-5 (names … stories)",
+        "step=99 (0 … 6)", "theme=blue (auto … dark)", "lang=xx (en … es)", "lock=8-9", "model=gpt-5 (names … own)",
         "temperature=warm (0 … 2)", "seed=1e309 (0 … 9007199254740991)", "top_k=nan (0 … 9007199254740991)",
     ),
     "phase=x&step=2&lock=3-2&seed=-1": ("phase=x (0 … 7)", "lock=3-2", "seed=-1 (0 … 9007199254740991)"),
