@@ -148,7 +148,7 @@ def test_files_for_pytest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     """By the command; pytest alone runs them: NumPy is all they need."""
     monkeypatch.setattr(sys, "argv", ["exercises", str(tmp_path)])
     main()
-    clean = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": ""}
+    clean = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "", "PYTHONPATH": ""}
     for folder, is_right in (("solutions", True), (".", False)):
         files = sorted(str(path) for path in (tmp_path / folder).glob("*.py"))
         command = [sys.executable, *"-m pytest -q -p no:cacheprovider --import-mode=importlib".split(), *files]
