@@ -61,7 +61,7 @@ def settings_for(
 ) -> Settings:
     """A run of a model that the page knows; without a prompt, on one that the model knows."""
     model = model or page.model
-    if (model == OWN_MODEL or model in KEPT) and not page.takes_own:
+    if (model == OWN_MODEL or model in KEPT) and not page.own_layers:
         sentence = N_("This lesson needs a second model that fits the first, so it runs with %(models)s alone.")
         raise UserError(sentence, models=", ".join(page.models))
     if model == OWN_MODEL and OWN_MODEL not in KEPT:

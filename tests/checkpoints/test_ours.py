@@ -159,11 +159,11 @@ def test_every_lesson_runs_with_it_or_says_why_not(data: str, kind: str, size: s
         fields = {"page": page.name, "lang": "en", "model": OWN_MODEL, "prompt": page.prompt}
         KEPT.clear()
         _, patches = dispatch(None, "model", fields)
-        assert ("keeps no model of yours" in patches[0]["html"]) == page.takes_own, page.name
+        assert ("keeps no model of yours" in patches[0]["html"]) == (page.own_layers > 0), page.name
         keep_own(model)
         state, patches = dispatch(None, "model", fields)
         if state is None:
-            assert SENTENCES[page.name] in patches[0]["html"] and (size == "small" or not page.takes_own), page.name
+            assert SENTENCES[page.name] in patches[0]["html"] and (size == "small" or not page.own_layers), page.name
         else:
             assert len({"#widget", "#stepper", "#prompt"} & {one.get("target") for one in patches}) == 2, page.name
             assert state["settings"]["model"] == OWN_MODEL and state["settings"]["prompt"] == model.prompt

@@ -13,7 +13,7 @@ from microgpt.viz import views
 from microgpt.viz.controls import Choice, Field, differing, on_show
 from microgpt.viz.page import Page
 from microgpt.viz.rendering.render import render_embed
-from microgpt.viz.settings import OWN_MODEL
+from microgpt.weights import OWN_MODEL
 from tests.support.controls import controls
 
 

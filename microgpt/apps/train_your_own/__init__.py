@@ -9,7 +9,7 @@ PAGE = Page(
     N_("What does a model learn from your words?"),
     N_(
         "Paste the names of your class, cities or a text in any alphabet, and a model learns from it in this page. "
-        "Then every lesson runs with your model."
+        "Then the lessons run with your model."
     ),
     styles=("token_row", "course/kv_cache", "course/with_and_without", "course/why_q", "course/training"),
 )

@@ -215,7 +215,7 @@ def model_at(state: State | None, fields: Mapping[str, str]) -> Model:
 
 
 def use(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
-    """Keep the model, for every lesson."""
+    """Keep the model, for the lessons."""
     return state, keep_patches(model_at(state, fields))
 
 

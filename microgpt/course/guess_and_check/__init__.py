@@ -18,6 +18,6 @@ PAGE = Page(
     needs=("prefill-and-decode", "pages"),
     sources=("speculative", "vllm"),
     models=("names-deep",),
-    takes_own=False,
+    own_layers=0,
     figures=("pays",),
 )

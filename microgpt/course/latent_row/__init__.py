@@ -18,6 +18,6 @@ PAGE = Page(
     needs=("fewer-heads", "pages"),
     sources=("deepseek-v2", "deepseek-v3", "linear-attention", "gated-delta", "transformers"),
     models=("stories",),
-    takes_own=False,
+    own_layers=0,
     figures=("trained", "growth", "recalled"),
 )

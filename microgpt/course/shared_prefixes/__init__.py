@@ -18,5 +18,6 @@ PAGE = Page(
     needs=("pages", "old-rows"),
     sources=("paged", "radix", "vllm", "nano-vllm", "sglang"),
     models=("names-deep",),
+    own_layers=2,
     figures=("chat",),
 )

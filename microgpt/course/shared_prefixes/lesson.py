@@ -6,6 +6,7 @@ from dataclasses import asdict
 from functools import cache
 
 from microgpt.caches.blocks import BlockPool
+from microgpt.course.shared_prefixes import PAGE
 from microgpt.course.shared_prefixes import events as prefixes
 from microgpt.course.shared_prefixes.conversations import AT, EDITED, TERMS, UNASKED, bars, chats
 from microgpt.course.shared_prefixes.events import CHANGED, FIRST, OTHER, SIZE, Event, Texts
@@ -42,7 +43,6 @@ ENGINE_CACHES = (  # as of which version, and what they do if nobody says otherw
 )
 
 __all__ = ["UNASKED", "view"]  # and what the templates read
-LEAST_LAYERS = 2
 SEVERAL = 2  # texts that hold a block, in the key
 MOST_FOUND = (50, 99)  # percent: the range of hit rates that the same paper names
 EDIT = (EDITED + 1, AT)
@@ -53,7 +53,7 @@ class View:
 
     def __init__(self, settings: Settings) -> None:
         model, trace = shipped(settings.model), Trace()
-        if model.config.n_layer < LEAST_LAYERS:
+        if model.config.n_layer < PAGE.own_layers:
             sentence = N_(
                 "This lesson looks at rows above the first layer, and your model has one layer: train a larger one."
             )
