@@ -23,8 +23,8 @@ AGAIN = pytest.mark.thorough("the same rules of print on other cases")
 )
 def test_every_step_is_printed_whole_on_one_sheet(paper: Tab, site: Path, name: str, format: str) -> None:
     paper.goto((site / f"{name}.html").as_uri())
-    for first in paper.locator(".choosers :is(.layer-0, .head-0) + .face").all():
-        first.click()
+    for first in paper.locator(".choosers :is(.layer-0, .head-0)").all():
+        first.dispatch_event("click")
     sheets = printed(paper, format=format)
     narrations = texts(paper, ".narration")
     guesses = texts(paper, ".captions .P7")
