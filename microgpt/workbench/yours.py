@@ -8,6 +8,7 @@ can end (docs/trust.md).
 from __future__ import annotations
 
 import ast
+import io
 import linecache
 import sys
 import traceback
@@ -30,6 +31,13 @@ LONGEST = 300  # letters of what Python says of an error
 
 class Late(Exception):
     """A loop of the reader's does not end."""
+
+
+class Printed(io.StringIO):
+    """What a program of the reader's prints. The program may close it, and what it has printed stays."""
+
+    def close(self) -> None:
+        """Nothing."""
 
 
 class Stop(NamedTuple):

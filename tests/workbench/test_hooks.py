@@ -195,12 +195,14 @@ def test_on_a_computer_it_is_one_sentence_too(
 
 
 def test_what_a_hook_writes_is_offered_and_nothing_stays() -> None:
-    """Also what it has left open; not what was there before."""
+    """Also what it has left open, and what it has printed before it closed that; not what was there before."""
     before = {*Path().iterdir()}
     answer = answer_of("file = open('a.txt', 'w')\ndef hook(report):\n    file.write(report[0][:1])\n")
     trace = Recording(shipped("names"), PROMPTS["names"]).run()
     assert answer.files == {"a.txt": "".join(event.name[:1] for event in trace).encode()}
     assert {*Path().iterdir()} == before and answer_of("").files == {}
+    closes = answer_of("import sys\nprint('before')\nsys.stdout.close()\ndef hook(report): pass\n")
+    assert closes.printed == "before\n" and closes.run
 
 
 def test_the_hook_hears_the_reader_s_program_and_not_ours() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from contextlib import chdir, redirect_stdout
 from dataclasses import dataclass, field
@@ -23,7 +22,7 @@ from microgpt.workbench.examine import Check, Outcome, checks_of, examine
 from microgpt.workbench.hooks import HOOK, NO_HOOK_YET, YourHook, place_in_hook
 from microgpt.workbench.original import PROGRAM, ChangedLine, Hunk, checks_text, hunks_of
 from microgpt.workbench.recording import YourRecording, differences, run_ours
-from microgpt.workbench.yours import Stop, Watched, Yours, place_of
+from microgpt.workbench.yours import Printed, Stop, Watched, Yours, place_of
 
 PROMPTS = {"names": "emm", "names-deep": "emm", "stories": "the girl has a ball."}  # on which a model is first seen
 FEWEST, MOST_CHECKED = 8, 12  # tokens that the checks run
@@ -147,7 +146,7 @@ class Program(NamedTuple):
     checks: dict[str, Check] | None  # the reader's checks; None where they are ours
     recording: YourRecording | None
     stop: Stop | None
-    printed: io.StringIO
+    printed: Printed
     files: dict[str, bytes]  # that the hook has written, by their names
 
 
@@ -195,7 +194,7 @@ class Unloadable(Exception):
 
 def load_program(texts: Texts, settings: Settings, model: Model) -> Program:
     """The program, once it has run the text. Raises Unloadable, or UserError for what is wrong with the text."""
-    printed = io.StringIO()
+    printed = Printed()
     with redirect_stdout(printed):
         try:
             yours, known = Yours(texts.code), own_checks(texts.checks)

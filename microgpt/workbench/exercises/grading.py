@@ -6,14 +6,13 @@ What an assert of a test says is looked up in its source, so that it can be said
 from __future__ import annotations
 
 import ast
-import io
 import traceback
 from contextlib import redirect_stdout
 from typing import NamedTuple
 
 from microgpt.errors import N_, UserError
 from microgpt.workbench.exercises import Exercise, sentence
-from microgpt.workbench.yours import SECONDS, Late, Stop, Watched, place_of
+from microgpt.workbench.yours import SECONDS, Late, Printed, Stop, Watched, place_of
 
 TESTS_FILE = "tests.py"  # as the tests are named in tracebacks
 
@@ -33,7 +32,7 @@ class Grade(NamedTuple):
 
 def grade(exercise: Exercise, code: str, seconds: float = SECONDS) -> Grade:
     """All tests of the exercise on this code. After one that does not end no other runs."""
-    name, printed, found = f"{exercise.name}.py", io.StringIO(), dict[str, Stop | None]()
+    name, printed, found = f"{exercise.name}.py", Printed(), dict[str, Stop | None]()
     with redirect_stdout(printed):
         try:
             program = Watched(code, name, seconds)

@@ -1,4 +1,5 @@
-"""Programs in the workbench that mean harm: each is drawn or ends in a sentence, soon, and ours stays as it was."""
+"""Programs of a reader's that mean harm, in the workbench, as its hooks and as answers to exercises: each is drawn or
+ends in a sentence, soon, and ours stays as it was."""
 
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Sequence
@@ -20,6 +21,8 @@ from microgpt.viz.rendering import render
 from microgpt.viz.session import dispatch
 from microgpt.weights import shipped
 from microgpt.workbench.examine import examine
+from microgpt.workbench.exercises import EXERCISES, exercise
+from microgpt.workbench.hooks import PREPARED
 from microgpt.workbench.original import original
 from microgpt.workbench.recording import YourRecording
 from microgpt.workbench.yours import Yours, place_of
@@ -39,22 +42,14 @@ LINES = (  # that stand anywhere in a program
     "cache = []", "self._len = 10**9", "self._keys = None", "layer = -1", "x = x * np.nan", "logits = logits[:, :1]",
     "q = k", "k = v.T", "keys = keys[:, ::-1]", "n_ctx = 0", "def forward(*a, **b): return forward(*a, **b)",
 )  # fmt: skip
-WORDS = (
-    "new",
-    "self._len",
-    "keys",
-    "values",
-    "q",
-    "k",
-    "v",
-    "x",
-    "scores",
-    "mask",
-    "None",
-    "0",
-    "-1",
-    "n_head",
-    "layer",
+OF_HOOKS = (  # which are told of reports, print and write files
+    "raise StopIteration", "report[1][...] = 0", "value = value.base", "value.resize((0,))", "print('<xss-1>' * 10**6)",
+    "open('a.csv', 'w').write('x' * 10**7)", "open('<xss-1>.txt', 'wb').write(b'\\xff')", "import os; os.chdir('/')",
+    "import os; os.mkdir('folder')", "name = value = None", "hook = None", "hook = hook.missing", "return hook(report)",
+    "print(end=str(value) * 99)", "import sys; sys.stdout = None", "import sys; sys.stdout.close()",
+)  # fmt: skip
+WORDS = tuple(
+    "new self._len keys values q k v x scores mask None 0 -1 n_head layer report name value rows append".split()
 )
 
 
@@ -102,16 +97,21 @@ def judged_link(name: str, edit: str) -> Seen:
 
 
 def program(rng: Random, n: int) -> str:
-    """The original with lines of LINES in it, words swapped, lines moved, or something that is no program."""
+    """The original, damaged."""
+    return damaged(original(), LINES, rng, n)
+
+
+def damaged(text: str, harm: Sequence[str], rng: Random, n: int) -> str:
+    """A program with such lines in it, words swapped, lines moved, or something that is no program."""
     if rng.random() < 0.05:
         return hostile(rng, n)
-    lines = original().split("\n")
+    lines = text.split("\n")
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
         at = rng.randrange(len(lines))
         space = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
         kind = rng.random()
         if kind < 0.4:
-            lines.insert(at, space + rng.choice(LINES))
+            lines.insert(at, space + rng.choice(harm))
         elif kind < 0.6:
             lines[at] = lines[at].replace(rng.choice(WORDS), rng.choice(WORDS))
         elif kind < 0.75:
@@ -134,10 +134,39 @@ def attack(names: Sequence[str], order: Order) -> Iterator[Seen]:
     simplefilter("ignore")
     usual()
     for name in names:
-        rng = Random(order.of(name))
-        yield (
-            judged_link(name, fragment(rng, int(name))) if int(name) % 4 == 3 else judged(name, program(rng, int(name)))
-        )
+        rng, n = Random(order.of(name)), int(name)
+        if n % 4 == 3:
+            yield judged_link(name, fragment(rng, n))
+        elif n % 8 == 0:
+            text = damaged(rng.choice(PREPARED).text, LINES + OF_HOOKS, rng, n)
+            yield judged_answer(name, "workbench", "run", {"hook": text}, "a hook")
+        elif n % 8 == 4:
+            one = exercise(rng.choice(EXERCISES))
+            text = damaged(rng.choice((one.solution, one.starter)), LINES, rng, n)
+            yield judged_answer(name, "write-it", "test", {"exercise": one.name, one.name: text}, "an exercise")
+        else:
+            yield judged(name, program(rng, n))
+
+
+def judged_answer(name: str, page: str, hook: str, typed: dict[str, str], what: str) -> Seen:
+    """Press the button of a page with what was typed there: an answer, soon, and ours is as before."""
+    begin, about = process_time(), "\n".join(typed.values())
+    fields = {"page": page, "lang": "en", "model": "names", "prompt": "em", **typed}
+    try:
+        _, patches = dispatch(None, hook, fields)
+    except BaseException as error:
+        at = extract_tb(error.__traceback__)[-1]
+        return Seen(name, f"{type(error).__name__} ({Path(at.filename).name}, {at.name})", "exceptions", about=about)
+    html = "".join(one.get("html", "") for one in patches)
+    places = [one.get("target", "") for one in patches]  # one calls for the next answer
+    wrong = unescaped(html) or ("late" if process_time() - begin > LATE else "")
+    if page == "workbench" and "#widget" not in places:
+        wrong = wrong or "a hook has taken the picture away"
+    if usual.__wrapped__() != usual():
+        wrong = "ours is not what it was"
+    passed = any(place.startswith("#tick") for place in places)
+    kind = f"{what}, {'solved' if passed else 'answered'}"
+    return Seen(name, wrong, kind, about=about if wrong else "")
 
 
 def judged(name: str, text: str) -> Seen:
@@ -182,7 +211,8 @@ def tried(text: str) -> tuple[str, list[str], str]:
 
 PART = Part(
     tried="programs in the workbench: the original with lines that harm, loop, lie or change what is ours, "
-    "words swapped, lines moved and deleted; links that bring such programs, damaged ones and bombs",
+    "words swapped, lines moved and deleted; hooks and answers to exercises of the same kind; links that bring such "
+    "programs, damaged ones and bombs",
     cases=named,
     attack=attack,
     at_once=100,

@@ -33,4 +33,14 @@ WORKBENCH = [
         "array.copy() for name, array in model.params.items()", "array[...] for name, array in model.params.items()",
         ("tests/workbench/test_yours.py::test_whatever_a_program_does_ours_is_as_it_was",),
     ),
+    Fault(
+        "line-of-a-hook-one-too-early", "workbench", "microgpt/workbench/hooks.py",
+        "first.start() if first else 0) + 1)", "first.start() if first else 0))",
+        ("tests/workbench/test_hooks.py::test_a_hook_that_is_wrong_is_one_sentence_at_its_line_and_changes_nothing",),
+    ),
+    Fault(
+        "exercise-solved-by-its-first-test", "workbench", "microgpt/workbench/exercises/grading.py",
+        "(one for one in self.found.values() if one)", "(one for one in self.found.values())",
+        ("tests/workbench/exercises/test_exercises.py::test_what_students_write_is_told_apart",),
+    ),
 ]  # fmt: skip
