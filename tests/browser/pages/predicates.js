@@ -186,13 +186,13 @@
   // What axe finds, but in what is not drawn. When it looks for what lies where, it asks each element for ten styles before
   // it finds that it lies nowhere: it does not come to those. And as it asks of each element for each rule whether it is
   // in any that is left out, one of them answers for all.
-  window.violations = (where, options) => {
+  window.violations = (options) => {
     const gone = hidden(), within = new Set(gone.flatMap((e) => [e, ...all("*", e)]));
     const exclude = gone.slice(0, 1), walker = Document.prototype.createTreeWalker;
     const drawn = (e) => (within.has(e) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
     document.createTreeWalker = (root, kinds) => walker.call(document, root, kinds, drawn);
     for (const one of exclude) one.contains = (e) => within.has(e);
-    return axe.run({ ...where, exclude }, { resultTypes: ["violations"], ...options }).finally(() => {
+    return axe.run({ exclude }, { resultTypes: ["violations"], ...options }).finally(() => {
       delete document.createTreeWalker;
       for (const one of exclude) delete one.contains;
     });
@@ -212,14 +212,14 @@
   };
 
   // What is wrong where of each group of radio buttons that show one state at a time this one is chosen: 0 is the
-  // first, 1 the last.
-  window.states = (asked, least, share) => {
+  // first, 1 the last. It is looked for once all are chosen, or after `each`.
+  window.states = (asked, least, share, each) => {
     const groups = Object.entries(Object.groupBy(
       all("main [type=radio]:not(.cases:not(:has(> .drawn)) > .pick *, .ask *):enabled"), (e) => e.name));
     const found = groups.flatMap(([name, some]) => {
       some[Math.round(share * (some.length - 1))].click();
-      return walk(asked, least).map((told) => `${name} at ${share}: ${told}`);
+      return each ? walk(asked, least).map((told) => `${name} at ${share}: ${told}`) : [];
     });
-    return groups.length ? found : walk(asked, least);
+    return each && groups.length ? found : walk(asked, least).map((told) => `all at ${share}: ${told}`);
   };
 })();
