@@ -18,14 +18,17 @@ INSIDE = {
     "mlp_out": ("mlp_out", "'fc2'"),
 }  # fmt: skip
 BEYOND = {"logits": ("logits", "'lm_head'")}  # outside that loop
+REPORTS = {*INSIDE, *BEYOND, "embed", "resid_pre", "cache_append", "resid_mid", "resid_final"}
 
 
 def restore(tree: ast.Module) -> list[str]:
     """The names of the reports that were missing in `forward`, and now are there: `tree` is changed."""
-    added = list[str]()
+    added, there = list[str](), {*names_in_hooks(tree)}
+    if there >= REPORTS:
+        return []
     for function in tree.body:
         if isinstance(function, ast.FunctionDef) and function.name == "forward" and takes_hook(function):
-            added += Restorer({*names_in_hooks(tree)}, {*assignments(function)}).restore(function)
+            added += Restorer({*there}, {*assignments(function)}).restore(function)
     ast.fix_missing_locations(tree)
     return added
 
@@ -54,7 +57,7 @@ def targets_of(one: ast.AST) -> list[str]:
 def names_in_hooks(tree: ast.AST) -> Iterator[str]:
     """The names that hooks report."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "hook" and node.args:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "hook" and node.args:
             report = node.args[0]
             if isinstance(report, ast.Tuple) and report.elts and isinstance(report.elts[0], ast.Constant):
                 yield str(report.elts[0].value)

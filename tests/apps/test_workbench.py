@@ -6,6 +6,7 @@ import pytest
 from microgpt.apps.workbench.answer import COMPARED, PROMPTS, SAYS, tokens_to_check
 from microgpt.cache import KVCache
 from microgpt.course import page
+from microgpt.course.kv_cache.lesson import LATE
 from microgpt.decode import prefill
 from microgpt.model import forward
 from microgpt.viz.drawing.phases import stage
@@ -31,7 +32,10 @@ def test_as_built_it_shows_the_code_that_all_pages_run_and_the_machine_that_they
     fields = {e.get("name"): text(e) for e in tree.iter("textarea")}
     assert fields == {"code": CODE, "checks": checks_text(), "hook": NO_HOOK_YET}
     settings = Settings("names", PROMPTS["names"])
-    assert press()["#widget"] == render.widget("kv_cache", Picture(settings.trace(), phase=stage({})), PAGE)
+    answer, ours = press(), Picture(settings.trace(), phase=stage({}))
+    assert answer["#widget"] == render.widget("kv_cache", ours, PAGE, whole=False)  # and what is asked for later,
+    whole = render.widget("kv_cache", ours, PAGE)  # in its place
+    assert all(answer[at] in whole and f'id="{at[1:]}"' in whole and len(answer[at]) > 10_000 for at in LATE)
     assert f"All {len(checks_of())} checks pass." in verdict(press())
     assert CODE.count("\n") in numbers(find(tree, "prose")[0])
 

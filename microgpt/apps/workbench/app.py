@@ -15,6 +15,7 @@ from microgpt.apps.workbench import PAGE
 from microgpt.apps.workbench.answer import AROUND, COMPARED, PROMPTS, ROUNDING, SAYS, Answer, Texts, run_program
 from microgpt.apps.workbench.link import link_of, program_in
 from microgpt.apps.workbench.opened import OpenPart, join_program, lines_around, open_names, split_program
+from microgpt.course.kv_cache.lesson import LATE, pieces_of
 from microgpt.errors import N_, UserError
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.lesson import page_named
@@ -71,7 +72,9 @@ def draw(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, 
 def check(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
     """What the checks say of a program that is drawn. If those pass that must, the host of a frame is told."""
     answer = answer_of(fields)._replace(tells=True)
-    return state, [one for one in answer_patches(answer, fields) if one["target"] != "#widget"]
+    shown = answer.run.picture if answer.run else None
+    late = [patch(at, pieces_of(shown, name, range(shown.n))) for at, name in LATE.items()] if shown else []
+    return state, [*answer_patches(answer, fields, draws=False), *late]
 
 
 def answer_of(fields: Mapping[str, str], examines: bool = True) -> Answer:
@@ -236,13 +239,17 @@ HOOKS = {
 FILE_HOOKS = {"open": open_file}
 
 
-def answer_patches(answer: Answer, fields: Mapping[str, str], bug: Bug | None = None) -> list[Patch]:
-    """What is new on the page. Where no step ran, the machine stays as it was."""
+def answer_patches(
+    answer: Answer, fields: Mapping[str, str], bug: Bug | None = None, draws: bool = True
+) -> list[Patch]:
+    """What is new on the page. Where no step ran, the machine stays as it was; before the checks run, it is drawn
+    without what is asked for later than it is seen."""
     page = page_named(fields["page"])
     shown = {"answer": answer, "columns": COMPARED, "rounding": ROUNDING, "bug": bug}
     found = [
         patch(f"#{name}", render.render(f"apps/workbench/_{name}.html", **shown)) for name in ("verdict", "findings")
     ]
-    if answer.run is None:
+    if answer.run is None or not draws:
         return found
-    return [patch("#widget", render.widget("kv_cache", answer.run.picture, page)), *found]
+    machine = render.widget("kv_cache", answer.run.picture, page, whole=not answer.checking)
+    return [patch("#widget", machine), *found]

@@ -8,7 +8,7 @@ answer depends on the state and the fields alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from microgpt.decode import likeliest
 from microgpt.errors import N_, UserError
@@ -104,8 +104,8 @@ def say(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, l
         return state, []
     recording = recording_after(settings, state["n"])
     shown = picture(recording, fields, selected=state["n"] - 1)
-    at, late = on_show(shown), range(state.get("said", shown.n), shown.n)
-    said = [patch(target, piece(shown, name, i, at), "append") for i in late for target, name in LATE.items()]
+    late = range(state.get("said", shown.n), shown.n)
+    said = [patch(target, pieces_of(shown, name, late), "append") for target, name in LATE.items() if late]
     likely = [] if recording.has_ended else [ahead("next")]
     return remember(settings, recording), [*said, prose(shown, fields), *likely]
 
@@ -219,6 +219,12 @@ def one_more(shown: Picture, asked: Mapping[str, object] | None = None, late: bo
 def piece(shown: Picture, name: str, i: int, at: Mapping[str, object]) -> str:
     """A piece of step i."""
     return render.render(f"course/kv_cache/_{name}.html", view=shown, at=at, i=i)
+
+
+def pieces_of(shown: Picture, name: str, steps: Iterable[int]) -> str:
+    """The pieces of these steps."""
+    at = on_show(shown)
+    return "".join(piece(shown, name, i, at) for i in steps)
 
 
 def prose(shown: Picture, fields: Mapping[str, str]) -> Patch:

@@ -235,9 +235,11 @@ def render_baked(
         )  # fmt: skip
 
 
-def widget(name: str, view: View, page: Page | None = None, asked: Mapping[str, object] | None = None) -> str:
-    """The inside of #widget; `asked` says what is on show."""
-    return render(f"course/{name}/widget.html", view=view, at=on_show(view, asked), page=page)
+def widget(
+    name: str, view: View, page: Page | None = None, asked: Mapping[str, object] | None = None, whole: bool = True
+) -> str:
+    """The inside of #widget; `asked` says what is on show. Unless `whole`, what is asked for later is left out."""
+    return render(f"course/{name}/widget.html", view=view, at=on_show(view, asked), page=page, whole=whole)
 
 
 def figures(page: Page, view: View) -> str:
