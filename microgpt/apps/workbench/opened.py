@@ -52,7 +52,7 @@ def functions_of(text: str) -> Iterator[tuple[str, int, int]]:
 def open_names(names: str) -> list[str]:
     """The functions that an address names, in the order of the program. Raises UserError for one that is not there."""
     asked = [name.strip() for name in names.split(",") if name.strip()]
-    known = [name for name, _, _ in functions_of(original())]
+    known = [name for name, _, _ in functions_of(original())] if asked else []
     for name in asked:
         if name not in known:
             sentence = N_("There is no “%(name)s” in the program; there is %(names)s.")
