@@ -19,13 +19,21 @@ from microgpt.viz.rendering.render import prose, render_page, widget
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.language import language
 from microgpt.weights import shipped
+from tests.support.quick import quick
 
 Run = tuple[Any, Element]  # a view, and the widget that it makes
 
 
 def parse(text: str) -> Element:
-    tree: Element = html5lib.parse(text, namespaceHTMLElements=False)
-    return tree
+    """The page; of a piece of one, as if it were all that its page holds."""
+    tree = quick(text)
+    if tree is None and re.match(r"\s*<(article|aside|div|fieldset|figure|form|nav|ol|p|section|table|ul)\b", text):
+        tree = quick(text.lstrip(), "body")
+        if tree is not None:
+            tree.tag, inside = "body", tree
+            tree = Element("html")
+            tree.extend([Element("head"), inside])
+    return html5lib.parse(text, namespaceHTMLElements=False) if tree is None else tree
 
 
 def classes(element: Element) -> set[str]:

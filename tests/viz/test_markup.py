@@ -5,15 +5,19 @@ import re
 from typing import Any
 from xml.etree.ElementTree import Element
 
+import html5lib
 import pytest
+from html5lib.html5parser import ParseError
 
 from microgpt.course import LESSONS, PAGES
 from microgpt.viz import show, views
 from microgpt.viz.rendering.render import HERE, render_baked, render_embed, render_page
 from microgpt.viz.text.language import language
 from tests.support.markup import PRESSED, amiss, pressed, strict
+from tests.support.quick import quick
 
 LANGUAGES = ("en", "es")
+OTHERS = pytest.mark.thorough("by day two pages show that both parsers see the same")
 # a word that comes twice in a row: sentences are put together from pieces, and two may have brought the same article
 TWICE = re.compile(r"\b(?!the\b)([^\W\d]{2,})\s+\1\b", re.I)  # but what a model writes
 # one of what is many: "after 1 rows"; not in 2 × 1 rows, W − 1 rows, and not before these
@@ -72,3 +76,41 @@ def test_every_page_stays_sound_when_python_answers(name: str, hooks: tuple[str,
     for hook, tree in zip(hooks, pressed(name, hooks), strict=True):
         assert list(amiss(tree)) == [], hook
         assert slips(tree) == [], hook
+
+
+# ---- the parser ------------------------------------------------------------------------------------
+
+MENDED = """
+<p>a<div>b</div></p>|<div>a|a</div>|<ul><li>a<li>b</ul></div>|<b><i>a</b></i>|<a href="x"><b><a href="y">a</a></b></a>
+<table>a</table>|<table><tr><td>a</td></tr>b</table>|<table><div>a</div></table>|<form><div><form></form></div></form>
+<h2><h3>a</h3></h2>|<button><span><button>a</button></span></button>|<select><div>a</div></select>|<div/>|&nbsp
+<input a="1" a="2">|a & &b|&#0;|\x01|<br></br>|</p>|<svg><div>a</div></svg>|<svg><g></svg>|<td>a</td>
+<svg><p>a</p></svg>|<div a=">|<p a=b"c>d</p>|<style>|<textarea>|</body>a|<body>|<html><p>|<head>|<!x>|<nav></nav
+"""
+SHELL = "<!doctype html>\n<html lang='en'>\n<head>\n<title>a</title>\n</head>\n<body>{}</body>\n</html>\n".replace(
+    "'", '"'
+)
+
+
+def same(one: Element, other: Element) -> bool:
+    said = [(e.tag, e.attrib, e.text or "", e.tail or "") for e in (one, other)]
+    return said[0] == said[1] and len(one) == len(other) and all(map(same, one, other))
+
+
+def test_of_what_a_browser_would_mend_nothing_is_said_quickly() -> None:
+    """html5lib is asked, in its strict form."""
+    assert quick(SHELL.format("<p>a</p>")) is not None and quick("<tr><td>a</td></tr>", "tbody") is not None
+    texts = [SHELL.format(wrong) for wrong in MENDED.strip().replace("\n", "|").split("|")]
+    assert [text for text in (*texts, SHELL.format("") + "a", "<p>a</p>") if quick(text) is not None] == []
+    assert quick("<p>a</p>", "tbody") is quick("a", "tr") is None
+    with pytest.raises(ParseError):
+        strict(texts[0])
+
+
+EVERY = [pytest.param(page, marks=() if page.name in ("inside", "memory") else OTHERS) for page in PAGES]
+
+
+@pytest.mark.parametrize("page", EVERY, ids=lambda page: page.name)
+def test_a_page_that_is_parsed_quickly_is_what_html5lib_makes_of_it(page: Any) -> None:
+    text = render_page(page, views.of(page))
+    assert (found := quick(text)) is None or same(found, html5lib.parse(text, namespaceHTMLElements=False))
