@@ -20,6 +20,7 @@ from microgpt.record import Recording
 from microgpt.trace import Trace
 from microgpt.weights import shipped
 from tests.support import proved
+from tests.support.compiled import keep_templates
 from tests.support.examples import examples
 
 settings.register_profile("steady", deadline=None, max_examples=examples(100))  # a busy machine is no failure
@@ -28,6 +29,7 @@ settings.load_profile("steady")
 
 def pytest_configure(config: pytest.Config) -> None:
     gc.disable()  # until all is collected: what is loaded stays
+    keep_templates()
     config.pluginmanager.register(proved.Modules(config), "proved modules")
 
 

@@ -5,13 +5,15 @@ from functools import lru_cache
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
+from microgpt.viz import views
+from microgpt.viz.controls import figure_values
 from microgpt.viz.drawing.heat import Strip
 from microgpt.viz.drawing.kit.paint import MONO, SMALL
 from microgpt.viz.drawing.kit.places import FIGURE_WIDTH
 from microgpt.viz.drawing.kit.sketch import Sketch
 from microgpt.viz.drawing.kit.svg import Drawing
 from microgpt.viz.drawing.kit.words import extent
-from microgpt.viz.figures import figure
+from microgpt.viz.figures import figure, of_view
 from microgpt.viz.page import Page
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import number
@@ -25,8 +27,16 @@ DRAWN = {"svg", "title", "desc", "g", "rect", "line", "path", "text", "tspan", "
 
 @lru_cache(maxsize=512)
 def svg(one: Page, settings: Settings, choice: tuple[tuple[str, object], ...], lang: str) -> Drawing:
-    """A figure in the language that is spoken, which is `lang`."""
-    return figure(one, settings, dict(choice) or None)
+    """A figure in the language that is spoken, which is `lang`, as `figure` makes it, of a view that is made once."""
+    own = settings == Settings(one.model, one.prompt)
+    view = view_of(one) if own else views.view(one.widget, settings)
+    return of_view(one, settings, view, figure_values(view, dict(choice) or None))
+
+
+@lru_cache(maxsize=64)
+def moving(one: Page) -> Drawing:
+    """That of the page, through all its cases, in English."""
+    return figure(one, Settings(one.model, one.prompt), moves=True)
 
 
 def drawn(one: Page, choice: dict[str, object] | None = None, settings: Settings | None = None) -> Element:

@@ -2,6 +2,7 @@
 no reference to what is not there. tests/browser/pages/test_validator.py holds the pages to all other rules."""
 
 import re
+from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -12,14 +13,15 @@ from html5lib.html5parser import ParseError
 from microgpt.course import LESSONS, PAGES
 from microgpt.viz import show, views
 from microgpt.viz.rendering.render import HERE, render_baked, render_embed, render_page
-from microgpt.viz.text.language import language
+from microgpt.viz.text.language import folder
 from tests.support.markup import PRESSED, amiss, pressed, strict
 from tests.support.quick import quick
 
 LANGUAGES = ("en", "es")
 OTHERS = pytest.mark.thorough("by day two pages show that both parsers see the same")
 # a word that comes twice in a row: sentences are put together from pieces, and two may have brought the same article
-TWICE = re.compile(r"\b(?!the\b)([^\W\d]{2,})\s+\1\b", re.I)  # but what a model writes
+TWICE = re.compile(r"\b(?!(?:the|alto)\b)([^\W\d]{2,})\s+\1\b", re.I)  # but what our models write
+OFTEN = re.compile(r"\b([^\W\d]{2,})(?:\s+\1\b){2,}", re.I)  # so writes a model that has lost its way
 # one of what is many: "after 1 rows"; not in 2 × 1 rows, W − 1 rows, and not before these
 VERBS = "guess|is|goes|changes|hands|plus|yes|es|más"
 ONE = re.compile(rf"(?<![\d.,×−=+÷]\s)(?<![\d.,×−])\b1 (?!(?:{VERBS})\b)[a-záéíóúñü]+s\b")
@@ -42,12 +44,12 @@ def slips(tree: Element) -> list[str]:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_page_is_sound(page: Any, lang: str) -> None:
-    with language(lang):
-        tree = strict(render_page(page, views.of(page)))
+def test_every_page_is_sound(page: Any, lang: str, site: Path) -> None:
+    tree = strict((site / folder(lang) / f"{page.name}.html").read_text("utf-8"))
     assert list(amiss(tree)) == []
     assert slips(tree) == []
-    paragraphs = [said(one) for one in tree.iter("p") if one.get("class") != "key"]  # a key is no sentence
+    sentences = [one for one in tree.iter("p") if one.get("class") != "key"]  # a key is none
+    paragraphs = [OFTEN.sub("·", said(one)) for one in sentences]
     assert [twice for one in paragraphs if (twice := TWICE.search(one))] == []
     assert lang == "en" or [run_on for one in paragraphs if (run_on := RUN_ON.search(one))] == []
 

@@ -150,11 +150,17 @@ def test_live_lesson_is_the_built_one_byte_for_byte(page: Any) -> None:
 EXTREMES = {"names": ("a", "z" * 15), "names-deep": ("a", "z" * 15), "stories": ("the", "the " * 23)}
 
 
+BY_NIGHT = pytest.mark.thorough("of two models of letters, the other one, in lessons that are not built of it")
+
+
 @pytest.mark.parametrize(
     ("page", "model", "prompt"),
-    [(p, m, prompt) for p in LIVE for m in p.models for prompt in EXTREMES[m]],
+    [
+        pytest.param(p, m, prompt, marks=BY_NIGHT if m == "names-deep" and m != p.model and "names" in p.models else ())
+        for p in LIVE for m in p.models for prompt in EXTREMES[m]
+    ],
     ids=lambda x: getattr(x, "name", None),
-)
+)  # fmt: skip
 def test_every_lesson_takes_the_shortest_and_the_longest_text(page: Any, model: str, prompt: str) -> None:
     state, patches = dispatch(None, "run", {"page": page.name, "model": model, "prompt": prompt.strip()})
     assert state, html(patches, "#prompt-error")

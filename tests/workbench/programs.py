@@ -185,7 +185,7 @@ class FlipTrial(Trial):
 
 def measure(bug: Bug, model: Model, ids: Sequence[int]) -> Measured:
     """What the fault does to these tokens, in the six ways."""
-    yours, expected, known = Yours(bug.text()), expect(model, ids), checks_of()
+    yours, expected, known = Yours(bug.text(), is_watched=False), expect(model, ids), checks_of()
     trials = [FlipTrial(yours, model, ids, expected) for _ in SIX]
     for name, trial in zip(SIX, trials, strict=True):
         run_check(known[name], trial)

@@ -99,7 +99,8 @@ def test_a_text_that_is_too_long_or_too_short_is_found() -> None:
         assert f"token {at or 8} differs" in str(results["the_loop"])
 
 
-def test_after_a_loop_that_does_not_end_no_more_is_tried() -> None:
+def test_after_a_loop_that_does_not_end_no_more_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("microgpt.workbench.examine.CHECK_SECONDS", 0.3)
     yours = Yours(at_first("while True: 1 + 1"), seconds=0.3)
     found = examine(yours, NAMES, IDS["names"])
     assert len(found.results) == 1 and found.first and found.first.finding

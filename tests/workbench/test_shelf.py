@@ -67,7 +67,9 @@ def test_the_original_passes_all_checks(name: str) -> None:
 
 @each
 def test_a_fault_is_noticed_by_the_check_that_it_names_and_no_other_sooner(bug: Bug) -> None:
-    assert {name: first_that_fails(Yours(bug.text()), name) for name in MODEL_NAMES} == bug.caught_by
+    """Unwatched, in half the time: that a clock stands beside it changes nothing (test_yours.py)."""
+    found = {name: first_that_fails(Yours(bug.text(), is_watched=False), name) for name in MODEL_NAMES}
+    assert found == bug.caught_by
     assert {*bug.caught_by.values()} & {*SIX} and {*bug.caught_by.values()} <= {*SIX, None}
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import NamedTuple
 
 from microgpt.errors import N_, UserError
@@ -32,7 +33,8 @@ class OpenPart(NamedTuple):
         return self.text.count("\n") + 1
 
 
-def functions_of(text: str) -> Iterator[tuple[str, int, int]]:
+@lru_cache(maxsize=32)  # the original is asked for with every press, and what is typed several times
+def functions_of(text: str) -> Sequence[tuple[str, int, int]]:
     """Each function and class of a program, the outer ones first: its name, the lines before it, and its last.
 
     Raises what Python raises where it is no program.
@@ -46,7 +48,7 @@ def functions_of(text: str) -> Iterator[tuple[str, int, int]]:
                 if isinstance(one, ast.ClassDef):
                     yield from inside(one.body, f"{above}{one.name}.")
 
-    return inside(ast.parse(text).body, "")
+    return tuple(inside(ast.parse(text).body, ""))
 
 
 def open_names(names: str) -> list[str]:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microgpt.course import LESSONS
+from microgpt.course import page as page_named
 from microgpt.viz.page import Page
 from microgpt.viz.rendering.assets import encode_text
 from microgpt.viz.request import Request, request
@@ -24,16 +25,19 @@ def asked(page: Page, lang: str = "en") -> Request:
     return request(page.name, page.model, page.prompt, lang=lang)
 
 
-# the machine, one that needs a library of NumPy's; and a translation
-SAMPLE = {"kv-cache", "latent-row"}
+# the machine; and one that needs a library of NumPy's, in a translation
+SAMPLE = {("kv-cache", "en"), ("latent-row", "es")}
+CARRIED = [*((page, "en") for page in LESSONS), (LESSONS[0], "es"), (page_named("latent-row"), "es")]
 AGAIN = pytest.mark.thorough("packs the browser's Python and runs it, once a lesson")
 
 
 @pytest.mark.slow("packs the browser's Python and runs it, once a lesson")
 @pytest.mark.parametrize(
     ("page", "lang"),
-    [*(pytest.param(page, "en", marks=() if page.name in SAMPLE else AGAIN) for page in LESSONS), (LESSONS[0], "es")],
-    ids=[*(page.name for page in LESSONS), "in Spanish"],
+    [
+        pytest.param(page, lang, marks=() if (page.name, lang) in SAMPLE else AGAIN, id=f"{page.name}-{lang}")
+        for page, lang in CARRIED
+    ],
 )
 def test_a_lesson_runs_on_the_little_that_it_carries(page: Page, lang: str, tmp_path: Path) -> None:
     """Every hook, every model that it offers, and what is wrong: the same answers as here."""

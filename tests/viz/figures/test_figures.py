@@ -28,7 +28,7 @@ from microgpt.viz.text.formats import heat, number, percent, shape_text, size_te
 from microgpt.viz.text.language import LANGUAGES, language
 from microgpt.weights import shipped
 from tests.support.examples import examples
-from tests.support.figures import EDGE, SVG, check_apart, check_whole, choices, drawn, placed, printed, texts
+from tests.support.figures import EDGE, SVG, check_apart, check_whole, choices, drawn, moving, placed, printed, texts
 from tests.support.large import PROMPT, small
 from tests.support.pages import view_of
 
@@ -270,8 +270,7 @@ def test_other_figures_say_what_their_views_say(one: Page) -> None:
 
 @pytest.mark.parametrize("one", LESSONS, ids=ids)
 def test_a_moving_figure_has_every_case_and_rests_on_the_last(one: Page) -> None:
-    svg = figure(one, Settings(one.model, one.prompt), moves=True)
-    tree = ElementTree.fromstring(svg)
+    tree = ElementTree.fromstring(moving(one))
     check_whole(tree)
     name, values, *_ = view_of(one).choices[0]
     groups = [g for g in tree.iterfind(f"{SVG}g") if g.get("class")]
@@ -334,11 +333,11 @@ def test_the_page_sends_its_fields_and_gets_a_file(one: Page) -> None:
     name, values, *_ = view_of(one).choices[0]
     asked = {name: str(values[-1]), "theme": "dark", "ask-kinds": "1", "size": "float8"}
     fields = {"page": one.name, "lang": "en", **asked}
-    still, moving = figure_file(fields), figure_file(fields, True)
-    assert still["type"] == moving["type"] == "image/svg+xml"
-    assert still["file"] == f"{one.name}-{name}{values[-1]}.svg" and moving["file"] == f"{one.name}-moving.svg"
+    still, moves = figure_file(fields), figure_file(fields, True)
+    assert still["type"] == moves["type"] == "image/svg+xml"
+    assert still["file"] == f"{one.name}-{name}{values[-1]}.svg" and moves["file"] == f"{one.name}-moving.svg"
     assert still["text"] == figure(one, Settings(one.model, one.prompt), {name: values[-1]})
-    assert moving["text"] == figure(one, Settings(one.model, one.prompt), {name: values[-1]}, moves=True)
+    assert moves["text"] == moving(one)
     assert figure_file({**fields, name: f" {values[-1]}\n"}) == still  # a name of a file has no spaces at its ends
 
 
