@@ -73,7 +73,7 @@ def test_the_difference_is_the_whole_edit(bug: Bug) -> None:
 def test_every_number_of_a_bug_is_what_the_checks_give(bug: Bug) -> None:
     name = model_of(bug)
     model, ids = shipped(name), shipped(name).tokenizer.encode(PROMPTS[name])
-    examination, measured = examine(Yours(bug.text()), model, ids), measure(bug, model, ids)
+    examination, measured = examine(Yours(bug.text(), is_watched=False), model, ids), measure(bug, model, ids)
     assert examination.first is not None and examination.first.finding is not None
     found, here = examination.first.finding, evidence(bug.name)
     assert here.first == examination.first.name == bug.caught_by[name]

@@ -18,7 +18,8 @@ from microgpt.architectures.known import PRESETS
 from microgpt.course import LESSONS, PAGES
 from microgpt.course.no_cache.questions import HEARD
 from microgpt.viz import views
-from microgpt.viz.figures import card, figure
+from microgpt.viz.controls import figure_values
+from microgpt.viz.figures import card, of_view
 from microgpt.viz.page import Page
 from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings
@@ -96,7 +97,9 @@ def test_nothing_on_a_page_is_left_untranslated(page: Page) -> None:
 @pytest.mark.slow("draws every figure")
 @pytest.mark.parametrize("page", LESSONS, ids=lambda page: page.name)
 def test_nothing_in_a_figure_is_left_untranslated(page: Page) -> None:
-    for svg in (figure(page, Settings(page.model, page.prompt), moves=True), card(page)):
+    view = views.of(page)
+    film = of_view(page, Settings(page.model, page.prompt), view, figure_values(view, None), moves=True)
+    for svg in (film, card(page)):
         said = list(texts(ElementTree.fromstring(svg)))
         assert any("éé" in text for text in said)
         assert words_of(said, page) == set()
