@@ -20,8 +20,8 @@ from microgpt.record import Recording
 from microgpt.trace import Trace
 from microgpt.weights import shipped
 from tests.support import proved
-from tests.support.compiled import keep_templates
 from tests.support.examples import examples
+from tests.support.given.compiled import keep_templates
 
 settings.register_profile("steady", deadline=None, max_examples=examples(100))  # a busy machine is no failure
 settings.load_profile("steady")

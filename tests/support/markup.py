@@ -14,7 +14,7 @@ from microgpt.viz.session import dispatch
 from microgpt.viz.text.sources import SOURCES
 from microgpt.workbench.shelf import BUGS
 from tests.support.controls import controls
-from tests.support.quick import quick
+from tests.support.given.quick import quick
 
 POINTERS = frozenset(
     "for form list headers popovertarget commandfor aria-activedescendant aria-controls aria-describedby "

@@ -19,7 +19,7 @@ from microgpt.viz.rendering.render import prose, render_page, widget
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.language import language
 from microgpt.weights import shipped
-from tests.support.quick import quick
+from tests.support.given.quick import quick
 
 Run = tuple[Any, Element]  # a view, and the widget that it makes
 

@@ -14,8 +14,8 @@ from microgpt.course import LESSONS, PAGES
 from microgpt.viz import show, views
 from microgpt.viz.rendering.render import HERE, render_baked, render_embed, render_page
 from microgpt.viz.text.language import folder
+from tests.support.given.quick import quick
 from tests.support.markup import PRESSED, amiss, pressed, strict
-from tests.support.quick import quick
 
 LANGUAGES = ("en", "es")
 OTHERS = pytest.mark.thorough("by day two pages show that both parsers see the same")
