@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import chdir, redirect_stdout
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
@@ -264,9 +263,8 @@ def halt_of(recording: YourRecording | None) -> Halt | None:
     return Halt(place_of(recording.ended_by, HOOK).line, recording.n)
 
 
-@cache
 def model_named(name: str) -> Model:
-    """The model of that name, read once: a program gets a copy. Raises UserError where there is none."""
+    """The model of that name. Raises UserError where there is none."""
     if name not in PROMPTS:
         raise UserError("There is no model “%(name)s”; there is %(names)s.", name=name[:40], names=", ".join(PROMPTS))
     return shipped(name)
