@@ -9,14 +9,11 @@ from safetensors.numpy import save_file
 from microgpt.course import page as page_named
 from microgpt.viz import views
 from microgpt.viz.rendering import render
-from microgpt.viz.rendering.assets import self_contained
-from microgpt.viz.rendering.style import own_style, read_site
+from microgpt.viz.rendering.style import own_style
 from tests.browser.conftest import Open
-from tests.browser.hosts import WATCH
+from tests.browser.hosts import WATCH, carrying
 from tests.browser.live import LINE, STATE
 from tools.browsers import Page
-from tools.runtime.bundle import runtime
-from tools.runtime.single import gzip
 from tools.server import serving
 
 FIELD = "input[type=file]"
@@ -48,11 +45,10 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def alone(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page with all of Python in it."""
     page, out = page_named("look-inside"), tmp_path_factory.mktemp("alone")
-    assets = self_contained(read_site, runtime(), gzip).with_rules(own_style(page))
-    text = render.render_page(page, views.of(page), assets=assets)
+    text = render.render_page(page, views.of(page), assets=carrying(site).with_rules(own_style(page)))
     (out / "page.html").write_text(text, "utf-8")
     (out / "host.html").write_text(FRAME.format("page.html"), "utf-8")
     return out
