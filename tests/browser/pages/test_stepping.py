@@ -1,13 +1,17 @@
 """A page steps by keyboard and by itself, and shows at each stage what is known by then. Without JavaScript, from a
 file, in a frame that may do nothing: tests/browser/lessons/test_lessons.py."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
+from playwright.sync_api import Playwright
 
 from microgpt.course.kv_cache.states import SPANS
 from microgpt.viz.drawing.phases import PHASES, code
 from tests.browser.conftest import Open
 from tests.browser.reading import SEEN, SETTLED, assert_steps_through, settle
-from tools.browsers import Page
+from tools.browsers import ONE_COMPILER, Page, tab
 
 SLOT = """parseFloat(getComputedStyle(document.querySelector(".stage")).getPropertyValue("--len"))"""  # of a step, s
 
@@ -15,18 +19,6 @@ SLOT = """parseFloat(getComputedStyle(document.querySelector(".stage")).getPrope
 def steps(page: Page) -> int:
     count: int = page.run('document.querySelectorAll("#tokens input").length')
     return count
-
-
-@pytest.mark.engines("steps by `:has`, custom properties and transitions, which are the engine's own")
-def test_steps_with_javascript_and_asks_only_its_own_server(new_tab: Open, address: str) -> None:
-    page = new_tab()
-    page.open(f"{address}kv-cache.html")
-    assert_steps_through(page.run)
-    page.click("#tokens .R3 span")
-    assert "Step 4:" in str(settle(page.run)["narration"])
-    assert not page.errors
-    assert all(url.startswith(address) for url in page.requests)
-    assert not [url for url in page.requests if "/runtime-" in url or "worker" in url]  # Python is not asked for
 
 
 def test_no_button_moves_between_steps(new_tab: Open, address: str) -> None:
@@ -65,10 +57,19 @@ def test_opens_before_its_step_with_one_button_in_the_picture(new_tab: Open, add
     assert page.run(seen) == [False, True, True]
 
 
+@pytest.fixture(scope="module")
+def page(playwright: Playwright, engine: str, running: dict[str, Any], address: str) -> Iterator[Page]:
+    """The stepper, loaded once in each engine."""
+    with tab(playwright, engine, running=running, flags=[ONE_COMPILER]) as opened:
+        opened.open(f"{address}kv-cache.html")
+        yield opened
+        assert not opened.errors
+        assert all(url.startswith(address) for url in opened.requests)
+        assert not [url for url in opened.requests if "/runtime-" in url or "worker" in url]  # Python is not asked for
+
+
 @pytest.mark.engines("where Tab and arrow keys lead is the engine's own")
-def test_keyboard_alone_steps_and_walks_the_stages(new_tab: Open, address: str) -> None:
-    page = new_tab()
-    page.open(address + "kv-cache.html")
+def test_keyboard_alone_steps_and_walks_the_stages(page: Page) -> None:
     for _ in range(24):
         page.press("Tab")
         if page.run('document.activeElement.name === "step"'):
@@ -88,6 +89,13 @@ def test_keyboard_alone_steps_and_walks_the_stages(new_tab: Open, address: str) 
         page.press(key)
         assert page.run('document.querySelector("[name=phase]:checked").value') == value
     assert page.run("getComputedStyle(document.activeElement.nextElementSibling).outlineStyle") == "solid"  # is seen
+
+
+@pytest.mark.engines("steps by `:has`, custom properties and transitions, which are the engine's own")
+def test_steps_with_javascript(page: Page) -> None:
+    assert_steps_through(page.run)
+    page.click("#tokens .R3 span")
+    assert "Step 4:" in str(settle(page.run)["narration"])
 
 
 def test_each_stage_shows_its_line_of_the_model_and_no_later_result(new_tab: Open, address: str) -> None:
@@ -121,9 +129,7 @@ def test_layer_and_head_change_what_is_shown(new_tab: Open, address: str) -> Non
 
 
 @pytest.mark.engines("animations have the engine's own clock")
-def test_play_walks_all_steps_and_holds(new_tab: Open, address: str) -> None:
-    page = new_tab()
-    page.open(address + "kv-cache.html")
+def test_play_walks_all_steps_and_holds(page: Page) -> None:
     page.run('document.querySelector(".T.R0 input").click()')
     # an animation can be asked for its state at any time: no need to wait for it
     page.run('document.querySelector("[name=play]").click()')
@@ -141,7 +147,6 @@ def test_play_walks_all_steps_and_holds(new_tab: Open, address: str) -> None:
     assert page.run(SEEN)["narration"][0].startswith(f"Step {n}:")
 
 
-@pytest.mark.engines("says in its own way that less motion is asked for")
 def test_reduced_motion_has_no_motion_and_no_play(new_tab: Open, engine: str, address: str) -> None:
     if engine == "webkit":
         pytest.skip("WebKitGTK takes the preference from the desktop")

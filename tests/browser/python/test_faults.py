@@ -158,9 +158,9 @@ def test_a_file_that_is_cut_off_is_said(new_tab: Open, faulty: tuple[str, Fault]
 def test_a_first_step_does_not_wait_for_the_rest_and_what_needs_it_says_why_it_does_not_come(
     new_tab: Open, site: Path
 ) -> None:
-    """By Python itself: what it lacks is known to the worker alone."""
+    """By Python itself: what it lacks is known to the worker alone. A wrong type does not matter."""
     fault = Fault(site)
-    fault.kinds = {MORE: "missing"}
+    fault.kinds = {MORE: "missing", WASM: "wrong type", WORKER: "wrong type"}
     with serving(site, fault) as url:
         page = open_live(new_tab(), url + "kv-cache.html")
         assert press(page, "next")["state"]["n"] == 4
@@ -259,13 +259,6 @@ def test_a_frame_without_an_origin_at_a_server_that_lets_none_read(new_tab: Open
     with serving(stub, closed, readable=False) as url:
         page = open_live(new_tab(), url + "embed/kv-cache.html")
         assert_fails(page, "a frame without an origin", *["forbids connect-src"] * (engine == "webkit"))
-
-
-def test_a_wrong_type_does_not_matter(new_tab: Open, site: Path) -> None:
-    fault = Fault(site)
-    fault.kinds = dict.fromkeys((WASM, WORKER), "wrong type")
-    with serving(site, fault) as url:
-        assert press(open_live(new_tab(), url + "kv-cache.html"), "next")["state"]["n"] == 4
 
 
 def test_a_worker_that_comes_late_does_not_become_a_second_one(new_tab: Open, faulty: tuple[str, Fault]) -> None:
