@@ -1,5 +1,5 @@
-"""WCAG 2.2 AA: what a screen reader gets, what forced colours leave, text in any direction (test_sweep.py has axe,
-targets and sizes)."""
+"""WCAG 2.2 AA: what a screen reader gets, what forced colours leave (test_sweep.py has axe, targets and sizes; text
+in any direction: tests/browser/python/test_live.py)."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -9,10 +9,7 @@ import pytest
 from playwright.sync_api import Browser
 from playwright.sync_api import Page as Tab
 
-from tests.browser.conftest import Open
-from tests.browser.live import open_live, press
-
-STEPPERS = ["kv-cache", "kv-cache-words"]
+from tests.support.sampled import sampled
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +26,7 @@ def tree(tab: Tab) -> list[tuple[str, str]]:
     return [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if not node["ignored"]]
 
 
-@pytest.mark.parametrize("name", STEPPERS)
+@pytest.mark.parametrize("name", sampled(["kv-cache", "kv-cache-words"], {"kv-cache"}, "the same tables"))
 def test_the_step_on_show_is_told_as_tables_and_one_sentence(still: Tab, site: Path, name: str) -> None:
     still.goto((site / f"{name}.html").as_uri())
     for i in (2, 0, 4):
@@ -120,14 +117,3 @@ def test_states_are_told_apart_when_colours_are_forced(chromium: Browser, site: 
     )
     assert not set(chosen) & set(others)
     tab.close()
-
-
-def test_what_is_quoted_stands_by_itself_whatever_its_direction(new_tab: Open, address: str) -> None:
-    page = new_tab()
-    open_live(page, address + "why-q.html")
-    page.fill("#prompt", "שלום")
-    press(page, "run")
-    assert page.run('document.querySelector("#prompt-error bdi").textContent').strip("“”") in "שלום"
-    assert page.run('document.querySelectorAll("#prompt-error bdi").length') == page.run(
-        'document.querySelector("#prompt-error").textContent.split("“").length - 1'
-    )

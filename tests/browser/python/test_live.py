@@ -116,6 +116,15 @@ def test_bad_input_gets_a_sentence_under_the_field_and_the_picture_stays(page: P
     assert page.run('document.querySelector("#prompt-error").textContent') == ""
 
 
+def test_what_is_quoted_stands_by_itself_whatever_its_direction(page: Page) -> None:
+    choose(page, model="names", prompt="שלום")
+    press(page, "run")
+    assert page.run('document.querySelector("#prompt-error bdi").textContent').strip("“”") in "שלום"
+    assert page.run('document.querySelectorAll("#prompt-error bdi").length') == page.run(
+        'document.querySelector("#prompt-error").textContent.split("“").length - 1'
+    )
+
+
 def test_enter_in_the_prompt_runs_it(page: Page) -> None:
     choose(page, model="names", temperature="0")
     page.fill("#prompt", "zo")
