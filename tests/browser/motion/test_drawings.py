@@ -3,9 +3,12 @@
 Nobody waits: the transitions of a page can be stopped and set to any moment, and the boxes of all parts are read there.
 """
 
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
+from playwright.sync_api import Playwright
 
 from microgpt.course import page as page_of
 from microgpt.course.many_at_once import lesson as many_at_once
@@ -15,8 +18,9 @@ from microgpt.course.prefill_and_decode.lesson import view
 from microgpt.course.why_q import lesson as why_q
 from microgpt.viz.settings import Settings
 from tests.browser.conftest import Open
-from tools.browsers import Page
+from tools.browsers import ONE_COMPILER, Page, tab
 
+At = Callable[[str], Page]
 ENGINES = ["pages", "shared-prefixes", "many-at-once"]
 LESSONS = ["attention", "fewer-heads", "memory", "prefill-and-decode", "with-and-without", "old-rows", "why-q"]
 LESSONS += [*ENGINES, "full-cache"]
@@ -57,6 +61,21 @@ return [...choices.keys()].slice(0, 5).map((i) => {
 )
 
 
+@pytest.fixture(scope="module")
+def opened(playwright: Playwright, engine: str, running: dict[str, Any], address: str) -> Iterator[At]:
+    """opened("pages") is a tab of that page, loaded once: each test begins with a choice of its own."""
+    tabs = dict[str, Page]()
+    with ExitStack() as stack:
+
+        def of(name: str) -> Page:
+            if name not in tabs:
+                tabs[name] = stack.enter_context(tab(playwright, engine, running=running, flags=[ONE_COMPILER]))
+                tabs[name].open(f"{address}{name}.html")
+            return tabs[name]
+
+        yield of
+
+
 def walk(page: Page, which: int) -> Any:
     return page.run(f"(() => {{ const which = {which}; {WALK} }})()")
 
@@ -70,9 +89,8 @@ def like(a: list[float], b: list[float]) -> bool:
 
 
 @pytest.mark.parametrize("name", [pytest.param(LESSONS[0], marks=OWN), *LESSONS[1:]])
-def test_what_stays_begins_where_it_was_and_moves(new_tab: Open, address: str, name: str) -> None:
-    page = new_tab()
-    page.open(f"{address}{name}.html")
+def test_what_stays_begins_where_it_was_and_moves(opened: At, name: str) -> None:
+    page = opened(name)
     assert drawings(page)
     for which in range(drawings(page)):
         moved = 0
@@ -124,9 +142,8 @@ def test_what_is_kept_stands_below_the_middle_of_those_that_share_it(new_tab: Op
                 assert all(abs(end - middle) < 1.5 for end in wires[share])  # each query's line ends there
 
 
-def test_each_token_lies_in_the_pass_that_runs_it(new_tab: Open, address: str) -> None:
-    page = new_tab()
-    page.open(f"{address}prefill-and-decode.html")
+def test_each_token_lies_in_the_pass_that_runs_it(opened: At) -> None:
+    page = opened("prefill-and-decode")
     found = page.run(
         f"""(() => {{ const which = 0; {TOOLS}
         const top = (e) => Math.round(e.getBoundingClientRect().top - drawing.querySelector(".fall").getBoundingClientRect().top);
@@ -143,10 +160,9 @@ def test_each_token_lies_in_the_pass_that_runs_it(new_tab: Open, address: str) -
         assert first == sum(block.phase == "prefill" for block in way.blocks)
 
 
-def test_each_step_adds_one_line_below_those_before(new_tab: Open, address: str) -> None:
+def test_each_step_adds_one_line_below_those_before(opened: At) -> None:
     """Where the last line ends, and which cells are lit: those of the step."""
-    page = new_tab()
-    page.open(f"{address}with-and-without.html")
+    page = opened("with-and-without")
     found = page.run(
         f"""(() => {{ const which = 0; {TOOLS}
         const falls = [...drawing.querySelectorAll(".fall")], line = falls[0].querySelector(".rows span").clientHeight;
@@ -161,11 +177,10 @@ def test_each_step_adds_one_line_below_those_before(new_tab: Open, address: str)
             assert cells == [[j, float(j >= i)] for j in range(len(found))]  # what is lit below is out of sight
 
 
-def test_what_is_stale_spreads_from_the_first_layer_to_the_last(new_tab: Open, address: str) -> None:
+def test_what_is_stale_spreads_from_the_first_layer_to_the_last(opened: At) -> None:
     """It rises: each layer begins 150 ms after the one below it, and no cell before the one on its left; a cell says
     how far off it is no sooner than it begins."""
-    page, lesson = new_tab(), page_of("old-rows")
-    page.open(f"{address}old-rows.html")
+    page, lesson = opened("old-rows"), page_of("old-rows")
     page.run('document.querySelector("#experiment-0").click()')
     begun = page.run(
         f"""(() => {{ const which = 0; {TOOLS}
@@ -188,9 +203,8 @@ def test_what_is_stale_spreads_from_the_first_layer_to_the_last(new_tab: Open, a
                 assert below is None or stain - below == pytest.approx(150)
 
 
-def test_the_reads_are_drawn_up_to_the_step(new_tab: Open, address: str) -> None:
-    page = new_tab()
-    page.open(f"{address}why-q.html")
+def test_the_reads_are_drawn_up_to_the_step(opened: At) -> None:
+    page = opened("why-q")
     found = page.run(
         f"""(() => {{ const which = 0; {TOOLS}
         const whole = drawing.querySelector(".on").getBoundingClientRect().width;
@@ -205,9 +219,8 @@ def test_the_reads_are_drawn_up_to_the_step(new_tab: Open, address: str) -> None
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_a_case_is_drawn_alike_whenever_it_is_chosen(new_tab: Open, address: str, name: str) -> None:
-    page = new_tab()
-    page.open(f"{address}{name}.html")
+def test_a_case_is_drawn_alike_whenever_it_is_chosen(opened: At, name: str) -> None:
+    page = opened(name)
     boxes = page.run(
         f"""(() => {{ const which = 0; {TOOLS}
         return [2, 3, 2].map((i) => {{
@@ -217,9 +230,8 @@ def test_a_case_is_drawn_alike_whenever_it_is_chosen(new_tab: Open, address: str
     assert boxes[0] == boxes[2] != boxes[1]
 
 
-def test_a_row_goes_from_its_text_to_its_slot_and_a_block_from_the_queue_and_back(new_tab: Open, address: str) -> None:
-    page, lesson = new_tab(), page_of("pages")
-    page.open(f"{address}pages.html")
+def test_a_row_goes_from_its_text_to_its_slot_and_a_block_from_the_queue_and_back(opened: At) -> None:
+    page, lesson = opened("pages"), page_of("pages")
     found = page.run(
         f"""(() => {{ const which = 0; {TOOLS}
         const middle = (e) => {{ const {{ left, top, width, height }} = e.getBoundingClientRect();
@@ -250,7 +262,7 @@ def test_a_row_goes_from_its_text_to_its_slot_and_a_block_from_the_queue_and_bac
 
 def test_what_is_later_than_the_pass_on_show_is_not_seen(new_tab: Open, address: str) -> None:
     """The playhead stands at the end of the pass; pieces are cut there, and words stand that are written."""
-    page, lesson = new_tab(), page_of("many-at-once")
+    page, lesson = new_tab(), page_of("many-at-once")  # in the case that it opens with
     page.open(f"{address}many-at-once.html")
     found = page.run(
         """(() => { const end = () => document.getAnimations().forEach((a) => a.finish());
