@@ -42,13 +42,12 @@ def test_words_are_learned_kept_and_run_in_a_lesson(new_tab: Open, address: str)
     press(page, "use")
     assert "Kept" in page.run('document.querySelector("#kept").textContent')
     assert page.run('document.querySelector("#prompt-error").textContent') == ""
-    page.open(f"{address}kv-cache.html?model=own")  # with a Python of its own, which reads what is kept
-    assert soon(page, lambda: page.run('document.querySelector("#prompt").value') == "Άνν", 90)
-    assert "Ά" in page.run('document.querySelector("#widget").textContent')
-    page.open(f"{address}train-your-own.html")
-    page.run("(() => { window.answers = [] })()")
-    page.click("button[data-hook=forget]")
-    assert soon(page, lambda: "No model of yours" in page.run('document.querySelector("#kept").textContent'), 90)
-    page.open(f"{address}kv-cache.html?model=own")
-    assert soon(page, lambda: "keeps no model" in page.run('document.querySelector("#prompt-error").textContent'), 90)
-    assert page.errors == []
+    lesson = PlaywrightPage(page.tab.context.new_page())
+    lesson.open(f"{address}kv-cache.html?model=own")  # with a Python of its own, which reads what is kept
+    assert soon(page, lambda: lesson.run('document.querySelector("#prompt").value') == "Άνν", 90)
+    assert "Ά" in lesson.run('document.querySelector("#widget").textContent')
+    press(page, "forget")
+    assert "No model of yours" in page.run('document.querySelector("#kept").textContent')
+    lesson.reload()
+    assert soon(page, lambda: "keeps no model" in lesson.run('document.querySelector("#prompt-error").textContent'), 90)
+    assert page.errors == lesson.errors == []

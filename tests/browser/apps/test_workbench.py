@@ -45,7 +45,7 @@ def test_from_a_bug_in_an_address_to_code_of_one_s_own(new_tab: Open, address: s
     page.click(UNDO)
     until(page, "All 1")
     assert page.run(VALUE).strip() == original().strip() and page.run(MARKED) == ""
-    page.open(f"{address}workbench.html")  # which asks for no bug when it is loaded anew
+    page.run("history.replaceState(null, '', 'workbench.html')")  # which asks for no bug when it is loaded anew
     page.run(FOCUS)
     page.press("ControlOrMeta+Home")
     page.tab.keyboard.type("print(1)  # ")
