@@ -27,7 +27,6 @@ def test_a_letter_leads_to_its_word_in_sight(new_tab: Open, address: str, folder
     assert not page.errors
 
 
-@pytest.mark.engines("choosing by `:has` in a list")
 def test_a_word_is_found_by_typing_and_no_script_runs(new_tab: Open, engine: str, address: str) -> None:
     page = new_tab(javascript=engine != "chromium")  # the others would need a browser of its own
     page.open(f"{address}glossary.html")

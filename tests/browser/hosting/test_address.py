@@ -3,9 +3,12 @@
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
+from playwright.sync_api import Playwright
+from pytest import TempPathFactory as Factory
 
 from microgpt.course import LESSONS
 from microgpt.course import page as page_named
@@ -16,7 +19,7 @@ from tests.browser.conftest import Open
 from tests.browser.hosts import sandboxed
 from tests.browser.live import STATE, soon
 from tests.support.sampled import sampled
-from tools.browsers import UNFOLD, Page
+from tools.browsers import ONE_COMPILER, UNFOLD, Page, tab
 from tools.server import serving
 
 OWN = pytest.mark.engines("addresses, controls and messages between frames are the engine's own")
@@ -173,14 +176,15 @@ def frame_of(page: Page, address: str) -> object:
 PLAYING = "document.querySelector('[name=play]').checked"
 
 
-@pytest.fixture
-def hosted(new_tab: Open, engine: str, address: str, tmp_path: Path) -> Iterator[tuple[Page, Callable[[str], object]]]:
+@pytest.fixture(scope="module")
+def hosted(
+    playwright: Playwright, engine: str, running: dict[str, Any], address: str, tmp_path_factory: Factory
+) -> Iterator[tuple[Page, Callable[[str], object]]]:
     """A page of another host with a frame that may play; what evaluates in the frame."""
     if engine == "webkit":
         pytest.skip("WebKit's driver does not enter a frame of another host")
-    host_page(tmp_path, f'<iframe src="{address}embed/kv-cache.html?play=1"></iframe>')
-    with serving(tmp_path) as host:
-        page = new_tab()
+    host_page(folder := tmp_path_factory.mktemp("host"), f'<iframe src="{address}embed/kv-cache.html?play=1"></iframe>')
+    with serving(folder) as host, tab(playwright, engine, running=running, flags=[ONE_COMPILER]) as page:
         page.open(host + "host.html")
         page.wait("window.heard.length >= 2")
         yield page, frame_of(page, address).evaluate  # type: ignore[attr-defined]
@@ -295,7 +299,8 @@ def test_a_frame_hears_its_two_kinds_of_messages_and_lets_all_others_pass(
     hosted: tuple[Page, Callable[[str], object]],
 ) -> None:
     page, inside = hosted
-    assert soon(page, lambda: quiet(page))
+    page.run("(frames[0].postMessage('slide:start', '*'), 0)")
+    assert soon(page, lambda: inside(PLAYING) is True and quiet(page))
     page.run(f"(window.heard.length = 0, {MESSAGES}.forEach((one) => frames[0].postMessage(one, '*')), 0)")
     page.pause(0.5)
     assert inside(PLAYING) is True

@@ -86,10 +86,7 @@ def wait_for(page: Page, *paths: str) -> None:
     page.wait(f"{KEPT}.then((kept) => {list(paths)}.every((path) => kept.includes(path)))")
 
 
-OWN = pytest.mark.engines("service workers and their stores are the engine's own")
-
-
-@OWN
+@pytest.mark.engines("service workers and their stores are the engine's own")
 def test_a_page_that_was_visited_once_works_without_a_network_and_python_if_it_was_used(
     new_tab: Open, stub: Path
 ) -> None:
@@ -165,7 +162,7 @@ BROKEN = {
 
 @pytest.mark.parametrize(
     "how",
-    [pytest.param("denied", marks=OWN), *sampled([*BROKEN][1:], {"full"}, "other ways to keep nothing")],
+    sampled(BROKEN, {"denied", "full"}, "other ways to keep nothing"),
 )
 def test_without_storage_everything_comes_from_the_network(new_tab: Open, stub: Path, how: str) -> None:
     line = Line()

@@ -59,7 +59,6 @@ def test_a_swap_moves_no_piece_and_changes_the_bars_of_what_is_lit_alone(new_tab
     assert len(lit_now) == 2 and (False, *calm) in lit_now and (True, *calm) not in lit_now
 
 
-@pytest.mark.engines("transitions are the engine's own")
 def test_another_token_moves_the_same_bars(new_tab: Open, address: str) -> None:
     """Half way, each bar is half way: none is put in the place of another."""
     page = opened(new_tab, address)

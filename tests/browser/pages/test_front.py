@@ -60,7 +60,6 @@ def moment(step: int, share: float) -> float:
     return LEAD + SLOW + (step - 2 + share) * QUICK
 
 
-@pytest.mark.engines("animations are the engine's own")
 def test_it_runs_by_itself_three_times_at_most(page: Page) -> None:
     assert page.run(f"{ANIMATIONS}.length") > 0
     assert page.run(f"{ANIMATIONS}.every((one) => one.playState === 'running' && one.currentTime !== null)")

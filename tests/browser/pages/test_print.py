@@ -13,13 +13,18 @@ from microgpt.course import LESSONS
 from tests.browser.paper import bare, printed, texts
 from tools.browsers import UNFOLD
 
-SAMPLE = {"attention", "kv-cache", "with-and-without", "memory", "many-at-once", "latent-row"}  # of each kind of cases
+SAMPLE = {"attention", "kv-cache", "memory", "many-at-once"}  # of each kind of cases
 AGAIN = pytest.mark.thorough("the same rules of print on other cases")
+OTHERS = ["index", "glossary", "embed/kv-cache", "es/with-and-without"]
 
 
 @pytest.mark.parametrize(
     ("name", "format"),
-    [("kv-cache", "A4"), ("kv-cache", "Letter"), pytest.param("kv-cache-words", "A4", marks=AGAIN)],
+    [
+        ("kv-cache", "A4"),
+        pytest.param("kv-cache", "Letter", marks=AGAIN),
+        pytest.param("kv-cache-words", "A4", marks=AGAIN),
+    ],
 )
 def test_every_step_is_printed_whole_on_one_sheet(paper: Tab, site: Path, name: str, format: str) -> None:
     paper.goto((site / f"{name}.html").as_uri())
@@ -141,7 +146,7 @@ def test_two_runs_are_drawn_as_far_as_their_last_step(paper: Tab, site: Path) ->
     paper.emulate_media(media="null")
 
 
-@pytest.mark.parametrize("name", ["index", "glossary", "embed/kv-cache", "es/with-and-without"])
+@pytest.mark.parametrize("name", [*OTHERS[:3], pytest.param(OTHERS[3], marks=AGAIN)])
 def test_other_pages_print_too(paper: Tab, site: Path, name: str) -> None:
     paper.goto((site / f"{name}.html").as_uri())
     sheets = "".join(printed(paper))
