@@ -139,7 +139,7 @@ PAGES = [
     Fault(
         "play-that-plays-every-second-time", "pages", MACHINE,
         ".stepper:has(#plays-once:checked) .over-once, .stepper", ".stepper",
-        (f"{EVERY_PRESS}[chromium-letters-the end]",),
+        (f"{EVERY_PRESS}[chromium-letters]",),
     ),
     Fault(
         "stage-that-shows-the-next", "pages", "microgpt/course/inside/states.css",
