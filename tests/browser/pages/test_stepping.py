@@ -64,8 +64,6 @@ def page(playwright: Playwright, engine: str, running: dict[str, Any], address: 
         opened.open(f"{address}kv-cache.html")
         yield opened
         assert not opened.errors
-        assert all(url.startswith(address) for url in opened.requests)
-        assert not [url for url in opened.requests if "/runtime-" in url or "worker" in url]  # Python is not asked for
 
 
 @pytest.mark.engines("where Tab and arrow keys lead is the engine's own")
@@ -92,10 +90,12 @@ def test_keyboard_alone_steps_and_walks_the_stages(page: Page) -> None:
 
 
 @pytest.mark.engines("steps by `:has`, custom properties and transitions, which are the engine's own")
-def test_steps_with_javascript(page: Page) -> None:
+def test_steps_with_javascript_and_asks_only_its_own_server(page: Page, address: str) -> None:
     assert_steps_through(page.run)
     page.click("#tokens .R3 span")
     assert "Step 4:" in str(settle(page.run)["narration"])
+    assert all(url.startswith(address) for url in page.requests)
+    assert not [url for url in page.requests if "/runtime-" in url or "worker" in url]  # Python is not asked for
 
 
 def test_each_stage_shows_its_line_of_the_model_and_no_later_result(new_tab: Open, address: str) -> None:

@@ -383,7 +383,7 @@ def test_any_prompt_is_a_whole_figure_or_a_sentence(one: Page, data: st.DataObje
 
 def test_a_hostile_vocabulary_is_text() -> None:
     one = page("kv-cache")
-    picture = Picture(view_of(one).trace)
+    picture = Picture(Settings(one.model, one.prompt).trace())
     evil = ["<script>", "]]>&", "‮x", "\x00", "\uffff", "a\tb", "漢" * 30]
     for i, token in enumerate(evil):
         object.__setattr__(picture.trace, "about", {**picture.about, "tokens": evil})
