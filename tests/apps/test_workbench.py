@@ -12,6 +12,7 @@ from microgpt.model import forward
 from microgpt.viz.drawing.phases import stage
 from microgpt.viz.drawing.picture import Picture
 from microgpt.viz.rendering import render
+from microgpt.viz.session import dispatch
 from microgpt.viz.settings import Settings
 from microgpt.weights import shipped
 from microgpt.workbench import checks
@@ -127,6 +128,17 @@ def test_checks_of_the_reader_run_in_place_of_ours() -> None:
 def test_save_and_open() -> None:
     assert press("save", code="mine")["yours.py"] == "mine"
     assert "No file" in press("open")["#prompt-error"]
+
+
+def test_what_is_saved_before_the_checks_have_run_asks_for_them_again() -> None:
+    """A page asks for what is to come later only where nothing else was pressed meanwhile."""
+    fields = {"page": PAGE.name, "model": "names", "prompt": "emm", "code": CODE}
+    drawn, _ = dispatch(None, "run", fields)
+    for hook in ("save", "save-hook", "save-files"):
+        state, patches = dispatch(drawn, hook, fields)
+        assert {"again": "check"} in patches and state == drawn
+    checked, _ = dispatch(drawn, "check", fields)
+    assert {"again": "check"} not in dispatch(checked, "save", fields)[1]
 
 
 def test_a_hook_is_loaded_and_run_and_its_files_saved_and_undone() -> None:

@@ -65,8 +65,13 @@ view = View
 def draw(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
     """The machine, drawn from the reader's code; what the checks say of it comes in an answer of its own."""
     answer = answer_of(fields, examines=False)
-    later = [again("check")] if answer.checking else []
-    return {"settings": parse(fields)._asdict()}, [*answer_patches(answer, fields), *later]
+    state = {"settings": parse(fields)._asdict(), "checking": answer.checking}
+    return state, [*answer_patches(answer, fields), *checks_to_come(state)]
+
+
+def checks_to_come(state: State | None) -> list[Patch]:
+    """Asks for the checks of a program that is drawn. What is pressed before they run comes first, and asks again."""
+    return [again("check")] if state and state.get("checking") else []
 
 
 def check(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
@@ -74,7 +79,7 @@ def check(state: State | None, fields: Mapping[str, str]) -> tuple[State | None,
     answer = answer_of(fields)._replace(tells=True)
     shown = answer.run.picture if answer.run else None
     late = [patch(at, pieces_of(shown, name, range(shown.n))) for at, name in LATE.items()] if shown else []
-    return state, [*answer_patches(answer, fields, draws=False), *late]
+    return {**(state or {}), "checking": False}, [*answer_patches(answer, fields, draws=False), *late]
 
 
 def answer_of(fields: Mapping[str, str], examines: bool = True) -> Answer:
@@ -211,14 +216,15 @@ def code_patches(text: str, fields: Mapping[str, str]) -> list[Patch]:
 
 def save(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
     """The reader's program as a file, which runs where the package is installed."""
-    return state, [file(PROGRAM, code_in(fields)[0], "text/x-python")]
+    return state, [file(PROGRAM, code_in(fields)[0], "text/x-python"), *checks_to_come(state)]
 
 
 def save_hook(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
     """The reader's hook as a file, which runs by itself on the same text where the package is installed."""
     model, prompt, *sampling = parse(fields)
     chosen = dict(zip(Settings._fields[2:], sampling, strict=True)) if sampling != list(DEFAULTS[2:]) else {}
-    return state, [file(HOOK, program_of(fields["hook"] or NO_HOOK_YET, model, prompt, **chosen), "text/x-python")]
+    text = program_of(fields["hook"] or NO_HOOK_YET, model, prompt, **chosen)
+    return state, [file(HOOK, text, "text/x-python"), *checks_to_come(state)]
 
 
 def save_files(state: State | None, fields: Mapping[str, str]) -> tuple[State | None, list[Patch]]:
@@ -229,7 +235,7 @@ def save_files(state: State | None, fields: Mapping[str, str]) -> tuple[State | 
             saved.append(file(name, data.decode("utf-8"), "text/plain"))
         except UnicodeDecodeError:
             raise UserError("“%(name)s” is no text in UTF-8.", name=name[:40]) from None
-    return state, saved
+    return state, [*saved, *checks_to_come(state)]
 
 
 HOOKS = {
