@@ -45,7 +45,9 @@ def slips(tree: Element) -> list[str]:
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_page_is_sound(page: Any, lang: str, site: Path) -> None:
-    tree = strict((site / folder(lang) / f"{page.name}.html").read_text("utf-8"))
+    html = (site / folder(lang) / f"{page.name}.html").read_text("utf-8")
+    assert re.findall(r"\w+[.!?]<a [^>]*>[^<]*", html) == []  # a link after a sentence, and no space between them
+    tree = strict(html)
     assert list(amiss(tree)) == []
     assert slips(tree) == []
     sentences = [one for one in tree.iter("p") if one.get("class") != "key"]  # a key is none
