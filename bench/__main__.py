@@ -12,7 +12,7 @@ from pathlib import Path
 
 from playwright.sync_api import Playwright, sync_playwright
 
-from bench import gpt2, hooks, pages, start, steps, table
+from bench import gpt2, hooks, pages, said, start, steps, table
 from bench.measure import Result
 from build import build
 from microgpt.errors import UserError
@@ -22,6 +22,7 @@ README = Path(__file__).parent / "README.md"
 TITLES = {
     "hooks": "Hooks",
     "gpt2": "GPT-2's shape",
+    "said": "What pages say of time",
     "start": "Live start",
     "steps": "A step on the page",
     "pages": "The pages",
@@ -43,7 +44,7 @@ def measures(stack: ExitStack) -> dict[str, Callable[[], list[Result]]]:
             return [Result(TITLES[name], "not measured: Chromium is not installed")]
         return IN_BROWSER[name](*share())
 
-    own: dict[str, Callable[[], list[Result]]] = {"hooks": hooks.measure, "gpt2": gpt2.measure}
+    own: dict[str, Callable[[], list[Result]]] = {"hooks": hooks.measure, "gpt2": gpt2.measure, "said": said.measure}
     return own | {name: partial(in_browser, name) for name in IN_BROWSER}
 
 

@@ -1,7 +1,6 @@
 """The race by a clock that ticks as told: what each runner runs, what is counted, how it goes on from its state."""
 
 import re
-import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -14,7 +13,6 @@ from microgpt.experiments import growth
 from microgpt.viz.drawing import timing
 from microgpt.viz.patches import Patch, State
 from microgpt.viz.session import dispatch
-from microgpt.weights import SHIPPED
 
 FIELDS = {"page": "with-and-without", "model": "names", "prompt": "emm", "race_length": "16"}
 
@@ -82,21 +80,6 @@ def test_a_lap_that_nobody_remembers_begins_anew_and_another_length_is_another_r
     end, _, _ = to_the_end(state, race_length="64")
     fresh, patches = send(end, race_length="64")
     assert fresh and fresh["race"]["laps"] == [] and any("again" in patch for patch in patches)
-
-
-@pytest.mark.parametrize("model", SHIPPED)
-def test_a_pass_over_many_rows_takes_less_time_per_row_than_a_pass_over_one(model: str) -> None:
-    """What the page gives as the reason why seconds are no multiply-adds, by the processor's clock, for each length."""
-    course = course_of({**FIELDS, "model": model, "prompt": "the" if model == "stories" else "emm"}, LENGTHS[-1])
-
-    def seconds(n: int) -> float:
-        began = time.process_time()
-        recompute(course.params, course.config, course.ids[:n])
-        return time.process_time() - began
-
-    one, *many = (min(seconds(n) for _ in range(9)) for n in (1, *LENGTHS))
-    for n, took in zip(LENGTHS, many, strict=True):
-        assert took / n < 0.8 * one
 
 
 def test_a_length_that_is_not_on_the_list_is_told_in_a_sentence() -> None:
