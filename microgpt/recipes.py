@@ -115,8 +115,9 @@ def prepare(name: str, data: Path | None, steps: int | None = None) -> Recipe:
         return names_run(data, 1, steps or 1000, 0.01)
     if name == "names-deep":  # deeper models want smaller steps, and more of them
         return names_run(data, 4, steps or 20_000, 0.003)
-    if name in ("stories", "stories-mla", "cuentos"):
-        return stories_run(steps or 12_000, 0.005, "es" if name == "cuentos" else "en", latent=name == "stories-mla")
+    if name in ("stories", "stories-mla", "cuentos", "cuentos-mla"):
+        lang, latent = "es" if name.startswith("cuentos") else "en", name.endswith("-mla")
+        return stories_run(steps or 12_000, 0.005, lang, latent)
     raise UserError("There is no model “%(name)s”. Choose one of: %(known)s.", name=name, known=", ".join(TRAINED))
 
 

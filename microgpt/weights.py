@@ -32,7 +32,7 @@ from microgpt.tokenizer import TOKENIZERS, Tokenizer
 SMALLEST_NUMBER, LARGEST_NUMBER = (1e-30, 1e30)
 MOST_BYTES = 500_000_000  # bytes of a file of ours, unpacked
 SHIPPED = ("names", "names-deep", "stories")
-TRAINED = (*SHIPPED, "stories-mla", "cuentos")  # of one lesson alone; of the Spanish pages
+TRAINED = (*SHIPPED, "stories-mla", "cuentos", "cuentos-mla")  # of one lesson alone; of the Spanish pages
 OWN_MODEL = "own"  # how the model is called that a reader has trained
 
 

@@ -31,7 +31,7 @@ class Page(NamedTuple):
     sources: tuple[str, ...] = ()  # what it rests on, by keys of viz/text/sources.py
     live: str = "text"
     models: tuple[str, ...] = SHIPPED
-    own_layers: int = 1  # that a reader's model must have; 0 where none runs, as a second one must fit the first
+    own_layers: int = 1  # that a reader's model must have
     extra: str = ""  # a second template of the widget, below it, which answers to the first leave alone
     app: str = ""
     hero: str = ""  # the widget whose figure stands for a page that has none

@@ -61,11 +61,11 @@ def settings_for(
 ) -> Settings:
     """A run of a model that the page knows; without a prompt, on one that the model knows."""
     model = model or page.model
-    if (model == OWN_MODEL or model in KEPT) and not page.own_layers:
-        sentence = N_("This lesson needs a second model that fits the first, so it runs with %(models)s alone.")
-        raise UserError(sentence, models=", ".join(page.models))
     if model == OWN_MODEL and OWN_MODEL not in KEPT:
         raise UserError(NO_OWN)
+    if model in KEPT and KEPT[model].config.n_layer < page.own_layers:
+        sentence = N_("This lesson needs a model of %(least)s layers or more; yours has %(n)s. Train a larger one.")
+        raise UserError(sentence, least=page.own_layers, n=KEPT[model].config.n_layer)
     if model not in (*page.models, *KEPT):
         sentence = N_("The page “%(page)s” does not know the model “%(model)s”; it has %(models)s.")
         raise UserError(sentence, page=page.name, model=model[:40], models=", ".join(page.models))

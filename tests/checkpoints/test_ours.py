@@ -19,6 +19,8 @@ from microgpt.apps.train_your_own.cities import CITIES
 from microgpt.checkpoints.ours import KEY, file_bytes, read_model
 from microgpt.checkpoints.safetensors import META
 from microgpt.course import LESSONS
+from microgpt.course.guess_and_check.lesson import draft_for
+from microgpt.course.latent_row.taught import latent_model, learn_from, texts_of
 from microgpt.decode import recompute
 from microgpt.experiments.gradient import losses
 from microgpt.experiments.trainer import Trainer
@@ -142,31 +144,49 @@ def test_in_slices_stopped_and_gone_on_it_is_the_same_training(monkeypatch: pyte
     assert "All 1000 steps are done" in patches[0]["html"]
 
 
-SENTENCES = {  # of lessons that do not run with each model
-    "shared-prefixes": "rows above the first layer",
-    "guess-and-check": "needs a second model",
-    "latent-row": "needs a second model",
-}
-
-
 @pytest.mark.parametrize(
     ("data", "kind", "size"),
     [("\n".join(GREEK), "letters", "small"), (TEXT, "words", "medium"), (CITIES["es"], "letters", "medium")],
 )
-def test_every_lesson_runs_with_it_or_says_why_not(data: str, kind: str, size: str) -> None:
+def test_every_lesson_runs_with_it_or_says_how_large_it_must_be(data: str, kind: str, size: str) -> None:
     model = trained("\n".join(data.split()) if kind == "letters" else data, kind, size)
     for page in (one for one in LESSONS if one.live in ("text", "steps")):
         fields = {"page": page.name, "lang": "en", "model": OWN_MODEL, "prompt": page.prompt}
         KEPT.clear()
         _, patches = dispatch(None, "model", fields)
-        assert ("keeps no model of yours" in patches[0]["html"]) == (page.own_layers > 0), page.name
+        assert "keeps no model of yours" in patches[0]["html"], page.name
         keep_own(model)
         state, patches = dispatch(None, "model", fields)
         if state is None:
-            assert SENTENCES[page.name] in patches[0]["html"] and (size == "small" or not page.own_layers), page.name
+            needs = f"needs a model of {page.own_layers} layers or more; yours has {model.config.n_layer}."
+            assert model.config.n_layer < page.own_layers and needs in patches[0]["html"], page.name
         else:
             assert len({"#widget", "#stepper", "#prompt"} & {one.get("target") for one in patches}) == 2, page.name
             assert state["settings"]["model"] == OWN_MODEL and state["settings"]["prompt"] == model.prompt
+
+
+def test_a_model_with_latent_rows_learns_from_what_a_readers_model_writes() -> None:
+    """What that writes is likelier to it than to one that knows how often each letter comes."""
+    keep_own(model := trained("\n".join(GREEK), size="medium", steps=300))
+    made, again = latent_model(OWN_MODEL), learn_from(model)
+    assert made is latent_model(OWN_MODEL) and made.config.kv_lora_rank and made.tokenizer is model.tokenizer
+    assert all((made.params[name] == array).all() for name, array in again.params.items())
+    texts = list(texts_of(model))
+    found = np.bincount([i for ids in texts for i in ids[1:]])
+    shares = found[found > 0] / found.sum()
+    assert np.mean(np.concatenate([losses(made.params, made.config, ids) for ids in texts])) < -shares @ np.log(shares)
+    assert latent_model("cuentos-mla").tokenizer.vocabulary == shipped("cuentos").tokenizer.vocabulary
+
+
+def test_the_draft_of_a_readers_model_is_its_first_layer() -> None:
+    """What that hands on to the second goes to the output head."""
+    keep_own(trained("\n".join(GREEK), size="medium"))
+    model = shipped(OWN_MODEL)
+    draft, trace = draft_for(model), Recording(model, GREEK[0]).run()
+    logits = recompute(draft.params, draft.config, model.tokenizer.encode(GREEK[0]))
+    handed_on = trace["resid_pre", len(GREEK[0]), 1][0]
+    assert draft.config.n_layer == 1 and np.allclose(logits, model.params["lm_head"] @ handed_on, atol=1e-12)
+    assert draft_for(shipped("names-deep")).name == "names"
 
 
 def test_a_file_is_opened_by_the_command_and_from_python(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from tests.support.listings import (
     listings,
     names_of,
     printed,
+    printed_in_spanish,
     renewed,
 )
 
@@ -38,6 +39,10 @@ def versions() -> dict[str, str]:
 @pytest.mark.parametrize("name", listings())
 def test_a_listing_prints_what_is_recorded(name: str) -> None:
     assert printed(name) == RECORDED["printed"][name]
+
+
+def test_those_of_the_spanish_page_print_what_is_recorded() -> None:
+    assert printed_in_spanish(listings()) == RECORDED["printed_es"]
 
 
 @pytest.mark.parametrize("name", ["with_cache", "without_cache"])
@@ -101,10 +106,11 @@ def test_what_the_page_says_of_generate_and_of_a_static_cache() -> None:
 
 def test_the_record_names_these_versions_and_these_listings() -> None:
     assert RECORDED["versions"] == versions()
-    assert list(RECORDED["printed"]) == listings()
+    assert list(RECORDED["printed"]) == list(RECORDED["printed_es"]) == listings()
 
 
 if __name__ == "__main__":
-    made = {"versions": versions(), "printed": {name: printed(name) for name in listings()}}
+    told = {"printed": {name: printed(name) for name in listings()}, "printed_es": printed_in_spanish(listings())}
+    made = {"versions": versions()} | told
     PRINTED.write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", "utf-8")
     NOTEBOOK.write_text(json.dumps(renewed(), indent=1, ensure_ascii=False) + "\n", "utf-8")

@@ -9,9 +9,12 @@ import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+
+from microgpt.course.in_your_code.lesson import source
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "microgpt" / "course" / "in_your_code" / "listings"
@@ -72,8 +75,36 @@ def names_of(name: str, *swaps: tuple[str, str]) -> dict[str, Any]:
 
 def printed(name: str) -> str:
     """What a listing prints, in a Python of its own, which leaves no files behind."""
+    return run_python(str(FOLDER / f"{name}.py"))
+
+
+ONE_BY_ONE = """
+import io, json, runpy, sys
+from contextlib import redirect_stdout
+told = {}
+for name in sys.argv[1:]:
+    sys.modules.pop("stories_as_llama", None)  # a listing may change the model
+    with redirect_stdout(io.StringIO()) as out:
+        runpy.run_path(name + ".py")
+    told[name] = out.getvalue()
+print(json.dumps(told))
+"""
+
+
+def printed_in_spanish(names: Sequence[str]) -> dict[str, str]:
+    """What those listings of the Spanish page print, all in one Python."""
+    with TemporaryDirectory() as folder:
+        for one in FOLDER.glob("*.py"):
+            Path(folder, one.name).write_text(source(one.stem, "cuentos"), "utf-8")
+        found: dict[str, str] = json.loads(run_python("-c", ONE_BY_ONE, *names, folder=folder))
+    return found
+
+
+def run_python(*command: str, folder: str | None = None) -> str:
     environment = os.environ | {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "PYTHONIOENCODING": "utf-8"}
-    command = [sys.executable, "-B", str(FOLDER / f"{name}.py")]
-    run = subprocess.run(command, env=environment, capture_output=True, text=True, encoding="utf-8", check=False)
+    run = subprocess.run(
+        [sys.executable, "-B", *command],
+        cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8", check=False,
+    )  # fmt: skip
     assert run.returncode == 0, run.stderr
     return run.stdout

@@ -18,6 +18,6 @@ PAGE = Page(
     needs=("prefill-and-decode", "pages"),
     sources=("speculative", "vllm"),
     models=("names-deep",),
-    own_layers=0,
+    own_layers=2,
     figures=("pays",),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +26,8 @@ from microgpt.viz.drawing.chart import Chart, Series, line_chart
 from microgpt.viz.drawing.heat import RowPair, row_pairs
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
-from microgpt.weights import Model, shipped
+from microgpt.viz.text.language import translate
+from microgpt.weights import Model, is_own, shipped
 
 DRAFT = "names"  # the model that guesses
 GAMMA, SEED, TEMPERATURE = 4, 1, 1.0
@@ -57,7 +58,8 @@ class View:
     """Rounds of guesses for one text."""
 
     def __init__(self, settings: Settings) -> None:
-        target, draft, trace = shipped(settings.model), shipped(DRAFT), Trace()
+        target, trace = shipped(settings.model), Trace()
+        draft = draft_for(target)
         if not target.tokenizer.split(settings.prompt):
             raise UserError("The prompt is empty; give at least one token.")
         ids = target.tokenizer.encode(settings.prompt)
@@ -114,6 +116,15 @@ class View:
 
 
 view = View
+
+
+def draft_for(target: Model) -> Model:
+    """`names` for its deeper sister. A reader's model has none, so its own first layer guesses: what that hands on goes
+    to the output head at once."""
+    if not is_own(target):
+        return shipped(DRAFT)
+    name = translate([N_("the first layer of “%(model)s”")])[0] % {"model": target.name}
+    return replace(target, name=name, config=replace(target.config, n_layer=1))
 
 
 def branches(target: Model, draft: Model, ids: Sequence[int], widths: Sequence[int]) -> int:

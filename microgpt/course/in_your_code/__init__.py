@@ -19,6 +19,7 @@ PAGE = Page(
     sources=("transformers", "llama3", "gpt2"),
     live="",
     models=("stories",),
+    spoken=(("es", "cuentos", "El nuevo día es frío"),),
     extra="live",
     styles=("live",),
     figures=("loops",),

@@ -38,6 +38,16 @@ LOOPS = {  # the listings of the widget -> their name, and what its lines have t
     "generate": (N_("generate"), ("model.generate(", "past = out")),
 }
 
+IN_SPANISH = {  # what the listings of the Spanish page have in place of ours, with its model: the text, and its words
+    '"stories"': '"cuentos"',
+    "The next day is bright": "El nuevo día es frío",
+    "and the sun is": "y la nieve es",
+    "and the girl is": "y la niña está",
+    "The cat": "El gato",
+    "vocab_size=99": "vocab_size=112",
+    "token_id=98": "token_id=111",
+}
+
 
 class CodeLine(NamedTuple):
     """A line of a listing, and whether it matters here."""
@@ -80,7 +90,9 @@ class View:
         config, tokens = Config(**trace.about["config"]), [show(token) for token in trace.about["tokens"]]
         made, rows = passes(config, tokens, trace.about["n_prompt"]), kv_bytes(PRESETS[LARGE_MODEL].config, 1, 2)
         names = list(LOOPS)
-        bug = [line.split() for line in record()["printed"]["bug"].splitlines()]
+        model = settings.model
+        bug = [line.split() for line in printed(model)["bug"].splitlines()]
+        self.model = model
         self.trace, self.config, self.asks = trace, config, asks()
         self.choices = (
             Choice("pass", range(len(made)), min(2, len(made) - 1)),
@@ -90,7 +102,7 @@ class View:
         self.legend = N_("Pass")
         self.labels = [str(one.i + 1) for one in made]  # of the passes
         self.tables = [table(config, one) for one in made]
-        self.listings = [listing(name, *LOOPS[name]) for name in names]
+        self.listings = [listing(name, model, *LOOPS[name]) for name in names]
         self.passes = made
         self.code = code_of([line.text for line in self.listings[names.index(FIRST_LISTING)].lines])
         self.done = [pass_lines(trace, config, one.n, one.length) for one in made]  # by those lines, pass by pass
@@ -99,13 +111,13 @@ class View:
         self.entered = [*(one.i for one in made for _ in range(one.n)), len(made)][: len(self.tokens)]
         self.layers = list(range(config.n_layer))
         self.heads = list(range(config.n_kv_head))  # of keys and values
-        self.more = {name: listing(name) for name in others()}  # listings of the prose, by their names
+        self.more = {name: listing(name, model) for name in others()}  # listings of the prose, by their names
         self.versions = record()["versions"]
-        self.padded = padding_runs()
+        self.padded = padding_runs(model)
         # bytes written for such a text, if the cache is a new array at every step
         self.grown = rows * N_LONG * (N_LONG + 1) // 2
         self.reserved = rows * N_LONG  # if the room is there from the start
-        self.bug = listing("bug")._replace(printed="")  # without what it prints, which would tell
+        self.bug = listing("bug", model)._replace(printed="")  # without what it prints, which would tell
         self.bug_lengths = [int(length) for length, _ in bug]  # of its cache, pass by pass
         self.bug_words = [word for _, word in bug]
 
@@ -120,19 +132,31 @@ def record() -> dict[str, dict[str, str]]:
     return found
 
 
+def printed(model: str) -> dict[str, str]:
+    """What each listing prints with that model."""
+    return record()["printed_es" if model == "cuentos" else "printed"]
+
+
+def source(name: str, model: str) -> str:
+    """The listing in the file of that name, as it is on the page of that model."""
+    text = (FOLDER / f"{name}.py").read_text("utf-8")
+    for ours, spanish in IN_SPANISH.items() if model == "cuentos" else ():
+        text = text.replace(ours, spanish)
+    return text
+
+
 def others() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in LOOPS)
 
 
 @cache
-def listing(name: str, label: str = "", lit: tuple[str, ...] = ()) -> Listing:
-    """The listing in the file of that name; those lines are lit that have one of the pieces `lit`."""
-    lines = (FOLDER / f"{name}.py").read_text("utf-8").splitlines()
+def listing(name: str, model: str, label: str = "", lit: tuple[str, ...] = ()) -> Listing:
+    """A listing, of which those lines are lit that have one of the pieces `lit`."""
     return Listing(
         f"{name}.py",
         label,
-        [CodeLine(line, any(piece in line for piece in lit)) for line in lines],
-        record()["printed"].get(name, "").rstrip("\n"),
+        [CodeLine(line, any(piece in line for piece in lit)) for line in source(name, model).splitlines()],
+        printed(model).get(name, "").rstrip("\n"),
     )
 
 
@@ -163,10 +187,10 @@ def table(config: Config, one: LoopRow) -> Table:
     return Table(TABLE_HEAD, rows, 2)
 
 
-def padding_runs() -> list[tuple[float, str, float]]:
+def padding_runs(model: str) -> list[tuple[float, str, float]]:
     """Of each way to run a padded batch, as the listing prints it: how far logits are from those of the text alone with
     rotary positions, what the model then writes, and how far they are with learned positions."""
-    rows = [line.split(" | ") for line in record()["printed"]["left_padding"].splitlines()]
+    rows = [line.split(" | ") for line in printed(model)["left_padding"].splitlines()]
     half = len(rows) // 2
     return [
         (float(apart), token, float(learned[2]))

@@ -9,9 +9,13 @@ answer depends on the state and the fields alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from inspect import getsource
+from textwrap import dedent
 
-from microgpt.decode import likeliest
+from microgpt.cache import KVLayer
+from microgpt.decode import decode_step, likeliest
 from microgpt.errors import N_, UserError
+from microgpt.model import attn_scores, mix, softmax
 from microgpt.record import Recording
 from microgpt.trace import to_json
 from microgpt.viz.controls import on_show
@@ -23,10 +27,17 @@ from microgpt.viz.rendering import render
 from microgpt.viz.settings import Settings, parse, radio, settings_of
 from microgpt.weights import Model
 
+STEP = (KVLayer.append, attn_scores, softmax, mix, decode_step)  # what the machine can be opened to
+
 
 def view(settings: Settings) -> Picture:
     """The text to its end."""
     return Picture(settings.trace())
+
+
+def code_of_step() -> str:
+    """Those functions as they stand in the package, where there are sources."""
+    return "\n\n".join(dedent(getsource(part)).strip() for part in STEP)
 
 
 def of_large(model: Model, picture: Picture) -> Picture:

@@ -11,13 +11,13 @@ PAGE = Page(
         "Sharing key heads makes rows fewer. One can also keep, for all heads together, a single short row that "
         "keys and values are made of. DeepSeek’s models do. Here is a small model that was trained that way."
     ),
-    model="stories",
+    model="stories-mla",
     prompt="The next day is bright and the sun",
     try_=N_("change how the scores are computed, and look at what is made for each head and thrown away again."),
     notice=N_("both ways give the same answer, and what is kept stays one short row per token."),
     needs=("fewer-heads", "pages"),
     sources=("deepseek-v2", "deepseek-v3", "linear-attention", "gated-delta", "transformers"),
-    models=("stories",),
-    own_layers=0,
+    models=("stories-mla",),
+    spoken=(("es", "cuentos-mla", "El nuevo día es claro y el sol"),),
     figures=("trained", "growth", "recalled"),
 )

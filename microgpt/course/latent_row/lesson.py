@@ -17,6 +17,7 @@ from microgpt.config import Array, Config, n_params, v_dim
 from microgpt.cost import expansion_macs, pair_widths
 from microgpt.course.latent_row.one_head import one_head
 from microgpt.course.latent_row.questions import asks
+from microgpt.course.latent_row.taught import N_TEXTS, latent_model
 from microgpt.errors import N_
 from microgpt.experiments.shared_heads.widths import (
     KINDS,
@@ -35,11 +36,10 @@ from microgpt.viz.drawing.chart import Chart, Series, line_chart
 from microgpt.viz.drawing.heat import Strip, scale_for
 from microgpt.viz.settings import Settings
 from microgpt.viz.text.formats import show
-from microgpt.weights import shipped
+from microgpt.weights import Model
 
-__all__ = ["N_HELD", "SEEDS", "view"]  # and what the templates read
+__all__ = ["N_HELD", "N_TEXTS", "SEEDS", "view"]  # and what the templates read
 
-MLA_MODEL = "stories-mla"
 SEEN = 6  # rows of the figure, the newest
 LATENT_MODEL, ROWS_READ, BYTES = "DeepSeek-V3", 1024, 2  # bytes of a number
 V2_LAYERS, V2_CLAIM = 60, 93.3  # per cent less, as its paper says, against DeepSeek-67B:
@@ -77,7 +77,8 @@ class View:
     """The newest step of a model with latent rows."""
 
     def __init__(self, settings: Settings) -> None:
-        recording = Recording(shipped(MLA_MODEL), settings.prompt)
+        model = latent_model(settings.model)
+        recording = Recording(model, settings.prompt)
         recording.run_prompt()
         n, layer = recording.n_prompt, 0
         c, ids = recording.model.config, list(recording.ids[: recording.n_prompt])
@@ -94,7 +95,7 @@ class View:
         self.ways = ways(c, n)
         self.own = v_dim(c)  # numbers of a head's key that are its own
         self.as_gqa = numbers_per_token(config_of("gqa"))  # numbers per token of stories
-        self.difference = both_ways(ids)  # of the logits, both ways
+        self.difference = both_ways(model, ids)  # of the logits, both ways
         self.one_head = kinds[KINDS.index("mqa")]  # of these, the one that keeps as many numbers as latent rows do
         self.same_size = compare_pairs("mla", "mqa")  # latent rows against one key head, which keeps as many numbers
         self.ends = ends()
@@ -144,9 +145,8 @@ def attention(c: Config, n: int) -> int:
     return int(expansion_macs(c, 1, n).sum()) + n * c.n_head * sum(pair_widths(c))
 
 
-def both_ways(ids: list[int]) -> float:
+def both_ways(model: Model, ids: list[int]) -> float:
     """The largest difference of a logit over the whole text."""
-    model = shipped(MLA_MODEL)
     found: list[Array] = []
     for config in (model.config, replace(model.config, absorbed=True)):
         found.append(forward(model.params, config, ids, KVCache(config)))

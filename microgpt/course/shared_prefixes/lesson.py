@@ -6,13 +6,12 @@ from dataclasses import asdict
 from functools import cache
 
 from microgpt.caches.blocks import BlockPool
-from microgpt.course.shared_prefixes import PAGE
 from microgpt.course.shared_prefixes import events as prefixes
 from microgpt.course.shared_prefixes.conversations import AT, EDITED, TERMS, UNASKED, bars, chats
 from microgpt.course.shared_prefixes.events import CHANGED, FIRST, OTHER, SIZE, Event, Texts
 from microgpt.course.shared_prefixes.lanes import COMES, KEY_DIGITS, TEXT_NAMES, drawing
 from microgpt.course.shared_prefixes.questions import asks
-from microgpt.errors import N_, UserError
+from microgpt.errors import N_
 from microgpt.serving.beams import BeamSearch, rows_of_samples
 from microgpt.serving.chat import pays_from
 from microgpt.trace import Trace
@@ -53,11 +52,6 @@ class View:
 
     def __init__(self, settings: Settings) -> None:
         model, trace = shipped(settings.model), Trace()
-        if model.config.n_layer < PAGE.own_layers:
-            sentence = N_(
-                "This lesson looks at rows above the first layer, and your model has one layer: train a larger one."
-            )
-            raise UserError(sentence)
         words = [show(token) for token in model.tokenizer.vocabulary]
         ids = prefixes.beginning(model, settings.prompt)
         texts = Texts(model, ids, trace)

@@ -36,6 +36,7 @@ from tests.support.listings import (
     listings,
     names_of,
     printed,
+    printed_in_spanish,
     renewed,
 )
 from tests.support.pages import by_id, find, folded, text, tree_of
@@ -58,6 +59,10 @@ def said() -> dict[str, str]:
 @pytest.mark.parametrize("name", PLAIN)
 def test_a_listing_prints_what_is_recorded(name: str) -> None:
     assert printed(name) == RECORDED["printed"][name]
+
+
+def test_those_of_the_spanish_page_print_what_is_recorded() -> None:
+    assert printed_in_spanish(PLAIN) == {name: RECORDED["printed_es"][name] for name in PLAIN}
 
 
 @pytest.mark.parametrize("name", ["plain", "package"])
@@ -103,10 +108,22 @@ def test_every_line_that_is_lit_is_there(shown: View) -> None:
         assert len(lit) == len(pieces) and all(sum(piece in line for line in lit) == 1 for piece in pieces), one.name
 
 
-def test_all_loops_write_the_same_text(shown: View) -> None:
-    assert shown.bug_words == [one.chosen for one in shown.passes]
+@pytest.mark.parametrize("lang", ["en", "es"])
+def test_all_loops_write_the_same_text_in_the_words_of_the_page(lang: str) -> None:
+    """Of its picture too; and a listing that is wrong chooses the same words, so that only a length tells."""
+    ours = OURS.in_language(lang)
+    shown = views.of(ours)
+    assert isinstance(shown, View) and shown.bug_words == [one.chosen for one in shown.passes]
     texts = {one.printed.splitlines()[-1] for one in shown.listings}
     assert texts == {" ".join(shown.tokens[1:])}
+    model = shipped(ours.model)
+    assert {*shown.tokens[1:]} <= {*model.tokenizer.vocabulary}
+    neither, masked, right = shown.padded
+    assert neither[0] > 1 and neither[1] != masked[1] == right[1]
+    assert masked[0] == right[0] == right[2] == 0 < masked[2]
+    for one in (*shown.listings, *shown.more.values()):  # none speaks another language
+        listed = "\n".join(line.text for line in one.lines)
+        assert lang == "en" or not re.search("\"stories\"|\"The [a-z]", listed), one.name
 
 
 def test_the_picture_is_that_of_the_listings(shown: View) -> None:
@@ -177,11 +194,9 @@ def test_what_is_written_is_what_numpy_writes(shown: View) -> None:
 
 
 def test_the_page_says_what_was_run(shown: View) -> None:
-    last, (neither, masked, right) = shown.passes[-1], shown.padded
+    last = shown.passes[-1]
     assert f"the cache holds {last.position} rows, so the new id stands at position {last.position}" in said()["feed"]
     assert f"here {last.shape} at the end" in said()["shape"]
-    assert neither[0] > 1 and neither[1] != masked[1] == right[1]
-    assert masked[0] == right[0] == right[2] == 0 < masked[2]
     assert "same loss: True" in RECORDED["printed"]["checkpointing"]
     assert "cache with checkpointing: None" in RECORDED["printed"]["checkpointing"]
     turns = RECORDED["printed"]["two_turns"].splitlines()

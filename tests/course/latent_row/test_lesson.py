@@ -16,7 +16,7 @@ from tests.support.pages import Run, classes, drawn, find, folded, prose_of, run
 
 PROMPTS = ["The next day is bright and the sun", "The", "In the morning the woman is happy and she sings ."]
 MODEL = shipped("stories-mla")
-run = runs("latent-row", [("stories", prompt) for prompt in PROMPTS])
+run = runs("latent-row", [("stories-mla", prompt) for prompt in PROMPTS])
 
 
 def test_what_is_kept_is_the_cache(run: Run) -> None:
@@ -88,7 +88,7 @@ def test_the_matrices_are_there_both_ways_and_what_is_made_only_one_way(run: Run
 
 
 def test_multiply_adds_are_counted_loop_by_loop() -> None:
-    made, _ = drawn("latent-row", "stories", PROMPTS[0])
+    made, _ = drawn("latent-row", "stories-mla", PROMPTS[0])
     n, heads, rank, turned, own = made.n, made.config.n_head, made.config.kv_lora_rank, made.config.rope_dim, made.own
     expanded = sum(rank * own * 2 + (own + turned) + own for _ in range(heads) for _ in range(n))
     absorbed = sum(own * rank * 2 + sum(rank + turned + rank for _ in range(n)) for _ in range(heads))
@@ -96,17 +96,17 @@ def test_multiply_adds_are_counted_loop_by_loop() -> None:
 
 
 def test_deepseek_as_published() -> None:
-    made, _ = drawn("latent-row", "stories", PROMPTS[0])
+    made, _ = drawn("latent-row", "stories-mla", PROMPTS[0])
     large = made.large
     assert (large.row, large.bytes_per_token(), large.row_if_mha) == (576, 70_272, 40_960)
     assert round(made.times, 1) == 71.1 and round(100 * made.fair, 1) == 82.2
     assert (made.full, made.absorbed) == (41_943_040, 159_383_552)
     assert round(100 * (1 - 60 * 576 * 6 / (95 * 2 * 8 * 128 * 16)), 1) == round(100 * CLAIM, 1)
-    assert "93.3 % less" in prose_of("latent-row", "stories", PROMPTS[0])
+    assert "93.3 % less" in prose_of("latent-row", "stories-mla", PROMPTS[0])
 
 
 def test_the_charts_end_where_the_figures_say() -> None:
-    made, _ = drawn("latent-row", "stories", PROMPTS[0])
+    made, _ = drawn("latent-row", "stories-mla", PROMPTS[0])
     *_, (n, (grouped, latent, state)) = made.growth.table
     assert (n, grouped, latent, state) == (1000, 2048, 576, KEPT_STATE / 1000)
     assert all(rows == 0 for _, (_, _, rows) in made.recalled.table)
@@ -115,11 +115,11 @@ def test_the_charts_end_where_the_figures_say() -> None:
 
 def test_quality_is_said_with_its_interval_and_at_the_same_size() -> None:
     """Latent rows against one key head: as many numbers per token, and more weights."""
-    made, tree = drawn("latent-row", "stories", PROMPTS[0])
+    made, tree = drawn("latent-row", "stories-mla", PROMPTS[0])
     _, _, one, latent = made.kinds
     assert (one.name, latent.name) == ("mqa", "mla") and one.numbers == latent.numbers == made.row * made.config.n_layer
     assert latent.weights > one.weights and latent.above == compare_pairs("mla", "mha")
-    said = prose_of("latent-row", "stories", PROMPTS[0]).replace("−", "-")
+    said = prose_of("latent-row", "stories-mla", PROMPTS[0]).replace("−", "-")
     for found in (latent.above, made.same_size):
         assert f"is {found.mean:.4f} above" in said or f"are {found.mean:.4f} above" in said
         assert f"{found.low:.4f} to {found.high:.4f}" in said and f"{found.worse} of {SEEDS} seeds" in said
